@@ -1,0 +1,54 @@
+"""The command line: one small module a verb, imported only when it is called.
+
+A verb's module has `add_arguments(parser)` and `run(arguments) -> exit code`.
+"""
+
+import argparse
+import importlib
+import os
+import sys
+from collections.abc import Sequence
+
+from edged import __version__
+from edged.errors import ConfigError, EdgedError
+
+VERBS = {
+    "run": "start the daemon: cameras, worker, prediction stream, metrics",
+    "check": "validate a config, its model, device and addresses; say what would run",
+    "devices": "list OpenCL devices, cameras and power sensors",
+    "subscribe": "print predictions as they are published",
+    "predict": "classify pictures without a daemon",
+    "bench": "time a network on a device",
+    "config": "print the JSON Schema of the config file",
+    "camera": "one camera process (the hub starts it)",
+    "worker": "one worker process (the hub starts it)",
+}
+
+EX_CONFIG = 78  # sysexits.h; systemd's RestartPreventExitStatus= takes it
+
+
+def run_command_line(argv: Sequence[str]) -> int:
+    """Run the verb that `argv` names and return the exit code."""
+    parser = argparse.ArgumentParser(prog="edged", description="Image classification appliance.")
+    parser.add_argument("--version", action="version", version=f"edged {__version__}")
+    verbs = parser.add_subparsers(dest="verb", metavar="VERB", required=True)
+    for verb, summary in VERBS.items():
+        command = verbs.add_parser(verb, help=summary, description=summary)
+        if argv and argv[0] == verb:
+            module = importlib.import_module(f"edged.cli.{verb}")
+            module.add_arguments(command)
+            command.set_defaults(run=module.run)
+    arguments = parser.parse_args(argv)
+    try:
+        return int(arguments.run(arguments))
+    except EdgedError as error:
+        print(f"edged: {error}", file=sys.stderr)
+        return _exit_code(error)
+    except BrokenPipeError:  # the reader of our output has gone: `edged subscribe | head`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+
+
+def _exit_code(error: EdgedError) -> int:
+    started_by_systemd = os.environ.get("SYSTEMD_EXEC_PID") == str(os.getpid())
+    return EX_CONFIG if started_by_systemd and isinstance(error, ConfigError) else error.exit_code

@@ -1,0 +1,20 @@
+"""Time stamps. Durations and deadlines use the monotonic clock alone; the wall clock only labels."""
+
+import time
+
+NANOSECONDS = 1_000_000_000
+
+
+def wall_s() -> float:
+    """Seconds since 1970: for people and for other programs, never for arithmetic."""
+    return time.time()
+
+
+def now_ns() -> int:
+    """CLOCK_MONOTONIC in nanoseconds: one time line for every process of a host."""
+    return time.monotonic_ns()
+
+
+def seconds_since(start_ns: int) -> float:
+    """Seconds between `start_ns` (from `now_ns`) and now."""
+    return (now_ns() - start_ns) / NANOSECONDS

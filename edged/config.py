@@ -1,0 +1,169 @@
+"""The YAML file as frozen types. Everything has a default but `cameras`.
+
+Durations carry their unit in the key, secrets are names of files or environment variables.
+Reading the file, with line and column in every error, is `config_file`'s work.
+"""
+
+import platform
+from pathlib import Path
+from typing import Annotated, Literal, Self
+from urllib.parse import urlsplit
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$")]
+Share = Annotated[float, Field(ge=0, le=1)]
+Pixels = Annotated[int, Field(ge=1, le=16384)]
+Positive = Annotated[float, Field(gt=0)]
+TcpAddress = Annotated[str, Field(pattern=r"^tcp://[^:/]+:\d{1,5}$")]
+
+LOOPBACK = frozenset({"127.0.0.1", "localhost", "[::1]"})
+
+
+class Section(BaseModel):
+    """A part of the file: unknown keys are refused, values never change."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+
+class Camera(Section):
+    """A named source of frames."""
+
+    source: str | int = Field(
+        description="V4L2 index or path (/dev/v4l/by-id/…), rtsp:// or http:// URL, video file, image folder, "
+        "or synthetic:digits"
+    )
+    user: str | None = Field(None, description="User name for an RTSP or HTTP camera")
+    password_file: Path | None = Field(None, description="File that holds the password, nothing else")
+    password_env: str | None = Field(None, description="Environment variable that holds the password")
+    size: tuple[Pixels, Pixels] | None = Field(
+        None, description="Width and height to ask of the camera; 640×480 for a synthetic one"
+    )
+    fps: Positive | None = Field(None, description="Frames per second to ask of the camera; synthetic: 30")
+    max_fps: Positive | None = Field(None, description="Frames above this rate are let go")
+    roi: tuple[Share, Share, Share, Share] = Field(
+        (0.0, 0.0, 1.0, 1.0), description="Left, top, right, bottom as shares of the picture"
+    )
+    fit: Literal["stretch", "crop", "pad"] = Field(
+        "stretch", description="How the region takes the shape of the model's input"
+    )
+    motion: Share = Field(
+        0.0, description="Share of changed pixels below which a frame is let go; 0 switches it off"
+    )
+    pace: Literal["auto", "realtime", "fast"] = Field(
+        "auto",
+        description="Files only. realtime: at the recorded rate, newest frame wins; fast: as quickly as they are "
+        "answered, every frame waits for its turn; auto: realtime for a video, fast for an image folder",
+    )
+    at_end: Literal["stop", "loop"] = Field("stop", description="What a video file or folder does at its end")
+    seed: int = Field(1, ge=0, description="Synthetic only: the same seed draws the same frames")
+
+    @model_validator(mode="after")
+    def _region_and_secret(self) -> Self:
+        left, top, right, bottom = self.roi
+        if left >= right or top >= bottom:
+            raise ValueError("roi must be left < right and top < bottom")
+        if isinstance(self.source, str) and "://" in self.source and urlsplit(self.source).password:
+            raise ValueError("source must not hold a password: use user and password_file (or password_env)")
+        if self.password_file and self.password_env:
+            raise ValueError("give password_file or password_env, not both")
+        return self
+
+
+class Model(Section):
+    """The network, and what it wants as input where its file does not say (see `model.package`)."""
+
+    name: str | None = Field(
+        None, description="A bundled model (digits), or resnet18 … resnet152 with random weights, for timing only"
+    )
+    path: Path | None = Field(None, description="An ONNX file")
+    labels: Path | None = Field(None, description="Text file, one label a line")
+    size: Pixels | tuple[Pixels, Pixels] | None = Field(None, description="Input size, or width and height")
+    color: Literal["rgb", "bgr"] | None = Field(None, description="Channel order that the model wants")
+    scale: Positive | None = Field(None, description="Input = (pixel × scale − mean) ÷ std; pixel is 0 to 255")
+    mean: tuple[float, float, float] | None = Field(None, description="By channel, in the model's order")
+    std: tuple[Positive, Positive, Positive] | None = Field(None, description="By channel, in the model's order")
+
+    @model_validator(mode="after")
+    def _one_source(self) -> Self:
+        if self.name and self.path:
+            raise ValueError("give name or path, not both")
+        return self
+
+
+class Worker(Section):
+    """One entry of the list of devices, which is in order of preference."""
+
+    device: str = Field(
+        "auto", description="Part of an OpenCL platform or device name, gpu, cpu, auto, or numpy (no OpenCL)"
+    )
+    precision: Literal["fp32"] = Field("fp32", description="Arithmetic and storage")
+    batch: int = Field(1, ge=1, le=64, description="Frames that one job may carry")
+    credit: int = Field(2, ge=1, le=16, description="Jobs in hand: 2 lets an upload overlap a forward pass")
+
+
+class Freshness(Section):
+    """How long a frame may wait, and how many of each camera may."""
+
+    keep: int = Field(1, ge=1, le=64, description="Frames of each camera that may wait; the newest stay")
+    max_age_s: Positive = Field(0.5, description="A frame older than this is never predicted or published")
+    deadline_s: Positive = Field(2.0, description="A worker that holds a job longer is killed and started again")
+
+
+class Publish(Section):
+    """The prediction stream."""
+
+    address: TcpAddress = Field("tcp://127.0.0.1:5570", description="ZeroMQ PUB address")
+    replay: TcpAddress = Field("tcp://127.0.0.1:5571", description="Where a subscriber fetches what it missed")
+    top: int = Field(5, ge=1, le=100, description="Labels in each prediction")
+    insecure: bool = Field(False, description="Allow addresses beyond loopback, unencrypted, for everybody")
+
+    @model_validator(mode="after")
+    def _loopback_unless_told(self) -> Self:
+        for key in ("address", "replay"):
+            host = getattr(self, key).removeprefix("tcp://").rpartition(":")[0]
+            if host not in LOOPBACK and not self.insecure:
+                raise ValueError(f"{key} is open to other hosts, unencrypted: use 127.0.0.1 or add insecure: true")
+        return self
+
+
+class Journal(Section):
+    """What was published, kept for subscribers that missed it."""
+
+    path: Path | None = Field(None, description="SQLite file; default: the state directory, by node name")
+    max_predictions: int = Field(100_000, ge=1_000, description="The oldest go first")
+
+
+class Metrics(Section):
+    """The Prometheus endpoint."""
+
+    address: str = Field("127.0.0.1:9464", pattern=r"^[^:/]+:\d{1,5}$", description="host:port for /metrics")
+    insecure: bool = Field(False, description="Allow an address beyond loopback, for everybody")
+
+    @model_validator(mode="after")
+    def _loopback_unless_told(self) -> Self:
+        if self.address.rpartition(":")[0] not in LOOPBACK and not self.insecure:
+            raise ValueError("address is open to other hosts: use 127.0.0.1 or add insecure: true")
+        return self
+
+
+class Energy(Section):
+    """Which power supplies to read."""
+
+    rails: Literal["auto", "none"] | tuple[str, ...] = Field(
+        "auto", description="auto: all that are found; none; or names that `edged devices` lists"
+    )
+
+
+class Config(Section):
+    """A whole pipeline; the same file serves every host of it."""
+
+    node: Name = Field(default_factory=lambda: platform.node() or "edged", description="Default: the host's name")
+    cameras: dict[Name, Camera] = Field(min_length=1, description="By name")
+    model: Model = Model(name="digits")
+    workers: tuple[Worker, ...] = Field((Worker(), Worker(device="numpy")), min_length=1)
+    freshness: Freshness = Freshness()
+    publish: Publish = Publish()
+    journal: Journal = Journal()
+    metrics: Metrics = Metrics()
+    energy: Energy = Energy()

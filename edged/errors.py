@@ -1,0 +1,47 @@
+"""The errors that a user sees: one message, one exit code, no traceback."""
+
+from typing import ClassVar
+
+
+class EdgedError(Exception):
+    """Something outside edged is not as it must be.
+
+    The message names the file or address, the place in it, what was expected and what to do.
+    `__main__` prints it and exits with `exit_code`.
+    """
+
+    exit_code: ClassVar[int] = 1
+
+
+class ConfigError(EdgedError):
+    """A config, a command line or an address that cannot be used."""
+
+    exit_code = 2
+
+
+class ModelError(EdgedError):
+    """A model or labels file that cannot be read, or a network that is not supported."""
+
+    exit_code = 2
+
+
+class ImageError(EdgedError):
+    """A picture that cannot be read."""
+
+    exit_code = 2
+
+
+class DeviceError(EdgedError):
+    """A device that is absent, or that failed."""
+
+    exit_code = 3
+
+
+class CameraError(EdgedError):
+    """A camera that cannot be opened, or that stopped."""
+
+    exit_code = 4
+
+
+class MessageError(EdgedError):
+    """A message that does not fit the schema."""

@@ -1,0 +1,339 @@
+"""What crosses a link or is published, and its wire form.
+
+A link joins the hub (ROUTER) with a camera or a worker (DEALER). A link message is
+`[JSON header, payload …]`: a frame's payload is its pixels, a job's payloads are its frames' pixels in order.
+A published message is `[topic, JSON]`. All times `…_ns` are CLOCK_MONOTONIC of the host.
+"""
+
+from collections.abc import Sequence
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+
+from edged.errors import MessageError
+
+SCHEMA = 1
+STAGES = ("capture", "preprocess", "wait", "upload", "forward", "download", "publish", "total")
+
+Count = Annotated[int, Field(ge=0)]
+Seconds = Annotated[float, Field(ge=0)]
+EnergyMethod = Literal["measured", "estimated", "none"]
+
+
+class Message(BaseModel):
+    """Frozen, and closed: an unknown field is an error."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+# ── camera and hub ──────────────────────────────────────────────────────────────────────────────
+
+
+class CameraHello(Message):
+    """A camera's first message."""
+
+    kind: Literal["camera_hello"] = "camera_hello"
+    protocol: int = SCHEMA
+    camera: str
+
+
+class Capture(Message):
+    """Hub to camera: start, with frames of this size (uint8, height × width × 3, RGB)."""
+
+    kind: Literal["capture"] = "capture"
+    width: int = Field(ge=1)
+    height: int = Field(ge=1)
+
+
+class Grant(Message):
+    """Hub to camera: so many more frames may be captured. Only a camera with `pace: fast` waits for it."""
+
+    kind: Literal["grant"] = "grant"
+    frames: int = Field(ge=1)
+
+
+class CameraCount(Message):
+    """What one run of a camera process has counted since its start.
+
+    `captured` = frames sent + `dropped`, exactly, at any moment that a message leaves.
+    """
+
+    captured: Count
+    dropped: dict[str, Count]
+
+
+class Frame(Message):
+    """One image (payload: uint8, height × width × 3, RGB) with its history so far.
+
+    `frame` counts from 0 with every captured frame, dropped ones too. `capture_s` is the time that the read
+    took, and ends at `captured_ns`; `preprocess_s` follows it. `truth` is the label, where the source knows it.
+    """
+
+    kind: Literal["frame"] = "frame"
+    camera: str
+    frame: Count
+    captured_at: float
+    captured_ns: Count
+    capture_s: Seconds
+    preprocess_s: Seconds
+    width: int = Field(ge=1)
+    height: int = Field(ge=1)
+    truth: str | None = None
+    count: CameraCount
+
+
+class CameraReport(Message):
+    """State of a camera, once a second and at each change. The last one has `ended`."""
+
+    kind: Literal["camera_report"] = "camera_report"
+    camera: str
+    up: bool
+    error: str | None = None
+    reconnects: Count = 0
+    ended: bool = False
+    count: CameraCount
+
+
+# ── worker and hub ──────────────────────────────────────────────────────────────────────────────
+
+
+class ModelInfo(Message):
+    """The model that a worker runs. `labels` by class index."""
+
+    name: str
+    sha256: str
+    labels: tuple[str, ...]
+    width: int = Field(ge=1)
+    height: int = Field(ge=1)
+    random_weights: bool = False
+
+
+class WorkerHello(Message):
+    """A worker's first message, once it is warm. `device` is the device's own name."""
+
+    kind: Literal["worker_hello"] = "worker_hello"
+    protocol: int = SCHEMA
+    worker: str
+    device: str
+    precision: str
+    batch: int = Field(ge=1)
+    credit: int = Field(ge=1)
+    model: ModelInfo
+    energy: EnergyMethod
+    energy_note: str = ""
+
+
+class Job(Message):
+    """Hub to worker: classify these frames (one payload each) and answer before `deadline_ns`."""
+
+    kind: Literal["job"] = "job"
+    job: Count
+    frames: int = Field(ge=1)
+    top: int = Field(ge=1)
+    deadline_ns: Count
+
+
+class Score(Message):
+    """One class of one frame: index and probability (or what the model gives in its place)."""
+
+    index: Count
+    score: float = Field(allow_inf_nan=False)
+
+
+class Scores(Message):
+    """A worker's answer: the top classes of each frame, best first, with its own timings and joules.
+
+    `forward_s` is device time. `joules` is the whole job's, None where nothing was measured; `rails` is what
+    each rail's counter has added since the answer before (each joule is told once).
+    """
+
+    kind: Literal["scores"] = "scores"
+    job: Count
+    frames: tuple[tuple[Score, ...], ...]
+    upload_s: Seconds
+    forward_s: Seconds
+    download_s: Seconds
+    finished_ns: Count
+    joules: Seconds | None = None
+    rails: dict[str, Seconds] = {}
+
+
+class JobFailed(Message):
+    """A worker's answer where there is none: never an invented score."""
+
+    kind: Literal["job_failed"] = "job_failed"
+    job: Count
+    reason: Literal["device_error", "not_finite"]
+    error: str
+
+
+class Stop(Message):
+    """Hub to camera or worker: finish and exit. `refused` says why, where the peer does not fit."""
+
+    kind: Literal["stop"] = "stop"
+    refused: str | None = None
+
+
+LinkMessage = CameraHello | Capture | Grant | Frame | CameraReport | WorkerHello | Job | Scores | JobFailed | Stop
+
+_LINK: TypeAdapter[LinkMessage] = TypeAdapter(Annotated[LinkMessage, Field(discriminator="kind")])
+
+
+def encode(message: LinkMessage) -> bytes:
+    """The JSON header of a link message."""
+    return message.model_dump_json().encode()
+
+
+def decode(header: bytes | memoryview) -> LinkMessage:
+    """The link message in a JSON header. Raises MessageError, which says what does not fit."""
+    try:
+        return _LINK.validate_json(bytes(header))
+    except ValidationError as error:
+        raise MessageError(f"not a message of protocol {SCHEMA}: {_places(error)}") from None
+
+
+# ── published ───────────────────────────────────────────────────────────────────────────────────
+
+
+class Label(Message):
+    """One of the top classes of a prediction."""
+
+    label: str
+    index: Count
+    score: float
+
+
+class PredictionModel(Message):
+    """Which model answered, on what."""
+
+    name: str
+    sha256: str
+    precision: str
+    device: str
+    worker: str
+    random_weights: bool = Field(False, description="True for a model that is for timing only")
+
+
+class PredictionEnergy(Message):
+    """What this prediction cost. `joules` is null unless measured or estimated."""
+
+    joules: Seconds | None
+    method: EnergyMethod
+    rails: tuple[str, ...]
+
+
+class StageSeconds(Message):
+    """Where the time went. `total` runs from capture to publish and is the sum of all but `capture`."""
+
+    capture: Seconds
+    preprocess: Seconds
+    wait: Seconds
+    upload: Seconds
+    forward: Seconds
+    download: Seconds
+    publish: Seconds
+    total: Seconds
+
+
+class Prediction(Message):
+    """Topic `edged/<node>/<camera>/prediction`: the top-k labels of one frame with its whole history.
+
+    `seq` grows by one with each prediction of a node, over restarts too; `boot` is new at every start.
+    """
+
+    # a reader must accept what a newer edged adds
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+    schema_version: Literal[1] = Field(1, alias="schema")
+    node: str
+    boot: str
+    seq: Count
+    camera: str
+    frame: Count
+    captured_at: float
+    published_at: float
+    model: PredictionModel
+    top: tuple[Label, ...]
+    truth: str | None = Field(None, description="The right label, where the source knows it")
+    seconds: StageSeconds
+    energy: PredictionEnergy
+
+
+class Event(Message):
+    """Topic `edged/<node>/<camera>/event`, or `edged/<node>/event` where no camera is concerned."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+    schema_version: Literal[1] = Field(1, alias="schema")
+    node: str
+    boot: str
+    at: float
+    event: str = Field(description="camera_down, camera_up, camera_ended, worker_up, worker_lost, fallback …")
+    camera: str | None = None
+    worker: str | None = None
+    message: str
+
+
+class Status(Message):
+    """Topic `edged/<node>/status`, each second. `last_frame`: the newest frame predicted, by camera."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+    schema_version: Literal[1] = Field(1, alias="schema")
+    node: str
+    boot: str
+    at: float
+    last_seq: int = Field(ge=-1, description="−1 before the first prediction")
+    replay: str = Field(description="Address where missed predictions can be fetched")
+    cameras: dict[str, int] = Field(description="Last frame predicted by camera, −1 before the first")
+
+
+def to_json(message: Prediction | Event | Status) -> bytes:
+    """The JSON of a published message."""
+    return message.model_dump_json(by_alias=True).encode()
+
+
+def topic(node: str, camera: str | None, what: Literal["prediction", "event", "status"]) -> str:
+    """`edged/<node>/<camera>/<what>`, without the camera where none is concerned."""
+    return "/".join(part for part in ("edged", node, camera, what) if part)
+
+
+def prediction_from_json(data: bytes) -> Prediction:
+    """Raises MessageError for what is not a prediction of this schema."""
+    try:
+        return Prediction.model_validate_json(data)
+    except ValidationError as error:
+        raise MessageError(f"not a prediction of schema {SCHEMA}: {_places(error)}") from None
+
+
+# ── replay: DEALER asks, ROUTER answers ─────────────────────────────────────────────────────────
+
+
+class ReplayRequest(Message):
+    """Ask for predictions by sequence number, or for those published since a wall time, oldest first."""
+
+    kind: Literal["replay"] = "replay"
+    first_seq: Count | None = None
+    last_seq: Count | None = None
+    since: float | None = None
+    limit: int = Field(1000, ge=1, le=1000)
+
+
+class ReplayAnswer(Message):
+    """Followed by one payload (a prediction's JSON) for each of `predictions`.
+
+    `first_kept` and `last_kept` bound what the journal holds (null: empty); `more`: ask again after the last.
+    """
+
+    kind: Literal["replay_answer"] = "replay_answer"
+    predictions: Count
+    first_kept: int | None
+    last_kept: int | None
+    more: bool
+
+
+def _places(error: ValidationError) -> str:
+    problems: Sequence[str] = [
+        f"{'.'.join(map(str, e['loc'])) or 'header'}: {e['msg']}" for e in error.errors()[:5]
+    ]
+    return "; ".join(problems)
