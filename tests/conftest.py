@@ -1,0 +1,52 @@
+"""Fixtures of every test, and the one list of reasons for which a test may be skipped in CI."""
+
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.eventually import eventually, free_port
+
+__all__ = ["eventually", "free_port"]
+
+ROOT = Path(__file__).resolve().parents[1]
+
+# In CI (CI=true) a test that is skipped for any other reason fails the run. The reason must hold one of these.
+ALLOWED_SKIPS = ("no GPU", "no board", "no shared data", "no camera device", "no power sensor")
+
+
+@pytest.fixture(scope="session")
+def shared_data() -> Path:
+    """The folder of test data beside the checkout; the test is skipped where it is absent."""
+    folder = ROOT.parent / "shared" / "data"
+    if not folder.is_dir():
+        pytest.skip(f"no shared data: {folder} is absent")
+    return folder
+
+
+@pytest.fixture(name="eventually", scope="session")
+def eventually_fixture() -> Callable[..., Any]:
+    """`tests.eventually.eventually`, as a fixture."""
+    return eventually
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _state_of_the_tests(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """No test writes into the user's own journal."""
+    with pytest.MonkeyPatch.context() as environment:
+        environment.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
+        yield
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """In CI nothing is skipped without a reason that is allowed."""
+    reporter = session.config.pluginmanager.get_plugin("terminalreporter")
+    if os.environ.get("CI") != "true" or reporter is None:
+        return
+    for report in reporter.stats.get("skipped", []):
+        if not any(allowed in str(report.longrepr) for allowed in ALLOWED_SKIPS):
+            print(f"\n{report.nodeid} must not be skipped in CI (see tests/conftest.py): {report.longrepr}")
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED

@@ -1,0 +1,25 @@
+"""What every test may need: waiting for a condition, and a free port."""
+
+import socket
+import time
+from collections.abc import Callable
+from typing import TypeVar
+
+T = TypeVar("T")
+
+
+def eventually(condition: Callable[[], T], within_s: float = 5.0) -> T:
+    """The first truthy value of `condition`, asked again and again; fails the test after `within_s`."""
+    deadline = time.monotonic() + within_s
+    while not (value := condition()):
+        assert time.monotonic() < deadline, f"not true within {within_s} s: {condition}, last value {value!r}"
+        time.sleep(0.005)
+    return value
+
+
+def free_port() -> int:
+    """A TCP port of 127.0.0.1 that nobody listened on a moment ago."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
