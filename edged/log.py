@@ -1,0 +1,54 @@
+"""Logging to standard error, one line an event, with journald's priorities under systemd."""
+
+import logging
+import os
+import sys
+
+HANDLER = "edged"
+SYSLOG_PRIORITY = {"DEBUG": 7, "INFO": 6, "WARNING": 4, "ERROR": 3, "CRITICAL": 2}  # syslog(3), sd-daemon(3)
+
+
+class _OneLine(logging.Formatter):
+    """The event on one line, whatever the message holds; only a bug's traceback has more."""
+
+    def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 (the base class names it)
+        line = super().formatMessage(record)
+        return "".join(character if character.isprintable() else " " for character in line)
+
+
+class _Terminal(_OneLine):
+    """`12:34:56 warning: message`; an ordinary event without the word."""
+
+    def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802
+        level = "" if record.levelno == logging.INFO else f"{record.levelname.lower()}: "
+        return f"{self.formatTime(record, '%H:%M:%S')} {level}{super().formatMessage(record)}"
+
+
+class _Journal(_OneLine):
+    """`<4>message`: journald adds time and process itself. Every line of a traceback bears the priority."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        prefix = f"<{SYSLOG_PRIORITY.get(record.levelname, 6)}>"
+        return "\n".join(prefix + line for line in super().format(record).splitlines())
+
+
+def configure(level: str = "info") -> None:
+    """Send edged's events from `level` up, and other packages' warnings, to standard error."""
+    handler = logging.StreamHandler(sys.stderr)
+    handler.set_name(HANDLER)
+    handler.setFormatter(_Journal() if _is_journal() else _Terminal())
+    root = logging.getLogger()
+    for earlier in [each for each in root.handlers if each.get_name() == HANDLER]:
+        root.removeHandler(earlier)
+    root.addHandler(handler)
+    logging.getLogger("edged").setLevel(level.upper())
+
+
+def _is_journal() -> bool:
+    """Whether standard error is the stream that systemd names (systemd.exec(5): device and inode)."""
+    stream = os.environ.get("JOURNAL_STREAM")
+    try:
+        status = os.fstat(sys.stderr.fileno())
+    except (OSError, ValueError, AttributeError):  # closed, or replaced by something that is no file
+        return False
+    return stream == f"{status.st_dev}:{status.st_ino}"
