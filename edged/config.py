@@ -5,37 +5,59 @@ Reading the file, with line and column in every error, is `config_file`'s work.
 """
 
 import platform
+import re
 from pathlib import Path
-from typing import Annotated, Literal, Self
-from urllib.parse import urlsplit
+from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationInfo, field_validator
 
-Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$")]
+NAME = r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$"
+TCP_ADDRESS = r"^tcp://[^:/\s]+:\d{1,5}$"
+HOST_AND_PORT = r"^[^:/\s]+:\d{1,5}$"
+
+LOOPBACK = frozenset({"127.0.0.1", "localhost"})
+_PASSWORD_IN_URL = re.compile(r"://[^/@]*:[^/@]+@")
+
+
+def _with_port(address: str) -> str:
+    """Raises ValueError for a port that cannot be."""
+    if not 1 <= int(address.rpartition(":")[2]) <= 65535:
+        raise ValueError("the port must be 1 to 65535")
+    return address
+
+
+Name = Annotated[str, Field(pattern=NAME)]
+Text = Annotated[str, Field(min_length=1)]
 Share = Annotated[float, Field(ge=0, le=1)]
 Pixels = Annotated[int, Field(ge=1, le=16384)]
 Positive = Annotated[float, Field(gt=0)]
-TcpAddress = Annotated[str, Field(pattern=r"^tcp://[^:/]+:\d{1,5}$")]
+TcpAddress = Annotated[str, Field(pattern=TCP_ADDRESS), AfterValidator(_with_port)]
+HttpAddress = Annotated[str, Field(pattern=HOST_AND_PORT), AfterValidator(_with_port)]
 
-LOOPBACK = frozenset({"127.0.0.1", "localhost", "[::1]"})
+
+def _loopback(address: str, info: ValidationInfo) -> str:
+    host = address.removeprefix("tcp://").rpartition(":")[0]
+    if host not in LOOPBACK and not info.data.get("insecure"):
+        raise ValueError("is open to other hosts, unencrypted: use 127.0.0.1, or add insecure: true beside it")
+    return address
 
 
 class Section(BaseModel):
     """A part of the file: unknown keys are refused, values never change."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False, hide_input_in_errors=True)
 
 
 class Camera(Section):
     """A named source of frames."""
 
-    source: str | int = Field(
+    source: Annotated[int, Field(ge=0, le=255)] | Text = Field(
         description="V4L2 index or path (/dev/v4l/by-id/…), rtsp:// or http:// URL, video file, image folder, "
         "or synthetic:digits"
     )
-    user: str | None = Field(None, description="User name for an RTSP or HTTP camera")
+    user: Text | None = Field(None, description="User name for an RTSP or HTTP camera")
     password_file: Path | None = Field(None, description="File that holds the password, nothing else")
-    password_env: str | None = Field(None, description="Environment variable that holds the password")
+    password_env: Text | None = Field(None, description="Environment variable that holds the password")
     size: tuple[Pixels, Pixels] | None = Field(
         None, description="Width and height to ask of the camera; 640×480 for a synthetic one"
     )
@@ -58,16 +80,27 @@ class Camera(Section):
     at_end: Literal["stop", "loop"] = Field("stop", description="What a video file or folder does at its end")
     seed: int = Field(1, ge=0, description="Synthetic only: the same seed draws the same frames")
 
-    @model_validator(mode="after")
-    def _region_and_secret(self) -> Self:
-        left, top, right, bottom = self.roi
-        if left >= right or top >= bottom:
-            raise ValueError("roi must be left < right and top < bottom")
-        if isinstance(self.source, str) and "://" in self.source and urlsplit(self.source).password:
-            raise ValueError("source must not hold a password: use user and password_file (or password_env)")
-        if self.password_file and self.password_env:
+    @field_validator("source")
+    @classmethod
+    def _no_password(cls, source: int | str) -> int | str:
+        if isinstance(source, str) and _PASSWORD_IN_URL.search(source):
+            raise ValueError("must not hold a password: use user and password_file (or password_env)")
+        return source
+
+    @field_validator("password_env")
+    @classmethod
+    def _one_secret(cls, name: str | None, info: ValidationInfo) -> str | None:
+        if name and info.data.get("password_file"):
             raise ValueError("give password_file or password_env, not both")
-        return self
+        return name
+
+    @field_validator("roi")
+    @classmethod
+    def _left_to_right(cls, roi: tuple[float, float, float, float]) -> tuple[float, float, float, float]:
+        left, top, right, bottom = roi
+        if left >= right or top >= bottom:
+            raise ValueError("must be [left, top, right, bottom] with left < right and top < bottom")
+        return roi
 
 
 class Model(Section):
@@ -84,17 +117,18 @@ class Model(Section):
     mean: tuple[float, float, float] | None = Field(None, description="By channel, in the model's order")
     std: tuple[Positive, Positive, Positive] | None = Field(None, description="By channel, in the model's order")
 
-    @model_validator(mode="after")
-    def _one_source(self) -> Self:
-        if self.name and self.path:
+    @field_validator("path")
+    @classmethod
+    def _one_source(cls, path: Path | None, info: ValidationInfo) -> Path | None:
+        if path and info.data.get("name"):
             raise ValueError("give name or path, not both")
-        return self
+        return path
 
 
 class Worker(Section):
     """One entry of the list of devices, which is in order of preference."""
 
-    device: str = Field(
+    device: Text = Field(
         "auto", description="Part of an OpenCL platform or device name, gpu, cpu, auto, or numpy (no OpenCL)"
     )
     precision: Literal["fp32"] = Field("fp32", description="Arithmetic and storage")
@@ -113,18 +147,22 @@ class Freshness(Section):
 class Publish(Section):
     """The prediction stream."""
 
+    insecure: bool = Field(False, description="Allow addresses beyond loopback, unencrypted, for everybody")
     address: TcpAddress = Field("tcp://127.0.0.1:5570", description="ZeroMQ PUB address")
     replay: TcpAddress = Field("tcp://127.0.0.1:5571", description="Where a subscriber fetches what it missed")
     top: int = Field(5, ge=1, le=100, description="Labels in each prediction")
-    insecure: bool = Field(False, description="Allow addresses beyond loopback, unencrypted, for everybody")
 
-    @model_validator(mode="after")
-    def _loopback_unless_told(self) -> Self:
-        for key in ("address", "replay"):
-            host = getattr(self, key).removeprefix("tcp://").rpartition(":")[0]
-            if host not in LOOPBACK and not self.insecure:
-                raise ValueError(f"{key} is open to other hosts, unencrypted: use 127.0.0.1 or add insecure: true")
-        return self
+    @field_validator("address", "replay")
+    @classmethod
+    def _loopback_unless_told(cls, address: str, info: ValidationInfo) -> str:
+        return _loopback(address, info)
+
+    @field_validator("replay")
+    @classmethod
+    def _two_ports(cls, replay: str, info: ValidationInfo) -> str:
+        if replay == info.data.get("address"):
+            raise ValueError("must not be the same as address")
+        return replay
 
 
 class Journal(Section):
@@ -137,20 +175,19 @@ class Journal(Section):
 class Metrics(Section):
     """The Prometheus endpoint."""
 
-    address: str = Field("127.0.0.1:9464", pattern=r"^[^:/]+:\d{1,5}$", description="host:port for /metrics")
     insecure: bool = Field(False, description="Allow an address beyond loopback, for everybody")
+    address: HttpAddress = Field("127.0.0.1:9464", description="host:port for /metrics")
 
-    @model_validator(mode="after")
-    def _loopback_unless_told(self) -> Self:
-        if self.address.rpartition(":")[0] not in LOOPBACK and not self.insecure:
-            raise ValueError("address is open to other hosts: use 127.0.0.1 or add insecure: true")
-        return self
+    @field_validator("address")
+    @classmethod
+    def _loopback_unless_told(cls, address: str, info: ValidationInfo) -> str:
+        return _loopback(address, info)
 
 
 class Energy(Section):
     """Which power supplies to read."""
 
-    rails: Literal["auto", "none"] | tuple[str, ...] = Field(
+    rails: Literal["auto", "none"] | tuple[Text, ...] = Field(
         "auto", description="auto: all that are found; none; or names that `edged devices` lists"
     )
 
