@@ -60,6 +60,12 @@ class Document:
     values: dict[Path, Place] = field(default_factory=dict)
     mistakes: list[Mistake] = field(default_factory=list)
 
+    def nearest(self, path: Path) -> Place:
+        """The place of the value at `path`, or of what should hold it."""
+        while path and path not in self.values:
+            path = path[:-1]
+        return self.values.get(path, Place(1, 1))
+
 
 class _Loader(yaml.SafeLoader):
     """PyYAML's scanner and parser, with limits."""

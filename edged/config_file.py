@@ -1,0 +1,139 @@
+"""Reading a config file: all mistakes at once, each with file, line and column; paths made absolute."""
+
+import json
+import os
+import re
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from edged.config import Camera, Config
+from edged.config_mistakes import mistakes_of
+from edged.errors import ConfigError
+from edged.yaml_places import Document, Mistake, read
+
+MAX_BYTES = 1_000_000
+MAX_PASSWORD_BYTES = 4_096
+MAX_SHOWN = 20
+EXAMPLE = "cameras: {demo: {source: 'synthetic:digits'}}"
+
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")  # rtsp://…, synthetic:…
+
+
+def load_config(path: Path) -> Config:
+    """The config in a YAML file, with relative paths resolved against the file's folder.
+
+    Raises ConfigError, which lists every mistake as `file:line:column: place: what is wrong`.
+    """
+    document = read(_read_limited(path, MAX_BYTES, "config file"))
+    if not isinstance(document.value, dict) and not document.mistakes:
+        found = "the file is empty" if document.value is None else "this is no list of keys and values"
+        document.mistakes.append(Mistake(document.nearest(()), (), f"{found}; the least is: {EXAMPLE}"))
+    config = _validated(document)
+    if document.mistakes or config is None:
+        raise ConfigError(_all_mistakes(path, document.mistakes))
+    return _with_absolute_paths(config, path.absolute().parent)
+
+
+def password_of(camera: Camera) -> str | None:
+    """The camera's password from its file or environment variable; None where the config names neither.
+
+    Raises ConfigError where it cannot be had. Never put what this returns into a message.
+    """
+    if camera.password_env is not None:
+        password = os.environ.get(camera.password_env, "")
+        place = f"the environment variable {camera.password_env}"
+    elif camera.password_file is not None:
+        password = _read_limited(camera.password_file, MAX_PASSWORD_BYTES, "password file").rstrip("\r\n")
+        place = str(camera.password_file)
+    else:
+        return None
+    if not password or not password.isprintable():
+        raise ConfigError(f"{place}: expected a password on one line, and nothing else")
+    return password
+
+
+def json_schema() -> str:
+    """The JSON Schema of the config file, for editors: the text of edged/edged.schema.json."""
+    schema = {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        **Config.model_json_schema(),
+        "title": "The config file of edged",
+    }
+    return json.dumps(schema, indent=2, ensure_ascii=False) + "\n"
+
+
+def _read_limited(path: Path, limit: int, what: str) -> str:
+    """The text of a regular file of UTF-8. Raises ConfigError, which never quotes what the file holds."""
+    if os.path.exists(path) and not os.path.isfile(path):
+        found = "a folder" if os.path.isdir(path) else "no regular file"
+        raise ConfigError(f"{path}: expected a {what}, found {found}")
+    try:
+        with path.open("rb") as file:
+            content = file.read(limit + 1)
+    except (OSError, ValueError) as error:  # ValueError: a NUL in the name
+        reason = getattr(error, "strerror", None) or str(error)
+        raise ConfigError(f"{path}: cannot read this {what}: {reason}") from None
+    if len(content) > limit:
+        raise ConfigError(f"{path}: expected a {what} of at most {limit} bytes")
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise ConfigError(f"{path}:{line}: expected UTF-8 text; byte {error.start} is none") from None
+
+
+def _validated(document: Document) -> Config | None:
+    """The config, or None with the mistakes added to the document's."""
+    if not isinstance(document.value, dict):
+        return None
+    try:
+        # by way of JSON: strict there means no "5" for 5 and no true for 1, while lists and paths stay possible
+        return Config.model_validate_json(json.dumps(document.value), strict=True)
+    except ValidationError as error:
+        document.mistakes.extend(mistakes_of(error, document))
+        return None
+
+
+def _all_mistakes(path: Path, mistakes: list[Mistake]) -> str:
+    by_place = sorted(mistakes, key=lambda each: (each.place.line, each.place.column))
+    lines = [_line(path, each) for each in by_place[:MAX_SHOWN]]
+    if len(by_place) > MAX_SHOWN:
+        lines.append(f"… and {len(by_place) - MAX_SHOWN} more")
+    return lines[0] if len(lines) == 1 else "\n".join([f"{path} has {len(by_place)} mistakes:", *lines])
+
+
+def _line(path: Path, mistake: Mistake) -> str:
+    place = ".".join(map(str, mistake.path)).replace("\n", " ")
+    return f"{path}:{mistake.place.line}:{mistake.place.column}: {place + ': ' if place else ''}{mistake.message}"
+
+
+def _with_absolute_paths(config: Config, folder: Path) -> Config:
+    """What the file names relatively is relative to the file, whatever folder edged is started in."""
+    model = config.model.model_copy(
+        update={key: _absolute(getattr(config.model, key), folder) for key in ("path", "labels")}
+    )
+    journal = config.journal.model_copy(update={"path": _absolute(config.journal.path, folder)})
+    cameras = {name: _camera(camera, folder) for name, camera in config.cameras.items()}
+    return config.model_copy(update={"cameras": cameras, "model": model, "journal": journal})
+
+
+def _camera(camera: Camera, folder: Path) -> Camera:
+    return camera.model_copy(
+        update={
+            "source": _absolute_source(camera.source, folder),
+            "password_file": _absolute(camera.password_file, folder),
+        }
+    )
+
+
+def _absolute_source(source: int | str, folder: Path) -> int | str:
+    """A file or folder becomes absolute; a V4L2 index, a URL and synthetic:… stay as they are."""
+    if isinstance(source, int) or source.isdecimal():
+        return source
+    path = str(_absolute(Path(source), folder))
+    return source if _SCHEME.match(source) and not os.path.exists(path) else path
+
+
+def _absolute(path: Path | None, folder: Path) -> Path | None:
+    return None if path is None else Path(os.path.normpath(folder / os.path.expanduser(path)))
