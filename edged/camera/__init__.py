@@ -1,0 +1,15 @@
+"""The camera process: pictures in, frames of the size that the model wants out to the hub."""
+
+import os
+
+# OpenCV reads these once, when it is loaded, and has no other way to say them.
+OPENCV_OPTIONS = {
+    "OPENCV_VIDEOIO_V4L_SELECT_TIMEOUT": "2",  # seconds; the default, 10, is too long to notice a dead camera
+    # TCP, since a lost UDP packet spoils pictures until the next key frame; and nothing kept for later
+    "OPENCV_FFMPEG_CAPTURE_OPTIONS": "rtsp_transport;tcp|fflags;nobuffer",
+    "OPENCV_FFMPEG_LOGLEVEL": "-8",  # FFmpeg and OpenCV would print addresses with their passwords
+    "OPENCV_LOG_LEVEL": "SILENT",
+}
+
+for _option, _value in OPENCV_OPTIONS.items():
+    os.environ.setdefault(_option, _value)

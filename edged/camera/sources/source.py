@@ -15,7 +15,10 @@ class Source(Protocol):
         """Raises CameraError where there is nothing to read from."""
 
     def read(self) -> Picture | None:
-        """The newest picture, or None at the end. Raises CameraError when the source has failed."""
+        """The newest picture, or None at the end.
+
+        Raises CameraError when the source has failed, ImageError when one picture cannot be read and the next may.
+        """
 
     def close(self) -> None:
         """Give the device, connection or file back. May be called at any time, more than once."""

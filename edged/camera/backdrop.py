@@ -1,0 +1,119 @@
+"""What stands behind a digit, or alone: a wash of colour, texture, and clutter that nobody reads as a digit.
+
+The rule for clutter: a stroke either leaves the picture at both ends or is shorter than a sixth of its height,
+and a filled shape is no more than 1.8 times as long as wide. A digit is at least a third of the height.
+"""
+
+from collections.abc import Callable
+
+import cv2
+import numpy as np
+
+from edged.camera.sources.picture import Pixels
+
+Band = tuple[float, float]
+LUMA = np.array([0.299, 0.587, 0.114])
+
+
+def draw_backdrop(rng: np.random.Generator, width: int, height: int, bands: tuple[Band, ...]) -> Pixels:
+    """uint8 [height, width, 3] RGB; the wash is of the first band's brightness, clutter of any band's."""
+    picture = _wash(rng, width, height, bands[0])
+    if rng.random() < 0.6:
+        picture = _roughen(rng, picture)
+    for _ in range(int(rng.integers(0, 13))):
+        band = bands[rng.integers(len(bands))]
+        SHAPES[rng.integers(len(SHAPES))](rng, picture, colour(rng, rng.uniform(*band)))
+    return picture
+
+
+def colour(rng: np.random.Generator, luma: float) -> tuple[int, int, int]:
+    """A random RGB colour of the brightness `luma` (0 … 255, BT.601)."""
+    tint = rng.normal(0, 35, 3)
+    tint -= tint @ LUMA
+    room = np.where(tint > 0, 255 - luma, luma) / np.maximum(np.abs(tint), 1e-6)
+    red, green, blue = np.rint(luma + tint * min(1.0, room.min())).astype(int).tolist()
+    return red, green, blue
+
+
+def _wash(rng: np.random.Generator, width: int, height: int, band: Band) -> Pixels:
+    """One plain colour, or several that run into one another."""
+    cells = 1 if rng.random() < 0.3 else int(rng.integers(2, 5))
+    corners = np.array([colour(rng, rng.uniform(*band)) for _ in range(cells * cells)], np.uint8)
+    return _stretch(corners.reshape(cells, cells, 3), width, height)
+
+
+def _roughen(rng: np.random.Generator, picture: Pixels) -> Pixels:
+    """Add a texture of random grain that keeps the mean brightness."""
+    height, width, _ = picture.shape
+    grain, amplitude = rng.uniform(0.02, 0.25) * height, int(rng.integers(3, 16))
+    cells = rng.integers(0, 2 * amplitude, (int(height / grain) + 2, int(width / grain) + 2, 3), np.uint8)
+    return _as_pixels(cv2.addWeighted(picture, 1, _stretch(cells, width, height), 1, -amplitude))
+
+
+def _stretch(cells: Pixels, width: int, height: int) -> Pixels:
+    return _as_pixels(cv2.resize(cells, (width, height), interpolation=cv2.INTER_LINEAR))
+
+
+def _as_pixels(array: object) -> Pixels:
+    return np.asarray(array, np.uint8)
+
+
+Colour = tuple[int, int, int]
+
+
+def _pen(rng: np.random.Generator, picture: Pixels, most: float = 0.04) -> int:
+    return 1 + int(rng.uniform(0, most) * picture.shape[0])
+
+
+def _point(rng: np.random.Generator, picture: Pixels) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+    height, width, _ = picture.shape
+    return rng.uniform((0, 0), (width, height))
+
+
+def _line(rng: np.random.Generator, picture: Pixels, ink: Colour) -> None:
+    """From border to border; or a fence of them."""
+    angle, reach = rng.uniform(0, np.pi), sum(picture.shape)
+    along = reach * np.array([np.cos(angle), np.sin(angle)])
+    across = np.array([-along[1], along[0]]) / reach * picture.shape[0] * rng.uniform(0.06, 0.25)
+    middle, pen = _point(rng, picture), _pen(rng, picture)
+    for step in range(1 if rng.random() < 0.7 else int(rng.integers(2, 7))):
+        ends = np.rint([middle + step * across - along, middle + step * across + along]).astype(int).tolist()
+        cv2.line(picture, ends[0], ends[1], ink, pen, cv2.LINE_AA)
+
+
+def _ring(rng: np.random.Generator, picture: Pixels, ink: Colour) -> None:
+    """Part of a circle whose centre is outside the picture."""
+    height, width, _ = picture.shape
+    turn = rng.uniform(0, 2 * np.pi)
+    centre = np.array([width, height]) * (0.5 + 0.8 * np.array([np.cos(turn), np.sin(turn)]))
+    radius = int(rng.uniform(0.3, 0.9) * height)
+    x, y = np.rint(centre).astype(int).tolist()
+    cv2.circle(picture, (x, y), radius, ink, _pen(rng, picture), cv2.LINE_AA)
+
+
+def _dashes(rng: np.random.Generator, picture: Pixels, ink: Colour) -> None:
+    """Short strokes."""
+    for _ in range(int(rng.integers(1, 6))):
+        start, angle = _point(rng, picture), rng.uniform(0, 2 * np.pi)
+        end = start + rng.uniform(0.03, 0.15) * picture.shape[0] * np.array([np.cos(angle), np.sin(angle)])
+        ends = np.rint([start, end]).astype(int).tolist()
+        cv2.line(picture, ends[0], ends[1], ink, _pen(rng, picture, 0.03), cv2.LINE_AA)
+
+
+def _disc(rng: np.random.Generator, picture: Pixels, ink: Colour) -> None:
+    """A filled ellipse."""
+    radius = rng.uniform(0.02, 0.3) * picture.shape[0]
+    x, y, a, b = np.rint([*_point(rng, picture), radius, radius / rng.uniform(1, 1.8)]).astype(int).tolist()
+    cv2.ellipse(picture, (x, y), (a, b), rng.uniform(0, 180), 0, 360, ink, -1, cv2.LINE_AA)
+
+
+def _block(rng: np.random.Generator, picture: Pixels, ink: Colour) -> None:
+    """A filled triangle or rectangle."""
+    corners = int(rng.integers(3, 5))
+    turns = rng.uniform(0, 2 * np.pi) + np.arange(corners) * 2 * np.pi / corners
+    radius = rng.uniform(0.05, 0.4) * picture.shape[0]
+    shape = np.stack([np.cos(turns) * rng.uniform(0.65, 1), np.sin(turns)], 1) * radius
+    cv2.fillPoly(picture, [np.rint(_point(rng, picture) + shape).astype(np.int32)], ink, cv2.LINE_AA)
+
+
+SHAPES: tuple[Callable[[np.random.Generator, Pixels, Colour], None], ...] = (_line, _ring, _dashes, _disc, _block)

@@ -1,0 +1,26 @@
+"""How long to wait before the next attempt."""
+
+import random
+from collections.abc import Callable
+
+FIRST_S = 0.5
+LONGEST_S = 10.0
+JITTER = 0.25
+
+
+class Backoff:
+    """Twice as long after each failure; a little longer by chance, so that forty cameras do not call together."""
+
+    def __init__(self, chance: Callable[[], float] = random.random) -> None:
+        self._chance = chance
+        self._next_s = FIRST_S
+
+    def failed(self) -> float:
+        """Seconds to wait now."""
+        wait_s = self._next_s * (1 + JITTER * self._chance())
+        self._next_s = min(2 * self._next_s, LONGEST_S)
+        return wait_s
+
+    def succeeded(self) -> None:
+        """Start again from the shortest."""
+        self._next_s = FIRST_S

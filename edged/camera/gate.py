@@ -1,0 +1,59 @@
+"""Which frames are worth sending: not more often than asked, and only when something has changed."""
+
+import cv2
+import numpy as np
+
+from edged.camera.sources.picture import Pixels
+from edged.clock import NANOSECONDS
+
+WIDTH = 80  # a thumbnail averages sensor noise away and costs next to nothing to compare
+NOISE = 12  # grey levels (of 255) that a pixel of the blurred thumbnail may change by itself
+
+
+class Gate:
+    """Remembers the last frame sent, and says whether a new one may follow it."""
+
+    def __init__(self, max_fps: float | None = None, motion: float = 0.0) -> None:
+        """`max_fps`: frames a second, None for any number. `motion`: share of changed pixels, 0 for any."""
+        self._interval_ns = round(NANOSECONDS / max_fps) if max_fps else 0
+        self._motion = motion
+        self._due_ns: int | None = None
+        self._sent: Pixels | None = None
+
+    def refusal(self, pixels: Pixels, at_ns: int) -> str | None:
+        """Why a frame captured at `at_ns` is not to be sent (`max_fps` or `motion`), or None if it is."""
+        if self._due_ns is not None and at_ns < self._due_ns:
+            return "max_fps"
+        if self._sent is not None and changed_share(self._sent, thumbnail(pixels)) < self._motion:
+            return "motion"
+        return None
+
+    def sent(self, pixels: Pixels, at_ns: int) -> None:
+        """That frame was sent: the next are compared with it."""
+        if self._interval_ns:
+            self._due_ns = self._next_due_ns(at_ns)
+        if self._motion:
+            self._sent = thumbnail(pixels)
+
+    def _next_due_ns(self, at_ns: int) -> int:
+        # Counting on from when this frame was due keeps the average at max_fps although frames jitter;
+        # after a pause there is nothing to catch up on.
+        late = self._due_ns is None or at_ns - self._due_ns >= self._interval_ns
+        return (at_ns if late or self._due_ns is None else self._due_ns) + self._interval_ns
+
+
+def thumbnail(pixels: Pixels) -> Pixels:
+    """`pixels` (uint8 [H, W, 3] RGB) as blurred grey, uint8 [height, at most 80]."""
+    height, width = pixels.shape[:2]
+    small_width = min(width, WIDTH)
+    small_height = max(1, round(height * small_width / width))
+    small = cv2.resize(pixels, (small_width, small_height), interpolation=cv2.INTER_AREA)
+    grey = cv2.cvtColor(small, cv2.COLOR_RGB2GRAY)
+    return np.asarray(cv2.GaussianBlur(grey, (5, 5), 0), np.uint8)
+
+
+def changed_share(before: Pixels, after: Pixels) -> float:
+    """Share (0 to 1) of the pixels of two thumbnails that differ by more than noise; 1 if the sizes differ."""
+    if before.shape != after.shape:
+        return 1.0
+    return float(np.count_nonzero(cv2.absdiff(before, after) > NOISE)) / before.size

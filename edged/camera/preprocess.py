@@ -1,0 +1,71 @@
+"""From a picture to a frame: region of interest, shape and size."""
+
+from typing import Literal
+
+import cv2
+import numpy as np
+
+from edged.camera.sources.picture import Pixels
+
+Fit = Literal["stretch", "crop", "pad"]
+Region = tuple[float, float, float, float]
+
+WHOLE: Region = (0.0, 0.0, 1.0, 1.0)
+
+
+def preprocess(pixels: Pixels, width: int, height: int, roi: Region = WHOLE, fit: Fit = "stretch") -> Pixels:
+    """The region `roi` of `pixels` as uint8 [height, width, 3], C-contiguous; the same values where the size fits.
+
+    `roi`: left, top, right, bottom as shares. `fit`: `stretch` changes the proportions, `crop` takes the largest
+    centred part of the right proportions, `pad` keeps all and adds black on two sides.
+    """
+    return fitted(region(pixels, roi), width, height, fit)
+
+
+def region(pixels: Pixels, roi: Region) -> Pixels:
+    """The part of `pixels` that `roi` names, at least one pixel; a view."""
+    height, width = pixels.shape[:2]
+    left, right = _span(roi[0], roi[2], width)
+    top, bottom = _span(roi[1], roi[3], height)
+    return pixels[top:bottom, left:right]
+
+
+def fitted(pixels: Pixels, width: int, height: int, fit: Fit = "stretch") -> Pixels:
+    """`pixels` as uint8 [height, width, 3], C-contiguous."""
+    if fit == "crop":
+        return _resized(_centre(pixels, width / height), width, height)
+    if fit == "pad":
+        return _padded(pixels, width, height)
+    return _resized(pixels, width, height)
+
+
+def _span(first: float, last: float, size: int) -> tuple[int, int]:
+    begin = min(round(first * size), size - 1)
+    return begin, max(round(last * size), begin + 1)
+
+
+def _centre(pixels: Pixels, proportion: float) -> Pixels:
+    height, width = pixels.shape[:2]
+    part_width = max(1, min(width, round(height * proportion)))
+    part_height = max(1, min(height, round(width / proportion)))
+    left, top = (width - part_width) // 2, (height - part_height) // 2
+    return pixels[top : top + part_height, left : left + part_width]
+
+
+def _padded(pixels: Pixels, width: int, height: int) -> Pixels:
+    scale = min(width / pixels.shape[1], height / pixels.shape[0])
+    inner_width = max(1, min(width, round(pixels.shape[1] * scale)))
+    inner_height = max(1, min(height, round(pixels.shape[0] * scale)))
+    left, top = (width - inner_width) // 2, (height - inner_height) // 2
+    frame = np.zeros((height, width, 3), np.uint8)
+    frame[top : top + inner_height, left : left + inner_width] = _resized(pixels, inner_width, inner_height)
+    return frame
+
+
+def _resized(pixels: Pixels, width: int, height: int) -> Pixels:
+    if pixels.shape[:2] == (height, width):
+        return np.ascontiguousarray(pixels)
+    shrinks = width * height < pixels.shape[0] * pixels.shape[1]
+    # area averaging leaves no moiré when shrinking, but makes blocks when enlarging
+    how = cv2.INTER_AREA if shrinks else cv2.INTER_LINEAR
+    return np.asarray(cv2.resize(pixels, (width, height), interpolation=how), np.uint8)

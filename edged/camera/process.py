@@ -1,0 +1,168 @@
+"""The camera process: read, let go or prepare, send; report; come back after a failure."""
+
+import logging
+
+import cv2
+
+from edged import config
+from edged.camera import preprocess
+from edged.camera.backoff import Backoff
+from edged.camera.captured import Captured, capture
+from edged.camera.gate import Gate
+from edged.camera.link import Link
+from edged.camera.sources import open_source, waits
+from edged.camera.sources.picture import Pixels
+from edged.camera.sources.source import Source
+from edged.camera.state import State
+from edged.clock import NANOSECONDS, now_ns, seconds_since
+from edged.errors import CameraError, ImageError, MessageError
+from edged.messages import CameraHello, Capture, Frame, Grant, LinkMessage, Stop
+
+log = logging.getLogger(__name__)
+
+REPORT_EVERY_S = 1.0
+
+
+def run_camera(name: str, camera: config.Camera, hub: str) -> None:
+    """Serve the hub at the address `hub` until the source ends or the hub says stop. Raises CameraError."""
+    cv2.setNumThreads(1)  # the other cores are for the forward pass
+    source = open_source(name, camera)
+    link = Link(name, hub)
+    try:
+        CameraProcess(name, camera, source, link, waits(name, camera)).run()
+    finally:
+        link.close()
+
+
+class CameraProcess:
+    """One camera, from hello to its last report."""
+
+    def __init__(self, name: str, camera: config.Camera, source: Source, link: Link, waits: bool = False) -> None:
+        """`waits`: read no more pictures than the hub has granted."""
+        self._name = name
+        self._camera = camera
+        self._source = source
+        self._link = link
+        self._waits = waits
+        self._gate = Gate(camera.max_fps, camera.motion)
+        self._state = State(name)
+        self._backoff = Backoff()
+        self._wanted: Capture | None = None
+        self._stop: Stop | None = None
+        self._granted = 0
+        self._reported_ns = 0
+        self._unreadable: set[str] = set()
+
+    def run(self) -> None:
+        """Return after the end of the source, or when the hub says so. Raises CameraError if it refuses us."""
+        self._link.send(CameraHello(camera=self._name))
+        while not (self._wanted or self._stop):
+            self._listen(REPORT_EVERY_S)
+        while not self._stop and not self._serve():
+            self._pause(self._backoff.failed())
+        self._link.send_last(self._state.last_report())
+        if self._stop and self._stop.refused:
+            raise CameraError(f"the hub refuses camera {self._name}: {self._stop.refused}")
+
+    def _serve(self) -> bool:
+        """From opening the source to its end or ours (True), or its failure (False)."""
+        try:
+            self._source.open()
+            while not self._stop and self._step():
+                pass
+        except CameraError as error:
+            if self._state.went_down(str(error)):
+                self._report()
+            return False
+        finally:
+            self._source.close()
+        return True
+
+    def _step(self) -> bool:
+        """Hear the hub, and capture a picture where we may; False at the end of the source."""
+        self._listen()
+        self._report_if_due()
+        if self._stop or self._wanted is None:
+            return True
+        if not self._waits or (self._granted and self._link.has_room(REPORT_EVERY_S)):
+            return self._capture(self._wanted)
+        self._listen(REPORT_EVERY_S)
+        return True
+
+    def _capture(self, wanted: Capture) -> bool:
+        try:
+            captured = capture(self._source)
+        except ImageError as error:
+            self._leave_out(str(error))
+            return True
+        if captured is None:
+            return False
+        if self._state.came_up():
+            self._backoff.succeeded()
+            self._report()
+        number = self._state.captured()
+        region = preprocess.region(captured.picture.pixels, self._camera.roi)
+        refusal = self._gate.refusal(region, captured.at_ns) or self._send(number, captured, region, wanted)
+        if refusal:
+            self._state.dropped(refusal)
+        return True
+
+    def _send(self, number: int, captured: Captured, region: Pixels, wanted: Capture) -> str | None:
+        """Why the frame could not be sent, or None."""
+        pixels = preprocess.fitted(region, wanted.width, wanted.height, self._camera.fit)
+        frame = Frame(
+            camera=self._name,
+            frame=number,
+            captured_at=captured.at_s,
+            captured_ns=captured.at_ns,
+            capture_s=captured.read_s,
+            preprocess_s=seconds_since(captured.at_ns),
+            width=wanted.width,
+            height=wanted.height,
+            truth=captured.picture.truth,
+            count=self._state.count(),
+        )
+        if not self._link.send(frame, pixels):
+            return "link_full"
+        self._gate.sent(region, captured.at_ns)
+        self._granted -= 1
+        return None
+
+    def _leave_out(self, error: str) -> None:
+        self._state.captured()
+        self._state.dropped("unreadable")
+        if error not in self._unreadable:  # a folder that loops comes by again
+            self._unreadable.add(error)
+            log.warning("camera %s: %s; it is left out", self._name, error)
+
+    def _pause(self, seconds: float) -> None:
+        end_ns = now_ns() + round(seconds * NANOSECONDS)
+        while not self._stop and (left_ns := end_ns - now_ns()) > 0:
+            self._listen(min(REPORT_EVERY_S, left_ns / NANOSECONDS))
+            self._report_if_due()
+
+    def _listen(self, within_s: float = 0.0) -> None:
+        """Take in all that the hub has said, waiting so long for the first message."""
+        message = self._link.receive(within_s)
+        while message is not None:
+            self._take(message)
+            message = self._link.receive()
+
+    def _take(self, message: LinkMessage) -> None:
+        match message:
+            case Capture():
+                self._wanted = message
+            case Grant(frames=frames):
+                self._granted += frames
+            case Stop():
+                self._stop = message
+            case _:
+                raise MessageError(f"the hub sent camera {self._name} a {message.kind}: is it another version?")
+
+    def _report_if_due(self) -> None:
+        if seconds_since(self._reported_ns) >= REPORT_EVERY_S:
+            self._report()
+
+    def _report(self) -> None:
+        self._link.send(self._state.report())
+        self._reported_ns = now_ns()

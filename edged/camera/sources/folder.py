@@ -1,0 +1,70 @@
+"""A folder of pictures."""
+
+from pathlib import Path
+
+import cv2
+import numpy as np
+
+from edged.camera.sources.pace import Pace
+from edged.camera.sources.picture import Picture, Pixels
+from edged.errors import CameraError, ImageError
+
+SUFFIXES = frozenset({".bmp", ".jpeg", ".jpg", ".pgm", ".png", ".ppm", ".tif", ".tiff", ".webp"})
+
+
+class Folder:
+    """Every picture in a folder and its sub-folders, by name; a sub-folder's name is its pictures' truth."""
+
+    def __init__(self, path: Path, fps: float | None = None, loop: bool = False) -> None:
+        """`fps`: pictures a second, None for as fast as they are read."""
+        self._path = path
+        self._fps = fps
+        self._loop = loop
+        self._pace = Pace()
+        self._files: list[Path] = []
+        self._next = 0
+        self._read = 0
+
+    def open(self) -> None:
+        """List the pictures. Raises CameraError for a folder that is absent or has none."""
+        if not self._path.is_dir():
+            raise CameraError(f"{self._path} does not exist or is no folder")
+        self._files = sorted(p for p in self._path.rglob("*") if p.suffix.lower() in SUFFIXES and p.is_file())
+        if not self._files:
+            raise CameraError(f"{self._path} holds no pictures: expected {', '.join(sorted(SUFFIXES))}")
+        self._next = self._read = 0
+        self._pace = Pace()
+
+    def read(self) -> Picture | None:
+        """None at the end, unless it loops. Raises ImageError for a picture that cannot be read: go on."""
+        if self._next == len(self._files):
+            if not self._loop:
+                return None
+            if not self._read:
+                raise CameraError(f"{self._path}: not one of its {len(self._files)} pictures can be read")
+            self._next = 0
+        path = self._files[self._next]
+        self._next += 1
+        pixels = read_picture(path)
+        if self._fps:
+            self._pace.wait_until(self._read / self._fps)
+        self._read += 1
+        return Picture(pixels, self._truth_of(path))
+
+    def close(self) -> None:
+        """Nothing is held open."""
+
+    def _truth_of(self, path: Path) -> str | None:
+        below = path.relative_to(self._path).parts
+        return below[0] if len(below) > 1 else None
+
+
+def read_picture(path: Path) -> Pixels:
+    """The picture in a file as uint8 [H, W, 3] RGB, turned upright by its EXIF. Raises ImageError."""
+    try:
+        pixels = cv2.imread(str(path), cv2.IMREAD_COLOR_RGB)
+    except cv2.error:  # more pixels than OpenCV allows
+        pixels = None
+    if pixels is None:
+        raise ImageError(f"{path} is no picture that can be read")
+    return np.asarray(pixels, np.uint8)

@@ -1,0 +1,56 @@
+"""A camera on USB or on the board, through Video4Linux."""
+
+import os
+from pathlib import Path
+
+import cv2
+
+from edged.camera.sources.capture import picture_of
+from edged.camera.sources.picture import Picture
+from edged.errors import CameraError
+
+
+class V4l2:
+    """A Video4Linux capture device; `read` waits for its next picture."""
+
+    def __init__(self, device: str | int, size: tuple[int, int] | None = None, fps: float | None = None) -> None:
+        """`device`: index or path. `size` (width, height) and `fps` are wishes: the driver gives its nearest."""
+        self._path = Path(f"/dev/video{device}" if isinstance(device, int) else device)
+        self._wishes: dict[int, float] = (
+            {cv2.CAP_PROP_FRAME_WIDTH: size[0], cv2.CAP_PROP_FRAME_HEIGHT: size[1]} if size else {}
+        )
+        if fps:
+            self._wishes[cv2.CAP_PROP_FPS] = fps
+        self._capture: cv2.VideoCapture | None = None
+
+    def open(self) -> None:
+        """Raises CameraError that says whether the device is absent, forbidden or in use."""
+        self._check_access()
+        capture = cv2.VideoCapture(str(self._path), cv2.CAP_V4L2)
+        if not capture.isOpened():
+            raise CameraError(f"{self._path} cannot be opened: another program uses it, or it is no camera")
+        # Two buffers: one is filled while the other is held. OpenCV gives a buffer back only at the next read,
+        # so that with one every second picture would be lost, and each further one is a picture older.
+        capture.set(cv2.CAP_PROP_BUFFERSIZE, 2)
+        for key, value in self._wishes.items():
+            capture.set(key, value)
+        self._capture = capture
+
+    def read(self) -> Picture:
+        """Raises CameraError when no picture comes within 2 s (see `edged.camera`) or the device is gone."""
+        pixels = picture_of(self._capture) if self._capture else None
+        if pixels is None:
+            raise CameraError(f"{self._path} gives no pictures any more: unplugged, or stuck")
+        return Picture(pixels)
+
+    def close(self) -> None:
+        """Free the device for others."""
+        if self._capture:
+            self._capture.release()
+        self._capture = None
+
+    def _check_access(self) -> None:
+        if not self._path.exists():
+            raise CameraError(f"{self._path} does not exist: see `edged devices` for the cameras found")
+        if not os.access(self._path, os.R_OK | os.W_OK):
+            raise CameraError(f"{self._path} may not be opened by this user: add the user to the group `video`")

@@ -1,0 +1,72 @@
+"""A recorded video."""
+
+from pathlib import Path
+
+import cv2
+
+from edged.camera.sources.capture import picture_of
+from edged.camera.sources.pace import Pace
+from edged.camera.sources.picture import Picture
+from edged.errors import CameraError
+
+USUAL_FPS = 25.0  # where a file does not say
+
+
+class VideoFile:
+    """Every picture of a video file, in order, at the recorded rate or as fast as they are read."""
+
+    def __init__(self, path: Path, realtime: bool = True, loop: bool = False) -> None:
+        self._path = path
+        self._realtime = realtime
+        self._loop = loop
+        self._capture: cv2.VideoCapture | None = None
+        self._pace = Pace()
+        self._interval_s = 1 / USUAL_FPS
+        self._at_s = 0.0
+
+    def open(self) -> None:
+        """Raises CameraError that names the file, where it is absent or no video."""
+        if not self._path.is_file():
+            raise CameraError(f"{self._path} does not exist or is no file")
+        self._capture = cv2.VideoCapture(str(self._path), cv2.CAP_FFMPEG)
+        if not self._capture.isOpened():
+            self.close()
+            raise CameraError(f"{self._path} is no video that FFmpeg can read")
+        self._interval_s = 1 / (self._capture.get(cv2.CAP_PROP_FPS) or USUAL_FPS)
+        self._at_s = -self._interval_s
+        self._pace = Pace()
+
+    def read(self) -> Picture | None:
+        """None at the end, unless it loops. Raises CameraError where not one picture can be decoded."""
+        if self._capture is None:
+            raise CameraError(f"{self._path} is not open")
+        pixels = picture_of(self._capture)
+        if pixels is None:
+            return self._end()
+        self._at_s = self._time_of_picture(self._capture)
+        if self._realtime:
+            self._pace.wait_until(self._at_s)
+        return Picture(pixels)
+
+    def close(self) -> None:
+        """Close the file."""
+        if self._capture:
+            self._capture.release()
+        self._capture = None
+
+    def _end(self) -> Picture | None:
+        if self._at_s < 0:
+            raise CameraError(f"{self._path} holds no picture that can be decoded")
+        if not self._loop:
+            return None
+        if self._realtime:
+            self._pace.wait_until(self._at_s + self._interval_s)
+        self.close()
+        self.open()
+        return self.read()
+
+    def _time_of_picture(self, capture: cv2.VideoCapture) -> float:
+        by_file = capture.get(cv2.CAP_PROP_POS_MSEC) / 1000
+        first = self._at_s < 0
+        # some files carry no time stamps, or the same one again and again
+        return max(by_file, 0.0) if first or by_file > self._at_s else self._at_s + self._interval_s

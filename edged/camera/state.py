@@ -1,0 +1,57 @@
+"""What a camera tells the hub about itself."""
+
+from collections import Counter
+
+from edged.messages import CameraCount, CameraReport
+
+
+class State:
+    """Up or down and why, and what became of every picture.
+
+    Captured = frames sent + dropped by reason, at any moment between two pictures.
+    """
+
+    def __init__(self, camera: str) -> None:
+        self._camera = camera
+        self._captured = 0
+        self._dropped: Counter[str] = Counter()
+        self._up = False
+        self._error: str | None = None
+        self._reconnects = 0
+
+    def captured(self) -> int:
+        """One more picture was read: its number, from 0."""
+        self._captured += 1
+        return self._captured - 1
+
+    def dropped(self, reason: str) -> None:
+        """The picture that was read last goes no further."""
+        self._dropped[reason] += 1
+
+    def came_up(self) -> bool:
+        """The source gives pictures; True where that is news."""
+        if self._up:
+            return False
+        self._reconnects += self._error is not None
+        self._up, self._error = True, None
+        return True
+
+    def went_down(self, error: str) -> bool:
+        """The source has failed; True where that is news."""
+        news = self._up or error != self._error
+        self._up, self._error = False, error
+        return news
+
+    def count(self) -> CameraCount:
+        """For a frame that is about to be sent, or a report."""
+        return CameraCount(captured=self._captured, dropped=dict(self._dropped))
+
+    def report(self) -> CameraReport:
+        """The state now."""
+        return CameraReport(
+            camera=self._camera, up=self._up, error=self._error, reconnects=self._reconnects, count=self.count()
+        )
+
+    def last_report(self) -> CameraReport:
+        """The state after the end."""
+        return self.report().model_copy(update={"up": False, "ended": True})
