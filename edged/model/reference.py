@@ -1,0 +1,141 @@
+"""Every operator in NumPy: the truth that each kernel is compared with, and the device `numpy`.
+
+Formulas are those of the ONNX operator specification (https://onnx.ai/onnx/operators/), the batch first.
+"""
+
+from functools import singledispatch
+from typing import Any
+
+import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
+from numpy.typing import NDArray
+
+from edged.model import graph
+from edged.model.graph import Float32, Graph, Operator, Pads, Pair
+from edged.model.package import Input
+
+Array = NDArray[Any]
+NO_PADS = (0, 0, 0, 0)
+
+
+def prepare(images: NDArray[np.uint8], wants: Input) -> Float32:
+    """Images, uint8 [n, height, width, 3] RGB, as the network wants them: float32 [n, 3, height, width]."""
+    pixels = images if wants.color == "rgb" else images[..., ::-1]
+    std = np.asarray(wants.std, np.float64)
+    factor = np.float32(wants.scale / std)
+    offset = np.float32(-np.asarray(wants.mean, np.float64) / std)
+    return np.ascontiguousarray((pixels * factor + offset).transpose(0, 3, 1, 2), np.float32)
+
+
+def run(network: Graph, x: Array, dtype: type[np.float32] | type[np.float64] = np.float32) -> Array:
+    """The network's output [n, classes] for inputs [n, channels, height, width], computed in `dtype`."""
+    tensors = run_all(network, x, dtype)
+    return tensors[network.output].reshape(len(x), -1)
+
+
+def run_all(network: Graph, x: Array, dtype: type[np.float32] | type[np.float64] = np.float32) -> dict[str, Array]:
+    """Every tensor of the network by name, each [n, *shape]: to find the operator where a kernel goes wrong."""
+    tensors: dict[str, Array] = {network.input: x.astype(dtype)}
+    for operator in network.operators:
+        tensors[operator.output] = compute(operator, *(tensors[name] for name in operator.inputs))
+    return tensors
+
+
+@singledispatch
+def compute(operator: Operator, *inputs: Array) -> Array:
+    """What `operator` writes for batches of the tensors it reads, in their dtype."""
+    raise NotImplementedError(type(operator).__name__)
+
+
+@compute.register
+def _conv(operator: graph.Conv, x: Array, *residual: Array) -> Array:
+    """Patches as columns, then one matrix product a group (im2col: Chellapilla et al., 2006)."""
+    out, _, *kernel = operator.weight.shape
+    patches = _patches(x, (kernel[0], kernel[1]), operator.strides, operator.pads, operator.dilations)
+    rows, columns = patches.shape[-2:]
+    matrix = patches.reshape(len(x), operator.groups, -1, rows * columns)
+    weight = operator.weight.astype(x.dtype, copy=False).reshape(operator.groups, out // operator.groups, -1)
+    y = (weight @ matrix).reshape(len(x), out, rows, columns)
+    y += operator.bias.astype(x.dtype)[:, None, None]
+    for other in residual:
+        y += other
+    return np.maximum(y, 0, out=y) if operator.relu else y
+
+
+def _patches(x: Array, kernel: Pair, strides: Pair, pads: Pads, dilations: Pair) -> Array:
+    """A view [n, channels, kernel rows, kernel columns, rows, columns]: what each tap sees at each position."""
+    x = _padded(x, pads, 0)
+    extent = (dilations[0] * (kernel[0] - 1) + 1, dilations[1] * (kernel[1] - 1) + 1)
+    seen = sliding_window_view(x, extent, axis=(2, 3))
+    seen = seen[:, :, :: strides[0], :: strides[1], :: dilations[0], :: dilations[1]]
+    return seen.transpose(0, 1, 4, 5, 2, 3)
+
+
+def _padded(x: Array, pads: Pads, value: float) -> Array:
+    if pads == NO_PADS:
+        return x
+    top, left, bottom, right = pads
+    n, channels, height, width = x.shape
+    wide = np.full((n, channels, height + top + bottom, width + left + right), value, x.dtype)
+    wide[:, :, top : top + height, left : left + width] = x
+    return wide
+
+
+@compute.register
+def _dense(operator: graph.Dense, x: Array) -> Array:
+    y: Array = x @ operator.weight.astype(x.dtype, copy=False).T + operator.bias.astype(x.dtype)
+    return np.maximum(y, 0, out=y) if operator.relu else y
+
+
+@compute.register
+def _batch_norm(operator: graph.BatchNorm, x: Array) -> Array:
+    by_channel = (-1,) + (1,) * (x.ndim - 2)
+    factor = operator.factor.astype(x.dtype).reshape(by_channel)
+    offset = operator.offset.astype(x.dtype).reshape(by_channel)
+    return np.asarray(x * factor + offset)
+
+
+@compute.register
+def _max_pool(operator: graph.MaxPool, x: Array) -> Array:
+    taps = _taps(_padded(x, operator.pads, -np.inf), operator)
+    y = taps[0].copy()
+    for tap in taps[1:]:
+        np.maximum(y, tap, out=y)
+    return y
+
+
+@compute.register
+def _average_pool(operator: graph.AveragePool, x: Array) -> Array:
+    total = sum(_taps(_padded(x, operator.pads, 0), operator))
+    if operator.count_include_pad or operator.pads == NO_PADS:
+        return np.asarray(total / x.dtype.type(operator.kernel[0] * operator.kernel[1]))
+    inside = np.ones((1, 1, *x.shape[2:]), x.dtype)
+    return np.asarray(total / sum(_taps(_padded(inside, operator.pads, 0), operator)))
+
+
+def _taps(x: Array, operator: graph.MaxPool | graph.AveragePool) -> list[Array]:
+    """Views [n, channels, rows, columns], one for each place of the window."""
+    seen = _patches(x, operator.kernel, operator.strides, NO_PADS, (1, 1))
+    return [seen[:, :, i, j] for i in range(operator.kernel[0]) for j in range(operator.kernel[1])]
+
+
+@compute.register
+def _add(operator: graph.Add, x: Array, other: Array) -> Array:
+    y = x + other
+    return np.maximum(y, 0, out=y) if operator.relu else y
+
+
+@compute.register
+def _relu(operator: graph.Relu, x: Array) -> Array:
+    return np.maximum(x, 0)
+
+
+@compute.register
+def _softmax(operator: graph.Softmax, x: Array) -> Array:
+    powers = np.exp(x - x.max(axis=1, keepdims=True))
+    return np.asarray(powers / powers.sum(axis=1, keepdims=True))
+
+
+@compute.register
+def _flatten(operator: graph.Flatten, x: Array) -> Array:
+    return x.reshape(len(x), -1)

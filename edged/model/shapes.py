@@ -1,0 +1,123 @@
+"""The shape that each operator writes, and graphs put together from operators with every shape worked out."""
+
+import math
+from collections.abc import Sequence
+from functools import singledispatch
+
+from edged.errors import ModelError
+from edged.model import graph
+from edged.model.graph import Graph, Operator, Pads, Pair, Shape
+
+MAX_VALUES = 2**28  # of one tensor of one frame: 1 GiB of float32
+
+
+def make_graph(name: str, source: str, source_shape: Shape, operators: Sequence[Operator]) -> Graph:
+    """Operators in order, from the input `source` to the last operator's output.
+
+    Raises ModelError for an operator that does not fit the shapes it reads, or a tensor above `MAX_VALUES`.
+    """
+    shapes = {source: source_shape}
+    for operator in operators:
+        shape = output_shape(operator, *(shapes[tensor] for tensor in operator.inputs))
+        if not 0 < math.prod(shape) <= MAX_VALUES:
+            raise misfit(operator, f"would write a tensor of shape {shape}; it may hold 1 to {MAX_VALUES} values")
+        shapes[operator.output] = shape
+    output = operators[-1].output if operators else source
+    return Graph(name, source, output, tuple(operators), shapes)
+
+
+def misfit(operator: Operator, problem: str) -> ModelError:
+    """An error that names the operator."""
+    return ModelError(f"operator {operator.name} ({type(operator).__name__}) {problem}")
+
+
+def windows(size: Pair, kernel: Pair, strides: Pair, pads: Pads, dilations: Pair = (1, 1)) -> Pair:
+    """How many window positions there are (rows, columns); below 1 where the window is larger than the image."""
+    top, left, bottom, right = pads
+    extent = (dilations[0] * (kernel[0] - 1) + 1, dilations[1] * (kernel[1] - 1) + 1)
+    rows = (size[0] + top + bottom - extent[0]) // strides[0] + 1
+    columns = (size[1] + left + right - extent[1]) // strides[1] + 1
+    return rows, columns
+
+
+@singledispatch
+def output_shape(operator: Operator, *inputs: Shape) -> Shape:
+    """The shape that `operator` writes when it reads tensors of the shapes `inputs`: for most, that of the first.
+
+    Raises ModelError where they do not fit.
+    """
+    return inputs[0]
+
+
+@output_shape.register
+def _conv(operator: graph.Conv, *inputs: Shape) -> Shape:
+    channels, height, width = _image(operator, inputs[0])
+    out, per_group, *kernel = operator.weight.shape
+    if channels != per_group * operator.groups or out % operator.groups or operator.bias.shape != (out,):
+        raise misfit(
+            operator,
+            f"has weights {operator.weight.shape} in {operator.groups} group(s) and a bias {operator.bias.shape}, "
+            f"which do not fit {channels} input channels",
+        )
+    rows, columns = windows(
+        (height, width), (kernel[0], kernel[1]), operator.strides, operator.pads, operator.dilations
+    )
+    shape = _not_empty(operator, (out, rows, columns))
+    if len(inputs) > 1 and inputs[1] != shape:
+        raise misfit(operator, f"writes {shape} but is to add {inputs[1]}")
+    return shape
+
+
+@output_shape.register
+def _dense(operator: graph.Dense, *inputs: Shape) -> Shape:
+    out, features = operator.weight.shape
+    if inputs[0] != (features,) or operator.bias.shape != (out,):
+        raise misfit(
+            operator,
+            f"has weights {operator.weight.shape} and a bias {operator.bias.shape}, which do not fit an input "
+            f"of shape {inputs[0]}",
+        )
+    return (out,)
+
+
+@output_shape.register
+def _batch_norm(operator: graph.BatchNorm, *inputs: Shape) -> Shape:
+    channels = (inputs[0][0],)
+    if operator.factor.shape != channels or operator.offset.shape != channels:
+        raise misfit(operator, f"has {operator.factor.shape} factors for an input of shape {inputs[0]}")
+    return inputs[0]
+
+
+@output_shape.register(graph.MaxPool)
+@output_shape.register(graph.AveragePool)
+def _pool(operator: graph.MaxPool | graph.AveragePool, *inputs: Shape) -> Shape:
+    channels, height, width = _image(operator, inputs[0])
+    top, left, bottom, right = operator.pads
+    if max(top, bottom) >= operator.kernel[0] or max(left, right) >= operator.kernel[1]:
+        raise misfit(operator, f"has pads {operator.pads} that are not smaller than its window {operator.kernel}")
+    rows, columns = windows((height, width), operator.kernel, operator.strides, operator.pads)
+    return _not_empty(operator, (channels, rows, columns))
+
+
+@output_shape.register
+def _add(operator: graph.Add, *inputs: Shape) -> Shape:
+    if len(inputs) != 2 or inputs[0] != inputs[1]:
+        raise misfit(operator, f"adds tensors of the shapes {inputs}; supported: two of one shape")
+    return inputs[0]
+
+
+@output_shape.register
+def _flatten(operator: graph.Flatten, *inputs: Shape) -> Shape:
+    return (math.prod(inputs[0]),)
+
+
+def _image(operator: Operator, shape: Shape) -> tuple[int, int, int]:
+    if len(shape) != 3:
+        raise misfit(operator, f"reads a tensor of shape {shape}; it needs (channels, height, width)")
+    return shape[0], shape[1], shape[2]
+
+
+def _not_empty(operator: Operator, shape: tuple[int, int, int]) -> Shape:
+    if shape[1] < 1 or shape[2] < 1:
+        raise misfit(operator, "has a window larger than its padded input: the input size is too small for it")
+    return shape
