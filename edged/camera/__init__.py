@@ -5,8 +5,7 @@ import os
 # OpenCV reads these once, when it is loaded, and has no other way to say them.
 OPENCV_OPTIONS = {
     "OPENCV_VIDEOIO_V4L_SELECT_TIMEOUT": "2",  # seconds; the default, 10, is too long to notice a dead camera
-    # TCP, since a lost UDP packet spoils pictures until the next key frame; and nothing kept for later
-    "OPENCV_FFMPEG_CAPTURE_OPTIONS": "rtsp_transport;tcp|fflags;nobuffer",
+    "OPENCV_FFMPEG_CAPTURE_OPTIONS": "rtsp_transport;tcp",  # a lost UDP packet spoils pictures for seconds
     "OPENCV_FFMPEG_LOGLEVEL": "-8",  # FFmpeg and OpenCV would print addresses with their passwords
     "OPENCV_LOG_LEVEL": "SILENT",
 }

@@ -9,8 +9,10 @@ from edged.camera.sources.picture import Picture
 from edged.clock import now_ns, seconds_since
 from edged.errors import CameraError
 
-TIMEOUT_S = 2.0
+OPEN_TIMEOUT_S = 5.0  # finding out the format takes more than a second, after a handshake of six messages
+READ_TIMEOUT_S = 2.0
 STALL = 0.9  # share of the time-out
+USUAL_FPS = 25.0
 
 
 class Stream:
@@ -21,34 +23,45 @@ class Stream:
     """
 
     def __init__(
-        self, url: str, user: str | None = None, password: str | None = None, timeout_s: float = TIMEOUT_S
+        self,
+        url: str,
+        user: str | None = None,
+        password: str | None = None,
+        open_timeout_s: float = OPEN_TIMEOUT_S,
+        read_timeout_s: float = READ_TIMEOUT_S,
     ) -> None:
         self._url = url
+        self._shown = without_secrets(url)
         self._credentials = (user, password)
-        self._timeout_s = timeout_s
+        self._open_timeout_s = open_timeout_s
+        self._read_timeout_s = read_timeout_s
         self._capture: cv2.VideoCapture | None = None
 
     def open(self) -> None:
-        """Connect and find out the format. Raises CameraError, with the address but no secret."""
-        milliseconds = round(self._timeout_s * 1000)
-        options = [cv2.CAP_PROP_OPEN_TIMEOUT_MSEC, milliseconds, cv2.CAP_PROP_READ_TIMEOUT_MSEC, milliseconds]
-        options += [cv2.CAP_PROP_N_THREADS, 1]  # each further decoding thread holds a picture back
-        self._capture = cv2.VideoCapture(with_credentials(self._url, *self._credentials), cv2.CAP_FFMPEG, options)
+        """Connect, find out the format, catch up. Raises CameraError, with the address but no secret."""
+        options = {
+            cv2.CAP_PROP_OPEN_TIMEOUT_MSEC: round(self._open_timeout_s * 1000),
+            cv2.CAP_PROP_READ_TIMEOUT_MSEC: round(self._read_timeout_s * 1000),
+            cv2.CAP_PROP_N_THREADS: 1,  # each further decoding thread holds a picture back
+        }
+        url = with_credentials(self._url, *self._credentials)
+        self._capture = cv2.VideoCapture(url, cv2.CAP_FFMPEG, [each for item in options.items() for each in item])
         if not self._capture.isOpened():
             self.close()
             raise CameraError(
-                f"{without_secrets(self._url)} gives no video: nobody answers there within {self._timeout_s:g} s, "
+                f"{self._shown} gives no video: nobody answers there within {self._open_timeout_s:g} s, "
                 "or the path, user or password is wrong"
             )
+        self._catch_up(self._capture)
 
     def read(self) -> Picture:
         """Raises CameraError when the stream has ended or stalled."""
         start_ns = now_ns()
         pixels = picture_of(self._capture) if self._capture else None
-        if seconds_since(start_ns) > STALL * self._timeout_s:
-            raise CameraError(f"{without_secrets(self._url)} has stalled: no picture for {self._timeout_s:g} s")
+        if seconds_since(start_ns) > STALL * self._read_timeout_s:
+            raise CameraError(f"{self._shown} has stalled: no picture for {self._read_timeout_s:g} s")
         if pixels is None:
-            raise CameraError(f"{without_secrets(self._url)} has ended: the other side closed the connection")
+            raise CameraError(f"{self._shown} has ended: the other side closed the connection")
         return Picture(pixels)
 
     def close(self) -> None:
@@ -56,6 +69,20 @@ class Stream:
         if self._capture:
             self._capture.release()
         self._capture = None
+
+    def _catch_up(self, capture: cv2.VideoCapture) -> None:
+        """Let go what was buffered while the format was found out, until a picture must be waited for.
+
+        FFmpeg's own way, `fflags=nobuffer`, also lets the first key frame go, and with it all pictures until the
+        next: with key frames more than two seconds apart, that looks like a stall.
+        """
+        fps = capture.get(cv2.CAP_PROP_FPS)
+        waited_s = 0.5 / (fps if 1 <= fps <= 120 else USUAL_FPS)
+        start_ns = grab_ns = now_ns()
+        while (
+            capture.grab() and seconds_since(grab_ns) < waited_s and seconds_since(start_ns) < self._read_timeout_s
+        ):
+            grab_ns = now_ns()
 
 
 def with_credentials(url: str, user: str | None, password: str | None) -> str:
