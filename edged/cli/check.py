@@ -1,0 +1,141 @@
+"""`edged check`: what a config would run, and everything that is in its way."""
+
+import argparse
+import errno
+import os
+import socket
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from edged.config import Camera, Config
+from edged.config_file import load_config
+from edged.energy.find import find_rails
+from edged.errors import CameraError, ConfigError, DeviceError, ModelError
+from edged.model.package import load_model
+from edged.paths import state_directory
+from edged.worker.runtime import device_name
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One line of the answer. `error`: `edged run` would fail; `warning`: it would run, but not as hoped."""
+
+    level: Literal["ok", "warning", "error"]
+    what: str
+    text: str
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Arguments of the verb."""
+    parser.add_argument("config", type=Path, metavar="CONFIG", help="YAML file")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print all findings; 2 if one of them is an error."""
+    findings = list(findings_of(load_config(arguments.config)))
+    width = max(len(finding.what) for finding in findings)
+    for finding in findings:
+        print(f"{finding.level:8} {finding.what:{width}}  {finding.text}")
+    errors = sum(finding.level == "error" for finding in findings)
+    print(f"{arguments.config}: {f'{errors} in the way of `edged run`' if errors else 'ready to run'}")
+    return ConfigError.exit_code if errors else 0
+
+
+def findings_of(config: Config) -> Iterator[Finding]:
+    """Everything that `edged run` would meet, in the order of the file. Opens no network connection."""
+    for name, camera in config.cameras.items():
+        yield camera_finding(name, camera)
+    yield model_finding(config)
+    yield from worker_findings(config)
+    addresses = {
+        "publish.address": config.publish.address.removeprefix("tcp://"),
+        "publish.replay": config.publish.replay.removeprefix("tcp://"),
+        "metrics.address": config.metrics.address,
+    }
+    for key, address in addresses.items():
+        yield address_finding(key, address)
+    yield journal_finding(config)
+    yield energy_finding(config)
+
+
+def camera_finding(name: str, camera: Camera) -> Finding:
+    """A camera that is absent is a warning: `edged run` would go on trying."""
+    from edged.camera.sources import open_source
+    from edged.camera.sources.stream import Stream
+
+    what = f"camera {name}"
+    try:
+        source = open_source(name, camera)
+        if not isinstance(source, Stream):
+            source.open()
+            source.close()
+    except CameraError as error:
+        return Finding("warning", what, f"{error} (`edged run` would keep trying)")
+    except ConfigError as error:
+        return Finding("error", what, str(error))
+    tried = ", which was not contacted" if isinstance(source, Stream) else ""
+    return Finding("ok", what, f"{camera.source}{tried}")
+
+
+def model_finding(config: Config) -> Finding:
+    """The model's name, input and classes."""
+    try:
+        model = load_model(config.model)
+    except ModelError as error:
+        return Finding("error", "model", str(error))
+    size = f"{model.input.width}×{model.input.height}"
+    text = f"{model.name}, {size}, {len(model.labels)} classes, sha256 {model.sha256[:12]}…"
+    if model.random_weights:
+        return Finding("warning", "model", f"{text}; random weights, for timing only: its labels mean nothing")
+    return Finding("ok", "model", text)
+
+
+def worker_findings(config: Config) -> Iterator[Finding]:
+    """The devices in order of preference: the first one that is there runs the model, the others wait."""
+    running = False
+    for index, worker in enumerate(config.workers):
+        what = f"worker {index}"
+        try:
+            name = device_name(worker)
+        except DeviceError as error:
+            last = index == len(config.workers) - 1 and not running
+            yield Finding("error" if last else "warning", what, str(error))
+            continue
+        role = "takes over if those before it fail" if running else "runs the model"
+        yield Finding("ok", what, f"{worker.device}: {name}; {role}")
+        running = True
+
+
+def address_finding(key: str, address: str) -> Finding:
+    """Whether a server could listen there now."""
+    host, _, port = address.rpartition(":")
+    try:
+        with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as server:
+            server.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            server.bind(("" if host == "*" else host, int(port)))
+    except OSError as error:
+        in_use = error.errno == errno.EADDRINUSE
+        why = (
+            "is in use (by another edged? choose another port)" if in_use else f"cannot be bound: {error.strerror}"
+        )
+        return Finding("error", key, f"{address} {why}")
+    return Finding("ok", key, f"{address} is free")
+
+
+def journal_finding(config: Config) -> Finding:
+    """Whether the journal's folder can be made or written."""
+    folder = config.journal.path.parent if config.journal.path else state_directory()
+    existing = next(parent for parent in (folder, *folder.parents) if parent.exists())
+    if existing.is_dir() and os.access(existing, os.W_OK | os.X_OK):
+        return Finding("ok", "journal", f"{config.journal.path or folder}")
+    return Finding("error", "journal", f"{folder}: {existing} is no folder that this user may write to")
+
+
+def energy_finding(config: Config) -> Finding:
+    """Which rails are read, and why others are not."""
+    rails = find_rails(config.energy)
+    names = ", ".join(rail.name for rail in rails.rails) or "not measured"
+    level: Literal["ok", "warning"] = "warning" if rails.unreadable or rails.missing else "ok"
+    return Finding(level, "energy", f"{names}: {rails.note}" if rails.note else names)

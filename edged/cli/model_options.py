@@ -1,0 +1,60 @@
+"""The command line's words for a model: the same keys as in the config's `model:`."""
+
+import argparse
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from edged import config
+from edged.errors import ConfigError
+
+
+def add_model_options(parser: argparse.ArgumentParser, default: str = "digits") -> None:
+    """--model and what says how its input is prepared, for a model whose file does not say."""
+    what = f"an ONNX file, or a named model (default: {default})"
+    parser.add_argument("--model", default=default, metavar="NAME|FILE", help=what)
+    group = parser.add_argument_group("input of the model, where its file does not say, or says it wrongly")
+    group.add_argument("--size", type=size, metavar="N|WxH", help="input size, or width and height")
+    group.add_argument("--color", choices=("rgb", "bgr"), help="channel order that the model wants")
+    group.add_argument("--scale", type=number, metavar="S", help="input = (pixel × S − mean) ÷ std; 1/255 is fine")
+    group.add_argument("--mean", type=three_numbers, metavar="A,B,C", help="by channel, in the model's order")
+    group.add_argument("--std", type=three_numbers, metavar="A,B,C", help="by channel, in the model's order")
+    group.add_argument("--labels", type=Path, metavar="FILE", help="one label a line")
+
+
+def model_config(arguments: argparse.Namespace) -> config.Model:
+    """What the options of `add_model_options` ask for. Raises ConfigError."""
+    named = not (is_file_name(arguments.model))
+    keys = ("size", "color", "scale", "mean", "std", "labels")
+    given = {key: getattr(arguments, key) for key in keys if getattr(arguments, key) is not None}
+    try:
+        return config.Model(**{"name" if named else "path": arguments.model, **given})
+    except ValidationError as error:
+        problems = [f"--{'.'.join(map(str, e['loc'][:1]))}: {e['msg']}" for e in error.errors()]
+        raise ConfigError("; ".join(problems)) from None
+
+
+def is_file_name(model: str) -> bool:
+    """Whether --model means a file: it has a suffix or a folder, or is there."""
+    return "/" in model or "." in model or Path(model).is_file()
+
+
+def size(text: str) -> int | tuple[int, int]:
+    """120 or 160x120."""
+    width, cross, height = text.lower().partition("x")
+    return (int(width), int(height)) if cross else int(width)
+
+
+def number(text: str) -> float:
+    """0.0039 or 1/255."""
+    numerator, slash, denominator = text.partition("/")
+    try:
+        return float(numerator) / float(denominator) if slash else float(numerator)
+    except ZeroDivisionError:
+        raise ValueError(text) from None
+
+
+def three_numbers(text: str) -> tuple[float, float, float]:
+    """0.485,0.456,0.406"""
+    red, green, blue = map(number, text.split(","))
+    return red, green, blue

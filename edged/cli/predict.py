@@ -1,0 +1,144 @@
+"""`edged predict`: the top classes of pictures, without a daemon."""
+
+import argparse
+import json
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from edged import config
+from edged.camera.preprocess import Fit, preprocess
+from edged.camera.sources.folder import SUFFIXES, read_picture
+from edged.cli.model_options import add_model_options, model_config
+from edged.errors import ConfigError, DeviceError, EdgedError, ImageError, ModelError
+from edged.messages import Label
+from edged.model.package import Model, load_model
+from edged.paths import cache_directory
+from edged.worker.answer import not_finite
+from edged.worker.runtime import ModelRuntime, open_runtime
+from edged.worker.scores import ends_in_softmax, softmax, top_classes
+
+Outputs = NDArray[np.float32]
+
+
+@dataclass(frozen=True, eq=False)
+class Answer:
+    """What the network says of one picture, or why it says nothing. `outputs`: its own, [classes]."""
+
+    path: Path
+    outputs: Outputs | None = None
+    top: tuple[Label, ...] = ()
+    error: EdgedError | None = None
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Arguments of the verb."""
+    parser.add_argument("pictures", nargs="+", type=Path, metavar="PICTURE", help="a file, or a folder of them")
+    parser.add_argument("--top", type=int, default=5, metavar="K", help="classes to print (default: 5)")
+    parser.add_argument("--json", action="store_true", help="print one JSON object a picture")
+    raw = "write the network's own outputs: .npy, float32 [N, classes]; NaN where a picture has none"
+    parser.add_argument("--raw", type=Path, metavar="FILE", help=raw)
+    device = "as in the config (default: auto, and NumPy where there is no OpenCL)"
+    parser.add_argument("--device", metavar="NAME", help=device)
+    fits = ("stretch", "crop", "pad")
+    parser.add_argument("--fit", choices=fits, default="stretch", help="how a picture takes the input's shape")
+    add_model_options(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print an answer for each picture; the exit code is that of the first one without."""
+    if arguments.top < 1:
+        raise ConfigError(f"--top: expected 1 or more, found {arguments.top}")
+    model = load_model(model_config(arguments))
+    if model.random_weights:
+        _warn(f"{model.name} has random weights, for timing only: its labels mean nothing")
+    runtime = _open_device(model, arguments.device)
+    answers = []
+    for path in _pictures_in(arguments.pictures):
+        answer = _answer(path, model, runtime, arguments.fit, arguments.top)
+        answers.append(answer)
+        _print(answer, model, runtime, as_json=arguments.json)
+    if arguments.raw:
+        _write_raw(arguments.raw, answers, len(model.labels))
+    return next((answer.error.exit_code for answer in answers if answer.error), 0)
+
+
+def _open_device(model: Model, device: str | None) -> ModelRuntime:
+    try:
+        return open_runtime(model, config.Worker(device=device or "auto"), cache=cache_directory())
+    except DeviceError as error:
+        if device is not None:
+            raise
+        _warn(f"{error}; NumPy takes over")
+        return open_runtime(model, config.Worker(device="numpy"))
+
+
+def _pictures_in(paths: Sequence[Path]) -> Iterator[Path]:
+    """The files themselves, and those in folders by name."""
+    for path in paths:
+        if not path.is_dir():
+            yield path
+            continue
+        files = sorted(file for file in path.rglob("*") if file.suffix.lower() in SUFFIXES)
+        yield from files or [path]
+
+
+def _answer(path: Path, model: Model, runtime: ModelRuntime, fit: Fit, top: int) -> Answer:
+    if path.is_dir():
+        return Answer(path, error=ImageError(f"{path} holds no pictures: expected {', '.join(sorted(SUFFIXES))}"))
+    try:
+        frame = preprocess(read_picture(path), model.input.width, model.input.height, fit=fit)
+    except ImageError as error:
+        return Answer(path, error=error)
+    outputs = runtime.submit(frame[np.newaxis]).wait().outputs.reshape(-1)
+    if problem := not_finite(outputs):
+        return Answer(path, outputs, error=ModelError(f"{path}: {problem}"))
+    shares = outputs if ends_in_softmax(model.graph) else softmax(outputs)
+    scores = top_classes(shares, top)
+    labels = tuple(Label(label=model.labels[s.index], index=s.index, score=s.score) for s in scores)
+    return Answer(path, outputs, labels)
+
+
+def _print(answer: Answer, model: Model, runtime: ModelRuntime, *, as_json: bool) -> None:
+    if answer.error:
+        print(f"edged: {answer.error}", file=sys.stderr)
+    if as_json:
+        print(json.dumps(_as_object(answer, model, runtime), ensure_ascii=False), flush=True)
+    elif not answer.error:
+        print(answer.path)
+        for label in answer.top:
+            print(f"  {label.score:.4f}  {label.index:4d}  {label.label}", flush=True)
+
+
+def _as_object(answer: Answer, model: Model, runtime: ModelRuntime) -> dict[str, object]:
+    if answer.error:
+        return {"file": str(answer.path), "error": str(answer.error)}
+    return {
+        "file": str(answer.path),
+        "top": [label.model_dump() for label in answer.top],
+        "model": {
+            "name": model.name,
+            "sha256": model.sha256,
+            "device": runtime.device_name,
+            "random_weights": model.random_weights,
+        },
+    }
+
+
+def _write_raw(path: Path, answers: Sequence[Answer], classes: int) -> None:
+    """One row a picture, in their order."""
+    nothing = np.full(classes, np.nan, np.float32)
+    rows = [nothing if answer.outputs is None else answer.outputs for answer in answers]
+    try:
+        with path.open("wb") as file:
+            np.save(file, np.stack(rows).astype(np.float32))
+    except OSError as error:
+        raise ConfigError(f"--raw {path}: cannot be written: {error.strerror}") from None
+
+
+def _warn(message: str) -> None:
+    print(f"edged: warning: {message}", file=sys.stderr)

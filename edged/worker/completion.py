@@ -1,0 +1,61 @@
+"""Waits for the device in a thread of its own, so that the worker's loop never does."""
+
+import socket
+import threading
+from collections import deque
+from queue import SimpleQueue
+
+from edged.messages import Job
+from edged.worker.runtime import Pending, Result
+
+Outcome = Result | Exception
+
+
+class Completions:
+    """Jobs in the order in which they were submitted, each handed back when the device is done with it.
+
+    A poller sees it readable once for every completion; then `take` gives one.
+    """
+
+    def __init__(self) -> None:
+        self._submitted: SimpleQueue[tuple[Job, Pending] | None] = SimpleQueue()
+        self._completed: deque[tuple[Job, Outcome]] = deque()
+        self._bell, self._ring = socket.socketpair()
+        self.in_flight = 0
+        # a daemon: a device that hangs must not keep the process alive
+        self._thread = threading.Thread(target=self._wait_for_each, name="completion", daemon=True)
+        self._thread.start()
+
+    def fileno(self) -> int:
+        """What a poller watches."""
+        return self._bell.fileno()
+
+    def add(self, job: Job, pending: Pending) -> None:
+        """Wait for this one too."""
+        self.in_flight += 1
+        self._submitted.put((job, pending))
+
+    def take(self) -> tuple[Job, Outcome]:
+        """The next completion: its result, or what went wrong."""
+        self._bell.recv(1)
+        self.in_flight -= 1
+        return self._completed.popleft()
+
+    def close(self, within_s: float = 0.5) -> None:
+        """End the thread; one that waits for a device that hangs is left behind."""
+        self._submitted.put(None)
+        self._thread.join(within_s)
+        if not self._thread.is_alive():
+            self._bell.close()
+            self._ring.close()
+
+    def _wait_for_each(self) -> None:
+        while submitted := self._submitted.get():
+            job, pending = submitted
+            outcome: Outcome
+            try:
+                outcome = pending.wait()
+            except Exception as error:
+                outcome = error
+            self._completed.append((job, outcome))
+            self._ring.send(b".")

@@ -1,0 +1,104 @@
+"""The worker's loop: jobs in, scores out, until the hub says stop."""
+
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import zmq
+
+from edged.energy.meter import Meter
+from edged.errors import DeviceError, MessageError
+from edged.messages import Job, JobFailed, LinkMessage, Scores, Stop, decode, encode
+from edged.worker.answer import images_of, not_finite, scores_of
+from edged.worker.completion import Completions, Outcome
+from edged.worker.runtime import ModelRuntime
+
+Hub = zmq.Socket[bytes]
+
+IDLE_MS = 60_000  # counters of energy are read at least this often, so that no wrap is missed
+
+log = logging.getLogger("edged.worker")
+
+
+@dataclass(frozen=True)
+class Served:
+    """What the loop must know of the model. `probabilities`: its outputs need no softmax."""
+
+    width: int
+    height: int
+    batch: int
+    probabilities: bool
+
+
+class Loop:
+    """One thread takes jobs, submits them and answers; a second one waits for the device.
+
+    So the upload of a job overlaps the forward pass before it. Every job is answered, late ones too:
+    whether an answer is too old is for the hub to say.
+    """
+
+    def __init__(self, runtime: ModelRuntime, served: Served, meter: Meter) -> None:
+        self._runtime = runtime
+        self._served = served
+        self._meter = meter
+        self._completions = Completions()
+
+    def run(self, hub: Hub) -> None:
+        """Until `Stop`. Raises MessageError if the hub refuses this worker, and whatever a bug raises."""
+        poller = zmq.Poller()
+        poller.register(hub, zmq.POLLIN)
+        poller.register(self._completions.fileno(), zmq.POLLIN)
+        try:
+            while True:
+                ready = dict(poller.poll(IDLE_MS))
+                if self._completions.fileno() in ready:
+                    hub.send(encode(self._completed(*self._completions.take())))
+                if hub in ready:
+                    header, *payloads = hub.recv_multipart()
+                    message = _decoded(header)
+                    if isinstance(message, Stop):
+                        return _stop(message)
+                    if isinstance(message, Job) and (failed := self._submit(message, payloads)):
+                        hub.send(encode(failed))
+                if not ready and not self._completions.in_flight:
+                    self._meter.begin()
+        finally:
+            self._completions.close()
+
+    def _submit(self, job: Job, payloads: Sequence[bytes]) -> JobFailed | None:
+        served = self._served
+        try:
+            images = images_of(job, payloads, served.width, served.height, served.batch)
+            if not self._completions.in_flight:
+                self._meter.begin()
+            self._completions.add(job, self._runtime.submit(images))
+        except (ValueError, DeviceError) as error:
+            return _failed(job, str(error))
+        return None
+
+    def _completed(self, job: Job, outcome: Outcome) -> Scores | JobFailed:
+        if isinstance(outcome, DeviceError):
+            return _failed(job, str(outcome))
+        if isinstance(outcome, Exception):
+            raise outcome
+        if problem := not_finite(outcome.outputs):
+            return JobFailed(job=job.job, reason="not_finite", error=problem)
+        return scores_of(job, outcome, self._meter.end(), probabilities=self._served.probabilities)
+
+
+def _failed(job: Job, error: str) -> JobFailed:
+    log.warning("job %d failed: %s", job.job, error)
+    return JobFailed(job=job.job, reason="device_error", error=error)
+
+
+def _decoded(header: bytes) -> LinkMessage | None:
+    try:
+        return decode(header)
+    except MessageError as error:
+        log.warning("a message from the hub is ignored: %s", error)
+        return None
+
+
+def _stop(stop: Stop) -> None:
+    if stop.refused:
+        raise MessageError(f"the hub refused this worker: {stop.refused}")

@@ -1,0 +1,52 @@
+"""The NumPy reference as a device: slow, but it needs nothing installed."""
+
+import time
+from dataclasses import dataclass
+
+from edged.model import reference
+from edged.model.graph import Graph
+from edged.model.package import Input
+from edged.worker.runtime import NUMPY, Images, Outputs
+
+
+@dataclass(frozen=True)
+class NumpyResult:
+    """See `runtime.Result`. There is no link to a device, so only `forward_s` is not zero."""
+
+    outputs: Outputs
+    forward_s: float
+    upload_s: float = 0.0
+    download_s: float = 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class NumpyPending:
+    """Images that wait for their forward pass."""
+
+    graph: Graph
+    input: Input
+    images: Images
+
+    def wait(self) -> NumpyResult:
+        """The forward pass, in the thread that waits for it."""
+        start = time.perf_counter()
+        outputs = reference.run(self.graph, reference.prepare(self.images, self.input))
+        return NumpyResult(outputs.reshape(len(self.images), -1), time.perf_counter() - start)
+
+
+class NumpyRuntime:
+    """See `runtime.ModelRuntime`."""
+
+    device_name = NUMPY
+    kernels = 0
+
+    def __init__(self, graph: Graph, model_input: Input) -> None:
+        self._graph = graph
+        self._input = model_input
+
+    def submit(self, images: Images) -> NumpyPending:
+        """Images, uint8 [n, height, width, 3] RGB, any n."""
+        return NumpyPending(self._graph, self._input, images)
+
+    def close(self) -> None:
+        """Nothing to give back."""

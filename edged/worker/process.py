@@ -1,0 +1,85 @@
+"""The worker process: load the model, open the device, warm up, greet the hub, serve it."""
+
+import logging
+import time
+from pathlib import Path
+
+import numpy as np
+import zmq
+
+from edged.config import Config, Worker
+from edged.energy.find import Rails, find_rails
+from edged.energy.meter import Meter
+from edged.messages import ModelInfo, WorkerHello, encode
+from edged.model.package import Model, load_model
+from edged.worker.loop import Loop, Served
+from edged.worker.runtime import ModelRuntime, open_runtime
+from edged.worker.scores import ends_in_softmax
+
+WARM_UP_RUNS = 2  # some devices compile at the first launch; the second one runs as all later ones will
+
+log = logging.getLogger("edged.worker")
+
+
+def run_worker(config: Config, index: int, hub_address: str, cache: Path) -> None:
+    """Serve the hub with `config.workers[index]` until it says stop.
+
+    Raises ModelError, DeviceError, or MessageError where the hub refuses this worker.
+    """
+    worker = config.workers[index]
+    start = time.perf_counter()
+    model = load_model(config.model)
+    loaded = time.perf_counter()
+    runtime = open_runtime(model, worker, cache=cache)
+    opened = time.perf_counter()
+    warm_up(runtime, model, worker.batch)
+    log.info(
+        "worker local-%d runs %s on %s (model %.2f s, plan %.2f s, warm-up %.2f s)",
+        *(index, model.name, runtime.device_name),
+        *(loaded - start, opened - loaded, time.perf_counter() - opened),
+    )
+    rails = find_rails(config.energy)
+    hello = _hello(index, worker, model, runtime.device_name, rails)
+    served = Served(model.input.width, model.input.height, worker.batch, ends_in_softmax(model.graph))
+    del model  # its weights are the runtime's now
+    _serve(hub_address, hello, Loop(runtime, served, Meter(rails.rails)))
+
+
+def warm_up(runtime: ModelRuntime, model: Model, batch: int) -> None:
+    """Run black images, so that the first frame does not wait for what a device does once."""
+    images = np.zeros((batch, model.input.height, model.input.width, 3), np.uint8)
+    for _ in range(WARM_UP_RUNS):
+        runtime.submit(images).wait()
+
+
+def _hello(index: int, worker: Worker, model: Model, device: str, rails: Rails) -> WorkerHello:
+    return WorkerHello(
+        worker=f"local-{index}",
+        device=device,
+        precision=worker.precision,
+        batch=worker.batch,
+        credit=worker.credit,
+        model=ModelInfo(
+            name=model.name,
+            sha256=model.sha256,
+            labels=model.labels,
+            width=model.input.width,
+            height=model.input.height,
+            random_weights=model.random_weights,
+        ),
+        energy=rails.method,
+        energy_note=rails.note,
+    )
+
+
+def _serve(hub_address: str, hello: WorkerHello, loop: Loop) -> None:
+    context: zmq.Context[zmq.Socket[bytes]] = zmq.Context()
+    hub = context.socket(zmq.DEALER)
+    hub.setsockopt(zmq.IDENTITY, f"worker/{hello.worker}".encode())
+    hub.connect(hub_address)
+    try:
+        hub.send(encode(hello))
+        loop.run(hub)
+    finally:
+        hub.close(linger=0)
+        context.term()

@@ -1,0 +1,97 @@
+"""What runs a model on a device, as the worker sees it, and the one place that chooses which."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from edged import config
+from edged.errors import DeviceError
+from edged.model.package import Model
+
+if TYPE_CHECKING:
+    from edged.engine.device import Device
+
+Images = NDArray[np.uint8]
+Outputs = NDArray[np.float32]
+
+NUMPY = "NumPy"  # as a device's name
+
+NO_OPENCL = (
+    "this machine has no OpenCL runtime; install the GPU vendor's, or one for the CPU "
+    "(Debian, Ubuntu: apt install pocl-opencl-icd), or use the device numpy, which is slow"
+)
+
+
+class Result(Protocol):
+    """What came back. `outputs`: float32 [n, classes], the network's own output; seconds of device time."""
+
+    @property
+    def outputs(self) -> Outputs: ...
+    @property
+    def upload_s(self) -> float: ...
+    @property
+    def forward_s(self) -> float: ...
+    @property
+    def download_s(self) -> float: ...
+
+
+class Pending(Protocol):
+    """A submission under way."""
+
+    def wait(self) -> Result:
+        """Block until it is done, in any thread. Raises DeviceError."""
+
+
+class ModelRuntime(Protocol):
+    """A model, ready on a device."""
+
+    @property
+    def device_name(self) -> str: ...
+    @property
+    def kernels(self) -> int:
+        """Kernels that one forward pass launches."""
+
+    def submit(self, images: Images) -> Pending:
+        """Start images, uint8 [n, height, width, 3] RGB with 1 ≤ n ≤ batch, without waiting for the answer.
+
+        Two submissions may be in flight. Raises DeviceError.
+        """
+
+    def close(self) -> None: ...
+
+
+def open_runtime(model: Model, worker: config.Worker, *, cache: Path | None = None) -> ModelRuntime:
+    """`model` on the device that `worker` names, with program binaries in the folder `cache`.
+
+    Raises DeviceError, which lists the devices that there are.
+    """
+    if is_numpy(worker):
+        from edged.worker.numpy_runtime import NumpyRuntime
+
+        return NumpyRuntime(model.graph, model.input)
+    device = _opencl_device(worker.device)
+    from edged.engine.runtime import Runtime
+
+    return Runtime(model.graph, model.input, device, batch=worker.batch, cache=cache)
+
+
+def device_name(worker: config.Worker) -> str:
+    """The name of the device that `open_runtime` would take. Raises DeviceError."""
+    return NUMPY if is_numpy(worker) else _opencl_device(worker.device).name
+
+
+def is_numpy(worker: config.Worker) -> bool:
+    """Whether `worker` needs no OpenCL."""
+    return worker.device.lower() == "numpy"
+
+
+def _opencl_device(name: str) -> "Device":
+    try:
+        from edged.engine.device import find_device, list_devices
+    except ImportError as error:
+        raise DeviceError(f"device {name}: pyopencl does not load ({error}); {NO_OPENCL}") from None
+    if not list_devices():
+        raise DeviceError(f"device {name}: {NO_OPENCL}")
+    return find_device(name)

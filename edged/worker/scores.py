@@ -1,0 +1,31 @@
+"""From a network's outputs to the top classes of each frame."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from edged.messages import Score
+from edged.model.graph import Flatten, Graph, Softmax
+
+Floats = NDArray[np.float32]
+
+
+def ends_in_softmax(graph: Graph) -> bool:
+    """Whether the network's outputs are probabilities already."""
+    writers = {operator.output: operator for operator in graph.operators}
+    last = writers.get(graph.output)
+    while isinstance(last, Flatten):
+        last = writers.get(last.inputs[0])
+    return isinstance(last, Softmax)
+
+
+def softmax(outputs: Floats) -> Floats:
+    """Probabilities along the last axis: exp(x) ÷ Σ exp(x), shifted by the maximum so that none overflows."""
+    powers: Floats = np.exp(outputs - outputs.max(axis=-1, keepdims=True))
+    shares: Floats = powers / powers.sum(axis=-1, keepdims=True)
+    return shares
+
+
+def top_classes(probabilities: Floats, top: int) -> tuple[Score, ...]:
+    """The `top` best of one frame's [classes], best first; of equal ones the lower index comes first."""
+    best = np.argsort(-probabilities, kind="stable")[:top]
+    return tuple(Score(index=int(index), score=float(probabilities[index])) for index in best)

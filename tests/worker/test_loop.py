@@ -1,0 +1,267 @@
+"""The loop against a hub's real socket: every job is answered, whatever the device does."""
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+import pytest
+import zmq
+
+from edged.clock import now_ns
+from edged.energy.meter import Meter
+from edged.energy.rails import Rail
+from edged.errors import DeviceError, MessageError
+from edged.messages import Job, JobFailed, Scores, Stop, decode, encode
+from edged.model import reference
+from edged.worker.loop import Loop, Served
+from edged.worker.numpy_runtime import NumpyPending, NumpyResult, NumpyRuntime
+from edged.worker.runtime import Images, ModelRuntime
+from edged.worker.scores import softmax
+from tests.worker.networks import CLASSES, INPUT, dense_network, pictures
+
+WITHIN_MS = 5_000
+
+
+class Hub:
+    """A hub's end of the link, with a worker's loop at the other."""
+
+    def __init__(self, runtime: ModelRuntime, meter: Meter, batch: int, probabilities: bool) -> None:
+        self._context = zmq.Context()
+        self._socket = self._context.socket(zmq.PAIR)
+        self._socket.bind("inproc://hub")
+        self._worker_end = self._context.socket(zmq.PAIR)
+        self._worker_end.connect("inproc://hub")
+        loop = Loop(runtime, Served(INPUT.width, INPUT.height, batch, probabilities), meter)
+        self.raised: Exception | None = None
+        self._thread = threading.Thread(target=self._run, args=(loop,))
+        self._thread.start()
+
+    def _run(self, loop: Loop) -> None:
+        try:
+            loop.run(self._worker_end)
+        except Exception as error:
+            self.raised = error
+
+    def ask(self, number: int, images: Images, top: int = 3) -> None:
+        job = Job(job=number, frames=len(images), top=top, deadline_ns=now_ns())
+        self.send(encode(job), *[image.tobytes() for image in images])
+
+    def send(self, *parts: bytes) -> None:
+        self._socket.send_multipart(parts)
+
+    def answer(self) -> Scores | JobFailed:
+        assert self._socket.poll(WITHIN_MS), "no answer"
+        answer = decode(self._socket.recv())
+        assert isinstance(answer, Scores | JobFailed)
+        return answer
+
+    def end(self, stop: Stop) -> None:
+        self.send(encode(stop))
+        self._thread.join(WITHIN_MS / 1000)
+        assert not self._thread.is_alive()
+        self._worker_end.close(linger=0)
+        self._socket.close(linger=0)
+        self._context.term()
+
+
+@contextmanager
+def serving(
+    runtime: ModelRuntime, *, meter: Meter | None = None, batch: int = 4, probabilities: bool = False
+) -> Iterator[Hub]:
+    hub = Hub(runtime, meter or Meter([]), batch, probabilities)
+    try:
+        yield hub
+    finally:
+        hub.end(Stop())
+
+
+def numpy_runtime(weight: float | None = None) -> NumpyRuntime:
+    return NumpyRuntime(dense_network(weight=weight), INPUT)
+
+
+def test_a_job_of_several_frames_is_answered_frame_by_frame() -> None:
+    images = pictures(3)
+    expected = softmax(reference.run(dense_network(), reference.prepare(images, INPUT)))
+
+    with serving(numpy_runtime()) as hub:
+        hub.ask(7, images, top=CLASSES)
+        scores = hub.answer()
+
+    assert isinstance(scores, Scores)
+    assert scores.job == 7
+    for frame, shares in zip(scores.frames, expected, strict=True):
+        assert [score.index for score in frame] == list(np.argsort(-shares))
+        assert [score.score for score in frame] == pytest.approx(sorted(shares, reverse=True), abs=1e-6)
+
+
+def test_what_is_a_probability_already_stays_as_it_is() -> None:
+    with serving(NumpyRuntime(dense_network(softmax=True), INPUT), probabilities=True) as hub:
+        hub.ask(0, pictures(1), top=CLASSES)
+        scores = hub.answer()
+
+    assert isinstance(scores, Scores)
+    assert sum(score.score for score in scores.frames[0]) == pytest.approx(1, abs=1e-5)
+
+
+def test_jobs_are_answered_in_their_order_and_late_ones_too() -> None:
+    with serving(numpy_runtime()) as hub:
+        for number in range(20):
+            hub.ask(number, pictures(1, seed=number))  # its deadline has passed when it arrives
+        answers = [hub.answer() for _ in range(20)]
+
+    assert [answer.job for answer in answers] == list(range(20))
+    assert all(isinstance(answer, Scores) for answer in answers)
+
+
+def test_the_next_job_is_submitted_while_the_one_before_runs() -> None:
+    runtime = GatedRuntime()
+    with serving(runtime) as hub:
+        hub.ask(0, pictures(1))
+        hub.ask(1, pictures(1))
+
+        assert runtime.second_submitted.wait(5), "job 1 waits for job 0"
+        runtime.may_finish.set()
+        assert [hub.answer().job, hub.answer().job] == [0, 1]
+
+
+def test_scores_that_are_no_numbers_are_never_answered() -> None:
+    with serving(numpy_runtime(weight=np.nan)) as hub:
+        hub.ask(3, pictures(2))
+        failed = hub.answer()
+
+    assert isinstance(failed, JobFailed)
+    assert (failed.job, failed.reason) == (3, "not_finite")
+    assert "10 of the network's 10 outputs" in failed.error
+
+
+@pytest.mark.parametrize("when", ["submit", "wait"])
+def test_a_device_that_fails_fails_the_job_and_the_next_one_is_tried(when: str) -> None:
+    with serving(FailingOnce(when)) as hub:
+        hub.ask(1, pictures(1))
+        hub.ask(2, pictures(1))
+        answers = {answer.job: answer for answer in (hub.answer(), hub.answer())}
+
+    failed = answers[1]
+    assert isinstance(failed, JobFailed)
+    assert (failed.reason, failed.error) == ("device_error", "the queue is gone")
+    assert isinstance(answers[2], Scores)
+
+
+def test_a_frame_of_the_wrong_size_is_refused_with_both_sizes() -> None:
+    with serving(numpy_runtime()) as hub:
+        hub.send(encode(Job(job=5, frames=1, top=1, deadline_ns=0)), b"short")
+        failed = hub.answer()
+
+    assert isinstance(failed, JobFailed)
+    assert "5 bytes; expected 4 × 3 × 3 = 36" in failed.error
+
+
+@pytest.mark.parametrize(("frames", "payloads"), [(1, 0), (2, 1), (1, 2), (3, 3)])
+def test_a_job_with_payloads_missing_or_too_many_for_the_batch_is_refused(frames: int, payloads: int) -> None:
+    with serving(numpy_runtime(), batch=2) as hub:
+        job = Job(job=5, frames=frames, top=1, deadline_ns=0)
+        hub.send(encode(job), *[pictures(1).tobytes()] * payloads)
+        failed = hub.answer()
+
+    assert isinstance(failed, JobFailed)
+    assert "expected 1 to 2, a payload each" in failed.error
+
+
+def test_what_is_no_message_is_left_aside(caplog: pytest.LogCaptureFixture) -> None:
+    with serving(numpy_runtime()) as hub:
+        hub.send(b"{not json")
+        hub.send(b'{"kind": "coffee"}', b"payload")
+        hub.ask(1, pictures(1))
+
+        assert hub.answer().job == 1
+    assert caplog.text.count("is ignored") == 2
+
+
+def test_a_hub_that_refuses_the_worker_ends_it_with_the_reason() -> None:
+    hub = Hub(numpy_runtime(), Meter([]), 1, False)
+
+    hub.end(Stop(refused="protocol 1 is too old"))
+
+    assert isinstance(hub.raised, MessageError)
+    assert "protocol 1 is too old" in str(hub.raised)
+
+
+def test_the_joules_of_all_jobs_are_what_the_rail_has_counted(tmp_path: Path) -> None:
+    rail = Rail("GPU", tmp_path / "energy1_input")
+    rail.path.write_text("0")
+    spending = SpendingRuntime(rail, joules_each=0.25)
+
+    with serving(spending, meter=Meter([rail])) as hub:
+        for number in range(4):
+            hub.ask(number, pictures(1))
+        answers = [hub.answer() for _ in range(4)]
+
+    assert sum(answer.joules or 0 for answer in answers if isinstance(answer, Scores)) == pytest.approx(1.0)
+    assert sum(answer.rails["GPU"] for answer in answers if isinstance(answer, Scores)) == pytest.approx(1.0)
+
+
+class GatedRuntime(NumpyRuntime):
+    """Finishes nothing before it may; notices the second submission."""
+
+    def __init__(self) -> None:
+        super().__init__(dense_network(), INPUT)
+        self.submitted = 0
+        self.second_submitted = threading.Event()
+        self.may_finish = threading.Event()
+
+    def submit(self, images: Images) -> NumpyPending:
+        self.submitted += 1
+        if self.submitted == 2:
+            self.second_submitted.set()
+        gate = self.may_finish
+
+        class Gated(NumpyPending):
+            def wait(self) -> NumpyResult:
+                assert gate.wait(5)
+                return super().wait()
+
+        return Gated(self._graph, self._input, images)
+
+
+class FailingOnce(NumpyRuntime):
+    """Its first job fails when it is submitted, or later."""
+
+    def __init__(self, when: str) -> None:
+        super().__init__(dense_network(), INPUT)
+        self._fails: str | None = when
+
+    def submit(self, images: Images) -> NumpyPending:
+        when, self._fails = self._fails, None
+        if when == "submit":
+            raise DeviceError("the queue is gone")
+        return Failing(self._graph, self._input, images) if when else super().submit(images)
+
+
+class Failing(NumpyPending):
+    """A forward pass that fails."""
+
+    def wait(self) -> NumpyResult:
+        raise DeviceError("the queue is gone")
+
+
+class SpendingRuntime(NumpyRuntime):
+    """Each forward pass adds joules to a rail."""
+
+    def __init__(self, rail: Rail, joules_each: float) -> None:
+        super().__init__(dense_network(), INPUT)
+        self._rail = rail
+        self._joules = joules_each
+
+    def submit(self, images: Images) -> NumpyPending:
+        rail, joules = self._rail, self._joules
+
+        class Spending(NumpyPending):
+            def wait(self) -> NumpyResult:
+                replacement = rail.path.with_suffix(".new")  # a reader never sees half a number
+                replacement.write_text(str(round((rail.read() + joules) * 1e6)))
+                replacement.replace(rail.path)
+                return super().wait()
+
+        return Spending(self._graph, self._input, images)
