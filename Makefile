@@ -1,0 +1,48 @@
+# Each target sets up what it needs; a stamp in .venv remembers that, so that the second time works offline.
+
+EDGED = .venv/bin/edged
+PIP = .venv/bin/python -m pip install --quiet
+
+.PHONY: help run test lint bench docs clean
+
+help:
+	@echo 'make run     set up everything and start the daemon on configs/demo.yaml'
+	@echo 'make test    run the tests'
+	@echo 'make lint    check style and types'
+	@echo 'make bench   time ResNet-50 at 120×120 on this machine'
+	@echo 'make docs    write the generated pages and the JSON Schema again'
+	@echo 'make clean   remove .venv and everything that was built'
+
+run: .venv/.installed
+	@exec $(EDGED) run configs/demo.yaml
+
+test: .venv/.test
+	.venv/bin/python -m pytest
+
+lint: .venv/.lint
+	.venv/bin/ruff check
+	.venv/bin/ruff format --check
+	.venv/bin/mypy
+
+bench: .venv/.installed
+	$(EDGED) bench --model resnet50 --size 120
+
+docs: .venv/.installed
+	.venv/bin/python tools/write_docs.py
+
+clean:
+	rm -rf .venv build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	find . -name __pycache__ -prune -exec rm -rf {} +
+
+.venv/.installed: pyproject.toml tools/setup.sh
+	@tools/setup.sh
+
+.venv/.test: .venv/.installed
+	@echo 'edged: installing what the tests need into .venv' >&2
+	$(PIP) --group test
+	@touch $@
+
+.venv/.lint: .venv/.test
+	@echo 'edged: installing the linters into .venv' >&2
+	$(PIP) --group lint
+	@touch $@

@@ -1,0 +1,66 @@
+#!/usr/bin/env bash
+# Sets up what `make run` and `make test` need: .venv with edged in it, and an OpenCL runtime where there is none.
+# Says what it does before it does it. Started again, it only does what is missing.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+say() { printf 'edged: %s\n' "$*" >&2; }
+
+as_root() {
+    if [ "$(id -u)" = 0 ]; then "$@"; else sudo "$@"; fi
+}
+
+# Installs Debian or Ubuntu packages; fails, with one line said, where that cannot be.
+apt_install() {
+    command -v apt-get >/dev/null || { say "this is no Debian or Ubuntu: install $* yourself"; return 1; }
+    [ "$(id -u)" = 0 ] || command -v sudo >/dev/null || { say "no sudo here: as root, apt-get install $*"; return 1; }
+    as_root apt-get -qq update || as_root apt-get -qq update || say "apt-get update failed; trying what is known"
+    as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends "$@" >/dev/null
+}
+
+is_new_enough() {
+    "$1" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null
+}
+
+find_python() {
+    local candidate
+    for candidate in ${PYTHON:-python3 python3.14 python3.13 python3.12 python3.11}; do
+        if is_new_enough "$candidate"; then command -v "$candidate"; return; fi
+    done
+    say "Python 3.11 or newer is needed and was not found; set PYTHON=… if it has another name"
+    return 1
+}
+
+make_venv() {
+    local python package
+    python=$(find_python)
+    if ! "$python" -c 'import ensurepip, venv' 2>/dev/null; then
+        package=$("$python" -c 'import sys; print("python%d.%d-venv" % sys.version_info[:2])')
+        say "$python cannot make virtual environments: installing $package with apt-get"
+        apt_install "$package"
+    fi
+    say "making .venv with $python"
+    "$python" -m venv --clear .venv
+}
+
+install_edged() {
+    say "installing edged and the Python packages it needs into .venv (about 300 MB, some minutes)"
+    # pip 25.1 is the first that knows dependency groups, which the tests and linters are
+    .venv/bin/python -m pip install --quiet --upgrade 'pip>=25.1'
+    .venv/bin/python -m pip install --quiet --editable .
+}
+
+has_opencl() {
+    [ -n "${OCL_ICD_VENDORS:-}" ] || compgen -G '/etc/OpenCL/vendors/*.icd' >/dev/null
+}
+
+install_opencl() {
+    say "no OpenCL runtime found in /etc/OpenCL/vendors: installing PoCL, which runs on the CPU (pocl-opencl-icd)"
+    apt_install pocl-opencl-icd && return
+    say "warning: PoCL could not be installed; edged will use its NumPy device, which is slow"
+}
+
+[ -x .venv/bin/python ] && is_new_enough .venv/bin/python || make_venv
+install_edged
+has_opencl || install_opencl
+touch .venv/.installed
