@@ -50,7 +50,7 @@ class CameraProcess:
         self._wanted: Capture | None = None
         self._stop: Stop | None = None
         self._granted = 0
-        self._reported_ns = 0
+        self._reported_ns = now_ns()
         self._unreadable: set[str] = set()
 
     def run(self) -> None:

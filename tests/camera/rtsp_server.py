@@ -1,11 +1,12 @@
 """A real RTSP camera: `rtsp_server.py PORT [USER:PASSWORD]` serves rtsp://127.0.0.1:PORT/live.
 
-It runs under the system's own Python, since GStreamer's bindings are not on PyPI. 320×240, 25 pictures a second; the
-luma of each is the monotonic clock, so that whoever receives it can tell how old it is (see `tests.camera.rtsp`).
+It runs under the system's own Python, since GStreamer's bindings are not on PyPI. 320×240, 25 pictures a second;
+the luma of each is the monotonic clock, so that whoever receives it can tell its age (see `tests.camera.rtsp`).
 """
 
 import sys
 import time
+from typing import Any
 
 import gi
 
@@ -21,19 +22,19 @@ PIPELINE = (
 )
 
 
-def show_time(clock):
+def show_time(clock: Any) -> bool:
     luma = 20 + time.monotonic_ns() // 1_000_000 // PERIOD_MS % 200
     picture = bytes([luma]) * (320 * 240) + bytes([128]) * (320 * 120)
     flow = clock.emit("push-buffer", Gst.Buffer.new_wrapped(picture))
-    return flow == Gst.FlowReturn.OK  # False ends the timer: the last viewer has gone
+    return bool(flow == Gst.FlowReturn.OK)  # False ends the timer: the last viewer has gone
 
 
-def configure(_factory, media):
+def configure(_factory: Any, media: Any) -> None:
     clock = media.get_element().get_by_name("clock")
     GLib.timeout_add(PERIOD_MS, show_time, clock)
 
 
-def main(port, credentials=None):
+def main(port: str, credentials: str | None = None) -> None:
     Gst.init(None)
     server = GstRtspServer.RTSPServer(service=port)
     factory = GstRtspServer.RTSPMediaFactory(launch=PIPELINE, shared=True)

@@ -1,0 +1,157 @@
+"""The hub's end of the link, by hand: a real ROUTER that a real camera process talks to."""
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import zmq
+
+from edged.camera.sources.picture import Pixels
+from edged.messages import (
+    CameraCount,
+    CameraHello,
+    CameraReport,
+    Capture,
+    Frame,
+    Grant,
+    LinkMessage,
+    Stop,
+    decode,
+    encode,
+)
+from tests.eventually import eventually
+
+SIDE = 32
+
+
+@dataclass(frozen=True)
+class Received:
+    """A frame with its pixels."""
+
+    frame: Frame
+    pixels: Pixels
+
+
+class HubEnd:
+    """Keeps everything that the camera says."""
+
+    def __init__(self, address: str) -> None:
+        self._socket: zmq.Socket[bytes] = zmq.Context.instance().socket(zmq.ROUTER)
+        self._socket.setsockopt(zmq.LINGER, 0)
+        self._socket.bind(address)
+        self._peer = b""
+        self.hello: CameraHello | None = None
+        self.frames: list[Received] = []
+        self.reports: list[CameraReport] = []
+
+    def send(self, message: LinkMessage) -> None:
+        """To the camera that has said hello."""
+        self._socket.send_multipart([self._peer, encode(message)])
+
+    def listen(self, within_ms: int = 50) -> None:
+        """Take in what has come, waiting so long for the first."""
+        while self._socket.poll(within_ms):
+            peer, header, *payload = self._socket.recv_multipart()
+            self._take(peer, decode(header), payload)
+            within_ms = 0
+
+    def start(self, camera: str) -> None:
+        """Wait for the camera's hello and answer it."""
+        eventually(self.has_hello, within_s=15)
+        assert self.hello
+        assert self.hello.camera == camera
+        assert self._peer == f"camera/{camera}".encode()
+        self.send(Capture(width=SIDE, height=SIDE))
+
+    def last_report(self) -> CameraReport | None:
+        """The newest report, after listening."""
+        self.listen()
+        return self.reports[-1] if self.reports else None
+
+    def has_hello(self) -> bool:
+        """Whether the camera has said hello, after listening."""
+        self.listen()
+        return self.hello is not None
+
+    def has_frames(self, at_least: int = 1) -> bool:
+        """Whether so many frames have come, after listening."""
+        self.listen()
+        return len(self.frames) >= at_least
+
+    def has_ended(self) -> bool:
+        """Whether the last report has come, after listening."""
+        report = self.last_report()
+        return report is not None and report.ended
+
+    def close(self) -> None:
+        """Gone."""
+        self._socket.close()
+
+    def _take(self, peer: bytes, message: LinkMessage, payload: list[bytes]) -> None:
+        match message:
+            case CameraHello():
+                self._peer, self.hello = peer, message
+            case CameraReport():
+                self.reports.append(message)
+            case Frame(width=width, height=height):
+                pixels = np.frombuffer(payload[0], np.uint8).reshape(height, width, 3)
+                self.frames.append(Received(message, pixels))
+            case _:
+                raise AssertionError(f"not from a camera: {message}")
+
+
+@dataclass(frozen=True)
+class CameraRun:
+    """A running camera process and the hub's end of its link."""
+
+    hub: HubEnd
+    process: subprocess.Popen[str]
+
+    def stop(self) -> CameraReport:
+        """Say stop and return the last report."""
+        self.hub.send(Stop())
+        return self.last_words()
+
+    def last_words(self, within_s: float = 10.0) -> CameraReport:
+        """The report that has `ended`, after the process has gone with exit code 0."""
+        assert self.process.wait(within_s) == 0
+        self.hub.listen()
+        report = self.hub.reports[-1]
+        assert report.ended
+        return report
+
+
+@contextmanager
+def running_camera(folder: Path, camera: str, settings: str, capture: bool = True) -> Iterator[CameraRun]:
+    """`edged camera door` with the `settings` of the config (YAML flow mapping); killed at the end.
+
+    `capture`: answer its hello at once.
+    """
+    config = folder / "edged.yaml"
+    config.write_text(f"cameras: {{{camera}: {settings}}}\n")
+    address = f"ipc://{folder}/hub"
+    hub = HubEnd(address)
+    command = [sys.executable, "-m", "edged", "camera", camera, "--config", str(config), "--hub", address]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    try:
+        if capture:
+            hub.start(camera)
+        yield CameraRun(hub, process)
+    finally:
+        process.kill()
+        process.communicate()
+        hub.close()
+
+
+def unaccounted(count: CameraCount, frames: int) -> int:
+    """Pictures of which nobody knows what became of them."""
+    return count.captured - frames - sum(count.dropped.values())
+
+
+def grant(hub: HubEnd, frames: int = 1) -> None:
+    """Let the camera capture so many more."""
+    hub.send(Grant(frames=frames))

@@ -1,0 +1,70 @@
+import numpy as np
+import pytest
+
+from edged.camera.preprocess import Fit, preprocess
+from tests.camera.pictures import plain
+
+
+def test_a_picture_of_the_right_size_stays_as_it_is() -> None:
+    pixels = np.random.default_rng(0).integers(0, 256, (120, 120, 3), np.uint8)
+
+    assert np.array_equal(preprocess(pixels, 120, 120), pixels)
+
+
+@pytest.mark.parametrize("fit", ["stretch", "crop", "pad"])
+@pytest.mark.parametrize(("width", "height"), [(120, 120), (32, 48), (700, 300), (1, 1)])
+@pytest.mark.parametrize("shape", [(480, 640, 3), (7, 300, 3), (1, 1, 3)])
+def test_a_frame_has_the_size_asked_for_and_can_be_sent(
+    fit: Fit, width: int, height: int, shape: tuple[int, int, int]
+) -> None:
+    frame = preprocess(np.zeros(shape, np.uint8), width, height, fit=fit)
+
+    assert frame.shape == (height, width, 3)
+    assert frame.dtype == np.uint8
+    assert frame.flags.c_contiguous
+
+
+def test_the_region_is_cut_by_shares() -> None:
+    pixels = plain(0, 100, 80)
+    pixels[20:40, 50:100] = 255
+
+    frame = preprocess(pixels, 10, 10, roi=(0.5, 0.25, 1.0, 0.5))
+
+    assert (frame == 255).all()
+
+
+def test_a_region_smaller_than_a_pixel_is_one_pixel() -> None:
+    assert preprocess(plain(7, 3, 3), 4, 4, roi=(0.99, 0.99, 1.0, 1.0)).mean() == 7
+
+
+def test_stretch_keeps_everything() -> None:
+    pixels = plain(0, 100, 50)
+    pixels[:, :50] = 200
+
+    frame = preprocess(pixels, 40, 40, fit="stretch")
+
+    assert (frame[:, :20] == 200).all()
+    assert (frame[:, 20:] == 0).all()
+
+
+def test_crop_keeps_the_centre_in_its_proportions() -> None:
+    pixels = plain(0, 100, 50)
+    pixels[:, 25:75] = 200
+
+    assert (preprocess(pixels, 30, 30, fit="crop") == 200).all()
+
+
+def test_pad_keeps_everything_in_its_proportions() -> None:
+    frame = preprocess(plain(200, 100, 50), 40, 40, fit="pad")
+
+    assert (frame[10:30] == 200).all()
+    assert (frame[:10] == 0).all()
+    assert (frame[30:] == 0).all()
+
+
+def test_shrinking_averages() -> None:
+    pixels = plain(0, 200, 200)
+    pixels[::2] = 254  # lines that picking single pixels would turn into moiré
+
+    assert np.ptp(preprocess(pixels, 50, 50)) == 0
+    assert preprocess(pixels, 50, 50).mean() == pytest.approx(127, abs=1)

@@ -1,0 +1,162 @@
+"""A real camera process, driven through the link."""
+
+import signal
+from functools import partial
+from pathlib import Path
+
+from edged.messages import Stop
+from tests.camera.hub_end import SIDE, grant, running_camera, unaccounted
+from tests.camera.pictures import plain, write_picture, write_video
+from tests.eventually import eventually
+
+
+def folder_of(path: Path, pictures: int) -> Path:
+    """Pictures whose grey level is their number times ten."""
+    for number in range(pictures):
+        write_picture(path / f"label/{number:03}.png", plain(10 * number))
+    return path
+
+
+def test_a_folder_is_sent_picture_by_picture_as_granted(tmp_path: Path) -> None:
+    pictures = folder_of(tmp_path / "pictures", 5)
+
+    with running_camera(tmp_path, "door", f"{{source: {pictures}}}") as camera:
+        for number in range(1, 6):
+            grant(camera.hub)
+            eventually(partial(camera.hub.has_frames, number))
+            assert len(camera.hub.frames) == number
+        grant(camera.hub)  # the sixth finds the end
+        report = camera.last_words()
+
+    frames = camera.hub.frames
+    assert [round(received.pixels.mean()) for received in frames] == [0, 10, 20, 30, 40]
+    assert [received.frame.frame for received in frames] == [0, 1, 2, 3, 4]
+    assert {received.frame.truth for received in frames} == {"label"}
+    assert {received.pixels.shape for received in frames} == {(SIDE, SIDE, 3)}
+    assert report.count.captured == 5
+    assert unaccounted(report.count, 5) == 0
+
+
+def test_a_camera_that_waits_reads_nothing_before_it_may(tmp_path: Path) -> None:
+    with running_camera(tmp_path, "door", f"{{source: {folder_of(tmp_path / 'pictures', 3)}}}") as camera:
+        eventually(camera.hub.last_report)
+        assert camera.stop().count.captured == 0
+
+
+def test_an_unreadable_picture_is_counted_named_once_and_takes_no_grant(tmp_path: Path) -> None:
+    pictures = folder_of(tmp_path / "pictures", 2)
+    (pictures / "broken.png").write_text("not a picture")  # sorts before label/
+
+    with running_camera(tmp_path, "door", f"{{source: {pictures}, at_end: loop}}") as camera:
+        grant(camera.hub, 4)
+        eventually(lambda: camera.hub.has_frames(4))
+        report = camera.stop()
+        stderr = camera.process.stderr
+        assert stderr
+        log = stderr.read()
+
+    assert report.count.dropped == {"unreadable": 2}
+    assert unaccounted(report.count, 4) == 0
+    assert log.count("broken.png") == 1
+    assert "Traceback" not in log
+
+
+def test_a_video_comes_in_real_time_and_ends(tmp_path: Path) -> None:
+    video = write_video(tmp_path / "clip.avi", [plain(90)] * 20, fps=50)
+
+    with running_camera(tmp_path, "door", f"{{source: {video}}}") as camera:
+        eventually(camera.hub.has_ended)
+        report = camera.last_words()
+
+    assert report.count.captured == 20
+    assert unaccounted(report.count, len(camera.hub.frames)) == 0
+    assert camera.hub.reports[0].up
+    assert not report.up
+    times = [received.frame.captured_ns for received in camera.hub.frames]
+    assert times[-1] - times[0] >= 0.37e9
+
+
+def test_what_the_gate_lets_go_is_counted_by_reason(tmp_path: Path) -> None:
+    video = write_video(tmp_path / "clip.avi", [plain(90)] * 20 + [plain(200)] * 20, fps=100)
+
+    with running_camera(tmp_path, "door", f"{{source: {video}, motion: 0.1, max_fps: 50}}") as camera:
+        eventually(camera.hub.has_ended)
+        report = camera.last_words()
+
+    assert len(camera.hub.frames) == 2
+    assert report.count.captured == 40
+    assert set(report.count.dropped) == {"motion", "max_fps"}
+    assert unaccounted(report.count, 2) == 0
+
+
+def test_each_frame_carries_the_count_so_far(tmp_path: Path) -> None:
+    video = write_video(tmp_path / "clip.avi", [plain(90)] * 30, fps=100)
+
+    with running_camera(tmp_path, "door", f"{{source: {video}, max_fps: 40}}") as camera:
+        eventually(camera.hub.has_ended)
+
+    for number, received in enumerate(camera.hub.frames):
+        assert unaccounted(received.frame.count, number + 1) == 0
+        assert received.frame.count.captured == received.frame.frame + 1
+
+
+def test_a_hub_that_does_not_read_costs_frames_but_never_their_count(tmp_path: Path) -> None:
+    video = write_video(tmp_path / "clip.avi", [plain(90, 320, 240)] * 60, fps=500)
+
+    with running_camera(tmp_path, "door", f"{{source: {video}, pace: fast, at_end: loop}}") as camera:
+        grant(camera.hub, 100_000)
+        eventually(lambda: camera.hub.has_frames(100))
+        report = camera.stop()
+
+    assert unaccounted(report.count, len(camera.hub.frames)) == 0
+
+
+def test_a_missing_camera_is_reported_and_tried_again_until_it_is_there(tmp_path: Path) -> None:
+    video = tmp_path / "later.avi"
+
+    with running_camera(tmp_path, "door", f"{{source: {video}}}") as camera:
+        report = eventually(camera.hub.last_report)
+        assert report
+        assert not report.up
+        assert report.error
+        assert "later.avi does not exist" in report.error
+
+        write_video(tmp_path / "made.avi", [plain(90)] * 5).rename(video)
+        eventually(camera.hub.has_frames)
+        assert camera.last_words().reconnects == 1
+
+
+def test_sigterm_ends_a_camera_at_once(tmp_path: Path) -> None:
+    video = write_video(tmp_path / "clip.avi", [plain(90)] * 10, fps=1)
+
+    with running_camera(tmp_path, "door", f"{{source: {video}}}") as camera:
+        eventually(camera.hub.has_frames)
+        camera.process.send_signal(signal.SIGTERM)  # in the middle of a wait
+
+        assert camera.process.wait(2) == -signal.SIGTERM
+
+
+def test_ctrl_c_is_left_to_the_hub(tmp_path: Path) -> None:
+    with running_camera(tmp_path, "door", f"{{source: {folder_of(tmp_path / 'pictures', 1)}}}") as camera:
+        eventually(camera.hub.last_report)
+        camera.process.send_signal(signal.SIGINT)
+        grant(camera.hub)
+        eventually(camera.hub.has_frames)
+
+
+def test_a_camera_that_the_hub_refuses_says_why(tmp_path: Path) -> None:
+    settings = f"{{source: {folder_of(tmp_path / 'pictures', 1)}}}"
+    with running_camera(tmp_path, "door", settings, capture=False) as camera:
+        eventually(camera.hub.has_hello)
+        camera.hub.send(Stop(refused="protocol 1 is too old"))
+
+        assert camera.process.wait(5) == 4
+        assert camera.process.stderr
+        assert camera.process.stderr.read() == "edged: the hub refuses camera door: protocol 1 is too old\n"
+
+
+def test_a_source_of_no_known_kind_is_one_clear_error(tmp_path: Path) -> None:
+    with running_camera(tmp_path, "door", "{source: ftp://cam/live}", capture=False) as camera:
+        assert camera.process.wait(5) == 4
+        assert camera.process.stderr
+        assert camera.process.stderr.read().startswith("edged: camera door: ftp:// is not supported; rtsp")

@@ -1,0 +1,65 @@
+from pathlib import Path
+
+import pytest
+
+from edged import config
+from edged.camera.sources import open_source, waits
+from edged.camera.sources.folder import Folder
+from edged.camera.sources.stream import Stream, with_credentials, without_secrets
+from edged.camera.sources.v4l2 import V4l2
+from edged.camera.sources.video_file import VideoFile
+from edged.errors import CameraError
+
+
+@pytest.mark.parametrize("source", [0, "0", "/dev/video7", "/dev/v4l/by-id/usb-cam-index0"])
+def test_a_number_or_device_is_a_v4l2_camera(source: str | int) -> None:
+    assert isinstance(open_source("door", config.Camera(source=source)), V4l2)
+
+
+@pytest.mark.parametrize("source", ["rtsp://cam/live", "http://cam:8080/mjpeg", "https://cam/x.mp4"])
+def test_a_url_is_a_stream(source: str) -> None:
+    assert isinstance(open_source("door", config.Camera(source=source)), Stream)
+
+
+def test_files_and_folders_are_told_apart(tmp_path: Path) -> None:
+    (tmp_path / "odd.name").touch()
+
+    assert isinstance(open_source("a", config.Camera(source=str(tmp_path))), Folder)
+    assert isinstance(open_source("a", config.Camera(source=str(tmp_path / "odd.name"))), VideoFile)
+    assert isinstance(open_source("a", config.Camera(source=str(tmp_path / "still-to-come.mp4"))), VideoFile)
+
+
+@pytest.mark.parametrize("source", ["nowhere", "ftp://cam/live", "synthetic:cats"])
+def test_what_is_no_source_is_refused_with_what_there_is(source: str) -> None:
+    with pytest.raises(CameraError, match=r"camera door: .*(rtsp|synthetic:digits)"):
+        open_source("door", config.Camera(source=source))
+
+
+def test_folders_wait_for_their_turn_and_videos_where_told(tmp_path: Path) -> None:
+    folder, video = str(tmp_path), "clip.mp4"
+
+    assert waits("a", config.Camera(source=folder))
+    assert not waits("a", config.Camera(source=folder, pace="realtime"))
+    assert not waits("a", config.Camera(source=video))
+    assert waits("a", config.Camera(source=video, pace="fast"))
+    assert not waits("a", config.Camera(source="rtsp://cam/live", pace="fast"))
+
+
+def test_a_missing_device_is_named() -> None:
+    with pytest.raises(CameraError, match=r"/dev/video97 does not exist: see `edged devices`"):
+        V4l2(97).open()
+
+
+def test_a_device_that_is_no_camera_is_named() -> None:
+    with pytest.raises(CameraError, match=r"/dev/null cannot be opened"):
+        V4l2("/dev/null").open()
+
+
+def test_credentials_go_into_the_url_encoded() -> None:
+    assert with_credentials("rtsp://cam/live", "me", "a/b@c:") == "rtsp://me:a%2Fb%40c%3A@cam/live"
+    assert with_credentials("rtsp://me@cam:554/live?x=1", None, "pw") == "rtsp://me:pw@cam:554/live?x=1"
+    assert with_credentials("rtsp://cam/live", None, None) == "rtsp://cam/live"
+
+
+def test_messages_show_no_secret() -> None:
+    assert without_secrets("rtsp://me:pw@cam:554/live?token=abc#x") == "rtsp://cam:554/live"
