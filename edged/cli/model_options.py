@@ -24,11 +24,11 @@ def add_model_options(parser: argparse.ArgumentParser, default: str = "digits") 
 
 def model_config(arguments: argparse.Namespace) -> config.Model:
     """What the options of `add_model_options` ask for. Raises ConfigError."""
-    named = not (is_file_name(arguments.model))
+    source = "path" if is_file_name(arguments.model) else "name"
     keys = ("size", "color", "scale", "mean", "std", "labels")
     given = {key: getattr(arguments, key) for key in keys if getattr(arguments, key) is not None}
     try:
-        return config.Model(**{"name" if named else "path": arguments.model, **given})
+        return config.Model(**{source: arguments.model, **given})
     except ValidationError as error:
         problems = [f"--{'.'.join(map(str, e['loc'][:1]))}: {e['msg']}" for e in error.errors()]
         raise ConfigError("; ".join(problems)) from None
@@ -40,9 +40,12 @@ def is_file_name(model: str) -> bool:
 
 
 def size(text: str) -> int | tuple[int, int]:
-    """120 or 160x120."""
+    """120 or 160x120 (width × height)."""
     width, cross, height = text.lower().partition("x")
-    return (int(width), int(height)) if cross else int(width)
+    try:
+        return (int(width), int(height)) if cross else int(width)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"expected 120 or 160x120, found {text!r}") from None
 
 
 def number(text: str) -> float:
@@ -50,11 +53,13 @@ def number(text: str) -> float:
     numerator, slash, denominator = text.partition("/")
     try:
         return float(numerator) / float(denominator) if slash else float(numerator)
-    except ZeroDivisionError:
-        raise ValueError(text) from None
+    except (ValueError, ZeroDivisionError):
+        raise argparse.ArgumentTypeError(f"expected 0.5 or 1/255, found {text!r}") from None
 
 
 def three_numbers(text: str) -> tuple[float, float, float]:
     """0.485,0.456,0.406"""
-    red, green, blue = map(number, text.split(","))
-    return red, green, blue
+    numbers = tuple(map(number, text.split(",")))
+    if len(numbers) != 3:
+        raise argparse.ArgumentTypeError(f"expected three numbers such as 0.5,0.5,0.5, found {text!r}")
+    return numbers

@@ -17,7 +17,6 @@ from edged.cli.model_options import add_model_options, model_config
 from edged.errors import ConfigError, DeviceError, EdgedError, ImageError, ModelError
 from edged.messages import Label
 from edged.model.package import Model, load_model
-from edged.paths import cache_directory
 from edged.worker.answer import not_finite
 from edged.worker.runtime import ModelRuntime, open_runtime
 from edged.worker.scores import ends_in_softmax, softmax, top_classes
@@ -69,7 +68,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _open_device(model: Model, device: str | None) -> ModelRuntime:
     try:
-        return open_runtime(model, config.Worker(device=device or "auto"), cache=cache_directory())
+        return open_runtime(model, config.Worker(device=device or "auto"))
     except DeviceError as error:
         if device is not None:
             raise

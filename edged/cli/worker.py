@@ -3,13 +3,13 @@
 import argparse
 import os
 import signal
+import sys
 import threading
 from pathlib import Path
 
 from edged import child, log
 from edged.config_file import load_config
 from edged.errors import ConfigError
-from edged.paths import cache_directory
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -21,8 +21,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Serve until the hub says stop."""
-    _exit_when_told()
     child.end_with_parent()
+    _exit_when_told()
     log.configure()
     config = load_config(arguments.config)
     if not 0 <= arguments.index < len(config.workers):
@@ -31,8 +31,9 @@ def run(arguments: argparse.Namespace) -> int:
         )
     from edged.worker.process import run_worker
 
-    run_worker(config, arguments.index, arguments.hub, cache_directory())
-    return 0
+    run_worker(config, arguments.index, arguments.hub)
+    sys.stderr.flush()
+    os._exit(0)  # a job may still be on the device: its driver is not to be taken down under it
 
 
 def _exit_when_told() -> None:

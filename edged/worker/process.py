@@ -2,7 +2,6 @@
 
 import logging
 import time
-from pathlib import Path
 
 import numpy as np
 import zmq
@@ -21,7 +20,7 @@ WARM_UP_RUNS = 2  # some devices compile at the first launch; the second one run
 log = logging.getLogger("edged.worker")
 
 
-def run_worker(config: Config, index: int, hub_address: str, cache: Path) -> None:
+def run_worker(config: Config, index: int, hub_address: str) -> None:
     """Serve the hub with `config.workers[index]` until it says stop.
 
     Raises ModelError, DeviceError, or MessageError where the hub refuses this worker.
@@ -30,7 +29,7 @@ def run_worker(config: Config, index: int, hub_address: str, cache: Path) -> Non
     start = time.perf_counter()
     model = load_model(config.model)
     loaded = time.perf_counter()
-    runtime = open_runtime(model, worker, cache=cache)
+    runtime = open_runtime(model, worker)
     opened = time.perf_counter()
     warm_up(runtime, model, worker.batch)
     log.info(

@@ -63,9 +63,9 @@ class ModelRuntime(Protocol):
 
 
 def open_runtime(model: Model, worker: config.Worker, *, cache: Path | None = None) -> ModelRuntime:
-    """`model` on the device that `worker` names, with program binaries in the folder `cache`.
+    """`model` on the device that `worker` names. `cache`: folder of compiled programs, None for the user's.
 
-    Raises DeviceError, which lists the devices that there are.
+    Raises DeviceError, which lists the devices that there are, or ModelError if the network does not fit it.
     """
     if is_numpy(worker):
         from edged.worker.numpy_runtime import NumpyRuntime
@@ -87,11 +87,23 @@ def is_numpy(worker: config.Worker) -> bool:
     return worker.device.lower() == "numpy"
 
 
+def opencl_devices() -> "tuple[Device, ...]":
+    """Every OpenCL device. Raises DeviceError, which says what to install, where there is none."""
+    try:
+        from edged.engine.device import list_devices
+    except ImportError as error:
+        raise DeviceError(f"pyopencl does not load ({error}); {NO_OPENCL}") from None
+    devices = list_devices()
+    if not devices:
+        raise DeviceError(NO_OPENCL)
+    return devices
+
+
 def _opencl_device(name: str) -> "Device":
     try:
-        from edged.engine.device import find_device, list_devices
-    except ImportError as error:
-        raise DeviceError(f"device {name}: pyopencl does not load ({error}); {NO_OPENCL}") from None
-    if not list_devices():
-        raise DeviceError(f"device {name}: {NO_OPENCL}")
+        opencl_devices()
+    except DeviceError as error:
+        raise DeviceError(f"device {name}: {error}") from None
+    from edged.engine.device import find_device
+
     return find_device(name)

@@ -1,0 +1,89 @@
+"""`edged devices`: what this machine has to compute, to see and to measure with."""
+
+import argparse
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from edged.camera.discover import CameraFound, list_cameras
+from edged.config import Energy
+from edged.energy.find import Rails, find_rails
+from edged.errors import DeviceError
+from edged.worker.runtime import opencl_devices
+
+if TYPE_CHECKING:
+    from edged.engine.device import Device
+
+NUMPY_LINE = "NumPy: always there, slow (device: numpy)"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Arguments of the verb."""
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print what is there. Nothing found is an answer, not an error."""
+    problem = None
+    devices: tuple[Device, ...] = ()
+    try:
+        devices = opencl_devices()
+    except DeviceError as error:
+        problem = str(error)
+    cameras, rails = list_cameras(), find_rails(Energy())
+    if arguments.json:
+        print(json.dumps(_as_object(devices, cameras, rails), ensure_ascii=False, default=str))
+        return 0
+    _print_section("Devices (workers: device)", [*_device_lines(devices, problem), NUMPY_LINE])
+    _print_section("Cameras (cameras: source)", _camera_lines(cameras))
+    _print_section("Power rails (energy: rails)", _rail_lines(rails))
+    return 0
+
+
+def _print_section(title: str, lines: Sequence[str] | Iterator[str]) -> None:
+    print(title)
+    for line in lines:
+        print(f"  {line}")
+
+
+def _device_lines(devices: "Sequence[Device]", problem: str | None) -> Iterator[str]:
+    for device in devices:
+        memory = f"{device.memory_bytes / 2**30:.1f} GiB" + (
+            " shared with the CPU" if device.unified_memory else ""
+        )
+        fp16 = "fp16" if device.fp16 else "no fp16"
+        yield f"{device.name} ({device.kind}, {device.platform})"
+        yield f"    {device.version}, driver {device.driver}"
+        yield f"    {device.compute_units} compute units, {memory}, vectors of {device.vector_width}, {fp16}"
+    if problem:
+        yield problem
+
+
+def _camera_lines(cameras: Sequence[CameraFound]) -> Iterator[str]:
+    for camera in cameras:
+        yield f"{camera.path}: {camera.name}" + (f"; {camera.problem}" if camera.problem else "")
+    if not cameras:
+        yield "no V4L2 camera is plugged in; synthetic:digits, URLs, video files and folders need none"
+
+
+def _rail_lines(rails: Rails) -> Iterator[str]:
+    for rail in rails.rails:
+        yield f"{rail.name}: {rail.path}"
+    for rail in rails.others:
+        yield f"{rail.name}: {rail.path} (only if named: another rail includes it)"
+    for unreadable in rails.unreadable:
+        yield f"{unreadable.name}: {unreadable.path}: {unreadable.reason}; {unreadable.remedy}"
+    if not (rails.rails or rails.unreadable):
+        yield f"none: {rails.note}"
+
+
+def _as_object(devices: "Sequence[Device]", cameras: Sequence[CameraFound], rails: Rails) -> dict[str, Any]:
+    readable = [(rail, True) for rail in rails.rails] + [(rail, False) for rail in rails.others]
+    return {
+        "devices": [asdict(device) for device in devices],
+        "cameras": [asdict(camera) for camera in cameras],
+        "rails": [{"name": rail.name, "path": rail.path, "auto": auto} for rail, auto in readable],
+        "unreadable_rails": [asdict(rail) for rail in rails.unreadable],
+        "note": rails.note,
+    }

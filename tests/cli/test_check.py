@@ -1,0 +1,146 @@
+"""`edged check`: what would run, and all that is in the way at once."""
+
+import socket
+from pathlib import Path
+
+import pytest
+
+from edged.cli import run_command_line
+from tests.cli import models
+from tests.cli.command import NO_OPENCL, edged
+from tests.eventually import free_port
+
+
+def config_file(folder: Path, text: str) -> Path:
+    """A config whose addresses are free unless `text` says otherwise, and whose model is a small one."""
+    ports = [free_port() for _ in range(3)]
+    defaults = {
+        "cameras": "{demo: {source: 'synthetic:digits'}}",
+        "model": f"{{path: {models.small_network(folder / 'model.onnx')}}}",
+        "publish": f"{{address: 'tcp://127.0.0.1:{ports[0]}', replay: 'tcp://127.0.0.1:{ports[1]}'}}",
+        "metrics": f"{{address: '127.0.0.1:{ports[2]}'}}",
+        "journal": f"{{path: {folder}/journal.sqlite}}",
+    }
+    lines = [f"{key}: {value}" for key, value in defaults.items() if f"{key}:" not in text]
+    file = folder / "config.yaml"
+    file.write_text("\n".join([text, *lines]) + "\n")
+    return file
+
+
+def check(file: Path, capsys: pytest.CaptureFixture[str]) -> tuple[int, dict[str, str]]:
+    """The exit code, and the findings' level and text by what they are about."""
+    code = run_command_line(["check", str(file)])
+    lines = capsys.readouterr().out.splitlines()[:-1]
+    columns = max(line.find("  ", 9) for line in lines)
+    return code, {line[9:columns].strip(): f"{line[:8].strip()} {line[columns:].strip()}" for line in lines}
+
+
+def test_a_config_in_order_says_what_would_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = config_file(tmp_path, "workers: [{device: numpy}]")
+
+    code, found = check(file, capsys)
+
+    assert code == 0
+    assert found["camera demo"] == "ok synthetic:digits"
+    assert "16×16, 5 classes" in found["model"]
+    assert found["worker 0"] == "ok numpy: NumPy; runs the model"
+    assert found["publish.address"].endswith("is free")
+
+
+def test_all_that_is_wrong_is_told_at_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with socket.socket() as server:
+        server.bind(("127.0.0.1", 0))
+        server.listen()
+        port = server.getsockname()[1]
+        file = config_file(
+            tmp_path,
+            f"model: {{path: {models.text_file(tmp_path / 'text.onnx')}}}\n"
+            f"metrics: {{address: '127.0.0.1:{port}'}}\n"
+            "workers: [{device: Voodoo}]\n"
+            "cameras: {gone: {source: gone.mp4}}",
+        )
+        code, found = check(file, capsys)
+
+    assert code == 2
+    assert found["model"].startswith("error")
+    assert "text.onnx" in found["model"]
+    assert found["metrics.address"].startswith(f"error 127.0.0.1:{port} is in use")
+    assert found["worker 0"].startswith("error")
+    assert "Voodoo" in found["worker 0"]
+    assert found["camera gone"].startswith("warning")
+    assert "keep trying" in found["camera gone"]
+
+
+def test_a_device_that_is_absent_is_a_warning_while_another_one_can_run(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = config_file(tmp_path, "workers: [{device: Voodoo}, {device: numpy}, {device: numpy}]")
+
+    code, found = check(file, capsys)
+
+    assert code == 0
+    assert found["worker 0"].startswith("warning")
+    assert found["worker 1"] == "ok numpy: NumPy; runs the model"
+    assert "takes over" in found["worker 2"]
+
+
+def test_the_default_devices_fall_back_to_numpy_without_opencl(tmp_path: Path) -> None:
+    done = edged("check", config_file(tmp_path, ""), env=NO_OPENCL)
+
+    assert done.returncode == 0
+    assert "apt install pocl-opencl-icd" in done.stdout
+    assert "NumPy; runs the model" in done.stdout
+
+
+def test_random_weights_are_a_warning(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = config_file(tmp_path, "model: {name: resnet18, size: 32}")
+
+    _, found = check(file, capsys)
+
+    assert found["model"].startswith("warning resnet18")
+    assert "random weights" in found["model"]
+
+
+def test_a_network_camera_is_not_contacted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with socket.socket() as server:
+        server.bind(("127.0.0.1", 0))
+        server.listen()
+        server.settimeout(0)
+        port = server.getsockname()[1]
+        file = config_file(tmp_path, f"cameras: {{gate: {{source: 'rtsp://127.0.0.1:{port}/stream'}}}}")
+        _, found = check(file, capsys)
+        with pytest.raises(BlockingIOError):
+            server.accept()
+
+    assert found["camera gate"].startswith("ok rtsp://")
+
+
+def test_a_password_that_cannot_be_had_is_an_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    camera = "{source: 'rtsp://127.0.0.1/x', user: me, password_file: absent}"
+    file = config_file(tmp_path, f"cameras: {{gate: {camera}}}")
+
+    code, found = check(file, capsys)
+
+    assert code == 2
+    assert "absent" in found["camera gate"]
+
+
+def test_a_journal_that_cannot_be_written_is_an_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "file").write_text("")
+    file = config_file(tmp_path, f"journal: {{path: {tmp_path}/file/journal.sqlite}}")
+
+    code, found = check(file, capsys)
+
+    assert code == 2
+    assert found["journal"].startswith("error")
+
+
+def test_a_config_with_mistakes_is_told_with_their_lines(tmp_path: Path) -> None:
+    file = tmp_path / "config.yaml"
+    file.write_text("cameras: {demo: {sourse: x}}\nmodle: {}\n")
+
+    done = edged("check", file)
+
+    assert done.returncode == 2
+    assert f"{file}:1:" in done.stderr
+    assert f"{file}:2:" in done.stderr

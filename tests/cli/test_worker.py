@@ -1,0 +1,139 @@
+"""The worker process from start to end, with a hub's socket at its other end."""
+
+import signal
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from edged.config import Model
+from edged.messages import JobFailed, Scores, Stop, encode
+from edged.model import reference
+from edged.model.package import load_model
+from edged.worker.scores import softmax
+from tests.cli import models
+from tests.cli.command import NO_OPENCL, edged
+from tests.worker.hub_end import worker_process
+
+CAMERAS = "cameras: {demo: {source: 'synthetic:digits'}}\n"
+
+
+def config(model: Path, device: str = "numpy", extra: str = "") -> str:
+    return f"{CAMERAS}model: {{path: {model}}}\nworkers: [{{device: {device}{extra}}}]\n"
+
+
+def pictures(count: int) -> np.ndarray:
+    shape = (count, models.SIZE, models.SIZE, 3)
+    return np.random.default_rng(3).integers(0, 256, shape).astype(np.uint8)
+
+
+@pytest.mark.parametrize("device", ["numpy", "auto"])
+def test_a_worker_greets_answers_as_the_reference_does_and_stops(tmp_path: Path, device: str) -> None:
+    file = models.small_network(tmp_path / "model.onnx")
+    model = load_model(Model(path=file))
+    images = pictures(3)
+    expected = softmax(reference.run(model.graph, reference.prepare(images, model.input)))
+
+    with worker_process(tmp_path, config(file, device, ", batch: 4, credit: 3")) as worker:
+        hello = worker.hello()
+        worker.submit(0, images[:1], top=5)
+        worker.submit(1, images, top=5)
+        single, several = worker.answer(), worker.answer()
+        worker.stop()
+
+        assert worker.exit_code() == 0
+        assert worker.identity == b"worker/local-0"
+    assert (hello.worker, hello.batch, hello.credit) == ("local-0", 4, 3)
+    assert (hello.model.name, hello.model.sha256) == (model.name, model.sha256)
+    assert (hello.model.width, hello.model.height) == (models.SIZE, models.SIZE)
+    assert isinstance(single, Scores)
+    assert isinstance(several, Scores)
+    assert (single.job, several.job) == (0, 1)
+    for frame, shares in zip(several.frames, expected, strict=True):
+        by_index = [score.score for score in sorted(frame, key=lambda score: score.index)]
+        np.testing.assert_allclose(by_index, shares, atol=1e-4)
+    assert single.forward_s > 0
+
+
+def test_a_frame_of_another_size_is_refused_and_the_worker_goes_on(tmp_path: Path) -> None:
+    file = models.small_network(tmp_path / "model.onnx")
+
+    with worker_process(tmp_path, config(file)) as worker:
+        worker.hello()
+        worker.submit(0, np.zeros((1, 8, 8, 3), np.uint8))
+        worker.send(b"nonsense")
+        worker.submit(1, pictures(1))
+        refused, answered = worker.answer(), worker.answer()
+
+    assert isinstance(refused, JobFailed)
+    assert "16 × 16 × 3" in refused.error
+    assert isinstance(answered, Scores)
+
+
+def test_sigterm_ends_a_worker_well_and_ctrl_c_does_not_reach_it(tmp_path: Path) -> None:
+    file = models.small_network(tmp_path / "model.onnx")
+
+    with worker_process(tmp_path, config(file)) as worker:
+        worker.hello()
+        worker.process.send_signal(signal.SIGINT)
+        worker.submit(0, pictures(1))
+        assert isinstance(worker.answer(), Scores)
+        worker.process.send_signal(signal.SIGTERM)
+
+        assert worker.exit_code() == 0
+        assert "Traceback" not in worker.errors()
+
+
+def test_a_hub_that_refuses_ends_the_worker_with_the_reason(tmp_path: Path) -> None:
+    file = models.small_network(tmp_path / "model.onnx")
+
+    with worker_process(tmp_path, config(file)) as worker:
+        worker.hello()
+        worker.send(encode(Stop(refused="another model")))
+
+        assert worker.exit_code() == 1
+        assert "refused this worker: another model" in worker.errors()
+
+
+@pytest.mark.parametrize("make", models.BAD)
+def test_a_bad_model_ends_a_worker_with_one_message(tmp_path: Path, make: Callable[[Path], Path]) -> None:
+    file = make(tmp_path / "model.onnx")
+
+    with worker_process(tmp_path, config(file)) as worker:
+        errors = worker.errors()
+
+        assert worker.exit_code() == 2
+    assert models.BAD[make] in errors
+    assert "Traceback" not in errors
+
+
+def test_an_unknown_device_ends_a_worker_with_one_message(tmp_path: Path) -> None:
+    file = models.small_network(tmp_path / "model.onnx")
+
+    with worker_process(tmp_path, config(file, "Voodoo")) as worker:
+        errors = worker.errors()
+
+        assert worker.exit_code() == 3
+    assert "Voodoo" in errors
+    assert "Traceback" not in errors
+
+
+def test_without_opencl_a_worker_names_the_package_that_is_missing(tmp_path: Path) -> None:
+    file = tmp_path / "config.yaml"
+    file.write_text(config(models.small_network(tmp_path / "model.onnx"), "auto"))
+
+    done = edged("worker", 0, "--config", file, "--hub", f"ipc://{tmp_path}/hub", env=NO_OPENCL)
+
+    assert done.returncode == 3
+    assert "apt install pocl-opencl-icd" in done.stderr
+
+
+def test_a_worker_that_the_config_has_not_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "config.yaml"
+    file.write_text(CAMERAS)
+
+    done = edged("worker", 9, "--config", file, "--hub", f"ipc://{tmp_path}/hub")
+
+    assert done.returncode == 2
+    assert "there is no worker 9" in done.stderr

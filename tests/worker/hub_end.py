@@ -1,0 +1,88 @@
+"""A hub's ROUTER socket with a real worker process at its other end."""
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import zmq
+
+from edged.clock import now_ns
+from edged.messages import Job, JobFailed, LinkMessage, Scores, Stop, WorkerHello, decode, encode
+from edged.worker.runtime import Images
+
+START_S = 30.0  # a device may have to compile
+ANSWER_S = 10.0
+
+
+class WorkerUnderTest:
+    """The process and the hub's end of its link."""
+
+    def __init__(self, process: "subprocess.Popen[str]", socket: "zmq.Socket[bytes]") -> None:
+        self.process = process
+        self._socket = socket
+        self.identity = b""
+
+    def hello(self) -> WorkerHello:
+        hello = self._receive(START_S)
+        assert isinstance(hello, WorkerHello)
+        return hello
+
+    def submit(self, number: int, images: Images, top: int = 3) -> None:
+        job = Job(job=number, frames=len(images), top=top, deadline_ns=now_ns() + 10**9)
+        self.send(encode(job), *[image.tobytes() for image in images])
+
+    def answer(self) -> Scores | JobFailed:
+        answer = self._receive(ANSWER_S)
+        assert isinstance(answer, Scores | JobFailed)
+        return answer
+
+    def send(self, *parts: bytes) -> None:
+        self._socket.send_multipart([self.identity, *parts])
+
+    def stop(self) -> None:
+        self.send(encode(Stop()))
+
+    def exit_code(self) -> int:
+        return self.process.wait(5)
+
+    def errors(self) -> str:
+        """What it has printed, once it has ended."""
+        return self.process.communicate(timeout=START_S)[1]
+
+    def _receive(self, within_s: float) -> LinkMessage:
+        assert self._socket.poll(round(within_s * 1000)), "no message"
+        self.identity, header = self._socket.recv_multipart()
+        return decode(header)
+
+
+@contextmanager
+def worker_process(folder: Path, config: str, index: int = 0) -> Iterator[WorkerUnderTest]:
+    """`edged worker` on the YAML text `config`, ended at the end."""
+    file = folder / "config.yaml"
+    file.write_text(config)
+    address = f"ipc://{folder}/hub"
+    context = zmq.Context()
+    socket = context.socket(zmq.ROUTER)
+    socket.bind(address)
+    command = [sys.executable, "-m", "edged", "worker", str(index), "--config", str(file), "--hub", address]
+    environment = os.environ | {"XDG_CACHE_HOME": str(folder / "cache")}
+    process = subprocess.Popen(
+        command,
+        stdin=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        env=environment,
+    )
+    try:
+        yield WorkerUnderTest(process, socket)
+    finally:
+        if process.poll() is None:
+            process.send_signal(signal.SIGKILL)
+        process.communicate(timeout=10)
+        socket.close(linger=0)
+        context.term()
