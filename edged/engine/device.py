@@ -1,0 +1,113 @@
+"""The OpenCL devices of this machine, as plain values that a plan can be made for."""
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from edged.engine.opencl import cl, device_errors
+from edged.errors import DeviceError
+
+Kind = Literal["gpu", "cpu", "accelerator"]
+
+
+@dataclass(frozen=True)
+class Device:
+    """What a plan needs to know of a device. `vector_width` is in floats, `alignment` in bytes.
+
+    `position` is (platform, device) in the driver's own order: how `open_device` finds it again.
+    """
+
+    platform: str
+    name: str
+    kind: Kind
+    version: str
+    driver: str
+    compute_units: int
+    memory_bytes: int
+    vector_width: int
+    alignment: int
+    unified_memory: bool
+    fp16: bool
+    position: tuple[int, int]
+
+
+def list_devices() -> tuple[Device, ...]:
+    """Every OpenCL device, in the drivers' order; empty where there is no OpenCL runtime."""
+    return tuple(
+        _describe(platform, handle, (p, d))
+        for p, platform in enumerate(_platforms())
+        for d, handle in enumerate(_handles(platform))
+    )
+
+
+def find_device(name: str) -> Device:
+    """The first device that `name` fits: auto (a GPU if there is one), gpu, cpu, or a part of its names.
+
+    Raises DeviceError, listing what there is.
+    """
+    devices = list_devices()
+    wanted = name.casefold()
+    if wanted == "auto":
+        fitting = sorted(devices, key=lambda device: ("gpu", "cpu", "accelerator").index(device.kind))
+    elif wanted in {"gpu", "cpu", "accelerator"}:
+        fitting = [device for device in devices if device.kind == wanted]
+    else:
+        fitting = [device for device in devices if wanted in f"{device.platform} {device.name}".casefold()]
+    if not fitting:
+        raise DeviceError(f"no OpenCL device fits {name!r}; {_what_there_is(devices)}")
+    return fitting[0]
+
+
+def open_device(device: Device) -> Any:
+    """The driver's handle of `device`. Raises DeviceError if it has gone since it was listed."""
+    platform, position = device.position
+    try:
+        handle = _handles(_platforms()[platform])[position]
+    except IndexError:
+        handle = None
+    if handle is None or handle.name.strip() != device.name:
+        raise DeviceError(f"{device.name} is no longer there; see `edged devices`")
+    return handle
+
+
+def _platforms() -> list[Any]:
+    try:
+        return list(cl.get_platforms())
+    except cl.Error:  # how the loader says that no driver is installed
+        return []
+
+
+def _handles(platform: Any) -> list[Any]:
+    try:
+        return list(platform.get_devices())
+    except cl.Error:  # a driver whose hardware is absent
+        return []
+
+
+def _describe(platform: Any, handle: Any, position: tuple[int, int]) -> Device:
+    with device_errors(platform.name, "telling its properties"):
+        return Device(
+            platform=platform.name.strip(),
+            name=handle.name.strip(),
+            kind=_kind(handle.type),
+            version=handle.version.strip(),
+            driver=handle.driver_version.strip(),
+            compute_units=handle.max_compute_units,
+            memory_bytes=handle.global_mem_size,
+            vector_width=max(1, handle.native_vector_width_float),
+            alignment=max(64, handle.mem_base_addr_align // 8),
+            unified_memory=bool(handle.host_unified_memory),
+            fp16="cl_khr_fp16" in handle.extensions.split(),
+            position=position,
+        )
+
+
+def _kind(device_type: int) -> Kind:
+    if device_type & cl.device_type.GPU:
+        return "gpu"
+    return "cpu" if device_type & cl.device_type.CPU else "accelerator"
+
+
+def _what_there_is(devices: tuple[Device, ...]) -> str:
+    if not devices:
+        return "no OpenCL runtime is installed (on Debian: apt install pocl-opencl-icd), or use device: numpy"
+    return "there are: " + ", ".join(f"{device.name} ({device.kind}, {device.platform})" for device in devices)

@@ -1,0 +1,88 @@
+"""A job on its way through a device, and what comes back."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from edged.engine.executable import Step
+from edged.engine.layout import Tensor
+from edged.engine.opencl import device_errors
+from edged.model.graph import Float32
+
+
+@dataclass(frozen=True)
+class KernelTime:
+    """What one kernel of a job took on the device."""
+
+    operator: str
+    kernel: str
+    seconds: float
+
+
+@dataclass(frozen=True, eq=False)
+class Result:
+    """Raw outputs of the network, float32 [frames, classes], and seconds by the device's own clock.
+
+    `forward_s` runs from the start of the first kernel to the end of the last; `kernels` is empty unless the
+    runtime was opened with `profile`.
+    """
+
+    outputs: Float32
+    upload_s: float
+    forward_s: float
+    download_s: float
+    kernels: tuple[KernelTime, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Job:
+    """Events and memory of one job. The images must live until they are uploaded."""
+
+    images: NDArray[np.uint8]
+    padded: Float32
+    output: Tensor
+    upload: Any
+    kernels: tuple[tuple[Step, Any], ...]
+    download: Any
+    profile: bool
+
+    def result(self) -> Result:
+        (_, first), (_, last) = self.kernels[0], self.kernels[-1]
+        return Result(
+            outputs=self._scores(),
+            upload_s=_seconds(self.upload, self.upload),
+            forward_s=_seconds(first, last),
+            download_s=_seconds(self.download, self.download),
+            kernels=tuple(
+                KernelTime(step.launch.operator, step.launch.kernel, _seconds(event, event))
+                for step, event in self.kernels
+            )
+            if self.profile
+            else (),
+        )
+
+    def _scores(self) -> Float32:
+        output = self.output
+        planes = self.padded.reshape(-1, output.blocks, output.rows, output.pitch, output.block)
+        pixel = planes[: len(self.images), :, output.halo.top, output.halo.left]
+        return np.ascontiguousarray(pixel.reshape(len(pixel), -1)[:, : output.channels])
+
+
+class Pending:
+    """A job on its way through the device. Any thread may wait for it."""
+
+    def __init__(self, job: Job, device_name: str) -> None:
+        self._job = job
+        self._device_name = device_name
+
+    def wait(self) -> Result:
+        """Block until the scores are there; other Python threads go on. Raises DeviceError."""
+        with device_errors(self._device_name, "computing a job"):
+            self._job.download.wait()
+            return self._job.result()
+
+
+def _seconds(first: Any, last: Any) -> float:
+    return float(last.profile.end - first.profile.start) * 1e-9

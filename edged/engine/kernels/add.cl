@@ -1,0 +1,27 @@
+/* OUT = IN + RESIDUAL, by element, then max(·, 0) if WITH_RELU. A work-item a pixel and block. */
+#include "layout.cl"
+
+#ifndef RESIDUAL_BLOCK
+#define RESIDUAL_BLOCKS OUT_BLOCKS
+#define RESIDUAL_ROWS OUT_ROWS
+#define RESIDUAL_PITCH OUT_PITCH
+#define RESIDUAL_TOP OUT_TOP
+#define RESIDUAL_LEFT OUT_LEFT
+#endif
+#ifndef WITH_RELU
+#define WITH_RELU 0
+#endif
+
+KERNEL void add(__global const vector *restrict in, __global const vector *restrict residual,
+                __global vector *restrict out)
+{
+    const int pixel = get_global_id(0), frame = get_global_id(1), block = get_global_id(2);
+    const int y = pixel / OUT_WIDTH, x = pixel % OUT_WIDTH;
+    if (y >= OUT_HEIGHT)
+        return;
+
+    const vector sum = in[PIXEL(IN, frame, block, y, x)] + residual[PIXEL(RESIDUAL, frame, block, y, x)];
+    out[PIXEL(OUT, frame, block, y, x)] = WITH_RELU ? RELU_OF(sum) : sum;
+    if (pixel == 0)
+        clear_halo((__global float *)out, frame, block);
+}

@@ -1,0 +1,26 @@
+/* Mean over a window, by channel. A work-item a pixel and block.
+ * What lies outside the image counts as zeros if COUNT_PADDING, else not at all.
+ */
+#include "layout.cl"
+#include "window.cl"
+
+#ifndef COUNT_PADDING
+#define COUNT_PADDING 0
+#endif
+
+KERNEL void average_pool(__global const vector *restrict in, __global vector *restrict out)
+{
+    const int pixel = get_global_id(0), frame = get_global_id(1), block = get_global_id(2);
+    const int y = pixel / OUT_WIDTH, x = pixel % OUT_WIDTH;
+    if (y >= OUT_HEIGHT)
+        return;
+
+    vector sum = 0;
+    for (int in_y = WINDOW_TOP(y); in_y < WINDOW_BOTTOM(y); in_y++)
+        for (int in_x = WINDOW_LEFT(x); in_x < WINDOW_RIGHT(x); in_x++)
+            sum += in[PIXEL(IN, frame, block, in_y, in_x)];
+    const int inside = (WINDOW_BOTTOM(y) - WINDOW_TOP(y)) * (WINDOW_RIGHT(x) - WINDOW_LEFT(x));
+    out[PIXEL(OUT, frame, block, y, x)] = sum / (float)(COUNT_PADDING ? KERNEL_H * KERNEL_W : inside);
+    if (pixel == 0)
+        clear_halo((__global float *)out, frame, block);
+}

@@ -1,0 +1,42 @@
+/* Convolution as one would first write it: each work-item computes one element of the output on its own.
+ *
+ * Kept to compare with (`edged bench --compare naive`). It works on any layout; its weights lie plainly as
+ * [output channel][input channel of the group][ky][kx].
+ */
+#include "convolution.cl"
+
+KERNEL void conv_naive(__global const float *restrict in, __global const float *restrict weights,
+                       __global const float *restrict bias, __global float *restrict out
+#if WITH_RESIDUAL
+                       , __global const float *restrict residual
+#endif
+)
+{
+    const int pixel = get_global_id(0), frame = get_global_id(1), channel = get_global_id(2);
+    const int y = pixel / OUT_WIDTH, x = pixel % OUT_WIDTH;
+    if (y >= OUT_HEIGHT)
+        return;
+
+    float sum = 0;
+    if (channel < OUT_CHANNELS) {  /* the rest of the last block is zero */
+        const int first = channel / GROUP_OUTPUTS * GROUP_INPUTS;
+        sum = bias[channel];
+        for (int i = 0; i < GROUP_INPUTS; i++)
+            for (int ky = 0; ky < KERNEL_H; ky++)
+                for (int kx = 0; kx < KERNEL_W; kx++) {
+                    const int in_y = y * STRIDE_H - PAD_TOP + ky * DILATION_H;
+                    const int in_x = x * STRIDE_W - PAD_LEFT + kx * DILATION_W;
+                    if (in_y >= 0 && in_y < IN_HEIGHT && in_x >= 0 && in_x < IN_WIDTH)
+                        sum += weights[((channel * GROUP_INPUTS + i) * KERNEL_H + ky) * KERNEL_W + kx] *
+                               in[CHANNEL(IN, frame, first + i, in_y, in_x)];
+                }
+#if WITH_RESIDUAL
+        sum += residual[CHANNEL(RESIDUAL, frame, channel, y, x)];
+#endif
+        if (WITH_RELU)
+            sum = RELU_OF(sum);
+    }
+    out[CHANNEL(OUT, frame, channel, y, x)] = sum;
+    if (pixel == 0 && channel % OUT_BLOCK == 0)
+        clear_halo(out, frame, channel / OUT_BLOCK);
+}

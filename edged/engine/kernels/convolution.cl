@@ -1,0 +1,46 @@
+/* What the convolution kernels share: the shape of the window, and how they end.
+ *
+ * OUT[o][y][x] = bias[o] + Σ over i, ky, kx of
+ *                weight[o][i][ky][kx] · IN[i][y · STRIDE_H + ky · DILATION_H − PAD_TOP][x · STRIDE_W + …]
+ * then + RESIDUAL[o][y][x] if WITH_RESIDUAL, then max(·, 0) if WITH_RELU.
+ *
+ * Weights lie as [output block][input block][ky][kx][channel of the input block][channel of the output block].
+ * With groups, an output block reads SPAN input blocks from FIRST_BLOCK on; weights between groups are zero.
+ */
+#include "layout.cl"
+
+#ifndef KERNEL_H
+#define KERNEL_H 3
+#define KERNEL_W 3
+#define STRIDE_H 1
+#define STRIDE_W 1
+#define DILATION_H 1
+#define DILATION_W 1
+#define PAD_TOP 1
+#define PAD_LEFT 1
+#define GROUP_INPUTS IN_CHANNELS    /* channels of a group */
+#define GROUP_OUTPUTS OUT_CHANNELS
+#define SPAN IN_BLOCKS
+#define WITH_RELU 0
+#define WITH_RESIDUAL 0
+#endif
+
+#define FIRST_BLOCK(block) \
+    min((block) * OUT_BLOCK / GROUP_OUTPUTS * GROUP_INPUTS / IN_BLOCK, IN_BLOCKS - SPAN)
+
+/* Floats of weights that make one output block, for one channel of it. */
+#define WINDOW (SPAN * KERNEL_H * KERNEL_W * IN_BLOCK)
+
+/* Parameters and final step for the residual, which not every convolution has. */
+#if WITH_RESIDUAL
+#define RESIDUAL_PARAMETER , __global const vector *restrict residual
+#define PLUS_RESIDUAL(frame, block, y, x) + residual[PIXEL(RESIDUAL, frame, block, y, x)]
+#else
+#define RESIDUAL_PARAMETER
+#define PLUS_RESIDUAL(frame, block, y, x)
+#endif
+
+vector activate(vector v)
+{
+    return WITH_RELU ? RELU_OF(v) : v;
+}

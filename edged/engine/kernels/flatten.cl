@@ -1,0 +1,16 @@
+/* An image becomes a vector of features in the order [channel][y][x]. A work-item a feature; OUT is one pixel. */
+#include "layout.cl"
+
+KERNEL void flatten(__global const float *restrict in, __global float *restrict out)
+{
+    const int feature = get_global_id(0), frame = get_global_id(1);
+    if (feature >= OUT_BLOCKS * OUT_BLOCK)
+        return;
+
+    const int channel = feature / (IN_HEIGHT * IN_WIDTH);
+    const int y = feature / IN_WIDTH % IN_HEIGHT, x = feature % IN_WIDTH;
+    out[CHANNEL(OUT, frame, feature, 0, 0)] =
+        channel < IN_CHANNELS ? in[CHANNEL(IN, frame, channel, y, x)] : 0;
+    if (feature % OUT_BLOCK == 0)
+        clear_halo(out, frame, feature / OUT_BLOCK);
+}

@@ -1,0 +1,71 @@
+/* How tensors lie in memory, as `layout.py` has it; every other kernel file includes this one.
+ *
+ *   [frame][block][row][column][BLOCK channels]     rows and columns with their halo of zeros
+ *
+ * A kernel calls its tensors IN, RESIDUAL and OUT; the host gives the geometry of each as T_CHANNELS, T_BLOCK …
+ * The defaults below are a 32 × 8 × 8 image, so that every file compiles alone.
+ */
+#ifndef GROUP
+#define GROUP 1  /* work-items of dimension 0 in a work-group */
+#endif
+#ifndef IN_BLOCK
+#define IN_CHANNELS 32
+#define IN_BLOCK 4
+#define IN_BLOCKS 8
+#define IN_HEIGHT 8
+#define IN_WIDTH 8
+#define IN_TOP 1
+#define IN_LEFT 1
+#define IN_ROWS 10
+#define IN_PITCH 10
+#endif
+#ifndef OUT_BLOCK
+#define OUT_CHANNELS 32
+#define OUT_BLOCK 4
+#define OUT_BLOCKS 8
+#define OUT_HEIGHT 8
+#define OUT_WIDTH 8
+#define OUT_TOP 0
+#define OUT_LEFT 0
+#define OUT_ROWS 8
+#define OUT_PITCH 8
+#endif
+
+/* Pixels between the start of a tensor T and pixel (y, x) of one block of one frame. */
+#define PIXEL(T, frame, block, y, x) \
+    ((((frame) * T##_BLOCKS + (block)) * T##_ROWS + T##_TOP + (y)) * T##_PITCH + T##_LEFT + (x))
+
+/* Floats between the start of a tensor T and one channel of a pixel. */
+#define CHANNEL(T, frame, channel, y, x) \
+    (PIXEL(T, frame, (channel) / T##_BLOCK, y, x) * T##_BLOCK + (channel) % T##_BLOCK)
+
+/* The channels of one block of the output. */
+#if OUT_BLOCK == 1
+typedef float vector;
+#elif OUT_BLOCK == 4
+typedef float4 vector;
+#elif OUT_BLOCK == 8
+typedef float8 vector;
+#else
+typedef float16 vector;
+#endif
+
+#define KERNEL __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1)))
+#define UNROLL _Pragma("unroll")
+
+/* fmax would turn a NaN into 0 and hide it. */
+#define RELU_OF(v) (((v) < 0) ? 0 : (v))
+
+/* The zeros around one block of one frame of OUT: written by the first work-item of that block. */
+void clear_halo(__global float *out, int frame, int block)
+{
+    if (OUT_ROWS * OUT_PITCH == OUT_HEIGHT * OUT_WIDTH)
+        return;
+    for (int y = -OUT_TOP; y < OUT_ROWS - OUT_TOP; y++) {
+        __global float *row = out + PIXEL(OUT, frame, block, y, -OUT_LEFT) * OUT_BLOCK;
+        const int image = y >= 0 && y < OUT_HEIGHT ? OUT_WIDTH : 0;
+        for (int x = 0; x < OUT_PITCH - image; x++)
+            for (int c = 0; c < OUT_BLOCK; c++)
+                row[(x < OUT_LEFT ? x : x + image) * OUT_BLOCK + c] = 0;
+    }
+}

@@ -1,0 +1,22 @@
+/* OUT[c] = exp(IN[c] − m) ÷ Σ exp(IN[·] − m) over the channels of a pixel, m their maximum. A work-item a pixel. */
+#include "layout.cl"
+
+KERNEL void softmax(__global const float *restrict in, __global float *restrict out)
+{
+    const int pixel = get_global_id(0), frame = get_global_id(1);
+    const int y = pixel / OUT_WIDTH, x = pixel % OUT_WIDTH;
+    if (y >= OUT_HEIGHT)
+        return;
+
+    float largest = -INFINITY;
+    for (int c = 0; c < OUT_CHANNELS; c++)
+        largest = fmax(largest, in[CHANNEL(IN, frame, c, y, x)]);
+    float sum = 0;
+    for (int c = 0; c < OUT_CHANNELS; c++)
+        sum += exp(in[CHANNEL(IN, frame, c, y, x)] - largest);
+    for (int c = 0; c < OUT_BLOCKS * OUT_BLOCK; c++)
+        out[CHANNEL(OUT, frame, c, y, x)] =
+            c < OUT_CHANNELS ? exp(in[CHANNEL(IN, frame, c, y, x)] - largest) / sum : 0;
+    for (int block = 0; pixel == 0 && block < OUT_BLOCKS; block++)
+        clear_halo(out, frame, block);
+}

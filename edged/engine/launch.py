@@ -1,0 +1,59 @@
+"""One kernel with everything it needs to run: what a plan is made of."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from edged.engine.layout import Defines, Tensor
+
+
+@dataclass(frozen=True)
+class Images:
+    """The uint8 RGB pixels of a job, [frames, height, width, 3], as they were uploaded."""
+
+    frames: int
+    height: int
+    width: int
+
+    @property
+    def nbytes(self) -> int:
+        return self.frames * self.height * self.width * 3
+
+
+Constant = NDArray[np.float32]
+Argument = Tensor | Images | Constant
+
+
+@dataclass(frozen=True, eq=False)
+class Launch:
+    """A kernel, the -D options it is compiled with, its arguments, and its work-items for one frame.
+
+    `items` along dimension 0 (a kernel skips those beyond, since whole groups are started), the frames along
+    dimension 1, `planes` along dimension 2. `group` work-items of dimension 0 make a work-group.
+    """
+
+    kernel: str
+    operator: str
+    defines: Defines
+    arguments: tuple[Argument, ...]
+    items: int
+    planes: int = 1
+    group: int = 1
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        """What the compiler gets, in an order that does not depend on who wrote it."""
+        defines = {**self.defines, "GROUP": self.group}
+        return tuple(f"-D{name}={value}" for name, value in sorted(defines.items()))
+
+    def global_size(self, frames: int) -> tuple[int, int, int]:
+        return -(-self.items // self.group) * self.group, frames, self.planes
+
+    @property
+    def local_size(self) -> tuple[int, int, int]:
+        return self.group, 1, 1
+
+    @property
+    def tensors(self) -> tuple[Tensor, ...]:
+        return tuple(argument for argument in self.arguments if isinstance(argument, Tensor))

@@ -1,0 +1,90 @@
+"""How a tensor lies in device memory.
+
+[frame][channel block][top + height + bottom][left + width + right][channels of the block], float32
+
+Channels beyond the last are zero, and so is the halo: the rows and columns around the image that some kernels
+read as padding. Whoever writes a tensor also writes its zeros, so memory can be reused freely.
+A vector of features is an image of one pixel.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from edged.model.graph import Shape
+
+FLOAT_BYTES = 4
+
+Defines = Mapping[str, int]
+
+
+@dataclass(frozen=True)
+class Halo:
+    """Rows and columns of zeros around an image."""
+
+    top: int = 0
+    left: int = 0
+    bottom: int = 0
+    right: int = 0
+
+    def __or__(self, other: "Halo") -> "Halo":
+        """The smallest halo that holds both."""
+        return Halo(
+            max(self.top, other.top),
+            max(self.left, other.left),
+            max(self.bottom, other.bottom),
+            max(self.right, other.right),
+        )
+
+
+NO_HALO = Halo()
+
+
+@dataclass(frozen=True)
+class Tensor:
+    """A tensor of a plan: `frames` images of (channels, height, width)."""
+
+    name: str
+    frames: int
+    channels: int
+    height: int
+    width: int
+    block: int
+    halo: Halo = NO_HALO
+
+    @property
+    def blocks(self) -> int:
+        return -(-self.channels // self.block)
+
+    @property
+    def rows(self) -> int:
+        return self.halo.top + self.height + self.halo.bottom
+
+    @property
+    def pitch(self) -> int:
+        """Pixels from one row to the next."""
+        return self.halo.left + self.width + self.halo.right
+
+    @property
+    def nbytes(self) -> int:
+        return self.frames * self.blocks * self.rows * self.pitch * self.block * FLOAT_BYTES
+
+    def defines(self, role: str) -> dict[str, int]:
+        """The macros by which `layout.cl` finds a pixel of the tensor that a kernel knows as `role`."""
+        geometry = {
+            "CHANNELS": self.channels,
+            "BLOCK": self.block,
+            "BLOCKS": self.blocks,
+            "HEIGHT": self.height,
+            "WIDTH": self.width,
+            "TOP": self.halo.top,
+            "LEFT": self.halo.left,
+            "ROWS": self.rows,
+            "PITCH": self.pitch,
+        }
+        return {f"{role}_{key}": value for key, value in geometry.items()}
+
+
+def image_shape(shape: Shape) -> tuple[int, int, int]:
+    """(channels, height, width) of a graph's tensor: features are the channels of a single pixel."""
+    channels, height, width = (*shape, 1, 1)[:3] if len(shape) == 1 else shape
+    return channels, height, width

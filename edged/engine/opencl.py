@@ -1,0 +1,35 @@
+"""The one door to pyopencl: settings that must be made before a driver is loaded, and its errors in our words."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from edged.errors import DeviceError
+from edged.paths import cache_directory
+
+DRIVER_SETTINGS = {
+    "POCL_CACHE_DIR": str(cache_directory() / "pocl"),
+    # PoCL would compile each kernel once for the binary and once more at its first launch: one is enough, since
+    # every kernel here fixes its own work-group size.
+    "POCL_WORK_GROUP_SPECIALIZATION": "0",
+    # pyopencl fetches binaries before kernels exist, too early for drivers that compile in clCreateKernel.
+    "PYOPENCL_NO_CACHE": "1",
+}
+for _name, _value in DRIVER_SETTINGS.items():
+    os.environ.setdefault(_name, _value)
+
+import pyopencl as cl  # noqa: E402
+
+__all__ = ["cl", "device_errors"]
+
+
+@contextmanager
+def device_errors(device: str, doing: str) -> Iterator[None]:
+    """Turn what OpenCL raises while `doing` something on `device` into a `DeviceError`."""
+    try:
+        yield
+    except (cl.Error, MemoryError) as error:
+        raise DeviceError(
+            f"{device} failed while {doing}: {error}. Check its driver with `edged devices`, "
+            "or name another device in `workers:`"
+        ) from error

@@ -1,0 +1,75 @@
+"""Kernels from source or from the cache on disk. One program a kernel, so that an edit recompiles one."""
+
+import json
+from hashlib import sha256
+from importlib.resources import files
+from typing import Any
+
+from edged.engine.binaries import Binaries
+from edged.engine.device import Device
+from edged.engine.launch import Launch
+from edged.engine.opencl import cl, device_errors
+
+STANDARD = ("-cl-std=CL1.2", "-Werror")
+
+
+def source_of(kernel: str) -> str:
+    """The text of a kernel file, with its `#include "…"` lines replaced by what they name: each file once."""
+    return _expand(f"{kernel}.cl", set())
+
+
+def _expand(name: str, included: set[str]) -> str:
+    if name in included:
+        return ""
+    included.add(name)
+    lines = (files("edged.engine") / "kernels" / name).read_text("utf-8").splitlines()
+    return "\n".join(
+        _expand(line.split('"')[1], included) if line.startswith("#include") else line for line in lines
+    )
+
+
+class Programs:
+    """The kernels of one context. Launches of equal source and options share a program."""
+
+    def __init__(self, context: Any, device: Device, binaries: Binaries) -> None:
+        self._context = context
+        self._device = device
+        self._binaries = binaries
+        self._built: dict[str, Any] = {}
+        self._fresh: dict[str, Any] = {}
+
+    def kernel(self, launch: Launch) -> Any:
+        """A kernel object of its own for `launch`. Raises DeviceError if the driver refuses the source."""
+        source = source_of(launch.kernel)
+        options = [*STANDARD, *launch.options]
+        key = self._key(source, options)
+        with device_errors(self._device.name, f"compiling {launch.kernel} for {launch.operator}"):
+            if key not in self._built:
+                self._built[key] = self._load(key, options) or self._compile(key, source, options)
+            return cl.Kernel(self._built[key], launch.kernel)
+
+    def save(self) -> None:
+        """Keep what had to be compiled. Call it once all kernels exist: some drivers compile only then."""
+        for key, program in self._fresh.items():
+            with device_errors(self._device.name, "handing out a compiled program"):
+                binary = program.get_info(cl.program_info.BINARIES)[0]
+            self._binaries.save(key, binary)
+        self._fresh.clear()
+
+    def _load(self, key: str, options: list[str]) -> Any | None:
+        binary = self._binaries.load(key)
+        if binary is None:
+            return None
+        try:
+            return cl.Program(self._context, self._context.devices, [binary]).build(options)
+        except cl.Error:  # a driver may refuse what it once gave out
+            return None
+
+    def _compile(self, key: str, source: str, options: list[str]) -> Any:
+        self._fresh[key] = cl.Program(self._context, source).build(options)
+        return self._fresh[key]
+
+    def _key(self, source: str, options: list[str]) -> str:
+        device = self._device
+        parts = [source, options, device.platform, device.name, device.version, device.driver]
+        return sha256(json.dumps(parts).encode()).hexdigest()

@@ -1,0 +1,105 @@
+"""A network on an OpenCL device: images in, scores out, the next upload while the device still computes."""
+
+import itertools
+import threading
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from edged.engine.binaries import Binaries
+from edged.engine.device import Device, open_device
+from edged.engine.executable import Executable, Step
+from edged.engine.job import Job, Pending
+from edged.engine.opencl import cl, device_errors
+from edged.engine.planner import make_plan
+from edged.engine.programs import Programs
+from edged.errors import DeviceError
+from edged.model.graph import Graph
+from edged.model.package import Input
+from edged.paths import cache_directory
+
+IN_FLIGHT = 2  # one job computes while the next is uploaded
+
+
+class Runtime:
+    """`graph` ready to run on `device`, for jobs of up to `batch` frames.
+
+    cache: where compiled programs are kept; by default the user's cache directory. conv: see `make_plan`.
+    Raises DeviceError if the device or its compiler fails, ModelError if the network cannot be lowered.
+    """
+
+    def __init__(
+        self,
+        graph: Graph,
+        input: Input,  # noqa: A002
+        device: Device,
+        *,
+        batch: int = 1,
+        cache: Path | None = None,
+        conv: str = "auto",
+        profile: bool = False,
+    ) -> None:
+        plan = make_plan(graph, input, device, batch, conv)
+        self.device_name = device.name
+        self.kernels = len(plan.launches)
+        self._batch, self._shape, self._output = batch, (input.height, input.width, 3), plan.output
+        self._profile = profile
+        with device_errors(device.name, "opening it"):
+            context = cl.Context([open_device(device)])
+            profiling = cl.command_queue_properties.PROFILING_ENABLE
+            self._compute = cl.CommandQueue(context, properties=profiling)
+            self._upload = cl.CommandQueue(context, properties=profiling)
+        programs = Programs(context, device, Binaries(cache or cache_directory() / "programs"))
+        self._executable: Executable | None = Executable(plan, context, device, programs, IN_FLIGHT)
+        programs.save()
+        self._slots = itertools.cycle(range(IN_FLIGHT))
+        self._slot_free: list[Any] = [None] * IN_FLIGHT
+        self._submitting = threading.Lock()
+
+    def submit(self, images: NDArray[np.uint8]) -> Pending:
+        """Enqueue a job, uint8 RGB [1 … batch, height, width, 3], without waiting for it.
+
+        The array must not be changed before the job's result is there. Raises DeviceError.
+        """
+        frames, executable = len(images), self._executable
+        if executable is None:
+            raise DeviceError(f"{self.device_name} was closed: open a new runtime")
+        if images.dtype != np.uint8 or images.shape[1:] != self._shape or not 1 <= frames <= self._batch:
+            raise ValueError(
+                f"images {images.dtype} {images.shape}; expected uint8 1…{self._batch} × {self._shape}"
+            )
+        images = np.ascontiguousarray(images)
+        with self._submitting, device_errors(self.device_name, "taking a job"):
+            slot = next(self._slots)
+            upload = cl.enqueue_copy(
+                self._upload,
+                executable.images[slot],
+                images,
+                is_blocking=False,
+                wait_for=self._slot_free[slot],
+            )
+            self._upload.flush()
+            steps = (executable.prepare[slot], *executable.steps)
+            events = [self._enqueue(step, frames, [upload] if step is steps[0] else None) for step in steps]
+            self._slot_free[slot] = [events[0]]
+            padded = np.empty(self._output.nbytes // 4, np.float32)
+            download = cl.enqueue_copy(self._compute, padded, executable.output, is_blocking=False)
+            self._compute.flush()
+        kernels = tuple(zip(steps, events, strict=True))
+        return Pending(
+            Job(images, padded, self._output, upload, kernels, download, self._profile), self.device_name
+        )
+
+    def close(self) -> None:
+        """Wait for what is running and give the device's memory back."""
+        with self._submitting, device_errors(self.device_name, "finishing"):
+            self._compute.finish()
+            self._executable = None
+
+    def _enqueue(self, step: Step, frames: int, after: list[Any] | None) -> Any:
+        launch = step.launch
+        return cl.enqueue_nd_range_kernel(
+            self._compute, step.kernel, launch.global_size(frames), launch.local_size, wait_for=after
+        )

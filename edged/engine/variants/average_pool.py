@@ -1,0 +1,14 @@
+"""Mean over a window, or over the whole image."""
+
+from edged.engine.launch import Launch
+from edged.engine.variants.pixelwise import pixelwise, pool_defines
+from edged.engine.variants.variant import Parameters, Site, Variant
+from edged.model.graph import AveragePool
+
+
+def _launches(site: Site[AveragePool], parameters: Parameters) -> tuple[Launch, ...]:
+    padding = {"COUNT_PADDING": int(site.operator.count_include_pad)}
+    return (pixelwise("average_pool", site, pool_defines(site.operator) | padding),)
+
+
+AVERAGE_POOL = Variant("average_pool", _launches)

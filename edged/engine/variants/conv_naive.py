@@ -1,0 +1,24 @@
+"""One work-item computes one output element: as one would first write it, kept to compare with."""
+
+from edged.engine.launch import Launch
+from edged.engine.variants.convolution import window_defines
+from edged.engine.variants.variant import WORK_GROUP, Parameters, Site, Variant
+from edged.model.graph import Conv
+
+
+def _launches(site: Site[Conv], parameters: Parameters) -> tuple[Launch, ...]:
+    conv, (source, *residual), target = site.operator, site.inputs, site.output
+    return (
+        Launch(
+            kernel="conv_naive",
+            operator=conv.name,
+            defines={**window_defines(site), **parameters},
+            arguments=(source, conv.weight, conv.bias, target, *residual),
+            items=site.pixels,
+            planes=target.blocks * target.block,
+            group=min(WORK_GROUP, site.pixels),
+        ),
+    )
+
+
+CONV_NAIVE = Variant("conv_naive", _launches)

@@ -1,0 +1,74 @@
+"""A tile of pixels in the registers of a CPU with wide vectors: direct convolution, one work-item a work-group."""
+
+from edged.engine.launch import Launch
+from edged.engine.variants.convolution import halo_of_window, pack_bias, pack_weights, span, window_defines
+from edged.engine.variants.variant import Parameters, Site, Variant
+from edged.model.graph import Conv
+
+Tile = tuple[int, int]
+
+LATENCY = 8  # sums in flight that keep two multiply-add units busy for their four cycles
+DRAM_BOUND_PIXELS = 64  # images up to this size use each weight too rarely to hide the wait for it
+LINES_AHEAD = 96  # how far a single tile asks ahead in its own stream of weights
+
+
+def _parameters(site: Site[Conv]) -> tuple[Parameters, ...]:
+    """Tiles that fill the registers first, with the rule for prefetching that goes with each."""
+    return tuple(
+        {"TILE_H": height, "TILE_W": width, **_prefetch(site, (height, width))}
+        for height, width in sorted(_tiles(site), key=lambda tile: _cost(site, tile))
+    )
+
+
+def _tiles(site: Site[Conv]) -> list[Tile]:
+    """Those that fit into the image and into the registers."""
+    height, width = site.output.height, site.output.width
+    most = _registers(site) - 2
+    return [(h, w) for h in range(1, min(height, 6) + 1) for w in range(1, min(width, most) + 1) if h * w <= most]
+
+
+def _registers(site: Site[Conv]) -> int:
+    """Vector registers of the instruction sets with this width: AVX-512 has 32, AVX 16, NEON 32 (SSE 16)."""
+    return {16: 32, 8: 16}.get(site.output.block, 24)
+
+
+def _cost(site: Site[Conv], tile: Tile) -> tuple[float, int, int]:
+    """Vector operations of the whole image by channel: a tile of n pixels loads one weight and n inputs."""
+    height, width = tile
+    pixels = height * width
+    steps = max(pixels, LATENCY) + 1.5
+    return _count(site, tile) * steps, height, width
+
+
+def _count(site: Site[Conv], tile: Tile) -> int:
+    return -(-site.output.height // tile[0]) * -(-site.output.width // tile[1])
+
+
+def _prefetch(site: Site[Conv], tile: Tile) -> Parameters:
+    """How `conv_vector.cl` asks for weights ahead of use."""
+    source, (*_, kernel_h, kernel_w) = site.inputs[0], site.operator.weight.shape
+    steps = span(site) * kernel_h * kernel_w
+    if source.block == 1 or site.pixels > DRAM_BOUND_PIXELS:
+        return {"PREFETCH": 0, "AHEAD": 0, "SHARE": 0}
+    tiles = _count(site, tile) * site.output.frames
+    if tiles == 1:
+        return {"PREFETCH": source.block, "AHEAD": LINES_AHEAD, "SHARE": 0}
+    each = -(-source.block // tiles)
+    return {"PREFETCH": each, "AHEAD": steps * source.block, "SHARE": steps * each}
+
+
+def _launches(site: Site[Conv], parameters: Parameters) -> tuple[Launch, ...]:
+    (source, *residual), target = site.inputs, site.output
+    return (
+        Launch(
+            kernel="conv_vector",
+            operator=site.operator.name,
+            defines={**window_defines(site), **parameters},
+            arguments=(source, pack_weights(site), pack_bias(site), target, *residual),
+            items=_count(site, (parameters["TILE_H"], parameters["TILE_W"])),
+            planes=target.blocks,
+        ),
+    )
+
+
+CONV_VECTOR = Variant("conv_vector", _launches, _parameters, halo_of_window)

@@ -1,0 +1,90 @@
+"""What the convolution variants share: packed weights, and the macros of `convolution.cl`."""
+
+import numpy as np
+
+from edged.engine.launch import Constant
+from edged.engine.layout import Halo
+from edged.engine.variants.variant import Site
+from edged.model.graph import Conv
+
+
+def window_defines(site: Site[Conv]) -> dict[str, int]:
+    """Every macro that `convolution.cl` knows, of the tensors too."""
+    conv = site.operator
+    outputs, group_inputs, kernel_h, kernel_w = conv.weight.shape
+    return {
+        **site.tensor_defines(),
+        "KERNEL_H": kernel_h,
+        "KERNEL_W": kernel_w,
+        "STRIDE_H": conv.strides[0],
+        "STRIDE_W": conv.strides[1],
+        "DILATION_H": conv.dilations[0],
+        "DILATION_W": conv.dilations[1],
+        "PAD_TOP": conv.pads[0],
+        "PAD_LEFT": conv.pads[1],
+        "GROUP_INPUTS": group_inputs,
+        "GROUP_OUTPUTS": outputs // conv.groups,
+        "SPAN": span(site),
+        "WITH_RELU": int(conv.relu),
+        "WITH_RESIDUAL": int(len(site.inputs) > 1),
+    }
+
+
+def halo_of_window(site: Site[Conv]) -> Halo:
+    """What the windows of all output pixels cover outside the input's image."""
+    conv, (source, *_), target = site.operator, site.inputs, site.output
+    bottom = _last_covered(conv, 0, target.height) - (source.height - 1)
+    right = _last_covered(conv, 1, target.width) - (source.width - 1)
+    return Halo(conv.pads[0], conv.pads[1], max(0, bottom), max(0, right))
+
+
+def _last_covered(conv: Conv, axis: int, outputs: int) -> int:
+    window: int = (conv.weight.shape[2 + axis] - 1) * conv.dilations[axis]
+    return (outputs - 1) * conv.strides[axis] - conv.pads[axis] + window
+
+
+def span(site: Site[Conv]) -> int:
+    """Input blocks that an output block reads: all, or those that the groups of its channels lie in."""
+    return max(last - first for first, last in _input_blocks(site))
+
+
+def pack_weights(site: Site[Conv]) -> Constant:
+    """[out block][SPAN in blocks][ky][kx][channel of in block][channel of out block], zero where there is none."""
+    conv, source, target = site.operator, site.inputs[0], site.output
+    outputs, group_inputs, kernel_h, kernel_w = conv.weight.shape
+    blocks = span(site)
+    packed = np.zeros((target.blocks, target.block, blocks * source.block, kernel_h, kernel_w), np.float32)
+    if conv.groups == 1:
+        packed.reshape(-1, *packed.shape[2:])[:outputs, :group_inputs] = conv.weight
+    else:
+        for channel in range(outputs):
+            block, lane = divmod(channel, target.block)
+            start = channel // (outputs // conv.groups) * group_inputs - _first_block(site, block) * source.block
+            packed[block, lane, start : start + group_inputs] = conv.weight[channel]
+    split = packed.reshape(target.blocks, target.block, blocks, source.block, kernel_h, kernel_w)
+    return np.ascontiguousarray(split.transpose(0, 2, 4, 5, 3, 1))
+
+
+def pack_bias(site: Site[Conv]) -> Constant:
+    """[out block][channel of out block], zero beyond the last channel."""
+    packed = np.zeros(site.output.blocks * site.output.block, np.float32)
+    packed[: len(site.operator.bias)] = site.operator.bias
+    return packed
+
+
+def _first_block(site: Site[Conv], block: int) -> int:
+    return min(_input_blocks(site)[block][0], site.inputs[0].blocks - span(site))
+
+
+def _input_blocks(site: Site[Conv]) -> list[tuple[int, int]]:
+    """For each output block, the first input block that its groups read and the one after the last."""
+    source, target = site.inputs[0], site.output
+    outputs, group_inputs = site.operator.weight.shape[:2]
+    group_outputs = outputs // site.operator.groups
+    ranges = []
+    for block in range(target.blocks):
+        first_group = block * target.block // group_outputs
+        last_group = (min((block + 1) * target.block, outputs) - 1) // group_outputs
+        end = (last_group + 1) * group_inputs
+        ranges.append((first_group * group_inputs // source.block, -(-end // source.block)))
+    return ranges

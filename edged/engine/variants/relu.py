@@ -1,0 +1,13 @@
+"""max(x, 0), where it could not be fused into what comes before."""
+
+from edged.engine.launch import Launch
+from edged.engine.variants.pixelwise import pixelwise
+from edged.engine.variants.variant import Parameters, Site, Variant
+from edged.model.graph import Relu
+
+
+def _launches(site: Site[Relu], parameters: Parameters) -> tuple[Launch, ...]:
+    return (pixelwise("relu", site),)
+
+
+RELU = Variant("relu", _launches)
