@@ -1,0 +1,139 @@
+"""The wire form of what crosses a link and of what is published."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from edged.errors import MessageError
+from edged.messages import (
+    CameraCount,
+    CameraHello,
+    Capture,
+    Event,
+    Frame,
+    Grant,
+    Job,
+    JobFailed,
+    Label,
+    LinkMessage,
+    ModelInfo,
+    Prediction,
+    PredictionEnergy,
+    PredictionModel,
+    Score,
+    Scores,
+    StageSeconds,
+    Stop,
+    WorkerHello,
+    decode,
+    encode,
+    prediction_from_json,
+    to_json,
+    topic,
+)
+
+MODEL = ModelInfo(name="digits", sha256="00", labels=("0", "1"), width=120, height=120)
+LINK_MESSAGES: list[LinkMessage] = [
+    CameraHello(camera="door"),
+    Capture(width=120, height=120),
+    Grant(frames=1),
+    Frame(
+        camera="door",
+        frame=3,
+        captured_at=1.5,
+        captured_ns=7,
+        capture_s=0.01,
+        preprocess_s=0.001,
+        width=120,
+        height=120,
+        count=CameraCount(captured=4, dropped={"motion": 2}),
+    ),
+    WorkerHello(
+        worker="local-0", device="cpu", precision="fp32", batch=1, credit=2, model=MODEL, energy="none"
+    ),
+    Job(job=1, frames=1, top=5, deadline_ns=9),
+    Scores(
+        job=1,
+        frames=((Score(index=1, score=0.5),),),
+        upload_s=0,
+        forward_s=0.1,
+        download_s=0,
+        finished_ns=8,
+        rails={"GPU": 0.1},
+    ),
+    JobFailed(job=1, reason="not_finite", error="NaN in class 3"),
+    Stop(refused="another model"),
+]  # fmt: skip
+PREDICTION = Prediction(
+    schema=1,
+    node="box",
+    boot="6f1c",
+    seq=12,
+    camera="door",
+    frame=13,
+    captured_at=1.0,
+    published_at=1.1,
+    model=PredictionModel(name="digits", sha256="00", precision="fp32", device="cpu", worker="local-0"),
+    top=(Label(label="7", index=7, score=0.98),),
+    seconds=StageSeconds(
+        capture=0, preprocess=0, wait=0, upload=0, forward=0.1, download=0, publish=0, total=0.1
+    ),
+    energy=PredictionEnergy(joules=None, method="none", rails=()),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("message", LINK_MESSAGES, ids=lambda message: message.kind)
+def test_a_link_message_arrives_as_it_was_sent(message: LinkMessage) -> None:
+    assert decode(encode(message)) == message
+
+
+@pytest.mark.parametrize(
+    ("header", "expected"),
+    [
+        (b"", "not a message of protocol 1"),
+        (b'{"kind": "teapot"}', "teapot"),
+        (b'{"kind": "capture", "width": 0, "height": 1}', "width"),
+        (b'{"kind": "capture", "width": 1, "height": 1, "depth": 1}', "depth"),
+        (b'{"kind": "scores", "job": 1, "frames": [[{"index": 0, "score": NaN}]]}', "finite"),
+    ],
+)
+def test_a_message_that_does_not_fit_is_refused_with_what_does_not(header: bytes, expected: str) -> None:
+    with pytest.raises(MessageError, match=expected):
+        decode(header)
+
+
+@given(st.binary(max_size=200))
+def test_no_bytes_whatever_bring_anything_but_a_message_error(header: bytes) -> None:
+    with pytest.raises(MessageError):
+        decode(header)
+
+
+def test_a_prediction_is_published_under_the_keys_of_the_stream() -> None:
+    published = json.loads(to_json(PREDICTION))
+    assert list(published)[:5] == ["schema", "node", "boot", "seq", "camera"]
+    assert published["schema"] == 1
+    assert published["energy"] == {"joules": None, "method": "none", "rails": []}
+    assert prediction_from_json(to_json(PREDICTION)) == PREDICTION
+
+
+def test_a_subscriber_reads_what_a_newer_edged_adds() -> None:
+    newer = json.loads(to_json(PREDICTION)) | {"weather": "fine"}
+    assert prediction_from_json(json.dumps(newer).encode()) == PREDICTION
+
+
+def test_a_subscriber_refuses_another_schema() -> None:
+    other = json.loads(to_json(PREDICTION)) | {"schema": 2}
+    with pytest.raises(MessageError, match="not a prediction of schema 1: schema"):
+        prediction_from_json(json.dumps(other).encode())
+
+
+def test_topics_name_node_camera_and_kind() -> None:
+    assert topic("box", "door", "prediction") == "edged/box/door/prediction"
+    assert topic("box", None, "status") == "edged/box/status"
+
+
+def test_an_event_without_a_camera_says_so() -> None:
+    event = Event(schema=1, node="box", boot="6f1c", at=1.0, event="fallback", worker="local-1", message="no GPU")
+    assert json.loads(to_json(event))["camera"] is None

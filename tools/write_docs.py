@@ -1,0 +1,137 @@
+"""Writes the pages of docs/ that repeat what the code says, and the config's JSON Schema: `make docs`."""
+
+import argparse
+import importlib
+import json
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from edged.cli import VERBS
+from edged.config_file import json_schema
+
+ROOT = Path(__file__).resolve().parents[1]
+GENERATED = "<!-- Written by `make docs` from the code: change it there. -->"
+SECTIONS = {  # where each type of edged/config.py stands in the file
+    "Camera": "cameras.NAME",
+    "Model": "model",
+    "Worker": "workers[]",
+    "Freshness": "freshness",
+    "Publish": "publish",
+    "Journal": "journal",
+    "Metrics": "metrics",
+    "Energy": "energy",
+}
+PATTERNS = {"tcp://": "tcp://host:port", "[^:/": "host:port", "[A-Za-z0-9]": "name"}
+
+Schema = Mapping[str, Any]
+
+
+def configuration() -> str:
+    """Every key of the config file, by section."""
+    schema = json.loads(json_schema())
+    top = {name: value for name, value in schema["properties"].items() if name == "node"}
+    parts = [_section("The file", "A whole pipeline; the same file serves every host of it.", top, set())]
+    for name, place in SECTIONS.items():
+        section = schema["$defs"][name]
+        required = set(section.get("required", ()))
+        parts.append(_section(f"`{place}`", section["description"], section["properties"], required))
+    return _page(
+        "Configuration",
+        "One YAML file (1.2: `no` and `12:30` are text). Everything has a default but `cameras`. Relative paths "
+        "are relative to the file. `edged check FILE` says every mistake with its line and column; "
+        "`edged config schema` prints the JSON Schema for editors; [configs/](../configs) has an example for each "
+        "common case.",
+        parts,
+    )
+
+
+def commands() -> str:
+    """Every verb with its arguments."""
+    return _page("Commands", "`edged VERB --help` says the same.", [_command(verb) for verb in VERBS])
+
+
+def _command(verb: str) -> str:
+    parser = argparse.ArgumentParser(prog=f"edged {verb}", add_help=False)
+    importlib.import_module(f"edged.cli.{verb}").add_arguments(parser)
+    rows = [(_argument(action), (action.help or "") % vars(action)) for action in parser._actions]
+    return (
+        f"## edged {verb}\n\n{VERBS[verb][0].upper()}{VERBS[verb][1:]}.\n\n{_table(('argument', 'meaning'), rows)}"
+    )
+
+
+def _argument(action: argparse.Action) -> str:
+    choices = f"{{{','.join(map(str, action.choices))}}}" if action.choices else None
+    value = action.metavar or choices or action.dest.upper()
+    names = ", ".join(action.option_strings) or str(value)
+    takes_value = action.option_strings and action.nargs != 0
+    return f"`{names} {value}`" if takes_value else f"`{names}`"
+
+
+def _section(title: str, summary: str, properties: Mapping[str, Schema], required: set[str]) -> str:
+    rows = [
+        (f"`{key}`", _kind(schema), _default(key, schema, required), schema.get("description", ""))
+        for key, schema in properties.items()
+    ]
+    return f"## {title}\n\n{summary}\n\n{_table(('key', 'value', 'default', 'meaning'), rows)}"
+
+
+def _kind(schema: Schema) -> str:
+    """A JSON Schema in a few words."""
+    if "anyOf" in schema:
+        return " or ".join(_kind(each) for each in schema["anyOf"] if each.get("type") != "null")
+    if choices := schema.get("enum") or ([schema["const"]] if "const" in schema else None):
+        return ", ".join(f"`{choice}`" for choice in choices)
+    if "prefixItems" in schema:
+        return f"list of {len(schema['prefixItems'])} ({_kind(schema['prefixItems'][0])})"
+    if schema["type"] == "array":
+        return f"list ({_kind(schema['items'])})"
+    return _text(schema) if schema["type"] == "string" else _number(schema)
+
+
+def _text(schema: Schema) -> str:
+    if pattern := schema.get("pattern"):
+        return next(words for start, words in PATTERNS.items() if pattern.lstrip("^").startswith(start))
+    return "file name" if schema.get("format") == "path" else "text"
+
+
+def _number(schema: Schema) -> str:
+    words = {"integer": "whole number", "number": "number", "boolean": "true or false"}[schema["type"]]
+    low, high = schema.get("minimum"), schema.get("maximum")
+    if "exclusiveMinimum" in schema:
+        return f"{words} above {schema['exclusiveMinimum']:g}"
+    if low is not None and high is not None:
+        return f"{words}, {low:g} to {high:g}"
+    return words if low is None else f"{words}, {low:g} or more"
+
+
+def _default(key: str, schema: Schema, required: set[str]) -> str:
+    if key in required:
+        return "(needed)"
+    default = schema.get("default")
+    return "" if default is None else f"`{json.dumps(default)}`"
+
+
+def _table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
+    lines = [tuple(head)]
+    lines += [("---",) * len(lines[0])]
+    lines += [tuple(cell.replace("|", "\\|").replace("\n", " ") for cell in row) for row in rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def _page(title: str, summary: str, parts: Iterable[str]) -> str:
+    return "\n\n".join([f"# {title}\n\n{GENERATED}", summary, *parts]) + "\n"
+
+
+PAGES: Mapping[str, Callable[[], str]] = {
+    "docs/configuration.md": configuration,
+    "docs/commands.md": commands,
+    "edged/edged.schema.json": json_schema,
+}
+
+
+if __name__ == "__main__":
+    for name, page in PAGES.items():
+        (ROOT / name).parent.mkdir(exist_ok=True)
+        (ROOT / name).write_text(page())
+        print(f"wrote {name}")
