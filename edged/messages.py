@@ -30,11 +30,12 @@ class Message(BaseModel):
 
 
 class CameraHello(Message):
-    """A camera's first message."""
+    """A camera's first message. `waits`: it captures only what is granted, so none of its frames grows stale."""
 
     kind: Literal["camera_hello"] = "camera_hello"
     protocol: int = SCHEMA
     camera: str
+    waits: bool = False
 
 
 class Capture(Message):
@@ -195,7 +196,13 @@ def decode(header: bytes | memoryview) -> LinkMessage:
 # ── published ───────────────────────────────────────────────────────────────────────────────────
 
 
-class Label(Message):
+class Published(Message):
+    """Frozen, but open: a reader must accept what a newer edged adds."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+
+class Label(Published):
     """One of the top classes of a prediction."""
 
     label: str
@@ -203,7 +210,7 @@ class Label(Message):
     score: float
 
 
-class PredictionModel(Message):
+class PredictionModel(Published):
     """Which model answered, on what."""
 
     name: str
@@ -214,7 +221,7 @@ class PredictionModel(Message):
     random_weights: bool = Field(False, description="True for a model that is for timing only")
 
 
-class PredictionEnergy(Message):
+class PredictionEnergy(Published):
     """What this prediction cost. `joules` is null unless measured or estimated."""
 
     joules: Seconds | None
@@ -222,7 +229,7 @@ class PredictionEnergy(Message):
     rails: tuple[str, ...]
 
 
-class StageSeconds(Message):
+class StageSeconds(Published):
     """Where the time went. `total` runs from capture to publish and is the sum of all but `capture`."""
 
     capture: Seconds
@@ -235,14 +242,11 @@ class StageSeconds(Message):
     total: Seconds
 
 
-class Prediction(Message):
+class Prediction(Published):
     """Topic `edged/<node>/<camera>/prediction`: the top-k labels of one frame with its whole history.
 
     `seq` grows by one with each prediction of a node, over restarts too; `boot` is new at every start.
     """
-
-    # a reader must accept what a newer edged adds
-    model_config = ConfigDict(extra="ignore", frozen=True)
 
     schema_version: Literal[1] = Field(1, alias="schema")
     node: str
@@ -259,10 +263,8 @@ class Prediction(Message):
     energy: PredictionEnergy
 
 
-class Event(Message):
+class Event(Published):
     """Topic `edged/<node>/<camera>/event`, or `edged/<node>/event` where no camera is concerned."""
-
-    model_config = ConfigDict(extra="ignore", frozen=True)
 
     schema_version: Literal[1] = Field(1, alias="schema")
     node: str
@@ -274,10 +276,8 @@ class Event(Message):
     message: str
 
 
-class Status(Message):
+class Status(Published):
     """Topic `edged/<node>/status`, each second. `last_frame`: the newest frame predicted, by camera."""
-
-    model_config = ConfigDict(extra="ignore", frozen=True)
 
     schema_version: Literal[1] = Field(1, alias="schema")
     node: str

@@ -120,6 +120,7 @@ def test_a_prediction_is_published_under_the_keys_of_the_stream() -> None:
 
 def test_a_subscriber_reads_what_a_newer_edged_adds() -> None:
     newer = json.loads(to_json(PREDICTION)) | {"weather": "fine"}
+    newer["energy"]["watts"] = 3
     assert prediction_from_json(json.dumps(newer).encode()) == PREDICTION
 
 
