@@ -55,7 +55,7 @@ class CameraProcess:
 
     def run(self) -> None:
         """Return after the end of the source, or when the hub says so. Raises CameraError if it refuses us."""
-        self._link.send(CameraHello(camera=self._name))
+        self._link.send(CameraHello(camera=self._name, waits=self._waits))
         while not (self._wanted or self._stop):
             self._listen(REPORT_EVERY_S)
         while not self._stop and not self._serve():

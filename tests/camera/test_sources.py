@@ -8,7 +8,7 @@ from edged.camera.sources.folder import Folder
 from edged.camera.sources.stream import Stream, with_credentials, without_secrets
 from edged.camera.sources.v4l2 import V4l2
 from edged.camera.sources.video_file import VideoFile
-from edged.errors import CameraError
+from edged.errors import CameraError, ConfigError
 
 
 @pytest.mark.parametrize("source", [0, "0", "/dev/video7", "/dev/v4l/by-id/usb-cam-index0"])
@@ -29,10 +29,15 @@ def test_files_and_folders_are_told_apart(tmp_path: Path) -> None:
     assert isinstance(open_source("a", config.Camera(source=str(tmp_path / "still-to-come.mp4"))), VideoFile)
 
 
-@pytest.mark.parametrize("source", ["nowhere", "ftp://cam/live", "synthetic:cats"])
+@pytest.mark.parametrize("source", ["ftp://cam/live", "synthetic:cats"])
 def test_what_is_no_source_is_refused_with_what_there_is(source: str) -> None:
-    with pytest.raises(CameraError, match=r"camera door: .*(rtsp|synthetic:digits)"):
+    with pytest.raises(ConfigError, match=r"camera door: .*rtsp://.*synthetic:digits"):
         open_source("door", config.Camera(source=source))
+
+
+def test_a_path_that_does_not_exist_says_what_a_source_can_be() -> None:
+    with pytest.raises(CameraError, match=r"nowhere does not exist; a source is .*rtsp://.*synthetic:digits"):
+        open_source("door", config.Camera(source="nowhere")).open()
 
 
 def test_folders_wait_for_their_turn_and_videos_where_told(tmp_path: Path) -> None:

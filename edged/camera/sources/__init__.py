@@ -5,24 +5,23 @@ from typing import Literal
 
 from edged import config
 from edged.camera.sources.folder import Folder
-from edged.camera.sources.source import Source
+from edged.camera.sources.source import DIGITS, KINDS, Source
 from edged.camera.sources.stream import Stream
 from edged.camera.sources.v4l2 import V4l2
 from edged.camera.sources.video_file import VideoFile
 from edged.config_file import password_of
-from edged.errors import CameraError
+from edged.errors import ConfigError
 
 Kind = Literal["v4l2", "stream", "video", "folder", "synthetic"]
 
-STREAMS = ("rtsp", "rtsps", "http", "https")
+STREAMS = ("rtsp://", "rtsps://", "http://", "https://")
 VIDEO_SUFFIXES = frozenset({".avi", ".m4v", ".mjpeg", ".mkv", ".mov", ".mp4", ".mpeg", ".mpg", ".ts", ".webm"})
-DIGITS = "synthetic:digits"
 SYNTHETIC_SIZE = (640, 480)
 USUAL_FPS = 30.0  # of a synthetic camera, and of a folder that is to be read in real time
 
 
 def open_source(name: str, camera: config.Camera) -> Source:
-    """The source of the camera `name`, still to be opened. Raises CameraError for one of no known kind."""
+    """The source of the camera `name`, still to be opened. Raises ConfigError for one of no known kind."""
     place = str(camera.source)
     loop = camera.at_end == "loop"
     fps = camera.fps or USUAL_FPS
@@ -52,32 +51,10 @@ def _kind(name: str, text: str) -> Kind:
     path = Path(text)
     if text.isdigit() or text.startswith("/dev/"):
         return "v4l2"
-    if text.startswith("synthetic:"):
-        return _synthetic(name, text)
-    if "://" in text:
-        return _stream(name, text)
-    if path.is_dir():
-        return "folder"
-    if path.is_file() or path.suffix.lower() in VIDEO_SUFFIXES:
-        return "video"
-    raise _unknown(name, text)
-
-
-def _synthetic(name: str, text: str) -> Kind:
-    if text != DIGITS:
-        raise CameraError(f"camera {name}: no synthetic camera draws {text!r}; there is {DIGITS}")
-    return "synthetic"
-
-
-def _stream(name: str, url: str) -> Kind:
-    scheme = url.partition("://")[0].lower()
-    if scheme not in STREAMS:
-        raise CameraError(f"camera {name}: {scheme}:// is not supported; {', '.join(STREAMS)} are")
-    return "stream"
-
-
-def _unknown(name: str, text: str) -> CameraError:
-    return CameraError(
-        f"camera {name}: the source {text!r} does not exist; a source is a V4L2 index or path "
-        f"(0, /dev/v4l/by-id/…), a rtsp:// or http:// URL, a video file, a folder of pictures, or {DIGITS}"
-    )
+    if text == DIGITS:
+        return "synthetic"
+    if text.lower().startswith(STREAMS):
+        return "stream"
+    if not path.exists() and (text.startswith("synthetic:") or "://" in text):
+        raise ConfigError(f"camera {name}: {text!r} is no source that is known; there are {KINDS}")
+    return "video" if path.is_file() or path.suffix.lower() in VIDEO_SUFFIXES else "folder"

@@ -7,6 +7,7 @@ import numpy as np
 
 from edged.camera.sources.pace import Pace
 from edged.camera.sources.picture import Picture, Pixels
+from edged.camera.sources.source import KINDS
 from edged.errors import CameraError, ImageError
 
 SUFFIXES = frozenset({".bmp", ".jpeg", ".jpg", ".pgm", ".png", ".ppm", ".tif", ".tiff", ".webp"})
@@ -27,8 +28,10 @@ class Folder:
 
     def open(self) -> None:
         """List the pictures. Raises CameraError for a folder that is absent or has none."""
+        if not self._path.exists():
+            raise CameraError(f"{self._path} does not exist; a source is {KINDS}")
         if not self._path.is_dir():
-            raise CameraError(f"{self._path} does not exist or is no folder")
+            raise CameraError(f"{self._path} is no folder")
         self._files = sorted(p for p in self._path.rglob("*") if p.suffix.lower() in SUFFIXES and p.is_file())
         if not self._files:
             raise CameraError(f"{self._path} holds no pictures: expected {', '.join(sorted(SUFFIXES))}")

@@ -4,6 +4,12 @@ from typing import Protocol
 
 from edged.camera.sources.picture import Picture
 
+DIGITS = "synthetic:digits"
+KINDS = (
+    "a V4L2 index or path (0, /dev/v4l/by-id/…), a rtsp:// or http:// URL, a video file, a folder of pictures, "
+    f"or {DIGITS}"
+)
+
 
 class Source(Protocol):
     """A camera's pictures. One that has a rate keeps it inside `read`, and never bursts to catch up.
