@@ -1,9 +1,22 @@
 """A model with all that is needed to use it: its graph, its labels, and what it wants as input."""
 
 from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
 from typing import Literal
 
+from edged import config
+from edged.errors import ModelError
+from edged.model import labels
+from edged.model.cost import weights_sha256
 from edged.model.graph import Graph
+from edged.model.metadata import Metadata, decode
+from edged.model.passes import simplify
+from edged.model.resnet import BLOCKS, MIN_SIZE, random_resnet
+
+BUNDLED = ("digits",)
+RANDOM = tuple(f"resnet{depth}" for depth in BLOCKS)
+RANDOM_SIZE = (224, 224)
 
 
 @dataclass(frozen=True)
@@ -34,3 +47,92 @@ class Model:
     graph: Graph
     input: Input
     random_weights: bool = False
+
+
+def load_model(wanted: config.Model) -> Model:
+    """The model that a config names, simplified. What the config says goes before what the file says.
+
+    Raises ModelError.
+    """
+    if wanted.path is not None:
+        return _from_file(wanted.path, wanted)
+    if wanted.name in RANDOM:
+        return _random(wanted.name, wanted)
+    if wanted.name in BUNDLED:
+        return _bundled(wanted.name, wanted)
+    problem = "no model is given" if wanted.name is None else f"there is no model {wanted.name}"
+    raise ModelError(f"{problem}: name one of {', '.join(BUNDLED + RANDOM)}, or give the path of an ONNX file")
+
+
+def _bundled(name: str, wanted: config.Model) -> Model:
+    with resources.as_file(resources.files("edged.model") / "bundled" / f"{name}.onnx") as path:
+        if not path.is_file():
+            raise ModelError(
+                f"the bundled model {name} is missing from this installation ({path}): install edged again"
+            )
+        return _from_file(path, wanted)
+
+
+def _from_file(path: Path, wanted: config.Model) -> Model:
+    from edged.model.from_onnx.file import read_file
+    from edged.model.onnx_reader import graph_of
+
+    file = read_file(path)
+    try:
+        metadata = decode(file.metadata)
+    except ModelError as error:
+        raise ModelError(f"{path}: {error}") from None
+    graph = simplify(graph_of(file, _size(wanted)))
+    channels = graph.shapes[graph.input][0]
+    if channels != 3:
+        raise ModelError(f"{path}: its input has {channels} channels; supported are 3, red, green and blue")
+    return Model(
+        name=metadata.name or path.stem,
+        sha256=file.sha256,
+        labels=_labels(graph, wanted, metadata, path),
+        graph=graph,
+        input=_input(graph, wanted, metadata),
+    )
+
+
+def _random(name: str, wanted: config.Model) -> Model:
+    width, height = _size(wanted) or RANDOM_SIZE
+    if min(width, height) < MIN_SIZE:
+        raise ModelError(f"{name}: size {width}×{height} is too small: at least {MIN_SIZE} pixels a side")
+    graph = simplify(random_resnet(int(name.removeprefix("resnet")), width, height))
+    return Model(
+        name=name,
+        sha256=weights_sha256(graph),
+        labels=_labels(graph, wanted, Metadata(), Path(name)),
+        graph=graph,
+        input=_input(graph, wanted, Metadata()),
+        random_weights=True,
+    )
+
+
+def _size(wanted: config.Model) -> tuple[int, int] | None:
+    """Width and height."""
+    return (wanted.size, wanted.size) if isinstance(wanted.size, int) else wanted.size
+
+
+def _input(graph: Graph, wanted: config.Model, metadata: Metadata) -> Input:
+    _, height, width = graph.shapes[graph.input]
+    return Input(
+        width=width,
+        height=height,
+        color=wanted.color or metadata.color or "rgb",
+        scale=wanted.scale or metadata.scale or 1 / 255,
+        mean=wanted.mean or metadata.mean or (0.0, 0.0, 0.0),
+        std=wanted.std or metadata.std or (1.0, 1.0, 1.0),
+    )
+
+
+def _labels(graph: Graph, wanted: config.Model, metadata: Metadata, path: Path) -> tuple[str, ...]:
+    classes = graph.shapes[graph.output][0]
+    if wanted.labels is not None:
+        return labels.read(wanted.labels, classes)
+    if metadata.labels is None:
+        return tuple(str(index) for index in range(classes))
+    if len(metadata.labels) != classes:
+        raise ModelError(f"{path}: its metadata has {len(metadata.labels)} labels for {classes} classes")
+    return metadata.labels

@@ -11,8 +11,10 @@ from edged.model.graph import Graph, Operator, Pads, Pair, Shape
 MAX_VALUES = 2**28  # of one tensor of one frame: 1 GiB of float32
 
 
-def make_graph(name: str, source: str, source_shape: Shape, operators: Sequence[Operator]) -> Graph:
-    """Operators in order, from the input `source` to the last operator's output.
+def make_graph(
+    name: str, source: str, source_shape: Shape, operators: Sequence[Operator], output: str | None = None
+) -> Graph:
+    """Operators in order, from the input `source` to `output`, by default what the last operator writes.
 
     Raises ModelError for an operator that does not fit the shapes it reads, or a tensor above `MAX_VALUES`.
     """
@@ -22,7 +24,8 @@ def make_graph(name: str, source: str, source_shape: Shape, operators: Sequence[
         if not 0 < math.prod(shape) <= MAX_VALUES:
             raise misfit(operator, f"would write a tensor of shape {shape}; it may hold 1 to {MAX_VALUES} values")
         shapes[operator.output] = shape
-    output = operators[-1].output if operators else source
+    if output is None:
+        output = operators[-1].output if operators else source
     return Graph(name, source, output, tuple(operators), shapes)
 
 

@@ -1,0 +1,129 @@
+"""Constant folding: nodes whose inputs are all known while the file is read, as exporters write around shapes."""
+
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+from onnx import helper
+
+from edged.errors import ModelError
+from edged.model.from_onnx.node import Node, array_of
+from edged.model.from_onnx.scope import Constant
+from edged.model.shapes import MAX_VALUES
+
+
+def constant(node: Node) -> Constant:
+    """A Constant node's value."""
+    tensor = node.tensor("value")
+    if tensor is not None:
+        return array_of(tensor)
+    for name in ("value_int", "value_ints", "value_float", "value_floats"):
+        if name in node.attributes:
+            value = helper.get_attribute_value(node.attributes[name])
+            return np.array(value, np.int64 if "int" in name else np.float32)
+    raise ModelError("has no value of a supported kind: tensor, integers or floats")
+
+
+def fold(node: Node, inputs: Sequence[Constant]) -> Constant:
+    """The value of a node of a kind in `FOLDED`. Raises ModelError for inputs that it cannot have."""
+    try:
+        result = np.asarray(FOLDED[node.kind](node, inputs))
+    except (ValueError, IndexError, TypeError, KeyError, MemoryError, OverflowError, ZeroDivisionError) as error:
+        raise ModelError(f"cannot be computed: {error}") from None
+    if result.size > MAX_VALUES:
+        raise ModelError(f"would write a constant of {result.size} values; supported are up to {MAX_VALUES}")
+    return result
+
+
+def _axes(node: Node, inputs: Sequence[Constant]) -> tuple[int, ...] | None:
+    given = inputs[1].reshape(-1).tolist() if len(inputs) > 1 else node.integers("axes")
+    return None if given is None else tuple(given)
+
+
+def _cast(node: Node, inputs: Sequence[Constant]) -> Constant:
+    return inputs[0].astype(helper.tensor_dtype_to_np_dtype(node.integer("to", 0)))
+
+
+def _concat(node: Node, inputs: Sequence[Constant]) -> Constant:
+    return np.concatenate(inputs, axis=node.integer("axis", 0))
+
+
+def _constant_of_shape(node: Node, inputs: Sequence[Constant]) -> Constant:
+    dims = [int(size) for size in inputs[0].tolist()]
+    if any(size < 0 for size in dims) or _product(dims) > MAX_VALUES:
+        raise ValueError(f"shape {dims}")
+    tensor = node.tensor("value")
+    return np.full(dims, 0.0 if tensor is None else array_of(tensor).reshape(()), None if tensor else np.float32)
+
+
+def _product(numbers: Sequence[int]) -> int:
+    product = 1
+    for number in numbers:
+        product *= number
+    return product
+
+
+def _gather(node: Node, inputs: Sequence[Constant]) -> Constant:
+    return np.take(inputs[0], inputs[1].astype(np.int64), axis=node.integer("axis", 0))
+
+
+def _reshape(node: Node, inputs: Sequence[Constant]) -> Constant:
+    wanted = [inputs[0].shape[i] if size == 0 else int(size) for i, size in enumerate(inputs[1].tolist())]
+    return inputs[0].reshape(wanted)
+
+
+def _slice(node: Node, inputs: Sequence[Constant]) -> Constant:
+    starts, ends, *rest = (given.reshape(-1).tolist() for given in inputs[1:])
+    axes = rest[0] if rest else range(len(starts))
+    steps = rest[1] if len(rest) > 1 else [1] * len(starts)
+    places: list[slice] = [slice(None)] * inputs[0].ndim
+    for start, end, axis, step in zip(starts, ends, axes, steps, strict=True):
+        stop = None if step < 0 and end < -inputs[0].shape[axis] else end
+        places[axis] = slice(start, stop, step)
+    return inputs[0][tuple(places)]
+
+
+def _squeeze(node: Node, inputs: Sequence[Constant]) -> Constant:
+    return np.squeeze(inputs[0], _axes(node, inputs))
+
+
+def _transpose(node: Node, inputs: Sequence[Constant]) -> Constant:
+    return np.transpose(inputs[0], node.integers("perm"))
+
+
+def _unsqueeze(node: Node, inputs: Sequence[Constant]) -> Constant:
+    return np.expand_dims(inputs[0], _axes(node, inputs) or ())
+
+
+def _binary(function: Callable[[Constant, Constant], Constant]) -> Callable[[Node, Sequence[Constant]], Constant]:
+    def apply(node: Node, inputs: Sequence[Constant]) -> Constant:
+        if _product(np.broadcast_shapes(inputs[0].shape, inputs[1].shape)) > MAX_VALUES:
+            raise ValueError("the result is too large")
+        with np.errstate(all="ignore"):  # infinities are refused where weights are read
+            return np.asarray(function(inputs[0], inputs[1]))
+
+    return apply
+
+
+def _divide(a: Constant, b: Constant) -> Constant:
+    """Integers are cut towards zero, as in C."""
+    quotient = np.true_divide(a, b)
+    return np.trunc(quotient).astype(a.dtype) if np.issubdtype(a.dtype, np.integer) else quotient.astype(a.dtype)
+
+
+FOLDED: Mapping[str, Callable[[Node, Sequence[Constant]], Constant]] = {
+    "Add": _binary(np.add),
+    "Cast": _cast,
+    "Concat": _concat,
+    "ConstantOfShape": _constant_of_shape,
+    "Div": _binary(_divide),
+    "Gather": _gather,
+    "Identity": lambda node, inputs: inputs[0],
+    "Mul": _binary(np.multiply),
+    "Reshape": _reshape,
+    "Shape": lambda node, inputs: np.array(inputs[0].shape, np.int64),
+    "Slice": _slice,
+    "Squeeze": _squeeze,
+    "Sub": _binary(np.subtract),
+    "Transpose": _transpose,
+    "Unsqueeze": _unsqueeze,
+}

@@ -1,0 +1,89 @@
+"""One node of an ONNX file, its attributes taken by type."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from onnx import AttributeProto, NodeProto, TensorProto, helper, numpy_helper
+
+from edged.errors import ModelError
+
+
+@dataclass(frozen=True)
+class Node:
+    """`inputs` that are left out are empty strings. Getters raise ModelError for a value of another type."""
+
+    kind: str
+    name: str
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    attributes: Mapping[str, AttributeProto]
+    opset: int
+
+    @property
+    def output(self) -> str:
+        return self.outputs[0]
+
+    def input(self, index: int) -> str:
+        """The name of the tensor at `index`, empty where it is left out."""
+        return self.inputs[index] if index < len(self.inputs) else ""
+
+    def allow(self, names: Sequence[str]) -> None:
+        """Raises ModelError for an attribute that is not in `names`."""
+        for name in self.attributes:
+            if name not in names:
+                supported = ", ".join(names) or "none"
+                raise ModelError(f"attribute {name} is not supported; supported attributes are: {supported}")
+
+    def integer(self, name: str, default: int) -> int:
+        attribute = self._typed(name, AttributeProto.INT)
+        return attribute.i if attribute else default
+
+    def real(self, name: str, default: float) -> float:
+        attribute = self._typed(name, AttributeProto.FLOAT)
+        return attribute.f if attribute else default
+
+    def text(self, name: str, default: str) -> str:
+        attribute = self._typed(name, AttributeProto.STRING)
+        return attribute.s.decode("utf-8", "replace") if attribute else default
+
+    def integers(self, name: str) -> tuple[int, ...] | None:
+        attribute = self._typed(name, AttributeProto.INTS)
+        return tuple(attribute.ints) if attribute else None
+
+    def tensor(self, name: str) -> TensorProto | None:
+        attribute = self._typed(name, AttributeProto.TENSOR)
+        return attribute.t if attribute else None
+
+    def _typed(self, name: str, kind: AttributeProto.AttributeType) -> AttributeProto | None:
+        attribute = self.attributes.get(name)
+        if attribute is not None and attribute.type != kind:
+            raise ModelError(f"attribute {name} must be of type {AttributeProto.AttributeType.Name(kind)}")
+        return attribute
+
+
+def node_of(proto: NodeProto, opset: int) -> Node:
+    """Raises ModelError for a node that writes nothing."""
+    if not proto.output:
+        raise ModelError("writes no tensor")
+    attributes = {attribute.name: attribute for attribute in proto.attribute}
+    return Node(proto.op_type, proto.name, tuple(proto.input), tuple(proto.output), attributes, opset)
+
+
+def array_of(tensor: TensorProto) -> NDArray[np.generic]:
+    """A tensor's values. Raises ModelError for damaged ones and for types that NumPy does not know."""
+    if tensor.data_location == TensorProto.EXTERNAL:
+        raise ModelError(f"tensor {tensor.name} lies in another file: supported for initializers only")
+    try:
+        return numpy_helper.to_array(tensor)
+    except Exception:  # damaged files make it raise whatever it stumbles over
+        raise ModelError(f"tensor {tensor.name} ({type_name(tensor.data_type)}) is damaged") from None
+
+
+def type_name(data_type: int) -> str:
+    """Such as "FLOAT", or the number of a type that there is not."""
+    try:
+        return helper.tensor_dtype_to_string(data_type).removeprefix("TensorProto.")
+    except (KeyError, ValueError):
+        return f"type {data_type}"

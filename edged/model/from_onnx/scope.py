@@ -1,0 +1,165 @@
+"""What is known while a file is read: its constants, and how each of its tensors lies in the graph so far."""
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from edged.errors import ModelError
+from edged.model.graph import Conv, Flatten, Float32, Operator, Pads, Pair, Shape
+from edged.model.shapes import MAX_VALUES, output_shape
+
+NO_PADS: Pads = (0, 0, 0, 0)
+MAX_SELECTION = 2**26  # weights of one identity convolution
+FLOATS = (np.float16, np.float32, np.float64)
+
+Constant = NDArray[np.generic]
+
+
+@dataclass(frozen=True)
+class Value:
+    """A tensor of the file: the graph's `tensor`, seen with the shape `shape` (of one frame).
+
+    `steps`, `channel_pads` (before, after) and `pads` are what Slice and Pad nodes did to it and no operator has
+    done yet; at most one of `steps` and `pads` is set. `channels_last`: the file has (height, width, channels).
+    """
+
+    tensor: str
+    shape: Shape
+    steps: Pair = (1, 1)
+    channel_pads: Pair = (0, 0)
+    pads: Pads = NO_PADS
+    channels_last: bool = False
+
+    @property
+    def pending(self) -> bool:
+        return (self.steps, self.channel_pads, self.pads) != ((1, 1), (0, 0), NO_PADS)
+
+
+class Scope:
+    """Grows with each node. The methods raise ModelError without file and node, which the reader adds."""
+
+    def __init__(self, source: str, shape: Shape, channels_last: bool = False) -> None:
+        seen = (*shape[1:], shape[0]) if channels_last else shape
+        self.operators: list[Operator] = []
+        self.shapes: dict[str, Shape] = {source: shape}
+        self._constants: dict[str, Constant] = {}
+        self._values = {source: Value(source, seen, channels_last=channels_last)}
+
+    def define(self, name: str, value: Value | Constant) -> None:
+        """Give a name of the file its meaning. Each has one only."""
+        if name in self._values or name in self._constants:
+            raise ModelError(f"writes tensor {name}, which is already written")
+        if isinstance(value, Value):
+            self._values[name] = value
+        else:
+            self._constants[name] = value
+
+    def constant(self, name: str) -> Constant | None:
+        """None where the tensor depends on the network's input."""
+        return self._constants.get(name)
+
+    def integers(self, name: str) -> tuple[int, ...]:
+        """A constant list of integers."""
+        constant = self._constants.get(name)
+        if constant is None or not np.issubdtype(constant.dtype, np.integer):
+            raise ModelError(f"input {name} is supported only as constant integers")
+        return tuple(int(number) for number in constant.reshape(-1))
+
+    def weights(self, name: str) -> Float32:
+        """Constant floats, all finite, as float32."""
+        constant = self._constants.get(name)
+        if constant is None:
+            raise ModelError(f"input {name} is supported only as constant weights")
+        if constant.dtype.type not in FLOATS:
+            raise ModelError(
+                f"input {name} is of type {constant.dtype}; supported are float16, float32 and float64"
+            )
+        with np.errstate(over="ignore"):  # found by the next line
+            weights = constant.astype(np.float32)
+        if not np.isfinite(weights).all():
+            raise ModelError(f"input {name} holds infinities or NaN")
+        return weights
+
+    def value(self, name: str) -> Value:
+        """A tensor that depends on the network's input."""
+        value = self.raw_value(name)
+        if value.channels_last:
+            raise ModelError(f"input {name} has its channels last; supported is a Transpose by (0, 3, 1, 2) first")
+        return value
+
+    def raw_value(self, name: str) -> Value:
+        """As `value`, or the network's input with its channels last."""
+        if name in self._constants:
+            raise ModelError(f"input {name} is constant; supported is a tensor that the network computes")
+        if name not in self._values:
+            raise ModelError(f"reads tensor {name}, which nothing before it writes")
+        return self._values[name]
+
+    def plain(self, name: str) -> Value:
+        """A tensor with nothing pending."""
+        value = self.value(name)
+        return self._select(value) if value.pending else value
+
+    def image(self, name: str) -> str:
+        """The graph's tensor for an input of shape (channels, height, width)."""
+        value = self.plain(name)
+        return self._image(name, value)
+
+    def padded_image(self, name: str) -> tuple[str, Pads]:
+        """As `image`, with the zeros around it that the reading operator must add itself."""
+        value = self.value(name)
+        if value.steps != (1, 1) or value.channel_pads != (0, 0):
+            value = self._select(value)
+        top, left, bottom, right = value.pads
+        channels, height, width = value.shape if len(value.shape) == 3 else (0, 0, 0)
+        if any(value.pads):
+            value = replace(value, shape=(channels, height - top - bottom, width - left - right))
+        return self._image(name, value), value.pads
+
+    def features(self, name: str) -> str:
+        """The graph's tensor for an input of shape (features,)."""
+        value = self.plain(name)
+        if len(value.shape) != 1:
+            raise ModelError(f"input {name} has shape {value.shape}; supported is (features,), as after Flatten")
+        if self.shapes[value.tensor] == value.shape:
+            return value.tensor
+        flat = f"{value.tensor}/flat"
+        if flat not in self.shapes:
+            self._append(Flatten(flat, (value.tensor,), flat))
+        return flat
+
+    def push(self, operator: Operator, shape: Shape | None = None) -> None:
+        """Append an operator that writes a tensor of the file, seen with `shape` where that is not its own."""
+        self._append(operator)
+        own = self.shapes[operator.output]
+        self.define(operator.output, Value(operator.output, own if shape is None else shape))
+
+    def _append(self, operator: Operator) -> None:
+        if operator.output in self.shapes:
+            raise ModelError(f"writes tensor {operator.output}, which is already written")
+        shape = output_shape(operator, *(self.shapes[tensor] for tensor in operator.inputs))
+        if not 0 < math.prod(shape) <= MAX_VALUES:
+            raise ModelError(f"would write a tensor of shape {shape}; it may hold 1 to {MAX_VALUES} values")
+        self.shapes[operator.output] = shape
+        self.operators.append(operator)
+
+    def _image(self, name: str, value: Value) -> str:
+        if len(value.shape) != 3 or self.shapes[value.tensor] != value.shape:
+            raise ModelError(f"input {name} has shape {value.shape}; supported is (channels, height, width)")
+        return value.tensor
+
+    def _select(self, value: Value) -> Value:
+        """Steps and pads as a 1×1 convolution whose weights are 1 where a channel goes on, else 0."""
+        channels = self.shapes[value.tensor][0]
+        before, after = value.channel_pads
+        out = before + channels + after
+        if out * channels > MAX_SELECTION:
+            raise ModelError(f"pads {channels} channels to {out}, which is more than is supported")
+        weight = np.eye(out, channels, -before, np.float32)[:, :, None, None]
+        name = f"{value.tensor}/{'x'.join(map(str, value.steps + value.channel_pads + value.pads))}"
+        if name not in self.shapes:
+            bias = np.zeros(out, np.float32)
+            self._append(Conv(name, (value.tensor,), name, weight, bias, value.steps, value.pads))
+        return Value(name, value.shape)

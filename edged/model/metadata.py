@@ -1,0 +1,61 @@
+"""What a model file says of itself beyond its network: ONNX metadata properties, `edged.…`, values in JSON."""
+
+import json
+from collections.abc import Mapping
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from edged.errors import ModelError
+
+PREFIX = "edged."
+
+Positive = Annotated[float, Field(gt=0)]
+Channels = tuple[float, float, float]
+
+
+class Metadata(BaseModel):
+    """`Input`'s fields and the labels by class index; None where the file does not say. Values are never changed."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore", allow_inf_nan=False, hide_input_in_errors=True)
+
+    name: str | None = None
+    labels: tuple[str, ...] | None = None
+    color: Literal["rgb", "bgr"] | None = None
+    scale: Positive | None = None
+    mean: Channels | None = None
+    std: tuple[Positive, Positive, Positive] | None = None
+
+
+def encode(metadata: Metadata) -> dict[str, str]:
+    """The properties to write into a file: texts as they are, the rest in JSON."""
+    values = metadata.model_dump(exclude_none=True, mode="json")
+    return {
+        PREFIX + key: value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        for key, value in values.items()
+    }
+
+
+def decode(properties: Mapping[str, str]) -> Metadata:
+    """The inverse of `encode`; properties of others are let be. Raises ModelError."""
+    values = {
+        key: _value(key, properties[PREFIX + key]) for key in Metadata.model_fields if PREFIX + key in properties
+    }
+    try:
+        return Metadata.model_validate(values)
+    except ValidationError as error:
+        mistakes = "; ".join(f"{PREFIX}{_place(entry['loc'])}: {entry['msg']}" for entry in error.errors())
+        raise ModelError(f"metadata: {mistakes}") from None
+
+
+def _value(key: str, text: str) -> object:
+    if key in {"name", "color"}:
+        return text
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        raise ModelError(f"metadata: {PREFIX}{key}: expected JSON") from None
+
+
+def _place(location: tuple[int | str, ...]) -> str:
+    return ".".join(str(part) for part in location)

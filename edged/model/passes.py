@@ -1,0 +1,150 @@
+"""Rewrites of a graph that leave its numbers as they are and its operators fewer."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+
+from edged.model.graph import (
+    Add,
+    AveragePool,
+    BatchNorm,
+    Conv,
+    Dense,
+    Flatten,
+    Graph,
+    MaxPool,
+    Operator,
+    Relu,
+)
+from edged.model.shapes import make_graph
+
+
+def simplify(graph: Graph) -> Graph:
+    """All passes: no batch norm on images, no identity, nothing unused; sums and ReLU inside convolutions."""
+    for rewrite in (
+        remove_identities,
+        remove_unused,
+        fold_batch_norm,
+        batch_norm_as_convolution,
+        fuse_relu,
+        fuse_sum,
+    ):
+        graph = rewrite(graph)
+    return graph
+
+
+def remove_identities(graph: Graph) -> Graph:
+    """Without operators that write what they read: 1×1 pools, a Flatten of features, ReLU after ReLU."""
+    kept: list[Operator] = []
+    same: dict[str, str] = {}
+    not_negative = set()
+    for operator in graph.operators:
+        inputs = tuple(same.get(tensor, tensor) for tensor in operator.inputs)
+        if _is_identity(operator, graph) or (isinstance(operator, Relu) and inputs[0] in not_negative):
+            same[operator.output] = inputs[0]
+            continue
+        if isinstance(operator, Relu):
+            not_negative.add(operator.output)
+        kept.append(replace(operator, inputs=inputs))
+    return _rebuilt(graph, kept, same.get(graph.output, graph.output))
+
+
+def _is_identity(operator: Operator, graph: Graph) -> bool:
+    if isinstance(operator, AveragePool | MaxPool):
+        same_size = graph.shapes[operator.inputs[0]] == graph.shapes[operator.output]
+        return operator.kernel == (1, 1) and not any(operator.pads) and same_size
+    return isinstance(operator, Flatten) and len(graph.shapes[operator.inputs[0]]) == 1
+
+
+def remove_unused(graph: Graph) -> Graph:
+    """Without operators that the output does not depend on."""
+    needed = {graph.output}
+    kept = []
+    for operator in reversed(graph.operators):
+        if operator.output in needed:
+            needed.update(operator.inputs)
+            kept.append(operator)
+    return _rebuilt(graph, kept[::-1])
+
+
+def fold_batch_norm(graph: Graph) -> Graph:
+    """BatchNorm as part of the Conv, Dense or BatchNorm before: f · (W · x + b) + o = (f · W) · x + f · b + o."""
+    uses = _uses(graph)
+    written: dict[str, Operator] = {}
+    for operator in graph.operators:
+        before = written.get(operator.inputs[0])
+        if isinstance(operator, BatchNorm) and before is not None and uses[before.output] == 1:
+            written[operator.output] = _folded(before, operator)
+        else:
+            written[operator.output] = operator
+    return remove_unused(_rebuilt(graph, list(written.values())))
+
+
+def _folded(before: Operator, norm: BatchNorm) -> Operator:
+    """One operator that writes what `norm` writes; `norm` itself after an operator that cannot take it in."""
+    if isinstance(before, BatchNorm):
+        factor, offset = norm.factor * before.factor, norm.factor * before.offset + norm.offset
+        return BatchNorm(norm.name, before.inputs, norm.output, factor, offset)
+    if not isinstance(before, Conv | Dense) or before.relu or len(before.inputs) > 1:
+        return norm
+    by_output = (-1,) + (1,) * (before.weight.ndim - 1)
+    weight = before.weight * norm.factor.reshape(by_output)
+    return replace(before, output=norm.output, weight=weight, bias=before.bias * norm.factor + norm.offset)
+
+
+def batch_norm_as_convolution(graph: Graph) -> Graph:
+    """BatchNorm of an image that could not be folded as a 1×1 convolution of each channel by itself."""
+    return _rebuilt(graph, [_depthwise(operator, graph) for operator in graph.operators])
+
+
+def _depthwise(operator: Operator, graph: Graph) -> Operator:
+    if not isinstance(operator, BatchNorm) or len(graph.shapes[operator.output]) != 3:
+        return operator
+    weight = operator.factor[:, None, None, None]
+    return Conv(
+        operator.name, operator.inputs, operator.output, weight, operator.offset, groups=len(operator.factor)
+    )
+
+
+def fuse_relu(graph: Graph) -> Graph:
+    """ReLU after Conv, Dense or Add as the end of that."""
+    uses = _uses(graph)
+    written: dict[str, Operator] = {}
+    for operator in graph.operators:
+        before = written.get(operator.inputs[0])
+        if isinstance(operator, Relu) and isinstance(before, Conv | Dense | Add) and uses[before.output] == 1:
+            written[operator.output] = replace(before, output=operator.output, relu=True)
+        else:
+            written[operator.output] = operator
+    return remove_unused(_rebuilt(graph, list(written.values())))
+
+
+def fuse_sum(graph: Graph) -> Graph:
+    """An Add as the end of the later convolution that it reads, which moves to its place."""
+    uses = _uses(graph)
+    place = {operator.output: i for i, operator in enumerate(graph.operators)}
+    written: dict[str, Operator] = {}
+    for operator in graph.operators:
+        written[operator.output] = operator
+        convolutions = [written.get(tensor) for tensor in operator.inputs if uses[tensor] == 1]
+        able = [
+            conv for conv in convolutions if isinstance(conv, Conv) and not conv.relu and len(conv.inputs) == 1
+        ]
+        if isinstance(operator, Add) and able:
+            conv = max(able, key=lambda conv: place[conv.output])
+            (other,) = (tensor for tensor in operator.inputs if tensor != conv.output)
+            inputs = (conv.inputs[0], other)
+            written[operator.output] = replace(conv, inputs=inputs, output=operator.output, relu=operator.relu)
+    return remove_unused(_rebuilt(graph, list(written.values())))
+
+
+def _uses(graph: Graph) -> Counter[str]:
+    """How often each tensor is read; the network's output once more."""
+    reads = Counter(tensor for operator in graph.operators for tensor in operator.inputs)
+    reads[graph.output] += 1
+    return reads
+
+
+def _rebuilt(graph: Graph, operators: Sequence[Operator], output: str | None = None) -> Graph:
+    output = graph.output if output is None else output
+    return make_graph(graph.name, graph.input, graph.shapes[graph.input], operators, output)
