@@ -15,6 +15,7 @@ NAME = r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$"
 TCP_ADDRESS = r"^tcp://[^:/\s]+:\d{1,5}$"
 HOST_AND_PORT = r"^[^:/\s]+:\d{1,5}$"
 
+STREAMS = ("rtsp://", "rtsps://", "http://", "https://")
 LOOPBACK = frozenset({"127.0.0.1", "localhost"})
 _PASSWORD_IN_URL = re.compile(r"://[^/@]*:[^/@]+@")
 
@@ -85,6 +86,15 @@ class Camera(Section):
     def _no_password(cls, source: int | str) -> int | str:
         if isinstance(source, str) and _PASSWORD_IN_URL.search(source):
             raise ValueError("must not hold a password: use user and password_file (or password_env)")
+        return source
+
+    @field_validator("source")
+    @classmethod
+    def _known_kind(cls, source: int | str) -> int | str:
+        if isinstance(source, str) and source.startswith("synthetic:") and source != "synthetic:digits":
+            raise ValueError("the one synthetic camera is synthetic:digits")
+        if isinstance(source, str) and "://" in source and not source.lower().startswith(STREAMS):
+            raise ValueError(f"a URL must start with one of: {', '.join(STREAMS)}")
         return source
 
     @field_validator("password_env")
