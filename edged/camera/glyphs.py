@@ -1,13 +1,18 @@
-"""Printed digits as masks, drawn from the Hershey fonts (public-domain strokes, package Hershey-Fonts)."""
+"""Printed digits as masks, drawn from the strokes of ten Hershey fonts.
 
+`hershey_digits.json`: by font, for each digit its strokes, each a list of [x, y], y downwards. The Hershey fonts
+were made by Dr. A. V. Hershey at the U.S. National Bureau of Standards; James Hurt, Cognition, Inc., made the
+format that they are passed on in. They are free for any use.
+"""
+
+import json
 from functools import cache
+from importlib.resources import files
 
 import cv2
 import numpy as np
 import numpy.typing as npt
-from HersheyFonts import HersheyFonts
 
-Strokes = tuple[npt.NDArray[np.float64], ...]
 TALL = 256
 # Thinnest and thickest pen as shares of the height: the doubled outlines of the bold faces must close.
 FONTS = {
@@ -29,7 +34,7 @@ def draw_glyph(rng: np.random.Generator, digit: int) -> npt.NDArray[np.uint8]:
     font = tuple(FONTS)[rng.integers(len(FONTS))]
     pen = round(TALL * rng.uniform(*FONTS[font]))
     widen, slant = rng.uniform(0.85, 1.2), rng.uniform(-0.05, 0.15)
-    strokes = [line @ np.array([[widen, 0], [-slant, 1]]) for line in _strokes(font, digit)]
+    strokes = [np.array(line) @ np.array([[widen, 0], [-slant, 1]]) for line in _fonts()[font][digit]]
     points = np.concatenate(strokes)
     least, size = points.min(0), np.ptp(points, axis=0)
     scale, border = (TALL - pen) / size[1], pen / 2
@@ -39,8 +44,8 @@ def draw_glyph(rng: np.random.Generator, digit: int) -> npt.NDArray[np.uint8]:
 
 
 @cache
-def _strokes(font: str, digit: int) -> Strokes:
-    """The pen's ways, each [points, 2] as (x, y), y downwards."""
-    face = HersheyFonts()
-    face.load_default_font(font)
-    return tuple(np.array(stroke, float) for stroke in face.strokes_for_text(str(digit)) if stroke)
+def _fonts() -> dict[str, list[list[list[list[int]]]]]:
+    """By font, digit and stroke: the points."""
+    fonts: dict[str, list[list[list[list[int]]]]]
+    fonts = json.loads((files("edged.camera") / "hershey_digits.json").read_text())
+    return fonts

@@ -1,0 +1,62 @@
+"""A camera that needs no hardware: digits on all kinds of backdrops, and it knows the truth."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from edged.camera.glyphs import draw_glyph
+from edged.camera.scene import compose, render
+from edged.camera.sources.pace import Pace
+from edged.camera.sources.picture import Picture
+from edged.errors import CameraError
+
+NOTHING = "nothing"
+NOTHING_SHARE = 1 / 8
+SCENE_S = (0.4, 0.9)  # how long a digit stays, drifting, before the next one comes
+LEAST_SIDE = 32
+
+
+class SyntheticDigits:
+    """Draws `fps` pictures a second of `width` × `height`: the same ones for the same seed, after each `open`."""
+
+    def __init__(self, width: int, height: int, fps: float, seed: int) -> None:
+        self._width = width
+        self._height = height
+        self._fps = fps
+        self._seed = seed
+        self._begin()
+
+    def open(self) -> None:
+        """Begin with the first picture. Raises CameraError for a size at which no digit can be read."""
+        if min(self._width, self._height) < LEAST_SIDE:
+            raise CameraError(
+                f"a synthetic camera of {self._width}×{self._height} pixels is too small for a digit; "
+                f"give a size of {LEAST_SIDE}×{LEAST_SIDE} at least"
+            )
+        self._begin()
+
+    def read(self) -> Picture:
+        """The next picture, when its time has come; its truth is "0" … "9" or "nothing"."""
+        picture = next(self._pictures)
+        self._pace.wait_until(self._read / self._fps)
+        self._read += 1
+        return picture
+
+    def close(self) -> None:
+        """Nothing is held open."""
+
+    def _begin(self) -> None:
+        self._pictures = draw_pictures(self._seed, self._width, self._height, self._fps)
+        self._pace = Pace()
+        self._read = 0
+
+
+def draw_pictures(seed: int, width: int, height: int, fps: float) -> Iterator[Picture]:
+    """Scene after scene without end, `width` × `height`, moving as it would at `fps` pictures a second."""
+    rng = np.random.default_rng(seed)
+    while True:
+        digit = None if rng.random() < NOTHING_SHARE else int(rng.integers(10))
+        scene = compose(rng, width, height, None if digit is None else draw_glyph(rng, digit))
+        pictures = max(1, round(fps * rng.uniform(*SCENE_S)))
+        for index in range(pictures):
+            yield Picture(render(rng, scene, index / pictures), NOTHING if digit is None else str(digit))

@@ -1,0 +1,66 @@
+"""MNIST's digits as ink masks for `edged.camera.scene`, plain for measuring, varied for training."""
+
+import gzip
+from pathlib import Path
+
+import cv2
+import numpy as np
+import numpy.typing as npt
+
+Bytes = npt.NDArray[np.uint8]
+SIDE = 112
+SCALE = SIDE / 28
+
+
+def read_mnist(folder: Path, part: str) -> tuple[Bytes, Bytes]:
+    """Images uint8 [n, 28, 28] and labels uint8 [n]; `part` is train or t10k. The IDX files, plain or .gz."""
+    return _read_idx(folder / f"{part}-images-idx3-ubyte"), _read_idx(folder / f"{part}-labels-idx1-ubyte")
+
+
+def _read_idx(path: Path) -> Bytes:
+    """IDX: two zero bytes, type 8 (uint8), number of axes, their big-endian lengths, the data."""
+    packed = path.with_name(path.name + ".gz")
+    data = gzip.decompress(packed.read_bytes()) if packed.exists() else path.read_bytes()
+    if data[:3] != b"\0\0\x08":
+        raise SystemExit(f"{path}: not an IDX file of unsigned bytes")
+    axes = np.frombuffer(data, ">u4", data[3], 4)
+    return np.frombuffer(data, np.uint8, offset=4 + 4 * data[3]).reshape(axes)
+
+
+def plain_mask(image: Bytes) -> Bytes:
+    """The digit as it is, four times as large, uint8, cut to its ink."""
+    return _cut(np.asarray(cv2.resize(image, (SIDE, SIDE), interpolation=cv2.INTER_CUBIC), np.uint8))
+
+
+def varied_mask(rng: np.random.Generator, image: Bytes) -> Bytes:
+    """The digit written differently: bent, slanted, thinner or thicker, with the sharp edges of print."""
+    if rng.random() < 0.15:
+        return plain_mask(image)
+    large = cv2.remap(image, *_bend(rng), cv2.INTER_LINEAR)
+    inside = np.asarray(cv2.GaussianBlur(large, (0, 0), rng.uniform(1.0, 2.5)), np.uint8) > 110
+    return _cut(_repenned(rng, inside.astype(np.uint8)))
+
+
+def _bend(rng: np.random.Generator) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
+    """Where each of 112 × 112 pixels comes from in the 28 × 28: slant, aspect, and a smooth random field."""
+    y, x = np.mgrid[:SIDE, :SIDE].astype(np.float32) / np.float32(SCALE) - np.float32(13.5)
+    cells = int(rng.integers(3, 6))
+    field = rng.normal(0, rng.uniform(0, 0.9), (cells, cells, 2)).astype(np.float32)
+    wave = np.asarray(cv2.resize(field, (SIDE, SIDE), interpolation=cv2.INTER_CUBIC), np.float32)
+    narrow, low, slant = rng.uniform(0.85, 1.3), rng.uniform(0.95, 1.15), rng.normal(0, 0.2)
+    from_x = x * narrow + y * slant + wave[..., 0] + 13.5
+    return from_x.astype(np.float32), (y * low + wave[..., 1] + 13.5).astype(np.float32)
+
+
+def _repenned(rng: np.random.Generator, inside: Bytes) -> Bytes:
+    """Another stroke width: the outline moves along the distance to it."""
+    depth = cv2.distanceTransform(inside, cv2.DIST_L2, 3)
+    outside = cv2.distanceTransform(1 - inside, cv2.DIST_L2, 3)
+    pen = float(np.percentile(depth[inside > 0], 90)) if inside.any() else 0.0
+    moved = rng.uniform(-0.65 * pen, max(0.5, min(0.6 * pen, 9 - pen)))
+    return np.asarray(np.clip((depth - outside + moved) * 255 + 128, 0, 255), np.uint8)
+
+
+def _cut(mask: Bytes) -> Bytes:
+    x, y, width, height = cv2.boundingRect((mask > 64).astype(np.uint8))
+    return mask[y : y + height, x : x + width] if width else mask

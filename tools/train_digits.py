@@ -1,0 +1,150 @@
+"""Train the bundled model `digits` on MNIST's training images, placed as a camera would see them.
+
+Needs PyTorch, which edged itself does not:
+  pip install torch==2.13.0 --index-url https://download.pytorch.org/whl/cpu
+Then, in the repository, with the four MNIST IDX files (plain or .gz) in a folder:
+  python -m tools.train_digits MNIST_FOLDER
+  python -m tools.evaluate_digits MNIST_FOLDER
+
+Frames are drawn by worker processes while the network learns; each frame is seen `--replays` times, in other
+colours. Interrupted, it goes on from its checkpoint.
+"""
+
+import argparse
+import time
+from collections.abc import Iterator
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+import cv2
+import numpy as np
+import onnx
+import torch
+from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
+
+from tools.digits_net import Digits, flip_colours, normalise, to_onnx
+from tools.frames import NOTHING, draw_training_frame
+from tools.handwriting import Bytes, read_mnist
+
+BATCH = 128
+EMPTY_SHARE = 0.2  # frames without a digit, for each with one
+PEAK_RATE = 3e-3
+
+Batch = tuple[Bytes, Bytes]
+Job = tuple[tuple[int, ...], Bytes, Bytes]
+
+
+def main() -> None:
+    """Parse, train, export."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("mnist", type=Path, help="folder with MNIST's IDX files")
+    parser.add_argument("--output", type=Path, default=Path("edged/model/bundled/digits.onnx"))
+    parser.add_argument("--checkpoint", type=Path, default=Path("digits.pt"))
+    parser.add_argument("--epochs", type=int, default=12, help="times that every digit is drawn anew")
+    parser.add_argument("--replays", type=int, default=2, help="times that each drawn frame is learnt from")
+    parser.add_argument("--workers", type=int, default=2, help="processes that draw")
+    parser.add_argument("--seed", type=int, default=1)
+    options = parser.parse_args()
+    torch.manual_seed(options.seed)
+    onnx.save(to_onnx(train(options)), options.output)
+    print(f"wrote {options.output} ({options.output.stat().st_size} bytes)")
+
+
+def train(options: argparse.Namespace) -> Digits:
+    """The averaged network (exponential moving average of the weights) after all epochs."""
+    images, labels = read_mnist(options.mnist, "train")
+    steps = options.epochs * options.replays * -(-_frames(labels) // BATCH)
+    net: Digits = Digits().to(memory_format=torch.channels_last)  # type: ignore[call-overload]
+    mean = AveragedModel(net, multi_avg_fn=get_ema_multi_avg_fn(0.998), use_buffers=True)  # type: ignore[no-untyped-call]
+    learner = torch.optim.AdamW(net.parameters(), PEAK_RATE, weight_decay=0.05)
+    rate = torch.optim.lr_scheduler.OneCycleLR(learner, PEAK_RATE, steps, pct_start=0.1)
+    parts: dict[str, Any] = {"net": net, "mean": mean, "learner": learner, "rate": rate}
+    first = _resume(options.checkpoint, parts)
+    with get_context("spawn").Pool(options.workers, cv2.setNumThreads, (1,)) as pool:
+        for epoch in range(first, options.epochs):
+            start, losses, hits, seen = time.monotonic(), 0.0, 0, 0
+            drawn = pool.imap(draw_batch, _jobs(images, labels, options.seed, epoch))
+            for step, (frames, truths) in enumerate(_replayed(drawn, options.replays, (options.seed, epoch, -1))):
+                loss, hit = _learn(net, learner, frames, truths)
+                rate.step()
+                mean.update_parameters(net)
+                losses, hits, seen = losses + loss, hits + hit, seen + len(truths)
+                if step % 200 == 199:
+                    print(
+                        f"epoch {epoch} step {step + 1} loss {losses / step:.4f} right {hits / seen:.4f}",
+                        flush=True,
+                    )
+            torch.save(
+                {key: part.state_dict() for key, part in parts.items()} | {"epoch": epoch}, options.checkpoint
+            )
+            took = time.monotonic() - start
+            print(
+                f"epoch {epoch}: {took:.0f} s, loss {losses / (step + 1):.4f} right {hits / seen:.4f}", flush=True
+            )
+    averaged = mean.module
+    assert isinstance(averaged, Digits)
+    return averaged.eval()
+
+
+def draw_batch(job: Job) -> Batch:
+    """Frames uint8 [n, 120, 120, 3] and labels, always the same for the same job."""
+    seed, images, labels = job
+    rng = np.random.default_rng(seed)
+    pairs = zip(images, labels, strict=True)
+    frames = [draw_training_frame(rng, None if label == NOTHING else image) for image, label in pairs]
+    return np.stack(frames), labels
+
+
+def _frames(labels: Bytes) -> int:
+    return round(len(labels) * (1 + EMPTY_SHARE))
+
+
+def _jobs(images: Bytes, labels: Bytes, seed: int, epoch: int) -> Iterator[Job]:
+    """One epoch: every digit once, and frames without one between them."""
+    order = np.random.default_rng((seed, epoch)).permutation(_frames(labels))
+    for start in range(0, len(order), BATCH):
+        chosen = order[start : start + BATCH]
+        empty = chosen >= len(labels)
+        chosen = np.where(empty, 0, chosen)
+        yield (seed, epoch, start), images[chosen], np.where(empty, NOTHING, labels[chosen]).astype(np.uint8)
+
+
+def _replayed(drawn: Iterator[Batch], replays: int, seed: tuple[int, ...]) -> Iterator[Batch]:
+    """The batches as they are drawn, then again from memory in other orders and colours."""
+    rng = np.random.default_rng([abs(part) for part in seed])
+    kept = []
+    for batch in drawn:
+        kept.append(batch)
+        yield batch
+    for _ in range(replays - 1):
+        for index in rng.permutation(len(kept)):
+            frames, truths = kept[index]
+            yield flip_colours(frames, rng), truths
+
+
+def _learn(net: Digits, learner: torch.optim.Optimizer, frames: Bytes, truths: Bytes) -> tuple[float, int]:
+    """One step; bfloat16 where it is safe. Returns the loss and how many were right."""
+    net.train()
+    target = torch.from_numpy(truths.astype(np.int64))
+    with torch.autocast("cpu", torch.bfloat16):
+        scores = net(normalise(torch.from_numpy(frames)))
+    loss = torch.nn.functional.cross_entropy(scores.float(), target, label_smoothing=0.05)
+    learner.zero_grad()
+    loss.backward()  # type: ignore[no-untyped-call]
+    learner.step()
+    return loss.item(), int((scores.argmax(1) == target).sum())
+
+
+def _resume(checkpoint: Path, parts: dict[str, Any]) -> int:
+    """Load the parts where there is a checkpoint; the epoch to go on with."""
+    if not checkpoint.exists():
+        return 0
+    saved = torch.load(checkpoint, weights_only=True)
+    for key, part in parts.items():
+        part.load_state_dict(saved[key])
+    return int(saved["epoch"]) + 1
+
+
+if __name__ == "__main__":
+    main()
