@@ -7,8 +7,12 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from prometheus_client.metrics import MetricWrapperBase
+
+from edged import __version__
 from edged.cli import VERBS
 from edged.config_file import json_schema
+from edged.metrics import Metrics
 
 ROOT = Path(__file__).resolve().parents[1]
 GENERATED = "<!-- Written by `make docs` from the code: change it there. -->"
@@ -49,6 +53,24 @@ def configuration() -> str:
 def commands() -> str:
     """Every verb with its arguments."""
     return _page("Commands", "`edged VERB --help` says the same.", [_command(verb) for verb in VERBS])
+
+
+def metrics() -> str:
+    """Every metric with its labels."""
+    rows = []
+    for wrapper in vars(Metrics(__version__)).values():
+        if isinstance(wrapper, MetricWrapperBase):
+            [metric] = wrapper.describe()
+            name = metric.name + {"counter": "_total", "info": "_info"}.get(metric.type, "")
+            labels = ", ".join(wrapper._labelnames)
+            rows.append((f"`{name}`", metric.type, labels, metric.documentation))
+    return _page(
+        "Metrics",
+        "`curl -s localhost:9464/metrics`. Base units; a rate is Prometheus's work: "
+        "`rate(edged_predictions_total[1m])` is predictions a second, `rate(edged_energy_joules_total[1m])` is "
+        "watts. Metrics of the process itself (`process_…`, `python_info`) stand beside these.",
+        [_table(("metric", "type", "labels", "meaning"), rows)],
+    )
 
 
 def _command(verb: str) -> str:
@@ -126,6 +148,7 @@ def _page(title: str, summary: str, parts: Iterable[str]) -> str:
 PAGES: Mapping[str, Callable[[], str]] = {
     "docs/configuration.md": configuration,
     "docs/commands.md": commands,
+    "docs/metrics.md": metrics,
     "edged/edged.schema.json": json_schema,
 }
 
