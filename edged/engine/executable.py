@@ -21,31 +21,49 @@ class Step:
     kernel: Any
     buffers: tuple[Any, ...]
 
+    def enqueue(self, queue: Any, frames: int, after: list[Any] | None = None) -> Any:
+        """Start the kernel for `frames` frames once the events `after` have come; return its own."""
+        size, group = self.launch.global_size(frames), self.launch.local_size
+        return cl.enqueue_nd_range_kernel(queue, self.kernel, size, group, wait_for=after)
+
 
 class Executable:
-    """Device memory and kernels of one plan, with as many image buffers as jobs may be in flight."""
+    """Device memory and kernels of one plan.
 
-    def __init__(self, plan: Plan, context: Any, device: Device, programs: Programs, in_flight: int) -> None:
+    `images` are as many buffers as jobs may be in flight, and `forward[i]` the steps that start from `images[i]`.
+    """
+
+    def __init__(self, plan: Plan, context: Any, device: Device, programs: Programs, in_flight: int = 1) -> None:
         self._context = context
         self._plan = plan
-        with device_errors(device.name, f"reserving {plan.arena.size} bytes for the tensors"):
+        self._programs = programs
+        with device_errors(device.name, f"reserving {plan.arena.size} bytes for tensors"):
             self._arena = self._buffer(plan.arena.size)
             self.images = tuple(self._buffer(plan.images.nbytes) for _ in range(in_flight))
-        first, *rest = plan.launches
-        self.prepare = tuple(self._step(first, programs, images) for images in self.images)
-        self.steps = tuple(self._step(launch, programs) for launch in rest)
-        self.output = self._place(plan.output)
+        with device_errors(device.name, "uploading weights"):
+            self.forward = tuple(zip(*map(self._steps, plan.launches), strict=True))
+            self.output = self.memory_of(plan.output)
 
-    def _step(self, launch: Launch, programs: Programs, images: Any = None) -> Step:
-        kernel = programs.kernel(launch)
+    def memory_of(self, tensor: Tensor) -> Any:
+        """The part of the arena where `tensor` lives."""
+        return self._arena.get_sub_region(self._plan.arena.offsets[tensor.name], tensor.nbytes)
+
+    def _steps(self, launch: Launch) -> tuple[Step, ...]:
+        """One for each job in flight: the same one, unless it reads the job's images."""
+        if any(isinstance(argument, Images) for argument in launch.arguments):
+            return tuple(self._step(launch, images) for images in self.images)
+        return (self._step(launch, self.images[0]),) * len(self.images)
+
+    def _step(self, launch: Launch, images: Any) -> Step:
+        kernel = self._programs.kernel(launch)
         buffers = tuple(self._place(argument, images) for argument in launch.arguments)
         kernel.set_args(*buffers)
         return Step(launch, kernel, buffers)
 
-    def _place(self, argument: Argument, images: Any = None) -> Any:
+    def _place(self, argument: Argument, images: Any) -> Any:
         match argument:
             case Tensor():
-                return self._arena.get_sub_region(self._plan.arena.offsets[argument.name], argument.nbytes)
+                return self.memory_of(argument)
             case Images():
                 return images
             case np.ndarray():

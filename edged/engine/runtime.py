@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from edged.engine.binaries import Binaries
 from edged.engine.device import Device, open_device
-from edged.engine.executable import Executable, Step
+from edged.engine.executable import Executable
 from edged.engine.job import Job, Pending
 from edged.engine.opencl import cl, device_errors
 from edged.engine.planner import make_plan
@@ -81,8 +81,9 @@ class Runtime:
                 wait_for=self._slot_free[slot],
             )
             self._upload.flush()
-            steps = (executable.prepare[slot], *executable.steps)
-            events = [self._enqueue(step, frames, [upload] if step is steps[0] else None) for step in steps]
+            steps = executable.forward[slot]
+            events = [steps[0].enqueue(self._compute, frames, after=[upload])]
+            events += [step.enqueue(self._compute, frames) for step in steps[1:]]
             self._slot_free[slot] = [events[0]]
             padded = np.empty(self._output.nbytes // 4, np.float32)
             download = cl.enqueue_copy(self._compute, padded, executable.output, is_blocking=False)
@@ -97,9 +98,3 @@ class Runtime:
         with self._submitting, device_errors(self.device_name, "finishing"):
             self._compute.finish()
             self._executable = None
-
-    def _enqueue(self, step: Step, frames: int, after: list[Any] | None) -> Any:
-        launch = step.launch
-        return cl.enqueue_nd_range_kernel(
-            self._compute, step.kernel, launch.global_size(frames), launch.local_size, wait_for=after
-        )

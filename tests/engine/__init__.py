@@ -1,0 +1,1 @@
+"""The engine, on every OpenCL device that is present."""

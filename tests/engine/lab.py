@@ -1,0 +1,123 @@
+"""Run one operator by one variant on a device, in memory where every float was NaN before."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from edged.engine.binaries import Binaries
+from edged.engine.device import Device, open_device
+from edged.engine.executable import Executable
+from edged.engine.launch import Images
+from edged.engine.layout import Halo, Tensor
+from edged.engine.memory import arrange, lifetimes
+from edged.engine.opencl import cl
+from edged.engine.planner import Plan
+from edged.engine.programs import Programs
+from edged.engine.variants.variant import AnyVariant, Parameters, Site
+from edged.model import reference
+from edged.model.graph import Operator
+
+Float32 = NDArray[np.float32]
+
+RANDOM = np.random.default_rng(0)
+SOME_HALO = Halo(1, 2, 3, 0)
+CLOSE = 1e-5  # of the range of the values
+
+
+def random(*shape: int) -> Float32:
+    """Normally distributed values."""
+    return RANDOM.standard_normal(shape, np.float32)
+
+
+class Lab:
+    """A device with a queue and a cache of programs."""
+
+    def __init__(self, device: Device, programs: Path) -> None:
+        self.device = device
+        self.context = cl.Context([open_device(device)])
+        self.queue = cl.CommandQueue(self.context)
+        self.programs = Programs(self.context, device, Binaries(programs))
+
+    def compute(
+        self,
+        variant: AnyVariant,
+        operator: Operator,
+        inputs: Sequence[Float32],
+        *,
+        block: int = 4,
+        input_block: int | None = None,
+        parameters: Parameters | None = None,
+    ) -> Float32:
+        """What `variant` makes of `inputs`, each [frames, channels, height, width] or [frames, features].
+
+        The output has a halo, and the test fails unless the halo and the channels beyond the last are zero.
+        """
+        names = operator.inputs
+        expected = reference.compute(operator, *inputs)
+        sources = [_tensor(name, x, block) for name, x in zip(names, inputs, strict=True)]
+        if input_block:
+            sources[0] = _tensor(names[0], inputs[0], input_block)
+        target = _tensor(operator.output, expected, block)
+        halo = variant.reach(Site(operator, tuple(sources), target, self.device))
+        sources[0] = _tensor(names[0], inputs[0], sources[0].block, halo)
+        site = Site(operator, tuple(sources), _tensor(operator.output, expected, block, SOME_HALO), self.device)
+        launches = variant.launches(site, parameters or variant.parameters(site)[0])
+        plan = Plan(Images(1, 1, 1), launches, site.output, arrange(lifetimes(launches), self.device.alignment))
+        executable = Executable(plan, self.context, self.device, self.programs)
+        self.poison(executable, plan)
+        for tensor, x in zip(sources, inputs, strict=True):
+            cl.enqueue_copy(self.queue, executable.memory_of(tensor), to_memory(tensor, x))
+        for step in executable.forward[0]:
+            step.enqueue(self.queue, len(inputs[0]))
+        memory = np.empty(site.output.nbytes // 4, np.float32)
+        cl.enqueue_copy(self.queue, memory, executable.output)
+        return from_memory(site.output, memory).reshape(expected.shape)
+
+    def poison(self, executable: Executable, plan: Plan) -> None:
+        """Fill the arena with NaN: a kernel that reads what nobody wrote cannot hide it."""
+        for launch in plan.launches:
+            for tensor in launch.tensors:
+                nan = np.full(tensor.nbytes // 4, np.nan, np.float32)
+                cl.enqueue_copy(self.queue, executable.memory_of(tensor), nan)
+
+
+def assert_close(found: Float32, expected: NDArray[Any], tolerance: float = CLOSE) -> None:
+    """Equal within `tolerance` of the expected values' range."""
+    largest = np.abs(expected).max()
+    assert np.abs(found - expected).max() <= tolerance * max(largest, 1e-30)
+
+
+def to_memory(tensor: Tensor, x: Float32) -> Float32:
+    """`x` as `tensor` lies in memory."""
+    frames = len(x)
+    padded = np.zeros((frames, tensor.blocks * tensor.block, tensor.rows, tensor.pitch), np.float32)
+    image = x.reshape(frames, tensor.channels, tensor.height, tensor.width)
+    padded[:, : tensor.channels, _rows(tensor), _columns(tensor)] = image
+    blocks = padded.reshape(frames, tensor.blocks, tensor.block, tensor.rows, tensor.pitch)
+    return np.ascontiguousarray(blocks.transpose(0, 1, 3, 4, 2))
+
+
+def from_memory(tensor: Tensor, memory: Float32) -> Float32:
+    """The image in `memory`, [frames, channels, height, width], once everything around it is known to be zero."""
+    blocks = memory.reshape(-1, tensor.blocks, tensor.rows, tensor.pitch, tensor.block)
+    padded = blocks.transpose(0, 1, 4, 2, 3).reshape(len(blocks), -1, tensor.rows, tensor.pitch)
+    image = padded[:, : tensor.channels, _rows(tensor), _columns(tensor)].copy()
+    padded[:, : tensor.channels, _rows(tensor), _columns(tensor)] = 0
+    assert not padded.any(), "the halo or a channel beyond the last is not zero"
+    return image
+
+
+def _tensor(name: str, x: NDArray[Any], block: int, halo: Halo | None = None) -> Tensor:
+    frames, channels, height, width = (*x.shape, 1, 1)[:4]
+    return Tensor(name, frames, channels, height, width, block, halo or Halo())
+
+
+def _rows(tensor: Tensor) -> slice:
+    return slice(tensor.halo.top, tensor.halo.top + tensor.height)
+
+
+def _columns(tensor: Tensor) -> slice:
+    return slice(tensor.halo.left, tensor.halo.left + tensor.width)

@@ -1,0 +1,40 @@
+"""The convolution for CPUs with wide vectors."""
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+
+from edged.engine.variants.conv_vector import CONV_VECTOR
+from tests.engine.lab import Lab, assert_close
+from tests.engine.shapes import Case, case, cases
+
+STEM = case((3, 20), (31, 23), (7, 7), block=16, input_block=1, strides=(2, 2), pads=(3, 3, 3, 3), relu=True)
+TILED_OVER_THE_EDGE = case((16, 16), (37, 41), block=16, pads=(1, 1, 1, 1), residual=True, relu=True)
+FAR_FROM_CACHE = case((70, 33), (5, 7), block=16, pads=(1, 1, 1, 1), frames=3)
+ONE_TILE = case((40, 40), (4, 4), block=16, pads=(1, 1, 1, 1))
+DEPTHWISE = case((40, 40), (9, 9), block=16, pads=(1, 1, 1, 1), groups=40)
+PIXEL_TO_PIXEL = case((33, 70), (1, 1), (1, 1), block=8)
+
+
+@settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
+@given(case=cases(blocks=(4, 8, 16)))
+def test_any_convolution_equals_the_reference(lab: Lab, case: Case) -> None:
+    case.check(lab, CONV_VECTOR)
+
+
+@pytest.mark.parametrize(
+    "case",
+    [STEM, TILED_OVER_THE_EDGE, FAR_FROM_CACHE, ONE_TILE, DEPTHWISE, PIXEL_TO_PIXEL],
+    ids=["stem", "tiled", "prefetched", "one-tile", "depthwise", "1x1"],
+)
+def test_what_networks_are_made_of_equals_the_reference(lab: Lab, case: Case) -> None:
+    case.check(lab, CONV_VECTOR)
+
+
+@pytest.mark.parametrize(("height", "width"), [(1, 1), (1, 7), (3, 5), (5, 6)])
+def test_every_tile_gives_the_same(lab: Lab, height: int, width: int) -> None:
+    tile = {"TILE_H": height, "TILE_W": width, "PREFETCH": 0, "AHEAD": 0, "SHARE": 0}
+    conv = case((17, 30), (8, 9), block=16, pads=(1, 1, 1, 1))
+
+    found = lab.compute(CONV_VECTOR, conv.conv, conv.inputs, block=16, parameters=tile)
+
+    assert_close(found, conv.expected())

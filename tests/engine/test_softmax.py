@@ -1,0 +1,20 @@
+"""Softmax over the channels."""
+
+import numpy as np
+import pytest
+
+from edged.engine.variants.softmax import SOFTMAX
+from edged.model import reference
+from edged.model.graph import Softmax
+from tests.engine.lab import Lab, assert_close, random
+
+
+@pytest.mark.parametrize("block", [1, 4, 16])
+@pytest.mark.parametrize("shape", [(2, 11), (2, 1000), (1, 5, 3, 2)])
+def test_large_values_do_not_overflow(lab: Lab, shape: tuple[int, ...], block: int) -> None:
+    softmax = Softmax("softmax", ("x",), "y")
+    x = random(*shape) * 200
+
+    found = lab.compute(SOFTMAX, softmax, [x], block=block)
+
+    assert_close(found, reference.compute(softmax, x.astype(np.float64)))

@@ -1,0 +1,1 @@
+"""Benchmarks: scripts, no tests. A test never judges a time."""
