@@ -15,11 +15,11 @@ Channels = tuple[float, float, float]
 
 
 class Metadata(BaseModel):
-    """`Input`'s fields and the labels by class index; None where the file does not say. Values are never changed."""
+    """`Input`'s fields and the labels by class index; None where the file does not say."""
 
     model_config = ConfigDict(frozen=True, extra="ignore", allow_inf_nan=False, hide_input_in_errors=True)
 
-    name: str | None = None
+    name: Annotated[str, Field(min_length=1, max_length=100)] | None = None
     labels: tuple[str, ...] | None = None
     color: Literal["rgb", "bgr"] | None = None
     scale: Positive | None = None

@@ -53,7 +53,8 @@ def read_bytes(path: Path) -> bytes:
     """The file's content, up to `MAX_BYTES`. Raises ModelError."""
     try:
         if not path.is_file():
-            raise ModelError(f"{path}: no such file; expected an ONNX file")
+            problem = "is not a file" if path.exists() else "no such file"
+            raise ModelError(f"{path}: {problem}; expected an ONNX file")
         if path.stat().st_size > MAX_BYTES:
             raise ModelError(f"{path}: has more than {MAX_BYTES // 2**20} MiB, the most that is supported")
         return path.read_bytes()

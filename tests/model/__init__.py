@@ -1,0 +1,1 @@
+"""Models: what is read, rewritten, computed and refused."""
