@@ -39,7 +39,8 @@ def run(arguments: argparse.Namespace) -> int:
     for finding in findings:
         print(f"{finding.level:8} {finding.what:{width}}  {finding.text}")
     errors = sum(finding.level == "error" for finding in findings)
-    print(f"{arguments.config}: {f'{errors} in the way of `edged run`' if errors else 'ready to run'}")
+    verdict = f"`edged run` would fail, {errors} error{'s' * (errors > 1)} above" if errors else "ready to run"
+    print(f"{arguments.config}: {verdict}")
     return ConfigError.exit_code if errors else 0
 
 

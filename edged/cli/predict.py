@@ -87,9 +87,8 @@ def _pictures_in(paths: Sequence[Path]) -> Iterator[Path]:
 
 
 def _answer(path: Path, model: Model, runtime: ModelRuntime, fit: Fit, top: int) -> Answer:
-    if path.is_dir():
-        return Answer(path, error=ImageError(f"{path} holds no pictures: expected {', '.join(sorted(SUFFIXES))}"))
     try:
+        _require_picture(path)
         frame = preprocess(read_picture(path), model.input.width, model.input.height, fit=fit)
     except ImageError as error:
         return Answer(path, error=error)
@@ -100,6 +99,13 @@ def _answer(path: Path, model: Model, runtime: ModelRuntime, fit: Fit, top: int)
     scores = top_classes(shares, top)
     labels = tuple(Label(label=model.labels[s.index], index=s.index, score=s.score) for s in scores)
     return Answer(path, outputs, labels)
+
+
+def _require_picture(path: Path) -> None:
+    if path.is_dir():
+        raise ImageError(f"{path} holds no pictures: expected {', '.join(sorted(SUFFIXES))}")
+    if not path.exists():
+        raise ImageError(f"{path} does not exist")
 
 
 def _print(answer: Answer, model: Model, runtime: ModelRuntime, *, as_json: bool) -> None:

@@ -30,7 +30,7 @@ class Rails:
         """Why energy is not measured, or not all that was asked for; empty where all is well."""
         if self.switched_off:
             return "switched off by energy.rails: none"
-        reasons = [f"no rail is named {name}" for name in self.missing]
+        reasons = [f"there is no rail named {', '.join(self.missing)}"] if self.missing else []
         reasons += [f"{u.name} ({u.path}): {u.reason}; {u.remedy}" for u in self.unreadable]
         if not self.rails and not reasons:
             return "this machine has no energy counter in /sys/class/hwmon or /sys/class/powercap"

@@ -110,10 +110,13 @@ def test_an_unreadable_picture_is_named_and_the_others_are_answered(tmp_path: Pa
     broken = tmp_path / "broken.jpg"
     broken.write_bytes(b"no picture at all")
 
-    done = edged("predict", broken, good, "--model", model, "--device", "numpy", "--raw", raw)
+    done = edged(
+        "predict", broken, good, tmp_path / "absent.jpg", "--model", model, "--device", "numpy", "--raw", raw
+    )
 
     assert done.returncode == 2
-    assert str(broken) in done.stderr
+    assert f"{broken} is no picture" in done.stderr
+    assert "absent.jpg does not exist" in done.stderr
     assert str(good) in done.stdout
     scores = np.load(raw)
     assert np.isnan(scores[0]).all()

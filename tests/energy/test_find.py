@@ -26,7 +26,7 @@ def test_named_rails_are_the_only_ones_read_and_a_missing_name_is_said(tmp_path:
     found = find_rails(Energy(rails=("GPU", "DRAM")), tmp_path)
 
     assert [rail.name for rail in found.rails] == ["GPU"]
-    assert found.note == "no rail is named DRAM"
+    assert found.note == "there is no rail named DRAM"
 
 
 def test_a_package_and_its_memory_are_taken_but_not_what_they_include_already(tmp_path: Path) -> None:
