@@ -73,7 +73,8 @@ def fold_batch_norm(graph: Graph) -> Graph:
     written: dict[str, Operator] = {}
     for operator in graph.operators:
         before = written.get(operator.inputs[0])
-        if isinstance(operator, BatchNorm) and before is not None and uses[before.output] == 1:
+        shared_conv = isinstance(before, Conv) and uses[before.output] > 1
+        if isinstance(operator, BatchNorm) and before is not None and not shared_conv:
             written[operator.output] = _folded(before, operator)
         else:
             written[operator.output] = operator

@@ -119,10 +119,10 @@ def _push_affine(node: Node, scope: Scope, x: str, factor: Float64, offset: Floa
 
 
 def _push_batch_norm(node: Node, scope: Scope, x: str, factor: FloatArray, offset: FloatArray) -> None:
-    """Of features, only right after a Dense, into which it can be folded."""
+    """Of features, only right after Dense (and others of its kind), into which it can be folded."""
     is_image = len(scope.plain(x).shape) == 3
     tensor = scope.image(x) if is_image else scope.features(x)
-    if not is_image and not any(isinstance(o, Dense) and o.output == tensor for o in scope.operators):
+    if not is_image and not any(isinstance(o, Dense | BatchNorm) and o.output == tensor for o in scope.operators):
         raise ModelError("acts on features; supported is an image, or features right after Gemm or MatMul")
     scope.push(
         BatchNorm(node.output, (tensor,), node.output, factor.astype(np.float32), offset.astype(np.float32))

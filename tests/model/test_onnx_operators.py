@@ -1,0 +1,272 @@
+"""Single nodes with all that their attributes may say, compared with onnxruntime."""
+
+from collections.abc import Callable
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from edged.errors import ModelError
+from edged.model import reference
+from edged.model.graph import BatchNorm
+from edged.model.onnx_reader import read_onnx
+from edged.model.passes import simplify
+from tests.model.onnx_files import Network, onnxruntime_outputs, relative_error
+
+AUTO_PADS = st.sampled_from(["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"])
+SWEEP = settings(max_examples=60, deadline=None, derandomize=True)
+
+
+def assert_equals_onnxruntime(network: Network, path: Path, batch: int = 2) -> None:
+    """As read and as simplified."""
+    network.add("Flatten")
+    network.save(path)
+    shape = [int(size) for size in network.shape[1:]]
+    x = np.random.default_rng(0).standard_normal((batch, *shape)).astype(np.float32)
+    expected = onnxruntime_outputs(path, x)
+    simplified = simplify(read_onnx(path))
+    assert not any(isinstance(operator, BatchNorm) for operator in simplified.operators)
+    for graph in (read_onnx(path), simplified):
+        assert relative_error(reference.run(graph, x.reshape(batch, *graph.shapes[graph.input])), expected) < 1e-5
+
+
+def check(network: Network) -> None:
+    with TemporaryDirectory() as folder:
+        assert_equals_onnxruntime(network, Path(folder) / "node.onnx")
+
+
+@st.composite
+def window(draw: st.DrawFn) -> dict[str, Any]:
+    kernel = [draw(st.integers(1, 5)), draw(st.integers(1, 5))]
+    auto_pad = draw(AUTO_PADS)
+    attributes: dict[str, Any] = {
+        "kernel_shape": kernel,
+        "strides": [draw(st.integers(1, 3)), draw(st.integers(1, 3))],
+        "auto_pad": auto_pad,
+    }
+    if auto_pad == "NOTSET":
+        attributes["pads"] = [draw(st.integers(0, kernel[side % 2] - 1)) for side in range(4)]
+    elif auto_pad != "VALID":
+        # onnxruntime's pools refuse strides beyond the window here
+        assume(all(stride <= side for stride, side in zip(attributes["strides"], kernel, strict=True)))
+    return attributes
+
+
+SIZES = st.tuples(st.integers(5, 13), st.integers(5, 13))
+
+
+@SWEEP
+@given(SIZES, window(), st.integers(1, 3), st.integers(1, 3), st.integers(1, 3), st.booleans(), st.data())
+def test_convolutions(
+    size: tuple[int, int],
+    attributes: dict[str, Any],
+    groups: int,
+    per_group: int,
+    out_per_group: int,
+    bias: bool,
+    data: st.DataObject,
+) -> None:
+    network = Network(["N", groups * per_group, *size])
+    weight = network.normal(groups * out_per_group, per_group, *attributes["kernel_shape"])
+    biases = (network.normal(groups * out_per_group),) if bias else ()
+    dilations = data.draw(st.sampled_from([[1, 1], [2, 1], [2, 3]]))
+    if dilations != [1, 1]:
+        # onnxruntime refuses SAME with dilations; larger windows than the image have no output
+        assume(attributes["auto_pad"] in {"NOTSET", "VALID"})
+        extents = [d * (k - 1) + 1 for d, k in zip(dilations, attributes["kernel_shape"], strict=True)]
+        assume(all(extent <= side for extent, side in zip(extents, size, strict=True)))
+    network.add("Conv", weight, *biases, group=groups, dilations=dilations, **attributes)
+
+    check(network)
+
+
+@SWEEP
+@given(SIZES, window(), st.booleans())
+def test_max_pools(size: tuple[int, int], attributes: dict[str, Any], ceil: bool) -> None:
+    network = Network(["N", 3, *size])
+    assume(not (ceil and attributes["auto_pad"] != "NOTSET"))
+    network.add("MaxPool", ceil_mode=int(ceil), **attributes)
+
+    check(network)
+
+
+@SWEEP
+@given(SIZES, window(), st.booleans())
+def test_average_pools(size: tuple[int, int], attributes: dict[str, Any], counted: bool) -> None:
+    network = Network(["N", 3, *size])
+    network.add("AveragePool", count_include_pad=int(counted), **attributes)
+
+    check(network)
+
+
+def constant(*values: float) -> Callable[[Network], str]:
+    return lambda network: network.weight(np.array(values, np.float32).reshape(-1, 1, 1))
+
+
+CHAINS: dict[str, Callable[[Network], object]] = {
+    "global average pool": lambda n: n.add("GlobalAveragePool"),
+    "global max pool": lambda n: n.add("GlobalMaxPool"),
+    "mean over height and width": lambda n: n.add("ReduceMean", axes=[2, 3]),
+    "average pool, ceil mode": lambda n: n.add("AveragePool", kernel_shape=[3, 3], strides=[2, 2], ceil_mode=1),
+    "identity and dropout": lambda n: (n.add("Identity"), n.add("Dropout")),
+    "clip from 0": lambda n: n.add("Clip", n.weight(np.array(0, np.float32))),
+    "minus constant": lambda n: n.add("Sub", constant(0.1, 0.2, 0.3, 0.4)(n)),
+    "times constant": lambda n: n.add("Mul", constant(0.5)(n)),
+    "divided by constant": lambda n: n.add("Div", constant(0.1, 0.2, 0.3, 0.4)(n)),
+    "constant minus x": lambda n: n.add("Sub", n.tensor, reads=constant(1.0)(n)),
+    "normalised, then convolved": lambda n: (
+        n.add("Sub", constant(0.1, 0.2, 0.3, 0.4)(n)),
+        n.add("Div", constant(0.1, 0.2, 0.3, 0.4)(n)),
+        n.add("Conv", n.normal(5, 4, 3, 3), pads=[1, 1, 1, 1]),
+    ),
+    "pad before convolution": lambda n: (
+        n.add("Pad", n.weight(np.array([0, 0, 1, 2, 0, 0, 3, 0]))),
+        n.add("Conv", n.normal(5, 4, 3, 3), strides=[2, 2], auto_pad="SAME_LOWER"),
+    ),
+    "pad before average pool": lambda n: (
+        n.add("Pad", n.weight(np.array([0, 0, 1, 1, 0, 0, 1, 1]))),
+        n.add("AveragePool", kernel_shape=[3, 3]),
+    ),
+    "pad between ReLU and max pool": lambda n: (
+        n.add("Relu"),
+        n.add("Pad", n.weight(np.array([0, 0, 1, 1, 0, 0, 1, 1]))),
+        n.add("MaxPool", kernel_shape=[3, 3], strides=[2, 2]),
+    ),
+    "pad by itself": lambda n: (n.add("Pad", n.weight(np.array([0, 2, 1, 0, 0, 1, 0, 2]))), n.add("Relu")),
+    "strided slice and channel pad": lambda n: (
+        n.add("Slice", *(n.weight(np.array(v)) for v in ([0, 0], [2**62, 99], [2, 3], [2, 3]))),
+        n.add("Pad", n.weight(np.array([0, 3, 0, 0, 0, 1, 0, 0]))),
+        n.add("Relu"),
+    ),
+    "one slice for each axis": lambda n: (
+        n.add("Slice", *(n.weight(np.array(v)) for v in ([0], [99], [2], [2]))),
+        n.add("Slice", *(n.weight(np.array(v)) for v in ([0], [99], [-1], [2]))),
+        n.add("Conv", n.normal(5, 4, 3, 3)),
+    ),
+    "pad, then slice": lambda n: (
+        n.add("Pad", n.weight(np.array([0, 0, 1, 1, 0, 0, 1, 1]))),
+        n.add("Slice", *(n.weight(np.array(v)) for v in ([0, 0], [99, 99], [2, 3], [2, 2]))),
+    ),
+    "dense layers of all forms": lambda n: (
+        n.add("Flatten"),
+        n.add("Gemm", n.normal(4 * 9 * 10, 7), n.normal(1, 7), alpha=0.3, beta=0.7),
+        n.add("Relu"),
+        n.add("Gemm", n.normal(6, 7), transB=1),
+        n.add("MatMul", n.normal(6, 5)),
+        n.add("Mul", n.normal(5)),
+        n.add("Add", n.normal(1, 5)),
+        n.add("Softmax", axis=-1),
+    ),
+    "batch norm by itself": lambda n: (
+        n.add("Relu"),
+        n.add("BatchNormalization", *(n.weight(np.float32([1, 2, 3, i + 1])) for i in range(4)), epsilon=0.1),
+    ),
+    "a sum of two convolutions": lambda n: (
+        n.add("Conv", n.normal(4, 4, 1, 1)),
+        n.add("Add", n.add("Conv", n.normal(4, 4, 1, 1), reads="input"), reads="conv_0"),
+        n.add("Relu"),
+    ),
+    "a sum with itself": lambda n: (n.add("Conv", n.normal(4, 4, 1, 1)), n.add("Add", n.tensor)),
+    "unsqueezed, then convolved": lambda n: (
+        n.add("GlobalAveragePool"),
+        n.add("Squeeze", n.weight(np.array([3]))),
+        n.add("Unsqueeze", n.weight(np.array([-1]))),
+        n.add("Conv", n.normal(5, 4, 1, 1)),
+    ),
+}
+
+
+@pytest.mark.parametrize("chain", CHAINS)
+def test_chains(tmp_path: Path, chain: str) -> None:
+    network = Network(["N", 4, 9, 10])
+    CHAINS[chain](network)
+
+    assert_equals_onnxruntime(network, tmp_path / "chain.onnx")
+
+
+def test_channels_last_as_tensorflow_exports_them(tmp_path: Path) -> None:
+    network = Network(["N", 9, 10, 3])
+    network.add("Transpose", perm=[0, 3, 1, 2])
+    network.add("Conv", network.normal(5, 3, 3, 3))
+    network.add("GlobalAveragePool")
+    path = network.save(tmp_path / "last.onnx")
+    x = np.random.default_rng(0).standard_normal((2, 9, 10, 3)).astype(np.float32)
+
+    graph = simplify(read_onnx(path))
+
+    assert graph.shapes[graph.input] == (3, 9, 10)
+    got = reference.run(graph, x.transpose(0, 3, 1, 2))
+    assert relative_error(got, onnxruntime_outputs(path, x)) < 1e-5
+
+
+REFUSED: dict[str, tuple[Callable[[Network], object], str]] = {
+    "an operator": (
+        lambda n: n.add("Elu"),
+        r"node elu_0 \(Elu\): operator Elu is not supported; supported are: Add,",
+    ),
+    "an attribute": (
+        lambda n: n.add("MaxPool", kernel_shape=[2, 2], dilations=[2, 2]),
+        r"node maxpool_0 \(MaxPool\): attribute dilations is supported only as 1",
+    ),
+    "an unknown attribute": (lambda n: n.add("Relu", slope=1.0), "attribute slope is not supported"),
+    "another domain": (lambda n: n.add("FusedConv", domain="com.microsoft"), "operators of com.microsoft are not"),
+    "a 1-D convolution": (lambda n: n.add("Conv", n.normal(4, 4, 3)), r"weights of shape \(4, 4, 3\)"),
+    "integer weights": (
+        lambda n: n.add("Conv", n.weight(np.ones((4, 4, 1, 1), np.int8))),
+        "of type int8; supported are float16, float32 and float64",
+    ),
+    "weights that are not finite": (
+        lambda n: n.add("Conv", n.weight(np.full((4, 4, 1, 1), np.float32("nan")))),
+        "NaN",
+    ),
+    "weights that do not fit": (lambda n: n.add("Conv", n.normal(4, 3, 1, 1)), "do not fit 4 input channels"),
+    "computed weights": (lambda n: n.add("Conv", "input"), "input input is supported only as constant weights"),
+    "a missing tensor": (
+        lambda n: n.add("Relu", reads="ghost"),
+        "reads tensor ghost, which nothing before it writes",
+    ),
+    "a window larger than the image": (
+        lambda n: n.add("MaxPool", kernel_shape=[99, 99]),
+        "input size is too small",
+    ),
+    "a clip at 6": (
+        lambda n: n.add("Clip", n.weight(np.float32(0)[None]), n.weight(np.float32(6)[None])),
+        r"clips to 0.0 … 6.0; supported is 0 … infinity",
+    ),
+    "a crop": (
+        lambda n: n.add("Slice", *(n.weight(np.array([v])) for v in (1, 99, 2, 1))),
+        "takes 1:99:1 of axis 2; supported is every n-th row and column from the first",
+    ),
+    "a reflected pad": (
+        lambda n: n.add("Pad", n.weight(np.array([0, 0, 1, 1, 0, 0, 1, 1])), mode="reflect"),
+        "pads in mode reflect; supported is constant, with zeros",
+    ),
+    "a pad before max pool without ReLU": (
+        lambda n: (
+            n.add("Pad", n.weight(np.array([0, 0, 1, 1, 0, 0, 1, 1]))),
+            n.add("MaxPool", kernel_shape=[3, 3]),
+        ),
+        "supported where that pads the output of Relu",
+    ),
+    "an image as output": (lambda n: n.add("Relu"), "supported is one score for each class"),
+    "a sum of two shapes": (lambda n: n.add("Add", n.add("GlobalAveragePool"), reads="input"), "two of one shape"),
+    "a broadcast along rows": (lambda n: n.add("Add", n.normal(10)), "one value, or one for each channel"),
+    "a reshape of the batch": (lambda n: n.add("Reshape", n.weight(np.array([2, -1]))), "one batch by itself"),
+    "a transpose": (lambda n: n.add("Transpose", perm=[0, 1, 3, 2]), r"moves axes by \(0, 1, 3, 2\)"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_is_not_supported_is_refused_by_name(tmp_path: Path, case: str) -> None:
+    build, message = REFUSED[case]
+    network = Network(["N", 4, 9, 10])
+    build(network)
+    path = network.save(tmp_path / "refused.onnx")
+
+    with pytest.raises(ModelError, match=message) as error:
+        read_onnx(path)
+    assert str(error.value).startswith(f"{path}: ")
