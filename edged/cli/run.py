@@ -1,0 +1,58 @@
+"""`edged run`: the daemon."""
+
+import argparse
+import functools
+import json
+import sys
+import time
+from pathlib import Path
+
+from edged import log
+from edged.config_file import load_config
+from edged.errors import ConfigError
+from edged.hub.hub import Limits, run_hub
+from edged.hub.report import summary_text
+
+DEMO = Path("configs/demo.yaml")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The config, and when to end."""
+    parser.add_argument(
+        "config", type=Path, nargs="?", metavar="CONFIG", help=f"the YAML file (default: {DEMO}, where it is)"
+    )
+    parser.add_argument("--count", type=_positive, metavar="N", help="end after N predictions")
+    parser.add_argument(
+        "--duration", type=float, metavar="SECONDS", help="end so long after the first worker was ready"
+    )
+    parser.add_argument(
+        "--json", action="store_true", help="print the summary as one JSON object; lines to stderr"
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run until the end, a limit or a signal, then print the summary."""
+    log.configure()
+    path = (arguments.config or _demo()).absolute()
+    config = load_config(path)
+    lines = sys.stderr if arguments.json else sys.stdout
+    start = time.monotonic()
+    limits = Limits(arguments.count, arguments.duration)
+    report = run_hub(config, path, limits, functools.partial(print, file=lines, flush=True))
+    print(json.dumps(report) if arguments.json else summary_text(report, time.monotonic() - start), flush=True)
+    return 0
+
+
+def _demo() -> Path:
+    if not DEMO.is_file():
+        raise ConfigError(
+            f"no config given, and there is no {DEMO} here: name a file, as in `edged run edged.yaml`"
+        )
+    return DEMO
+
+
+def _positive(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"{number} is not 1 or more")
+    return number

@@ -1,0 +1,122 @@
+"""What cameras say, and what they are told."""
+
+from edged.clock import NANOSECONDS, now_ns
+from edged.hub.link import Link, Received
+from edged.hub.notice import Notice
+from edged.hub.router import Router
+from edged.hub.slot import Held
+from edged.messages import SCHEMA, CameraHello, CameraReport, Capture, Frame, Grant, ModelInfo, Stop
+from edged.metrics import Metrics
+
+SILENT_NS = 20 * NANOSECONDS  # a camera reports each second; nothing that it does takes longer than this
+
+
+class Cameras:
+    """The hub's side of every camera's link."""
+
+    def __init__(self, router: Router, link: Link, metrics: Metrics) -> None:
+        self._router = router
+        self._link = link
+        self._metrics = metrics
+        self._wanted: Capture | None = None
+        self._greeted: dict[str, CameraHello] = {}
+        self._heard_ns: dict[str, int] = {}
+        self._reports: dict[str, CameraReport] = {}
+        self._reconnects = dict.fromkeys(router.cameras, 0)
+        self.ended: set[str] = set()
+
+    def take(self, received: Received, now: int) -> list[Notice]:
+        """A message from a camera. One that is not of this config is refused."""
+        kind, _, name = received.peer.partition("/")
+        message = received.message
+        if kind != "camera" or name not in self._router.cameras or getattr(message, "camera", name) != name:
+            self._link.send(received.peer, Stop(refused=f"this hub's config has no camera {name}"))
+            return []
+        if name in self._heard_ns:
+            self._heard_ns[name] = now
+        match message:
+            case CameraHello():
+                return self._greet(message)
+            case Frame():
+                self._frame(message, received, now)
+            case CameraReport():
+                return self._report(message)
+        return []
+
+    def start_capture(self, model: ModelInfo) -> None:
+        """It is known now what the model wants: tell the cameras that have said hello, and all that will."""
+        if self._wanted:
+            return
+        self._wanted = Capture(width=model.width, height=model.height)
+        for hello in self._greeted.values():
+            self._start(hello)
+
+    def grant(self) -> None:
+        """Let the cameras that wait for it capture what there is room for."""
+        for name, frames in self._router.grants().items():
+            self._link.send(f"camera/{name}", Grant(frames=frames))
+
+    def left(self, name: str) -> None:
+        """The process has ended."""
+        self._metrics.camera_up.labels(name).set(0)
+        for known in (self._greeted, self._heard_ns, self._reports):
+            known.pop(name, None)
+        if name not in self.ended:
+            self._reconnects[name] += 1
+            self._metrics.reconnects.labels(name).inc()
+
+    def silent(self, now: int) -> list[str]:
+        """The cameras that hang; each is told once."""
+        silent = [name for name, heard in self._heard_ns.items() if now - heard > SILENT_NS]
+        for name in silent:
+            del self._heard_ns[name]
+        return silent
+
+    def state(self, name: str) -> str:
+        """Why a camera gives no predictions, for people."""
+        report = self._reports.get(name)
+        if name in self.ended:
+            return "ended"
+        if report and not report.up and report.error:
+            return f"down: {report.error}"
+        return "waits for its first prediction" if name in self._greeted else "is starting"
+
+    def _greet(self, hello: CameraHello) -> list[Notice]:
+        if hello.protocol != SCHEMA:
+            reason = f"it speaks protocol {hello.protocol}, this hub {SCHEMA}: install the same edged on both"
+            self._link.send(f"camera/{hello.camera}", Stop(refused=reason))
+            return [Notice("refused", f"camera {hello.camera} is refused: {reason}", camera=hello.camera)]
+        self._greeted[hello.camera] = hello
+        if self._wanted:
+            self._start(hello)
+        return []
+
+    def _start(self, hello: CameraHello) -> None:
+        if self._wanted and self._link.send(f"camera/{hello.camera}", self._wanted):
+            self._router.camera_started(hello.camera, waits=hello.waits)
+            self._heard_ns[hello.camera] = now_ns()
+
+    def _frame(self, frame: Frame, received: Received, now: int) -> None:
+        wanted = self._wanted
+        size = frame.width * frame.height * 3
+        fits = len(received.payloads) == 1 and len(received.payloads[0].buffer) == size
+        if not (fits and wanted and (frame.width, frame.height) == (wanted.width, wanted.height)):
+            self._router.frame_unusable(frame.camera, frame.count)
+            return
+        self._metrics.last_frame.labels(frame.camera).set(frame.captured_at)
+        self._router.frame_arrived(Held(frame, received.payloads[0]), now)
+
+    def _report(self, report: CameraReport) -> list[Notice]:
+        name, before = report.camera, self._reports.get(report.camera)
+        self._router.camera_reported(name, report.count)
+        self._reports[name] = report
+        self._metrics.camera_up.labels(name).set(report.up)
+        self._metrics.reconnects.labels(name).inc(max(0, report.reconnects - (before.reconnects if before else 0)))
+        if report.ended:
+            self.ended.add(name)
+            return [Notice("camera_ended", f"camera {name} has come to its end", camera=name)]
+        if report.up and not (before and before.up):
+            return [Notice("camera_up", f"camera {name} gives frames", camera=name)]
+        if report.error and report.error != (before.error if before else None):
+            return [Notice("camera_down", f"camera {name} is down: {report.error}", camera=name)]
+        return []

@@ -1,0 +1,80 @@
+"""What became of every frame of one camera, over all runs of its process."""
+
+from collections import Counter
+
+from edged.messages import CameraCount
+
+NOTHING = CameraCount(captured=0, dropped={})
+
+
+class Ledger:
+    """captured = predicted + dropped by reason + pending, exactly, after each method.
+
+    A camera process counts from 0 at each start and tells its count in every message. What it says to have sent
+    and what never arrived was lost on the link, and is a drop with the reason `link`.
+    """
+
+    def __init__(self) -> None:
+        self.predicted = 0
+        self.pending = 0  # waiting or in flight
+        self._here: Counter[str] = Counter()  # dropped by the hub
+        self._earlier: Counter[str] = Counter()  # dropped by the camera in its earlier runs
+        self._captured_earlier = 0
+        self._latest = NOTHING
+        self._accounted = 0  # frames of this run that have arrived, or are known to be lost
+
+    @property
+    def captured(self) -> int:
+        """Frames captured, as far as the camera has told."""
+        return self._captured_earlier + self._latest.captured
+
+    @property
+    def dropped(self) -> dict[str, int]:
+        """Frames dropped by reason, by the camera and by the hub."""
+        return dict(self._earlier + Counter(self._latest.dropped) + self._here)
+
+    def new_run(self) -> None:
+        """The camera process has started again."""
+        self._captured_earlier += self._latest.captured
+        self._earlier += Counter(self._latest.dropped)
+        self._latest = NOTHING
+        self._accounted = 0
+
+    def frame(self, count: CameraCount) -> bool:
+        """A frame has come with `count`; False for one that this count does not hold: it must be thrown away."""
+        if self._sent(count) <= self._accounted or not self._grows(count):
+            return False
+        self._accounted += 1
+        self.pending += 1
+        self._take(count)
+        return True
+
+    def report(self, count: CameraCount) -> None:
+        """A count has come without a frame."""
+        if self._sent(count) >= self._accounted and self._grows(count):
+            self._take(count)
+
+    def drop(self, reason: str) -> None:
+        """One pending frame goes no further."""
+        self.pending -= 1
+        self._here[reason] += 1
+
+    def predict(self) -> None:
+        """One pending frame is published."""
+        self.pending -= 1
+        self.predicted += 1
+
+    def _take(self, count: CameraCount) -> None:
+        self._latest = count
+        self._here["link"] += self._sent(count) - self._accounted
+        self._accounted = self._sent(count)
+
+    def _grows(self, count: CameraCount) -> bool:
+        """Whether `count` can be later than the latest one; a count that runs backwards is not believed."""
+        return count.captured >= self._latest.captured and all(
+            count.dropped.get(reason, 0) >= dropped for reason, dropped in self._latest.dropped.items()
+        )
+
+    @staticmethod
+    def _sent(count: CameraCount) -> int:
+        return count.captured - sum(count.dropped.values())

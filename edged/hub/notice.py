@@ -1,0 +1,33 @@
+"""What the hub tells the world beside predictions."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+Happening = Literal[
+    "camera_up",
+    "camera_down",
+    "camera_lost",
+    "camera_ended",
+    "worker_up",
+    "worker_lost",
+    "fallback",
+    "refused",
+    "job_failed",
+    "journal_set_aside",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """An event: it is logged and published. `reason` names the cause for the metrics."""
+
+    event: Happening
+    message: str
+    camera: str | None = None
+    worker: str | None = None
+    reason: str = ""
+
+    @property
+    def is_bad(self) -> bool:
+        """Whether it deserves a warning."""
+        return self.event not in {"camera_up", "camera_ended", "worker_up"}

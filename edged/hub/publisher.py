@@ -1,0 +1,56 @@
+"""The prediction stream: predictions, events and the status, over ZeroMQ PUB."""
+
+import uuid
+from typing import Literal
+
+import zmq
+
+from edged.clock import wall_s
+from edged.hub.notice import Notice
+from edged.hub.sockets import bind
+from edged.messages import Event, Status, to_json, topic
+
+QUEUED = 1000  # messages for a subscriber that stalls; what is over is dropped, and can be fetched again
+
+
+class Publisher:
+    """Sends to whoever listens, and never waits."""
+
+    def __init__(self, context: zmq.Context[zmq.Socket[bytes]], node: str, address: str, replay: str) -> None:
+        """Raises ConfigError where the address cannot be used."""
+        self.boot = uuid.uuid4().hex
+        self._node = node
+        self._replay = replay
+        self._socket = bind(context, zmq.PUB, "publish.address", address, QUEUED)
+
+    def prediction(self, camera: str, json: bytes) -> None:
+        """Publish the JSON of a prediction."""
+        self._send(camera, "prediction", json)
+
+    def event(self, notice: Notice) -> None:
+        """Publish what has happened."""
+        event = Event(
+            node=self._node,
+            boot=self.boot,
+            at=wall_s(),
+            event=notice.event,
+            camera=notice.camera,
+            worker=notice.worker,
+            message=notice.message,
+        )
+        self._send(notice.camera, "event", to_json(event))
+
+    def status(self, last_seq: int, last_frames: dict[str, int]) -> None:
+        """Publish that this node is alive, and what came last."""
+        status = Status(
+            node=self._node,
+            boot=self.boot,
+            at=wall_s(),
+            last_seq=last_seq,
+            replay=self._replay,
+            cameras=last_frames,
+        )
+        self._send(None, "status", to_json(status))
+
+    def _send(self, camera: str | None, what: Literal["prediction", "event", "status"], json: bytes) -> None:
+        self._socket.send_multipart([topic(self._node, camera, what).encode(), json])

@@ -1,0 +1,203 @@
+"""Which frame goes to which worker, and what becomes of it: without sockets, clocks or processes."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import count
+
+from edged.hub.ledger import Ledger
+from edged.hub.slot import Held, Slot
+from edged.messages import CameraCount
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Assigned:
+    """A job in a worker's hands."""
+
+    job: int
+    worker: str
+    frames: tuple[Held, ...]
+    deadline_ns: int
+
+
+@dataclass(frozen=True, slots=True)
+class Capacity:
+    """How many jobs a worker takes at a time, and how many frames each may carry."""
+
+    credit: int
+    batch: int
+
+
+class Camera:
+    """What the router knows of one camera. `waits`: it captures what is granted, and nothing of it grows old."""
+
+    def __init__(self) -> None:
+        self.ledger = Ledger()
+        self.slot = Slot()
+        self.waits = False
+        self.to_grant = 0
+
+    def left_slot(self, frames: int) -> None:
+        """So many places are free again."""
+        if self.waits:
+            self.to_grant += frames
+
+
+class Router:
+    """Slots, credit and deadlines. All times are nanoseconds of one monotonic clock, given by the caller.
+
+    For each camera, after each method: captured = predicted + dropped by reason + waiting + in flight, exactly.
+    """
+
+    def __init__(self, cameras: Iterable[str], *, keep: int, max_age_ns: int, deadline_ns: int) -> None:
+        self.cameras = {name: Camera() for name in cameras}
+        self.in_flight: dict[int, Assigned] = {}
+        self._workers: dict[str, Capacity] = {}
+        self._keep = keep
+        self._max_age_ns = max_age_ns
+        self._deadline_ns = deadline_ns
+        self._numbers = count()
+
+    # ── cameras ──
+
+    def camera_started(self, name: str, *, waits: bool) -> None:
+        """A camera process has said hello; one that waits may fill what is free of its slot."""
+        camera = self.cameras[name]
+        camera.ledger.new_run()
+        camera.waits = waits
+        camera.to_grant = max(0, self._keep - len(camera.slot)) if waits else 0
+
+    def camera_reported(self, name: str, counted: CameraCount) -> None:
+        """A count has come without a frame."""
+        self.cameras[name].ledger.report(counted)
+
+    def frame_arrived(self, held: Held, now_ns: int) -> None:
+        """A frame waits for its turn; the oldest goes where there are too many."""
+        camera = self.cameras[held.frame.camera]
+        if not camera.ledger.frame(held.frame.count):
+            return
+        superseded = camera.slot.add(held, now_ns, None if camera.waits else self._keep)
+        self._drop(superseded, "superseded")
+
+    def frame_unusable(self, name: str, counted: CameraCount) -> None:
+        """A frame has come that is not what was asked for: it is lost, and the camera may send another."""
+        camera = self.cameras[name]
+        camera.ledger.report(counted)
+        camera.left_slot(1)
+
+    def grants(self) -> dict[str, int]:
+        """How many more frames each camera that waits may capture; each is told once."""
+        granted = {name: camera.to_grant for name, camera in self.cameras.items() if camera.to_grant}
+        for name in granted:
+            self.cameras[name].to_grant = 0
+        return granted
+
+    # ── workers ──
+
+    def worker_joined(self, worker: str, capacity: Capacity) -> None:
+        """A worker is ready for its first jobs."""
+        self._workers[worker] = capacity
+
+    def worker_left(self, worker: str, reason: str) -> int:
+        """A worker is gone: its jobs will not be answered. Returns the number of frames that it takes along."""
+        self._workers.pop(worker, None)
+        lost = [assigned for assigned in self.in_flight.values() if assigned.worker == worker]
+        for assigned in lost:
+            self.give_up(assigned.job, reason)
+        return sum(len(assigned.frames) for assigned in lost)
+
+    def assign(self, now_ns: int) -> Assigned | None:
+        """The next job for the worker with the most credit left, or None where nothing waits or nobody is free."""
+        self._drop_stale(now_ns)
+        worker = self._free_worker()
+        if worker is None:
+            return None
+        frames = self._next_frames(self._workers[worker].batch, now_ns)
+        if not frames:
+            return None
+        assigned = Assigned(next(self._numbers), worker, frames, now_ns + self._deadline_ns)
+        self.in_flight[assigned.job] = assigned
+        return assigned
+
+    def answered(self, job: int, worker: str) -> Assigned | None:
+        """Take the job from its worker. None for one that was given up: its answer comes too late.
+
+        The caller owes each of its frames a `predicted` or a `dropped`.
+        """
+        assigned = self.in_flight.get(job)
+        if assigned is None or assigned.worker != worker:
+            return None
+        return self.in_flight.pop(job)
+
+    def predicted(self, held: Held) -> None:
+        """A frame of an answered job is published."""
+        self.cameras[held.frame.camera].ledger.predict()
+
+    def dropped(self, held: Held, reason: str) -> None:
+        """A frame of an answered job goes no further."""
+        self.cameras[held.frame.camera].ledger.drop(reason)
+
+    def give_up(self, job: int, reason: str) -> None:
+        """Nobody waits any more for the answer to a job."""
+        self._lose(self.in_flight.pop(job).frames, reason)
+
+    # ── time ──
+
+    def is_stale(self, held: Held, now_ns: int) -> bool:
+        """Whether a frame is too old to be predicted or published."""
+        camera = self.cameras[held.frame.camera]
+        return not camera.waits and now_ns - held.frame.captured_ns > self._max_age_ns
+
+    def overdue(self, now_ns: int) -> list[Assigned]:
+        """The jobs whose worker has passed the deadline."""
+        return [assigned for assigned in self.in_flight.values() if now_ns >= assigned.deadline_ns]
+
+    def next_deadline_ns(self) -> int | None:
+        """When `overdue` will first have something to say."""
+        return min((assigned.deadline_ns for assigned in self.in_flight.values()), default=None)
+
+    def give_up_all(self, reason: str) -> None:
+        """Drop whatever waits or is in flight."""
+        for job in list(self.in_flight):
+            self.give_up(job, reason)
+        for camera in self.cameras.values():
+            self._drop(camera.slot.clear(), reason)
+
+    @property
+    def idle(self) -> bool:
+        """Whether nothing waits and nothing is in flight."""
+        return not self.in_flight and not any(len(camera.slot) for camera in self.cameras.values())
+
+    def _free_worker(self) -> str | None:
+        left = {name: capacity.credit for name, capacity in self._workers.items()}
+        for assigned in self.in_flight.values():
+            left[assigned.worker] -= 1
+        best = max(left, key=lambda name: left[name], default=None)
+        return best if best is not None and left[best] > 0 else None
+
+    def _next_frames(self, most: int, now_ns: int) -> tuple[Held, ...]:
+        """Frames in the order in which their cameras have waited, one a camera and turn."""
+        frames: list[Held] = []
+        while len(frames) < most:
+            waiting = [camera for camera in self.cameras.values() if len(camera.slot)]
+            if not waiting:
+                break
+            first = min(waiting, key=lambda camera: camera.slot.waiting_since_ns)
+            frames.append(first.slot.take(now_ns + len(frames)))
+            first.left_slot(1)
+        return tuple(frames)
+
+    def _drop_stale(self, now_ns: int) -> None:
+        for camera in self.cameras.values():
+            if not camera.waits:
+                self._drop(camera.slot.older_than(now_ns - self._max_age_ns), "stale")
+
+    def _drop(self, frames: Iterable[Held], reason: str) -> None:
+        """Frames leave a slot for nowhere."""
+        for held in frames:
+            self.cameras[held.frame.camera].left_slot(1)
+            self.dropped(held, reason)
+
+    def _lose(self, frames: Iterable[Held], reason: str) -> None:
+        """Frames that a worker had."""
+        for held in frames:
+            self.dropped(held, reason)

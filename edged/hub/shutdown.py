@@ -1,0 +1,47 @@
+"""The orderly end of the children, in well under two seconds."""
+
+import signal
+from collections.abc import Callable, Sequence
+
+import zmq
+
+from edged.clock import NANOSECONDS, now_ns
+from edged.hub.child import Child
+from edged.hub.link import Link, Received
+from edged.hub.signals import Signals
+from edged.messages import Stop
+
+PATIENCE = ((0.3, signal.SIGTERM), (1.2, signal.SIGKILL))  # seconds after Stop
+LAST_WORDS_MS = 30
+
+
+def stop_children(
+    children: Sequence[Child], link: Link, signals: Signals, take: Callable[[Received], None]
+) -> None:
+    """Tell all to stop, hear what they still say, and wait for their end; a second signal kills them at once."""
+    for child in children:
+        link.send(child.peer, Stop())
+    poller = zmq.Poller()
+    poller.register(link.socket, zmq.POLLIN)
+    poller.register(signals.fileno(), zmq.POLLIN)
+    start_ns, steps = now_ns(), list(PATIENCE)
+    while left := [child for child in children if child.running and child.exit_code() is None]:
+        if signals.stops > 1:
+            _send(left, signal.SIGKILL)
+        if steps and now_ns() - start_ns > steps[0][0] * NANOSECONDS:
+            _send(left, steps.pop(0)[1])
+        poller.poll(20)
+        signals.clear()
+        _hear(link, take)
+    while link.socket.poll(LAST_WORDS_MS):  # what was still on its way when they ended
+        _hear(link, take)
+
+
+def _hear(link: Link, take: Callable[[Received], None]) -> None:
+    while received := link.receive():
+        take(received)
+
+
+def _send(children: Sequence[Child], number: signal.Signals) -> None:
+    for child in children:
+        child.signal(number)

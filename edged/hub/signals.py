@@ -1,0 +1,52 @@
+"""SIGINT, SIGTERM and SIGCHLD as something a poller can wait for."""
+
+import signal
+import socket
+from types import FrameType, TracebackType
+from typing import Self
+
+STOPPING = (signal.SIGINT, signal.SIGTERM)
+
+
+class Signals:
+    """While entered, a handler only counts; the poller wakes because `fileno` becomes readable."""
+
+    def __init__(self) -> None:
+        self.stops = 0
+
+    def __enter__(self) -> Self:
+        self._read, self._write = socket.socketpair()
+        self._read.setblocking(False)
+        self._write.setblocking(False)
+        self._before = {number: signal.signal(number, self._stop) for number in STOPPING}
+        self._before[signal.SIGCHLD] = signal.signal(signal.SIGCHLD, _wake_only)
+        self._wakeup = signal.set_wakeup_fd(self._write.fileno(), warn_on_full_buffer=False)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        signal.set_wakeup_fd(self._wakeup)
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
+        self._read.close()
+        self._write.close()
+
+    def fileno(self) -> int:
+        """Readable after a signal."""
+        return self._read.fileno()
+
+    def clear(self) -> None:
+        """Make it unreadable again."""
+        try:
+            while self._read.recv(64):
+                pass
+        except BlockingIOError:
+            return
+
+    def _stop(self, number: int, frame: FrameType | None) -> None:
+        self.stops += 1
+
+
+def _wake_only(number: int, frame: FrameType | None) -> None:
+    """A child has ended: the loop looks for itself."""

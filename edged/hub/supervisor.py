@@ -1,0 +1,138 @@
+"""Keeps the children running: one process a camera, and the first worker of the list that works."""
+
+import signal
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from edged.config import Config
+from edged.errors import ConfigError, DeviceError, EdgedError, ModelError
+from edged.hub.child import Child, describe_exit
+from edged.hub.notice import Notice
+from edged.hub.restarts import Budget
+
+BAD_INPUT = ConfigError.exit_code
+NO_DEVICE = DeviceError.exit_code
+
+
+class Supervisor:
+    """Starts, reaps and starts again. `step` never blocks."""
+
+    def __init__(self, config: Config, path: Path, address: str) -> None:
+        """`path`: the config file, for the children; `address`: where the hub's link is."""
+        self._config = config
+        self._where = ("--config", str(path), "--hub", address)
+        self._cameras = {name: Child(f"camera/{name}", ("camera", name, *self._where)) for name in config.cameras}
+        self._ended: set[str] = set()
+        self._index = 0
+        self._worker = self._new_worker()
+        self._budget = Budget()
+        self._ready = False
+        self._ever_ready = False
+        self._cause = ""
+
+    @property
+    def worker(self) -> str:
+        """The name of the worker that runs, or should."""
+        return f"local-{self._index}"
+
+    @property
+    def warming_up_s(self) -> float | None:
+        """For how long the worker has been starting; None once it is ready."""
+        return None if self._ready or not self._worker.running else self._worker.age_s
+
+    @property
+    def children(self) -> list[Child]:
+        """Every child that has a process."""
+        return [child for child in (*self._cameras.values(), self._worker) if child.running]
+
+    def next_due_ns(self) -> int | None:
+        """When a child must be started."""
+        due = [child.due_ns for child in (*self._cameras.values(), self._worker)]
+        return min((at for at in due if at is not None), default=None)
+
+    def worker_is_ready(self) -> None:
+        """The worker has said hello."""
+        self._ready = self._ever_ready = True
+
+    def camera_has_ended(self, name: str) -> None:
+        """The camera's source is at its end: the process exits, and stays so."""
+        self._ended.add(name)
+
+    def kill_worker(self, cause: str) -> None:
+        """It hangs. `cause`: `deadline` or `device_error`; `step` will tell of its end."""
+        self._cause = cause
+        self._worker.signal(signal.SIGKILL)
+
+    def kill_camera(self, name: str) -> None:
+        """It hangs. `step` will tell of its end."""
+        self._cameras[name].signal(signal.SIGKILL)
+
+    def step(self, now: int) -> list[Notice]:
+        """Reap who has ended, start who is due. Raises EdgedError where starting again cannot help."""
+        notices = [*self._lost_cameras(), *self._lost_worker()]
+        for child in (*self._cameras.values(), self._worker):
+            child.start_if_due(now)
+        return notices
+
+    def _lost_cameras(self) -> Iterator[Notice]:
+        for name, child in self._cameras.items():
+            code = child.exit_code()
+            if code is None or name in self._ended:
+                continue
+            if code == BAD_INPUT:
+                raise ConfigError(f"camera {name} cannot run: its message is above")
+            wait_s = child.start_again()
+            message = f"camera process {name} {describe_exit(code)}; it starts again in {wait_s:g} s"
+            yield Notice("camera_lost", message, camera=name)
+
+    def _lost_worker(self) -> Iterator[Notice]:
+        code = self._worker.exit_code()
+        if code is None:
+            return
+        was_ready, self._ready = self._ready, False
+        cause, self._cause = self._cause or ("exit" if code >= 0 else "signal"), ""
+        if code == BAD_INPUT:
+            raise ModelError(f"worker {self.worker} cannot use the model: its message is above")
+        what = f"worker {self.worker} {_describe(code, cause)}"
+        used_up = self._budget.lost(time.monotonic()) or (code == NO_DEVICE and not was_ready)
+        lost = self.worker
+        if used_up and self._index + 1 < len(self._config.workers):
+            yield Notice("worker_lost", what, worker=lost, reason=cause)
+            yield self._fall_back(lost)
+        elif used_up and not self._ever_ready:
+            raise _no_worker(self._config, lost)
+        else:
+            wait_s = self._worker.start_again()
+            yield Notice("worker_lost", f"{what}; it starts again in {wait_s:g} s", worker=lost, reason=cause)
+
+    def _fall_back(self, lost: str) -> Notice:
+        self._index += 1
+        self._worker = self._new_worker()
+        self._budget = Budget()
+        device = self._config.workers[self._index].device
+        return Notice(
+            "fallback",
+            f"worker {lost} (device {self._config.workers[self._index - 1].device}) is given up: "
+            f"{self.worker} (device {device}) takes over",
+            worker=self.worker,
+        )
+
+    def _new_worker(self) -> Child:
+        return Child(f"worker/{self.worker}", ("worker", str(self._index), *self._where))
+
+
+def _describe(code: int, cause: str) -> str:
+    killed = {
+        "deadline": "held a job past its deadline and was killed",
+        "device_error": "had a device that failed and was killed",
+    }
+    return killed.get(cause) or describe_exit(code)
+
+
+def _no_worker(config: Config, last: str) -> EdgedError:
+    devices = ", ".join(worker.device for worker in config.workers)
+    return DeviceError(
+        f"no worker can run ({last} was the last of workers: [{devices}]): their messages are above; "
+        "`edged devices` lists what there is"
+    )

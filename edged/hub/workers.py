@@ -1,0 +1,146 @@
+"""What workers say, and the jobs that they get."""
+
+from collections.abc import Callable
+
+from edged.clock import NANOSECONDS, now_ns
+from edged.hub.link import Link, Received
+from edged.hub.notice import Notice
+from edged.hub.outlet import Outlet
+from edged.hub.router import Assigned, Capacity, Router
+from edged.messages import SCHEMA, Job, JobFailed, Scores, Stop, WorkerHello
+from edged.metrics import Metrics
+
+
+class Workers:
+    """The hub's side of every worker's link.
+
+    `may_publish` is asked before each prediction; where it says no, the frame is dropped as `shutdown`.
+    """
+
+    def __init__(
+        self,
+        router: Router,
+        link: Link,
+        outlet: Outlet,
+        metrics: Metrics,
+        *,
+        node: str,
+        top: int,
+        may_publish: Callable[[], bool],
+    ) -> None:
+        self.hellos: dict[str, WorkerHello] = {}
+        self.first: WorkerHello | None = None  # says which model this hub serves
+        self._told: set[tuple[str, str]] = set()
+        self._router = router
+        self._link = link
+        self._outlet = outlet
+        self._metrics = metrics
+        self._node = node
+        self._top = top
+        self._may_publish = may_publish
+
+    @property
+    def energy_note(self) -> str:
+        """Why there are no joules, where there are none."""
+        return next((hello.energy_note for hello in self.hellos.values()), "")
+
+    def take(self, received: Received) -> list[Notice]:
+        """A message from a worker."""
+        name = received.peer.removeprefix("worker/")
+        match received.message:
+            case WorkerHello() as hello:
+                return self._greet(name, hello)
+            case Scores() as scores:
+                return self._scores(name, scores)
+            case JobFailed() as failed:
+                return self._failed(name, failed)
+        return []
+
+    def assign(self) -> None:
+        """Hand out jobs while there are frames and credit."""
+        while assigned := self._router.assign(now_ns()):
+            job = Job(
+                job=assigned.job, frames=len(assigned.frames), top=self._top, deadline_ns=assigned.deadline_ns
+            )
+            if not self._link.send(f"worker/{assigned.worker}", job, [held.pixels for held in assigned.frames]):
+                self.left(assigned.worker, "worker_lost")  # its process is about to be reaped
+                continue
+            sent_ns = now_ns()
+            for held in assigned.frames:
+                age = (sent_ns - held.frame.captured_ns) / NANOSECONDS
+                self._metrics.frame_age.labels(held.frame.camera).observe(max(0.0, age))
+
+    def left(self, name: str, reason: str) -> None:
+        """A worker is lost: `reason` for its frames."""
+        self._router.worker_left(name, reason)
+        self._told = {told for told in self._told if told[0] != name}
+        if hello := self.hellos.pop(name, None):
+            self._metrics.worker_up.labels(name, hello.device).set(0)
+
+    def _greet(self, name: str, hello: WorkerHello) -> list[Notice]:
+        if reason := self._unfit(name, hello):
+            self._link.send(f"worker/{name}", Stop(refused=reason))
+            return [Notice("refused", f"worker {name} is refused: {reason}", worker=name)]
+        self.first = self.first or hello
+        self.hellos[name] = hello
+        self._router.worker_joined(name, Capacity(hello.credit, hello.batch))
+        self._metrics.worker_up.labels(name, hello.device).set(1)
+        random = " (random weights: its answers mean nothing)" if hello.model.random_weights else ""
+        message = f"worker {name} is ready: {hello.model.name}{random} on {hello.device}"
+        return [Notice("worker_up", message, worker=name)]
+
+    def _unfit(self, name: str, hello: WorkerHello) -> str:
+        if hello.protocol != SCHEMA:
+            return f"it speaks protocol {hello.protocol}, this hub {SCHEMA}: install the same edged on both"
+        if hello.worker != name:
+            return f"it calls itself {hello.worker}, its link says {name}"
+        model = self.first.model if self.first else hello.model
+        if hello.model != model:
+            return (
+                f"it runs {hello.model.name} ({hello.model.sha256[:12]}), "
+                f"this hub serves {model.name} ({model.sha256[:12]}): give both the same model file"
+            )
+        return ""
+
+    def _scores(self, name: str, scores: Scores) -> list[Notice]:
+        hello = self.hellos.get(name)
+        assigned = self._router.answered(scores.job, name)
+        if hello is None or assigned is None:
+            return []
+        for rail, joules in scores.rails.items():
+            self._metrics.energy.labels(self._node, rail, hello.energy).inc(joules)
+        if not _fits(scores, assigned, hello):
+            return self._drop(
+                assigned, "device_error", f"worker {name} answered a job with what is no answer to it"
+            )
+        for place, held in enumerate(assigned.frames):
+            if self._router.is_stale(held, now_ns()):
+                self._router.dropped(held, "stale")
+            elif not self._may_publish():
+                self._router.dropped(held, "shutdown")
+            else:
+                self._outlet.publish(held.frame, place, scores, hello)
+                self._router.predicted(held)
+        return []
+
+    def _failed(self, name: str, failed: JobFailed) -> list[Notice]:
+        assigned = self._router.answered(failed.job, name)
+        if assigned is None:
+            return []
+        return self._drop(assigned, failed.reason, f"worker {name} could not do a job: {failed.error}")
+
+    def _drop(self, assigned: Assigned, reason: str, message: str) -> list[Notice]:
+        """The frames go no further. Told once for each reason and start of a worker: it may be each frame."""
+        for held in assigned.frames:
+            self._router.dropped(held, reason)
+        if (assigned.worker, reason) in self._told:
+            return []
+        self._told.add((assigned.worker, reason))
+        return [Notice("job_failed", message, worker=assigned.worker, reason=reason)]
+
+
+def _fits(scores: Scores, assigned: Assigned, hello: WorkerHello) -> bool:
+    classes = len(hello.model.labels)
+    return len(scores.frames) == len(assigned.frames) and all(
+        score.index < classes for top in scores.frames for score in top
+    )

@@ -1,0 +1,135 @@
+"""Every metric, declared once, and the endpoint that Prometheus scrapes.
+
+Rates (frames a second, watts) are PromQL's work: `rate(edged_predictions_total[1m])`.
+"""
+
+from collections.abc import Mapping
+from wsgiref.simple_server import WSGIServer
+
+from prometheus_client import (
+    CollectorRegistry,
+    Counter,
+    Gauge,
+    Histogram,
+    Info,
+    PlatformCollector,
+    ProcessCollector,
+    disable_created_metrics,
+    start_http_server,
+)
+
+SECONDS = (0.001, 0.002, 0.003, 0.005, 0.0075, 0.01, 0.015, 0.02, 0.03, 0.05, 0.075, 0.1, 0.2, 0.5, 1, 2, 5, 10)
+JOULES = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30, 100)
+
+
+class Metrics:
+    """The metrics of one hub, in a registry of their own."""
+
+    def __init__(self, version: str) -> None:
+        disable_created_metrics()  # type: ignore[no-untyped-call]  # it would add a gauge to every counter
+        self.registry = registry = CollectorRegistry()
+        ProcessCollector(registry=registry)
+        PlatformCollector(registry=registry)
+        self.frames = Counter(
+            "edged_frames_total", "Frames that the camera captured.", ["camera"], registry=registry
+        )
+        self.dropped = Counter(
+            "edged_frames_dropped_total",
+            "Frames that were let go, by the camera or by the hub.",
+            ["camera", "reason"],
+            registry=registry,
+        )
+        self.pending = Gauge(
+            "edged_frames_pending",
+            "Frames that wait or are with a worker: captured less predicted less dropped.",
+            ["camera"],
+            registry=registry,
+        )
+        self.predictions = Counter(
+            "edged_predictions_total", "Predictions published.", ["camera", "model"], registry=registry
+        )
+        self.known_truth = Counter(
+            "edged_known_truth_total",
+            "Predictions of frames whose right label is known, by whether the best label was right.",
+            ["camera", "result"],
+            registry=registry,
+        )
+        self.stage = Histogram(
+            "edged_stage_seconds",
+            "Time that each stage took; total is from the end of the capture to the publication.",
+            ["camera", "stage"],
+            buckets=SECONDS,
+            registry=registry,
+        )
+        self.frame_age = Histogram(
+            "edged_frame_age_seconds",
+            "Age of a frame when a worker takes it.",
+            ["camera"],
+            buckets=SECONDS,
+            registry=registry,
+        )
+        self.camera_up = Gauge(
+            "edged_camera_up", "1 while the camera gives frames, else 0.", ["camera"], registry=registry
+        )
+        self.last_frame = Gauge(
+            "edged_last_frame_timestamp_seconds",
+            "When the newest frame of the camera was captured, in seconds since 1970.",
+            ["camera"],
+            registry=registry,
+        )
+        self.reconnects = Counter(
+            "edged_camera_reconnects_total",
+            "How often the camera came back after a failure of its source or of its process.",
+            ["camera"],
+            registry=registry,
+        )
+        self.worker_up = Gauge(
+            "edged_worker_up", "1 while the worker takes jobs, else 0.", ["worker", "device"], registry=registry
+        )
+        self.worker_restarts = Counter(
+            "edged_worker_restarts_total",
+            "How often a worker was lost and started again or replaced.",
+            ["worker", "reason"],
+            registry=registry,
+        )
+        self.energy = Counter(
+            "edged_energy_joules_total",
+            "Energy that a power rail has supplied while a worker ran, idle time included.",
+            ["node", "rail", "method"],
+            registry=registry,
+        )
+        self.inference_joules = Histogram(
+            "edged_inference_joules", "Energy of one prediction.", ["method"], buckets=JOULES, registry=registry
+        )
+        self.journal_seconds = Histogram(
+            "edged_journal_seconds",
+            "Time to commit a prediction to the journal before it is published; no stage holds it.",
+            buckets=SECONDS,
+            registry=registry,
+        )
+        self.journal_errors = Counter(
+            "edged_journal_errors_total",
+            "Predictions that were published but could not be kept for subscribers that missed them.",
+            registry=registry,
+        )
+        self.build = Info("edged_build", "The edged that runs.", registry=registry)
+        self.build.info({"version": version})
+        self._frames_told: dict[tuple[str, str], int] = {}
+
+    def count_frames(self, camera: str, captured: int, dropped: Mapping[str, int], pending: int) -> None:
+        """Bring the counters of a camera's frames up to these totals."""
+        self.frames.labels(camera).inc(self._new(camera, "", captured))
+        for reason, total in dropped.items():
+            self.dropped.labels(camera, reason).inc(self._new(camera, reason, total))
+        self.pending.labels(camera).set(pending)
+
+    def _new(self, camera: str, reason: str, total: int) -> int:
+        told = self._frames_told.get((camera, reason), 0)
+        self._frames_told[camera, reason] = total
+        return total - told
+
+
+def serve(metrics: Metrics, host: str, port: int) -> WSGIServer:
+    """Answer scrapes in a thread, on this address alone. Raises OSError where it cannot be used."""
+    server, _ = start_http_server(port, host, metrics.registry)
+    return server
