@@ -30,6 +30,12 @@ def device_errors(device: str, doing: str) -> Iterator[None]:
         yield
     except (cl.Error, MemoryError) as error:
         raise DeviceError(
-            f"{device} failed while {doing}: {error}. Check its driver with `edged devices`, "
-            "or name another device in `workers:`"
+            f"{device} failed while {doing}: {_in_one_line(error)}. See `edged devices` for others to name in "
+            "`workers:` (numpy needs no driver)"
         ) from error
+
+
+def _in_one_line(error: Exception) -> str:
+    """What the compiler complained of, if it did, else the first line."""
+    lines = str(error).strip().splitlines() or [type(error).__name__]
+    return next((line.strip() for line in lines if "error:" in line), lines[0])

@@ -33,7 +33,7 @@ class Runtime:
     def __init__(
         self,
         graph: Graph,
-        input: Input,  # noqa: A002
+        wanted: Input,
         device: Device,
         *,
         batch: int = 1,
@@ -41,10 +41,10 @@ class Runtime:
         conv: str = "auto",
         profile: bool = False,
     ) -> None:
-        plan = make_plan(graph, input, device, batch, conv)
+        plan = make_plan(graph, wanted, device, batch, conv)
         self.device_name = device.name
         self.kernels = len(plan.launches)
-        self._batch, self._shape, self._output = batch, (input.height, input.width, 3), plan.output
+        self._batch, self._shape, self._output = batch, (wanted.height, wanted.width, 3), plan.output
         self._profile = profile
         with device_errors(device.name, "opening it"):
             context = cl.Context([open_device(device)])

@@ -30,7 +30,7 @@ def small_network() -> Graph:
         Relu("relu", ("sum",), "relu"),
         AveragePool("mean", ("relu",), "mean", (2, 2), (2, 2)),
         Flatten("flat", ("mean",), "flat"),
-        Dense("dense", ("flat",), "dense", random(11, 20 * 5 * 4) / 20, random(11)),
+        Dense("dense", ("flat",), "dense", random(11, 20 * 5 * 4) / np.float32(20), random(11)),
         Softmax("softmax", ("dense",), "softmax"),
     )
     return make_graph("small", "image", (3, 39, 31), operators)

@@ -1,0 +1,113 @@
+"""Whole networks on a device."""
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from edged import config
+from edged.engine.device import Device
+from edged.engine.planner import CONVOLUTIONS
+from edged.engine.runtime import Runtime
+from edged.errors import DeviceError
+from edged.model import reference
+from edged.model.graph import Graph
+from edged.model.package import Input, load_model
+from edged.model.resnet import random_resnet
+from tests.engine.lab import assert_close
+from tests.engine.networks import RGB, random_images, small_network
+
+SMALL = small_network()
+NETWORK_CLOSE = 1e-4  # of the range of the scores
+
+
+def assert_equals_reference(runtime: Runtime, graph: Graph, wanted: Input, frames: int = 1) -> None:
+    images = random_images(wanted, frames)
+    expected = reference.run(graph, reference.prepare(images, wanted), np.float64)
+    assert_close(runtime.submit(images).wait().outputs, expected, NETWORK_CLOSE)
+
+
+@pytest.mark.parametrize("convolution", CONVOLUTIONS)
+def test_every_variant_runs_every_operator(device: Device, programs_directory: Path, convolution: str) -> None:
+    runtime = Runtime(SMALL, RGB, device, batch=2, cache=programs_directory, conv=convolution)
+
+    assert_equals_reference(runtime, SMALL, RGB, frames=2)
+
+
+@pytest.mark.parametrize(("depth", "width", "height"), [(18, 64, 48), (50, 120, 120)])
+def test_a_resnet_of_any_size(
+    device: Device, programs_directory: Path, depth: int, width: int, height: int
+) -> None:
+    graph, wanted = random_resnet(depth, width, height), replace(RGB, width=width, height=height)
+    runtime = Runtime(graph, wanted, device, cache=programs_directory)
+
+    assert_equals_reference(runtime, graph, wanted)
+
+
+@pytest.mark.parametrize("file", ["resnet20_cifar10", "resnet8_mlperf_tiny"])
+def test_a_trained_network(device: Device, programs_directory: Path, shared_data: Path, file: str) -> None:
+    model = load_model(config.Model(path=shared_data / "models" / f"{file}.onnx", size=32))
+    runtime = Runtime(model.graph, model.input, device, cache=programs_directory)
+
+    assert_equals_reference(runtime, model.graph, model.input)
+
+
+@pytest.fixture(scope="module")
+def runtime(device: Device, programs_directory: Path) -> Runtime:
+    """The small network, for jobs of up to three frames."""
+    return Runtime(SMALL, RGB, device, batch=3, cache=programs_directory, profile=True)
+
+
+def test_a_job_may_be_smaller_than_the_batch(runtime: Runtime) -> None:
+    for frames in (3, 1, 2):
+        assert_equals_reference(runtime, SMALL, RGB, frames)
+
+
+def test_jobs_are_answered_in_any_order_and_by_any_thread(runtime: Runtime) -> None:
+    jobs = [random_images(RGB, frames) + np.uint8(frames) for frames in (1, 2, 3, 1, 2)]
+    alone = [runtime.submit(images).wait().outputs for images in jobs]
+
+    pending = [runtime.submit(images) for images in jobs]
+    with ThreadPoolExecutor() as threads:
+        together = list(threads.map(lambda one: one.wait().outputs, reversed(pending)))
+
+    for expected, found in zip(reversed(alone), together, strict=True):
+        assert np.array_equal(expected, found)
+
+
+def test_a_result_tells_what_its_stages_and_kernels_took(runtime: Runtime) -> None:
+    result = runtime.submit(random_images(RGB)).wait()
+
+    assert len(result.kernels) == runtime.kernels
+    assert min(result.upload_s, result.download_s) >= 0
+    assert 0 < max(kernel.seconds for kernel in result.kernels) <= result.forward_s
+
+
+def test_weights_that_are_not_a_number_are_not_hidden(device: Device, programs_directory: Path) -> None:
+    graph = small_network()
+    graph.operators[0].weight[3, 0, 0, 0] = np.nan  # type: ignore[attr-defined]
+
+    outputs = Runtime(graph, RGB, device, cache=programs_directory).submit(random_images(RGB)).wait().outputs
+
+    assert np.isnan(outputs).any()
+
+
+def test_images_of_another_shape_are_refused(runtime: Runtime) -> None:
+    for images in (random_images(RGB, 4), random_images(replace(RGB, width=30)), random_images(RGB).astype(float)):
+        with pytest.raises(ValueError, match="expected uint8 1…3"):
+            runtime.submit(images)
+
+
+def test_a_closed_runtime_says_so_and_a_job_that_was_under_way_is_answered(
+    device: Device, programs_directory: Path
+) -> None:
+    runtime = Runtime(SMALL, RGB, device, cache=programs_directory)
+    under_way = runtime.submit(random_images(RGB))
+
+    runtime.close()
+
+    assert np.isfinite(under_way.wait().outputs).all()
+    with pytest.raises(DeviceError, match="was closed"):
+        runtime.submit(random_images(RGB))
