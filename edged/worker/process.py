@@ -11,6 +11,8 @@ from edged.energy.find import Rails, find_rails
 from edged.energy.meter import Meter
 from edged.messages import ModelInfo, WorkerHello, encode
 from edged.model.package import Model, load_model
+from edged.paths import cache_directory
+from edged.worker.fresh_start import programs_in, start_again_if_compiled
 from edged.worker.loop import Loop, Served
 from edged.worker.runtime import ModelRuntime, open_runtime
 from edged.worker.scores import ends_in_softmax
@@ -29,9 +31,12 @@ def run_worker(config: Config, index: int, hub_address: str) -> None:
     start = time.perf_counter()
     model = load_model(config.model)
     loaded = time.perf_counter()
-    runtime = open_runtime(model, worker)
+    cache = cache_directory() / "programs"
+    cached = programs_in(cache)
+    runtime = open_runtime(model, worker, cache=cache)
     opened = time.perf_counter()
     warm_up(runtime, model, worker.batch)
+    start_again_if_compiled(cache, cached)
     log.info(
         "worker local-%d runs %s on %s (model %.2f s, plan %.2f s, warm-up %.2f s)",
         *(index, model.name, runtime.device_name),

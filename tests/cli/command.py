@@ -5,6 +5,9 @@ import subprocess
 import sys
 from pathlib import Path
 
+from edged.engine.device import list_devices
+
+DEVICES = ["numpy", *(["auto"] if list_devices() else [])]
 NO_OPENCL = {"OCL_ICD_VENDORS": "/nonexistent"}  # what the OpenCL loader sees where no driver is installed
 
 

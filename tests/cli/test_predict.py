@@ -12,7 +12,7 @@ import pytest
 
 from edged.cli import run_command_line
 from tests.cli import models
-from tests.cli.command import NO_OPENCL, edged
+from tests.cli.command import DEVICES, NO_OPENCL, edged
 
 PREPARED = ["--scale", "1/255", "--mean", "0.1,0.2,0.3", "--std", "0.4,0.5,0.6", "--color", "bgr"]
 
@@ -41,7 +41,7 @@ def predict(capsys: pytest.CaptureFixture[str], *arguments: str | Path) -> list[
     return [json.loads(line) for line in capsys.readouterr().out.splitlines()]
 
 
-@pytest.mark.parametrize("device", ["numpy", "auto"])
+@pytest.mark.parametrize("device", DEVICES)
 def test_raw_scores_equal_onnxruntimes_in_the_order_of_the_pictures(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], device: str
 ) -> None:

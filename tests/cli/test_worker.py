@@ -13,7 +13,7 @@ from edged.model import reference
 from edged.model.package import load_model
 from edged.worker.scores import softmax
 from tests.cli import models
-from tests.cli.command import NO_OPENCL, edged
+from tests.cli.command import DEVICES, NO_OPENCL, edged
 from tests.worker.hub_end import worker_process
 
 CAMERAS = "cameras: {demo: {source: 'synthetic:digits'}}\n"
@@ -28,7 +28,7 @@ def pictures(count: int) -> np.ndarray:
     return np.random.default_rng(3).integers(0, 256, shape).astype(np.uint8)
 
 
-@pytest.mark.parametrize("device", ["numpy", "auto"])
+@pytest.mark.parametrize("device", DEVICES)
 def test_a_worker_greets_answers_as_the_reference_does_and_stops(tmp_path: Path, device: str) -> None:
     file = models.small_network(tmp_path / "model.onnx")
     model = load_model(Model(path=file))
@@ -54,6 +54,22 @@ def test_a_worker_greets_answers_as_the_reference_does_and_stops(tmp_path: Path,
         by_index = [score.score for score in sorted(frame, key=lambda score: score.index)]
         np.testing.assert_allclose(by_index, shares, atol=1e-4)
     assert single.forward_s > 0
+
+
+@pytest.mark.skipif("auto" not in DEVICES, reason="no OpenCL runtime")
+def test_a_worker_that_had_to_compile_starts_again_without_the_compilers_memory(tmp_path: Path) -> None:
+    file = models.small_network(tmp_path / "model.onnx")
+
+    with worker_process(tmp_path, config(file, "auto")) as cold:
+        cold.hello()
+        cold.process.send_signal(signal.SIGTERM)
+        assert cold.exit_code() == 0
+        assert cold.errors().count("starting again") == 1
+    with worker_process(tmp_path, config(file, "auto")) as warm:
+        warm.hello()
+        warm.stop()
+        assert warm.exit_code() == 0
+        assert "starting again" not in warm.errors()
 
 
 def test_a_frame_of_another_size_is_refused_and_the_worker_goes_on(tmp_path: Path) -> None:
