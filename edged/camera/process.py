@@ -26,10 +26,10 @@ REPORT_EVERY_S = 1.0
 def run_camera(name: str, camera: config.Camera, hub: str) -> None:
     """Serve the hub at the address `hub` until the source ends or the hub says stop. Raises CameraError."""
     cv2.setNumThreads(1)  # the other cores are for the forward pass
-    source = open_source(name, camera)
+    source = open_source(camera)
     link = Link(name, hub)
     try:
-        CameraProcess(name, camera, source, link, waits(name, camera)).run()
+        CameraProcess(name, camera, source, link, waits(camera)).run()
     finally:
         link.close()
 

@@ -68,7 +68,7 @@ def camera_finding(name: str, camera: Camera) -> Finding:
 
     what = f"camera {name}"
     try:
-        source = open_source(name, camera)
+        source = open_source(camera)
         if not isinstance(source, Stream):
             source.open()
             source.close()

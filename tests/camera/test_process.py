@@ -1,6 +1,8 @@
 """A real camera process, driven through the link."""
 
 import signal
+import subprocess
+import sys
 from functools import partial
 from pathlib import Path
 
@@ -157,8 +159,12 @@ def test_a_camera_that_the_hub_refuses_says_why(tmp_path: Path) -> None:
         assert camera.process.stderr.read() == "edged: the hub refuses camera door: protocol 1 is too old\n"
 
 
-def test_a_source_of_no_known_kind_is_one_clear_error(tmp_path: Path) -> None:
-    with running_camera(tmp_path, "door", "{source: ftp://cam/live}", capture=False) as camera:
-        assert camera.process.wait(5) == 2
-        assert camera.process.stderr
-        assert camera.process.stderr.read().startswith("edged: camera door: 'ftp://cam/live' is no source")
+def test_a_camera_that_is_not_in_the_config_is_one_clear_error(tmp_path: Path) -> None:
+    config = tmp_path / "edged.yaml"
+    config.write_text("cameras: {door: {source: 0}}")
+    command = [sys.executable, "-m", "edged", "camera", "gate", "--config", str(config), "--hub", "ipc://nowhere"]
+
+    ended = subprocess.run(command, capture_output=True, text=True, check=False)
+
+    assert ended.returncode == 2
+    assert ended.stderr == f"edged: {config} has no camera 'gate'; it has door\n"
