@@ -52,7 +52,7 @@ class Network:
     def answers(self, frames: Bytes) -> npt.NDArray[np.int64]:
         """Class indices of frames uint8 [n, 120, 120, 3]."""
         parts = [self._scores(frames[start : start + RUN]) for start in range(0, len(frames), RUN)]
-        return np.concatenate(parts).argmax(1)
+        return np.asarray(np.concatenate(parts).argmax(1), np.int64)
 
     def _scores(self, frames: Bytes) -> npt.NDArray[np.float32]:
         image = (frames.transpose(0, 3, 1, 2) / np.float32(255) - np.float32(0.5)) / np.float32(0.25)

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 Bytes = npt.NDArray[np.uint8]
 SIDE = 112
-SCALE = SIDE / 28
+AXIS = np.arange(SIDE, dtype=np.float32) * np.float32(28 / SIDE) - np.float32(13.5)  # in pixels of the 28 × 28
 
 
 def read_mnist(folder: Path, part: str) -> tuple[Bytes, Bytes]:
@@ -43,13 +43,12 @@ def varied_mask(rng: np.random.Generator, image: Bytes) -> Bytes:
 
 def _bend(rng: np.random.Generator) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
     """Where each of 112 × 112 pixels comes from in the 28 × 28: slant, aspect, and a smooth random field."""
-    y, x = np.mgrid[:SIDE, :SIDE].astype(np.float32) / np.float32(SCALE) - np.float32(13.5)
     cells = int(rng.integers(3, 6))
     field = rng.normal(0, rng.uniform(0, 0.9), (cells, cells, 2)).astype(np.float32)
     wave = np.asarray(cv2.resize(field, (SIDE, SIDE), interpolation=cv2.INTER_CUBIC), np.float32)
     narrow, low, slant = rng.uniform(0.85, 1.3), rng.uniform(0.95, 1.15), rng.normal(0, 0.2)
-    from_x = x * narrow + y * slant + wave[..., 0] + 13.5
-    return from_x.astype(np.float32), (y * low + wave[..., 1] + 13.5).astype(np.float32)
+    from_x = AXIS * narrow + AXIS[:, None] * slant + wave[..., 0] + 13.5
+    return from_x.astype(np.float32), (AXIS[:, None] * low + wave[..., 1] + 13.5).astype(np.float32)
 
 
 def _repenned(rng: np.random.Generator, inside: Bytes) -> Bytes:

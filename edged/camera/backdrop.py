@@ -12,7 +12,7 @@ import numpy as np
 from edged.camera.sources.picture import Pixels
 
 Band = tuple[float, float]
-LUMA = np.array([0.299, 0.587, 0.114])
+LUMA = (0.299, 0.587, 0.114)
 
 
 def draw_backdrop(rng: np.random.Generator, width: int, height: int, bands: tuple[Band, ...]) -> Pixels:
@@ -28,10 +28,11 @@ def draw_backdrop(rng: np.random.Generator, width: int, height: int, bands: tupl
 
 def colour(rng: np.random.Generator, luma: float) -> tuple[int, int, int]:
     """A random RGB colour of the brightness `luma` (0 … 255, BT.601)."""
-    tint = rng.normal(0, 35, 3)
-    tint -= tint @ LUMA
-    room = np.where(tint > 0, 255 - luma, luma) / np.maximum(np.abs(tint), 1e-6)
-    red, green, blue = np.rint(luma + tint * min(1.0, room.min())).astype(int).tolist()
+    red, green, blue = rng.normal(0, 35, 3).tolist()
+    grey = LUMA[0] * red + LUMA[1] * green + LUMA[2] * blue
+    tint = (red - grey, green - grey, blue - grey)
+    room = min((255 - luma if part > 0 else luma) / max(abs(part), 1e-6) for part in tint)
+    red, green, blue = (round(luma + part * min(1.0, room)) for part in tint)
     return red, green, blue
 
 

@@ -85,7 +85,8 @@ def _draw(frame: Pixels, digit: Digit, progress: float) -> None:
     rows, columns = digit.mask.shape
     corners = np.array([[0, 0], [columns, 0], [columns, rows], [0, rows]], np.float32)
     warp = cv2.getPerspectiveTransform(corners, quad - np.array([left, top], np.float32))
-    cover = _blurred(cv2.warpPerspective(digit.mask, warp, (right - left, bottom - top)), digit.blur)
+    warped = cv2.warpPerspective(digit.mask, warp, (right - left, bottom - top))
+    cover = _blurred(np.asarray(warped, np.uint8), digit.blur)
     if len(digit.smear) > 1:
         cover = np.asarray(cv2.filter2D(cover, -1, digit.smear), np.uint8)
     share = cover.astype(np.float32) * np.float32(1 / 255)
@@ -130,7 +131,7 @@ def _placed(
     corners += centre
     corners += np.maximum(margin - corners.min(0), 0)
     corners -= np.maximum(corners.max(0) - (frame - margin), 0)
-    return corners
+    return np.asarray(corners, np.float64)
 
 
 def _smear(rng: np.random.Generator, height: int) -> Floats:
@@ -140,7 +141,7 @@ def _smear(rng: np.random.Generator, height: int) -> Floats:
     angle, middle = rng.uniform(0, np.pi), size // 2
     for step in np.linspace(-middle, middle, 4 * size):
         kernel[round(middle + step * np.sin(angle)), round(middle + step * np.cos(angle))] = 1
-    return kernel / kernel.sum()
+    return np.asarray(kernel / kernel.sum(), np.float32)
 
 
 def _blurred(picture: npt.NDArray[np.uint8], sigma: float) -> npt.NDArray[np.uint8]:
