@@ -1,0 +1,6 @@
+"""What another program imports: `subscribe`."""
+
+from edged.client.subscribe import subscribe
+from edged.messages import Prediction
+
+__all__ = ["Prediction", "subscribe"]

@@ -1,0 +1,84 @@
+"""`edged subscribe`: predictions, one a line."""
+
+import argparse
+import re
+import sys
+import time
+from collections.abc import Iterator
+from itertools import islice
+
+import zmq
+
+from edged import log
+from edged.client.stream import Arrival, Stream
+from edged.config import TCP_ADDRESS, Publish
+from edged.messages import Prediction
+
+UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
+NOTICE_AFTER_S = 2.0
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Where to listen and what to print."""
+    default = Publish().address
+    parser.add_argument(
+        "address", type=_address, nargs="?", default=default, metavar="ADDRESS", help=f"default: {default}"
+    )
+    parser.add_argument("--replay", type=_address, metavar="ADDRESS", help="where to fetch what was missed")
+    parser.add_argument("--json", action="store_true", help="print the messages as they were published")
+    parser.add_argument("--count", type=int, metavar="N", help="end after N predictions")
+    parser.add_argument("--camera", metavar="NAME", help="only this camera")
+    parser.add_argument("--since", type=_seconds, metavar="TIME", help="begin so long ago: 30s, 5m, 2h, 1d")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print until the count is reached or Ctrl-C."""
+    log.configure()
+    context: zmq.Context[zmq.Socket[bytes]] = zmq.Context()
+    stream = Stream(context, arguments.address, replay=arguments.replay, since_s=arguments.since)
+    try:
+        for arrival in islice(_chosen(stream, arguments), arguments.count):
+            print(arrival.json.decode() if arguments.json else line(arrival.prediction), flush=True)
+    except KeyboardInterrupt:
+        pass
+    finally:
+        stream.close()
+        context.term()
+    return 0
+
+
+def line(prediction: Prediction) -> str:
+    """One prediction for people."""
+    at = time.strftime("%H:%M:%S", time.localtime(prediction.captured_at))
+    top = "  ".join(f"{label.label} {label.score:.0%}" for label in prediction.top[:3])
+    truth = "" if prediction.truth is None else f"  (truth {prediction.truth})"
+    milliseconds = 1000 * prediction.seconds.total
+    thousandths = int(prediction.captured_at % 1 * 1000)
+    place = f"{prediction.camera} {prediction.frame}"
+    return f"{at}.{thousandths:03d}  {place:16}  {milliseconds:6.1f} ms  {top}{truth}"
+
+
+def _chosen(stream: Stream, arguments: argparse.Namespace) -> Iterator[Arrival]:
+    start, heard = time.monotonic(), False
+    for arrival in stream.arrivals():
+        if arrival is None:
+            if not heard and time.monotonic() - start > NOTICE_AFTER_S:
+                print(f"edged: nothing from {arguments.address} yet: waiting; is `edged run` up?", file=sys.stderr)
+                heard = True
+        else:
+            heard = True
+            if arguments.camera in {None, arrival.prediction.camera}:
+                yield arrival
+
+
+def _seconds(text: str) -> float:
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)([smhd])", text)
+    if not match:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a time like 30s, 5m, 2h or 1d")
+    return float(match[1]) * UNITS[match[2]]
+
+
+def _address(text: str) -> str:
+    if not re.fullmatch(TCP_ADDRESS, text):
+        raise argparse.ArgumentTypeError(f"{text!r} is not an address like tcp://127.0.0.1:5570")
+    return text

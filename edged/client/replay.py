@@ -1,0 +1,48 @@
+"""Fetches what was missed from a node's journal."""
+
+from collections.abc import Iterator
+
+import zmq
+from pydantic import ValidationError
+
+from edged.client.sockets import Context, connect
+from edged.errors import MessageError
+from edged.messages import ReplayAnswer, ReplayRequest, prediction_from_json
+
+ANSWER_MS = 2000
+TRIES = 3
+
+
+def fetch(context: Context, address: str, request: ReplayRequest) -> Iterator[bytes]:
+    """The JSON of every prediction that `request` asks for and the journal holds, in order, page by page.
+
+    Raises TimeoutError where nobody answers at `address`, MessageError for an answer that is none.
+    """
+    more = True
+    while more:
+        answer, predictions = _ask(context, address, request)
+        yield from predictions
+        more = answer.more and bool(predictions)
+        if more:
+            request = request.model_copy(update={"first_seq": prediction_from_json(predictions[-1]).seq + 1})
+
+
+def _ask(context: Context, address: str, request: ReplayRequest) -> tuple[ReplayAnswer, list[bytes]]:
+    for _ in range(TRIES):
+        # a socket for each try, so that a late answer is never taken for that of the next request
+        socket = connect(context, zmq.DEALER, address, queued=10)
+        try:
+            socket.send(request.model_dump_json().encode())
+            if socket.poll(ANSWER_MS):
+                header, *predictions = socket.recv_multipart()
+                return _decoded(header), predictions
+        finally:
+            socket.close()
+    raise TimeoutError(f"{address} does not answer replay requests")
+
+
+def _decoded(header: bytes) -> ReplayAnswer:
+    try:
+        return ReplayAnswer.model_validate_json(header)
+    except ValidationError:
+        raise MessageError("the answer to a replay request does not fit the schema: another version?") from None

@@ -1,0 +1,49 @@
+"""Predictions as an iterator."""
+
+import time
+from collections.abc import Iterator
+
+import zmq
+
+from edged.client.stream import Stream
+from edged.messages import Prediction
+
+
+def subscribe(
+    address: str,
+    *,
+    replay: str | None = None,
+    node: str | None = None,
+    camera: str | None = None,
+    since_s: float | None = None,
+    timeout_s: float | None = None,
+) -> Iterator[Prediction]:
+    """Each prediction that a hub publishes at `address` from now on, exactly once and in order, for ever.
+
+    It waits for a hub that is not there yet, comes back after an interruption, and fetches what it missed.
+
+    Args:
+        address: the hub's publish.address, as in `tcp://127.0.0.1:5570`.
+        replay: the hub's publish.replay; default: the hub tells it.
+        node: only this node, where several publish at one address.
+        camera: only this camera.
+        since_s: begin with what was published so many seconds ago, as far as the hub's journal holds it.
+        timeout_s: raise TimeoutError where no prediction comes for so long; default: wait for ever.
+
+    Raises:
+        MessageError: what comes is not what this version of edged publishes.
+        TimeoutError: see `timeout_s`.
+    """
+    context: zmq.Context[zmq.Socket[bytes]] = zmq.Context()
+    stream = Stream(context, address, replay=replay, node=node, since_s=since_s)
+    try:
+        last = time.monotonic()
+        for arrival in stream.arrivals():
+            if arrival and camera in {None, arrival.prediction.camera}:
+                yield arrival.prediction
+                last = time.monotonic()
+            elif timeout_s is not None and time.monotonic() - last > timeout_s:
+                raise TimeoutError(f"no prediction from {address} within {timeout_s:g} s")
+    finally:
+        stream.close()
+        context.term()
