@@ -1,0 +1,241 @@
+"""Whatever a model file holds: a graph or one clear ModelError, quickly."""
+
+import random
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+from onnx import AttributeProto, TensorProto, helper
+from onnx.external_data_helper import convert_model_to_external_data
+
+from edged.errors import ModelError
+from edged.model import reference
+from edged.model.from_onnx.file import read_file
+from edged.model.onnx_reader import read_onnx
+from edged.model.passes import simplify
+from tests.model.onnx_files import Network, onnxruntime_outputs, relative_error, resnet
+
+MUTATIONS = 300
+
+
+def small_resnet() -> onnx.ModelProto:
+    return resnet(18, 40, 40, base=2, classes=4, head="shape_of").model()
+
+
+def read_or_refuse(path: Path) -> bool:
+    """Whether there is a graph; any exception but ModelError is a failure of the test."""
+    try:
+        simplify(read_onnx(path, (40, 40)))
+    except ModelError:
+        return False
+    return True
+
+
+def test_flipped_missing_and_repeated_bytes(tmp_path: Path) -> None:
+    whole = small_resnet().SerializeToString()
+    chance = random.Random(1)  # noqa: S311
+    path = tmp_path / "damaged.onnx"
+    for _ in range(MUTATIONS):
+        content = bytearray(whole)
+        for _ in range(chance.randint(1, 4)):
+            # structure lies at the front, weights at the end
+            place = int(len(content) * chance.random() ** 3)
+            match chance.randrange(4):
+                case 0:
+                    content[place % len(content)] ^= 1 << chance.randrange(8)
+                case 1:
+                    del content[place : place + chance.randint(1, 200)]
+                case 2:
+                    content[place:place] = content[place : place + chance.randint(1, 200)]
+                case 3:
+                    content[place:place] = chance.randbytes(chance.randint(1, 8))
+        path.write_bytes(content)
+        read_or_refuse(path)
+
+
+def test_every_tenth_length_of_a_cut_file(tmp_path: Path) -> None:
+    whole = small_resnet().SerializeToString()
+    path = tmp_path / "cut.onnx"
+    for tenth in range(10):
+        path.write_bytes(whole[: len(whole) * tenth // 10])
+        assert not read_or_refuse(path)
+
+
+NUMBERS = (0, 1, -1, 2, 3, 7, 255, 2**31 - 1, 2**40, 2**63 - 1, -(2**63))
+
+
+def change_something(model: onnx.ModelProto, chance: random.Random) -> None:
+    """A well-formed message that says something odd."""
+    node = chance.choice(model.graph.node)
+    tensor = chance.choice(model.graph.initializer)
+    match chance.randrange(9):
+        case 0 if node.attribute:
+            attribute = chance.choice(node.attribute)
+            attribute.ints[:] = [chance.choice(NUMBERS) for _ in range(chance.randint(0, 5))]
+        case 1 if node.attribute:
+            chance.choice(node.attribute).type = chance.choice(AttributeProto.AttributeType.values())
+        case 2:
+            node.op_type = chance.choice(
+                ["Relu", "Conv", "Add", "Reshape", "Slice", "Pad", "Concat", "Squeeze", "If"]
+            )
+        case 3 if node.input:
+            node.input[chance.randrange(len(node.input))] = chance.choice(["", "input", tensor.name])
+        case 4:
+            tensor.dims[:] = [chance.choice(NUMBERS) for _ in range(chance.randint(0, 5))]
+        case 5:
+            tensor.data_type = chance.choice((*TensorProto.DataType.values(), 99))
+        case 6:
+            dim = chance.choice(model.graph.input[0].type.tensor_type.shape.dim)
+            dim.dim_value = chance.choice(NUMBERS)
+        case 7:
+            del node.input[:]
+        case _:
+            model.graph.node.remove(node)
+
+
+def test_well_formed_files_that_make_no_sense(tmp_path: Path) -> None:
+    chance = random.Random(2)  # noqa: S311
+    original = small_resnet()
+    path = tmp_path / "odd.onnx"
+    for _ in range(MUTATIONS):
+        model = onnx.ModelProto()
+        model.CopyFrom(original)
+        for _ in range(chance.randint(1, 3)):
+            change_something(model, chance)
+        path.write_bytes(model.SerializeToString())
+        read_or_refuse(path)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "holds no network"),
+        (b"model: resnet50\nsize: 224\n", "is not an ONNX file, or is cut short"),
+        (b"\x89PNG\r\n\x1a\n" + bytes(100), "is not an ONNX file, or is cut short"),
+    ],
+)
+def test_files_of_another_kind(tmp_path: Path, content: bytes, message: str) -> None:
+    path = tmp_path / "model.onnx"
+    path.write_bytes(content)
+
+    with pytest.raises(ModelError, match=f"model.onnx: {message}"):
+        read_file(path)
+
+
+def test_a_missing_file_and_a_folder(tmp_path: Path) -> None:
+    with pytest.raises(ModelError, match="absent: no such file"):
+        read_file(tmp_path / "absent")
+    with pytest.raises(ModelError, match="is not a file"):
+        read_file(tmp_path)
+
+
+def set_input(*dims: int, kind: int = TensorProto.FLOAT) -> Callable[[onnx.ModelProto], None]:
+    def change(model: onnx.ModelProto) -> None:
+        model.graph.input[0].CopyFrom(helper.make_tensor_value_info("input", kind, dims))
+
+    return change
+
+
+def another_input(model: onnx.ModelProto) -> None:
+    model.graph.input.append(helper.make_tensor_value_info("mask", TensorProto.FLOAT, [1]))
+
+
+def operator_set(version: int) -> Callable[[onnx.ModelProto], None]:
+    return lambda model: setattr(model.opset_import[0], "version", version)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda model: model.graph.ClearField("input"), "input: the network has no inputs; supported is one"),
+        (another_input, r"the network has 2 inputs \(input, mask\); supported is one"),
+        (lambda model: model.graph.ClearField("output"), "output: the network has no outputs; supported is one"),
+        (set_input(1, 3, 40), "input has 3 dimensions; supported are batch, channels, height, width"),
+        (set_input(1, 3, 2**40, 40), "a side has 1099511627776 pixels; supported are 1 to 16384"),
+        (set_input(1, 3, 0, 40), "the file leaves the input size open: give it as size"),
+        (set_input(1, 3, 40, 40, kind=TensorProto.UINT8), "is of UINT8; supported are FLOAT, FLOAT16, DOUBLE"),
+        (set_input(1, 2**20, 16000, 16000), "do not fit 1048576 input channels"),
+        (operator_set(999), r"asks for ONNX operator set \[999\]; supported are 7 to"),
+        (operator_set(6), r"asks for ONNX operator set \[6\]; supported are 7 to"),
+        (
+            lambda model: model.graph.node.append(model.graph.node[0]),
+            "writes tensor conv_0, which is already written",
+        ),
+    ],
+)
+def test_what_a_network_must_be(tmp_path: Path, change: Callable[[onnx.ModelProto], None], message: str) -> None:
+    model = small_resnet()
+    change(model)
+    path = tmp_path / "model.onnx"
+    path.write_bytes(model.SerializeToString())
+
+    with pytest.raises(ModelError, match=message):
+        read_onnx(path)
+
+
+def test_a_size_other_than_the_file_fixes(tmp_path: Path) -> None:
+    path = resnet(18, 40, 40, base=2, classes=4).save(tmp_path / "model.onnx")
+
+    with pytest.raises(ModelError, match="the file fixes a side at 40 pixels but size asks for 64"):
+        read_onnx(path, (64, 64))
+
+
+def with_external_weights(folder: Path) -> onnx.ModelProto:
+    model = small_resnet()
+    convert_model_to_external_data(model, location="weights.bin", size_threshold=64)
+    onnx.save_model(model, str(folder / "model.onnx"))
+    return onnx.load(str(folder / "model.onnx"), load_external_data=False)
+
+
+def test_weights_in_a_file_beside_the_model(tmp_path: Path) -> None:
+    with_external_weights(tmp_path)
+    path = tmp_path / "model.onnx"
+    x = np.random.default_rng(0).standard_normal((1, 3, 40, 40)).astype(np.float32)
+
+    before = read_file(path).sha256
+    assert relative_error(reference.run(read_onnx(path), x), onnxruntime_outputs(path, x)) < 1e-5
+
+    weights = bytearray((tmp_path / "weights.bin").read_bytes())
+    weights[0] ^= 1
+    (tmp_path / "weights.bin").write_bytes(weights)
+    assert read_file(path).sha256 != before
+
+
+@pytest.mark.parametrize(
+    ("location", "message"),
+    [
+        ("../secret.bin", "lies in ../secret.bin, outside the model's folder"),
+        ("/etc/passwd", "lies in /etc/passwd, outside the model's folder"),
+        ("absent.bin", "which does not exist: put it beside the model"),
+        ("link.bin", "lies in link.bin, outside the model's folder"),
+        ("short.bin", "cannot be read from short.bin|is damaged"),
+    ],
+)
+def test_weights_in_other_files_that_are_refused(tmp_path: Path, location: str, message: str) -> None:
+    folder = tmp_path / "model"
+    folder.mkdir()
+    model = with_external_weights(folder)
+    (tmp_path / "secret.bin").write_bytes(bytes(100_000))
+    (folder / "link.bin").symlink_to(tmp_path / "secret.bin")
+    (folder / "short.bin").write_bytes(b"1234")
+    for tensor in model.graph.initializer:
+        for entry in tensor.external_data:
+            if entry.key == "location":
+                entry.value = location
+    path = folder / "model.onnx"
+    path.write_bytes(model.SerializeToString())
+
+    with pytest.raises(ModelError, match=message):
+        read_onnx(path)
+
+
+def test_more_nodes_than_any_network_has(tmp_path: Path) -> None:
+    network = Network(["N", 3, 8, 8])
+    for _ in range(20_001):
+        network.nodes.append(helper.make_node("Relu", ["input"], ["x"]))
+    path = network.save(tmp_path / "long.onnx")
+
+    with pytest.raises(ModelError, match="has 20001 nodes; supported are up to 20000"):
+        read_onnx(path)
