@@ -1,0 +1,160 @@
+"""A model by name or path, with what its file and the config say."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from edged import config
+from edged.errors import ModelError
+from edged.model.metadata import Metadata, decode, encode
+from edged.model.package import Input, load_model
+from tests.model.onnx_files import Network, resnet
+
+LABELS = ("cat", "dog", "bird", "fish")
+METADATA = Metadata(
+    name="animals", labels=LABELS, color="bgr", scale=0.5, mean=(1.0, 2.0, 3.0), std=(0.1, 0.2, 0.3)
+)
+
+
+@pytest.fixture(name="animals")
+def animals_fixture(tmp_path: Path) -> Path:
+    """A network of four classes that says all of itself."""
+    return resnet(18, 48, 32, base=2, classes=4).save(tmp_path / "file.onnx", encode(METADATA))
+
+
+@pytest.fixture(name="bare")
+def bare_fixture(tmp_path: Path) -> Path:
+    """The same, open in its size, that says nothing."""
+    return resnet(18, "W", "H", base=2, classes=4).save(tmp_path / "bare.onnx")
+
+
+def test_a_file_that_says_all(animals: Path) -> None:
+    model = load_model(config.Model(path=animals))
+
+    assert model.name == "animals"
+    assert model.labels == LABELS
+    assert model.input == Input(48, 32, "bgr", 0.5, (1.0, 2.0, 3.0), (0.1, 0.2, 0.3))
+    assert len(model.sha256) == 64
+    assert not model.random_weights
+
+
+def test_a_file_that_says_nothing(bare: Path) -> None:
+    model = load_model(config.Model(path=bare, size=40))
+
+    assert model.name == "bare"
+    assert model.labels == ("0", "1", "2", "3")
+    assert model.input == Input(40, 40, "rgb", 1 / 255, (0.0, 0.0, 0.0), (1.0, 1.0, 1.0))
+
+
+def test_the_config_goes_first(animals: Path, tmp_path: Path) -> None:
+    labels = tmp_path / "labels.txt"
+    labels.write_text("a\nb\nc\nd\n")
+    wanted = config.Model(
+        path=animals, labels=labels, color="rgb", scale=2, mean=(0, 0, 0), std=(1, 1, 1), size=(48, 32)
+    )
+
+    model = load_model(wanted)
+
+    assert model.labels == ("a", "b", "c", "d")
+    assert model.input == Input(48, 32, "rgb", 2.0, (0.0, 0.0, 0.0), (1.0, 1.0, 1.0))
+
+
+def test_an_open_size_must_be_given(bare: Path) -> None:
+    with pytest.raises(ModelError, match="leaves the input size open: give it as size"):
+        load_model(config.Model(path=bare))
+
+
+def test_random_weights_say_that_they_are() -> None:
+    model = load_model(config.Model(name="resnet18", size=(64, 32)))
+
+    assert model.random_weights
+    assert model.name == "resnet18"
+    assert len(model.labels) == 1000
+    assert (model.input.width, model.input.height) == (64, 32)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "message"),
+    [
+        (
+            config.Model(name="resnet42"),
+            "there is no model resnet42: name one of digits, resnet18, .*resnet152, or",
+        ),
+        (config.Model(), "no model is given: name one of digits"),
+        (config.Model(name="resnet18", size=31), "resnet18: size 31×31 is too small: at least 32 pixels a side"),
+    ],
+)
+def test_models_that_there_are_not(wanted: config.Model, message: str) -> None:
+    with pytest.raises(ModelError, match=message):
+        load_model(wanted)
+
+
+def test_a_gray_network_is_refused(tmp_path: Path) -> None:
+    network = Network(["N", 1, 28, 28])
+    network.add("GlobalAveragePool")
+    path = network.save(tmp_path / "gray.onnx")
+
+    with pytest.raises(ModelError, match="its input has 1 channels; supported are 3"):
+        load_model(config.Model(path=path))
+
+
+@pytest.mark.parametrize(
+    ("lines", "message"),
+    [
+        (3, "has 3 labels for the 4 classes of the model"),
+        (0, "has 0 labels for the 4 classes of the model"),
+    ],
+)
+def test_labels_must_be_as_many_as_classes(bare: Path, tmp_path: Path, lines: int, message: str) -> None:
+    labels = tmp_path / "labels.txt"
+    labels.write_text("label\n" * lines)
+
+    with pytest.raises(ModelError, match=f"labels.txt: {message}$"):
+        load_model(config.Model(path=bare, size=32, labels=labels))
+
+
+def test_a_label_for_the_background_too_many(bare: Path, tmp_path: Path) -> None:
+    labels = tmp_path / "labels.txt"
+    labels.write_text("background\na\nb\nc\nd\n")
+
+    with pytest.raises(
+        ModelError, match=r"has 5 labels for the 4 classes .*: line 1 is 'background'.*remove that line"
+    ):
+        load_model(config.Model(path=bare, size=32, labels=labels))
+
+
+def test_labels_that_are_no_text(bare: Path, tmp_path: Path) -> None:
+    picture = tmp_path / "labels.txt"
+    picture.write_bytes(b"\x89PNG\xff\xfe")
+    for path, message in ((picture, "is not UTF-8 text"), (tmp_path / "absent", "cannot be read: No such file")):
+        with pytest.raises(ModelError, match=message):
+            load_model(config.Model(path=bare, size=32, labels=path))
+
+
+def test_metadata_survive_the_file() -> None:
+    properties = encode(METADATA)
+
+    assert properties["edged.name"] == "animals"
+    assert json.loads(properties["edged.labels"]) == list(LABELS)
+    assert decode(properties | {"author": "somebody"}) == METADATA
+    assert decode({}) == Metadata()
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "message"),
+    [
+        ("edged.mean", "[1, 2]", "edged.mean"),
+        ("edged.mean", "zero", "edged.mean: expected JSON"),
+        ("edged.std", "[1, 0, 1]", "edged.std.1: Input should be greater than 0"),
+        ("edged.scale", "NaN", "edged.scale"),
+        ("edged.color", "gray", "edged.color: Input should be 'rgb' or 'bgr'"),
+        ("edged.labels", '"cat"', "edged.labels"),
+        ("edged.labels", '["cat"]', "its metadata has 1 labels for 4 classes"),
+    ],
+)
+def test_metadata_that_make_no_sense(tmp_path: Path, key: str, value: str, message: str) -> None:
+    path = resnet(18, base=2, classes=4).save(tmp_path / "file.onnx", {key: value})
+
+    with pytest.raises(ModelError, match=f"file.onnx: .*{message}"):
+        load_model(config.Model(path=path))

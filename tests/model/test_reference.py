@@ -1,0 +1,90 @@
+"""The reference on numbers that can be checked by hand; `test_onnx_operators` compares it with onnxruntime."""
+
+import numpy as np
+import pytest
+
+from edged.errors import ModelError
+from edged.model import reference
+from edged.model.graph import Add, AveragePool, Conv, Dense, MaxPool, Operator, Softmax
+from edged.model.package import Input
+from edged.model.shapes import make_graph
+
+IMAGE = np.arange(9, dtype=np.float32).reshape(1, 1, 3, 3)
+
+
+def run(operator: Operator) -> list[float]:
+    graph = make_graph("test", "input", (1, 3, 3), [operator])
+    return [float(value) for value in reference.run(graph, IMAGE)[0]]
+
+
+def test_convolution_slides_the_window_without_turning_it() -> None:
+    weight = np.array([[[[0, 0], [0, 1]]]], np.float32)
+    bias = np.array([0.5], np.float32)
+
+    assert run(Conv("conv", ("input",), "y", weight, bias)) == [4.5, 5.5, 7.5, 8.5]
+
+
+def test_convolution_adds_the_residual_before_relu() -> None:
+    weight, bias = np.full((1, 1, 1, 1), -2, np.float32), np.array([3], np.float32)
+
+    y = run(Conv("conv", ("input", "input"), "y", weight, bias, relu=True))
+
+    assert y == [3, 2, 1, 0, 0, 0, 0, 0, 0]
+
+
+def test_padding_never_wins_a_maximum() -> None:
+    pool = MaxPool("pool", ("input",), "y", (2, 2), (2, 2), (1, 1, 0, 0))
+
+    graph = make_graph("test", "input", (1, 3, 3), [pool])
+
+    assert reference.run(graph, -IMAGE).tolist() == [[0, -1, -3, -4]]
+
+
+def test_padding_counts_in_a_mean_only_when_it_is_asked_to() -> None:
+    def mean(counted: bool) -> list[float]:
+        return run(AveragePool("pool", ("input",), "y", (3, 3), (3, 3), (1, 1, 1, 1), counted))
+
+    assert mean(False) == [2.0]
+    assert mean(True) == [pytest.approx(8 / 9)]
+
+
+def test_softmax_stays_finite_for_large_scores() -> None:
+    graph = make_graph("test", "input", (3,), [Softmax("softmax", ("input",), "y")])
+
+    scores = reference.run(graph, np.array([[1000, 1000, 0]], np.float32))
+
+    assert scores.tolist() == [[0.5, 0.5, 0]]
+
+
+def test_every_tensor_can_be_looked_at() -> None:
+    dense = Dense("dense", ("input",), "x", np.eye(3, dtype=np.float32), np.zeros(3, np.float32))
+    graph = make_graph("test", "input", (3,), [dense, Add("add", ("x", "input"), "y")])
+
+    tensors = reference.run_all(graph, np.ones((2, 3), np.float32), np.float64)
+
+    assert tensors["y"].tolist() == [[2, 2, 2]] * 2
+    assert tensors["y"].dtype == np.float64
+
+
+def test_pixels_become_what_the_network_wants() -> None:
+    images = np.zeros((2, 4, 5, 3), np.uint8)
+    images[:, 1, 2] = (255, 51, 0)  # red, green, blue
+    wants = Input(5, 4, "bgr", 1 / 255, mean=(0.0, 0.1, 0.5), std=(1.0, 0.1, 0.25))
+
+    x = reference.prepare(images, wants)
+
+    assert x.shape == (2, 3, 4, 5)
+    assert x.dtype == np.float32
+    assert x.flags.c_contiguous
+    np.testing.assert_allclose(x[1, :, 1, 2], [0, 1, 2], atol=1e-6)
+    np.testing.assert_allclose(x[0, :, 0, 0], [0, -1, -2], atol=1e-6)
+
+
+def test_operators_that_do_not_fit_are_named() -> None:
+    weight, bias = np.zeros((4, 2, 3, 3), np.float32), np.zeros(4, np.float32)
+    with pytest.raises(ModelError, match=r"operator stem \(Conv\) has weights .* do not fit 1 input channels"):
+        run(Conv("stem", ("input",), "y", weight, bias))
+    with pytest.raises(ModelError, match="the input size is too small for it"):
+        run(MaxPool("pool", ("input",), "y", (4, 4)))
+    with pytest.raises(ModelError, match=r"pads .* are not smaller than its window"):
+        run(MaxPool("pool", ("input",), "y", (2, 2), (1, 1), (2, 0, 0, 0)))
