@@ -1,0 +1,25 @@
+"""The JSON Schemas of what is published; `python -m edged.client.schema` writes the committed files."""
+
+import json
+from pathlib import Path
+
+from edged.messages import Event, Prediction, Published, Status
+
+FOLDER = Path(__file__).resolve().parents[1]
+PUBLISHED: dict[str, type[Published]] = {"prediction": Prediction, "event": Event, "status": Status}
+
+
+def schema_file(what: str) -> Path:
+    """Where the schema of a `prediction`, an `event` or a `status` is."""
+    return FOLDER / f"{what}.schema.json"
+
+
+def json_schema(what: str) -> str:
+    """The schema of what is published: every field that a message holds is required, others may be added."""
+    schema = PUBLISHED[what].model_json_schema(by_alias=True, mode="serialization")
+    return json.dumps({"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}, indent=2) + "\n"
+
+
+if __name__ == "__main__":
+    for each in PUBLISHED:
+        schema_file(each).write_text(json_schema(each))

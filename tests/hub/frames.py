@@ -1,0 +1,39 @@
+"""Frames as a camera would send them, for the tests of the hub."""
+
+from collections import Counter
+
+from edged.hub.slot import Held
+from edged.messages import CameraCount, Frame
+
+PIXELS = b"\0" * 12  # 2 × 2
+
+
+class CameraEnd:
+    """One run of a camera process: counts what it captures and drops."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.captured = 0
+        self.dropped: Counter[str] = Counter()
+
+    def count(self) -> CameraCount:
+        return CameraCount(captured=self.captured, dropped=dict(self.dropped))
+
+    def drop(self, reason: str) -> None:
+        self.captured += 1
+        self.dropped[reason] += 1
+
+    def frame(self, at_ns: int = 0) -> Held:
+        self.captured += 1
+        frame = Frame(
+            camera=self.name,
+            frame=self.captured - 1,
+            captured_at=at_ns / 1e9,
+            captured_ns=at_ns,
+            capture_s=0.01,
+            preprocess_s=0.001,
+            width=2,
+            height=2,
+            count=self.count(),
+        )
+        return Held(frame, PIXELS)

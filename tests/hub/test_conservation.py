@@ -1,0 +1,159 @@
+"""captured = predicted + dropped + waiting + in flight, exactly, whatever happens in whatever order."""
+
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
+
+from edged.hub.router import Assigned, Capacity, Router
+from edged.hub.slot import Held
+from tests.hub.frames import CameraEnd
+
+CAMERAS = ("door", "gate", "folder")
+WORKERS = ("local-0", "local-1")
+KEEP = 2
+cameras = st.sampled_from(CAMERAS)
+workers = st.sampled_from(WORKERS)
+
+
+class AnyHistory(RuleBasedStateMachine):
+    """Cameras and workers that come, go, send, lose, answer late or never. `folder` waits for grants."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.router = Router(CAMERAS, keep=KEEP, max_age_ns=500, deadline_ns=300)
+        self.now = 1000
+        self.ends = {name: CameraEnd(name) for name in CAMERAS}
+        self.told = dict.fromkeys(CAMERAS, 0)  # captured, as far as the hub can know
+        self.earlier = dict.fromkeys(CAMERAS, 0)
+        self.granted = dict.fromkeys(CAMERAS, 0)
+        self.published: list[Held] = []
+        self.jobs: list[Assigned] = []
+        for name in CAMERAS:
+            self.start(name)
+
+    def start(self, name: str) -> None:
+        self.ends[name] = CameraEnd(name)
+        self.earlier[name] += self.told[name]
+        self.told[name] = self.granted[name] = 0
+        self.router.camera_started(name, waits=name == "folder")
+
+    @rule(nanoseconds=st.integers(1, 400))
+    def time_passes(self, nanoseconds: int) -> None:
+        self.now += nanoseconds
+
+    @rule(name=cameras)
+    def the_camera_starts_again(self, name: str) -> None:
+        self.start(name)
+
+    @rule(name=cameras, age=st.integers(0, 700))
+    def a_frame_arrives(self, name: str, age: int) -> None:
+        if name == "folder":
+            if not self.granted[name]:
+                return
+            self.granted[name] -= 1
+        end = self.ends[name]
+        self.router.frame_arrived(end.frame(self.now - age), self.now)
+        self.told[name] = end.captured
+
+    @rule(name=cameras)
+    def a_frame_is_lost_on_the_link(self, name: str) -> None:
+        self.ends[name].frame()
+
+    @rule(name=cameras)
+    def a_frame_arrives_that_is_not_what_was_asked_for(self, name: str) -> None:
+        held = self.ends[name].frame()
+        self.router.frame_unusable(name, held.frame.count)
+        self.told[name] = self.ends[name].captured
+
+    @rule(name=cameras)
+    def the_camera_drops_a_frame_and_reports(self, name: str) -> None:
+        self.ends[name].drop("motion")
+        self.router.camera_reported(name, self.ends[name].count())
+        self.told[name] = self.ends[name].captured
+
+    @rule(name=cameras)
+    def a_frame_comes_twice(self, name: str) -> None:
+        if name != "folder" and self.ends[name].captured:
+            held = self.ends[name].frame(self.now)
+            self.router.frame_arrived(held, self.now)
+            self.router.frame_arrived(held, self.now)
+            self.told[name] = self.ends[name].captured
+
+    @rule()
+    def grants_are_sent(self) -> None:
+        for name, frames in self.router.grants().items():
+            assert name == "folder"
+            self.granted[name] += frames
+
+    @rule(name=workers, credit=st.integers(1, 3), batch=st.integers(1, 3))
+    def a_worker_joins(self, name: str, credit: int, batch: int) -> None:
+        self.router.worker_left(name, "worker_lost")
+        self.router.worker_joined(name, Capacity(credit, batch))
+
+    @rule(name=workers)
+    def a_worker_is_lost(self, name: str) -> None:
+        self.router.worker_left(name, "worker_lost")
+
+    @rule()
+    def jobs_are_assigned(self) -> None:
+        while assigned := self.router.assign(self.now):
+            self.jobs.append(assigned)
+
+    @precondition(lambda self: self.jobs)
+    @rule(data=st.data(), fails=st.booleans())
+    def a_worker_answers_perhaps_too_late(self, data: st.DataObject, fails: bool) -> None:
+        job = data.draw(st.sampled_from(self.jobs))
+        answered = self.router.answered(job.job, job.worker)
+        for held in answered.frames if answered else ():
+            if fails:
+                self.router.dropped(held, "device_error")
+            elif self.router.is_stale(held, self.now):
+                self.router.dropped(held, "stale")
+            else:
+                self.router.predicted(held)
+                self.published.append(held)
+
+    @rule()
+    def deadlines_are_kept(self) -> None:
+        for assigned in self.router.overdue(self.now):
+            self.router.give_up(assigned.job, "deadline")
+        assert (self.router.next_deadline_ns() or self.now + 1) > self.now
+
+    @invariant()
+    def every_frame_is_accounted_for(self) -> None:
+        for name, camera in self.router.cameras.items():
+            ledger = camera.ledger
+            in_flight = sum(
+                held.frame.camera == name for job in self.router.in_flight.values() for held in job.frames
+            )
+            assert ledger.pending == len(camera.slot) + in_flight
+            assert ledger.captured == self.earlier[name] + self.told[name]
+            assert ledger.captured == ledger.predicted + sum(ledger.dropped.values()) + ledger.pending
+            assert all(count > 0 for count in ledger.dropped.values())
+
+    @invariant()
+    def a_live_camera_keeps_the_newest_and_one_that_waits_loses_none_to_time(self) -> None:
+        for name in ("door", "gate"):
+            assert len(self.router.cameras[name].slot) <= KEEP
+        assert not {"superseded", "stale"} & self.router.cameras["folder"].ledger.dropped.keys()
+
+    @invariant()
+    def no_worker_has_more_than_its_credit(self) -> None:
+        for name, capacity in self.router._workers.items():
+            jobs = [job for job in self.router.in_flight.values() if job.worker == name]
+            assert len(jobs) <= capacity.credit
+            assert all(1 <= len(job.frames) <= capacity.batch for job in jobs)
+
+    @invariant()
+    def no_frame_is_published_twice(self) -> None:
+        assert len(set(self.published)) == len(self.published)
+
+    def teardown(self) -> None:
+        self.router.give_up_all("shutdown")
+        for camera in self.router.cameras.values():
+            assert camera.ledger.captured == camera.ledger.predicted + sum(camera.ledger.dropped.values())
+        assert self.router.idle
+
+
+TestAnyHistory = AnyHistory.TestCase
+TestAnyHistory.settings = settings(max_examples=100, stateful_step_count=60, deadline=None)

@@ -1,0 +1,131 @@
+from edged.hub.router import Assigned, Capacity, Router
+from edged.hub.slot import Held
+from tests.hub.frames import CameraEnd
+
+
+def a_router(*cameras: str, keep: int = 1) -> Router:
+    router = Router(cameras, keep=keep, max_age_ns=500, deadline_ns=300)
+    for name in cameras:
+        router.camera_started(name, waits=False)
+    return router
+
+
+def numbers(assigned: Assigned | None) -> list[tuple[str, int]]:
+    assert assigned
+    return [(held.frame.camera, held.frame.frame) for held in assigned.frames]
+
+
+def test_the_newest_frame_waits_and_the_one_before_is_dropped() -> None:
+    router, door = a_router("door"), CameraEnd("door")
+    for at_ns in (10, 20, 30):
+        router.frame_arrived(door.frame(at_ns), at_ns)
+    router.worker_joined("local-0", Capacity(credit=2, batch=1))
+    assert numbers(router.assign(40)) == [("door", 2)]
+    assert router.cameras["door"].ledger.dropped == {"superseded": 2}
+
+
+def test_a_worker_never_holds_more_jobs_than_its_credit() -> None:
+    router, door = a_router("door", keep=5), CameraEnd("door")
+    router.worker_joined("local-0", Capacity(credit=2, batch=1))
+    for at_ns in range(5):
+        router.frame_arrived(door.frame(at_ns), at_ns)
+    first, second = router.assign(10), router.assign(10)
+    assert router.assign(10) is None
+    assert first
+    assert second
+    assert router.answered(first.job, "local-0") is first
+    assert numbers(router.assign(10)) == [("door", 2)]
+
+
+def test_the_camera_that_has_waited_longest_comes_first_however_fast_the_other_one_is() -> None:
+    router = a_router("fast", "slow")
+    fast, slow = CameraEnd("fast"), CameraEnd("slow")
+    router.worker_joined("local-0", Capacity(credit=1, batch=1))
+    served = []
+    for now in range(0, 120, 10):
+        router.frame_arrived(fast.frame(now), now)
+        if now % 20 == 0:
+            router.frame_arrived(slow.frame(now), now)
+        if now % 20 == 10:
+            assigned = router.assign(now)
+            served += numbers(assigned)
+            assert assigned
+            router.answered(assigned.job, "local-0")
+    assert [name for name, _ in served] == ["fast", "slow"] * 3
+
+
+def test_a_job_carries_a_frame_of_each_camera_up_to_the_batch() -> None:
+    router = a_router("one", "two", "three", keep=2)
+    for name in ("one", "two", "three"):
+        end = CameraEnd(name)
+        router.frame_arrived(end.frame(1), 1)
+        router.frame_arrived(end.frame(2), 2)
+    router.worker_joined("local-0", Capacity(credit=1, batch=4))
+    assert numbers(router.assign(3)) == [("one", 0), ("two", 0), ("three", 0), ("one", 1)]
+
+
+def test_a_frame_that_is_too_old_is_dropped_before_it_is_sent() -> None:
+    router, door = a_router("door"), CameraEnd("door")
+    router.frame_arrived(door.frame(0), 0)
+    router.worker_joined("local-0", Capacity(credit=1, batch=1))
+    assert router.assign(501) is None
+    assert router.cameras["door"].ledger.dropped == {"stale": 1}
+
+
+def test_a_worker_that_is_lost_takes_its_frames_along_and_its_late_answer_counts_for_nothing() -> None:
+    router, door = a_router("door"), CameraEnd("door")
+    router.worker_joined("local-0", Capacity(credit=2, batch=1))
+    router.frame_arrived(door.frame(0), 0)
+    assigned = router.assign(0)
+    assert assigned
+    assert router.worker_left("local-0", "worker_lost") == 1
+    assert router.answered(assigned.job, "local-0") is None
+    assert router.cameras["door"].ledger.dropped == {"worker_lost": 1}
+
+
+def test_only_the_worker_that_has_the_job_can_answer_it() -> None:
+    router, door = a_router("door"), CameraEnd("door")
+    router.worker_joined("local-0", Capacity(credit=1, batch=1))
+    router.frame_arrived(door.frame(0), 0)
+    assigned = router.assign(0)
+    assert assigned
+    assert router.answered(assigned.job, "local-1") is None
+    assert router.answered(assigned.job, "local-0") is assigned
+
+
+def test_a_job_is_overdue_at_its_deadline() -> None:
+    router, door = a_router("door"), CameraEnd("door")
+    router.worker_joined("local-0", Capacity(credit=1, batch=1))
+    router.frame_arrived(door.frame(0), 0)
+    assigned = router.assign(100)
+    assert router.next_deadline_ns() == 400
+    assert router.overdue(399) == []
+    assert router.overdue(400) == [assigned]
+
+
+def test_a_camera_that_waits_is_granted_a_frame_for_each_place_and_none_is_dropped() -> None:
+    router, folder = a_router("folder", keep=2), CameraEnd("folder")
+    router.camera_started("folder", waits=True)
+    router.worker_joined("local-0", Capacity(credit=1, batch=1))
+    assert router.grants() == {"folder": 2}
+    assert router.grants() == {}
+    held: list[Held] = [folder.frame(0), folder.frame(0)]
+    for each in held:
+        router.frame_arrived(each, 0)
+    assert router.grants() == {}
+    assigned = router.assign(10_000)  # long after a live frame would be stale
+    assert numbers(assigned) == [("folder", 0)]
+    assert router.grants() == {"folder": 1}
+    assert not router.is_stale(held[0], 10_000)
+    assert router.cameras["folder"].ledger.dropped == {}
+
+
+def test_what_waits_after_a_camera_has_started_again_is_granted_later() -> None:
+    router, folder = a_router("folder", keep=2), CameraEnd("folder")
+    router.camera_started("folder", waits=True)
+    router.frame_arrived(folder.frame(0), 0)
+    router.camera_started("folder", waits=True)
+    assert router.grants() == {"folder": 1}
+    router.worker_joined("local-0", Capacity(credit=1, batch=1))
+    assert router.assign(0)
+    assert router.grants() == {"folder": 1}
