@@ -164,6 +164,19 @@ def test_without_opencl_numpy_takes_over_with_one_warning(tmp_path: Path) -> Non
     assert "pocl-opencl-icd" in done.stderr
 
 
+def test_numpy_needs_no_pyopencl_and_other_devices_say_that_it_does_not_load(tmp_path: Path) -> None:
+    (tmp_path / "pyopencl.py").write_text("raise ImportError('libOpenCL.so.1: no such file')")
+    broken = {"PYTHONPATH": str(tmp_path)}
+    model = models.small_network(tmp_path / "model.onnx")
+    arguments = ("predict", picture(tmp_path / "a.png"), "--model", model)
+
+    assert edged(*arguments, "--device", "numpy", env=broken).returncode == 0
+    refused = edged(*arguments, "--device", "gpu", env=broken)
+
+    assert refused.returncode == 3
+    assert "pyopencl does not load (libOpenCL.so.1: no such file)" in refused.stderr
+
+
 def test_without_opencl_a_device_that_was_asked_for_is_an_error(tmp_path: Path) -> None:
     model = models.small_network(tmp_path / "model.onnx")
 
