@@ -1,13 +1,11 @@
 """What an operator reads on the terminal and in the journal."""
 
-import logging
 import os
 import subprocess
 import sys
 from pathlib import Path
 
 SCRIPT = """
-import logging
 from edged import log
 log.configure({level!r})
 log.configure({level!r})

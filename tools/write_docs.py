@@ -1,9 +1,10 @@
-"""Writes the pages of docs/ that repeat what the code says, and the config's JSON Schema: `make docs`."""
+"""Writes the pages of docs/ that repeat what the code says, and the JSON Schemas: `make docs`."""
 
 import argparse
 import importlib
 import json
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from prometheus_client.metrics import MetricWrapperBase
 
 from edged import __version__
 from edged.cli import VERBS
+from edged.client import schema
 from edged.config_file import json_schema
 from edged.metrics import Metrics
 
@@ -33,11 +35,11 @@ Schema = Mapping[str, Any]
 
 def configuration() -> str:
     """Every key of the config file, by section."""
-    schema = json.loads(json_schema())
-    top = {name: value for name, value in schema["properties"].items() if name == "node"}
+    file = json.loads(json_schema())
+    top = {name: value for name, value in file["properties"].items() if name == "node"}
     parts = [_section("The file", "A whole pipeline; the same file serves every host of it.", top, set())]
     for name, place in SECTIONS.items():
-        section = schema["$defs"][name]
+        section = file["$defs"][name]
         required = set(section.get("required", ()))
         parts.append(_section(f"`{place}`", section["description"], section["properties"], required))
     return _page(
@@ -150,6 +152,7 @@ PAGES: Mapping[str, Callable[[], str]] = {
     "docs/commands.md": commands,
     "docs/metrics.md": metrics,
     "edged/edged.schema.json": json_schema,
+    **{f"edged/{what}.schema.json": partial(schema.json_schema, what) for what in schema.PUBLISHED},
 }
 
 
