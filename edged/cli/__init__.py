@@ -6,6 +6,7 @@ A verb's module has `add_arguments(parser)` and `run(arguments) -> exit code`.
 import argparse
 import importlib
 import os
+import signal
 import sys
 from collections.abc import Sequence
 
@@ -44,6 +45,8 @@ def run_command_line(argv: Sequence[str]) -> int:
     except EdgedError as error:
         print(f"edged: {error}", file=sys.stderr)
         return _exit_code(error)
+    except KeyboardInterrupt:
+        return 128 + signal.SIGINT  # as a shell would say it
     except BrokenPipeError:  # the reader of our output has gone: `edged subscribe | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
