@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -26,6 +27,7 @@ from edged.messages import (
 from tests.eventually import eventually
 
 SIDE = 32
+QUEUED = 64  # as the hub has it
 
 
 @dataclass(frozen=True)
@@ -42,6 +44,7 @@ class HubEnd:
     def __init__(self, address: str) -> None:
         self._socket: zmq.Socket[bytes] = zmq.Context.instance().socket(zmq.ROUTER)
         self._socket.setsockopt(zmq.LINGER, 0)
+        self._socket.setsockopt(zmq.RCVHWM, QUEUED)
         self._socket.bind(address)
         self._peer = b""
         self.hello: CameraHello | None = None
@@ -54,18 +57,24 @@ class HubEnd:
 
     def listen(self, within_ms: int = 50) -> None:
         """Take in what has come, waiting so long for the first."""
-        while self._socket.poll(within_ms):
-            peer, header, *payload = self._socket.recv_multipart()
-            self._take(peer, decode(header), payload)
+        while self.listen_once(within_ms):
             within_ms = 0
 
-    def start(self, camera: str) -> None:
+    def listen_once(self, within_ms: int = 50) -> bool:
+        """Take in one message; False if none has come in time."""
+        if not self._socket.poll(within_ms):
+            return False
+        peer, header, *payload = self._socket.recv_multipart()
+        self._take(peer, decode(header), payload)
+        return True
+
+    def start(self, camera: str, side: int) -> None:
         """Wait for the camera's hello and answer it."""
         eventually(self.has_hello, within_s=15)
         assert self.hello
         assert self.hello.camera == camera
         assert self._peer == f"camera/{camera}".encode()
-        self.send(Capture(width=SIDE, height=SIDE))
+        self.send(Capture(width=side, height=side))
 
     def last_report(self) -> CameraReport | None:
         """The newest report, after listening."""
@@ -86,6 +95,12 @@ class HubEnd:
         """Whether the last report has come, after listening."""
         report = self.last_report()
         return report is not None and report.ended
+
+    def dropped_slowly(self) -> dict[str, int]:
+        """What the camera has dropped, by the newest frame, after a pause and taking in one message only."""
+        threading.Event().wait(0.02)
+        self.listen_once()
+        return self.frames[-1].frame.count.dropped if self.frames else {}
 
     def close(self) -> None:
         """Gone."""
@@ -118,18 +133,18 @@ class CameraRun:
 
     def last_words(self, within_s: float = 10.0) -> CameraReport:
         """The report that has `ended`, after the process has gone with exit code 0."""
+        eventually(self.hub.has_ended, within_s)
         assert self.process.wait(within_s) == 0
-        self.hub.listen()
-        report = self.hub.reports[-1]
-        assert report.ended
-        return report
+        return self.hub.reports[-1]
 
 
 @contextmanager
-def running_camera(folder: Path, camera: str, settings: str, capture: bool = True) -> Iterator[CameraRun]:
+def running_camera(
+    folder: Path, camera: str, settings: str, capture: bool = True, side: int = SIDE
+) -> Iterator[CameraRun]:
     """`edged camera door` with the `settings` of the config (YAML flow mapping); killed at the end.
 
-    `capture`: answer its hello at once.
+    `capture`: answer its hello at once, with `side` × `side`.
     """
     config = folder / "edged.yaml"
     config.write_text(f"cameras: {{{camera}: {settings}}}\n")
@@ -139,7 +154,7 @@ def running_camera(folder: Path, camera: str, settings: str, capture: bool = Tru
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
     try:
         if capture:
-            hub.start(camera)
+            hub.start(camera, side)
         yield CameraRun(hub, process)
     finally:
         process.kill()

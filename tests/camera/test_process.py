@@ -104,14 +104,26 @@ def test_each_frame_carries_the_count_so_far(tmp_path: Path) -> None:
         assert received.frame.count.captured == received.frame.frame + 1
 
 
-def test_a_hub_that_does_not_read_costs_frames_but_never_their_count(tmp_path: Path) -> None:
-    video = write_video(tmp_path / "clip.avi", [plain(90, 320, 240)] * 60, fps=500)
+def test_many_grants_at_once_lose_nothing(tmp_path: Path) -> None:
+    video = write_video(tmp_path / "clip.avi", [plain(90)] * 60)
 
-    with running_camera(tmp_path, "door", f"{{source: {video}, pace: fast, at_end: loop}}") as camera:
-        grant(camera.hub, 100_000)
-        eventually(lambda: camera.hub.has_frames(100))
+    with running_camera(tmp_path, "door", f"{{source: {video}, pace: fast}}") as camera:
+        grant(camera.hub, 64)
+        eventually(camera.hub.has_ended)
+        report = camera.last_words()
+
+    assert len(camera.hub.frames) == 60
+    assert report.count.dropped == {}
+
+
+def test_a_hub_that_is_slow_to_read_gets_fewer_frames_and_none_is_lost_from_the_count(tmp_path: Path) -> None:
+    video = write_video(tmp_path / "clip.avi", [plain(90)] * 400, fps=1000)
+
+    with running_camera(tmp_path, "door", f"{{source: {video}, at_end: loop}}", side=200) as camera:
+        eventually(lambda: "link_full" in camera.hub.dropped_slowly(), within_s=15)
         report = camera.stop()
 
+    assert set(report.count.dropped) == {"link_full"}
     assert unaccounted(report.count, len(camera.hub.frames)) == 0
 
 
