@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 SCRIPT = """
+import logging
 from edged import log
 log.configure({level!r})
 log.configure({level!r})
