@@ -8,6 +8,7 @@ import platform
 import re
 from pathlib import Path
 from typing import Annotated, Literal
+from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationInfo, field_validator
 
@@ -18,6 +19,12 @@ HOST_AND_PORT = r"^[^:/\s]+:\d{1,5}$"
 STREAMS = ("rtsp://", "rtsps://", "http://", "https://")
 LOOPBACK = frozenset({"127.0.0.1", "localhost"})
 _PASSWORD_IN_URL = re.compile(r"://[^/@]*:[^/@]+@")
+
+
+def _host(url: str) -> str | None:
+    """Raises ValueError for an address or port that cannot be."""
+    parts = urlsplit(url)
+    return parts.hostname if parts.port is None or parts.port else None
 
 
 def _with_port(address: str) -> str:
@@ -95,6 +102,8 @@ class Camera(Section):
             raise ValueError("the one synthetic camera is synthetic:digits")
         if isinstance(source, str) and "://" in source and not source.lower().startswith(STREAMS):
             raise ValueError(f"a URL must start with one of: {', '.join(STREAMS)}")
+        if isinstance(source, str) and "://" in source and not _host(source):
+            raise ValueError("a URL must name a host")
         return source
 
     @field_validator("password_env")

@@ -62,3 +62,9 @@ def test_credentials_go_into_the_url_encoded() -> None:
 
 def test_messages_show_no_secret() -> None:
     assert without_secrets("rtsp://me:pw@cam:554/live?token=abc#x") == "rtsp://cam:554/live"
+
+
+@pytest.mark.parametrize("url", ["rtsp://", "rtsp://[bad", "http://cam:99999/x"])
+def test_a_url_without_a_possible_host_is_a_mistake_in_the_config(url: str) -> None:
+    with pytest.raises(ValueError, match="source"):
+        config.Camera(source=url)

@@ -1,5 +1,6 @@
 """Sources of pictures, one file a kind, and the choice between them."""
 
+import os
 from pathlib import Path
 from typing import Literal
 
@@ -53,4 +54,4 @@ def _kind(place: str) -> Kind:
         return "synthetic"
     if place.lower().startswith(config.STREAMS):
         return "stream"
-    return "video" if path.is_file() or path.suffix.lower() in VIDEO_SUFFIXES else "folder"
+    return "video" if os.path.isfile(path) or path.suffix.lower() in VIDEO_SUFFIXES else "folder"

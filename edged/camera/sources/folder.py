@@ -1,5 +1,6 @@
 """A folder of pictures."""
 
+import os
 from pathlib import Path
 
 import cv2
@@ -28,11 +29,11 @@ class Folder:
 
     def open(self) -> None:
         """List the pictures. Raises CameraError for a folder that is absent or has none."""
-        if not self._path.exists():
+        if not os.path.exists(self._path):
             raise CameraError(f"{self._path} does not exist; a source is {KINDS}")
-        if not self._path.is_dir():
+        if not os.path.isdir(self._path):
             raise CameraError(f"{self._path} is no folder")
-        self._files = sorted(p for p in self._path.rglob("*") if p.suffix.lower() in SUFFIXES and p.is_file())
+        self._files = sorted(file for file in self._path.rglob("*") if _is_picture(file))
         if not self._files:
             raise CameraError(f"{self._path} holds no pictures: expected {', '.join(sorted(SUFFIXES))}")
         self._next = self._read = 0
@@ -60,6 +61,10 @@ class Folder:
     def _truth_of(self, path: Path) -> str | None:
         below = path.relative_to(self._path).parts
         return below[0] if len(below) > 1 else None
+
+
+def _is_picture(file: Path) -> bool:
+    return file.suffix.lower() in SUFFIXES and os.path.isfile(file)
 
 
 def read_picture(path: Path) -> Pixels:

@@ -29,8 +29,8 @@ class V4l2:
         capture = cv2.VideoCapture(str(self._path), cv2.CAP_V4L2)
         if not capture.isOpened():
             raise CameraError(f"{self._path} cannot be opened: another program uses it, or it is no camera")
-        # Two buffers: one is filled while the other is held. OpenCV gives a buffer back only at the next read,
-        # so that with one every second picture would be lost, and each further one is a picture older.
+        # Two buffers: one is filled while the other is held, since OpenCV gives a buffer back only at the next
+        # read. Each further one would hold an older picture.
         capture.set(cv2.CAP_PROP_BUFFERSIZE, 2)
         for key, value in self._wishes.items():
             capture.set(key, value)
@@ -50,7 +50,7 @@ class V4l2:
         self._capture = None
 
     def _check_access(self) -> None:
-        if not self._path.exists():
+        if not os.path.exists(self._path):
             raise CameraError(f"{self._path} does not exist: see `edged devices` for the cameras found")
         if not os.access(self._path, os.R_OK | os.W_OK):
             raise CameraError(f"{self._path} may not be opened by this user: add the user to the group `video`")

@@ -1,5 +1,6 @@
 """A recorded video."""
 
+import os
 from pathlib import Path
 
 import cv2
@@ -26,7 +27,7 @@ class VideoFile:
 
     def open(self) -> None:
         """Raises CameraError that names the file, where it is absent or no video."""
-        if not self._path.is_file():
+        if not os.path.isfile(self._path):
             raise CameraError(f"{self._path} does not exist or is no file")
         self._capture = cv2.VideoCapture(str(self._path), cv2.CAP_FFMPEG)
         if not self._capture.isOpened():
