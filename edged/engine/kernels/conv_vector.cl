@@ -61,7 +61,7 @@ KERNEL void conv_vector(__global const float *restrict in, __global const vector
                 UNROLL for (int line = 0; line < PREFETCH; line++)
                     ASK_FOR(ahead + line);
                 ahead += PREFETCH;
-                UNROLL for (int c = 0; c < IN_BLOCK; c++) {
+                for (int c = 0; c < IN_BLOCK; c++) {
                     const vector weight = w[c];
                     UNROLL for (int y = 0; y < TILE_H; y++)
                         UNROLL for (int x = 0; x < TILE_W; x++)

@@ -1,0 +1,74 @@
+"""What `edged bench` prints: a table for people, one JSON object for programs."""
+
+import json
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from edged.model.cost import macs
+from edged.model.package import Model
+from edged.worker.runtime import ModelRuntime
+
+Report = dict[str, Any]
+
+
+@dataclass
+class Timing:
+    """Wall seconds of each run: of the whole job, and of the host's part, to enqueue the kernels."""
+
+    seconds: list[float] = field(default_factory=list)
+    host_seconds: list[float] = field(default_factory=list)
+
+
+def report(model: Model, variant: str, runtime: ModelRuntime, batch: int, timing: Timing) -> Report:
+    """One variant's figures. `size` is (width, height), `macs` counts one frame."""
+    return {
+        "model": model.name,
+        "random_weights": model.random_weights,
+        "size": [model.input.width, model.input.height],
+        "macs": macs(model.graph),
+        "batch": batch,
+        "device": runtime.device_name,
+        "precision": "fp32",
+        "conv": variant,
+        "runs": len(timing.seconds),
+        "seconds": {
+            "median": statistics.median(timing.seconds),
+            "min": min(timing.seconds),
+            "p99": float(np.percentile(timing.seconds, 99)),
+        },
+        "host_seconds": statistics.median(timing.host_seconds),
+        "kernels": runtime.kernels,
+    }
+
+
+def as_json(reports: Sequence[Report]) -> str:
+    """The first report; the second, if there is one, in it as `compared`."""
+    first, *others = reports
+    return json.dumps(first | {"compared": others[0]} if others else first)
+
+
+def as_table(reports: Sequence[Report]) -> str:
+    """A heading, a line a variant, and how they compare."""
+    first, *others = reports
+    width, height = first["size"]
+    lines = [
+        f"{first['model']} {width}×{height}, batch {first['batch']}, {first['macs'] / 1e6:.1f} MMAC a frame, "
+        f"{first['precision']}, on {first['device']}",
+        f"{'convolution':12}{'median':>12}{'min':>12}{'p99':>12}{'host':>12}{'GMAC/s':>9}{'kernels':>9}{'runs':>6}",
+        *map(_line, reports),
+    ]
+    for other in others:
+        times = other["seconds"]["median"] / first["seconds"]["median"]
+        lines.append(f"{other['conv']} takes {times:.1f} times as long as {first['conv']}")
+    return "\n".join(lines)
+
+
+def _line(row: Report) -> str:
+    seconds = [*row["seconds"].values(), row["host_seconds"]]
+    speed = row["macs"] * row["batch"] / row["seconds"]["median"] / 1e9
+    times = "".join(f"{value * 1e3:9.2f} ms" for value in seconds)
+    return f"{row['conv']:12}{times}{speed:9.1f}{row['kernels']:9}{row['runs']:6}"
