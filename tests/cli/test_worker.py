@@ -56,6 +56,24 @@ def test_a_worker_greets_answers_as_the_reference_does_and_stops(tmp_path: Path,
     assert single.forward_s > 0
 
 
+@pytest.mark.parametrize("device", DEVICES)
+def test_jobs_that_overlap_on_the_device_keep_their_own_answers(tmp_path: Path, device: str) -> None:
+    file = models.small_network(tmp_path / "model.onnx")
+    model = load_model(Model(path=file))
+    images = pictures(24)
+    expected = softmax(reference.run(model.graph, reference.prepare(images, model.input)))
+
+    with worker_process(tmp_path, config(file, device, ", credit: 16")) as worker:
+        worker.hello()
+        for number, image in enumerate(images):
+            worker.submit(number, image[np.newaxis], top=1)
+        answers = [worker.answer() for _ in images]
+
+    assert [answer.job for answer in answers] == list(range(24))
+    best = [answer.frames[0][0].score for answer in answers if isinstance(answer, Scores)]
+    np.testing.assert_allclose(best, expected.max(axis=1), atol=1e-5)
+
+
 @pytest.mark.skipif("auto" not in DEVICES, reason="no OpenCL runtime")
 def test_a_worker_that_had_to_compile_starts_again_without_the_compilers_memory(tmp_path: Path) -> None:
     file = models.small_network(tmp_path / "model.onnx")
