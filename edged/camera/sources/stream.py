@@ -4,7 +4,7 @@ from urllib.parse import quote, urlsplit, urlunsplit
 
 import cv2
 
-from edged.camera.sources.capture import picture_of
+from edged.camera.sources.opencv import picture_of
 from edged.camera.sources.picture import Picture
 from edged.clock import now_ns, seconds_since
 from edged.errors import CameraError

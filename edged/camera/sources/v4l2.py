@@ -5,7 +5,7 @@ from pathlib import Path
 
 import cv2
 
-from edged.camera.sources.capture import picture_of
+from edged.camera.sources.opencv import picture_of
 from edged.camera.sources.picture import Picture
 from edged.errors import CameraError
 
