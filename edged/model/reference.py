@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from edged.model import graph
 from edged.model.graph import Float32, Graph, Operator, Pads, Pair
 from edged.model.package import Input
+from edged.model.shapes import extent
 
 Array = NDArray[Any]
 NO_PADS = (0, 0, 0, 0)
@@ -64,9 +65,7 @@ def _conv(operator: graph.Conv, x: Array, *residual: Array) -> Array:
 
 def _patches(x: Array, kernel: Pair, strides: Pair, pads: Pads, dilations: Pair) -> Array:
     """A view [n, channels, kernel rows, kernel columns, rows, columns]: what each tap sees at each position."""
-    x = _padded(x, pads, 0)
-    extent = (dilations[0] * (kernel[0] - 1) + 1, dilations[1] * (kernel[1] - 1) + 1)
-    seen = sliding_window_view(x, extent, axis=(2, 3))
+    seen = sliding_window_view(_padded(x, pads, 0), extent(kernel, dilations), axis=(2, 3))
     seen = seen[:, :, :: strides[0], :: strides[1], :: dilations[0], :: dilations[1]]
     return seen.transpose(0, 1, 4, 5, 2, 3)
 

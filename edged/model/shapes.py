@@ -34,13 +34,16 @@ def misfit(operator: Operator, problem: str) -> ModelError:
     return ModelError(f"operator {operator.name} ({type(operator).__name__}) {problem}")
 
 
+def extent(kernel: Pair, dilations: Pair) -> Pair:
+    """The rows and columns that a window spans."""
+    return dilations[0] * (kernel[0] - 1) + 1, dilations[1] * (kernel[1] - 1) + 1
+
+
 def windows(size: Pair, kernel: Pair, strides: Pair, pads: Pads, dilations: Pair = (1, 1)) -> Pair:
     """How many window positions there are (rows, columns); below 1 where the window is larger than the image."""
     top, left, bottom, right = pads
-    extent = (dilations[0] * (kernel[0] - 1) + 1, dilations[1] * (kernel[1] - 1) + 1)
-    rows = (size[0] + top + bottom - extent[0]) // strides[0] + 1
-    columns = (size[1] + left + right - extent[1]) // strides[1] + 1
-    return rows, columns
+    high, wide = extent(kernel, dilations)
+    return (size[0] + top + bottom - high) // strides[0] + 1, (size[1] + left + right - wide) // strides[1] + 1
 
 
 @singledispatch

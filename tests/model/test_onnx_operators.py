@@ -259,7 +259,10 @@ REFUSED: dict[str, tuple[Callable[[Network], object], str]] = {
     "an image as output": (lambda n: n.add("Relu"), "supported is one score for each class"),
     "a sum of two shapes": (lambda n: n.add("Add", n.add("GlobalAveragePool"), reads="input"), "two of one shape"),
     "a broadcast along rows": (lambda n: n.add("Add", n.normal(10)), "one value, or one for each channel"),
-    "a reshape of the batch": (lambda n: n.add("Reshape", n.weight(np.array([2, -1]))), "one batch by itself"),
+    "a reshape of the batch": (
+        lambda n: n.add("Reshape", n.weight(np.array([2, -1]))),
+        "supported is a first number of 0, -1 or 1: the batch",
+    ),
     "a transpose": (lambda n: n.add("Transpose", perm=[0, 1, 3, 2]), r"moves axes by \(0, 1, 3, 2\)"),
 }
 

@@ -32,7 +32,7 @@ class OnnxFile:
 
 def read_file(path: Path) -> OnnxFile:
     """Read and check the frame of the file, not yet its operators. Raises ModelError."""
-    content = read_bytes(path)
+    content = _content(path)
     model = onnx.ModelProto()
     try:
         model.ParseFromString(content)
@@ -49,8 +49,7 @@ def read_file(path: Path) -> OnnxFile:
     return OnnxFile(path, model, _opset(path, model), digest.hexdigest(), metadata)
 
 
-def read_bytes(path: Path) -> bytes:
-    """The file's content, up to `MAX_BYTES`. Raises ModelError."""
+def _content(path: Path) -> bytes:
     try:
         if not path.is_file():
             problem = "is not a file" if path.exists() else "no such file"
@@ -82,7 +81,7 @@ def _load_external_data(path: Path, model: onnx.ModelProto) -> list[Path]:
         file = (path.parent / location).resolve()
         if not file.is_relative_to(path.parent.resolve()):
             raise ModelError(f"{path}: tensor {tensor.name} lies in {location}, outside the model's folder")
-        read_limit(path, tensor.name, file)
+        _check_external(path, tensor.name, file)
         try:
             load_external_data_for_tensor(tensor, str(path.parent))
         except Exception as error:  # see the module's docstring
@@ -92,8 +91,7 @@ def _load_external_data(path: Path, model: onnx.ModelProto) -> list[Path]:
     return sorted(files)
 
 
-def read_limit(path: Path, tensor: str, file: Path) -> None:
-    """Raises ModelError where the external data of `tensor` is missing or too large."""
+def _check_external(path: Path, tensor: str, file: Path) -> None:
     if not file.is_file():
         raise ModelError(f"{path}: tensor {tensor} lies in {file}, which does not exist: put it beside the model")
     if file.stat().st_size > MAX_BYTES:

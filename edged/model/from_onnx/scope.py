@@ -76,11 +76,7 @@ class Scope:
             raise ModelError(
                 f"input {name} is of type {constant.dtype}; supported are float16, float32 and float64"
             )
-        with np.errstate(over="ignore"):  # found by the next line
-            weights = constant.astype(np.float32)
-        if not np.isfinite(weights).all():
-            raise ModelError(f"input {name} holds infinities or NaN")
-        return weights
+        return as_weights(constant, f"input {name}")
 
     def value(self, name: str) -> Value:
         """A tensor that depends on the network's input."""
@@ -130,6 +126,15 @@ class Scope:
             self._append(Flatten(flat, (value.tensor,), flat))
         return flat
 
+    def padded_size(self, tensor: str, pads: Pads) -> Pair:
+        """Height and width of a tensor of the graph with zeros around it."""
+        _, height, width = self.shapes[tensor]
+        return height + pads[0] + pads[2], width + pads[1] + pads[3]
+
+    def writer(self, tensor: str) -> Operator | None:
+        """The operator that writes a tensor of the graph; None for the network's input."""
+        return next((operator for operator in self.operators if operator.output == tensor), None)
+
     def push(self, operator: Operator, shape: Shape | None = None) -> None:
         """Append an operator that writes a tensor of the file, seen with `shape` where that is not its own."""
         self._append(operator)
@@ -163,3 +168,12 @@ class Scope:
             bias = np.zeros(out, np.float32)
             self._append(Conv(name, (value.tensor,), name, weight, bias, value.steps, value.pads))
         return Value(name, value.shape)
+
+
+def as_weights(numbers: Constant, what: str) -> Float32:
+    """A copy in float32, which may be written to. Raises ModelError for numbers that are not finite in float32."""
+    with np.errstate(over="ignore"):  # found by the next line
+        weights = numbers.astype(np.float32, order="C")
+    if not np.isfinite(weights).all():
+        raise ModelError(f"{what} holds infinities or NaN, or numbers that float32 does not hold")
+    return weights

@@ -1,0 +1,54 @@
+"""What Conv and the pools say of their windows: kernel, strides and pads."""
+
+from edged.errors import ModelError
+from edged.model.from_onnx.node import Node
+from edged.model.from_onnx.scope import NO_PADS
+from edged.model.graph import Pads, Pair
+
+MAX_STEP = 2**16  # of a kernel, stride, dilation or pad
+
+
+def pair(node: Node, name: str, default: Pair | None) -> Pair:
+    numbers = node.integers(name) or default
+    if numbers is None:
+        raise ModelError(f"attribute {name} is missing")
+    first, second = _numbers(node, name, numbers, 2, least=1)
+    return first, second
+
+
+def padding(node: Node, size: Pair, extent: Pair, strides: Pair) -> Pads:
+    """Explicit pads, or those that `auto_pad` means (ONNX operator specification, Conv)."""
+    auto = node.text("auto_pad", "NOTSET")
+    if auto == "NOTSET":
+        pads = _numbers(node, "pads", node.integers("pads") or NO_PADS, 4, least=0)
+        return pads[0], pads[1], pads[2], pads[3]
+    if auto == "VALID":
+        return NO_PADS
+    if auto not in {"SAME_UPPER", "SAME_LOWER"}:
+        raise ModelError(f"attribute auto_pad is {auto}; supported are NOTSET, SAME_UPPER, SAME_LOWER and VALID")
+    totals = [max(0, (-(-size[i] // strides[i]) - 1) * strides[i] + extent[i] - size[i]) for i in (0, 1)]
+    less, more = [total // 2 for total in totals], [total - total // 2 for total in totals]
+    if auto == "SAME_LOWER":
+        less, more = more, less
+    return less[0], less[1], more[0], more[1]
+
+
+def last_window(size: int, kernel: int, stride: int, before: int, after: int) -> int:
+    """Padding that one more, cut window takes; none where that window would begin beyond the image."""
+    left_over = (size + before + after - kernel) % stride
+    begin = size + before + after - kernel - left_over + stride
+    return stride - left_over if left_over and begin < size + before else 0
+
+
+def _numbers(node: Node, name: str, numbers: tuple[int, ...], count: int, least: int) -> tuple[int, ...]:
+    if len(numbers) != count or not all(least <= number <= MAX_STEP for number in numbers):
+        raise ModelError(
+            f"attribute {name} is {numbers}; supported are {count} numbers from {least} to {MAX_STEP}"
+        )
+    return numbers
+
+
+def sum_of(*several: Pads) -> Pads:
+    """Side by side."""
+    top, left, bottom, right = (sum(side) for side in zip(*several, strict=True))
+    return top, left, bottom, right
