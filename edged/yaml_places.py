@@ -21,15 +21,15 @@ _NULL = {"", "~", "null", "Null", "NULL"}
 _BOOL = {"true": True, "True": True, "TRUE": True, "false": False, "False": False, "FALSE": False}
 _INT = re.compile(r"[-+]?\d{1,18}|0o[0-7]{1,18}|0x[0-9a-fA-F]{1,15}", re.ASCII)
 _FLOAT = re.compile(r"[-+]?(\.\d+|\d+(\.\d*)?)(e[-+]?\d+)?|[-+]?\.inf|\.nan", re.ASCII | re.IGNORECASE)
-_IN_PLAIN_WORDS = {
+_IN_PLAIN_WORDS = {  # by the start of what PyYAML says
     "mapping values are not allowed here": "a ':' where no key can stand: indent the line as its neighbours are, "
     "or put quotes around a text that holds ': '",
     "could not find expected ':'": "expected 'key: value'",
-    "expected <block end>, but found '<block mapping start>'": "indented otherwise than the lines above",
-    "expected <block end>, but found '-'": "a '-' that is indented otherwise than the lines above",
-    "expected <block end>, but found '?'": "indented otherwise than the lines above",
-    "found character '\\t' that cannot start any token": "a tab: YAML is indented with spaces",
+    "expected <block end>, but found": "indented otherwise than the lines above",
+    "found character '\\t'": "a tab: YAML is indented with spaces",
+    "found character": "a text that starts with this character needs quotes",
     "found unexpected end of stream": "a quote that is never closed",
+    "expected ',' or": "a '{' or '[' before this is not closed, or a ',' is missing",
     "but found another document": "a second document: there must be one alone",
 }
 
@@ -148,7 +148,10 @@ def read(text: str) -> Document:
         unclosed = error.problem == "found unexpected end of stream"
         mark = error.context_mark if unclosed else error.problem_mark
         problem = error.problem or error.context or "not YAML"
-        message = _IN_PLAIN_WORDS.get(problem, f"not YAML: {problem}")
+        message = next(
+            (words for start, words in _IN_PLAIN_WORDS.items() if problem.startswith(start)),
+            f"not YAML: {problem}",
+        )
         return Document(mistakes=[Mistake(_place(mark) if mark else Place(1, 1), (), message)])
     except yaml.reader.ReaderError as error:
         before = text[: error.position]

@@ -128,6 +128,8 @@ def test_a_mistake_is_told_with_its_place_and_what_was_expected(write: Write, te
         ("cameras:\n\tdoor: 1\n", "2:1: a tab: YAML is indented with spaces"),
         ("cameras: {a: {source: 'x}}\n", "1:23: a quote that is never closed"),
         ("cameras: a: b\n", "1:11: a ':' where no key can stand"),
+        ("cameras: {a: {source: 0\n", "2:1: a '{' or '[' before this is not closed"),
+        ("cameras: {a: {source: @x}}\n", "1:23: a text that starts with this character needs quotes"),
         ("cameras: [\x01]\n", "1:11: not text: character 0x1"),
         ('cameras: "\\UFFFFFFFF"\n', "not YAML: a number out of range"),
         ("a: 1\n---\nb: 2\n", "2:1: a second document: there must be one alone"),
