@@ -1,7 +1,7 @@
 """The network as operators and tensors, independent of any device.
 
 Shapes are those of one frame: (channels, height, width) or (features,). The batch is the plan's matter.
-Weights are float32 and belong to their operator.
+Weights are C-contiguous float32 and belong to their operator.
 """
 
 from collections.abc import Mapping

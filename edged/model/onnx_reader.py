@@ -70,7 +70,8 @@ def graph_of(file: OnnxFile, input_size: Pair | None = None) -> Graph:
         with _place(f"{file.path}: initializer {tensor.name}"):
             scope.define(tensor.name, array_of(tensor))
     for proto in file.model.graph.node:
-        with _place(f"{file.path}: node {proto.name or '/'.join(proto.output)} ({proto.op_type})"):
+        name = proto.name or (proto.output[0] if proto.output else "without a name")
+        with _place(f"{file.path}: node {name} ({proto.op_type})"):
             _convert(proto, file.opset, scope)
     with _place(f"{file.path}: output"):
         output = output_of(file, scope)

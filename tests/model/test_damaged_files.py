@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -10,10 +11,12 @@ import pytest
 from onnx import AttributeProto, TensorProto, helper
 from onnx.external_data_helper import convert_model_to_external_data
 
+from edged import config
 from edged.errors import ModelError
 from edged.model import reference
 from edged.model.from_onnx.file import read_file
 from edged.model.onnx_reader import read_onnx
+from edged.model.package import load_model
 from edged.model.passes import simplify
 from tests.model.onnx_files import Network, onnxruntime_outputs, relative_error, resnet
 
@@ -124,6 +127,16 @@ def test_files_of_another_kind(tmp_path: Path, content: bytes, message: str) -> 
         read_file(path)
 
 
+@pytest.mark.parametrize("text", [b"conv_0", b"input", b"weight_3", b"Conv", b"pads", b"animals", b"edged.name"])
+def test_names_that_are_not_utf8(tmp_path: Path, text: bytes) -> None:
+    whole = resnet(18, 40, 40, base=2, classes=4).model({"edged.name": "animals"}).SerializeToString()
+    path = tmp_path / "model.onnx"
+    for count in (1, -1):
+        path.write_bytes(whole.replace(text, b"\xff" * len(text), count))
+        with suppress(ModelError):
+            load_model(config.Model(path=path))
+
+
 def test_a_missing_file_and_a_folder(tmp_path: Path) -> None:
     with pytest.raises(ModelError, match="absent: no such file"):
         read_file(tmp_path / "absent")
@@ -210,7 +223,9 @@ def test_weights_in_a_file_beside_the_model(tmp_path: Path) -> None:
         ("/etc/passwd", "lies in /etc/passwd, outside the model's folder"),
         ("absent.bin", "which does not exist: put it beside the model"),
         ("link.bin", "lies in link.bin, outside the model's folder"),
-        ("short.bin", "cannot be read from short.bin|is damaged"),
+        ("short.bin", "cannot be read from its file|is damaged"),
+        ("a\0b", "cannot be read from its file"),
+        ("", "which does not exist"),
     ],
 )
 def test_weights_in_other_files_that_are_refused(tmp_path: Path, location: str, message: str) -> None:

@@ -277,3 +277,8 @@ def test_what_is_not_supported_is_refused_by_name(tmp_path: Path, case: str) -> 
     with pytest.raises(ModelError, match=message) as error:
         read_onnx(path)
     assert str(error.value).startswith(f"{path}: ")
+
+
+def test_a_whole_network_of_another_kind_is_refused_by_its_first_unknown_node(shared_data: Path) -> None:
+    with pytest.raises(ModelError, match=r"node fire2/concat_1 \(Concat\): operator Concat is not supported"):
+        read_onnx(shared_data / "models" / "squeezenet_fp16.onnx")

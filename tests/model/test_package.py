@@ -1,15 +1,20 @@
 """A model by name or path, with what its file and the config say."""
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
+from onnx import numpy_helper
 
 from edged import config
 from edged.errors import ModelError
+from edged.model import reference
 from edged.model.metadata import Metadata, decode, encode
 from edged.model.package import Input, load_model
-from tests.model.onnx_files import Network, resnet
+from tests.model.onnx_files import Network, relative_error, resnet
 
 LABELS = ("cat", "dog", "bird", "fish")
 METADATA = Metadata(
@@ -158,3 +163,27 @@ def test_metadata_that_make_no_sense(tmp_path: Path, key: str, value: str, messa
 
     with pytest.raises(ModelError, match=f"file.onnx: .*{message}"):
         load_model(config.Model(path=path))
+
+
+def test_onnx_is_imported_for_a_file_only() -> None:
+    program = (
+        "import sys; from edged.config import Model; from edged.model.package import load_model; "
+        "load_model(Model(name='resnet18', size=32)); assert 'onnx' not in sys.modules"
+    )
+
+    subprocess.run([sys.executable, "-c", program], check=True)
+
+
+def test_half_precision_weights_are_computed_in_single(tmp_path: Path) -> None:
+    network = resnet(18, 40, 40, base=4, classes=4)
+    x = np.random.default_rng(0).standard_normal((1, 3, 40, 40)).astype(np.float32)
+    single = reference.run(load_model(config.Model(path=network.save(tmp_path / "single.onnx"))).graph, x)
+
+    for tensor in network.weights:
+        values = numpy_helper.to_array(tensor)
+        if values.dtype == np.float32:
+            tensor.CopyFrom(numpy_helper.from_array(values.astype(np.float16), tensor.name))
+    half = reference.run(load_model(config.Model(path=network.save(tmp_path / "half.onnx"))).graph, x)
+
+    assert half.dtype == np.float32
+    assert 0 < relative_error(half, single) < 0.01

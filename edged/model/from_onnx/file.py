@@ -44,7 +44,7 @@ def read_file(path: Path) -> OnnxFile:
         raise ModelError(f"{path}: has {len(model.graph.node)} nodes; supported are up to {MAX_NODES}")
     digest = hashlib.sha256(content)
     for external in _load_external_data(path, model):
-        digest.update(external.read_bytes())
+        digest.update(_content(external))
     metadata = {entry.key: entry.value for entry in model.metadata_props}
     return OnnxFile(path, model, _opset(path, model), digest.hexdigest(), metadata)
 
@@ -75,24 +75,26 @@ def _load_external_data(path: Path, model: onnx.ModelProto) -> list[Path]:
     """Move tensors that lie in other files into the message. Those files must be in the model's folder."""
     files = set()
     for tensor in model.graph.initializer:
-        if not uses_external_data(tensor):
-            continue
-        location = next((entry.value for entry in tensor.external_data if entry.key == "location"), "")
-        file = (path.parent / location).resolve()
-        if not file.is_relative_to(path.parent.resolve()):
-            raise ModelError(f"{path}: tensor {tensor.name} lies in {location}, outside the model's folder")
-        _check_external(path, tensor.name, file)
-        try:
-            load_external_data_for_tensor(tensor, str(path.parent))
-        except Exception as error:  # see the module's docstring
-            raise ModelError(f"{path}: tensor {tensor.name} cannot be read from {location}: {error}") from None
-        tensor.data_location = onnx.TensorProto.DEFAULT
-        files.add(file)
+        if uses_external_data(tensor):
+            try:
+                files.add(_load(path, tensor))
+            except ModelError:
+                raise
+            except Exception as error:  # a damaged entry makes it raise whatever it stumbles over
+                raise ModelError(f"{path}: tensor {tensor.name} cannot be read from its file: {error}") from None
     return sorted(files)
 
 
-def _check_external(path: Path, tensor: str, file: Path) -> None:
+def _load(path: Path, tensor: onnx.TensorProto) -> Path:
+    location = next((entry.value for entry in tensor.external_data if entry.key == "location"), "")
+    file = (path.parent / location).resolve()
+    where = f"{path}: tensor {tensor.name} lies in {location}"
+    if not file.is_relative_to(path.parent.resolve()):
+        raise ModelError(f"{where}, outside the model's folder")
     if not file.is_file():
-        raise ModelError(f"{path}: tensor {tensor} lies in {file}, which does not exist: put it beside the model")
+        raise ModelError(f"{where}, which does not exist: put it beside the model")
     if file.stat().st_size > MAX_BYTES:
-        raise ModelError(f"{file}: has more than {MAX_BYTES // 2**20} MiB, the most that is supported")
+        raise ModelError(f"{where}, which has more than {MAX_BYTES // 2**20} MiB, the most that is supported")
+    load_external_data_for_tensor(tensor, str(path.parent))
+    tensor.data_location = onnx.TensorProto.DEFAULT
+    return file
