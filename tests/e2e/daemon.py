@@ -1,0 +1,115 @@
+"""The real daemon, with its real children, on free ports and in a folder of its own."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.request import urlopen
+
+import psutil
+
+from edged.client import Prediction, subscribe
+from tests.cli.models import small_network
+from tests.eventually import eventually, free_port
+
+START_S = 30.0  # on a machine that is busy
+SYNTHETIC = {"source": "synthetic:digits", "size": [160, 120], "fps": 30}
+
+
+@dataclass
+class Daemon:
+    """`edged run`, and how to reach it."""
+
+    process: "subprocess.Popen[str]"
+    config: dict[str, Any]
+    folder: Path
+
+    @property
+    def address(self) -> str:
+        return str(self.config["publish"]["address"])
+
+    def children(self) -> list[psutil.Process]:
+        return psutil.Process(self.process.pid).children(recursive=True)
+
+    def child(self, verb: str) -> psutil.Process:
+        """The process of `edged VERB`, once there is one."""
+        return eventually(lambda: [each for each in self.children() if verb in _command(each)], START_S)[0]
+
+    def first(self, count: int, **arguments: Any) -> list[Prediction]:
+        """The next predictions."""
+        stream = subscribe(self.address, timeout_s=START_S, **arguments)
+        return [next(stream) for _ in range(count)]
+
+    def metrics(self) -> str:
+        with urlopen(f"http://{self.config['metrics']['address']}/metrics", timeout=5) as answer:
+            return str(answer.read().decode())
+
+    def log(self) -> str:
+        return (self.folder / "stderr").read_text()
+
+    def stop(self, number: int = signal.SIGTERM) -> dict[str, Any]:
+        """The summary, after a stop."""
+        self.process.send_signal(number)
+        return self.end()
+
+    def end(self) -> dict[str, Any]:
+        """The summary, after the daemon has ended by itself."""
+        assert self.process.wait(START_S) == 0, self.log()
+        summary: dict[str, Any] = json.loads((self.folder / "stdout").read_text().splitlines()[-1])
+        return summary
+
+
+def config_in(folder: Path, **sections: Any) -> dict[str, Any]:
+    """A pipeline with a small network on NumPy, changed by `sections`."""
+    return {
+        "node": "test",
+        "cameras": {"demo": SYNTHETIC},
+        "model": {"path": str(small_network(folder / "small.onnx"))},
+        "workers": [{"device": "numpy"}],
+        "publish": {"address": f"tcp://127.0.0.1:{free_port()}", "replay": f"tcp://127.0.0.1:{free_port()}"},
+        "metrics": {"address": f"127.0.0.1:{free_port()}"},
+        **sections,
+    }
+
+
+@contextmanager
+def run_edged(folder: Path, *arguments: str, config: dict[str, Any] | None = None) -> Iterator[Daemon]:
+    """Start `edged run --json` in `folder`; whatever happens, nothing is left of it."""
+    config = config or config_in(folder)
+    path = folder / "edged.yaml"
+    path.write_text(json.dumps(config))  # JSON is YAML
+    environment = {**os.environ, "XDG_STATE_HOME": str(folder), "XDG_CACHE_HOME": str(folder / "cache")}
+    command = [sys.executable, "-m", "edged", "run", str(path), "--json", *arguments]
+    with (folder / "stdout").open("w") as stdout, (folder / "stderr").open("w") as stderr:
+        process = subprocess.Popen(
+            command, stdout=stdout, stderr=stderr, text=True, env=environment, start_new_session=True
+        )
+    daemon = Daemon(process, config, folder)
+    children: list[psutil.Process] = []
+    try:
+        yield daemon
+        children = daemon.children() if process.poll() is None else []
+    finally:
+        process.kill()
+        process.wait()
+        _, alive = psutil.wait_procs(children, timeout=5)
+        assert "Traceback" not in daemon.log(), daemon.log()
+    assert not alive, alive
+
+
+def conserves(summary: dict[str, Any]) -> bool:
+    """Whether every frame is accounted for."""
+    return bool(summary["captured"] == summary["predictions"] + sum(summary["dropped"].values()))
+
+
+def _command(process: psutil.Process) -> list[str]:
+    try:
+        return process.cmdline()
+    except psutil.NoSuchProcess:
+        return []

@@ -1,0 +1,87 @@
+"""Faults that are injected into a running daemon."""
+
+import signal
+from collections.abc import Callable
+from pathlib import Path
+
+import psutil
+
+from tests.e2e.daemon import SYNTHETIC, config_in, conserves, run_edged
+from tests.eventually import eventually
+
+
+def test_predictions_go_on_after_a_worker_was_killed(tmp_path: Path) -> None:
+    with run_edged(tmp_path) as daemon:
+        daemon.first(1)
+        killed = daemon.child("worker")
+        killed.kill()
+        eventually(lambda: killed not in daemon.children())
+        last = daemon.first(1)[0]
+        assert daemon.first(3)[0].seq > last.seq
+        assert 'edged_worker_restarts_total{reason="signal",worker="local-0"} 1.0' in daemon.metrics()
+        assert "local-0 was killed by SIGKILL; it starts again in 0.5 s" in daemon.log()
+        assert conserves(daemon.stop())
+
+
+def test_a_worker_that_hangs_is_killed_at_its_deadline_and_its_frames_are_counted(tmp_path: Path) -> None:
+    config = config_in(tmp_path, freshness={"deadline_s": 0.5})
+    with run_edged(tmp_path, config=config) as daemon:
+        daemon.first(1)
+        hung = daemon.child("worker")
+        hung.suspend()
+        eventually(lambda: not hung.is_running())
+        assert daemon.first(1)
+        summary = daemon.stop()
+    assert summary["dropped"]["deadline"] >= 1
+    assert conserves(summary)
+
+
+def test_a_worker_that_is_lost_again_and_again_is_given_up_for_the_next(tmp_path: Path) -> None:
+    config = config_in(tmp_path, workers=[{"device": "numpy"}, {"device": "numpy"}])
+    with run_edged(tmp_path, config=config) as daemon:
+        for _ in range(3):
+            lost = daemon.child("worker")
+            lost.kill()
+            eventually(lost_for_good(lost))
+        eventually(lambda: "local-1 (device numpy) takes over" in daemon.log())
+        assert daemon.first(1)[0].model.worker == "local-1"
+        assert conserves(daemon.stop())
+
+
+def test_a_camera_that_was_killed_starts_again_and_the_other_one_goes_on(tmp_path: Path) -> None:
+    cameras = {"door": SYNTHETIC, "gate": SYNTHETIC}
+    with run_edged(tmp_path, config=config_in(tmp_path, cameras=cameras)) as daemon:
+        daemon.first(1, camera="gate")
+        daemon.child("gate").kill()
+        assert daemon.first(5, camera="door")
+        assert daemon.first(5, camera="gate")
+        assert 'edged_camera_reconnects_total{camera="gate"} 1.0' in daemon.metrics()
+        assert conserves(daemon.stop())
+
+
+def test_a_camera_that_is_not_there_is_told_and_the_other_one_goes_on(tmp_path: Path) -> None:
+    cameras = {"door": SYNTHETIC, "gone": {"source": "/dev/video99"}}
+    with run_edged(tmp_path, config=config_in(tmp_path, cameras=cameras)) as daemon:
+        assert daemon.first(5, camera="door")
+        eventually(lambda: "camera gone is down" in daemon.log())
+        assert 'edged_camera_up{camera="gone"} 0.0' in daemon.metrics()
+        assert conserves(daemon.stop(signal.SIGINT))
+
+
+def test_numbers_go_on_after_the_hub_was_killed(tmp_path: Path) -> None:
+    config = config_in(tmp_path)
+    with run_edged(tmp_path, config=config) as daemon:
+        before = daemon.first(3)[-1]
+        daemon.process.kill()
+        daemon.process.wait()
+    with run_edged(tmp_path, config=config) as daemon:
+        after = daemon.first(1)[0]
+        assert after.seq > before.seq
+        assert after.boot != before.boot
+        numbers = [each.seq for each in daemon.first(after.seq + 1, since_s=600)]
+        assert numbers == list(range(after.seq + 1))
+
+
+def lost_for_good(process: psutil.Process) -> Callable[[], bool]:
+    """Whether the process has ended and was reaped."""
+    return lambda: not process.is_running()

@@ -1,0 +1,173 @@
+"""`edged run` from its start to its end."""
+
+import json
+import signal
+import socket
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+from tests.cli.command import edged
+from tests.e2e.daemon import SYNTHETIC, config_in, conserves, run_edged
+from tests.eventually import eventually
+
+HUB_MUST_NOT_LOAD = ("numpy", "cv2", "opencv", "pyopencl", "libOpenCL", "onnx")
+
+
+def test_it_ends_by_itself_after_so_many_predictions_and_accounts_for_every_frame(tmp_path: Path) -> None:
+    with run_edged(tmp_path, "--count", "50") as daemon:
+        summary = daemon.end()
+    assert summary["predictions"] == 50
+    assert conserves(summary)
+    assert 0 <= summary["accuracy"] <= 1
+    assert summary["seconds"].keys() >= {"capture", "forward", "publish", "total"}
+    assert summary["seconds"]["total"]["median"] <= summary["seconds"]["total"]["p99"]
+    assert summary["energy"].keys() >= {"joules", "method", "per_prediction"}
+
+
+def test_a_summary_for_people(tmp_path: Path) -> None:
+    (tmp_path / "edged.yaml").write_text(json.dumps(config_in(tmp_path)))
+    done = edged("run", tmp_path / "edged.yaml", "--count", 5, env={"XDG_STATE_HOME": str(tmp_path)})
+    assert done.returncode == 0
+    assert "5 predictions of" in done.stdout
+    assert "median" in done.stdout
+
+
+def test_it_ends_after_so_long(tmp_path: Path) -> None:
+    with run_edged(tmp_path, "--duration", "0.5") as daemon:
+        summary = daemon.end()
+    assert summary["predictions"] > 0
+    assert conserves(summary)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_it_in_order_with_nothing_left_running(tmp_path: Path, number: signal.Signals) -> None:
+    with run_edged(tmp_path) as daemon:
+        daemon.first(3)
+        children = daemon.children()
+        assert len(children) == 2
+        daemon.process.send_signal(number)
+        assert daemon.process.wait(2.0) == 0  # the promise: under two seconds
+        assert not any(child.is_running() for child in children)
+        assert conserves(daemon.end())
+
+
+def test_a_second_signal_ends_even_what_hangs_at_once(tmp_path: Path) -> None:
+    with run_edged(tmp_path) as daemon:
+        daemon.first(1)
+        worker = daemon.child("worker")
+        worker.suspend()
+        daemon.process.send_signal(signal.SIGINT)
+        daemon.process.send_signal(signal.SIGTERM)
+        assert conserves(daemon.end())
+        assert not worker.is_running()
+
+
+def test_the_children_of_a_hub_that_was_killed_end_too(tmp_path: Path) -> None:
+    with run_edged(tmp_path) as daemon:
+        daemon.first(1)
+        children = daemon.children()
+        daemon.child("worker").suspend()  # hangs, as a driver may
+        daemon.process.kill()
+        gone, alive = psutil.wait_procs(children, timeout=5)
+        assert len(gone) == 2
+        assert not alive
+
+
+def test_the_hub_loads_no_camera_device_or_model_library_and_stays_small(tmp_path: Path) -> None:
+    with run_edged(tmp_path) as daemon:
+        daemon.first(1)
+        hub = psutil.Process(daemon.process.pid)
+        loaded = [Path(mapped.path).name for mapped in hub.memory_maps()]
+        assert not [name for name in loaded if any(bad in name.lower() for bad in HUB_MUST_NOT_LOAD)]
+        assert hub.memory_info().rss < 60e6
+
+
+def test_two_cameras_share_a_worker(tmp_path: Path) -> None:
+    cameras = {"door": SYNTHETIC, "gate": {**SYNTHETIC, "seed": 2, "fps": 10}}
+    with run_edged(tmp_path, "--count", "60", config=config_in(tmp_path, cameras=cameras)) as daemon:
+        predictions = daemon.first(20)
+        summary = daemon.end()
+    assert {prediction.camera for prediction in predictions} == {"door", "gate"}
+    assert conserves(summary)
+
+
+def test_when_every_camera_has_ended_the_daemon_does_and_every_picture_is_predicted(tmp_path: Path) -> None:
+    pictures = a_folder_of_pictures(tmp_path / "pictures", 12)
+    cameras = {"folder": {"source": str(pictures)}}
+    with run_edged(tmp_path, config=config_in(tmp_path, cameras=cameras)) as daemon:
+        summary = daemon.end()
+    assert summary["captured"] == summary["predictions"] == 12
+    assert summary["dropped"] == {}
+
+
+def test_a_device_that_is_too_slow_drops_frames_and_names_each(tmp_path: Path) -> None:
+    config = config_in(
+        tmp_path,
+        cameras={"demo": {**SYNTHETIC, "fps": 100}},
+        model={"name": "resnet18", "size": 64},
+        freshness={"max_age_s": 0.05},
+    )
+    with run_edged(tmp_path, "--duration", "2", config=config) as daemon:
+        summary = daemon.end()
+    assert conserves(summary)
+    assert summary["dropped"].keys() & {"superseded", "stale"}
+
+
+def test_the_next_worker_takes_over_where_a_device_is_absent(tmp_path: Path) -> None:
+    workers = [{"device": "no such device"}, {"device": "numpy"}]
+    with run_edged(tmp_path, "--count", "5", config=config_in(tmp_path, workers=workers)) as daemon:
+        summary = daemon.end()
+        assert "local-1 (device numpy) takes over" in daemon.log()
+    assert summary["predictions"] == 5
+
+
+@pytest.mark.parametrize(
+    ("sections", "code", "message"),
+    [
+        ({"workers": [{"device": "no such device"}]}, 3, "no worker can run"),
+        ({"model": {"path": "/nonexistent.onnx"}}, 2, "nonexistent.onnx"),
+    ],
+)
+def test_what_cannot_run_is_said_once_and_nothing_is_left(
+    tmp_path: Path, sections: dict[str, Any], code: int, message: str
+) -> None:
+    (tmp_path / "edged.yaml").write_text(json.dumps(config_in(tmp_path, **sections)))
+    done = edged("run", tmp_path / "edged.yaml", env={"XDG_STATE_HOME": str(tmp_path)})
+    assert done.returncode == code
+    assert message in done.stderr
+
+
+@pytest.mark.parametrize("key", ["publish.address", "publish.replay", "metrics.address"])
+def test_a_port_in_use_is_a_clear_error(tmp_path: Path, key: str) -> None:
+    section, name = key.split(".")
+    config = config_in(tmp_path)
+    address = config[section][name]
+    (tmp_path / "edged.yaml").write_text(json.dumps(config))
+    with socket.socket() as occupant:
+        occupant.bind(("127.0.0.1", int(address.rpartition(":")[2])))
+        occupant.listen()
+        done = edged("run", tmp_path / "edged.yaml", env={"XDG_STATE_HOME": str(tmp_path)})
+    assert done.returncode == 2
+    assert f"{key}: {address} is in use" in done.stderr
+
+
+def test_a_second_daemon_of_the_same_node_is_refused(tmp_path: Path) -> None:
+    with run_edged(tmp_path) as daemon:
+        eventually(daemon.children, 10)
+        (tmp_path / "other.yaml").write_text(json.dumps(config_in(tmp_path)))
+        done = edged("run", tmp_path / "other.yaml", env={"XDG_STATE_HOME": str(tmp_path)})
+    assert done.returncode == 2
+    assert "in use by another edged" in done.stderr
+
+
+def a_folder_of_pictures(folder: Path, count: int) -> Path:
+    import cv2
+    import numpy as np
+
+    folder.mkdir()
+    for number in range(count):
+        assert cv2.imwrite(str(folder / f"{number:02d}.png"), np.full((20, 20, 3), 20 * number, np.uint8))
+    return folder
