@@ -20,9 +20,9 @@ def draw_frame(rng: np.random.Generator, mask: Bytes | None, width: int = 160) -
     return np.asarray(cv2.resize(frame, (SIDE, SIDE), interpolation=cv2.INTER_AREA), np.uint8)
 
 
-def draw_training_frame(rng: np.random.Generator, image: Bytes | None) -> Bytes:
-    """Varied writing, in a frame of 4:3 as a rule, else square or 16:9."""
-    mask = None if image is None else varied_mask(rng, image)
+def draw_training_frame(rng: np.random.Generator, image: Bytes, digit: int) -> Bytes:
+    """Varied writing (or nothing), in a frame of 4:3 as a rule, else square or 16:9."""
+    mask = None if digit == NOTHING else varied_mask(rng, image, digit)
     return draw_frame(rng, mask, int(rng.choice([160, 120, 213], p=[0.6, 0.2, 0.2])))
 
 

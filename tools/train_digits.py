@@ -100,7 +100,7 @@ def draw_batch(job: Job) -> Batch:
     seed, images, labels = job
     rng = np.random.default_rng(seed)
     pairs = zip(images, labels, strict=True)
-    frames = [draw_training_frame(rng, None if label == NOTHING else image) for image, label in pairs]
+    frames = [draw_training_frame(rng, image, int(label)) for image, label in pairs]
     return np.stack(frames), labels
 
 

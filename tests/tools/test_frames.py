@@ -40,13 +40,13 @@ def test_a_plain_digit_is_cut_to_its_ink() -> None:
 
 def test_varied_writing_differs_each_time_and_keeps_ink() -> None:
     rng = np.random.default_rng(1)
-    masks = [varied_mask(rng, SEVEN) for _ in range(50)]
+    masks = [varied_mask(rng, SEVEN, 7) for _ in range(50)]
     assert len({mask.tobytes() for mask in masks}) > 40
     assert all(0.04 < (mask > 128).mean() < 0.9 for mask in masks)
 
 
 def test_frames_have_the_shape_of_the_networks_input_and_repeat() -> None:
-    one, two = (draw_training_frame(np.random.default_rng(2), SEVEN) for _ in range(2))
+    one, two = (draw_training_frame(np.random.default_rng(2), SEVEN, 7) for _ in range(2))
     assert one.shape == (120, 120, 3)
     assert np.array_equal(one, two)
     assert draw_frame(np.random.default_rng(2), None).dtype == np.uint8
