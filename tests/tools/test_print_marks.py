@@ -10,7 +10,7 @@ from tools.print_marks import add_print_marks
 @pytest.mark.parametrize("digit", [1, 3, 4, 6, 7, 9])
 def test_a_digit_that_print_marks_gets_more_ink_often_and_never_loses_any(digit: int) -> None:
     rng = np.random.default_rng(1)
-    stroke = cv2.line(np.zeros((136, 136), np.uint8), (80, 30), (50, 110), (1,), 9)
+    stroke = np.asarray(cv2.line(np.zeros((136, 136), np.uint8), (80, 30), (50, 110), (1,), 9), np.uint8)
     marked = [stroke.copy() for _ in range(60)]
     for ink in marked:
         add_print_marks(rng, ink, digit, pen=9)
