@@ -25,7 +25,7 @@ BGR = replace(RGB, color="bgr", scale=1.0, mean=(104.0, 117.0, 123.0), std=(1.0,
 def test_pixels_are_scaled_and_ordered_as_the_model_wants(lab: Lab, block: int, wanted: Input) -> None:
     images = random_images(wanted, frames=2)
     target = Tensor("image", 2, 3, wanted.height, wanted.width, block, SOME_HALO)
-    launch = prepare(Images(2, wanted.height, wanted.width), wanted, target)
+    launch = prepare(Images(2, wanted.height, wanted.width), wanted, target, lab.device)
     plan = Plan(Images(2, wanted.height, wanted.width), (launch,), target, arrange(lifetimes([launch]), 128))
     executable = Executable(plan, lab.context, lab.device, lab.programs)
     lab.poison(executable, plan)

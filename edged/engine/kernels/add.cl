@@ -1,4 +1,4 @@
-/* OUT = IN + RESIDUAL, by element, then max(·, 0) if WITH_RELU. A work-item a pixel and block. */
+/* OUT = IN + RESIDUAL, by element, then max(·, 0) if WITH_RELU. A work-item a run of pixels. */
 #include "layout.cl"
 
 #ifndef RESIDUAL_BLOCK
@@ -15,13 +15,15 @@
 KERNEL void add(__global const vector *restrict in, __global const vector *restrict residual,
                 __global vector *restrict out)
 {
-    const int pixel = get_global_id(0), frame = get_global_id(1), block = get_global_id(2);
-    const int y = pixel / OUT_WIDTH, x = pixel % OUT_WIDTH;
+    const int run = get_global_id(0), frame = get_global_id(1), block = get_global_id(2);
+    const int y = ROW_OF(run);
     if (y >= OUT_HEIGHT)
         return;
 
-    const vector sum = in[PIXEL(IN, frame, block, y, x)] + residual[PIXEL(RESIDUAL, frame, block, y, x)];
-    out[PIXEL(OUT, frame, block, y, x)] = WITH_RELU ? RELU_OF(sum) : sum;
-    if (pixel == 0)
+    for (int x = START_OF(run); x < END_OF(run); x++) {
+        const vector sum = in[PIXEL(IN, frame, block, y, x)] + residual[PIXEL(RESIDUAL, frame, block, y, x)];
+        out[PIXEL(OUT, frame, block, y, x)] = WITH_RELU ? RELU_OF(sum) : sum;
+    }
+    if (run == 0)
         clear_halo((__global float *)out, frame, block);
 }

@@ -1,4 +1,4 @@
-/* Mean over a window, by channel. A work-item a pixel and block.
+/* Mean over a window, by channel. A work-item a run of pixels.
  * What lies outside the image counts as zeros if COUNT_PADDING, else not at all.
  */
 #include "layout.cl"
@@ -10,17 +10,19 @@
 
 KERNEL void average_pool(__global const vector *restrict in, __global vector *restrict out)
 {
-    const int pixel = get_global_id(0), frame = get_global_id(1), block = get_global_id(2);
-    const int y = pixel / OUT_WIDTH, x = pixel % OUT_WIDTH;
+    const int run = get_global_id(0), frame = get_global_id(1), block = get_global_id(2);
+    const int y = ROW_OF(run);
     if (y >= OUT_HEIGHT)
         return;
 
-    vector sum = 0;
-    for (int in_y = WINDOW_TOP(y); in_y < WINDOW_BOTTOM(y); in_y++)
-        for (int in_x = WINDOW_LEFT(x); in_x < WINDOW_RIGHT(x); in_x++)
-            sum += in[PIXEL(IN, frame, block, in_y, in_x)];
-    const int inside = (WINDOW_BOTTOM(y) - WINDOW_TOP(y)) * (WINDOW_RIGHT(x) - WINDOW_LEFT(x));
-    out[PIXEL(OUT, frame, block, y, x)] = sum / (float)(COUNT_PADDING ? KERNEL_H * KERNEL_W : inside);
-    if (pixel == 0)
+    for (int x = START_OF(run); x < END_OF(run); x++) {
+        vector sum = 0;
+        for (int in_y = WINDOW_TOP(y); in_y < WINDOW_BOTTOM(y); in_y++)
+            for (int in_x = WINDOW_LEFT(x); in_x < WINDOW_RIGHT(x); in_x++)
+                sum += in[PIXEL(IN, frame, block, in_y, in_x)];
+        const int inside = (WINDOW_BOTTOM(y) - WINDOW_TOP(y)) * (WINDOW_RIGHT(x) - WINDOW_LEFT(x));
+        out[PIXEL(OUT, frame, block, y, x)] = sum / (float)(COUNT_PADDING ? KERNEL_H * KERNEL_W : inside);
+    }
+    if (run == 0)
         clear_halo((__global float *)out, frame, block);
 }

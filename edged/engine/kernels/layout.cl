@@ -50,6 +50,17 @@ typedef float8 vector;
 typedef float16 vector;
 #endif
 
+/* A work-item writes RUN neighbouring pixels of one row and block: a whole row on a CPU, one on a GPU.
+ * `run` counts them row by row; its pixels are those of ROW_OF(run) from START_OF(run) up to END_OF(run).
+ */
+#ifndef RUN
+#define RUN 1
+#endif
+#define RUNS_IN_A_ROW ((OUT_WIDTH + RUN - 1) / RUN)
+#define ROW_OF(run) ((run) / RUNS_IN_A_ROW)
+#define START_OF(run) ((run) % RUNS_IN_A_ROW * RUN)
+#define END_OF(run) min(START_OF(run) + RUN, OUT_WIDTH)
+
 #define KERNEL __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1)))
 #define UNROLL _Pragma("unroll")
 

@@ -1,6 +1,6 @@
 /* The first kernel of every plan: the bytes of the camera's image become the network's input.
  *
- * images: [frame][y][x][3] uint8 RGB, without gaps. A work-item converts one pixel of one block:
+ * images: [frame][y][x][3] uint8 RGB, without gaps. A work-item converts a run of pixels of one block:
  * OUT[c][y][x] = image[y][x][SWAP ? 2 − c : c] · factor[c] + offset[c]
  * where factor = scale ÷ std and offset = −mean ÷ std come as `normalize`, [factor × 3, offset × 3].
  * SWAP: the network wants BGR.
@@ -14,14 +14,16 @@
 KERNEL void prepare(__global const uchar *restrict images, __constant float *restrict normalize,
                     __global float *restrict out)
 {
-    const int pixel = get_global_id(0), frame = get_global_id(1), block = get_global_id(2);
-    const int y = pixel / OUT_WIDTH, x = pixel % OUT_WIDTH;
+    const int run = get_global_id(0), frame = get_global_id(1), block = get_global_id(2);
+    const int y = ROW_OF(run);
     if (y >= OUT_HEIGHT)
         return;
 
-    __global const uchar *rgb = images + ((frame * OUT_HEIGHT + y) * OUT_WIDTH + x) * 3;
+    __global const uchar *row = images + (frame * OUT_HEIGHT + y) * OUT_WIDTH * 3;
     for (int c = block * OUT_BLOCK; c < (block + 1) * OUT_BLOCK; c++)
-        out[CHANNEL(OUT, frame, c, y, x)] = c < 3 ? rgb[SWAP ? 2 - c : c] * normalize[c] + normalize[c + 3] : 0;
-    if (pixel == 0)
+        for (int x = START_OF(run); x < END_OF(run); x++)
+            out[CHANNEL(OUT, frame, c, y, x)] =
+                c < 3 ? row[x * 3 + (SWAP ? 2 - c : c)] * normalize[c] + normalize[c + 3] : 0;
+    if (run == 0)
         clear_halo(out, frame, block);
 }

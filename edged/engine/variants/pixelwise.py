@@ -1,23 +1,49 @@
-"""Kernels whose work-items each write one pixel of one block: what their launches share."""
+"""Kernels whose work-items each write a run of pixels of one block: what their launches share."""
 
+from dataclasses import dataclass
 from typing import Any
 
+from edged.engine.device import Device
 from edged.engine.launch import Launch
-from edged.engine.layout import Defines
+from edged.engine.layout import Defines, Tensor
 from edged.engine.variants.variant import WORK_GROUP, Site
 from edged.model.graph import AveragePool, MaxPool
 
 
+@dataclass(frozen=True)
+class Runs:
+    """How the pixels of `tensor` are shared out, as `layout.cl` has it: `length` to a work-item.
+
+    A CPU's compiler makes vectors of a loop over a row; a GPU wants a work-item for each pixel.
+    """
+
+    tensor: Tensor
+    device: Device
+
+    @property
+    def length(self) -> int:
+        return self.tensor.width if self.device.kind == "cpu" else 1
+
+    @property
+    def count(self) -> int:
+        return self.tensor.height * -(-self.tensor.width // self.length)
+
+    @property
+    def group(self) -> int:
+        return 1 if self.device.kind == "cpu" else min(WORK_GROUP, self.count)
+
+
 def pixelwise(kernel: str, site: Site[Any], defines: Defines | None = None) -> Launch:
     """A launch of `kernel` that takes the inputs and the output of `site` as its arguments."""
+    runs = Runs(site.output, site.device)
     return Launch(
         kernel=kernel,
         operator=site.operator.name,
-        defines={**site.tensor_defines(), **(defines or {})},
+        defines={**site.tensor_defines(), "RUN": runs.length, **(defines or {})},
         arguments=(*site.inputs, site.output),
-        items=site.pixels,
+        items=runs.count,
         planes=site.output.blocks,
-        group=min(WORK_GROUP, site.pixels),
+        group=runs.group,
     )
 
 

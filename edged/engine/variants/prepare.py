@@ -2,23 +2,24 @@
 
 import numpy as np
 
+from edged.engine.device import Device
 from edged.engine.launch import Images, Launch
 from edged.engine.layout import Tensor
-from edged.engine.variants.variant import WORK_GROUP
+from edged.engine.variants.pixelwise import Runs
 from edged.model.package import Input
 
 
-def prepare(images: Images, wanted: Input, target: Tensor) -> Launch:
+def prepare(images: Images, wanted: Input, target: Tensor, device: Device) -> Launch:
     """input = (pixel × scale − mean) ÷ std as one multiplication and one addition by channel."""
     std = np.array(wanted.std)
     normalize = np.concatenate([wanted.scale / std, -np.array(wanted.mean) / std]).astype(np.float32)
-    pixels = target.height * target.width
+    runs = Runs(target, device)
     return Launch(
         kernel="prepare",
         operator="prepare",
-        defines={**target.defines("OUT"), "SWAP": int(wanted.color == "bgr")},
+        defines={**target.defines("OUT"), "RUN": runs.length, "SWAP": int(wanted.color == "bgr")},
         arguments=(images, normalize, target),
-        items=pixels,
+        items=runs.count,
         planes=target.blocks,
-        group=min(WORK_GROUP, pixels),
+        group=runs.group,
     )
