@@ -174,6 +174,13 @@ CHAINS: dict[str, Callable[[Network], object]] = {
         n.add("Add", n.add("Conv", n.normal(4, 4, 1, 1), reads="input"), reads="conv_0"),
         n.add("Relu"),
     ),
+    "softmax of a flattened image": lambda n: (n.add("Flatten", axis=-3), n.add("Softmax")),
+    "seen with another shape, and back": lambda n: (
+        n.add("Reshape", n.weight(np.array([0, 10, 36]))),
+        n.add("Relu"),
+        n.add("Reshape", n.weight(np.array([-1, 4, 9, 10]))),
+        n.add("Conv", n.normal(5, 4, 3, 3)),
+    ),
     "a sum with itself": lambda n: (n.add("Conv", n.normal(4, 4, 1, 1)), n.add("Add", n.tensor)),
     "unsqueezed, then convolved": lambda n: (
         n.add("GlobalAveragePool"),
@@ -262,6 +269,13 @@ REFUSED: dict[str, tuple[Callable[[Network], object], str]] = {
     "a reshape of the batch": (
         lambda n: n.add("Reshape", n.weight(np.array([2, -1]))),
         "supported is a first number of 0, -1 or 1: the batch",
+    ),
+    "a slice of another shape": (
+        lambda n: (
+            n.add("Reshape", n.weight(np.array([0, 4, 10, 9]))),
+            n.add("Slice", *(n.weight(np.array(v)) for v in ([0, 0], [99, 99], [2, 3], [2, 2]))),
+        ),
+        r"has shape \(4, 10, 9\); supported is \(channels, height, width\)",
     ),
     "a transpose": (lambda n: n.add("Transpose", perm=[0, 1, 3, 2]), r"moves axes by \(0, 1, 3, 2\)"),
 }

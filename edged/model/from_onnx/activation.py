@@ -1,17 +1,17 @@
 """Relu, Clip and Softmax."""
 
-from dataclasses import replace
-
 import numpy as np
 
 from edged.errors import ModelError
 from edged.model.from_onnx.node import Node
 from edged.model.from_onnx.scope import Scope
-from edged.model.graph import Operator, Relu, Softmax
+from edged.model.graph import Relu, Softmax
 
 
 def relu(node: Node, scope: Scope) -> None:
-    _push_alike(node, scope, Relu(node.output, (), node.output))
+    """Of each number by itself, so with whatever shape it is seen."""
+    value = scope.plain(node.input(0))
+    scope.push(Relu(node.output, (value.tensor,), node.output), value.shape)
 
 
 def clip(node: Node, scope: Scope) -> None:
@@ -42,10 +42,5 @@ def softmax(node: Node, scope: Scope) -> None:
         raise ModelError(
             f"is over axis {axis} of shape (batch, {', '.join(map(str, shape))}); supported is over classes"
         )
-    _push_alike(node, scope, Softmax(node.output, (), node.output))
-
-
-def _push_alike(node: Node, scope: Scope, operator: Operator) -> None:
-    """An operator whose output is shaped as its input, whatever shape that is seen with."""
-    value = scope.plain(node.input(0))
-    scope.push(replace(operator, inputs=(value.tensor,)), value.shape)
+    tensor = scope.image(node.input(0)) if len(shape) == 3 else scope.features(node.input(0))
+    scope.push(Softmax(node.output, (tensor,), node.output))

@@ -9,16 +9,14 @@ from edged.model.from_onnx.scope import Scope
 
 def slice_(node: Node, scope: Scope) -> None:
     """Every n-th row and column from the first, to the last."""
-    value = scope.value(node.input(0))
+    value = scope.bordered(node.input(0))
     if any(value.pads):
         value = scope.plain(node.input(0))
-    starts, ends, axes, steps = _slice_arguments(node, scope)
     dims, by_axis = list(value.shape), [1, *value.steps]
-    for start, end, axis, step in zip(starts, ends, axes, steps, strict=True):
-        place = axis % (len(dims) + 1) - 1
+    for start, end, axis, step in zip(*_slice_arguments(node, scope), strict=True):
+        place = axis % 4 - 1
         size = dims[place] if place >= 0 else 1
-        whole = start in {0, -size} and end >= size and step >= 1
-        if not whole or (step > 1 and not (len(dims) == 3 and place > 0)):
+        if start not in {0, -size} or end < size or step < 1 or (step > 1 and place < 1):
             raise ModelError(
                 f"takes {start}:{end}:{step} of axis {axis}; supported is every n-th row and column from the first"
             )
@@ -43,9 +41,7 @@ def _slice_arguments(node: Node, scope: Scope) -> tuple[tuple[int, ...], ...]:
 def pad(node: Node, scope: Scope) -> None:
     """Zeros around the image, or before and after its channels."""
     _only_zeros(node, scope)
-    value = scope.value(node.input(0))
-    if len(value.shape) != 3:
-        raise ModelError(f"pads a tensor of shape {value.shape}; supported is (channels, height, width)")
+    value = scope.bordered(node.input(0))
     amounts = _pad_amounts(node, scope)
     if amounts[0] or amounts[4] or min(amounts) < 0 or max(amounts) > 2**16:
         raise ModelError(f"pads by {amounts}; supported are channels, rows and columns, by 0 to 65536")

@@ -1,7 +1,7 @@
 """What is known while a file is read: its constants, and how each of its tensors lies in the graph so far."""
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -100,19 +100,23 @@ class Scope:
 
     def image(self, name: str) -> str:
         """The graph's tensor for an input of shape (channels, height, width)."""
-        value = self.plain(name)
-        return self._image(name, value)
+        return self._image(name, self.plain(name))
 
     def padded_image(self, name: str) -> tuple[str, Pads]:
         """As `image`, with the zeros around it that the reading operator must add itself."""
         value = self.value(name)
         if value.steps != (1, 1) or value.channel_pads != (0, 0):
             value = self._select(value)
-        top, left, bottom, right = value.pads
-        channels, height, width = value.shape if len(value.shape) == 3 else (0, 0, 0)
         if any(value.pads):
-            value = replace(value, shape=(channels, height - top - bottom, width - left - right))
-        return self._image(name, value), value.pads
+            return value.tensor, value.pads
+        return self._image(name, value), NO_PADS
+
+    def bordered(self, name: str) -> Value:
+        """As `image`, with whatever Slice and Pad nodes did to it so far."""
+        value = self.value(name)
+        if not value.pending:
+            self._image(name, value)
+        return value
 
     def features(self, name: str) -> str:
         """The graph's tensor for an input of shape (features,)."""

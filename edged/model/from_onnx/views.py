@@ -35,7 +35,7 @@ def shape(node: Node, scope: Scope) -> None:
 
 def flatten(node: Node, scope: Scope) -> None:
     value = scope.plain(node.input(0))
-    if node.integer("axis", 1) % (len(value.shape) + 2) != 1:
+    if node.integer("axis", 1) not in {1, -len(value.shape)}:
         raise ModelError("attribute axis is supported only as 1")
     _see(node, scope, (math.prod(value.shape),))
 
