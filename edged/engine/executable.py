@@ -1,21 +1,27 @@
 """A plan on its device: programs built, weights uploaded, arguments set once."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from edged.engine.device import Device
-from edged.engine.launch import Argument, Images, Launch
+from edged.engine.launch import Argument, Images, Launch, Weights
 from edged.engine.layout import Tensor
 from edged.engine.opencl import cl, device_errors
 from edged.engine.planner import Plan
 from edged.engine.programs import Programs
 
+# Where host and device share their memory there is nothing to copy then (PoCL would keep two copies without it).
+HOST_VISIBLE = cl.mem_flags.ALLOC_HOST_PTR
+
 
 @dataclass(frozen=True, eq=False)
 class Step:
-    """A kernel ready to be enqueued. A kernel does not keep its buffers alive: `buffers` does."""
+    """A kernel ready to be enqueued. It does not keep its buffers alive: `buffers` does.
+
+    `launch` is without its arguments, so that the weights are no longer held by the host.
+    """
 
     launch: Launch
     kernel: Any
@@ -35,7 +41,7 @@ class Executable:
 
     def __init__(self, plan: Plan, context: Any, device: Device, programs: Programs, in_flight: int = 1) -> None:
         self._context = context
-        self._plan = plan
+        self._offsets = plan.arena.offsets
         self._programs = programs
         with device_errors(device.name, f"reserving {plan.arena.size} bytes for tensors"):
             self._arena = self._buffer(plan.arena.size)
@@ -46,7 +52,7 @@ class Executable:
 
     def memory_of(self, tensor: Tensor) -> Any:
         """The part of the arena where `tensor` lives."""
-        return self._arena.get_sub_region(self._plan.arena.offsets[tensor.name], tensor.nbytes)
+        return self._arena.get_sub_region(self._offsets[tensor.name], tensor.nbytes)
 
     def _steps(self, launch: Launch) -> tuple[Step, ...]:
         """One for each job in flight: the same one, unless it reads the job's images."""
@@ -58,7 +64,7 @@ class Executable:
         kernel = self._programs.kernel(launch)
         buffers = tuple(self._place(argument, images) for argument in launch.arguments)
         kernel.set_args(*buffers)
-        return Step(launch, kernel, buffers)
+        return Step(replace(launch, arguments=()), kernel, buffers)
 
     def _place(self, argument: Argument, images: Any) -> Any:
         match argument:
@@ -66,9 +72,9 @@ class Executable:
                 return self.memory_of(argument)
             case Images():
                 return images
-            case np.ndarray():
-                flags = cl.mem_flags.READ_ONLY | cl.mem_flags.COPY_HOST_PTR
-                return cl.Buffer(self._context, flags, hostbuf=np.ascontiguousarray(argument))
+            case Weights():
+                flags = cl.mem_flags.READ_ONLY | HOST_VISIBLE | cl.mem_flags.COPY_HOST_PTR
+                return cl.Buffer(self._context, flags, hostbuf=np.ascontiguousarray(argument.pack()))
 
     def _buffer(self, nbytes: int) -> Any:
-        return cl.Buffer(self._context, cl.mem_flags.READ_WRITE | cl.mem_flags.ALLOC_HOST_PTR, nbytes)
+        return cl.Buffer(self._context, cl.mem_flags.READ_WRITE | HOST_VISIBLE, nbytes)

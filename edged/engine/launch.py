@@ -1,5 +1,6 @@
 """One kernel with everything it needs to run: what a plan is made of."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,8 +22,14 @@ class Images:
         return self.frames * self.height * self.width * 3
 
 
-Constant = NDArray[np.float32]
-Argument = Tensor | Images | Constant
+@dataclass(frozen=True, eq=False)
+class Weights:
+    """Constants of a kernel, packed only when they are uploaded: the host never holds all of them twice."""
+
+    pack: Callable[[], NDArray[np.float32]]
+
+
+Argument = Tensor | Images | Weights
 
 
 @dataclass(frozen=True, eq=False)

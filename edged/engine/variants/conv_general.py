@@ -1,7 +1,7 @@
 """Implicit matrix product with many work-items: every convolution on every device, best for GPUs."""
 
 from edged.engine.launch import Launch
-from edged.engine.variants.convolution import pack_bias, pack_weights, window_defines
+from edged.engine.variants.convolution import packed, window_defines
 from edged.engine.variants.variant import WORK_GROUP, Parameters, Site, Variant
 from edged.model.graph import Conv
 
@@ -21,7 +21,7 @@ def _launches(site: Site[Conv], parameters: Parameters) -> tuple[Launch, ...]:
             kernel="conv_general",
             operator=site.operator.name,
             defines={**window_defines(site), **parameters},
-            arguments=(source, pack_weights(site), pack_bias(site), target, *residual),
+            arguments=(source, *packed(site), target, *residual),
             items=items,
             planes=target.blocks,
             group=min(WORK_GROUP, items),

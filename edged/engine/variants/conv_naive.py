@@ -1,6 +1,6 @@
 """One work-item computes one output element: as one would first write it, kept to compare with."""
 
-from edged.engine.launch import Launch
+from edged.engine.launch import Launch, Weights
 from edged.engine.variants.convolution import window_defines
 from edged.engine.variants.variant import WORK_GROUP, Parameters, Site, Variant
 from edged.model.graph import Conv
@@ -13,7 +13,7 @@ def _launches(site: Site[Conv], parameters: Parameters) -> tuple[Launch, ...]:
             kernel="conv_naive",
             operator=conv.name,
             defines={**window_defines(site), **parameters},
-            arguments=(source, conv.weight, conv.bias, target, *residual),
+            arguments=(source, Weights(lambda: conv.weight), Weights(lambda: conv.bias), target, *residual),
             items=site.pixels,
             planes=target.blocks * target.block,
             group=min(WORK_GROUP, site.pixels),

@@ -1,7 +1,7 @@
 """A tile of pixels in the registers of a CPU with wide vectors: direct convolution, one work-item a work-group."""
 
 from edged.engine.launch import Launch
-from edged.engine.variants.convolution import halo_of_window, pack_bias, pack_weights, span, window_defines
+from edged.engine.variants.convolution import halo_of_window, packed, span, window_defines
 from edged.engine.variants.variant import Parameters, Site, Variant
 from edged.model.graph import Conv
 
@@ -64,7 +64,7 @@ def _launches(site: Site[Conv], parameters: Parameters) -> tuple[Launch, ...]:
             kernel="conv_vector",
             operator=site.operator.name,
             defines={**window_defines(site), **parameters},
-            arguments=(source, pack_weights(site), pack_bias(site), target, *residual),
+            arguments=(source, *packed(site), target, *residual),
             items=_count(site, (parameters["TILE_H"], parameters["TILE_W"])),
             planes=target.blocks,
         ),

@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from edged.engine.launch import Constant
+from edged.engine.launch import Weights
 from edged.engine.layout import Halo
 from edged.engine.variants.variant import Site
-from edged.model.graph import Conv
+from edged.model.graph import Conv, Dense, Float32
 
 
 def window_defines(site: Site[Conv]) -> dict[str, int]:
@@ -48,7 +48,12 @@ def span(site: Site[Conv]) -> int:
     return max(last - first for first, last in _input_blocks(site))
 
 
-def pack_weights(site: Site[Conv]) -> Constant:
+def packed(site: Site[Conv]) -> tuple[Weights, Weights]:
+    """Weights and bias as `convolution.cl` reads them."""
+    return Weights(lambda: pack_weights(site)), Weights(lambda: pack_bias(site))
+
+
+def pack_weights(site: Site[Conv]) -> Float32:
     """[out block][SPAN in blocks][ky][kx][channel of in block][channel of out block], zero where there is none."""
     conv, source, target = site.operator, site.inputs[0], site.output
     outputs, group_inputs, kernel_h, kernel_w = conv.weight.shape
@@ -65,7 +70,7 @@ def pack_weights(site: Site[Conv]) -> Constant:
     return np.ascontiguousarray(split.transpose(0, 2, 4, 5, 3, 1))
 
 
-def pack_bias(site: Site[Conv]) -> Constant:
+def pack_bias(site: Site[Conv] | Site[Dense]) -> Float32:
     """[out block][channel of out block], zero beyond the last channel."""
     packed = np.zeros(site.output.blocks * site.output.block, np.float32)
     packed[: len(site.operator.bias)] = site.operator.bias

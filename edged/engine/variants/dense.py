@@ -2,9 +2,10 @@
 
 import numpy as np
 
-from edged.engine.launch import Launch
+from edged.engine.launch import Launch, Weights
+from edged.engine.variants.convolution import pack_bias
 from edged.engine.variants.variant import WORK_GROUP, Parameters, Site, Variant
-from edged.model.graph import Dense
+from edged.model.graph import Dense, Float32
 
 
 def _parameters(site: Site[Dense]) -> tuple[Parameters, ...]:
@@ -13,21 +14,25 @@ def _parameters(site: Site[Dense]) -> tuple[Parameters, ...]:
 
 def _launches(site: Site[Dense], parameters: Parameters) -> tuple[Launch, ...]:
     dense, (source,), target = site.operator, site.inputs, site.output
-    outputs, inputs = dense.weight.shape
-    weights = np.zeros((target.blocks, target.block, source.blocks * source.block), np.float32)
-    weights.reshape(-1, weights.shape[-1])[:outputs, :inputs] = dense.weight
-    bias = np.zeros(target.blocks * target.block, np.float32)
-    bias[:outputs] = dense.bias
     return (
         Launch(
             kernel="dense",
             operator=dense.name,
             defines={**site.tensor_defines(), "WITH_RELU": int(dense.relu), **parameters},
-            arguments=(source, np.ascontiguousarray(weights.transpose(0, 2, 1)), bias, target),
+            arguments=(source, Weights(lambda: _pack_weights(site)), Weights(lambda: pack_bias(site)), target),
             items=target.blocks,
             group=1 if site.device.kind == "cpu" else min(WORK_GROUP, target.blocks),
         ),
     )
+
+
+def _pack_weights(site: Site[Dense]) -> Float32:
+    """[out block][input][channel of out block], zero where there is none."""
+    source, target = site.inputs[0], site.output
+    outputs, inputs = site.operator.weight.shape
+    packed = np.zeros((target.blocks * target.block, source.blocks * source.block), np.float32)
+    packed[:outputs, :inputs] = site.operator.weight
+    return np.ascontiguousarray(packed.reshape(target.blocks, target.block, -1).transpose(0, 2, 1))
 
 
 DENSE = Variant("dense", _launches, _parameters)

@@ -3,7 +3,7 @@
 import numpy as np
 
 from edged.engine.device import Device
-from edged.engine.launch import Images, Launch
+from edged.engine.launch import Images, Launch, Weights
 from edged.engine.layout import Tensor
 from edged.engine.variants.pixelwise import Runs
 from edged.model.package import Input
@@ -18,7 +18,7 @@ def prepare(images: Images, wanted: Input, target: Tensor, device: Device) -> La
         kernel="prepare",
         operator="prepare",
         defines={**target.defines("OUT"), "RUN": runs.length, "SWAP": int(wanted.color == "bgr")},
-        arguments=(images, normalize, target),
+        arguments=(images, Weights(lambda: normalize), target),
         items=runs.count,
         planes=target.blocks,
         group=runs.group,
