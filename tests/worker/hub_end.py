@@ -14,8 +14,9 @@ from edged.clock import now_ns
 from edged.messages import Job, JobFailed, LinkMessage, Scores, Stop, WorkerHello, decode, encode
 from edged.worker.runtime import Images
 
-START_S = 30.0  # a device may have to compile
-ANSWER_S = 10.0
+START_S = 60.0  # a device may have to compile, on a machine that others use too
+ANSWER_S = 30.0
+EXIT_S = 20.0
 
 
 class WorkerUnderTest:
@@ -47,7 +48,7 @@ class WorkerUnderTest:
         self.send(encode(Stop()))
 
     def exit_code(self) -> int:
-        return self.process.wait(5)
+        return self.process.wait(EXIT_S)
 
     def errors(self) -> str:
         """What it has printed, once it has ended."""
