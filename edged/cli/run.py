@@ -38,7 +38,7 @@ def run(arguments: argparse.Namespace) -> int:
     lines = sys.stderr if arguments.json else sys.stdout
     start = time.monotonic()
     limits = Limits(arguments.count, arguments.duration)
-    report = run_hub(config, path, limits, functools.partial(print, file=lines, flush=True))
+    report = run_hub(config, path, limits, show=functools.partial(print, file=lines, flush=True))
     print(json.dumps(report) if arguments.json else summary_text(report, time.monotonic() - start), flush=True)
     return 0
 

@@ -3,7 +3,6 @@
 import os
 import signal
 import subprocess
-import sys
 from collections.abc import Sequence
 
 from edged.child import PARENT
@@ -19,10 +18,10 @@ class Child:
     It is started when `due`, and ends with the hub (see `edged.child`).
     """
 
-    def __init__(self, peer: str, arguments: Sequence[str]) -> None:
-        """`peer`: its name on the link; `arguments`: what comes after `edged` on the command line."""
+    def __init__(self, peer: str, command: Sequence[str]) -> None:
+        """`peer`: its name on the link; `command`: program and arguments."""
         self.peer = peer
-        self._command = (sys.executable, "-m", "edged", *arguments)
+        self._command = command
         self._process: subprocess.Popen[bytes] | None = None
         self._backoff = Backoff()
         self._started_ns = 0

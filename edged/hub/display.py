@@ -1,6 +1,7 @@
 """The status line of each camera, once a second, or once a minute in the system's journal."""
 
 import os
+import textwrap
 from collections.abc import Callable
 
 from edged.clock import NANOSECONDS, now_ns
@@ -11,6 +12,7 @@ from edged.hub.supervisor import Supervisor
 from edged.hub.tally import Tally
 from edged.hub.workers import Workers
 
+WHY_COLUMNS = 30  # the log and the summary have all of it
 IN_JOURNAL_NS = 60 * NANOSECONDS
 
 
@@ -51,7 +53,8 @@ class Display:
 
     def _energy(self) -> str:
         if not self._tally.with_joules:
-            return self._workers.energy_note or "energy not measured"
+            why = textwrap.shorten(self._workers.energy_note or "not measured", WHY_COLUMNS, placeholder="…")
+            return f"no joules: {why}"
         joules = self._tally.joules / self._tally.with_joules
         return f"{joules:.3g} J a frame" + (" (estimated)" if self._tally.method == "estimated" else "")
 

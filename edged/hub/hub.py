@@ -2,7 +2,7 @@
 
 import math
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,7 +27,7 @@ from edged.hub.router import Router
 from edged.hub.shutdown import stop_children
 from edged.hub.signals import Signals
 from edged.hub.sockets import unusable
-from edged.hub.supervisor import Supervisor
+from edged.hub.supervisor import EDGED, Supervisor
 from edged.hub.tally import Tally
 from edged.hub.workers import Workers
 from edged.metrics import Metrics, serve
@@ -45,14 +45,22 @@ class Limits:
     seconds: float | None = None
 
 
-def run_hub(config: Config, path: Path, limits: Limits, show: Callable[[str], None]) -> dict[str, Any]:
+def run_hub(
+    config: Config,
+    path: Path,
+    limits: Limits,
+    *,
+    show: Callable[[str], None],
+    program: Sequence[str] = EDGED,
+) -> dict[str, Any]:
     """Run the pipeline of `config`, read from `path`, until it ends, a limit is reached or a signal comes.
 
-    `show` gets the status lines. Returns the summary. Raises EdgedError; no child is left in any case.
+    `show` gets the status lines; `program` runs cameras and workers. Returns the summary.
+    Raises EdgedError; no child is left in any case.
     """
     with ExitStack() as resources:
         signals = resources.enter_context(Signals())
-        hub = Hub(config, path, limits, show=show, signals=signals, resources=resources)
+        hub = Hub(config, path, limits, show=show, program=program, signals=signals, resources=resources)
         try:
             hub.run()
         finally:
@@ -70,6 +78,7 @@ class Hub:
         limits: Limits,
         *,
         show: Callable[[str], None],
+        program: Sequence[str],
         signals: Signals,
         resources: ExitStack,
     ) -> None:
@@ -105,7 +114,7 @@ class Hub:
             top=publish.top,
             may_publish=lambda: not self._has_enough(),
         )
-        self._supervisor = Supervisor(config, path, address)
+        self._supervisor = Supervisor(config, path, address, program)
         self._display = Display(
             show=show,
             tally=self._tally,

@@ -6,7 +6,7 @@ import time
 
 from edged.hub.journal import Journal
 from edged.hub.notice import Notice
-from edged.hub.prediction import Origin, predict
+from edged.hub.prediction import Origin, is_right, predict
 from edged.hub.publisher import Publisher
 from edged.hub.tally import Tally
 from edged.messages import Frame, Prediction, Scores, WorkerHello, to_json
@@ -70,6 +70,6 @@ class Outlet:
             metrics.stage.labels(camera, stage).observe(seconds)
         if prediction.energy.joules is not None:
             metrics.inference_joules.labels(prediction.energy.method).observe(prediction.energy.joules)
-        if prediction.truth is not None and prediction.top:
-            right = prediction.top[0].label == prediction.truth
+        right = is_right(prediction)
+        if right is not None:
             metrics.known_truth.labels(camera, "right" if right else "wrong").inc()

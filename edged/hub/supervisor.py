@@ -1,8 +1,9 @@
 """Keeps the children running: one process a camera, and the first worker of the list that works."""
 
 import signal
+import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from edged.config import Config
@@ -11,6 +12,8 @@ from edged.hub.child import Child, describe_exit
 from edged.hub.notice import Notice
 from edged.hub.restarts import Budget
 
+EDGED = (sys.executable, "-m", "edged")
+
 BAD_INPUT = ConfigError.exit_code
 NO_DEVICE = DeviceError.exit_code
 
@@ -18,11 +21,15 @@ NO_DEVICE = DeviceError.exit_code
 class Supervisor:
     """Starts, reaps and starts again. `step` never blocks."""
 
-    def __init__(self, config: Config, path: Path, address: str) -> None:
-        """`path`: the config file, for the children; `address`: where the hub's link is."""
+    def __init__(self, config: Config, path: Path, address: str, program: Sequence[str] = EDGED) -> None:
+        """`path`: the config file, for the children; `address`: where the hub's link is.
+
+        `program`: what is started, with the verb `camera` or `worker`.
+        """
         self._config = config
+        self._program = tuple(program)
         self._where = ("--config", str(path), "--hub", address)
-        self._cameras = {name: Child(f"camera/{name}", ("camera", name, *self._where)) for name in config.cameras}
+        self._cameras = {name: self._child("camera", name, name) for name in config.cameras}
         self._ended: set[str] = set()
         self._index = 0
         self._worker = self._new_worker()
@@ -119,7 +126,10 @@ class Supervisor:
         )
 
     def _new_worker(self) -> Child:
-        return Child(f"worker/{self.worker}", ("worker", str(self._index), *self._where))
+        return self._child("worker", self.worker, str(self._index))
+
+    def _child(self, verb: str, name: str, argument: str) -> Child:
+        return Child(f"{verb}/{name}", (*self._program, verb, argument, *self._where))
 
 
 def _describe(code: int, cause: str) -> str:

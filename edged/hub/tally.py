@@ -4,6 +4,7 @@ from array import array
 from collections import Counter
 from statistics import median
 
+from edged.hub.prediction import is_right
 from edged.messages import STAGES, EnergyMethod, Prediction
 
 KEPT = 10_000  # predictions whose times the summary describes
@@ -65,8 +66,9 @@ class Tally:
         camera.total.add(prediction.seconds.total)
         if prediction.top:
             camera.label = (prediction.top[0].label, prediction.top[0].score)
-            if prediction.truth is not None:
-                camera.truth[prediction.top[0].label == prediction.truth] += 1
+        right = is_right(prediction)
+        if right is not None:
+            camera.truth[right] += 1
         for stage, times in self.stages.items():
             times.add(getattr(prediction.seconds, stage))
         if prediction.energy.joules is not None:

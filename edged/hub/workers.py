@@ -86,7 +86,8 @@ class Workers:
         self._router.worker_joined(name, Capacity(hello.credit, hello.batch))
         self._metrics.worker_up.labels(name, hello.device).set(1)
         random = " (random weights: its answers mean nothing)" if hello.model.random_weights else ""
-        message = f"worker {name} is ready: {hello.model.name}{random} on {hello.device}"
+        note = f"; joules: {hello.energy_note}" if hello.energy_note else ""
+        message = f"worker {name} is ready: {hello.model.name}{random} on {hello.device}{note}"
         return [Notice("worker_up", message, worker=name)]
 
     def _unfit(self, name: str, hello: WorkerHello) -> str:

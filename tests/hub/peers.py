@@ -1,0 +1,204 @@
+"""Cameras and workers that do as they are told: `python -m tests.hub.peers camera|worker …`, in place of `edged`.
+
+The name of a camera and the device of a worker say how it behaves (see CAMERAS and WORKERS).
+"""
+
+import argparse
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import zmq
+
+from edged import child
+from edged.clock import NANOSECONDS, now_ns, wall_s
+from edged.config_file import load_config
+from edged.messages import (
+    CameraCount,
+    CameraHello,
+    CameraReport,
+    Capture,
+    Frame,
+    Grant,
+    Job,
+    JobFailed,
+    LinkMessage,
+    ModelInfo,
+    Score,
+    Scores,
+    Stop,
+    WorkerHello,
+    decode,
+    encode,
+)
+
+SIDE = 120
+MODEL = ModelInfo(name="told", sha256="0" * 64, labels=("no", "yes"), width=SIDE, height=SIDE)
+Socket = zmq.Socket[bytes]
+
+
+def frames(name: str, count: int, every_s: float) -> Iterator[bytes]:
+    """Headers of frames, at their time."""
+    start = time.monotonic()
+    for number in range(count):
+        time.sleep(max(0.0, start + number * every_s - time.monotonic()))
+        yield encode(
+            Frame(
+                camera=name,
+                frame=number,
+                captured_at=wall_s(),
+                captured_ns=now_ns(),
+                capture_s=0.0,
+                preprocess_s=0.0,
+                width=SIDE,
+                height=SIDE,
+                truth="yes",
+                count=CameraCount(captured=number + 1, dropped={}),
+            )
+        )
+
+
+def steady(hub: Socket, name: str) -> None:
+    """100 frames a second for ever."""
+    pixels = bytes(SIDE * SIDE * 3)
+    for header in frames(name, 1_000_000_000, 0.01):
+        hub.send_multipart([header, pixels])
+        if hub.poll(0) and isinstance(decode(hub.recv_multipart()[0]), Stop):
+            return
+
+
+def short(hub: Socket, name: str) -> None:
+    """Ten frames of the right size and one of a wrong one, then the end."""
+    for header in frames(name, 11, 0.01):
+        frame = decode(header)
+        assert isinstance(frame, Frame)
+        hub.send_multipart([header, bytes(3 if frame.frame == 5 else SIDE * SIDE * 3)])
+    last = CameraReport(camera=name, up=False, ended=True, count=CameraCount(captured=11, dropped={}))
+    hub.send(encode(last))
+
+
+def silent(hub: Socket, name: str) -> None:
+    """Never sends anything."""
+    wait_for(hub, Stop)
+
+
+def old(hub: Socket, name: str) -> None:
+    """Speaks a protocol that nobody knows any more."""
+    hub.send(b'{"kind":"camera_hello","protocol":0,"name":"old"}')
+    wait_for(hub, Stop)
+
+
+CAMERAS: dict[str, Callable[[Socket, str], None]] = {
+    "steady": steady,
+    "short": short,
+    "silent": silent,
+    "old": old,
+}
+
+
+def good(job: Job) -> LinkMessage:
+    top = (Score(index=1, score=0.9), Score(index=0, score=0.1))
+    return Scores(
+        job=job.job,
+        frames=(top,) * job.frames,
+        upload_s=0.0,
+        forward_s=0.0,
+        download_s=0.0,
+        finished_ns=now_ns(),
+        joules=0.5 * job.frames,
+        rails={"GPU": 0.5 * job.frames},
+    )
+
+
+def slow(job: Job) -> LinkMessage:
+    time.sleep(0.05)
+    return good(job)
+
+
+def broken(job: Job) -> LinkMessage:
+    return JobFailed(job=job.job, reason="device_error", error="CL_OUT_OF_RESOURCES")
+
+
+def not_a_number(job: Job) -> LinkMessage:
+    return JobFailed(job=job.job, reason="not_finite", error="2 outputs are NaN")
+
+
+def unknown_class(job: Job) -> LinkMessage:
+    return good(job).model_copy(update={"frames": ((Score(index=7, score=1.0),),) * job.frames})
+
+
+WORKERS: dict[str, Callable[[Job], LinkMessage]] = {
+    "good": good,
+    "slow": slow,
+    "broken": broken,
+    "not_a_number": not_a_number,
+    "unknown_class": unknown_class,
+}
+
+
+def worker(hub: Socket, index: int, config: Path) -> None:
+    settings = load_config(config).workers[index]
+    if settings.device.startswith("exit "):
+        print("told to exit", file=sys.stderr)
+        sys.exit(int(settings.device.removeprefix("exit ")))
+    if settings.device == "compiles":
+        time.sleep(1000)
+    answer = WORKERS[settings.device.removeprefix("other ")]
+    model = MODEL.model_copy(update={"sha256": "1" * 64}) if settings.device.startswith("other ") else MODEL
+    hello = WorkerHello(
+        worker=f"local-{index}",
+        device=settings.device,
+        precision="fp32",
+        batch=settings.batch,
+        credit=settings.credit,
+        model=model,
+        energy="measured",
+    )
+    hub.send(encode(hello))
+    while not isinstance(message := decode(hub.recv_multipart()[0]), Stop):
+        if isinstance(message, Job) and now_ns() < message.deadline_ns + 10 * NANOSECONDS:
+            hub.send(encode(answer(message)))
+
+
+def camera(hub: Socket, name: str) -> None:
+    if name != "old":
+        hub.send(encode(CameraHello(camera=name)))
+        if not wait_for(hub, Capture):
+            return
+    CAMERAS[name.partition("-")[0]](hub, name)
+
+
+def wait_for(hub: Socket, kind: type[LinkMessage]) -> bool:
+    """Until a message of this kind comes; False for a stop in its place."""
+    while not isinstance(message := decode(hub.recv_multipart()[0]), kind | Stop):
+        assert isinstance(message, Grant | Capture)
+    return isinstance(message, kind)
+
+
+def main() -> None:
+    child.end_with_parent()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    parser = argparse.ArgumentParser()
+    parser.add_argument("verb", choices=["camera", "worker"])
+    parser.add_argument("which")
+    parser.add_argument("--config", type=Path)
+    parser.add_argument("--hub")
+    told = parser.parse_args()
+    with zmq.Context() as context, context.socket(zmq.DEALER) as hub:
+        name = told.which if told.verb == "camera" else f"local-{told.which}"
+        hub.setsockopt(zmq.IDENTITY, f"{told.verb}/{name}".encode())
+        hub.setsockopt(zmq.LINGER, 500)
+        hub.connect(told.hub)
+        if told.verb == "camera":
+            camera(hub, name)
+        else:
+            worker(hub, int(told.which), told.config)
+    sys.stderr.flush()
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,201 @@
+"""The whole hub with peers that do as they are told (see tests.hub.peers)."""
+
+import json
+import logging
+import sqlite3
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+import zmq
+
+from edged.config_file import load_config
+from edged.errors import ConfigError, DeviceError, ModelError
+from edged.hub import journal as journal_module
+from edged.hub.hub import Limits, run_hub
+from edged.messages import Event
+from tests.e2e.daemon import conserves
+from tests.eventually import free_port
+
+PEERS = (sys.executable, "-m", "tests.hub.peers")
+
+
+class Run:
+    """A pipeline of told peers, and what it has shown."""
+
+    def __init__(self, folder: Path, cameras: list[str], workers: list[str], **sections: Any) -> None:
+        config = {
+            "node": "test",
+            "cameras": {name: {"source": "synthetic:digits"} for name in cameras},
+            "workers": [{"device": device} for device in workers],
+            "publish": {"address": f"tcp://127.0.0.1:{free_port()}", "replay": f"tcp://127.0.0.1:{free_port()}"},
+            "metrics": {"address": f"127.0.0.1:{free_port()}"},
+            "journal": {"path": str(folder / "journal.sqlite")},
+            **sections,
+        }
+        self.path = folder / "edged.yaml"
+        self.path.write_text(json.dumps(config))
+        self.lines: list[str] = []
+
+    def until(self, predictions: int | None = None, seconds: float | None = None) -> dict[str, Any]:
+        """The summary; every frame is accounted for in each."""
+        limits = Limits(predictions, seconds)
+        summary = run_hub(load_config(self.path), self.path, limits, show=self.lines.append, program=PEERS)
+        assert conserves(summary)
+        return summary
+
+    @contextmanager
+    def events(self) -> Iterator[list[Event]]:
+        """What is published as events meanwhile."""
+        heard: list[Event] = []
+        stop = threading.Event()
+        thread = threading.Thread(target=self._listen, args=(heard, stop))
+        thread.start()
+        try:
+            yield heard
+        finally:
+            stop.set()
+            thread.join()
+
+    def _listen(self, heard: list[Event], stop: threading.Event) -> None:
+        with zmq.Context() as context, context.socket(zmq.SUB) as socket:
+            socket.subscribe("edged/test/")
+            socket.setsockopt(zmq.RECONNECT_IVL, 10)
+            socket.connect(load_config(self.path).publish.address)
+            while not stop.is_set():
+                if socket.poll(10):
+                    topic, message = socket.recv_multipart()
+                    if topic.endswith(b"/event"):
+                        heard.append(Event.model_validate_json(message))
+
+
+def test_exactly_so_many_predictions_with_truth_and_joules(tmp_path: Path) -> None:
+    run = Run(tmp_path, ["steady"], ["good"])
+    summary = run.until(predictions=150)
+    assert summary["predictions"] == 150
+    assert summary["accuracy"] == 1.0
+    assert summary["energy"] == {"joules": 75.0, "method": "measured", "per_prediction": 0.5, "note": ""}
+    assert any("fps" in line and "0.5 J a frame" in line for line in run.lines)
+
+
+def test_a_frame_of_the_wrong_size_is_lost_on_the_link_and_the_end_of_all_cameras_is_the_end(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO)
+    summary = Run(tmp_path, ["short"], ["good"]).until()
+    assert summary["captured"] == 11
+    assert summary["dropped"]["link"] == 1
+    assert "camera short has come to its end" in caplog.text
+
+
+def test_two_cameras_that_are_too_fast_for_the_worker_get_equal_shares(tmp_path: Path) -> None:
+    run = Run(tmp_path, ["steady-a", "steady-b"], ["slow"])
+    summary = run.until(predictions=30)
+    assert summary["dropped"]["superseded"] > 30
+    with sqlite3.connect(tmp_path / "journal.sqlite") as journal:
+        rows = [
+            json.loads(row)["camera"] for (row,) in journal.execute("SELECT json FROM predictions ORDER BY seq")
+        ]
+    journal.close()
+    assert 12 <= rows.count("steady-a") <= 18
+
+
+def test_a_worker_that_cannot_start_its_device_makes_way_for_the_next(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    run = Run(tmp_path, ["steady"], ["exit 3", "good"])
+    with run.events() as heard:
+        run.until(predictions=5)
+    assert [record.message for record in caplog.records if "takes over" in record.message] == [
+        "worker local-0 (device exit 3) is given up: local-1 (device good) takes over"
+    ]
+    assert [event.event for event in heard] == ["worker_lost", "fallback", "worker_up"]
+
+
+def test_no_worker_at_all_ends_the_hub(tmp_path: Path) -> None:
+    with pytest.raises(
+        DeviceError, match=r"no worker can run \(local-1 was the last of workers: \[exit 3, exit 3\]\)"
+    ):
+        Run(tmp_path, ["steady"], ["exit 3", "exit 3"]).until()
+
+
+def test_a_model_that_no_worker_can_use_ends_the_hub(tmp_path: Path) -> None:
+    with pytest.raises(ModelError, match="cannot use the model"):
+        Run(tmp_path, ["steady"], ["exit 2", "good"]).until()
+
+
+def test_a_worker_whose_device_fails_is_started_again_and_then_replaced(tmp_path: Path) -> None:
+    summary = Run(tmp_path, ["steady"], ["broken", "good"]).until(predictions=5)
+    assert summary["dropped"]["device_error"] >= 3
+
+
+def test_answers_that_are_none_are_never_published(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    summary = Run(tmp_path, ["steady"], ["not_a_number"]).until(seconds=0.5)
+    assert summary["predictions"] == 0
+    assert summary["dropped"]["not_finite"] > 10
+    assert caplog.text.count("2 outputs are NaN") == 1  # not once a frame
+
+
+def test_a_class_that_the_model_does_not_have_is_no_answer(tmp_path: Path) -> None:
+    summary = Run(tmp_path, ["steady"], ["unknown_class", "good"]).until(predictions=3)
+    assert summary["dropped"]["device_error"] >= 1
+
+
+def test_a_worker_with_another_model_is_refused(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    run = Run(tmp_path, ["steady"], ["broken", "other good"])
+    run.until(seconds=4)
+    assert (
+        "worker local-1 is refused: it runs told (111111111111), this hub serves told (000000000000)"
+        in caplog.text
+    )
+
+
+def test_a_camera_of_another_version_is_refused(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    summary = Run(tmp_path, ["old", "steady"], ["good"]).until(predictions=20)
+    assert "camera/old is refused, is it another version of edged?" in caplog.text
+    assert summary["predictions"] == 20
+
+
+def test_a_worker_that_compiles_for_long_has_no_deadline_and_the_line_says_so(tmp_path: Path) -> None:
+    run = Run(tmp_path, ["short"], ["compiles"], freshness={"deadline_s": 0.1})
+    stopper = threading.Timer(2.5, _interrupt)
+    stopper.start()
+    summary = run.until()
+    stopper.join()
+    assert summary["captured"] == 0
+    assert "worker local-0 is warming up" in run.lines[-1]
+
+
+def test_a_journal_that_fails_does_not_stop_the_stream(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: Any) -> None:
+        raise sqlite3.OperationalError("database or disk is full")
+
+    monkeypatch.setattr(journal_module.Journal, "append", full)
+    summary = Run(tmp_path, ["steady"], ["good"]).until(predictions=20)
+    assert summary["predictions"] == 20
+    assert caplog.text.count("disk is full") == 1
+
+
+def test_a_damaged_journal_is_set_aside_and_told(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    run = Run(tmp_path, ["short"], ["good"])
+    (tmp_path / "journal.sqlite").write_bytes(b"damaged" * 1000)
+    run.until()
+    assert "the journal was damaged: it is now" in caplog.text
+
+
+def test_a_journal_that_cannot_be_is_an_error_before_anything_is_started(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"journal\.path"):
+        Run(tmp_path, ["short"], ["good"], journal={"path": "/proc/none/journal.sqlite"}).until()
+
+
+def _interrupt() -> None:
+    import os
+    import signal
+
+    os.kill(os.getpid(), signal.SIGINT)
