@@ -3,9 +3,11 @@
 import argparse
 import functools
 import json
+import os
 import sys
 import time
 from pathlib import Path
+from typing import TextIO
 
 from edged import log
 from edged.config_file import load_config
@@ -37,10 +39,19 @@ def run(arguments: argparse.Namespace) -> int:
     config = load_config(path)
     lines = sys.stderr if arguments.json else sys.stdout
     start = time.monotonic()
-    limits = Limits(arguments.count, arguments.duration)
+    limits = Limits(arguments.count, arguments.duration, 60.0 if _is_journal(lines) else 0.0)
     report = run_hub(config, path, limits, show=functools.partial(print, file=lines, flush=True))
     print(json.dumps(report) if arguments.json else summary_text(report, time.monotonic() - start), flush=True)
     return 0
+
+
+def _is_journal(lines: TextIO) -> bool:
+    """Whether systemd keeps what is written there (systemd.exec(5): device and inode), where a line counts."""
+    stream = os.environ.get("JOURNAL_STREAM")
+    if stream is None:
+        return False
+    status = os.fstat(lines.fileno())
+    return stream == f"{status.st_dev}:{status.st_ino}"
 
 
 def _demo() -> Path:

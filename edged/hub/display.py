@@ -1,6 +1,5 @@
-"""The status line of each camera, once a second, or once a minute in the system's journal."""
+"""The status line of each camera."""
 
-import os
 import textwrap
 from collections.abc import Callable
 
@@ -13,7 +12,6 @@ from edged.hub.tally import Tally
 from edged.hub.workers import Workers
 
 WHY_COLUMNS = 30  # the log and the summary have all of it
-IN_JOURNAL_NS = 60 * NANOSECONDS
 
 
 class Display:
@@ -28,6 +26,7 @@ class Display:
         cameras: Cameras,
         workers: Workers,
         supervisor: Supervisor,
+        every_s: float,
     ) -> None:
         self._show = show
         self._tally = tally
@@ -36,10 +35,10 @@ class Display:
         self._workers = workers
         self._supervisor = supervisor
         self._shown_ns = now_ns()
-        self._every_ns = IN_JOURNAL_NS if "JOURNAL_STREAM" in os.environ else 0
+        self._every_ns = round(every_s * NANOSECONDS)
 
     def lines(self, now: int) -> None:
-        """Show a line for each camera, where it is time."""
+        """Show a line for each camera, where it is time: the hub asks once a second."""
         if now - self._shown_ns < self._every_ns:
             return
         seconds = (now - self._shown_ns) / NANOSECONDS

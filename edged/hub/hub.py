@@ -39,10 +39,14 @@ MESSAGES_A_TURN = 256  # then timers have their turn, even under a flood
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """When a run ends by itself: after so many predictions, or so long after the first worker was ready."""
+    """When a run ends by itself: after so many predictions, or so long after the first worker was ready.
+
+    Between two status lines of a camera are at least `line_every_s` seconds, and no less than about one.
+    """
 
     predictions: int | None = None
     seconds: float | None = None
+    line_every_s: float = 0.0
 
 
 def run_hub(
@@ -122,6 +126,7 @@ class Hub:
             cameras=self._cameras,
             workers=self._workers,
             supervisor=self._supervisor,
+            every_s=limits.line_every_s,
         )
         self._first_ready_ns: int | None = None
         self._next_tick_ns = now_ns() + TICK_NS

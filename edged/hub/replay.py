@@ -23,18 +23,21 @@ class Replay:
         self.socket = bind(context, zmq.ROUTER, "publish.replay", address, QUEUED)
         self._journal = journal
 
-    def serve_one(self) -> None:
-        """Answer the next request; one at a time, so that live frames never wait for more."""
+    def serve_one(self) -> bool:
+        """Whether a request was answered; one at a time, so that live frames never wait for more."""
         try:
             peer, *parts = self.socket.recv_multipart(zmq.NOBLOCK)
             request = ReplayRequest.model_validate_json(b"".join(parts))
             self.socket.send_multipart([peer, *_answer(self._journal, request)], zmq.NOBLOCK)
         except zmq.Again:
-            return
+            return False
         except ValidationError:
             log.warning("a replay request that does not fit the schema is ignored")
         except sqlite3.Error as error:
             log.warning("the journal cannot answer a replay request: %s", error)
+        else:
+            return True
+        return False
 
 
 def _answer(journal: Journal, request: ReplayRequest) -> list[bytes]:

@@ -1,0 +1,133 @@
+"""The publishing half of a hub, with losses where a test wants them."""
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Self
+
+import zmq
+
+from edged.client.stream import Stream
+from edged.clock import wall_s
+from edged.hub.journal import Journal
+from edged.hub.publisher import Publisher
+from edged.hub.replay import Replay
+from edged.messages import Label, Prediction, PredictionEnergy, PredictionModel, StageSeconds, to_json
+from tests.eventually import free_port
+
+KEPT = 50_000
+SECONDS = StageSeconds(
+    capture=0.0, preprocess=0.0, wait=0.0, upload=0.0, forward=0.0, download=0.0, publish=0.0, total=0.0
+)
+
+
+class HubEnd:
+    """Publisher, journal and replay of a node, without cameras and workers; `serve` is its loop's turn."""
+
+    def __init__(self, folder: Path, address: str, replay: str) -> None:
+        self._context: zmq.Context[zmq.Socket[bytes]] = zmq.Context()
+        self._publisher = Publisher(self._context, "test", address, replay)
+        self._journal = Journal(folder / "journal.sqlite", KEPT)
+        self._replay = Replay(self._context, replay, self._journal)
+        self.answered = 0
+        self.next_seq = self._journal.next_seq
+
+    def publish(self, count: int = 1, *, camera: str = "door", sent: bool = True, kept: bool = True) -> None:
+        """Predictions that are on the wire or not, in the journal or not."""
+        for _ in range(count):
+            prediction = self._prediction(self.next_seq, camera)
+            self.next_seq += 1
+            json = to_json(prediction)
+            if kept:
+                self._journal.append(prediction.seq, prediction.published_at, json)
+            if sent:
+                self._publisher.prediction(camera, json)
+
+    def status(self) -> None:
+        self._publisher.status(self.next_seq - 1, {})
+
+    def serve(self) -> bool:
+        """A status, and an answer to a request that waits. True, so that it fits into a condition."""
+        self.status()
+        self.answered += self._replay.serve_one()
+        return True
+
+    def close(self) -> None:
+        self._journal.close()
+        self._context.destroy(linger=0)
+
+    def _prediction(self, seq: int, camera: str) -> Prediction:
+        return Prediction(
+            node="test",
+            boot=self._publisher.boot,
+            seq=seq,
+            camera=camera,
+            frame=seq,
+            captured_at=wall_s(),
+            published_at=wall_s(),
+            model=PredictionModel(name="m", sha256="0", precision="fp32", device="d", worker="local-0"),
+            top=(Label(label="yes", index=1, score=1.0),),
+            seconds=SECONDS,
+            energy=PredictionEnergy(joules=None, method="none", rails=()),
+        )
+
+
+class Addresses:
+    """Where a hub is, so that it can come back there."""
+
+    def __init__(self) -> None:
+        self.stream = f"tcp://127.0.0.1:{free_port()}"
+        self.replay = f"tcp://127.0.0.1:{free_port()}"
+
+
+@contextmanager
+def a_hub(folder: Path, where: Addresses) -> Iterator[HubEnd]:
+    hub = HubEnd(folder, where.stream, where.replay)
+    try:
+        yield hub
+    finally:
+        hub.close()
+
+
+class Listener:
+    """A subscriber in a thread of its own, and what it has got."""
+
+    def __init__(self, address: str, **arguments: Any) -> None:
+        self.got: list[Prediction] = []
+        self._arguments = (address, arguments)
+        self._stopped = False
+        self._may_read = threading.Event()
+        self._may_read.set()
+        self._thread = threading.Thread(target=self._listen)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stopped = True
+        self._thread.join()
+
+    def stall(self) -> None:
+        """Read nothing more for now, as a program that is stopped."""
+        self._may_read.clear()
+
+    def go_on(self) -> None:
+        self._may_read.set()
+
+    @property
+    def numbers(self) -> list[int]:
+        return [prediction.seq for prediction in self.got]
+
+    def _listen(self) -> None:
+        address, arguments = self._arguments
+        with zmq.Context() as context:
+            stream = Stream(context, address, **arguments)
+            for arrival in stream.arrivals():
+                self._may_read.wait()
+                if arrival:
+                    self.got.append(arrival.prediction)
+                if self._stopped:
+                    break
+            stream.close()
