@@ -48,7 +48,7 @@ def _prefetch(site: Site[Conv], tile: Tile) -> Parameters:
     """How `conv_vector.cl` asks for weights ahead of use."""
     source, (*_, kernel_h, kernel_w) = site.inputs[0], site.operator.weight.shape
     steps = span(site) * kernel_h * kernel_w
-    if source.block == 1 or site.pixels > DRAM_BOUND_PIXELS:
+    if site.device.kind != "cpu" or source.block == 1 or site.pixels > DRAM_BOUND_PIXELS:
         return {"PREFETCH": 0, "AHEAD": 0, "SHARE": 0}
     tiles = _count(site, tile) * site.output.frames
     if tiles == 1:
