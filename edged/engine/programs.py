@@ -1,6 +1,7 @@
 """Kernels from source or from the cache on disk. One program a kernel, so that an edit recompiles one."""
 
 import json
+import warnings
 from hashlib import sha256
 from importlib.resources import files
 from typing import Any
@@ -61,15 +62,22 @@ class Programs:
         if binary is None:
             return None
         try:
-            return cl.Program(self._context, self._context.devices, [binary]).build(options)
+            return build(cl.Program(self._context, self._context.devices, [binary]), options)
         except cl.Error:  # a driver may refuse what it once gave out
             return None
 
     def _compile(self, key: str, source: str, options: list[str]) -> Any:
-        self._fresh[key] = cl.Program(self._context, source).build(options)
+        self._fresh[key] = build(cl.Program(self._context, source), options)
         return self._fresh[key]
 
     def _key(self, source: str, options: list[str]) -> str:
         device = self._device
         parts = [source, options, device.platform, device.name, device.version, device.driver]
         return sha256(json.dumps(parts).encode()).hexdigest()
+
+
+def build(program: Any, options: list[str]) -> Any:
+    """`program`, built. Some drivers report success so wordily that pyopencl takes it for a warning."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", cl.CompilerWarning)
+        return program.build(options)

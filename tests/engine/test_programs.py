@@ -9,7 +9,7 @@ from edged.engine.binaries import Binaries
 from edged.engine.device import Device, open_device
 from edged.engine.launch import Launch
 from edged.engine.opencl import cl
-from edged.engine.programs import STANDARD, Programs, source_of
+from edged.engine.programs import STANDARD, Programs, build, source_of
 from edged.errors import DeviceError
 from tests.engine.lab import Lab
 
@@ -19,7 +19,7 @@ RELU = Launch("relu", "some operator", {}, (), items=1)
 
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_every_file_compiles_alone_as_strict_opencl_1_2(lab: Lab, kernel: str) -> None:
-    cl.Program(lab.context, source_of(kernel)).build([*STANDARD])
+    build(cl.Program(lab.context, source_of(kernel)), [*STANDARD])
 
 
 def programs(device: Device, directory: Path) -> Programs:
