@@ -36,11 +36,18 @@ def plain_mask(image: Bytes) -> Bytes:
     return _cut(np.asarray(cv2.resize(image, (SIDE, SIDE), interpolation=cv2.INTER_CUBIC), np.uint8))
 
 
+def turned(rng: np.random.Generator, image: Bytes, digit: int) -> tuple[Bytes, int]:
+    """Some 9s upside down as 6s, and 6s as 9s: print gives both a round back and a closed bowl."""
+    if digit not in (6, 9) or rng.random() < 0.6:
+        return image, digit
+    return image[::-1, ::-1], 15 - digit
+
+
 def varied_mask(rng: np.random.Generator, image: Bytes, digit: int) -> Bytes:
     """The digit written differently: bent, slanted, thinner or thicker, with the edges and marks of print."""
     if rng.random() < 0.2:
         return plain_mask(image)
-    large = cv2.remap(image, *_bend(rng), cv2.INTER_LINEAR)
+    large = cv2.remap(np.ascontiguousarray(image), *_bend(rng), cv2.INTER_LINEAR)
     smooth = np.asarray(cv2.GaussianBlur(large, (0, 0), rng.uniform(1.0, 2.5)), np.uint8)
     inside = np.pad((smooth > 110).astype(np.uint8), BORDER)
     pen = _pen(inside)

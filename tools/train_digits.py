@@ -26,7 +26,7 @@ from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
 from tools.digits_net import Digits, flip_colours, normalise, to_onnx
 from tools.frames import NOTHING, draw_training_frame
-from tools.handwriting import Bytes, read_mnist
+from tools.handwriting import Bytes, read_mnist, turned
 
 BATCH = 128
 EMPTY_SHARE = 0.2  # frames without a digit, for each with one
@@ -99,9 +99,9 @@ def draw_batch(job: Job) -> Batch:
     """Frames uint8 [n, 120, 120, 3] and labels, always the same for the same job."""
     seed, images, labels = job
     rng = np.random.default_rng(seed)
-    pairs = zip(images, labels, strict=True)
-    frames = [draw_training_frame(rng, image, int(label)) for image, label in pairs]
-    return np.stack(frames), labels
+    digits = [turned(rng, image, int(label)) for image, label in zip(images, labels, strict=True)]
+    frames = [draw_training_frame(rng, image, digit) for image, digit in digits]
+    return np.stack(frames), np.array([digit for _, digit in digits], np.uint8)
 
 
 def _frames(labels: Bytes) -> int:
