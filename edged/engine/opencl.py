@@ -4,11 +4,13 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from edged.engine.scratch import use_own_scratch
 from edged.errors import DeviceError
 from edged.paths import cache_directory
 
 DRIVER_SETTINGS = {
-    "POCL_CACHE_DIR": str(cache_directory() / "pocl"),
+    # PoCL's own cache runs what it finds, whole or not; ours is checked (`binaries`).
+    "POCL_KERNEL_CACHE": "0",
     # PoCL would compile each kernel once for the binary and once more at its first launch: one is enough, since
     # every kernel here fixes its own work-group size.
     "POCL_WORK_GROUP_SPECIALIZATION": "0",
@@ -17,6 +19,7 @@ DRIVER_SETTINGS = {
 }
 for _name, _value in DRIVER_SETTINGS.items():
     os.environ.setdefault(_name, _value)
+use_own_scratch(cache_directory() / "pocl", os.environ)
 
 import pyopencl as cl  # noqa: E402
 

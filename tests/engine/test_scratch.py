@@ -1,0 +1,37 @@
+"""The folder for a driver's files."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from edged.engine.scratch import VARIABLE, use_own_scratch
+
+
+def test_every_process_has_its_own_even_if_its_parent_named_one(tmp_path: Path) -> None:
+    environment = {VARIABLE: str(tmp_path / "1")}
+
+    use_own_scratch(tmp_path, environment)
+
+    assert environment[VARIABLE] == str(tmp_path / str(os.getpid()))
+
+
+def test_what_the_user_has_named_stays(tmp_path: Path) -> None:
+    environment = {VARIABLE: "/var/cache/pocl"}
+
+    use_own_scratch(tmp_path, environment)
+
+    assert environment == {VARIABLE: "/var/cache/pocl"}
+
+
+def test_what_dead_processes_have_left_goes(tmp_path: Path) -> None:
+    child = subprocess.run(
+        [sys.executable, "-c", "import os; print(os.getpid())"], capture_output=True, check=True
+    )
+    dead, alive = tmp_path / child.stdout.decode().strip(), tmp_path / str(os.getppid())
+    for folder in (dead, alive, tmp_path / str(os.getpid())):
+        (folder / "kernel").mkdir(parents=True)
+
+    use_own_scratch(tmp_path, {})
+
+    assert list(tmp_path.iterdir()) == [alive]
