@@ -130,6 +130,7 @@ class Hub:
         )
         self._first_ready_ns: int | None = None
         self._next_tick_ns = now_ns() + TICK_NS
+        self._supervise_ns = now_ns()
         if journal.set_aside:
             message = f"the journal was damaged: it is now {journal.set_aside}, and a new one begins"
             self._outlet.announce(Notice("journal_set_aside", message))
@@ -141,18 +142,16 @@ class Hub:
             poller.register(readable, zmq.POLLIN)
         while not self._is_over():
             ready = dict(poller.poll(self._wait_ms()))
-            if self._signals.fileno() in ready:
-                self._signals.clear()
             drained = self._listen()
+            self._workers.assign()
+            self._cameras.grant()
             if self._replay.socket in ready:
                 self._replay.serve_one()
             now = now_ns()
-            for notice in self._supervisor.step(now):
-                self._lost(notice)
-            if drained:  # an answer may lie in the queue behind what has been read
+            if drained:  # else an answer may lie in the queue behind what has been read
                 self._kill_who_hangs(now)
-            self._workers.assign()
-            self._cameras.grant()
+            if self._signals.fileno() in ready or now >= self._supervise_ns:
+                self._supervise(now)
             if now >= self._next_tick_ns:
                 self._tick(now)
 
@@ -217,6 +216,14 @@ class Hub:
         for name in self._cameras.silent(now):
             self._supervisor.kill_camera(name)
 
+    def _supervise(self, now: int) -> None:
+        """After a signal (a child may have ended), when a child is to be started, and each second to be sure."""
+        self._signals.clear()
+        for notice in self._supervisor.step(now):
+            self._lost(notice)
+        due_ns = self._supervisor.next_due_ns()
+        self._supervise_ns = min(now + TICK_NS, now + TICK_NS if due_ns is None else due_ns)
+
     def _tick(self, now: int) -> None:
         self._next_tick_ns = max(self._next_tick_ns + TICK_NS, now)
         self._outlet.status()
@@ -229,7 +236,7 @@ class Hub:
             self._metrics.count_frames(name, ledger.captured, ledger.dropped, ledger.pending)
 
     def _wait_ms(self) -> int:
-        times = (self._next_tick_ns, self._router.next_deadline_ns(), self._supervisor.next_due_ns())
+        times = (self._next_tick_ns, self._router.next_deadline_ns(), self._supervise_ns)
         first = min(at for at in times if at is not None)
         return max(0, math.ceil((first - now_ns()) / 1e6))
 

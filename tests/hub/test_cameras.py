@@ -1,0 +1,138 @@
+"""What a hub hears and says on a real link."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import zmq
+
+from edged.hub.cameras import SILENT_NS, Cameras
+from edged.hub.link import Link
+from edged.hub.router import Router
+from edged.messages import (
+    CameraCount,
+    CameraHello,
+    CameraReport,
+    Capture,
+    Grant,
+    LinkMessage,
+    ModelInfo,
+    Stop,
+    decode,
+    encode,
+)
+from edged.metrics import Metrics
+from tests.eventually import eventually
+
+MODEL = ModelInfo(name="m", sha256="0", labels=("a",), width=2, height=2)
+NOTHING = CameraCount(captured=0, dropped={})
+
+
+class Desk:
+    """The hub's cameras, with a peer of any name at the other end."""
+
+    def __init__(self, address: str) -> None:
+        self._context: zmq.Context[zmq.Socket[bytes]] = zmq.Context()
+        self._address = address
+        self._peers: list[zmq.Socket[bytes]] = []
+        self.metrics = Metrics("0")
+        self.router = Router(["door", "folder"], keep=2, max_age_ns=10**9, deadline_ns=10**9)
+        self._link = Link(self._context, address)
+        self.cameras = Cameras(self.router, self._link, self.metrics)
+
+    def peer(self, name: str) -> "zmq.Socket[bytes]":
+        peer = self._context.socket(zmq.DEALER)
+        peer.setsockopt(zmq.IDENTITY, name.encode())
+        peer.connect(self._address)
+        self._peers.append(peer)
+        return peer
+
+    def hear(self, now: int = 0) -> list[str]:
+        """Take the next message in; the names of what has happened."""
+        received = eventually(self._link.receive)
+        assert received
+        return [notice.event for notice in self.cameras.take(received, now)]
+
+    def close(self) -> None:
+        self._context.destroy(linger=0)
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Iterator[Desk]:
+    desk = Desk(f"ipc://{tmp_path}/hub")
+    yield desk
+    desk.close()
+
+
+def said(peer: "zmq.Socket[bytes]") -> LinkMessage:
+    assert peer.poll(5000)
+    return decode(peer.recv())
+
+
+def report(**fields: object) -> bytes:
+    return encode(CameraReport.model_validate({"camera": "door", "up": True, "count": NOTHING, **fields}))
+
+
+def test_a_camera_captures_once_it_is_known_what_the_model_wants(desk: Desk) -> None:
+    door = desk.peer("camera/door")
+    door.send(encode(CameraHello(camera="door")))
+    desk.hear()
+    assert not door.poll(0)
+    desk.cameras.start_capture(MODEL)
+    assert said(door) == Capture(width=2, height=2)
+
+
+def test_a_camera_that_comes_later_is_told_at_once_and_one_that_waits_is_granted_its_slot(desk: Desk) -> None:
+    desk.cameras.start_capture(MODEL)
+    folder = desk.peer("camera/folder")
+    folder.send(encode(CameraHello(camera="folder", waits=True)))
+    desk.hear()
+    assert said(folder) == Capture(width=2, height=2)
+    desk.cameras.grant()
+    assert said(folder) == Grant(frames=2)
+
+
+@pytest.mark.parametrize(("name", "hello"), [
+    ("camera/window", CameraHello(camera="window")),
+    ("camera/door", CameraHello(camera="folder")),
+    ("camera/door", CameraHello(camera="door", protocol=99)),
+])  # fmt: skip
+def test_a_peer_that_does_not_fit_is_refused_with_the_reason(desk: Desk, name: str, hello: CameraHello) -> None:
+    peer = desk.peer(name)
+    peer.send(encode(hello))
+    desk.hear()
+    answer = said(peer)
+    assert isinstance(answer, Stop)
+    assert answer.refused
+
+
+def test_up_and_down_are_told_once(desk: Desk) -> None:
+    door = desk.peer("camera/door")
+    told = []
+    for message in (report(), report(), report(up=False, error="unplugged"), report(up=False, error="unplugged")):
+        door.send(message)
+        told += desk.hear()
+    assert told == ["camera_up", "camera_down"]
+    assert desk.cameras.state("door") == "down: unplugged"
+
+
+def test_a_camera_that_says_nothing_for_long_hangs(desk: Desk) -> None:
+    desk.cameras.start_capture(MODEL)
+    door = desk.peer("camera/door")
+    door.send(encode(CameraHello(camera="door")))
+    desk.hear()
+    door.send(report())
+    desk.hear(now=1000)
+    assert desk.cameras.silent(1000 + SILENT_NS) == []
+    assert desk.cameras.silent(1001 + SILENT_NS) == ["door"]
+    assert desk.cameras.silent(1001 + SILENT_NS) == []
+
+
+def test_reconnects_are_counted_over_restarts_of_the_process(desk: Desk) -> None:
+    door = desk.peer("camera/door")
+    door.send(report(reconnects=2))
+    desk.hear()
+    desk.cameras.left("door")
+    door.send(report(reconnects=1))
+    desk.hear()
+    assert desk.metrics.registry.get_sample_value("edged_camera_reconnects_total", {"camera": "door"}) == 4

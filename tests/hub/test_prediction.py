@@ -1,0 +1,68 @@
+import pytest
+
+from edged.hub.prediction import Origin, is_right, predict, stages
+from edged.messages import Frame, ModelInfo, Score, Scores, WorkerHello
+from tests.hub.frames import CameraEnd
+
+MILLISECOND = 1_000_000
+HELLO = WorkerHello(
+    worker="local-0",
+    device="Mali-T624",
+    precision="fp32",
+    batch=2,
+    credit=2,
+    model=ModelInfo(name="digits", sha256="0" * 64, labels=("zero", "one"), width=2, height=2),
+    energy="measured",
+)
+SCORES = Scores(
+    job=1,
+    frames=((Score(index=1, score=0.9), Score(index=0, score=0.1)), (Score(index=0, score=0.8),)),
+    upload_s=0.002,
+    forward_s=0.010,
+    download_s=0.001,
+    finished_ns=30 * MILLISECOND,
+    joules=3.0,
+    rails={"GPU": 2.0, "BIG": 1.0},
+)
+
+
+def frame(truth: str | None = None) -> Frame:
+    return CameraEnd("door").frame(5 * MILLISECOND).frame.model_copy(update={"truth": truth})
+
+
+def test_the_stages_after_the_capture_add_up_to_the_total() -> None:
+    seconds = stages(frame(), SCORES, published_ns=32 * MILLISECOND)
+    assert seconds.total == pytest.approx(0.027)
+    assert seconds.publish == pytest.approx(0.002)
+    assert seconds.wait == pytest.approx(0.027 - 0.001 - 0.002 - 0.010 - 0.001 - 0.002)
+
+
+def test_a_wait_is_never_negative() -> None:
+    quick = SCORES.model_copy(update={"forward_s": 1.0})
+    assert stages(frame(), quick, published_ns=32 * MILLISECOND).wait == 0.0
+
+
+def test_each_frame_of_a_job_has_its_own_labels_and_its_share_of_the_joules() -> None:
+    origin = Origin("node", "boot")
+    first = predict(origin, 7, frame(), 0, scores=SCORES, hello=HELLO)
+    second = predict(origin, 8, frame(), 1, scores=SCORES, hello=HELLO)
+    assert [label.label for label in first.top] == ["one", "zero"]
+    assert [label.label for label in second.top] == ["zero"]
+    assert first.energy.joules == second.energy.joules == 1.5
+    assert first.energy.rails == ("GPU", "BIG")
+
+
+def test_energy_that_was_not_measured_is_null_and_says_so() -> None:
+    scores = SCORES.model_copy(update={"joules": None})
+    energy = predict(Origin("node", "boot"), 0, frame(), 0, scores=scores, hello=HELLO).energy
+    assert (energy.joules, energy.method) == (None, "none")
+
+
+@pytest.mark.parametrize(("truth", "random", "right"), [
+    ("one", False, True), ("zero", False, False), (None, False, None), ("one", True, None),
+])  # fmt: skip
+def test_right_and_wrong_where_it_means_something(truth: str | None, random: bool, right: bool | None) -> None:
+    model = HELLO.model.model_copy(update={"random_weights": random})
+    hello = HELLO.model_copy(update={"model": model})
+    prediction = predict(Origin("node", "boot"), 0, frame(truth), 0, scores=SCORES, hello=hello)
+    assert is_right(prediction) is right
