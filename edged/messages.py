@@ -277,12 +277,13 @@ class Event(Published):
 
 
 class Status(Published):
-    """Topic `edged/<node>/status`, each second. `last_frame`: the newest frame predicted, by camera."""
+    """Topic `edged/<node>/status`, each second."""
 
     schema_version: Literal[1] = Field(1, alias="schema")
     node: str
     boot: str
     at: float
+    first_seq: Count = Field(description="Number of the first prediction since this start, or of the next one")
     last_seq: int = Field(ge=-1, description="−1 before the first prediction")
     replay: str = Field(description="Address where missed predictions can be fetched")
     cameras: dict[str, int] = Field(description="Last frame predicted by camera, −1 before the first")

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TextIO
 
 from edged import log
+from edged.cli.numbers import positive
 from edged.config_file import load_config
 from edged.errors import ConfigError
 from edged.hub.hub import Limits, run_hub
@@ -23,7 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "config", type=Path, nargs="?", metavar="CONFIG", help=f"the YAML file (default: {DEMO}, where it is)"
     )
-    parser.add_argument("--count", type=_positive, metavar="N", help="end after N predictions")
+    parser.add_argument("--count", type=positive, metavar="N", help="end after N predictions")
     parser.add_argument(
         "--duration", type=float, metavar="SECONDS", help="end so long after the first worker was ready"
     )
@@ -60,10 +61,3 @@ def _demo() -> Path:
             f"no config given, and there is no {DEMO} here: name a file, as in `edged run edged.yaml`"
         )
     return DEMO
-
-
-def _positive(text: str) -> int:
-    number = int(text)
-    if number < 1:
-        raise argparse.ArgumentTypeError(f"{number} is not 1 or more")
-    return number

@@ -10,6 +10,7 @@ from itertools import islice
 import zmq
 
 from edged import log
+from edged.cli.numbers import positive
 from edged.client.stream import Arrival, Stream
 from edged.config import TCP_ADDRESS, Publish
 from edged.messages import Prediction
@@ -26,7 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--replay", type=_address, metavar="ADDRESS", help="where to fetch what was missed")
     parser.add_argument("--json", action="store_true", help="print the messages as they were published")
-    parser.add_argument("--count", type=int, metavar="N", help="end after N predictions")
+    parser.add_argument("--count", type=positive, metavar="N", help="end after N predictions")
     parser.add_argument("--camera", metavar="NAME", help="only this camera")
     parser.add_argument("--since", type=_seconds, metavar="TIME", help="begin so long ago: 30s, 5m, 2h, 1d")
 

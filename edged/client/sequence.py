@@ -11,13 +11,18 @@ class Sequence:
         self.last: int | None = None
         self._boot: str | None = None
 
-    def heard(self, boot: str, newest: int) -> None:
-        """The node has said that `newest` is its last, or that it is about to come.
+    def knows(self, boot: str) -> bool:
+        """Whether the numbers of this start are understood: those of the first one heard, or begun."""
+        self._boot = self._boot or boot
+        return boot == self._boot
 
-        A new start of a node that counts from less has lost its journal: all of the new one is wanted.
+    def begin(self, boot: str, first_seq: int) -> None:
+        """The node says that this start of it counts from `first_seq`.
+
+        Where that is a number that was there before, the node has lost (the end of) its journal.
         """
-        if boot != self._boot and self._boot is not None and self.last is not None and newest < self.last:
-            self.last = -1
+        if not self.knows(boot) and self.last is not None:
+            self.last = min(self.last, first_seq - 1)
         self._boot = boot
 
     def missing(self, seq: int) -> tuple[int, int] | None:

@@ -88,9 +88,8 @@ class Stream:
     def _prediction(self, arrival: Arrival) -> Iterator[Arrival]:
         prediction = arrival.prediction
         sequence = self._nodes.setdefault(prediction.node, Sequence())
-        if sequence.last is None and self._since is not None:
-            return  # the first status begins, and fetches this one too
-        sequence.heard(prediction.boot, prediction.seq)
+        if (sequence.last is None and self._since is not None) or not sequence.knows(prediction.boot):
+            return  # the next status begins, and fetches this one too
         yield from self._fill(prediction.node, prediction.seq - 1)
         if sequence.is_new(prediction.seq):
             sequence.last = prediction.seq
@@ -100,7 +99,7 @@ class Stream:
         if self._learn_replay:
             self.replay = _same_host(self._address, status.replay)
         sequence = self._nodes.setdefault(status.node, Sequence())
-        sequence.heard(status.boot, status.last_seq)
+        sequence.begin(status.boot, status.first_seq)
         if sequence.last is None:
             yield from self._begin(status, sequence)
         yield from self._fill(status.node, status.last_seq)

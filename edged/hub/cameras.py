@@ -22,8 +22,10 @@ class Cameras:
         self._greeted: dict[str, CameraHello] = {}
         self._heard_ns: dict[str, int] = {}
         self._reports: dict[str, CameraReport] = {}
-        self._reconnects = dict.fromkeys(router.cameras, 0)
         self.ended: set[str] = set()
+        for name in router.cameras:
+            metrics.camera_up.labels(name).set(0)
+            metrics.reconnects.labels(name).inc(0)
 
     def take(self, received: Received, now: int) -> list[Notice]:
         """A message from a camera. One that is not of this config is refused."""
@@ -62,7 +64,6 @@ class Cameras:
         for known in (self._greeted, self._heard_ns, self._reports):
             known.pop(name, None)
         if name not in self.ended:
-            self._reconnects[name] += 1
             self._metrics.reconnects.labels(name).inc()
 
     def silent(self, now: int) -> list[str]:

@@ -143,7 +143,8 @@ class Hub:
         while not self._is_over():
             ready = dict(poller.poll(self._wait_ms()))
             drained = self._listen()
-            self._workers.assign()
+            if self._workers.assign():
+                self._supervisor.kill_worker("unreachable")  # most likely it is dead already
             self._cameras.grant()
             if self._replay.socket in ready:
                 self._replay.serve_one()

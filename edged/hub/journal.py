@@ -93,7 +93,7 @@ class Journal:
 def _open(path: Path) -> sqlite3.Connection:
     """Raises sqlite3.DatabaseError for a file that is no journal of this layout."""
     with contextlib.ExitStack() as on_error:
-        database = sqlite3.connect(path, isolation_level=None, timeout=1.0)
+        database = sqlite3.connect(path, isolation_level=None, timeout=0.05)
         on_error.callback(database.close)
         (layout,) = database.execute("PRAGMA user_version").fetchone()
         if layout not in {0, LAYOUT}:

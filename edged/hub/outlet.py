@@ -24,7 +24,7 @@ class Outlet:
         self._journal = journal
         self._metrics = metrics
         self._tally = tally
-        self._next_seq = journal.next_seq
+        self._first_seq = self._next_seq = journal.next_seq
         self._journal_fails = False
 
     def publish(self, frame: Frame, place: int, scores: Scores, hello: WorkerHello) -> None:
@@ -44,9 +44,8 @@ class Outlet:
 
     def status(self) -> None:
         """Publish that this node is alive."""
-        self._publisher.status(
-            self._next_seq - 1, {name: camera.last_frame for name, camera in self._tally.cameras.items()}
-        )
+        last_frames = {name: camera.last_frame for name, camera in self._tally.cameras.items()}
+        self._publisher.status(self._first_seq, self._next_seq - 1, last_frames)
 
     def _keep(self, prediction: Prediction, json: bytes) -> None:
         start = time.perf_counter()

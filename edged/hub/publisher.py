@@ -40,12 +40,13 @@ class Publisher:
         )
         self._send(notice.camera, "event", to_json(event))
 
-    def status(self, last_seq: int, last_frames: dict[str, int]) -> None:
+    def status(self, first_seq: int, last_seq: int, last_frames: dict[str, int]) -> None:
         """Publish that this node is alive, and what came last."""
         status = Status(
             node=self._node,
             boot=self.boot,
             at=wall_s(),
+            first_seq=first_seq,
             last_seq=last_seq,
             replay=self._replay,
             cameras=last_frames,

@@ -56,19 +56,22 @@ class Workers:
                 return self._failed(name, failed)
         return []
 
-    def assign(self) -> None:
-        """Hand out jobs while there are frames and credit."""
+    def assign(self) -> list[str]:
+        """Hand out jobs while there are frames and credit. Returns the workers that cannot be reached."""
+        unreachable = []
         while assigned := self._router.assign(now_ns()):
             job = Job(
                 job=assigned.job, frames=len(assigned.frames), top=self._top, deadline_ns=assigned.deadline_ns
             )
             if not self._link.send(f"worker/{assigned.worker}", job, [held.pixels for held in assigned.frames]):
-                self.left(assigned.worker, "worker_lost")  # its process is about to be reaped
+                self.left(assigned.worker, "worker_lost")
+                unreachable.append(assigned.worker)
                 continue
             sent_ns = now_ns()
             for held in assigned.frames:
                 age = (sent_ns - held.frame.captured_ns) / NANOSECONDS
                 self._metrics.frame_age.labels(held.frame.camera).observe(max(0.0, age))
+        return unreachable
 
     def left(self, name: str, reason: str) -> None:
         """A worker is lost: `reason` for its frames."""

@@ -31,7 +31,7 @@ class HubEnd:
         self._journal = Journal(folder / "journal.sqlite", KEPT)
         self._replay = Replay(self._context, replay, self._journal)
         self.answered = 0
-        self.next_seq = self._journal.next_seq
+        self.first_seq = self.next_seq = self._journal.next_seq
 
     def publish(self, count: int = 1, *, camera: str = "door", sent: bool = True, kept: bool = True) -> None:
         """Predictions that are on the wire or not, in the journal or not."""
@@ -45,7 +45,7 @@ class HubEnd:
                 self._publisher.prediction(camera, json)
 
     def status(self) -> None:
-        self._publisher.status(self.next_seq - 1, {})
+        self._publisher.status(self.first_seq, self.next_seq - 1, {})
 
     def serve(self) -> bool:
         """A status, and an answer to a request that waits. True, so that it fits into a condition."""

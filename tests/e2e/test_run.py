@@ -2,7 +2,6 @@
 
 import json
 import signal
-import socket
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +10,6 @@ import pytest
 
 from tests.cli.command import edged
 from tests.e2e.daemon import SYNTHETIC, config_in, conserves, run_edged
-from tests.eventually import eventually
 
 HUB_MUST_NOT_LOAD = ("numpy", "cv2", "opencv", "pyopencl", "libOpenCL", "onnx")
 
@@ -33,13 +31,6 @@ def test_a_summary_for_people(tmp_path: Path) -> None:
     assert done.returncode == 0
     assert "5 predictions of" in done.stdout
     assert "median" in done.stdout
-
-
-def test_it_ends_after_so_long(tmp_path: Path) -> None:
-    with run_edged(tmp_path, "--duration", "0.5") as daemon:
-        summary = daemon.end()
-    assert summary["predictions"] > 0
-    assert conserves(summary)
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
@@ -138,29 +129,6 @@ def test_what_cannot_run_is_said_once_and_nothing_is_left(
     done = edged("run", tmp_path / "edged.yaml", env={"XDG_STATE_HOME": str(tmp_path)})
     assert done.returncode == code
     assert message in done.stderr
-
-
-@pytest.mark.parametrize("key", ["publish.address", "publish.replay", "metrics.address"])
-def test_a_port_in_use_is_a_clear_error(tmp_path: Path, key: str) -> None:
-    section, name = key.split(".")
-    config = config_in(tmp_path)
-    address = config[section][name]
-    (tmp_path / "edged.yaml").write_text(json.dumps(config))
-    with socket.socket() as occupant:
-        occupant.bind(("127.0.0.1", int(address.rpartition(":")[2])))
-        occupant.listen()
-        done = edged("run", tmp_path / "edged.yaml", env={"XDG_STATE_HOME": str(tmp_path)})
-    assert done.returncode == 2
-    assert f"{key}: {address} is in use" in done.stderr
-
-
-def test_a_second_daemon_of_the_same_node_is_refused(tmp_path: Path) -> None:
-    with run_edged(tmp_path) as daemon:
-        eventually(daemon.children, 10)
-        (tmp_path / "other.yaml").write_text(json.dumps(config_in(tmp_path)))
-        done = edged("run", tmp_path / "other.yaml", env={"XDG_STATE_HOME": str(tmp_path)})
-    assert done.returncode == 2
-    assert "in use by another edged" in done.stderr
 
 
 def a_folder_of_pictures(folder: Path, count: int) -> Path:

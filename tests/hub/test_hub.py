@@ -2,6 +2,9 @@
 
 import json
 import logging
+import os
+import signal
+import socket
 import sqlite3
 import sys
 import threading
@@ -194,8 +197,24 @@ def test_a_journal_that_cannot_be_is_an_error_before_anything_is_started(tmp_pat
         Run(tmp_path, ["short"], ["good"], journal={"path": "/proc/none/journal.sqlite"}).until()
 
 
-def _interrupt() -> None:
-    import os
-    import signal
+@pytest.mark.parametrize("key", ["publish.address", "publish.replay", "metrics.address"])
+def test_a_port_in_use_is_a_clear_error(tmp_path: Path, key: str) -> None:
+    run = Run(tmp_path, ["short"], ["good"])
+    section, name = key.split(".")
+    address = json.loads(run.path.read_text())[section][name]
+    with socket.socket() as occupant:
+        occupant.bind(("127.0.0.1", int(address.rpartition(":")[2])))
+        occupant.listen()
+        with pytest.raises(ConfigError, match=rf"{key}: {address} is in use"):
+            run.until()
 
+
+def test_a_second_daemon_of_the_same_node_is_refused(tmp_path: Path) -> None:
+    journal = journal_module.Journal(tmp_path / "journal.sqlite", 1000)
+    with pytest.raises(ConfigError, match="in use by another edged"):
+        Run(tmp_path, ["short"], ["good"]).until()
+    journal.close()
+
+
+def _interrupt() -> None:
     os.kill(os.getpid(), signal.SIGINT)
