@@ -38,10 +38,10 @@ class Result:
 
 @dataclass(frozen=True, eq=False)
 class Job:
-    """Events and memory of one job. The images must live until they are uploaded."""
+    """Events of one job, and the host's memory at both ends: it must live until the device has done with it."""
 
     images: NDArray[np.uint8]
-    padded: Float32
+    memory: Float32
     output: Tensor
     upload: Any
     kernels: tuple[tuple[Step, Any], ...]
@@ -65,7 +65,7 @@ class Job:
 
     def _scores(self) -> Float32:
         output = self.output
-        planes = self.padded.reshape(-1, output.blocks, output.rows, output.pitch, output.block)
+        planes = self.memory.reshape(-1, output.blocks, output.rows, output.pitch, output.block)
         pixel = planes[: len(self.images), :, output.halo.top, output.halo.left]
         return np.ascontiguousarray(pixel.reshape(len(pixel), -1)[:, : output.channels])
 

@@ -2,6 +2,7 @@
 
 import json
 import warnings
+from functools import cache
 from hashlib import sha256
 from importlib.resources import files
 from typing import Any
@@ -14,6 +15,7 @@ from edged.engine.opencl import cl, device_errors
 STANDARD = ("-cl-std=CL1.2", "-Werror")
 
 
+@cache
 def source_of(kernel: str) -> str:
     """The text of a kernel file, with its `#include "…"` lines replaced by what they name: each file once."""
     return _expand(f"{kernel}.cl", set())

@@ -12,6 +12,7 @@ from edged.engine.binaries import Binaries
 from edged.engine.device import Device, open_device
 from edged.engine.executable import Executable
 from edged.engine.job import Job, Pending
+from edged.engine.layout import FLOAT_BYTES
 from edged.engine.opencl import cl, device_errors
 from edged.engine.planner import make_plan
 from edged.engine.programs import Programs
@@ -63,35 +64,31 @@ class Runtime:
 
         The array must not be changed before the job's result is there. Raises DeviceError.
         """
-        frames, executable = len(images), self._executable
-        if executable is None:
-            raise DeviceError(f"{self.device_name} was closed: open a new runtime")
-        if images.dtype != np.uint8 or images.shape[1:] != self._shape or not 1 <= frames <= self._batch:
+        if images.dtype != np.uint8 or images.shape[1:] != self._shape or not 1 <= len(images) <= self._batch:
             raise ValueError(
-                f"images {images.dtype} {images.shape}; expected uint8 1…{self._batch} × {self._shape}"
+                f"images: {images.dtype} {images.shape}; expected uint8 1…{self._batch} × {self._shape}"
             )
-        images = np.ascontiguousarray(images)
         with self._submitting, device_errors(self.device_name, "taking a job"):
-            slot = next(self._slots)
-            upload = cl.enqueue_copy(
-                self._upload,
-                executable.images[slot],
-                images,
-                is_blocking=False,
-                wait_for=self._slot_free[slot],
-            )
-            self._upload.flush()
-            steps = executable.forward[slot]
-            events = [steps[0].enqueue(self._compute, frames, after=[upload])]
-            events += [step.enqueue(self._compute, frames) for step in steps[1:]]
-            self._slot_free[slot] = [events[0]]
-            padded = np.empty(self._output.nbytes // 4, np.float32)
-            download = cl.enqueue_copy(self._compute, padded, executable.output, is_blocking=False)
-            self._compute.flush()
-        kernels = tuple(zip(steps, events, strict=True))
-        return Pending(
-            Job(images, padded, self._output, upload, kernels, download, self._profile), self.device_name
-        )
+            if self._executable is None:
+                raise DeviceError(f"{self.device_name} was closed: open a new runtime")
+            job = self._enqueue(self._executable, np.ascontiguousarray(images))
+        return Pending(job, self.device_name)
+
+    def _enqueue(self, executable: Executable, images: NDArray[np.uint8]) -> Job:
+        """The upload in a queue of its own, once the kernel that read the slot's last images is through."""
+        slot = next(self._slots)
+        target, after = executable.images[slot], self._slot_free[slot]
+        upload = cl.enqueue_copy(self._upload, target, images, is_blocking=False, wait_for=after)
+        self._upload.flush()
+        first, *others = executable.forward[slot]
+        events = [first.enqueue(self._compute, len(images), after=[upload])]
+        events += [step.enqueue(self._compute, len(images)) for step in others]
+        self._slot_free[slot] = events[:1]
+        memory = np.empty(self._output.nbytes // FLOAT_BYTES, np.float32)
+        download = cl.enqueue_copy(self._compute, memory, executable.output, is_blocking=False)
+        self._compute.flush()
+        kernels = tuple(zip(executable.forward[slot], events, strict=True))
+        return Job(images, memory, self._output, upload, kernels, download, self._profile)
 
     def close(self) -> None:
         """Wait for what is running and give the device's memory back."""

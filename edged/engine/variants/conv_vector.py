@@ -1,5 +1,7 @@
 """A tile of pixels in the registers of a CPU with wide vectors: direct convolution, one work-item a work-group."""
 
+import math
+
 from edged.engine.launch import Launch
 from edged.engine.variants.convolution import halo_of_window, packed, span, window_defines
 from edged.engine.variants.variant import Parameters, Site, Variant
@@ -7,6 +9,7 @@ from edged.model.graph import Conv
 
 Tile = tuple[int, int]
 
+OVERHEAD = 1.5  # in multiply-adds: to load a weight and to count
 LATENCY = 8  # sums in flight that keep two multiply-add units busy for their four cycles
 DRAM_BOUND_PIXELS = 64  # images up to this size use each weight too rarely to hide the wait for it
 LINES_AHEAD = 96  # how far a single tile asks ahead in its own stream of weights
@@ -28,16 +31,17 @@ def _tiles(site: Site[Conv]) -> list[Tile]:
 
 
 def _registers(site: Site[Conv]) -> int:
-    """Vector registers of the instruction sets with this width: AVX-512 has 32, AVX 16, NEON 32 (SSE 16)."""
-    return {16: 32, 8: 16}.get(site.output.block, 24)
+    """Vector registers of the instruction set with this width: AVX has 16, AVX-512 and 64-bit NEON have 32."""
+    return 16 if site.output.block == 8 else 32
 
 
 def _cost(site: Site[Conv], tile: Tile) -> tuple[float, int, int]:
-    """Vector operations of the whole image by channel: a tile of n pixels loads one weight and n inputs."""
+    """Instructions for one channel of the whole image; where equal, the flattest tile.
+
+    A tile of n pixels takes n multiply-adds, one load of a weight, and some overhead that it shares among them.
+    """
     height, width = tile
-    pixels = height * width
-    steps = max(pixels, LATENCY) + 1.5
-    return _count(site, tile) * steps, height, width
+    return _count(site, tile) * (max(height * width, LATENCY) + OVERHEAD), height, width
 
 
 def _count(site: Site[Conv], tile: Tile) -> int:
@@ -46,13 +50,13 @@ def _count(site: Site[Conv], tile: Tile) -> int:
 
 def _prefetch(site: Site[Conv], tile: Tile) -> Parameters:
     """How `conv_vector.cl` asks for weights ahead of use."""
-    source, (*_, kernel_h, kernel_w) = site.inputs[0], site.operator.weight.shape
-    steps = span(site) * kernel_h * kernel_w
+    source = site.inputs[0]
     if site.device.kind != "cpu" or source.block == 1 or site.pixels > DRAM_BOUND_PIXELS:
         return {"PREFETCH": 0, "AHEAD": 0, "SHARE": 0}
     tiles = _count(site, tile) * site.output.frames
     if tiles == 1:
         return {"PREFETCH": source.block, "AHEAD": LINES_AHEAD, "SHARE": 0}
+    steps = span(site) * math.prod(site.operator.weight.shape[2:])
     each = -(-source.block // tiles)
     return {"PREFETCH": each, "AHEAD": steps * source.block, "SHARE": steps * each}
 

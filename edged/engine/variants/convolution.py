@@ -1,5 +1,7 @@
 """What the convolution variants share: packed weights, and the macros of `convolution.cl`."""
 
+from functools import partial
+
 import numpy as np
 
 from edged.engine.launch import Weights
@@ -43,11 +45,6 @@ def _last_covered(conv: Conv, axis: int, outputs: int) -> int:
     return (outputs - 1) * conv.strides[axis] - conv.pads[axis] + window
 
 
-def span(site: Site[Conv]) -> int:
-    """Input blocks that an output block reads: all, or those that the groups of its channels lie in."""
-    return max(last - first for first, last in _input_blocks(site))
-
-
 def packed(site: Site[Conv]) -> tuple[Weights, Weights]:
     """Weights and bias as `convolution.cl` reads them."""
     return Weights(lambda: pack_weights(site)), Weights(lambda: pack_bias(site))
@@ -56,17 +53,15 @@ def packed(site: Site[Conv]) -> tuple[Weights, Weights]:
 def pack_weights(site: Site[Conv]) -> Float32:
     """[out block][SPAN in blocks][ky][kx][channel of in block][channel of out block], zero where there is none."""
     conv, source, target = site.operator, site.inputs[0], site.output
-    outputs, group_inputs, kernel_h, kernel_w = conv.weight.shape
-    blocks = span(site)
-    packed = np.zeros((target.blocks, target.block, blocks * source.block, kernel_h, kernel_w), np.float32)
-    if conv.groups == 1:
-        packed.reshape(-1, *packed.shape[2:])[:outputs, :group_inputs] = conv.weight
-    else:
-        for channel in range(outputs):
+    outputs, group_inputs, *kernel = conv.weight.shape
+    firsts, blocks = first_blocks(site), span(site)
+    packed = np.zeros((target.blocks, target.block, blocks * source.block, *kernel), np.float32)
+    for group in range(conv.groups):
+        for channel in range(group * outputs // conv.groups, (group + 1) * outputs // conv.groups):
             block, lane = divmod(channel, target.block)
-            start = channel // (outputs // conv.groups) * group_inputs - _first_block(site, block) * source.block
+            start = group * group_inputs - firsts[block] * source.block
             packed[block, lane, start : start + group_inputs] = conv.weight[channel]
-    split = packed.reshape(target.blocks, target.block, blocks, source.block, kernel_h, kernel_w)
+    split = packed.reshape(target.blocks, target.block, blocks, source.block, *kernel)
     return np.ascontiguousarray(split.transpose(0, 2, 4, 5, 3, 1))
 
 
@@ -77,19 +72,22 @@ def pack_bias(site: Site[Conv] | Site[Dense]) -> Float32:
     return packed
 
 
-def _first_block(site: Site[Conv], block: int) -> int:
-    return min(_input_blocks(site)[block][0], site.inputs[0].blocks - span(site))
+def span(site: Site[Conv]) -> int:
+    """Input blocks that each output block reads: enough for the groups of any one."""
+    return max(end - first for first, end in map(partial(_read_by, site), range(site.output.blocks)))
 
 
-def _input_blocks(site: Site[Conv]) -> list[tuple[int, int]]:
-    """For each output block, the first input block that its groups read and the one after the last."""
-    source, target = site.inputs[0], site.output
+def first_blocks(site: Site[Conv]) -> list[int]:
+    """The first input block that each output block reads: FIRST_BLOCK of `convolution.cl`."""
+    last_start = site.inputs[0].blocks - span(site)
+    return [min(_read_by(site, block)[0], last_start) for block in range(site.output.blocks)]
+
+
+def _read_by(site: Site[Conv], block: int) -> tuple[int, int]:
+    """The first input block that holds a channel of the groups of an output block, and the one after the last."""
     outputs, group_inputs = site.operator.weight.shape[:2]
     group_outputs = outputs // site.operator.groups
-    ranges = []
-    for block in range(target.blocks):
-        first_group = block * target.block // group_outputs
-        last_group = (min((block + 1) * target.block, outputs) - 1) // group_outputs
-        end = (last_group + 1) * group_inputs
-        ranges.append((first_group * group_inputs // source.block, -(-end // source.block)))
-    return ranges
+    first_channel, last_channel = block * site.output.block, min((block + 1) * site.output.block, outputs) - 1
+    first_input = first_channel // group_outputs * group_inputs
+    end_input = (last_channel // group_outputs + 1) * group_inputs
+    return first_input // site.inputs[0].block, -(-end_input // site.inputs[0].block)
