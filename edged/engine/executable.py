@@ -8,7 +8,7 @@ import numpy as np
 from edged.engine.device import Device
 from edged.engine.launch import Argument, Images, Launch, Weights
 from edged.engine.layout import Tensor
-from edged.engine.opencl import cl, device_errors
+from edged.engine.opencl import cl, device_error, device_errors
 from edged.engine.planner import Plan
 from edged.engine.programs import Programs
 
@@ -26,11 +26,18 @@ class Step:
     launch: Launch
     kernel: Any
     buffers: tuple[Any, ...]
+    device_name: str
+
+    def __str__(self) -> str:
+        return f"{self.launch.kernel} of {self.launch.operator}"
 
     def enqueue(self, queue: Any, frames: int, after: list[Any] | None = None) -> Any:
         """Start the kernel for `frames` frames once the events `after` have come; return its own."""
         size, group = self.launch.global_size(frames), self.launch.local_size
-        return cl.enqueue_nd_range_kernel(queue, self.kernel, size, group, wait_for=after)
+        try:
+            return cl.enqueue_nd_range_kernel(queue, self.kernel, size, group, wait_for=after)
+        except cl.Error as error:
+            raise device_error(self.device_name, f"starting {self}", error) from error
 
 
 class Executable:
@@ -41,6 +48,7 @@ class Executable:
 
     def __init__(self, plan: Plan, context: Any, device: Device, programs: Programs, in_flight: int = 1) -> None:
         self._context = context
+        self._device_name = device.name
         self._offsets = plan.arena.offsets
         self._programs = programs
         with device_errors(device.name, f"reserving {plan.arena.size} bytes for tensors"):
@@ -64,7 +72,7 @@ class Executable:
         kernel = self._programs.kernel(launch)
         buffers = tuple(self._place(argument, images) for argument in launch.arguments)
         kernel.set_args(*buffers)
-        return Step(replace(launch, arguments=()), kernel, buffers)
+        return Step(replace(launch, arguments=()), kernel, buffers, self._device_name)
 
     def _place(self, argument: Argument, images: Any) -> Any:
         match argument:

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from edged.engine.executable import Step
 from edged.engine.layout import Tensor
-from edged.engine.opencl import device_errors
+from edged.engine.opencl import cl, device_error
 from edged.model.graph import Float32
 
 
@@ -63,6 +63,11 @@ class Job:
             else (),
         )
 
+    def failed_kernel(self) -> str:
+        """The first kernel whose event says that it failed, if any does."""
+        failed = (str(step) for step, event in self.kernels if event.command_execution_status < 0)
+        return next(failed, "a job")
+
     def _scores(self) -> Float32:
         output = self.output
         planes = self.memory.reshape(-1, output.blocks, output.rows, output.pitch, output.block)
@@ -79,9 +84,11 @@ class Pending:
 
     def wait(self) -> Result:
         """Block until the scores are there; other Python threads go on. Raises DeviceError."""
-        with device_errors(self._device_name, "computing a job"):
+        try:
             self._job.download.wait()
             return self._job.result()
+        except cl.Error as error:
+            raise device_error(self._device_name, f"computing {self._job.failed_kernel()}", error) from error
 
 
 def _seconds(first: Any, last: Any) -> float:

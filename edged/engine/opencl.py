@@ -23,7 +23,7 @@ use_own_scratch(cache_directory() / "pocl", os.environ)
 
 import pyopencl as cl  # noqa: E402
 
-__all__ = ["cl", "device_errors"]
+__all__ = ["cl", "device_error", "device_errors"]
 
 
 @contextmanager
@@ -32,10 +32,15 @@ def device_errors(device: str, doing: str) -> Iterator[None]:
     try:
         yield
     except (cl.Error, MemoryError) as error:
-        raise DeviceError(
-            f"{device} failed while {doing}: {_in_one_line(error)}. See `edged devices` for others to name in "
-            "`workers:` (numpy needs no driver)"
-        ) from error
+        raise device_error(device, doing, error) from error
+
+
+def device_error(device: str, doing: str, error: Exception) -> DeviceError:
+    """What failed on which device, and what to do."""
+    return DeviceError(
+        f"{device} failed while {doing}: {_in_one_line(error)}. See `edged devices` for others to name in "
+        "`workers:` (numpy needs no driver)"
+    )
 
 
 def _in_one_line(error: Exception) -> str:

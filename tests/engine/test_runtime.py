@@ -9,6 +9,8 @@ import pytest
 
 from edged import config
 from edged.engine.device import Device
+from edged.engine.job import Pending
+from edged.engine.opencl import cl
 from edged.engine.planner import CONVOLUTIONS
 from edged.engine.runtime import Runtime
 from edged.errors import DeviceError
@@ -16,7 +18,7 @@ from edged.model import reference
 from edged.model.graph import Graph
 from edged.model.package import Input, load_model
 from edged.model.resnet import random_resnet
-from tests.engine.lab import assert_close
+from tests.engine.lab import Lab, assert_close
 from tests.engine.networks import RGB, random_images, small_network
 
 SMALL = small_network()
@@ -92,6 +94,16 @@ def test_weights_that_are_not_a_number_are_not_hidden(device: Device, programs_d
     outputs = Runtime(graph, RGB, device, cache=programs_directory).submit(random_images(RGB)).wait().outputs
 
     assert np.isnan(outputs).any()
+
+
+def test_a_kernel_that_fails_is_named(lab: Lab, runtime: Runtime) -> None:
+    job = runtime.submit(random_images(RGB))._job
+    broken = cl.UserEvent(lab.context)
+    broken.set_status(-5)
+    kernels = tuple((step, broken if index == 3 else event) for index, (step, event) in enumerate(job.kernels))
+
+    with pytest.raises(DeviceError, match=r"failed while computing conv_\w+ of up: .*`edged devices`"):
+        Pending(replace(job, kernels=kernels, download=broken), "a device").wait()
 
 
 def test_images_of_another_shape_are_refused(runtime: Runtime) -> None:
