@@ -3,6 +3,17 @@
 import argparse
 
 
+def seconds(text: str) -> float:
+    """A time above 0."""
+    try:
+        number = float(text)
+    except ValueError:
+        number = 0.0
+    if not 0 < number < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of seconds above 0")
+    return number
+
+
 def positive(text: str) -> int:
     """A whole number from 1 up."""
     try:

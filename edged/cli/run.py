@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TextIO
 
 from edged import log
-from edged.cli.numbers import positive
+from edged.cli.numbers import positive, seconds
 from edged.config_file import load_config
 from edged.errors import ConfigError
 from edged.hub.hub import Limits, run_hub
@@ -26,7 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--count", type=positive, metavar="N", help="end after N predictions")
     parser.add_argument(
-        "--duration", type=float, metavar="SECONDS", help="end so long after the first worker was ready"
+        "--duration", type=seconds, metavar="SECONDS", help="end so long after the first worker was ready"
     )
     parser.add_argument(
         "--json", action="store_true", help="print the summary as one JSON object; lines to stderr"

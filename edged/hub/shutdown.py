@@ -1,18 +1,22 @@
 """The orderly end of the children, in well under two seconds."""
 
+import logging
 import signal
 from collections.abc import Callable, Sequence
 
 import zmq
 
-from edged.clock import NANOSECONDS, now_ns
+from edged.clock import now_ns, seconds_since
 from edged.hub.child import Child
 from edged.hub.link import Link, Received
 from edged.hub.signals import Signals
 from edged.messages import Stop
 
 PATIENCE = ((0.3, signal.SIGTERM), (1.2, signal.SIGKILL))  # seconds after Stop
+GIVEN_UP_S = 1.7  # a process that hangs in the kernel cannot even be killed
 LAST_WORDS_MS = 30
+
+log = logging.getLogger("edged.hub")
 
 
 def stop_children(
@@ -28,8 +32,11 @@ def stop_children(
     while left := [child for child in children if child.running and child.exit_code() is None]:
         if signals.stops > 1:
             _send(left, signal.SIGKILL)
-        if steps and now_ns() - start_ns > steps[0][0] * NANOSECONDS:
+        if steps and seconds_since(start_ns) > steps[0][0]:
             _send(left, steps.pop(0)[1])
+        if seconds_since(start_ns) > GIVEN_UP_S:
+            log.warning("%s cannot be killed: left to the system", ", ".join(child.peer for child in left))
+            break
         poller.poll(20)
         signals.clear()
         _hear(link, take)
