@@ -12,9 +12,9 @@
  * weights of their block, which thus stay in the cache. The last tile of a row or column is moved back to end with
  * the image: it computes some pixels twice, and needs no bounds. The input's halo holds all that is read outside.
  *
- * Where each weight is used once or twice only, memory is what limits: PREFETCH vectors of weights are asked for
- * while one input block is multiplied, AHEAD vectors before they are needed (0: none). If there is more than one
- * tile, each asks for its own share of the next block's.
+ * In a small image each weight is used by few tiles, and memory is what limits. Then PREFETCH weight vectors are
+ * asked for at each position of the window, AHEAD vectors before they are due; 0 asks for none. Several tiles ask
+ * for the weights of the next output block between them, SHARE vectors each; a single one runs ahead of itself.
  */
 #include "convolution.cl"
 
@@ -36,7 +36,7 @@
 #endif
 #endif
 #ifndef ASK_FOR
-#define ASK_FOR(address)
+#define ASK_FOR(address) (void)(address)
 #endif
 
 KERNEL void conv_vector(__global const float *restrict in, __global const vector *restrict weights,

@@ -25,13 +25,14 @@
 #define WITH_RESIDUAL 0
 #endif
 
+/* The first input block that an output block reads. */
 #define FIRST_BLOCK(block) \
     min((block) * OUT_BLOCK / GROUP_OUTPUTS * GROUP_INPUTS / IN_BLOCK, IN_BLOCKS - SPAN)
 
-/* Floats of weights that make one output block, for one channel of it. */
+/* Weight vectors of one output block. */
 #define WINDOW (SPAN * KERNEL_H * KERNEL_W * IN_BLOCK)
 
-/* Parameters and final step for the residual, which not every convolution has. */
+/* The last parameter and the last summand, which not every convolution has. */
 #if WITH_RESIDUAL
 #define RESIDUAL_PARAMETER , __global const vector *restrict residual
 #define PLUS_RESIDUAL(frame, block, y, x) + residual[PIXEL(RESIDUAL, frame, block, y, x)]
