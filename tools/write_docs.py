@@ -28,6 +28,20 @@ SECTIONS = {  # where each type of edged/config.py stands in the file
     "Metrics": "metrics",
     "Energy": "energy",
 }
+REASONS = {  # of edged_frames_dropped_total and of the summary of `edged run`
+    "max_fps": "camera: above the rate that the config allows",
+    "motion": "camera: less of the picture changed than the config asks for",
+    "unreadable": "camera: a picture that cannot be decoded",
+    "link_full": "camera: the hub did not take it at once",
+    "superseded": "hub: a newer frame took its place while it waited",
+    "stale": "hub: older than max_age_s, before the prediction or after it",
+    "deadline": "hub: the worker held it longer than deadline_s",
+    "worker_lost": "hub: its worker ended",
+    "device_error": "hub: the device failed on it",
+    "not_finite": "hub: the network's answer holds NaN or infinity",
+    "link": "hub: counted by a camera that ended before the frame arrived",
+    "shutdown": "hub: under way or waiting when the run ended",
+}
 PATTERNS = {"tcp://": "tcp://host:port", "[^:/": "host:port", "[A-Za-z0-9]": "name"}
 
 Schema = Mapping[str, Any]
@@ -71,7 +85,12 @@ def metrics() -> str:
         "`curl -s localhost:9464/metrics`. Base units; a rate is Prometheus's work: "
         "`rate(edged_predictions_total[1m])` is predictions a second, `rate(edged_energy_joules_total[1m])` is "
         "watts. Metrics of the process itself (`process_…`, `python_info`) stand beside these.",
-        [_table(("metric", "type", "labels", "meaning"), rows)],
+        [
+            _table(("metric", "type", "labels", "meaning"), rows),
+            "## Why a frame is dropped\n\nThe label `reason`: who let it go, and why. Captured = predicted + pending "
+            "+ dropped, exactly.",
+            _table(("reason", "meaning"), [(f"`{reason}`", meaning) for reason, meaning in REASONS.items()]),
+        ],
     )
 
 
