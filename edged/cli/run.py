@@ -13,9 +13,11 @@ from edged import log
 from edged.cli.numbers import positive, seconds
 from edged.config_file import load_config
 from edged.errors import ConfigError
-from edged.hub.hub import Limits, run_hub
+from edged.hub.hub import run_hub
+from edged.hub.limits import Limits
 from edged.hub.report import summary_text
 
+JOURNAL_LINE_S = 60.0
 DEMO = Path("configs/demo.yaml")
 
 
@@ -40,8 +42,13 @@ def run(arguments: argparse.Namespace) -> int:
     config = load_config(path)
     lines = sys.stderr if arguments.json else sys.stdout
     start = time.monotonic()
-    limits = Limits(arguments.count, arguments.duration, 60.0 if _is_journal(lines) else 0.0)
-    report = run_hub(config, path, limits, show=functools.partial(print, file=lines, flush=True))
+    report = run_hub(
+        config,
+        path,
+        Limits(arguments.count, arguments.duration),
+        show=functools.partial(print, file=lines, flush=True),
+        line_every_s=JOURNAL_LINE_S if _is_journal(lines) else 0.0,
+    )
     print(json.dumps(report) if arguments.json else summary_text(report, time.monotonic() - start), flush=True)
     return 0
 

@@ -19,7 +19,8 @@ import zmq
 from edged.config_file import load_config
 from edged.errors import ConfigError, DeviceError, ModelError
 from edged.hub import journal as journal_module
-from edged.hub.hub import Limits, run_hub
+from edged.hub.hub import run_hub
+from edged.hub.limits import Limits
 from edged.messages import Event
 from tests.e2e.daemon import conserves
 from tests.eventually import free_port

@@ -1,0 +1,112 @@
+"""Puts a hub together: whatever must be opened is open before a child is started."""
+
+import shutil
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import zmq
+
+from edged import __version__
+from edged.clock import NANOSECONDS
+from edged.config import Config
+from edged.errors import ConfigError
+from edged.hub.cameras import Cameras
+from edged.hub.journal import Journal
+from edged.hub.limits import Limits
+from edged.hub.link import Link
+from edged.hub.notice import Notice
+from edged.hub.outlet import Outlet
+from edged.hub.publisher import Publisher
+from edged.hub.replay import Replay
+from edged.hub.router import Router
+from edged.hub.sockets import unusable
+from edged.hub.supervisor import Supervisor
+from edged.hub.tally import Tally
+from edged.hub.workers import Workers
+from edged.metrics import Metrics, serve
+from edged.paths import private_runtime_directory, state_directory
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What a hub is made of."""
+
+    router: Router
+    link: Link
+    replay: Replay
+    outlet: Outlet
+    cameras: Cameras
+    workers: Workers
+    supervisor: Supervisor
+    metrics: Metrics
+    tally: Tally
+
+
+def open_parts(
+    config: Config, path: Path, limits: Limits, *, program: Sequence[str], resources: ExitStack
+) -> Parts:
+    """The parts of a hub, which `resources` closes. Raises ConfigError for what is in use or cannot be."""
+    metrics, tally, router = Metrics(__version__), Tally(list(config.cameras)), _router(config)
+    journal = _journal(config, resources)
+    context: zmq.Context[zmq.Socket[bytes]] = zmq.Context()
+    resources.callback(context.destroy, linger=0)
+    publisher = Publisher(context, config.node, config.publish.address, config.publish.replay)
+    replay = Replay(context, config.publish.replay, journal)
+    _serve_metrics(metrics, config.metrics.address, resources)
+    address = resources.enter_context(_private_address())
+    link = Link(context, address)
+    outlet = Outlet(config.node, publisher, journal, metrics, tally)
+    if journal.set_aside:
+        message = f"the journal was damaged: it is now {journal.set_aside}, and a new one begins"
+        outlet.announce(Notice("journal_set_aside", message))
+    workers = Workers(
+        router,
+        link,
+        outlet,
+        metrics,
+        node=config.node,
+        top=config.publish.top,
+        may_publish=lambda: not limits.are_enough(tally.predictions),
+    )
+    supervisor = Supervisor(config, path, address, program)
+    cameras = Cameras(router, link, metrics)
+    return Parts(router, link, replay, outlet, cameras, workers, supervisor, metrics, tally)
+
+
+def _router(config: Config) -> Router:
+    freshness = config.freshness
+    return Router(
+        config.cameras,
+        keep=freshness.keep,
+        max_age_ns=round(freshness.max_age_s * NANOSECONDS),
+        deadline_ns=round(freshness.deadline_s * NANOSECONDS),
+    )
+
+
+def _journal(config: Config, resources: ExitStack) -> Journal:
+    path = config.journal.path or state_directory() / config.node / "journal.sqlite"
+    journal = Journal(path, config.journal.max_predictions)
+    resources.callback(journal.close)
+    return journal
+
+
+def _serve_metrics(metrics: Metrics, address: str, resources: ExitStack) -> None:
+    host, _, port = address.rpartition(":")
+    try:
+        server = serve(metrics, host, int(port))
+    except OSError as error:
+        raise ConfigError(unusable("metrics.address", address, error.errno, error.strerror)) from None
+    resources.callback(server.server_close)
+    resources.callback(server.shutdown)
+
+
+@contextmanager
+def _private_address() -> Iterator[str]:
+    """An ipc:// address that this user alone can reach."""
+    directory = private_runtime_directory()
+    try:
+        yield f"ipc://{directory}/hub"
+    finally:
+        shutil.rmtree(directory, ignore_errors=True)
