@@ -1,7 +1,6 @@
 """Compiled programs on disk. An entry that is damaged or not what it claims to be is as good as absent."""
 
 import logging
-import os
 import tempfile
 from hashlib import sha256
 from pathlib import Path
@@ -30,14 +29,16 @@ class Binaries:
         return None
 
     def save(self, key: str, content: bytes) -> None:
-        """Write the entry in one step: a reader sees all of it or none. A disk that refuses is no error."""
-        try:
-            self._directory.mkdir(parents=True, exist_ok=True)
-            with tempfile.NamedTemporaryFile(dir=self._directory, delete=False) as file:
+        """Write the entry in one step: a reader sees all of it or none. Raises OSError."""
+        self._directory.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile(dir=self._directory, prefix="new-", delete=False) as file:
+            unfinished = Path(file.name)
+            try:
                 file.write(FORMAT + _checksum(key, content) + content)
-            os.replace(file.name, self._path(key))
-        except OSError as error:
-            log.warning("compiled programs cannot be kept, the next start will be slow: %s", error)
+                file.flush()
+                unfinished.replace(self._path(key))
+            finally:
+                unfinished.unlink(missing_ok=True)
 
     def _path(self, key: str) -> Path:
         return self._directory / f"{key}.program"

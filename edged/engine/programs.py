@@ -1,6 +1,7 @@
 """Kernels from source or from the cache on disk. One program a kernel, so that an edit recompiles one."""
 
 import json
+import logging
 import warnings
 from functools import cache
 from hashlib import sha256
@@ -11,6 +12,8 @@ from edged.engine.binaries import Binaries
 from edged.engine.device import Device
 from edged.engine.launch import Launch
 from edged.engine.opencl import cl, device_errors
+
+log = logging.getLogger(__name__)
 
 STANDARD = ("-cl-std=CL1.2", "-Werror")
 
@@ -53,10 +56,13 @@ class Programs:
 
     def save(self) -> None:
         """Keep what had to be compiled. Call it once all kernels exist: some drivers compile only then."""
-        for key, program in self._fresh.items():
-            with device_errors(self._device.name, "handing out a compiled program"):
-                binary = program.get_info(cl.program_info.BINARIES)[0]
-            self._binaries.save(key, binary)
+        try:
+            for key, program in self._fresh.items():
+                with device_errors(self._device.name, "handing out a compiled program"):
+                    binary = program.get_info(cl.program_info.BINARIES)[0]
+                self._binaries.save(key, binary)
+        except OSError as error:
+            log.warning("compiled programs cannot be kept, so the next start will be slow too: %s", error)
         self._fresh.clear()
 
     def _load(self, key: str, options: list[str]) -> Any | None:

@@ -5,6 +5,7 @@ Between two starts programs live in `binaries`, which knows whether they are who
 
 import os
 import shutil
+import tempfile
 from collections.abc import MutableMapping
 from pathlib import Path
 
@@ -19,10 +20,19 @@ def use_own_scratch(parent: Path, environment: MutableMapping[str, str]) -> None
     inherited = environment.get(VARIABLE)
     if inherited and Path(inherited).parent != parent:
         return
-    environment[VARIABLE] = str(parent / str(os.getpid()))
     for folder in parent.glob("[0-9]*"):
         if folder.name == str(os.getpid()) or not _is_alive(int(folder.name)):
             shutil.rmtree(folder, ignore_errors=True)
+    environment[VARIABLE] = str(_make(parent / str(os.getpid())))
+
+
+def _make(folder: Path) -> Path:
+    """`folder`, or one elsewhere if it cannot be written: PoCL finds no device without."""
+    try:
+        folder.mkdir(parents=True, mode=0o700)
+    except OSError:
+        return Path(tempfile.mkdtemp(prefix="edged-pocl-"))
+    return folder
 
 
 def _is_alive(process: int) -> bool:

@@ -49,10 +49,12 @@ def test_saving_leaves_nothing_else_behind(saved: Path) -> None:
     assert Binaries(saved.parent).load("key") == b"compiled again"
 
 
-def test_a_place_that_cannot_be_written_is_no_error(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("")
-    binaries = Binaries(tmp_path / "file" / "programs")
+def test_a_disk_that_refuses_leaves_nothing_behind(saved: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(self: Path, target: Path) -> None:
+        raise OSError("no space left on device")
 
-    binaries.save("key", b"compiled")
+    monkeypatch.setattr(Path, "replace", full)
 
-    assert binaries.load("key") is None
+    with pytest.raises(OSError, match="no space left"):
+        Binaries(saved.parent).save("another", b"compiled")
+    assert list(saved.parent.iterdir()) == [saved]

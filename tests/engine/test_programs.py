@@ -73,6 +73,18 @@ def test_what_the_driver_refuses_is_built_again(device: Device, tmp_path: Path) 
     programs(device, tmp_path).kernel(RELU)
 
 
+def test_a_cache_that_cannot_be_written_is_told_once(
+    device: Device, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / "file").write_text("")
+    made = programs(device, tmp_path / "file")
+
+    made.kernel(RELU)
+    made.save()
+
+    assert [record.message[:34] for record in caplog.records] == ["compiled programs cannot be kept, "]
+
+
 def test_what_does_not_compile_is_an_error_that_names_kernel_and_operator(device: Device, tmp_path: Path) -> None:
     broken = Launch("relu", "stage1.relu", {"OUT_BLOCK": 1}, (), items=1)  # and no OUT_WIDTH
 

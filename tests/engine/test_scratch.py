@@ -34,4 +34,17 @@ def test_what_dead_processes_have_left_goes(tmp_path: Path) -> None:
 
     use_own_scratch(tmp_path, {})
 
-    assert list(tmp_path.iterdir()) == [alive]
+    own = tmp_path / str(os.getpid())
+    assert sorted(tmp_path.iterdir()) == sorted([alive, own])
+    assert not list(own.iterdir())
+
+
+def test_without_a_writable_cache_it_is_elsewhere(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    environment: dict[str, str] = {}
+
+    use_own_scratch(tmp_path / "file" / "pocl", environment)
+
+    folder = Path(environment[VARIABLE])
+    assert folder.is_dir()
+    folder.rmdir()
