@@ -65,6 +65,7 @@ class Supervisor:
     def camera_has_ended(self, name: str) -> None:
         """The camera's source is at its end: the process exits, and stays so."""
         self._ended.add(name)
+        self._cameras[name].due_ns = None  # its end may have been seen before its last words were read
 
     def kill_worker(self, cause: str) -> None:
         """It hangs. `cause`: `deadline` or `device_error`; `step` will tell of its end."""
@@ -90,6 +91,8 @@ class Supervisor:
             if code == BAD_INPUT:
                 raise ConfigError(f"camera {name} cannot run: its message is above")
             wait_s = child.start_again()
+            if code == 0:  # it has come to its end and says so, most likely
+                continue
             message = f"camera process {name} {describe_exit(code)}; it starts again in {wait_s:g} s"
             yield Notice("camera_lost", message, camera=name)
 

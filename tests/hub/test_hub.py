@@ -9,7 +9,7 @@ import sqlite3
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -96,16 +96,23 @@ def test_a_frame_of_the_wrong_size_is_lost_on_the_link_and_the_end_of_all_camera
     assert "camera short has come to its end" in caplog.text
 
 
+def test_a_camera_that_has_ended_is_not_started_again_while_another_one_goes_on(tmp_path: Path) -> None:
+    run = Run(tmp_path, ["short", "steady"], ["good"])
+    run.until(predictions=150)
+    assert cameras_in(tmp_path / "journal.sqlite").count("short") == 10
+
+
+def cameras_in(path: Path) -> list[str]:
+    """The camera of each prediction that was kept."""
+    with closing(sqlite3.connect(path)) as journal:
+        return [json.loads(row)["camera"] for (row,) in journal.execute("SELECT json FROM predictions")]
+
+
 def test_two_cameras_that_are_too_fast_for_the_worker_get_equal_shares(tmp_path: Path) -> None:
     run = Run(tmp_path, ["steady-a", "steady-b"], ["slow"])
     summary = run.until(predictions=30)
     assert summary["dropped"]["superseded"] > 30
-    with sqlite3.connect(tmp_path / "journal.sqlite") as journal:
-        rows = [
-            json.loads(row)["camera"] for (row,) in journal.execute("SELECT json FROM predictions ORDER BY seq")
-        ]
-    journal.close()
-    assert 12 <= rows.count("steady-a") <= 18
+    assert 12 <= cameras_in(tmp_path / "journal.sqlite").count("steady-a") <= 18
 
 
 def test_a_worker_that_cannot_start_its_device_makes_way_for_the_next(
