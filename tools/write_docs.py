@@ -87,8 +87,8 @@ def metrics() -> str:
         "watts. Metrics of the process itself (`process_…`, `python_info`) stand beside these.",
         [
             _table(("metric", "type", "labels", "meaning"), rows),
-            "## Why a frame is dropped\n\nThe label `reason`: who let it go, and why. Captured = predicted + pending "
-            "+ dropped, exactly.",
+            "## Why a frame is dropped\n\nThe label `reason`: who let it go, and why. Captured = predicted + "
+            "pending + dropped, exactly.",
             _table(("reason", "meaning"), [(f"`{reason}`", meaning) for reason, meaning in REASONS.items()]),
         ],
     )
