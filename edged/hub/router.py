@@ -9,9 +9,9 @@ from edged.hub.slot import Held, Slot
 from edged.messages import CameraCount
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Assigned:
-    """A job in a worker's hands."""
+    """A job in a worker's hands, to be answered before `deadline_ns`."""
 
     job: int
     worker: str
@@ -118,14 +118,18 @@ class Router:
         self.in_flight[assigned.job] = assigned
         return assigned
 
-    def answered(self, job: int, worker: str) -> Assigned | None:
+    def answered(self, job: int, worker: str, now_ns: int) -> Assigned | None:
         """Take the job from its worker. None for one that was given up: its answer comes too late.
 
-        The caller owes each of its frames a `predicted` or a `dropped`.
+        The caller owes each of its frames a `predicted` or a `dropped`. The time of the worker's later jobs, which
+        have waited for this one, begins now.
         """
         assigned = self.in_flight.get(job)
         if assigned is None or assigned.worker != worker:
             return None
+        for other in self.in_flight.values():
+            if other.worker == worker and other.job > job:
+                other.deadline_ns = now_ns + self._deadline_ns
         return self.in_flight.pop(job)
 
     def predicted(self, held: Held) -> None:

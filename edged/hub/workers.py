@@ -108,7 +108,7 @@ class Workers:
 
     def _scores(self, name: str, scores: Scores) -> list[Notice]:
         hello = self.hellos.get(name)
-        assigned = self._router.answered(scores.job, name)
+        assigned = self._router.answered(scores.job, name, now_ns())
         if hello is None or assigned is None:
             return []
         for rail, joules in scores.rails.items():
@@ -128,7 +128,7 @@ class Workers:
         return []
 
     def _failed(self, name: str, failed: JobFailed) -> list[Notice]:
-        assigned = self._router.answered(failed.job, name)
+        assigned = self._router.answered(failed.job, name, now_ns())
         if assigned is None:
             return []
         return self._drop(assigned, failed.reason, f"worker {name} could not do a job: {failed.error}")

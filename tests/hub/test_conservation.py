@@ -103,7 +103,7 @@ class AnyHistory(RuleBasedStateMachine):
     @rule(data=st.data(), fails=st.booleans())
     def a_worker_answers_perhaps_too_late(self, data: st.DataObject, fails: bool) -> None:
         job = data.draw(st.sampled_from(self.jobs))
-        answered = self.router.answered(job.job, job.worker)
+        answered = self.router.answered(job.job, job.worker, self.now)
         for held in answered.frames if answered else ():
             if fails:
                 self.router.dropped(held, "device_error")

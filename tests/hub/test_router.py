@@ -33,7 +33,7 @@ def test_a_worker_never_holds_more_jobs_than_its_credit() -> None:
     assert router.assign(10) is None
     assert first
     assert second
-    assert router.answered(first.job, "local-0") is first
+    assert router.answered(first.job, "local-0", 20) is first
     assert numbers(router.assign(10)) == [("door", 2)]
 
 
@@ -50,7 +50,7 @@ def test_the_camera_that_has_waited_longest_comes_first_however_fast_the_other_o
             assigned = router.assign(now)
             served += numbers(assigned)
             assert assigned
-            router.answered(assigned.job, "local-0")
+            router.answered(assigned.job, "local-0", 20)
     assert [name for name, _ in served] == ["fast", "slow"] * 3
 
 
@@ -79,7 +79,7 @@ def test_a_worker_that_is_lost_takes_its_frames_along_and_its_late_answer_counts
     assigned = router.assign(0)
     assert assigned
     assert router.worker_left("local-0", "worker_lost") == 1
-    assert router.answered(assigned.job, "local-0") is None
+    assert router.answered(assigned.job, "local-0", 20) is None
     assert router.cameras["door"].ledger.dropped == {"worker_lost": 1}
 
 
@@ -89,8 +89,8 @@ def test_only_the_worker_that_has_the_job_can_answer_it() -> None:
     router.frame_arrived(door.frame(0), 0)
     assigned = router.assign(0)
     assert assigned
-    assert router.answered(assigned.job, "local-1") is None
-    assert router.answered(assigned.job, "local-0") is assigned
+    assert router.answered(assigned.job, "local-1", 20) is None
+    assert router.answered(assigned.job, "local-0", 20) is assigned
 
 
 def test_a_job_is_overdue_at_its_deadline() -> None:
@@ -101,6 +101,18 @@ def test_a_job_is_overdue_at_its_deadline() -> None:
     assert router.next_deadline_ns() == 400
     assert router.overdue(399) == []
     assert router.overdue(400) == [assigned]
+
+
+def test_the_time_of_a_job_begins_when_the_one_before_it_is_answered() -> None:
+    router, door = a_router("door", keep=2), CameraEnd("door")
+    router.worker_joined("local-0", Capacity(credit=2, batch=1))
+    for _ in range(2):
+        router.frame_arrived(door.frame(100), 100)
+    first, second = router.assign(100), router.assign(100)
+    assert first
+    router.answered(first.job, "local-0", 350)
+    assert router.overdue(649) == []
+    assert router.overdue(650) == [second]
 
 
 def test_a_camera_that_waits_is_granted_a_frame_for_each_place_and_none_is_dropped() -> None:
