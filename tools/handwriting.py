@@ -45,7 +45,7 @@ def turned(rng: np.random.Generator, image: Bytes, digit: int) -> tuple[Bytes, i
 
 def varied_mask(rng: np.random.Generator, image: Bytes, digit: int) -> Bytes:
     """The digit written differently: bent, slanted, thinner or thicker, with the edges and marks of print."""
-    if rng.random() < 0.2:
+    if rng.random() < 0.4:
         return plain_mask(image)
     large = cv2.remap(np.ascontiguousarray(image), *_bend(rng), cv2.INTER_LINEAR)
     smooth = np.asarray(cv2.GaussianBlur(large, (0, 0), rng.uniform(1.0, 2.5)), np.uint8)

@@ -72,4 +72,8 @@ def _curl(rng: np.random.Generator, ink: Bytes, end: Point, tall: int, pen: int,
     across, up = round(rng.uniform(0.08, 0.26) * tall), round(rng.uniform(0.06, 0.18) * tall)
     centre = end[0] + side * across, end[1] + side * pen // 2
     start = 180 if side > 0 else 0
-    cv2.ellipse(ink, centre, (across, up), 0, start, start + rng.uniform(90, 175), (1,), pen)
+    stop = start + rng.uniform(90, 175)
+    cv2.ellipse(ink, centre, (across, up), 0, start, stop, (1,), pen)
+    if rng.random() < 0.4:
+        x, y = centre[0] + across * np.cos(np.deg2rad(stop)), centre[1] + up * np.sin(np.deg2rad(stop))
+        cv2.circle(ink, (round(x), round(y)), round(pen * rng.uniform(0.6, 1.0)), (1,), -1)

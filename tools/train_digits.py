@@ -30,7 +30,6 @@ from tools.handwriting import Bytes, read_mnist, turned
 
 BATCH = 128
 EMPTY_SHARE = 0.2  # frames without a digit, for each with one
-PEAK_RATE = 3e-3
 
 Batch = tuple[Bytes, Bytes]
 Job = tuple[tuple[int, ...], Bytes, Bytes]
@@ -46,6 +45,10 @@ def main() -> None:
     parser.add_argument("--replays", type=int, default=3, help="times that each drawn frame is learnt from")
     parser.add_argument("--workers", type=int, default=2, help="processes that draw")
     parser.add_argument("--threads", type=int, default=1, help="of the network; the result repeats with 1 alone")
+    parser.add_argument("--rate", type=float, default=3e-3, help="peak of the learning rate")
+    parser.add_argument(
+        "--start", type=Path, help="checkpoint of an earlier run, whose averaged network to go on with"
+    )
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
     torch.manual_seed(options.seed)
@@ -58,15 +61,16 @@ def train(options: argparse.Namespace) -> Digits:
     """The averaged network (exponential moving average of the weights) after all epochs."""
     images, labels = read_mnist(options.mnist, "train")
     steps = options.epochs * options.replays * -(-_frames(labels) // BATCH)
-    net: Digits = Digits().to(memory_format=torch.channels_last)  # type: ignore[call-overload]
-    mean = AveragedModel(net, multi_avg_fn=get_ema_multi_avg_fn(0.998), use_buffers=True)  # type: ignore[no-untyped-call]
-    learner = torch.optim.AdamW(net.parameters(), PEAK_RATE, weight_decay=0.05)
+    start = averaged(options.start) if options.start else Digits()
+    net: Digits = start.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
+    mean = _averaging(net)
+    learner = torch.optim.AdamW(net.parameters(), options.rate, weight_decay=0.05)
     rate = torch.optim.lr_scheduler.LambdaLR(learner, lambda step: _rate(step / steps))
     parts: dict[str, Any] = {"net": net, "mean": mean, "learner": learner, "rate": rate}
     first = _resume(options.checkpoint, parts)
     with get_context("spawn").Pool(options.workers, cv2.setNumThreads, (1,)) as pool:
         for epoch in range(first, options.epochs):
-            start, losses, hits, seen = time.monotonic(), 0.0, 0, 0
+            began, losses, hits, seen = time.monotonic(), 0.0, 0, 0
             drawn = pool.imap(draw_batch, _jobs(images, labels, options.seed, epoch))
             for step, (frames, truths) in enumerate(_replayed(drawn, options.replays, (options.seed, epoch, -1))):
                 loss, hit = _learn(net, learner, frames, truths)
@@ -81,13 +85,24 @@ def train(options: argparse.Namespace) -> Digits:
             torch.save(
                 {key: part.state_dict() for key, part in parts.items()} | {"epoch": epoch}, options.checkpoint
             )
-            took = time.monotonic() - start
+            took = time.monotonic() - began
             print(
                 f"epoch {epoch}: {took:.0f} s, loss {losses / (step + 1):.4f} right {hits / seen:.4f}", flush=True
             )
-    averaged = mean.module
-    assert isinstance(averaged, Digits)
-    return averaged.eval()
+    return averaged(options.checkpoint)
+
+
+def averaged(checkpoint: Path) -> Digits:
+    """The averaged network of a run, ready to answer."""
+    mean = _averaging(Digits())
+    mean.load_state_dict(torch.load(checkpoint, weights_only=True)["mean"])
+    assert isinstance(mean.module, Digits)
+    return mean.module.eval()
+
+
+def _averaging(net: Digits) -> AveragedModel:
+    average = get_ema_multi_avg_fn(0.998)  # type: ignore[no-untyped-call]
+    return AveragedModel(net, multi_avg_fn=average, use_buffers=True)
 
 
 def _rate(progress: float) -> float:
