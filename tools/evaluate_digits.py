@@ -18,7 +18,7 @@ import onnxruntime
 
 from edged.camera.preprocess import preprocess
 from edged.camera.sources.synthetic import draw_pictures
-from tools.frames import LABELS, SIDE, empty_frames, test_frames
+from tools.frames import LABELS, SIDE, empty_frames, mnist_frames
 from tools.handwriting import Bytes
 
 RUN = 100
@@ -34,7 +34,7 @@ def main() -> None:
     parser.add_argument("--sheet", type=Path, help="PNG for the mistakes on synthetic frames")
     options = parser.parse_args()
     network = Network(options.model)
-    for name, (frames, truths) in {"MNIST": test_frames(options.mnist), "no digit": empty_frames()}.items():
+    for name, (frames, truths) in {"MNIST": mnist_frames(options.mnist), "no digit": empty_frames()}.items():
         print(f"{name}: {np.mean(network.answers(frames) == truths):.4f} of {len(truths)} right", flush=True)
     mistakes: list[Bytes] = []
     shares = [measure_camera(network, seed, options.frames, mistakes) for seed in range(1, options.seeds + 1)]

@@ -26,7 +26,7 @@ def draw_training_frame(rng: np.random.Generator, image: Bytes, digit: int) -> B
     return draw_frame(rng, mask, int(rng.choice([160, 120, 213], p=[0.6, 0.2, 0.2])))
 
 
-def test_frames(mnist: Path) -> tuple[Bytes, Bytes]:
+def mnist_frames(mnist: Path) -> tuple[Bytes, Bytes]:
     """MNIST's 10,000 test images placed with a fixed seed: frames uint8 [n, 120, 120, 3], labels uint8 [n]."""
     images, labels = read_mnist(mnist, "t10k")
     rng = np.random.default_rng(SEED)

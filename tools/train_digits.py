@@ -35,6 +35,29 @@ Batch = tuple[Bytes, Bytes]
 Job = tuple[tuple[int, ...], Bytes, Bytes]
 
 
+class Tally:
+    """What an epoch has come to so far; says so every 200 steps."""
+
+    def __init__(self, epoch: int) -> None:
+        self._epoch = epoch
+        self._began = time.monotonic()
+        self._steps = self._frames = self._right = 0
+        self._loss = 0.0
+
+    def add(self, frames: int, loss: float, right: int) -> None:
+        """Count a step."""
+        self._steps, self._frames = self._steps + 1, self._frames + frames
+        self._loss, self._right = self._loss + loss, self._right + right
+        if self._steps % 200 == 0:
+            self.show()
+
+    def show(self) -> None:
+        """One line."""
+        took, loss, right = time.monotonic() - self._began, self._loss / self._steps, self._right / self._frames
+        head = f"epoch {self._epoch}: {self._steps} steps, {took:.0f} s"
+        print(f"{head}, loss {loss:.4f}, {right:.4f} right", flush=True)
+
+
 def main() -> None:
     """Parse, train, export."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -46,9 +69,7 @@ def main() -> None:
     parser.add_argument("--workers", type=int, default=2, help="processes that draw")
     parser.add_argument("--threads", type=int, default=1, help="of the network; the result repeats with 1 alone")
     parser.add_argument("--rate", type=float, default=3e-3, help="peak of the learning rate")
-    parser.add_argument(
-        "--start", type=Path, help="checkpoint of an earlier run, whose averaged network to go on with"
-    )
+    parser.add_argument("--start", type=Path, help="checkpoint of an earlier run: go on with its averaged network")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
     torch.manual_seed(options.seed)
@@ -70,25 +91,15 @@ def train(options: argparse.Namespace) -> Digits:
     first = _resume(options.checkpoint, parts)
     with get_context("spawn").Pool(options.workers, cv2.setNumThreads, (1,)) as pool:
         for epoch in range(first, options.epochs):
-            began, losses, hits, seen = time.monotonic(), 0.0, 0, 0
             drawn = pool.imap(draw_batch, _jobs(images, labels, options.seed, epoch))
-            for step, (frames, truths) in enumerate(_replayed(drawn, options.replays, (options.seed, epoch, -1))):
-                loss, hit = _learn(net, learner, frames, truths)
+            tally = Tally(epoch)
+            for frames, truths in _replayed(drawn, options.replays, options.seed + epoch):
+                tally.add(len(truths), *_learn(net, learner, frames, truths))
                 rate.step()
                 mean.update_parameters(net)
-                losses, hits, seen = losses + loss, hits + hit, seen + len(truths)
-                if step % 200 == 199:
-                    print(
-                        f"epoch {epoch} step {step + 1} loss {losses / step:.4f} right {hits / seen:.4f}",
-                        flush=True,
-                    )
-            torch.save(
-                {key: part.state_dict() for key, part in parts.items()} | {"epoch": epoch}, options.checkpoint
-            )
-            took = time.monotonic() - began
-            print(
-                f"epoch {epoch}: {took:.0f} s, loss {losses / (step + 1):.4f} right {hits / seen:.4f}", flush=True
-            )
+            states = {key: part.state_dict() for key, part in parts.items()}
+            torch.save(states | {"epoch": epoch}, options.checkpoint)
+            tally.show()
     return averaged(options.checkpoint)
 
 
@@ -133,9 +144,9 @@ def _jobs(images: Bytes, labels: Bytes, seed: int, epoch: int) -> Iterator[Job]:
         yield (seed, epoch, start), images[chosen], np.where(empty, NOTHING, labels[chosen]).astype(np.uint8)
 
 
-def _replayed(drawn: Iterator[Batch], replays: int, seed: tuple[int, ...]) -> Iterator[Batch]:
+def _replayed(drawn: Iterator[Batch], replays: int, seed: int) -> Iterator[Batch]:
     """The batches as they are drawn, then again from memory in other orders and colours."""
-    rng = np.random.default_rng([abs(part) for part in seed])
+    rng = np.random.default_rng(seed)
     kept = []
     for batch in drawn:
         kept.append(batch)
