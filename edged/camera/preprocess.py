@@ -65,7 +65,22 @@ def _padded(pixels: Pixels, width: int, height: int) -> Pixels:
 def _resized(pixels: Pixels, width: int, height: int) -> Pixels:
     if pixels.shape[:2] == (height, width):
         return np.ascontiguousarray(pixels)
+    pixels = _halved(pixels, width, height)
     shrinks = width * height < pixels.shape[0] * pixels.shape[1]
     # area averaging leaves no moiré when shrinking, but makes blocks when enlarging
     how = cv2.INTER_AREA if shrinks else cv2.INTER_LINEAR
     return np.asarray(cv2.resize(pixels, (width, height), interpolation=how), np.uint8)
+
+
+def _halved(pixels: Pixels, width: int, height: int) -> Pixels:
+    """`pixels` halved as often as two of them are left for each one wanted.
+
+    OpenCV takes means of 2×2 pixels by vectors, areas of fractions of pixels one by one: 640×480 → 120×120 takes
+    less than half the time of a single step.
+    """
+    while min(pixels.shape[1] / width, pixels.shape[0] / height) >= 4 and not any(
+        side & 1 for side in pixels.shape[:2]
+    ):
+        half = (pixels.shape[1] // 2, pixels.shape[0] // 2)
+        pixels = np.asarray(cv2.resize(pixels, half, interpolation=cv2.INTER_AREA), np.uint8)
+    return pixels

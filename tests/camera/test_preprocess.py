@@ -1,3 +1,4 @@
+import cv2
 import numpy as np
 import pytest
 
@@ -22,6 +23,15 @@ def test_a_frame_has_the_size_asked_for_and_can_be_sent(
     assert frame.shape == (height, width, 3)
     assert frame.dtype == np.uint8
     assert frame.flags.c_contiguous
+
+
+def test_shrinking_averages_all_that_a_pixel_stands_for() -> None:
+    pixels = np.random.default_rng(0).integers(0, 256, (480, 640, 3), np.uint8)
+    exact = cv2.resize(pixels.astype(np.float64), (120, 120), interpolation=cv2.INTER_AREA)
+
+    frame = preprocess(pixels, 120, 120)
+
+    assert np.abs(frame - exact).mean() < 4  # of 256: single pixels would be about 60 away
 
 
 def test_the_region_is_cut_by_shares() -> None:

@@ -37,10 +37,10 @@ class SyntheticDigits:
 
     def read(self) -> Picture:
         """The next picture, when its time has come; its truth is "0" … "9" or "nothing"."""
-        picture = next(self._pictures)
+        # drawn when its time has come, not before: then the frame before it has the processor to itself
         self._pace.wait_until(self._read / self._fps)
         self._read += 1
-        return picture
+        return next(self._pictures)
 
     def close(self) -> None:
         """Nothing is held open."""
