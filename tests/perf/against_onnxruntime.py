@@ -1,6 +1,6 @@
 """edged and onnxruntime on the same network, in turn: `python -m tests.perf.against_onnxruntime --help`.
 
-Both get two threads (PoCL: one a compute unit). Every round runs each once, in an order that rotates, so that
+Both get two threads (PoCL: one a compute unit). They take turns of a few runs, in an order that rotates, so that
 whatever else the machine does meets all alike: believe the ratio, not the milliseconds.
 """
 
@@ -22,7 +22,8 @@ from edged.model.package import Input
 from edged.model.resnet import BLOCKS, random_resnet
 from tests.perf.onnx_export import export
 
-WARM_UP_ROUNDS = 5
+WARM_UP_RUNS = 3
+TURN = 5
 
 Contender = Callable[[], reference.Array]
 
@@ -74,15 +75,25 @@ def _edged(runtime: Runtime, images: NDArray[np.uint8]) -> Contender:
 
 
 def _time_in_turn(contenders: dict[str, Contender], rounds: int) -> dict[str, list[float]]:
+    """Seconds of each round by contender.
+
+    A turn's first runs are not timed: the other's threads still spin on the cores then, waiting for work.
+    """
     times: dict[str, list[float]] = {name: [] for name in contenders}
     names = list(contenders)
-    for index in range(WARM_UP_ROUNDS + rounds):
-        first = index % len(names)
+    for turn in range(-(-rounds // TURN)):
+        first = turn % len(names)
         for name in names[first:] + names[:first]:
-            start = time.perf_counter()
-            contenders[name]()
-            times[name].append(time.perf_counter() - start)
-    return {name: seconds[WARM_UP_ROUNDS:] for name, seconds in times.items()}
+            for _ in range(WARM_UP_RUNS):
+                contenders[name]()
+            times[name] += [_seconds(contenders[name]) for _ in range(TURN)]
+    return times
+
+
+def _seconds(contender: Contender) -> float:
+    start = time.perf_counter()
+    contender()
+    return time.perf_counter() - start
 
 
 if __name__ == "__main__":
