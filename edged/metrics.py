@@ -4,6 +4,7 @@ Rates (frames a second, watts) are PromQL's work: `rate(edged_predictions_total[
 """
 
 from collections.abc import Mapping
+from functools import partial
 from wsgiref.simple_server import WSGIServer
 
 from prometheus_client import (
@@ -30,87 +31,63 @@ class Metrics:
         self.registry = registry = CollectorRegistry()
         ProcessCollector(registry=registry)
         PlatformCollector(registry=registry)
-        self.frames = Counter(
-            "edged_frames_total", "Frames that the camera captured.", ["camera"], registry=registry
-        )
-        self.dropped = Counter(
+        counter, gauge = partial(Counter, registry=registry), partial(Gauge, registry=registry)
+        histogram = partial(Histogram, buckets=SECONDS, registry=registry)
+        self.frames = counter("edged_frames_total", "Frames that the camera captured.", ["camera"])
+        self.dropped = counter(
             "edged_frames_dropped_total",
             "Frames that were let go, by the camera or by the hub.",
             ["camera", "reason"],
-            registry=registry,
         )
-        self.pending = Gauge(
+        self.pending = gauge(
             "edged_frames_pending",
             "Frames that wait or are with a worker: captured less predicted less dropped.",
             ["camera"],
-            registry=registry,
         )
-        self.predictions = Counter(
-            "edged_predictions_total", "Predictions published.", ["camera", "model"], registry=registry
-        )
-        self.known_truth = Counter(
+        self.predictions = counter("edged_predictions_total", "Predictions published.", ["camera", "model"])
+        self.known_truth = counter(
             "edged_known_truth_total",
             "Predictions of frames whose right label is known, by whether the best label was right.",
             ["camera", "result"],
-            registry=registry,
         )
-        self.stage = Histogram(
+        self.stage = histogram(
             "edged_stage_seconds",
             "Time that each stage took; total is from the end of the capture to the publication.",
             ["camera", "stage"],
-            buckets=SECONDS,
-            registry=registry,
         )
-        self.frame_age = Histogram(
-            "edged_frame_age_seconds",
-            "Age of a frame when a worker takes it.",
-            ["camera"],
-            buckets=SECONDS,
-            registry=registry,
-        )
-        self.camera_up = Gauge(
-            "edged_camera_up", "1 while the camera gives frames, else 0.", ["camera"], registry=registry
-        )
-        self.last_frame = Gauge(
+        self.frame_age = histogram("edged_frame_age_seconds", "Age of a frame when a worker takes it.", ["camera"])
+        self.camera_up = gauge("edged_camera_up", "1 while the camera gives frames, else 0.", ["camera"])
+        self.last_frame = gauge(
             "edged_last_frame_timestamp_seconds",
             "When the newest frame of the camera was captured, in seconds since 1970.",
             ["camera"],
-            registry=registry,
         )
-        self.reconnects = Counter(
+        self.reconnects = counter(
             "edged_camera_reconnects_total",
             "How often the camera came back after a failure of its source or of its process.",
             ["camera"],
-            registry=registry,
         )
-        self.worker_up = Gauge(
-            "edged_worker_up", "1 while the worker takes jobs, else 0.", ["worker", "device"], registry=registry
-        )
-        self.worker_restarts = Counter(
+        self.worker_up = gauge("edged_worker_up", "1 while the worker takes jobs, else 0.", ["worker", "device"])
+        self.worker_restarts = counter(
             "edged_worker_restarts_total",
             "How often a worker was lost and started again or replaced.",
             ["worker", "reason"],
-            registry=registry,
         )
-        self.energy = Counter(
+        self.energy = counter(
             "edged_energy_joules_total",
             "Energy that a power rail has supplied while a worker ran, idle time included.",
             ["node", "rail", "method"],
-            registry=registry,
         )
-        self.inference_joules = Histogram(
-            "edged_inference_joules", "Energy of one prediction.", ["method"], buckets=JOULES, registry=registry
+        self.inference_joules = histogram(
+            "edged_inference_joules", "Energy of one prediction.", ["method"], buckets=JOULES
         )
-        self.journal_seconds = Histogram(
+        self.journal_seconds = histogram(
             "edged_journal_seconds",
             "Time to commit a prediction to the journal before it is published; no stage holds it.",
-            buckets=SECONDS,
-            registry=registry,
         )
-        self.journal_errors = Counter(
+        self.journal_errors = counter(
             "edged_journal_errors_total",
             "Predictions that were published but could not be kept for subscribers that missed them.",
-            registry=registry,
         )
         self.build = Info("edged_build", "The edged that runs.", registry=registry)
         self.build.info({"version": version})
