@@ -70,7 +70,7 @@ class Hub:
             ready = dict(poller.poll(self._wait_ms()))
             drained = self._listen()
             if self._parts.workers.assign():
-                self._parts.supervisor.kill_worker("unreachable")  # most likely it is dead already
+                self._parts.supervisor.kill_worker()  # most likely it is dead already
             self._parts.cameras.grant()
             if self._parts.replay.socket in ready:
                 self._parts.replay.serve_one()
@@ -128,7 +128,7 @@ class Hub:
     def _lost(self, notice: Notice) -> None:
         """A child has ended that should not have."""
         self._parts.outlet.announce(notice)
-        if notice.event == "worker_lost" and notice.worker:
+        if notice.event in {"worker_lost", "fallback"} and notice.worker:
             self._parts.workers.left(notice.worker, "worker_lost")
             self._parts.metrics.worker_restarts.labels(notice.worker, notice.reason).inc()
         if notice.event == "camera_lost" and notice.camera:

@@ -67,9 +67,9 @@ class Supervisor:
         self._ended.add(name)
         self._cameras[name].due_ns = None  # its end may have been seen before its last words were read
 
-    def kill_worker(self, cause: str) -> None:
-        """It hangs. `cause`: `deadline` or `device_error`; `step` will tell of its end."""
-        self._cause = cause
+    def kill_worker(self, cause: str = "") -> None:
+        """It hangs. `cause`: `deadline` or `device_error`, else its own end says why; `step` will tell of it."""
+        self._cause = self._cause or cause
         self._worker.signal(signal.SIGKILL)
 
     def kill_camera(self, name: str) -> None:
@@ -106,27 +106,24 @@ class Supervisor:
             raise ModelError(f"worker {self.worker} cannot use the model: its message is above")
         what = f"worker {self.worker} {_describe(code, cause)}"
         used_up = self._budget.lost(time.monotonic()) or (code == NO_DEVICE and not was_ready)
-        lost = self.worker
         if used_up and self._index + 1 < len(self._config.workers):
-            yield Notice("worker_lost", what, worker=lost, reason=cause)
-            yield self._fall_back(lost)
+            yield self._fall_back(what, cause)
         elif used_up and not self._ever_ready:
-            raise _no_worker(self._config, lost)
+            raise _no_worker(self._config, self.worker)
         else:
             wait_s = self._worker.start_again()
-            yield Notice("worker_lost", f"{what}; it starts again in {wait_s:g} s", worker=lost, reason=cause)
+            yield Notice(
+                "worker_lost", f"{what}; it starts again in {wait_s:g} s", worker=self.worker, reason=cause
+            )
 
-    def _fall_back(self, lost: str) -> Notice:
+    def _fall_back(self, what: str, cause: str) -> Notice:
+        lost, workers = self.worker, self._config.workers
         self._index += 1
         self._worker = self._new_worker()
         self._budget = Budget()
-        device = self._config.workers[self._index].device
-        return Notice(
-            "fallback",
-            f"worker {lost} (device {self._config.workers[self._index - 1].device}) is given up: "
-            f"{self.worker} (device {device}) takes over",
-            worker=self.worker,
-        )
+        given_up = f"its device {workers[self._index - 1].device} is given up"
+        next_one = f"{self.worker} (device {workers[self._index].device}) takes over"
+        return Notice("fallback", f"{what}: {given_up}, {next_one}", worker=lost, reason=cause)
 
     def _new_worker(self) -> Child:
         return self._child("worker", self.worker, str(self._index))

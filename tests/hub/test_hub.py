@@ -122,9 +122,9 @@ def test_a_worker_that_cannot_start_its_device_makes_way_for_the_next(
     with run.events() as heard:
         run.until(predictions=5)
     assert [record.message for record in caplog.records if "takes over" in record.message] == [
-        "worker local-0 (device exit 3) is given up: local-1 (device good) takes over"
+        "worker local-0 ended with exit code 3: its device exit 3 is given up, local-1 (device good) takes over"
     ]
-    assert [event.event for event in heard] == ["worker_lost", "fallback", "worker_up"]
+    assert [event.event for event in heard] == ["fallback", "worker_up"]
 
 
 def test_no_worker_at_all_ends_the_hub(tmp_path: Path) -> None:
