@@ -24,11 +24,12 @@ class Timing:
 
 
 def report(model: Model, variant: str, runtime: ModelRuntime, batch: int, timing: Timing) -> Report:
-    """One variant's figures. `size` is (width, height), `macs` counts one frame."""
+    """One variant's figures. `size` is as in the config: one number for a square; `macs` counts one frame."""
+    width, height = model.input.width, model.input.height
     return {
         "model": model.name,
         "random_weights": model.random_weights,
-        "size": [model.input.width, model.input.height],
+        "size": width if width == height else [width, height],
         "macs": macs(model.graph),
         "batch": batch,
         "device": runtime.device_name,
@@ -54,7 +55,8 @@ def as_json(reports: Sequence[Report]) -> str:
 def as_table(reports: Sequence[Report]) -> str:
     """A heading, a line a variant, and how they compare."""
     first, *others = reports
-    width, height = first["size"]
+    size = first["size"]
+    width, height = size if isinstance(size, list) else (size, size)
     lines = [
         f"{first['model']} {width}×{height}, batch {first['batch']}, {first['macs'] / 1e6:.1f} MMAC a frame, "
         f"{first['precision']}, on {first['device']}",
