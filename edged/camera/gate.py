@@ -19,12 +19,13 @@ class Gate:
         self._motion = motion
         self._due_ns: int | None = None
         self._sent: Pixels | None = None
+        self._latest: tuple[Pixels, Pixels] | None = None
 
     def refusal(self, pixels: Pixels, at_ns: int) -> str | None:
         """Why a frame captured at `at_ns` is not to be sent (`max_fps` or `motion`), or None if it is."""
         if self._due_ns is not None and at_ns < self._due_ns:
             return "max_fps"
-        if self._sent is not None and changed_share(self._sent, thumbnail(pixels)) < self._motion:
+        if self._sent is not None and changed_share(self._sent, self._thumbnail(pixels)) < self._motion:
             return "motion"
         return None
 
@@ -33,7 +34,13 @@ class Gate:
         if self._interval_ns:
             self._due_ns = self._next_due_ns(at_ns)
         if self._motion:
-            self._sent = thumbnail(pixels)
+            self._sent = self._thumbnail(pixels)
+
+    def _thumbnail(self, pixels: Pixels) -> Pixels:
+        """Made once for a frame that is examined and then sent."""
+        if self._latest is None or self._latest[0] is not pixels:
+            self._latest = (pixels, thumbnail(pixels))
+        return self._latest[1]
 
     def _next_due_ns(self, at_ns: int) -> int:
         # Counting on from when this frame was due keeps the average at max_fps although frames jitter;

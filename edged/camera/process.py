@@ -5,8 +5,8 @@ import logging
 import cv2
 
 from edged import config
+from edged.backoff import Backoff
 from edged.camera import preprocess
-from edged.camera.backoff import Backoff
 from edged.camera.captured import Captured, capture
 from edged.camera.gate import Gate
 from edged.camera.link import Link

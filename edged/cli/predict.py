@@ -6,15 +6,17 @@ import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from edged import config
 from edged.camera.preprocess import Fit, preprocess
-from edged.camera.sources.folder import SUFFIXES, read_picture
+from edged.camera.sources.folder import SUFFIXES, pictures_in, read_picture
 from edged.cli.model_options import add_model_options, model_config
 from edged.errors import ConfigError, DeviceError, EdgedError, ImageError, ModelError
+from edged.hub.prediction import labels_of
 from edged.messages import Label
 from edged.model.package import Model, load_model
 from edged.worker.answer import not_finite
@@ -43,8 +45,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--raw", type=Path, metavar="FILE", help=raw)
     device = "as in the config (default: auto, and NumPy where there is no OpenCL)"
     parser.add_argument("--device", metavar="NAME", help=device)
-    fits = ("stretch", "crop", "pad")
-    parser.add_argument("--fit", choices=fits, default="stretch", help="how a picture takes the input's shape")
+    parser.add_argument(
+        "--fit", choices=get_args(Fit), default="stretch", help="how a picture takes the input's shape"
+    )
     add_model_options(parser)
 
 
@@ -79,11 +82,7 @@ def _open_device(model: Model, device: str | None) -> ModelRuntime:
 def _pictures_in(paths: Sequence[Path]) -> Iterator[Path]:
     """The files themselves, and those in folders by name."""
     for path in paths:
-        if not path.is_dir():
-            yield path
-            continue
-        files = sorted(file for file in path.rglob("*") if file.suffix.lower() in SUFFIXES)
-        yield from files or [path]
+        yield from (pictures_in(path) or [path]) if path.is_dir() else [path]
 
 
 def _answer(path: Path, model: Model, runtime: ModelRuntime, fit: Fit, top: int) -> Answer:
@@ -96,9 +95,7 @@ def _answer(path: Path, model: Model, runtime: ModelRuntime, fit: Fit, top: int)
     if problem := not_finite(outputs):
         return Answer(path, outputs, error=ModelError(f"{path}: {problem}"))
     shares = outputs if ends_in_softmax(model.graph) else softmax(outputs)
-    scores = top_classes(shares, top)
-    labels = tuple(Label(label=model.labels[s.index], index=s.index, score=s.score) for s in scores)
-    return Answer(path, outputs, labels)
+    return Answer(path, outputs, labels_of(top_classes(shares, top), model.labels))
 
 
 def _require_picture(path: Path) -> None:

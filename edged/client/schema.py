@@ -1,4 +1,4 @@
-"""The JSON Schemas of what is published; `python -m edged.client.schema` writes the committed files."""
+"""The JSON Schemas of what is published; `make docs` writes the committed files."""
 
 import json
 from pathlib import Path
@@ -18,8 +18,3 @@ def json_schema(what: str) -> str:
     """The schema of what is published: every field that a message holds is required, others may be added."""
     schema = PUBLISHED[what].model_json_schema(by_alias=True, mode="serialization")
     return json.dumps({"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}, indent=2) + "\n"
-
-
-if __name__ == "__main__":
-    for each in PUBLISHED:
-        schema_file(each).write_text(json_schema(each))

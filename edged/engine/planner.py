@@ -14,8 +14,9 @@ from edged.engine.variants import VARIANTS
 from edged.engine.variants.prepare import prepare
 from edged.engine.variants.variant import AnyVariant, Site
 from edged.errors import ConfigError, ModelError
-from edged.model.graph import BatchNorm, Conv, Flatten, Graph, Operator
+from edged.model.graph import Conv, Flatten, Graph, Operator
 from edged.model.package import Input
+from edged.model.passes import as_convolution
 
 CONVOLUTIONS = ("auto", *(variant.name.removeprefix("conv_") for variant in VARIANTS[Conv]))
 
@@ -73,17 +74,8 @@ def _lowered(graph: Graph) -> tuple[tuple[Operator, ...], str]:
         if isinstance(operator, Flatten) and image_shape(graph.shapes[inputs[0]])[1:] == (1, 1):
             same[operator.output] = inputs[0]
         else:
-            operators.append(_as_convolution(replace(operator, inputs=inputs)))
+            operators.append(as_convolution(replace(operator, inputs=inputs)))
     return tuple(operators), same.get(graph.output, graph.output)
-
-
-def _as_convolution(operator: Operator) -> Operator:
-    """A batch norm that was not folded is a 1×1 convolution of each channel with itself."""
-    if not isinstance(operator, BatchNorm):
-        return operator
-    channels = len(operator.factor)
-    weight = operator.factor.reshape(channels, 1, 1, 1)
-    return Conv(operator.name, operator.inputs, operator.output, weight, operator.offset, groups=channels)
 
 
 def _channel_block(device: Device, conv: str) -> int:

@@ -1,11 +1,11 @@
 """What cameras say, and what they are told."""
 
 from edged.clock import NANOSECONDS, now_ns
-from edged.hub.link import Link, Received
+from edged.hub.link import Link, Received, protocol_problem
 from edged.hub.notice import Notice
 from edged.hub.router import Router
 from edged.hub.slot import Held
-from edged.messages import SCHEMA, CameraHello, CameraReport, Capture, Frame, Grant, ModelInfo, Stop
+from edged.messages import CameraHello, CameraReport, Capture, Frame, Grant, ModelInfo, Stop
 from edged.metrics import Metrics
 
 SILENT_NS = 20 * NANOSECONDS  # a camera reports each second; nothing that it does takes longer than this
@@ -83,8 +83,7 @@ class Cameras:
         return "waits for its first prediction" if name in self._greeted else "is starting"
 
     def _greet(self, hello: CameraHello) -> list[Notice]:
-        if hello.protocol != SCHEMA:
-            reason = f"it speaks protocol {hello.protocol}, this hub {SCHEMA}: install the same edged on both"
+        if reason := protocol_problem(hello.protocol):
             self._link.send(f"camera/{hello.camera}", Stop(refused=reason))
             return [Notice("refused", f"camera {hello.camera} is refused: {reason}", camera=hello.camera)]
         self._greeted[hello.camera] = hello

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from edged.child import PARENT
 from edged.clock import NANOSECONDS, now_ns, seconds_since
-from edged.hub.restarts import Backoff
+from edged.hub.restarts import Pauses
 
 STDERR = 2
 
@@ -23,7 +23,7 @@ class Child:
         self.peer = peer
         self._command = command
         self._process: subprocess.Popen[bytes] | None = None
-        self._backoff = Backoff()
+        self._pauses = Pauses()
         self._started_ns = 0
         self.due_ns: int | None = now_ns()
 
@@ -59,7 +59,7 @@ class Child:
 
     def start_again(self) -> float:
         """Make it due after a pause; the pause in seconds."""
-        wait_s = self._backoff.wait_s(self.age_s)
+        wait_s = self._pauses.wait_s(self.age_s)
         self.due_ns = now_ns() + round(wait_s * NANOSECONDS)
         return wait_s
 

@@ -33,11 +33,11 @@ class Display:
         self._shown_ns = now
 
     def _energy(self) -> str:
-        if not self._parts.tally.with_joules:
+        tally = self._parts.tally
+        if tally.joules_each is None:
             why = textwrap.shorten(self._parts.workers.energy_note or "not measured", WHY_COLUMNS, placeholder="…")
             return f"no joules: {why}"
-        joules = self._parts.tally.joules / self._parts.tally.with_joules
-        return f"{joules:.3g} J a frame" + (" (estimated)" if self._parts.tally.method == "estimated" else "")
+        return f"{tally.joules_each:.3g} J a frame" + (" (estimated)" if tally.method == "estimated" else "")
 
     def _why_nothing(self, name: str) -> str:
         warming_up_s = self._parts.supervisor.warming_up_s

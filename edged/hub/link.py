@@ -8,7 +8,7 @@ import zmq
 
 from edged.errors import MessageError
 from edged.hub.slot import Pixels
-from edged.messages import LinkMessage, Stop, decode, encode
+from edged.messages import SCHEMA, LinkMessage, Stop, decode, encode
 
 log = logging.getLogger("edged.hub")
 
@@ -63,3 +63,10 @@ class Link:
                 raise
             return False
         return True
+
+
+def protocol_problem(protocol: int) -> str:
+    """Why a peer that speaks `protocol` is refused; empty where it is this hub's."""
+    if protocol == SCHEMA:
+        return ""
+    return f"it speaks protocol {protocol}, this hub {SCHEMA}: install the same edged on both"

@@ -49,7 +49,7 @@ def summary(ledgers: Mapping[str, Ledger], tally: Tally, energy_note: str) -> di
         "energy": {
             "joules": tally.joules if tally.with_joules else None,
             "method": tally.method,
-            "per_prediction": tally.joules / tally.with_joules if tally.with_joules else None,
+            "per_prediction": tally.joules_each,
             "note": energy_note,
         },
     }

@@ -2,27 +2,25 @@
 
 from collections import deque
 
-FIRST_S = 0.5
-LONGEST_S = 10.0
+from edged.backoff import Backoff
+
 HEALTHY_S = 10.0
 
 LOSSES = 3
 WITHIN_S = 60.0
 
 
-class Backoff:
-    """Twice as long after each failure, until the child has lived for `HEALTHY_S`."""
+class Pauses:
+    """Before each restart of a child, twice as long as before the last, until it has lived for `HEALTHY_S`."""
 
     def __init__(self) -> None:
-        self._next_s = FIRST_S
+        self._backoff = Backoff(chance=lambda: 0.0)  # there are few of them
 
     def wait_s(self, lived_s: float) -> float:
         """Seconds to wait after the death of a child that has lived so long."""
         if lived_s >= HEALTHY_S:
-            self._next_s = FIRST_S
-        wait_s = self._next_s
-        self._next_s = min(2 * wait_s, LONGEST_S)
-        return wait_s
+            self._backoff.succeeded()
+        return self._backoff.failed()
 
 
 class Budget:

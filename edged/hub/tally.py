@@ -57,6 +57,11 @@ class Tally:
         self.with_joules = 0
         self.method: EnergyMethod = "none"
 
+    @property
+    def joules_each(self) -> float | None:
+        """Joules a prediction, of those whose energy is known; None where it is of none."""
+        return self.joules / self.with_joules if self.with_joules else None
+
     def add(self, prediction: Prediction) -> None:
         """Take one in."""
         self.predictions += 1

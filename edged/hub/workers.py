@@ -3,11 +3,11 @@
 from collections.abc import Callable
 
 from edged.clock import NANOSECONDS, now_ns
-from edged.hub.link import Link, Received
+from edged.hub.link import Link, Received, protocol_problem
 from edged.hub.notice import Notice
 from edged.hub.outlet import Outlet
 from edged.hub.router import Assigned, Capacity, Router
-from edged.messages import SCHEMA, Job, JobFailed, Scores, Stop, WorkerHello
+from edged.messages import Job, JobFailed, Scores, Stop, WorkerHello
 from edged.metrics import Metrics
 
 
@@ -94,8 +94,8 @@ class Workers:
         return [Notice("worker_up", message, worker=name)]
 
     def _unfit(self, name: str, hello: WorkerHello) -> str:
-        if hello.protocol != SCHEMA:
-            return f"it speaks protocol {hello.protocol}, this hub {SCHEMA}: install the same edged on both"
+        if reason := protocol_problem(hello.protocol):
+            return reason
         if hello.worker != name:
             return f"it calls itself {hello.worker}, its link says {name}"
         model = self.first.model if self.first else hello.model

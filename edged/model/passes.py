@@ -95,16 +95,21 @@ def _folded(before: Operator, norm: BatchNorm) -> Operator:
 
 def batch_norm_as_convolution(graph: Graph) -> Graph:
     """BatchNorm of an image that could not be folded as a 1×1 convolution of each channel by itself."""
-    return _rebuilt(graph, [_depthwise(operator, graph) for operator in graph.operators])
-
-
-def _depthwise(operator: Operator, graph: Graph) -> Operator:
-    if not isinstance(operator, BatchNorm) or len(graph.shapes[operator.output]) != 3:
-        return operator
-    weight = operator.factor[:, None, None, None]
-    return Conv(
-        operator.name, operator.inputs, operator.output, weight, operator.offset, groups=len(operator.factor)
+    return _rebuilt(
+        graph,
+        [
+            as_convolution(operator) if len(graph.shapes[operator.output]) == 3 else operator
+            for operator in graph.operators
+        ],
     )
+
+
+def as_convolution(operator: Operator) -> Operator:
+    """A BatchNorm as the 1×1 convolution of each channel with itself; any other operator as it is."""
+    if not isinstance(operator, BatchNorm):
+        return operator
+    weight, groups = operator.factor[:, None, None, None], len(operator.factor)
+    return Conv(operator.name, operator.inputs, operator.output, weight, operator.offset, groups=groups)
 
 
 def fuse_relu(graph: Graph) -> Graph:

@@ -5,7 +5,7 @@ from edged.client.schema import PUBLISHED, json_schema, schema_file
 
 @pytest.mark.parametrize("what", PUBLISHED)
 def test_the_committed_schema_is_fresh(what: str) -> None:
-    assert schema_file(what).read_text() == json_schema(what), "run: python -m edged.client.schema"
+    assert schema_file(what).read_text() == json_schema(what), "run: make docs"
 
 
 def test_a_reader_is_told_to_accept_what_a_newer_edged_adds() -> None:

@@ -1,14 +1,14 @@
-from edged.hub.restarts import Backoff, Budget
+from edged.hub.restarts import Budget, Pauses
 
 
 def test_the_pause_doubles_up_to_ten_seconds() -> None:
-    backoff = Backoff()
-    assert [backoff.wait_s(1.0) for _ in range(7)] == [0.5, 1.0, 2.0, 4.0, 8.0, 10.0, 10.0]
+    pauses = Pauses()
+    assert [pauses.wait_s(1.0) for _ in range(7)] == [0.5, 1.0, 2.0, 4.0, 8.0, 10.0, 10.0]
 
 
 def test_ten_seconds_of_health_begin_anew() -> None:
-    backoff = Backoff()
-    assert [backoff.wait_s(lived) for lived in (1.0, 1.0, 10.0, 1.0)] == [0.5, 1.0, 0.5, 1.0]
+    pauses = Pauses()
+    assert [pauses.wait_s(lived) for lived in (1.0, 1.0, 10.0, 1.0)] == [0.5, 1.0, 0.5, 1.0]
 
 
 def test_the_third_loss_within_a_minute_is_one_too_many() -> None:

@@ -33,7 +33,7 @@ class Folder:
             raise CameraError(f"{self._path} does not exist; a source is {KINDS}")
         if not os.path.isdir(self._path):
             raise CameraError(f"{self._path} is no folder")
-        self._files = sorted(file for file in self._path.rglob("*") if _is_picture(file))
+        self._files = pictures_in(self._path)
         if not self._files:
             raise CameraError(f"{self._path} holds no pictures: expected {', '.join(sorted(SUFFIXES))}")
         self._next = self._read = 0
@@ -61,6 +61,11 @@ class Folder:
     def _truth_of(self, path: Path) -> str | None:
         below = path.relative_to(self._path).parts
         return below[0] if len(below) > 1 else None
+
+
+def pictures_in(folder: Path) -> list[Path]:
+    """The pictures of a folder and its sub-folders, by name."""
+    return sorted(file for file in folder.rglob("*") if _is_picture(file))
 
 
 def _is_picture(file: Path) -> bool:

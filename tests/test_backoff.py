@@ -1,4 +1,4 @@
-from edged.camera.backoff import Backoff
+from edged.backoff import Backoff
 
 
 def test_waits_double_up_to_ten_seconds() -> None:
