@@ -50,6 +50,9 @@ def _loopback(address: str, info: ValidationInfo) -> str:
     return address
 
 
+Precision = Literal["fp32", "fp16-weights", "fp16"]
+
+
 class Section(BaseModel):
     """A part of the file: unknown keys are refused, values never change."""
 
@@ -150,7 +153,11 @@ class Worker(Section):
     device: Text = Field(
         "auto", description="Part of an OpenCL platform or device name, gpu, cpu, auto, or numpy (no OpenCL)"
     )
-    precision: Literal["fp32"] = Field("fp32", description="Arithmetic and storage")
+    precision: Precision = Field(
+        "fp32",
+        description="How numbers are stored; arithmetic is always fp32. fp16-weights: weights as fp16; "
+        "fp16: tensors too. See `edged bench --precision` for the error",
+    )
     batch: int = Field(1, ge=1, le=64, description="Frames that one job may carry")
     credit: int = Field(2, ge=1, le=16, description="Jobs in hand: 2 lets an upload overlap a forward pass")
 

@@ -59,9 +59,11 @@ def _open(model: Model, arguments: argparse.Namespace, variant: str) -> ModelRun
     if is_numpy(worker):
         raise ConfigError("device numpy has no variants: leave --conv and --compare out")
     from edged.engine.device import find_device
+    from edged.engine.rules import Rules
     from edged.engine.runtime import Runtime
 
-    return Runtime(model.graph, model.input, find_device(arguments.device), batch=worker.batch, conv=variant)
+    device = find_device(arguments.device)
+    return Runtime(model.graph, model.input, device, batch=worker.batch, chooser=Rules(variant))
 
 
 def _images(model: Model, frames: int) -> NDArray[np.uint8]:

@@ -82,7 +82,9 @@ class Executable:
                 return images
             case Weights():
                 flags = cl.mem_flags.READ_ONLY | HOST_VISIBLE | cl.mem_flags.COPY_HOST_PTR
-                return cl.Buffer(self._context, flags, hostbuf=np.ascontiguousarray(argument.pack()))
+                return cl.Buffer(
+                    self._context, flags, hostbuf=np.ascontiguousarray(argument.pack(), argument.dtype)
+                )
 
     def _buffer(self, nbytes: int) -> Any:
         return cl.Buffer(self._context, cl.mem_flags.READ_WRITE | HOST_VISIBLE, nbytes)

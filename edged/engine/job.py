@@ -14,10 +14,14 @@ from edged.model.graph import Float32
 
 @dataclass(frozen=True)
 class KernelTime:
-    """What one kernel of a job took on the device."""
+    """When one kernel of a job began, from the start of the first, and what it took, by the device's clock.
+
+    Kernels come in the order of the plan's launches.
+    """
 
     operator: str
     kernel: str
+    started_s: float
     seconds: float
 
 
@@ -56,7 +60,12 @@ class Job:
             forward_s=_seconds(first, last),
             download_s=_seconds(self.download, self.download),
             kernels=tuple(
-                KernelTime(step.launch.operator, step.launch.kernel, _seconds(event, event))
+                KernelTime(
+                    step.launch.operator,
+                    step.launch.kernel,
+                    (event.profile.start - first.profile.start) * 1e-9,
+                    _seconds(event, event),
+                )
                 for step, event in self.kernels
             )
             if self.profile

@@ -24,9 +24,17 @@ class Images:
 
 @dataclass(frozen=True, eq=False)
 class Weights:
-    """Constants of a kernel, packed only when they are uploaded: the host never holds all of them twice."""
+    """Constants of a kernel, packed only when they are uploaded: the host never holds all of them twice.
+
+    `pack` gives float32; `half` says that they are stored as float16.
+    """
 
     pack: Callable[[], NDArray[np.float32]]
+    half: bool = False
+
+    @property
+    def dtype(self) -> np.dtype[np.float16] | np.dtype[np.float32]:
+        return np.dtype(np.float16) if self.half else np.dtype(np.float32)
 
 
 Argument = Tensor | Images | Weights

@@ -1,6 +1,8 @@
 """How a tensor lies in device memory.
 
-[frame][channel block][top + height + bottom][left + width + right][channels of the block], float32
+[frame][channel block][top + height + bottom][left + width + right][channels of the block]
+
+Elements are float32, or float16 in a plan of that precision.
 
 Channels beyond the last are zero, and so is the halo: the rows and columns around the image that some kernels
 read as padding. Whoever writes a tensor also writes its zeros, so memory can be reused freely.
@@ -10,9 +12,9 @@ A vector of features is an image of one pixel.
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from edged.model.graph import Shape
+import numpy as np
 
-FLOAT_BYTES = 4
+from edged.model.graph import Shape
 
 Defines = Mapping[str, int]
 
@@ -50,6 +52,7 @@ class Tensor:
     width: int
     block: int
     halo: Halo = NO_HALO
+    half: bool = False
 
     @property
     def blocks(self) -> int:
@@ -65,8 +68,12 @@ class Tensor:
         return self.halo.left + self.width + self.halo.right
 
     @property
+    def dtype(self) -> np.dtype[np.float16] | np.dtype[np.float32]:
+        return np.dtype(np.float16) if self.half else np.dtype(np.float32)
+
+    @property
     def nbytes(self) -> int:
-        return self.frames * self.blocks * self.rows * self.pitch * self.block * FLOAT_BYTES
+        return self.frames * self.blocks * self.rows * self.pitch * self.block * self.dtype.itemsize
 
     def defines(self, role: str) -> dict[str, int]:
         """The macros by which `layout.cl` finds a pixel of the tensor that a kernel knows as `role`."""
@@ -80,6 +87,7 @@ class Tensor:
             "LEFT": self.halo.left,
             "ROWS": self.rows,
             "PITCH": self.pitch,
+            "HALF": int(self.half),
         }
         return {f"{role}_{key}": value for key, value in geometry.items()}
 

@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from edged.config import Precision
 from edged.engine.binaries import Binaries
+from edged.engine.choice import Chooser
 from edged.engine.device import Device, open_device
 from edged.engine.executable import Executable
 from edged.engine.job import Job, Pending
-from edged.engine.layout import FLOAT_BYTES
 from edged.engine.opencl import cl, device_errors
-from edged.engine.planner import make_plan
+from edged.engine.planner import RULES, make_plan
 from edged.engine.programs import Programs
 from edged.errors import DeviceError
 from edged.model.graph import Graph
@@ -27,7 +28,7 @@ IN_FLIGHT = 2  # one job computes while the next is uploaded
 class Runtime:
     """`graph` ready to run on `device`, for jobs of up to `batch` frames.
 
-    cache: where compiled programs are kept; by default the user's cache directory. conv: see `make_plan`.
+    precision, chooser: as for `make_plan`. cache: where compiled programs are kept; by default the user's cache.
     Raises DeviceError if the device or its compiler fails, ModelError if the network cannot be lowered.
     """
 
@@ -38,11 +39,12 @@ class Runtime:
         device: Device,
         *,
         batch: int = 1,
+        precision: Precision = "fp32",
+        chooser: Chooser = RULES,
         cache: Path | None = None,
-        conv: str = "auto",
         profile: bool = False,
     ) -> None:
-        plan = make_plan(graph, wanted, device, batch, conv)
+        plan = make_plan(graph, wanted, device, batch, precision, chooser)
         self.device_name = device.name
         self.kernels = len(plan.launches)
         self._batch, self._shape, self._output = batch, (wanted.height, wanted.width, 3), plan.output
@@ -84,7 +86,7 @@ class Runtime:
         events = [first.enqueue(self._compute, len(images), after=[upload])]
         events += [step.enqueue(self._compute, len(images)) for step in others]
         self._slot_free[slot] = events[:1]
-        memory = np.empty(self._output.nbytes // FLOAT_BYTES, np.float32)
+        memory = np.empty(self._output.nbytes // self._output.dtype.itemsize, self._output.dtype)
         download = cl.enqueue_copy(self._compute, memory, executable.output, is_blocking=False)
         self._compute.flush()
         kernels = tuple(zip(executable.forward[slot], events, strict=True))

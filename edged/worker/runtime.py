@@ -74,7 +74,7 @@ def open_runtime(model: Model, worker: config.Worker, *, cache: Path | None = No
     device = _opencl_device(worker.device)
     from edged.engine.runtime import Runtime
 
-    return Runtime(model.graph, model.input, device, batch=worker.batch, cache=cache)
+    return Runtime(model.graph, model.input, device, batch=worker.batch, precision=worker.precision, cache=cache)
 
 
 def device_name(worker: config.Worker) -> str:

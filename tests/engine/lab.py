@@ -50,6 +50,7 @@ class Lab:
         block: int = 4,
         input_block: int | None = None,
         parameters: Parameters | None = None,
+        half_weights: bool = False,
     ) -> Float32:
         """What `variant` makes of `inputs`, each [frames, channels, height, width] or [frames, features].
 
@@ -61,10 +62,13 @@ class Lab:
         if input_block:
             sources[0] = _tensor(names[0], inputs[0], input_block)
         target = _tensor(operator.output, expected, block)
-        halo = variant.reach(Site(operator, tuple(sources), target, self.device))
+        bare = Site(operator, tuple(sources), target, self.device, half_weights)
+        parameters = parameters or variant.parameters(bare)[0]
+        halo = variant.reach(bare, parameters)
         sources[0] = _tensor(names[0], inputs[0], sources[0].block, halo)
-        site = Site(operator, tuple(sources), _tensor(operator.output, expected, block, SOME_HALO), self.device)
-        launches = variant.launches(site, parameters or variant.parameters(site)[0])
+        target = _tensor(operator.output, expected, block, SOME_HALO)
+        site = Site(operator, tuple(sources), target, self.device, half_weights)
+        launches = variant.launches(site, parameters)
         plan = Plan(Images(1, 1, 1), launches, site.output, arrange(lifetimes(launches), self.device.alignment))
         executable = Executable(plan, self.context, self.device, self.programs)
         self.poison(executable, plan)

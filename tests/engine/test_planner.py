@@ -7,7 +7,7 @@ import pytest
 from edged.engine.device import Device
 from edged.engine.memory import lifetimes
 from edged.engine.planner import make_plan
-from edged.errors import ConfigError, ModelError
+from edged.errors import ModelError
 from edged.model.graph import BatchNorm
 from edged.model.package import Input
 from edged.model.resnet import random_resnet
@@ -69,8 +69,3 @@ def test_an_image_as_output_is_refused() -> None:
 
     with pytest.raises(ModelError, match=r"segmentation: the output c has the shape \(5, 8, 8\)"):
         make_plan(graph, replace(RGB, width=8, height=8), CPU)
-
-
-def test_an_unknown_variant_is_refused_with_those_that_there_are() -> None:
-    with pytest.raises(ConfigError, match="'fancy'; there are: auto, vector, general, naive"):
-        make_plan(small_network(), RGB, CPU, conv="fancy")

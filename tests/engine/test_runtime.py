@@ -11,7 +11,7 @@ from edged import config
 from edged.engine.device import Device
 from edged.engine.job import Pending
 from edged.engine.opencl import cl
-from edged.engine.planner import CONVOLUTIONS
+from edged.engine.rules import CONVOLUTIONS, Rules
 from edged.engine.runtime import Runtime
 from edged.errors import DeviceError
 from edged.model import reference
@@ -33,7 +33,7 @@ def assert_equals_reference(runtime: Runtime, graph: Graph, wanted: Input, frame
 
 @pytest.mark.parametrize("convolution", CONVOLUTIONS)
 def test_every_variant_runs_every_operator(device: Device, programs_directory: Path, convolution: str) -> None:
-    runtime = Runtime(SMALL, RGB, device, batch=2, cache=programs_directory, conv=convolution)
+    runtime = Runtime(SMALL, RGB, device, batch=2, cache=programs_directory, chooser=Rules(convolution))
 
     assert_equals_reference(runtime, SMALL, RGB, frames=2)
 

@@ -14,6 +14,7 @@ import onnxruntime
 from numpy.typing import NDArray
 
 from edged.engine.device import find_device
+from edged.engine.rules import Rules
 from edged.engine.runtime import Runtime
 from edged.model import reference
 from edged.model.cost import macs
@@ -42,7 +43,7 @@ def main() -> None:
     network = random_resnet(arguments.depth, arguments.size, arguments.size)
     wanted = Input(arguments.size, arguments.size, "rgb", 1 / 255, (0.5, 0.5, 0.5), (0.25, 0.25, 0.25))
     images = np.random.default_rng(0).integers(0, 256, (1, arguments.size, arguments.size, 3), np.uint8)
-    runtime = Runtime(network, wanted, find_device(arguments.device), conv=arguments.conv)
+    runtime = Runtime(network, wanted, find_device(arguments.device), chooser=Rules(arguments.conv))
     contenders = {
         "onnxruntime": _onnxruntime(network, reference.prepare(images, wanted), arguments.threads),
         f"edged {arguments.conv}": _edged(runtime, images),

@@ -7,13 +7,14 @@
 #define RESIDUAL_PITCH OUT_PITCH
 #define RESIDUAL_TOP OUT_TOP
 #define RESIDUAL_LEFT OUT_LEFT
+#define RESIDUAL_HALF OUT_HALF
 #endif
 #ifndef WITH_RELU
 #define WITH_RELU 0
 #endif
 
-KERNEL void add(__global const vector *restrict in, __global const vector *restrict residual,
-                __global vector *restrict out)
+KERNEL void add(__global const STORED(IN) *restrict in, __global const STORED(RESIDUAL) *restrict residual,
+                __global STORED(OUT) *restrict out)
 {
     const int run = get_global_id(0), frame = get_global_id(1), block = get_global_id(2);
     const int y = ROW_OF(run);
@@ -21,9 +22,10 @@ KERNEL void add(__global const vector *restrict in, __global const vector *restr
         return;
 
     for (int x = START_OF(run); x < END_OF(run); x++) {
-        const vector sum = in[PIXEL(IN, frame, block, y, x)] + residual[PIXEL(RESIDUAL, frame, block, y, x)];
-        out[PIXEL(OUT, frame, block, y, x)] = WITH_RELU ? RELU_OF(sum) : sum;
+        const vector sum = LOAD_VECTOR(IN, in, PIXEL(IN, frame, block, y, x)) +
+                           LOAD_VECTOR(RESIDUAL, residual, PIXEL(RESIDUAL, frame, block, y, x));
+        STORE_VECTOR(OUT, WITH_RELU ? RELU_OF(sum) : sum, out, PIXEL(OUT, frame, block, y, x));
     }
     if (run == 0)
-        clear_halo((__global float *)out, frame, block);
+        clear_halo(out, frame, block);
 }

@@ -8,7 +8,7 @@
 #define COUNT_PADDING 0
 #endif
 
-KERNEL void average_pool(__global const vector *restrict in, __global vector *restrict out)
+KERNEL void average_pool(__global const STORED(IN) *restrict in, __global STORED(OUT) *restrict out)
 {
     const int run = get_global_id(0), frame = get_global_id(1), block = get_global_id(2);
     const int y = ROW_OF(run);
@@ -19,10 +19,11 @@ KERNEL void average_pool(__global const vector *restrict in, __global vector *re
         vector sum = 0;
         for (int in_y = WINDOW_TOP(y); in_y < WINDOW_BOTTOM(y); in_y++)
             for (int in_x = WINDOW_LEFT(x); in_x < WINDOW_RIGHT(x); in_x++)
-                sum += in[PIXEL(IN, frame, block, in_y, in_x)];
+                sum += LOAD_VECTOR(IN, in, PIXEL(IN, frame, block, in_y, in_x));
         const int inside = (WINDOW_BOTTOM(y) - WINDOW_TOP(y)) * (WINDOW_RIGHT(x) - WINDOW_LEFT(x));
-        out[PIXEL(OUT, frame, block, y, x)] = sum / (float)(COUNT_PADDING ? KERNEL_H * KERNEL_W : inside);
+        const float count = COUNT_PADDING ? KERNEL_H * KERNEL_W : inside;
+        STORE_VECTOR(OUT, sum / count, out, PIXEL(OUT, frame, block, y, x));
     }
     if (run == 0)
-        clear_halo((__global float *)out, frame, block);
+        clear_halo(out, frame, block);
 }

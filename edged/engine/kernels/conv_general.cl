@@ -12,8 +12,8 @@
 
 #define TILES_X ((OUT_WIDTH + TILE - 1) / TILE)
 
-KERNEL void conv_general(__global const float *restrict in, __global const vector *restrict weights,
-                         __global const vector *restrict bias, __global vector *restrict out RESIDUAL_PARAMETER)
+KERNEL void conv_general(__global const STORED(IN) *restrict in, __global const STORED(WEIGHTS) *restrict weights,
+                         __global const vector *restrict bias, __global STORED(OUT) *restrict out RESIDUAL_PARAMETER)
 {
     const int tile = get_global_id(0), frame = get_global_id(1), block = get_global_id(2);
     const int y = tile / TILES_X, x0 = tile % TILES_X * TILE;
@@ -24,25 +24,25 @@ KERNEL void conv_general(__global const float *restrict in, __global const vecto
     UNROLL for (int t = 0; t < TILE; t++)
         sum[t] = bias[block];
 
-    __global const vector *w = weights + block * WINDOW;
+    __global const STORED(WEIGHTS) *w = weights + block * WINDOW * OUT_BLOCK;
     for (int i = FIRST_BLOCK(block); i < FIRST_BLOCK(block) + SPAN; i++)
         for (int ky = 0; ky < KERNEL_H; ky++) {
             const int in_y = y * STRIDE_H - PAD_TOP + ky * DILATION_H;
-            for (int kx = 0; kx < KERNEL_W; kx++, w += IN_BLOCK)
+            for (int kx = 0; kx < KERNEL_W; kx++, w += IN_BLOCK * OUT_BLOCK)
                 UNROLL for (int t = 0; t < TILE; t++) {
                     const int in_x = (x0 + t) * STRIDE_W - PAD_LEFT + kx * DILATION_W;
                     if (in_y < 0 || in_y >= IN_HEIGHT || in_x < 0 || in_x >= IN_WIDTH)
                         continue;
-                    __global const float *pixel = in + IN_BLOCK * PIXEL(IN, frame, i, in_y, in_x);
+                    __global const STORED(IN) *pixel = in + IN_BLOCK * PIXEL(IN, frame, i, in_y, in_x);
                     UNROLL for (int c = 0; c < IN_BLOCK; c++)
-                        sum[t] = mad(w[c], (vector)pixel[c], sum[t]);
+                        sum[t] = mad(LOAD_VECTOR(WEIGHTS, w, c), (vector)LOAD(IN, pixel, c), sum[t]);
                 }
         }
 
     UNROLL for (int t = 0; t < TILE; t++)
         if (x0 + t < OUT_WIDTH)
-            out[PIXEL(OUT, frame, block, y, x0 + t)] =
-                activate(sum[t] PLUS_RESIDUAL(frame, block, y, x0 + t));
+            STORE_VECTOR(OUT, activate(sum[t] PLUS_RESIDUAL(frame, block, y, x0 + t)), out,
+                         PIXEL(OUT, frame, block, y, x0 + t));
     if (tile == 0)
-        clear_halo((__global float *)out, frame, block);
+        clear_halo(out, frame, block);
 }

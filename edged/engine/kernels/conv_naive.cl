@@ -5,10 +5,10 @@
  */
 #include "convolution.cl"
 
-KERNEL void conv_naive(__global const float *restrict in, __global const float *restrict weights,
-                       __global const float *restrict bias, __global float *restrict out
+KERNEL void conv_naive(__global const STORED(IN) *restrict in, __global const STORED(WEIGHTS) *restrict weights,
+                       __global const float *restrict bias, __global STORED(OUT) *restrict out
 #if WITH_RESIDUAL
-                       , __global const float *restrict residual
+                       , __global const STORED(RESIDUAL) *restrict residual
 #endif
 )
 {
@@ -27,16 +27,17 @@ KERNEL void conv_naive(__global const float *restrict in, __global const float *
                     const int in_y = y * STRIDE_H - PAD_TOP + ky * DILATION_H;
                     const int in_x = x * STRIDE_W - PAD_LEFT + kx * DILATION_W;
                     if (in_y >= 0 && in_y < IN_HEIGHT && in_x >= 0 && in_x < IN_WIDTH)
-                        sum += weights[((channel * GROUP_INPUTS + i) * KERNEL_H + ky) * KERNEL_W + kx] *
-                               in[CHANNEL(IN, frame, first + i, in_y, in_x)];
+                        sum += LOAD(WEIGHTS, weights,
+                                    ((channel * GROUP_INPUTS + i) * KERNEL_H + ky) * KERNEL_W + kx) *
+                               LOAD(IN, in, CHANNEL(IN, frame, first + i, in_y, in_x));
                 }
 #if WITH_RESIDUAL
-        sum += residual[CHANNEL(RESIDUAL, frame, channel, y, x)];
+        sum += LOAD(RESIDUAL, residual, CHANNEL(RESIDUAL, frame, channel, y, x));
 #endif
         if (WITH_RELU)
             sum = RELU_OF(sum);
     }
-    out[CHANNEL(OUT, frame, channel, y, x)] = sum;
+    STORE(OUT, sum, out, CHANNEL(OUT, frame, channel, y, x));
     if (pixel == 0 && channel % OUT_BLOCK == 0)
         clear_halo(out, frame, channel / OUT_BLOCK);
 }

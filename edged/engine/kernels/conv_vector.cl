@@ -39,8 +39,8 @@
 #define ASK_FOR(address) (void)(address)
 #endif
 
-KERNEL void conv_vector(__global const float *restrict in, __global const vector *restrict weights,
-                        __global const vector *restrict bias, __global vector *restrict out RESIDUAL_PARAMETER)
+KERNEL void conv_vector(__global const STORED(IN) *restrict in, __global const STORED(WEIGHTS) *restrict weights,
+                        __global const vector *restrict bias, __global STORED(OUT) *restrict out RESIDUAL_PARAMETER)
 {
     const int tile = get_global_id(0), frame = get_global_id(1), block = get_global_id(2);
     const int y0 = min(tile / TILES_X * TILE_H, OUT_HEIGHT - TILE_H);
@@ -51,30 +51,31 @@ KERNEL void conv_vector(__global const float *restrict in, __global const vector
         UNROLL for (int x = 0; x < TILE_W; x++)
             sum[y][x] = bias[block];
 
-    __global const vector *w = weights + block * WINDOW;
-    __global const vector *ahead = w + AHEAD + (frame * get_global_size(0) + tile) * SHARE;
+    __global const STORED(WEIGHTS) *w = weights + block * WINDOW * OUT_BLOCK;
+    __global const STORED(WEIGHTS) *ahead =
+        w + (AHEAD + (frame * get_global_size(0) + tile) * SHARE) * OUT_BLOCK;
     for (int i = FIRST_BLOCK(block); i < FIRST_BLOCK(block) + SPAN; i++)
         for (int ky = 0; ky < KERNEL_H; ky++)
             for (int kx = 0; kx < KERNEL_W; kx++) {
-                __global const float *pixels = in + IN_BLOCK * PIXEL(IN, frame, i,
+                __global const STORED(IN) *pixels = in + IN_BLOCK * PIXEL(IN, frame, i,
                     y0 * STRIDE_H - PAD_TOP + ky * DILATION_H, x0 * STRIDE_W - PAD_LEFT + kx * DILATION_W);
                 UNROLL for (int line = 0; line < PREFETCH; line++)
-                    ASK_FOR(ahead + line);
-                ahead += PREFETCH;
+                    ASK_FOR(ahead + line * OUT_BLOCK);
+                ahead += PREFETCH * OUT_BLOCK;
                 for (int c = 0; c < IN_BLOCK; c++) {
-                    const vector weight = w[c];
+                    const vector weight = LOAD_VECTOR(WEIGHTS, w, c);
                     UNROLL for (int y = 0; y < TILE_H; y++)
                         UNROLL for (int x = 0; x < TILE_W; x++)
                             sum[y][x] = mad(weight,
-                                (vector)pixels[(y * STRIDE_H * IN_PITCH + x * STRIDE_W) * IN_BLOCK + c], sum[y][x]);
+                                (vector)LOAD(IN, pixels, (y * STRIDE_H * IN_PITCH + x * STRIDE_W) * IN_BLOCK + c), sum[y][x]);
                 }
-                w += IN_BLOCK;
+                w += IN_BLOCK * OUT_BLOCK;
             }
 
     UNROLL for (int y = 0; y < TILE_H; y++)
         UNROLL for (int x = 0; x < TILE_W; x++)
-            out[PIXEL(OUT, frame, block, y0 + y, x0 + x)] =
-                activate(sum[y][x] PLUS_RESIDUAL(frame, block, y0 + y, x0 + x));
+            STORE_VECTOR(OUT, activate(sum[y][x] PLUS_RESIDUAL(frame, block, y0 + y, x0 + x)), out,
+                         PIXEL(OUT, frame, block, y0 + y, x0 + x));
     if (tile == 0)
-        clear_halo((__global float *)out, frame, block);
+        clear_halo(out, frame, block);
 }

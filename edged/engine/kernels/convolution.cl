@@ -23,6 +23,7 @@
 #define SPAN IN_BLOCKS
 #define WITH_RELU 0
 #define WITH_RESIDUAL 0
+#define WEIGHTS_HALF 0  /* 1: stored as half */
 #endif
 
 /* The first input block that an output block reads. */
@@ -34,8 +35,8 @@
 
 /* The last parameter and the last summand, which not every convolution has. */
 #if WITH_RESIDUAL
-#define RESIDUAL_PARAMETER , __global const vector *restrict residual
-#define PLUS_RESIDUAL(frame, block, y, x) + residual[PIXEL(RESIDUAL, frame, block, y, x)]
+#define RESIDUAL_PARAMETER , __global const STORED(RESIDUAL) *restrict residual
+#define PLUS_RESIDUAL(frame, block, y, x) + LOAD_VECTOR(RESIDUAL, residual, PIXEL(RESIDUAL, frame, block, y, x))
 #else
 #define RESIDUAL_PARAMETER
 #define PLUS_RESIDUAL(frame, block, y, x)

@@ -12,11 +12,14 @@
 #ifndef WITH_RELU
 #define WITH_RELU 0
 #endif
+#ifndef WEIGHTS_HALF
+#define WEIGHTS_HALF 0
+#endif
 
 #define INPUTS (IN_BLOCKS * IN_BLOCK)
 
-KERNEL void dense(__global const float *restrict in, __global const vector *restrict weights,
-                  __global const vector *restrict bias, __global vector *restrict out)
+KERNEL void dense(__global const STORED(IN) *restrict in, __global const STORED(WEIGHTS) *restrict weights,
+                  __global const vector *restrict bias, __global STORED(OUT) *restrict out)
 {
     const int block = get_global_id(0), frame = get_global_id(1);
     if (block >= OUT_BLOCKS)
@@ -25,15 +28,16 @@ KERNEL void dense(__global const float *restrict in, __global const vector *rest
     vector sums[LANES] = {bias[block]};
     UNROLL for (int lane = 1; lane < LANES; lane++)
         sums[lane] = 0;
-    __global const vector *w = weights + block * INPUTS;
+    __global const STORED(WEIGHTS) *w = weights + block * INPUTS * OUT_BLOCK;
     for (int i = 0; i + LANES <= INPUTS; i += LANES)
         UNROLL for (int lane = 0; lane < LANES; lane++)
-            sums[lane] = mad(w[i + lane], (vector)in[CHANNEL(IN, frame, i + lane, 0, 0)], sums[lane]);
+            sums[lane] = mad(LOAD_VECTOR(WEIGHTS, w, i + lane),
+                             (vector)LOAD(IN, in, CHANNEL(IN, frame, i + lane, 0, 0)), sums[lane]);
     for (int i = INPUTS / LANES * LANES; i < INPUTS; i++)
-        sums[0] = mad(w[i], (vector)in[CHANNEL(IN, frame, i, 0, 0)], sums[0]);
+        sums[0] = mad(LOAD_VECTOR(WEIGHTS, w, i), (vector)LOAD(IN, in, CHANNEL(IN, frame, i, 0, 0)), sums[0]);
 
     UNROLL for (int lane = 1; lane < LANES; lane++)
         sums[0] += sums[lane];
-    out[PIXEL(OUT, frame, block, 0, 0)] = WITH_RELU ? RELU_OF(sums[0]) : sums[0];
-    clear_halo((__global float *)out, frame, block);
+    STORE_VECTOR(OUT, WITH_RELU ? RELU_OF(sums[0]) : sums[0], out, PIXEL(OUT, frame, block, 0, 0));
+    clear_halo(out, frame, block);
 }

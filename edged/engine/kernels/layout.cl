@@ -3,6 +3,7 @@
  *   [frame][block][row][column][BLOCK channels]     rows and columns with their halo of zeros
  *
  * A kernel calls its tensors IN, RESIDUAL and OUT; the host gives the geometry of each as T_CHANNELS, T_BLOCK …
+ * Their elements are float, or half where T_HALF is 1; kernels compute in float either way.
  * The defaults below are a 32 × 8 × 8 image, so that every file compiles alone.
  */
 #ifndef GROUP
@@ -18,6 +19,7 @@
 #define IN_LEFT 1
 #define IN_ROWS 10
 #define IN_PITCH 10
+#define IN_HALF 0
 #endif
 #ifndef OUT_BLOCK
 #define OUT_CHANNELS 32
@@ -29,26 +31,57 @@
 #define OUT_LEFT 0
 #define OUT_ROWS 8
 #define OUT_PITCH 8
+#define OUT_HALF 0
 #endif
 
 /* Pixels between the start of a tensor T and pixel (y, x) of one block of one frame. */
 #define PIXEL(T, frame, block, y, x) \
     ((((frame) * T##_BLOCKS + (block)) * T##_ROWS + T##_TOP + (y)) * T##_PITCH + T##_LEFT + (x))
 
-/* Floats between the start of a tensor T and one channel of a pixel. */
+/* Elements between the start of a tensor T and one channel of a pixel. */
 #define CHANNEL(T, frame, channel, y, x) \
     (PIXEL(T, frame, (channel) / T##_BLOCK, y, x) * T##_BLOCK + (channel) % T##_BLOCK)
 
 /* The channels of one block of the output. */
 #if OUT_BLOCK == 1
 typedef float vector;
+#define vload_half_vector vload_half
+#define vstore_half_vector vstore_half
 #elif OUT_BLOCK == 4
 typedef float4 vector;
+#define vload_half_vector vload_half4
+#define vstore_half_vector vstore_half4
 #elif OUT_BLOCK == 8
 typedef float8 vector;
+#define vload_half_vector vload_half8
+#define vstore_half_vector vstore_half8
 #else
 typedef float16 vector;
+#define vload_half_vector vload_half16
+#define vstore_half_vector vstore_half16
 #endif
+
+/* The elements of T (a tensor, or WEIGHTS), and one of them, or one vector of OUT_BLOCK of them, at an index from
+ * the pointer p. Half as a type of storage alone is in OpenCL C 1.2 itself; cl_khr_fp16 is not needed.
+ */
+#define STORED(T) PASTE(stored_, T##_HALF)
+#define LOAD(T, p, index) PASTE(load_, T##_HALF)(p, index)
+#define STORE(T, value, p, index) PASTE(store_, T##_HALF)(value, p, index)
+#define LOAD_VECTOR(T, p, index) PASTE(load_vector_, T##_HALF)(p, index)
+#define STORE_VECTOR(T, value, p, index) PASTE(store_vector_, T##_HALF)(value, p, index)
+
+#define PASTE(a, b) PASTE_NOW(a, b)
+#define PASTE_NOW(a, b) a##b
+#define stored_0 float
+#define stored_1 half
+#define load_0(p, index) ((p)[index])
+#define load_1(p, index) vload_half(index, p)
+#define store_0(value, p, index) (p)[index] = (value)
+#define store_1(value, p, index) vstore_half(value, index, p)
+#define load_vector_0(p, index) (((__global const vector *)(p))[index])
+#define load_vector_1(p, index) vload_half_vector(index, p)
+#define store_vector_0(value, p, index) ((__global vector *)(p))[index] = (value)
+#define store_vector_1(value, p, index) vstore_half_vector(value, index, p)
 
 /* A work-item writes RUN neighbouring pixels of one row and block: a whole row on a CPU, one on a GPU.
  * `run` counts them row by row; its pixels are those of ROW_OF(run) from START_OF(run) up to END_OF(run).
@@ -68,15 +101,15 @@ typedef float16 vector;
 #define RELU_OF(v) (((v) < 0) ? 0 : (v))
 
 /* The zeros around one block of one frame of OUT: written by the first work-item of that block. */
-void clear_halo(__global float *out, int frame, int block)
+void clear_halo(__global STORED(OUT) *out, int frame, int block)
 {
     if (OUT_ROWS * OUT_PITCH == OUT_HEIGHT * OUT_WIDTH)
         return;
     for (int y = -OUT_TOP; y < OUT_ROWS - OUT_TOP; y++) {
-        __global float *row = out + PIXEL(OUT, frame, block, y, -OUT_LEFT) * OUT_BLOCK;
+        __global STORED(OUT) *row = out + PIXEL(OUT, frame, block, y, -OUT_LEFT) * OUT_BLOCK;
         const int image = y >= 0 && y < OUT_HEIGHT ? OUT_WIDTH : 0;
         for (int x = 0; x < OUT_PITCH - image; x++)
             for (int c = 0; c < OUT_BLOCK; c++)
-                row[(x < OUT_LEFT ? x : x + image) * OUT_BLOCK + c] = 0;
+                STORE(OUT, 0.0f, row, (x < OUT_LEFT ? x : x + image) * OUT_BLOCK + c);
     }
 }

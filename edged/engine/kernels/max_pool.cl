@@ -4,7 +4,7 @@
 #include "layout.cl"
 #include "window.cl"
 
-KERNEL void max_pool(__global const vector *restrict in, __global vector *restrict out)
+KERNEL void max_pool(__global const STORED(IN) *restrict in, __global STORED(OUT) *restrict out)
 {
     const int run = get_global_id(0), frame = get_global_id(1), block = get_global_id(2);
     const int y = ROW_OF(run);
@@ -15,11 +15,11 @@ KERNEL void max_pool(__global const vector *restrict in, __global vector *restri
         vector best = -INFINITY;
         for (int in_y = WINDOW_TOP(y); in_y < WINDOW_BOTTOM(y); in_y++)
             for (int in_x = WINDOW_LEFT(x); in_x < WINDOW_RIGHT(x); in_x++) {
-                const vector v = in[PIXEL(IN, frame, block, in_y, in_x)];
+                const vector v = LOAD_VECTOR(IN, in, PIXEL(IN, frame, block, in_y, in_x));
                 best = (v > best || v != v) ? v : best;
             }
-        out[PIXEL(OUT, frame, block, y, x)] = best;
+        STORE_VECTOR(OUT, best, out, PIXEL(OUT, frame, block, y, x));
     }
     if (run == 0)
-        clear_halo((__global float *)out, frame, block);
+        clear_halo(out, frame, block);
 }

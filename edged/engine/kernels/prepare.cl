@@ -12,7 +12,7 @@
 #endif
 
 KERNEL void prepare(__global const uchar *restrict images, __constant float *restrict normalize,
-                    __global float *restrict out)
+                    __global STORED(OUT) *restrict out)
 {
     const int run = get_global_id(0), frame = get_global_id(1), block = get_global_id(2);
     const int y = ROW_OF(run);
@@ -21,9 +21,10 @@ KERNEL void prepare(__global const uchar *restrict images, __constant float *res
 
     __global const uchar *row = images + (frame * OUT_HEIGHT + y) * OUT_WIDTH * 3;
     for (int c = block * OUT_BLOCK; c < (block + 1) * OUT_BLOCK; c++)
-        for (int x = START_OF(run); x < END_OF(run); x++)
-            out[CHANNEL(OUT, frame, c, y, x)] =
-                c < 3 ? row[x * 3 + (SWAP ? 2 - c : c)] * normalize[c] + normalize[c + 3] : 0;
+        for (int x = START_OF(run); x < END_OF(run); x++) {
+            const float value = c < 3 ? row[x * 3 + (SWAP ? 2 - c : c)] * normalize[c] + normalize[c + 3] : 0;
+            STORE(OUT, value, out, CHANNEL(OUT, frame, c, y, x));
+        }
     if (run == 0)
         clear_halo(out, frame, block);
 }

@@ -1,7 +1,7 @@
 /* OUT = max(IN, 0), by element. A work-item a run of pixels. */
 #include "layout.cl"
 
-KERNEL void relu(__global const vector *restrict in, __global vector *restrict out)
+KERNEL void relu(__global const STORED(IN) *restrict in, __global STORED(OUT) *restrict out)
 {
     const int run = get_global_id(0), frame = get_global_id(1), block = get_global_id(2);
     const int y = ROW_OF(run);
@@ -9,9 +9,9 @@ KERNEL void relu(__global const vector *restrict in, __global vector *restrict o
         return;
 
     for (int x = START_OF(run); x < END_OF(run); x++) {
-        const vector v = in[PIXEL(IN, frame, block, y, x)];
-        out[PIXEL(OUT, frame, block, y, x)] = RELU_OF(v);
+        const vector v = LOAD_VECTOR(IN, in, PIXEL(IN, frame, block, y, x));
+        STORE_VECTOR(OUT, RELU_OF(v), out, PIXEL(OUT, frame, block, y, x));
     }
     if (run == 0)
-        clear_halo((__global float *)out, frame, block);
+        clear_halo(out, frame, block);
 }

@@ -1,7 +1,7 @@
 /* OUT[c] = exp(IN[c] − m) ÷ Σ exp(IN[·] − m) over the channels of a pixel, m their maximum. A work-item a pixel. */
 #include "layout.cl"
 
-KERNEL void softmax(__global const float *restrict in, __global float *restrict out)
+KERNEL void softmax(__global const STORED(IN) *restrict in, __global STORED(OUT) *restrict out)
 {
     const int pixel = get_global_id(0), frame = get_global_id(1);
     const int y = pixel / OUT_WIDTH, x = pixel % OUT_WIDTH;
@@ -10,13 +10,14 @@ KERNEL void softmax(__global const float *restrict in, __global float *restrict 
 
     float largest = -INFINITY;
     for (int c = 0; c < OUT_CHANNELS; c++)
-        largest = fmax(largest, in[CHANNEL(IN, frame, c, y, x)]);
+        largest = fmax(largest, LOAD(IN, in, CHANNEL(IN, frame, c, y, x)));
     float sum = 0;
     for (int c = 0; c < OUT_CHANNELS; c++)
-        sum += exp(in[CHANNEL(IN, frame, c, y, x)] - largest);
-    for (int c = 0; c < OUT_BLOCKS * OUT_BLOCK; c++)
-        out[CHANNEL(OUT, frame, c, y, x)] =
-            c < OUT_CHANNELS ? exp(in[CHANNEL(IN, frame, c, y, x)] - largest) / sum : 0;
+        sum += exp(LOAD(IN, in, CHANNEL(IN, frame, c, y, x)) - largest);
+    for (int c = 0; c < OUT_BLOCKS * OUT_BLOCK; c++) {
+        const float value = c < OUT_CHANNELS ? exp(LOAD(IN, in, CHANNEL(IN, frame, c, y, x)) - largest) / sum : 0;
+        STORE(OUT, value, out, CHANNEL(OUT, frame, c, y, x));
+    }
     for (int block = 0; pixel == 0 && block < OUT_BLOCKS; block++)
         clear_halo(out, frame, block);
 }

@@ -6,7 +6,7 @@ import numpy as np
 
 from edged.engine.launch import Weights
 from edged.engine.layout import Halo
-from edged.engine.variants.variant import Site
+from edged.engine.variants.variant import Parameters, Site
 from edged.model.graph import Conv, Dense, Float32
 
 
@@ -28,11 +28,12 @@ def window_defines(site: Site[Conv]) -> dict[str, int]:
         "GROUP_OUTPUTS": outputs // conv.groups,
         "SPAN": span(site),
         "WITH_RELU": int(conv.relu),
+        "WEIGHTS_HALF": int(site.half_weights),
         "WITH_RESIDUAL": int(len(site.inputs) > 1),
     }
 
 
-def halo_of_window(site: Site[Conv]) -> Halo:
+def halo_of_window(site: Site[Conv], parameters: Parameters) -> Halo:
     """What the windows of all output pixels cover outside the input's image."""
     conv, (source, *_), target = site.operator, site.inputs, site.output
     bottom = _last_covered(conv, 0, target.height) - (source.height - 1)
@@ -47,7 +48,7 @@ def _last_covered(conv: Conv, axis: int, outputs: int) -> int:
 
 def packed(site: Site[Conv]) -> tuple[Weights, Weights]:
     """Weights and bias as `convolution.cl` reads them."""
-    return Weights(lambda: pack_weights(site)), Weights(lambda: pack_bias(site))
+    return Weights(lambda: pack_weights(site), site.half_weights), Weights(lambda: pack_bias(site))
 
 
 def pack_weights(site: Site[Conv]) -> Float32:

@@ -14,12 +14,14 @@ def _parameters(site: Site[Dense]) -> tuple[Parameters, ...]:
 
 def _launches(site: Site[Dense], parameters: Parameters) -> tuple[Launch, ...]:
     dense, (source,), target = site.operator, site.inputs, site.output
+    weights, bias = Weights(lambda: _pack_weights(site), site.half_weights), Weights(lambda: pack_bias(site))
+    flags = {"WITH_RELU": int(dense.relu), "WEIGHTS_HALF": int(site.half_weights)}
     return (
         Launch(
             kernel="dense",
             operator=dense.name,
-            defines={**site.tensor_defines(), "WITH_RELU": int(dense.relu), **parameters},
-            arguments=(source, Weights(lambda: _pack_weights(site)), Weights(lambda: pack_bias(site)), target),
+            defines={**site.tensor_defines(), **flags, **parameters},
+            arguments=(source, weights, bias, target),
             items=target.blocks,
             group=1 if site.device.kind == "cpu" else min(WORK_GROUP, target.blocks),
         ),

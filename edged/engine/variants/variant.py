@@ -17,12 +17,13 @@ WORK_GROUP = 64  # enough for every GPU's lanes, and no driver allows less for a
 
 @dataclass(frozen=True, eq=False)
 class Site(Generic[Op]):
-    """An operator in its place in a plan: the tensors that it reads and writes, and the device."""
+    """An operator in its place in a plan: the tensors that it reads and writes, the device, and the precision."""
 
     operator: Op
     inputs: tuple[Tensor, ...]
     output: Tensor
     device: Device
+    half_weights: bool = False
 
     @property
     def pixels(self) -> int:
@@ -43,14 +44,14 @@ class Variant(Generic[Op]):
 
     launches: the kernels, in order; what they hand on to one another are tensors of their own.
     parameters: all that are worth trying, the best guess first.
-    reach: the zeros that it reads around its first input. Tensors have no halo yet when this is asked.
+    reach: the zeros that it reads around its first input with these parameters. Tensors have no halo yet then.
     can_compute: whether it is right for the site at all.
     """
 
     name: str
     launches: Callable[[Site[Op], Parameters], tuple[Launch, ...]]
     parameters: Callable[[Site[Op]], tuple[Parameters, ...]] = lambda site: ({},)
-    reach: Callable[[Site[Op]], Halo] = lambda site: NO_HALO
+    reach: Callable[[Site[Op], Parameters], Halo] = lambda site, parameters: NO_HALO
     can_compute: Callable[[Site[Op]], bool] = lambda site: True
 
 
