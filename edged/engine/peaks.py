@@ -1,0 +1,113 @@
+"""What a device can do at most: multiply-adds, and bytes read from memory, in a second. Measured, not looked up.
+
+They are the two roofs of Williams, Waterman and Patterson, "Roofline: An Insightful Visual Performance Model for
+Multicore Architectures" (2009).
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from edged.engine.device import Device, open_device
+from edged.engine.opencl import cl, device_errors
+from edged.engine.programs import STANDARD, build, source_of
+
+CHAINS = 12  # enough for two units with a latency of four cycles or six, few enough for 16 registers
+GROUPS = {"cpu": 32, "gpu": 64, "accelerator": 64}  # work-groups a compute unit: the last ones end together
+GPU_GROUP = 64  # work-items
+READ_BYTES = 256 << 20  # far more than caches hold
+READ_STEPS = 256  # vectors that a work-item reads
+LONG_ENOUGH_S = 0.02  # for what a start costs not to be seen
+RUNS = 8  # the best one counts: whatever else happens can only slow a run down
+
+
+@dataclass(frozen=True)
+class Peaks:
+    """Float32 operations (two a multiply-add), and bytes read from memory, in a second."""
+
+    flops_per_s: float
+    bytes_per_s: float
+
+    def least_s(self, flops: float, nbytes: float) -> float:
+        """The roofline's bound: no kernel with so many operations and bytes to move takes less."""
+        return max(flops / self.flops_per_s, nbytes / self.bytes_per_s)
+
+
+def measure(device: Device) -> Peaks:
+    """Keep the whole of `device` busy for about a second. Raises DeviceError."""
+    with device_errors(device.name, "measuring its peaks"):
+        bench = Bench(device)
+        return Peaks(max(_flops_per_s(bench, operation) for operation in ("mad", "fma")), _bytes_per_s(bench))
+
+
+class Bench:
+    """A queue on a device, with the vectors and work-groups that suit it."""
+
+    def __init__(self, device: Device) -> None:
+        on_cpu = device.kind == "cpu"
+        self.width = max(4, device.vector_width) if on_cpu else 4
+        self.group = 1 if on_cpu else GPU_GROUP
+        self.items = device.compute_units * GROUPS[device.kind] * self.group
+        self.memory_bytes = device.memory_bytes
+        self.context = cl.Context([open_device(device)])
+        self.queue = cl.CommandQueue(self.context, properties=cl.command_queue_properties.PROFILING_ENABLE)
+
+    def kernel(self, name: str, **defines: int | str) -> Any:
+        defines |= {"WIDTH": self.width, "GROUP": self.group}
+        options = [*STANDARD, *(f"-D{key}={value}" for key, value in defines.items())]
+        return cl.Kernel(build(cl.Program(self.context, source_of(name)), options), name)
+
+    def buffer(self, nbytes: int) -> Any:
+        """Written once: memory that nobody has written may not exist, and reads fast."""
+        memory = cl.Buffer(self.context, cl.mem_flags.READ_WRITE, nbytes)
+        cl.enqueue_fill_buffer(self.queue, memory, np.ones(1, np.float32), 0, nbytes)
+        return memory
+
+    def seconds(self, kernel: Any, items: int) -> float:
+        event = cl.enqueue_nd_range_kernel(self.queue, kernel, (items,), (self.group,))
+        event.wait()
+        return float(event.profile.end - event.profile.start) * 1e-9
+
+
+def _flops_per_s(bench: Bench, operation: str) -> float:
+    """With `operation`, mad or fma: some devices compute the one slowly, some the other."""
+    kernel = bench.kernel("peak_flops", CHAINS=CHAINS, MULTIPLY_ADD=operation)
+    out = bench.buffer(bench.items * bench.width * 4)
+    steps = 256
+    while (seconds := multiply_add(bench, kernel, out, steps)) < LONG_ENOUGH_S:
+        steps *= 2
+    seconds = min(seconds, *(multiply_add(bench, kernel, out, steps) for _ in range(RUNS)))
+    return 2 * CHAINS * bench.width * steps * bench.items / seconds
+
+
+def multiply_add(bench: Bench, kernel: Any, out: Any, steps: int) -> float:
+    """Run `peak_flops.cl` with x ← x / 2 + 1, whose x tends to 2; its seconds."""
+    kernel.set_args(out, np.int32(steps), np.float32(0.5), np.float32(1))
+    return bench.seconds(kernel, bench.items)
+
+
+def _bytes_per_s(bench: Bench) -> float:
+    reading = Reading(bench, min(READ_BYTES, bench.memory_bytes // 8))
+    return reading.nbytes / min(reading.seconds() for _ in range(RUNS))
+
+
+class Reading:
+    """`peak_bytes.cl` for up to `most_bytes` of ones: a CPU's work-items read stretches of their own, a GPU's side
+    by side. `out` holds what each found, a vector of sums.
+    """
+
+    def __init__(self, bench: Bench, most_bytes: int) -> None:
+        item_bytes = READ_STEPS * bench.width * 4
+        self._bench = bench
+        self._items = most_bytes // item_bytes // bench.group * bench.group
+        self.nbytes = self._items * item_bytes
+        alone = bench.group == 1
+        places = {"START": READ_STEPS, "STRIDE": 1} if alone else {"START": 1, "STRIDE": self._items}
+        self._kernel = bench.kernel("peak_bytes", STEPS=READ_STEPS, **places)
+        self._memory, self.out = bench.buffer(self.nbytes), bench.buffer(self._items * bench.width * 4)
+        self._kernel.set_args(self._memory, self.out)
+
+    def seconds(self) -> float:
+        """Read it all once."""
+        return self._bench.seconds(self._kernel, self._items)
