@@ -3,11 +3,12 @@
 EDGED = .venv/bin/edged
 PIP = .venv/bin/python -m pip install --quiet
 
-.PHONY: help run test lint bench docs clean
+.PHONY: help run test intel lint bench docs clean
 
 help:
 	@echo 'make run     set up everything and start the daemon on configs/demo.yaml'
 	@echo 'make test    run the tests'
+	@echo 'make intel   let the tests run on Intel'"'"'s OpenCL runtime too (x86-64, 270 MB)'
 	@echo 'make lint    check style and types'
 	@echo 'make bench   time ResNet-50 at 120×120 on this machine'
 	@echo 'make docs    write the generated pages and the JSON Schema again'
@@ -18,6 +19,8 @@ run: .venv/.installed
 
 test: .venv/.test
 	.venv/bin/python -m pytest
+
+intel: .venv/.intel
 
 lint: .venv/.lint
 	.venv/bin/ruff check
@@ -40,6 +43,11 @@ clean:
 .venv/.test: .venv/.installed
 	@echo 'edged: installing what the tests need into .venv' >&2
 	$(PIP) --group test
+	@touch $@
+
+.venv/.intel: .venv/.test
+	@echo "edged: installing Intel's OpenCL runtime into .venv, for the tests" >&2
+	$(PIP) --group intel
 	@touch $@
 
 .venv/.lint: .venv/.test

@@ -8,13 +8,16 @@ from typing import Any
 import pytest
 
 from tests.eventually import eventually, free_port
+from tests.runtimes import load_intel_too
 
 __all__ = ["eventually", "free_port"]
+
+load_intel_too()
 
 ROOT = Path(__file__).resolve().parents[1]
 
 # In CI (CI=true) a test that is skipped for any other reason fails the run. The reason must hold one of these.
-ALLOWED_SKIPS = ("no GPU", "no board", "no shared data", "no camera device", "no power sensor")
+ALLOWED_SKIPS = ("no GPU", "no board", "no shared data", "no camera device", "no power sensor", "no Intel runtime")
 
 
 @pytest.fixture(scope="session")

@@ -1,0 +1,1 @@
+"""Kernels under Oclgrind, which watches each access to memory."""

@@ -1,0 +1,64 @@
+"""Small operators of every kind: Oclgrind interprets each instruction."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from edged.engine.device import Device
+from edged.engine.layout import Tensor
+from edged.engine.variants.variant import Site
+from edged.model import reference
+from edged.model.graph import Add, AveragePool, Conv, Dense, Flatten, MaxPool, Operator, Relu, Softmax
+from tests.engine.lab import Float32, random
+from tests.engine.shapes import case
+
+CONVOLUTIONS = (
+    case((5, 6), (7, 9), block=4, pads=(1, 1, 1, 1), frames=2, residual=True, relu=True),
+    case((3, 17), (9, 8), (5, 3), block=8, input_block=1, strides=(2, 2), pads=(2, 1, 0, 3)),
+    case((6, 10), (6, 5), block=4, groups=2, dilations=(2, 1), pads=(2, 1, 2, 1)),
+    case((17, 17), (5, 6), block=16, groups=17, pads=(1, 1, 1, 1)),
+    case((18, 5), (4, 4), (1, 1), block=16),
+)
+OTHERS: tuple[tuple[Operator, tuple[int, ...]], ...] = (
+    (Add("add", ("x", "z"), "y", relu=True), (2, 5, 3, 7)),
+    (AveragePool("pool", ("x",), "y", (3, 2), (2, 1), (0, 1, 2, 0)), (2, 5, 7, 6)),
+    (Dense("dense", ("x",), "y", random(9, 21), random(9), relu=True), (2, 21)),
+    (Flatten("flatten", ("x",), "y"), (2, 5, 3, 4)),
+    (MaxPool("pool", ("x",), "y", (3, 2), (2, 1), (0, 1, 2, 0)), (2, 5, 7, 6)),
+    (Relu("relu", ("x",), "y"), (2, 5, 3, 7)),
+    (Softmax("softmax", ("x",), "y"), (2, 21)),
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Small:
+    """An operator with its inputs and the layout in which it runs."""
+
+    operator: Operator
+    inputs: tuple[Float32, ...]
+    block: int
+    input_block: int
+
+    def site(self, device: Device, half_weights: bool = False) -> Site[Any]:
+        """Where a variant says whether it can compute this, and with which parameters."""
+        blocks = (self.input_block, *(self.block for _ in self.inputs[1:]))
+        sources = tuple(map(_tensor, self.operator.inputs, self.inputs, blocks))
+        target = _tensor(self.operator.output, reference.compute(self.operator, *self.inputs), self.block)
+        return Site(self.operator, sources, target, device, half_weights)
+
+
+def small_ones(kind: type[Operator]) -> Iterator[Small]:
+    """Operators of one kind, in several layouts."""
+    for one in CONVOLUTIONS if kind is Conv else ():
+        yield Small(one.conv, one.inputs, one.block, one.input_block)
+    for operator, shape in OTHERS:
+        for block in (1, 4, 16) if type(operator) is kind else ():
+            yield Small(operator, tuple(random(*shape) for _ in operator.inputs), block, block)
+
+
+def _tensor(name: str, x: NDArray[np.float32], block: int) -> Tensor:
+    frames, channels, height, width = (*x.shape, 1, 1)[:4]
+    return Tensor(name, frames, channels, height, width, block)
