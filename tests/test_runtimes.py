@@ -1,4 +1,4 @@
-"""The OpenCL runtimes on which the kernels are tested. CI must have them: there, to skip one of these is to fail."""
+"""The OpenCL runtimes on which the kernels are tested. CI must have them: to skip one of these fails there."""
 
 import platform
 
