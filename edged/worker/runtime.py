@@ -72,9 +72,18 @@ def open_runtime(model: Model, worker: config.Worker, *, cache: Path | None = No
 
         return NumpyRuntime(model.graph, model.input)
     device = _opencl_device(worker.device)
+    from edged.engine.records import chooser_for
     from edged.engine.runtime import Runtime
 
-    return Runtime(model.graph, model.input, device, batch=worker.batch, precision=worker.precision, cache=cache)
+    return Runtime(
+        model.graph,
+        model.input,
+        device,
+        batch=worker.batch,
+        precision=worker.precision,
+        chooser=chooser_for(device),
+        cache=cache,
+    )
 
 
 def device_name(worker: config.Worker) -> str:
