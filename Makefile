@@ -3,7 +3,7 @@
 EDGED = .venv/bin/edged
 PIP = .venv/bin/python -m pip install --quiet
 
-.PHONY: help run test intel lint bench docs clean
+.PHONY: help run test intel lint bench bench-peers docs clean
 
 help:
 	@echo 'make run     set up everything and start the daemon on configs/demo.yaml'
@@ -11,6 +11,7 @@ help:
 	@echo 'make intel   let the tests run on Intel'"'"'s OpenCL runtime too (x86-64, 270 MB)'
 	@echo 'make lint    check style and types'
 	@echo 'make bench   time ResNet-50 at 120×120 on this machine'
+	@echo 'make bench-peers   time edged and other runtimes in turn (half an hour; CASES=digits: a minute)'
 	@echo 'make docs    write the generated pages and the JSON Schema again'
 	@echo 'make clean   remove .venv and everything that was built'
 
@@ -30,11 +31,16 @@ lint: .venv/.lint
 bench: .venv/.installed
 	$(EDGED) bench --model resnet50 --size 120
 
+# make bench-peers CASES="resnet50@120 digits" THREADS=2 ROUNDS=60 PEERS="edged onnxruntime" BUDGET=10
+bench-peers: .venv-peers/.peers
+	.venv-peers/bin/python -m tests.perf.peers $(if $(CASES),--cases $(CASES)) $(if $(THREADS),--threads $(THREADS)) \
+		$(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(BUDGET),--budget $(BUDGET)) $(if $(PEERS),--contenders $(PEERS))
+
 docs: .venv/.installed
 	.venv/bin/python tools/write_docs.py
 
 clean:
-	rm -rf .venv build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf .venv .venv-peers build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
 	find . -name __pycache__ -prune -exec rm -rf {} +
 
 .venv/.installed: pyproject.toml tools/setup.sh
@@ -53,4 +59,9 @@ clean:
 .venv/.lint: .venv/.test
 	@echo 'edged: installing the linters into .venv' >&2
 	$(PIP) --group lint
+	@touch $@
+
+.venv-peers/.peers: pyproject.toml tests/perf/peers/requirements.txt tools/setup.sh tools/setup_peers.sh
+	@tools/setup.sh .venv-peers
+	@tools/setup_peers.sh .venv-peers
 	@touch $@

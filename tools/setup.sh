@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
-# Sets up what `make run` and `make test` need: .venv with edged in it, and an OpenCL runtime where there is none.
+# Sets up what `make run` and `make test` need: .venv (or the folder that is named) with edged in it, and an OpenCL
+# runtime where there is none.
 # Says what it does before it does it. Started again, it only does what is missing.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+venv=${1:-.venv}
 
 say() { printf 'edged: %s\n' "$*" >&2; }
 
@@ -39,15 +41,15 @@ make_venv() {
         say "$python cannot make virtual environments: installing $package with apt-get"
         apt_install "$package"
     fi
-    say "making .venv with $python"
-    "$python" -m venv --clear .venv
+    say "making $venv with $python"
+    "$python" -m venv --clear "$venv"
 }
 
 install_edged() {
-    say "installing edged and the Python packages it needs into .venv (about 300 MB, some minutes)"
+    say "installing edged and the Python packages it needs into $venv (about 300 MB, some minutes)"
     # pip 25.1 is the first that knows dependency groups, which the tests and linters are
-    .venv/bin/python -m pip install --quiet --upgrade 'pip>=25.1'
-    .venv/bin/python -m pip install --quiet --editable .
+    "$venv/bin/python" -m pip install --quiet --upgrade 'pip>=25.1'
+    "$venv/bin/python" -m pip install --quiet --editable .
 }
 
 has_opencl() {
@@ -60,7 +62,7 @@ install_opencl() {
     say "warning: PoCL could not be installed; edged will use its NumPy device, which is slow"
 }
 
-[ -x .venv/bin/python ] && is_new_enough .venv/bin/python || make_venv
+[ -x "$venv/bin/python" ] && is_new_enough "$venv/bin/python" || make_venv
 install_edged
 has_opencl || install_opencl
-touch .venv/.installed
+touch "$venv/.installed"

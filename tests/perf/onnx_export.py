@@ -13,15 +13,15 @@ OPSET = 17
 Pieces = Iterator[onnx.NodeProto | onnx.TensorProto]
 
 
-def export(network: Graph) -> bytes:
-    """`network` for one frame. Knows the operators of the random ResNets."""
+def export(network: Graph, batch: int = 1) -> bytes:
+    """`network` for `batch` frames. Knows the operators of the ResNets, as `passes.simplify` leaves them."""
     pieces = [piece for operator in network.operators for piece in _pieces(operator)]
     model = helper.make_model(
         helper.make_graph(
             [piece for piece in pieces if isinstance(piece, onnx.NodeProto)],
             network.name,
-            [_value(network, network.input)],
-            [_value(network, network.output)],
+            [_value(network, network.input, batch)],
+            [_value(network, network.output, batch)],
             [piece for piece in pieces if isinstance(piece, onnx.TensorProto)],
         ),
         opset_imports=[helper.make_opsetid("", OPSET)],
@@ -31,8 +31,8 @@ def export(network: Graph) -> bytes:
     return serialized
 
 
-def _value(network: Graph, tensor: str) -> onnx.ValueInfoProto:
-    return helper.make_tensor_value_info(tensor, TensorProto.FLOAT, [1, *network.shapes[tensor]])
+def _value(network: Graph, tensor: str, batch: int) -> onnx.ValueInfoProto:
+    return helper.make_tensor_value_info(tensor, TensorProto.FLOAT, [batch, *network.shapes[tensor]])
 
 
 @singledispatch

@@ -1,0 +1,83 @@
+"""What is computed: a network, its images, and the scores that are right."""
+
+import re
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from edged import config
+from edged.model import reference
+from edged.model.cost import macs
+from edged.model.graph import Conv, Dense, Float32, Graph
+from edged.model.package import Input, load_model
+from edged.model.reference import Array
+from tests.perf.onnx_export import export
+
+CASES = (
+    "resnet50@120",
+    "resnet18@224",
+    "resnet34@224",
+    "resnet50@224",
+    "resnet101@224",
+    "digits",
+    "resnet50@120x8",
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Case:
+    """`images` are uint8 [batch, height, width, 3]; `network` is simplified, its weights random or bundled."""
+
+    name: str
+    network: Graph
+    wanted: Input
+    images: NDArray[np.uint8]
+
+    @property
+    def batch(self) -> int:
+        """Frames of a job."""
+        return len(self.images)
+
+    @cached_property
+    def x(self) -> Float32:
+        """What the peers are given: the images prepared, float32 [batch, 3, height, width]."""
+        return reference.prepare(self.images, self.wanted)
+
+    @cached_property
+    def onnx(self) -> bytes:
+        """The network as an ONNX file for this batch."""
+        return export(self.network, self.batch)
+
+    @cached_property
+    def truth(self) -> Array:
+        """Scores by the NumPy reference in float64, [batch, classes]."""
+        return reference.run(self.network, self.x, np.float64)
+
+    @property
+    def flops(self) -> int:
+        """Floating-point operations of a job, two a multiply-accumulate."""
+        return 2 * macs(self.network) * self.batch
+
+    @property
+    def weight_bytes(self) -> int:
+        """All weights and biases in float32: what a job must read from memory at least."""
+        layers = [operator for operator in self.network.operators if isinstance(operator, Conv | Dense)]
+        return sum(layer.weight.nbytes + layer.bias.nbytes for layer in layers)
+
+    def error(self, scores: Array) -> float:
+        """The largest difference from the truth, as a share of the truth's range."""
+        return float(np.abs(scores.reshape(self.truth.shape) - self.truth).max() / np.ptp(self.truth))
+
+
+def load_case(name: str) -> Case:
+    """A case by its name, MODEL[@SIZE][xBATCH]: resnet50@120, digits, resnet50@120x8. Raises ValueError."""
+    found = re.fullmatch(r"(?P<model>[a-z]+\d*)(@(?P<size>\d+))?(x(?P<batch>\d+))?", name)
+    if found is None:
+        raise ValueError(f"{name!r} is no case; expected MODEL[@SIZE][xBATCH], for example resnet50@120x8")
+    size = found["size"] and int(found["size"])
+    model = load_model(config.Model(name=found["model"], size=size))
+    shape = (int(found["batch"] or 1), model.input.height, model.input.width, 3)
+    images = np.random.default_rng(0).integers(0, 256, shape, np.uint8)
+    return Case(name, model.graph, model.input, images)

@@ -1,0 +1,16 @@
+"""onnxruntime's CPU provider, its optimisations as they are by default (all)."""
+
+import numpy as np
+
+from tests.perf.peers.cases import Case
+from tests.perf.peers.turns import Run
+
+
+def prepare(case: Case, threads: int, device: str) -> Run:
+    """One operator at a time, `threads` within each: its configuration for latency."""
+    import onnxruntime
+
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = threads
+    session = onnxruntime.InferenceSession(case.onnx, options, providers=["CPUExecutionProvider"])
+    return lambda: np.asarray(session.run(None, {case.network.input: case.x})[0])

@@ -1,0 +1,18 @@
+"""tinygrad on its OpenCL device, which the environment chooses: see `__main__`."""
+
+import numpy as np
+
+from tests.perf.peers.cases import Case
+from tests.perf.peers.turns import Run
+
+
+def prepare(case: Case, threads: int, device: str) -> Run:
+    """The weights on the device, and all kernels of the network recorded at its second run (TinyJit)."""
+    from tinygrad import Device, Tensor, TinyJit
+    from tinygrad.nn.onnx import OnnxRunner
+
+    if Device.DEFAULT != "CL":
+        raise RuntimeError(f"tinygrad chose {Device.DEFAULT} instead of OpenCL")
+    network = OnnxRunner(Tensor(case.onnx))
+    forward = TinyJit(lambda x: network({case.network.input: x})[case.network.output].realize())
+    return lambda: np.asarray(forward(Tensor(case.x).realize()).numpy())
