@@ -14,6 +14,7 @@ from edged import __version__
 from edged.cli import VERBS
 from edged.client import schema
 from edged.config_file import json_schema
+from edged.engine import record
 from edged.metrics import Metrics
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -171,6 +172,7 @@ PAGES: Mapping[str, Callable[[], str]] = {
     "docs/commands.md": commands,
     "docs/metrics.md": metrics,
     "edged/edged.schema.json": json_schema,
+    "edged/tuning.schema.json": record.json_schema,
     **{f"edged/{what}.schema.json": partial(schema.json_schema, what) for what in schema.PUBLISHED},
 }
 

@@ -14,6 +14,9 @@ class Choice:
     variant: AnyVariant
     parameters: Parameters
 
+    def __str__(self) -> str:
+        return " ".join([self.variant.name, *(f"{name}={value}" for name, value in self.parameters.items())])
+
 
 class Chooser(Protocol):
     """What decides for a whole plan: rules, or tuning records."""

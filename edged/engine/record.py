@@ -95,9 +95,9 @@ def read_record(path: Path) -> Record | None:
 WHAT_TO_DO = "correct the file, or remove it and run `edged tune`"
 
 
-def write_record(path: Path, record: Record) -> None:
+def write_json(path: Path, content: Record | Tuned) -> None:
     """Replace the file in one step: a reader sees the old one or the new. Raises ConfigError."""
-    text = record.model_dump_json(by_alias=True, exclude_none=True, indent=1) + "\n"
+    text = content.model_dump_json(by_alias=True, exclude_none=True, indent=1) + "\n"
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         handle, name = tempfile.mkstemp(dir=path.parent, prefix="new-")

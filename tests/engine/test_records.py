@@ -25,7 +25,7 @@ from edged.engine.record import (
     json_schema,
     measured_on,
     read_record,
-    write_record,
+    write_json,
 )
 from edged.engine.record_places import family_of, file_name, user_record
 from edged.engine.records import chooser_for
@@ -102,13 +102,13 @@ def test_the_users_record_goes_before_the_devices_and_that_before_the_familys_an
     ]
     assert chooser_for(BOARD, tmp_path).choose(SITE) == Rules().choose(SITE)
     for position, place in enumerate(places):
-        write_record(place, record(best(unlike_rules(position))))
+        write_json(place, record(best(unlike_rules(position))))
 
         assert chooser_for(BOARD, tmp_path).choose(SITE) == unlike_rules(position)
 
 
 def test_a_record_holds_for_equal_sites_of_any_name_and_no_other(tmp_path: Path) -> None:
-    write_record(user_record(BOARD, tmp_path), record(best(unlike_rules(0))))
+    write_json(user_record(BOARD, tmp_path), record(best(unlike_rules(0))))
     chooser = chooser_for(BOARD, tmp_path)
     twin = replace(SITE, operator=conv("twin", ("x",), (20, 33), 3, relu=True))
     padded = replace(SITE, inputs=(replace(SITE.inputs[0], channels=19),))
@@ -119,14 +119,14 @@ def test_a_record_holds_for_equal_sites_of_any_name_and_no_other(tmp_path: Path)
 
 def test_what_is_refused_is_not_used_whoever_names_it(tmp_path: Path) -> None:
     ruled = Rules().choose(SITE)
-    write_record(user_record(BOARD, tmp_path), record(refused(ruled)))
-    write_record(tmp_path / "shipped" / "mali-t6.json", record(best(ruled)))
+    write_json(user_record(BOARD, tmp_path), record(refused(ruled)))
+    write_json(tmp_path / "shipped" / "mali-t6.json", record(best(ruled)))
 
     assert chooser_for(BOARD, tmp_path).choose(SITE) != ruled
 
 
 def test_a_device_on_which_nothing_is_right_is_an_error(tmp_path: Path) -> None:
-    write_record(user_record(BOARD, tmp_path), record(refused(*candidates(SITE))))
+    write_json(user_record(BOARD, tmp_path), record(refused(*candidates(SITE))))
 
     with pytest.raises(DeviceError, match="Mali-T624 computes up wrongly"):
         chooser_for(BOARD, tmp_path).choose(SITE)
@@ -136,7 +136,7 @@ def test_a_refusal_ends_with_the_source_that_it_was_of(tmp_path: Path) -> None:
     ruled = Rules().choose(SITE)
     tuned = refused(ruled)
     older = tuned.refused[0].model_copy(update={"source": "0123456789ab"})
-    write_record(user_record(BOARD, tmp_path), record(tuned.model_copy(update={"refused": (older,)})))
+    write_json(user_record(BOARD, tmp_path), record(tuned.model_copy(update={"refused": (older,)})))
 
     assert chooser_for(BOARD, tmp_path).choose(SITE) == ruled
 
@@ -152,7 +152,7 @@ def test_a_choice_that_there_is_no_more_is_told_once_and_ignored(
     there, *_ = [best(unlike_rules(0))]
     assert there.best is not None
     gone = there.model_copy(update={"best": there.best.model_copy(update=way)})
-    write_record(user_record(BOARD, tmp_path), record(gone))
+    write_json(user_record(BOARD, tmp_path), record(gone))
     chooser = chooser_for(BOARD, tmp_path)
 
     assert chooser.choose(SITE) == chooser.choose(SITE) == Rules().choose(SITE)
@@ -188,7 +188,7 @@ def test_a_damaged_file_is_one_clear_error_and_the_plan_is_made_without_it(
     damage: Callable[[str], str], tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     place = user_record(BOARD, tmp_path)
-    write_record(place, record(best(unlike_rules(0))))
+    write_json(place, record(best(unlike_rules(0))))
     place.write_text(damage(place.read_text()))
 
     with pytest.raises(ConfigError, match=f"{place}: {DAMAGES[damage]}.*remove it and run `edged tune`"):
@@ -200,14 +200,14 @@ def test_a_damaged_file_is_one_clear_error_and_the_plan_is_made_without_it(
 
 def test_a_file_fits_the_published_schema(tmp_path: Path) -> None:
     place = tmp_path / "record.json"
-    write_record(place, record(best(unlike_rules(0)), refused(unlike_rules(1))))
+    write_json(place, record(best(unlike_rules(0)), refused(unlike_rules(1))))
 
     jsonschema.validate(json.loads(place.read_text()), json.loads(json_schema()))
 
 
 def test_what_was_written_is_read_again(tmp_path: Path) -> None:
     written = record(best(unlike_rules(0)), refused(unlike_rules(1)))
-    write_record(tmp_path / "record.json", written)
+    write_json(tmp_path / "record.json", written)
 
     assert read_record(tmp_path / "record.json") == written
     assert read_record(tmp_path / "absent.json") is None

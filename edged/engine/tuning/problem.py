@@ -1,0 +1,55 @@
+"""An operator with inputs and the right answer: what every candidate has to solve."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from edged.engine.layout import Tensor
+from edged.engine.variants.variant import Site
+from edged.model import reference
+from edged.model.graph import Dense
+
+TOLERANCE = 1e-4  # of the range; Winograd's F(4×4, 3×3) needs most of it
+HALF_TOLERANCE = 1e-2
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """`inputs`: float32 [frames, channels, height, width] each; `expected`: the same in float64."""
+
+    site: Site[Any]
+    inputs: tuple[NDArray[np.float32], ...]
+    expected: NDArray[np.float64]
+
+    @property
+    def tolerance(self) -> float:
+        """The largest error with which an answer passes, as a share of the range of the right one."""
+        half = self.site.half_weights or any(each.half for each in (*self.site.inputs, self.site.output))
+        return HALF_TOLERANCE if half else TOLERANCE
+
+    def error(self, found: NDArray[np.float32] | None) -> float:
+        """The largest error as a share of the range; infinite if there is a NaN or no answer."""
+        if found is None or not np.isfinite(found).all():
+            return float("inf")
+        return float(np.abs(found - self.expected).max() / max(np.abs(self.expected).max(), 1e-30))
+
+
+def problem_of(site: Site[Any]) -> Problem:
+    """Normally distributed inputs, the operator's own weights."""
+    random = np.random.default_rng(0)
+    inputs = tuple(random.standard_normal(_shape(tensor), np.float32) for tensor in site.inputs)
+    frames = [
+        reference.compute(site.operator, *(_as_read(site, x[i : i + 1]).astype(np.float64) for x in inputs))
+        for i in range(site.output.frames)  # one at a time: its patches take far more memory than the frame
+    ]
+    return Problem(site, inputs, np.concatenate(frames).reshape(_shape(site.output)))
+
+
+def _shape(tensor: Tensor) -> tuple[int, int, int, int]:
+    return tensor.frames, tensor.channels, tensor.height, tensor.width
+
+
+def _as_read(site: Site[Any], x: NDArray[np.float32]) -> NDArray[np.float32]:
+    return x.reshape(len(x), -1) if isinstance(site.operator, Dense) else x

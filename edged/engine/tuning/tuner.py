@@ -1,0 +1,125 @@
+"""Tunes one shape after another until all are done or the time is up."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from edged.engine.candidates import candidates, source_digest
+from edged.engine.choice import Choice, Chooser
+from edged.engine.record import Best, Refusal, Tuned
+from edged.engine.records import is_refused
+from edged.engine.shape import Shape, shape_of
+from edged.engine.tuning.contest import Contest
+from edged.engine.tuning.notebook import Notebook
+from edged.engine.tuning.problem import problem_of
+from edged.engine.tuning.rig import Rig
+from edged.engine.tuning.work import Work
+from edged.engine.variants.variant import Site
+
+PATIENCE = 12  # candidates of a variant in a row that are no better than the best: its best guesses come first
+
+
+@dataclass(frozen=True)
+class Progress:
+    """Where the tuner stands. Seconds are of a frame; `refused` is what the last step found to be so."""
+
+    shapes_done: int
+    shapes: int
+    done_s: float
+    frame_s: float
+    gained_s: float
+    shape: Shape
+    choice: Choice | None = None
+    refused: Refusal | None = None
+
+
+class Tuner:
+    """Finds the best candidate of each `works`; `time_is_up` is asked before each try."""
+
+    def __init__(
+        self, rig: Rig, notebook: Notebook, rules: Chooser, works: Sequence[Work], time_is_up: Callable[[], bool]
+    ) -> None:
+        self._rig, self._notebook, self._rules = rig, notebook, rules
+        self._works, self._time_is_up = works, time_is_up
+        self._all = {work: source_digest(work.site, *candidates(work.site)) for work in works}
+
+    @property
+    def is_done(self) -> bool:
+        """Whether all shapes have been tuned."""
+        return all(map(self._is_done, self._works))
+
+    def tune(self) -> Iterator[Progress]:
+        """Yield after each try, and after each shape. Raises DeviceError if the device does not work any more."""
+        for work in self._works:
+            if self._is_done(work):
+                continue
+            if self._time_is_up():
+                return
+            for choice, refused in self._tune(work):
+                yield self._progress(work, choice, refused)
+            yield self._progress(work)
+
+    def _tune(self, work: Work) -> Iterator[tuple[Choice, Refusal | None]]:
+        """Try all candidates, then write the best into the notebook."""
+        site = work.site
+        untuned = self._rules.choose(site)
+        contest = Contest(self._rig, problem_of(site), untuned)
+        for choice in self._worth_trying(site, untuned, contest):
+            with self._notebook.trying(site, choice):
+                refusal = contest.join(choice)
+            if refusal:
+                self._notebook.refuse(site, refusal)
+            yield choice, refusal
+        self._write(work, contest)
+
+    def _worth_trying(self, site: Site[Any], untuned: Choice, contest: Contest) -> Iterator[Choice]:
+        """The untuned choice, then variant by variant, each until its candidates get no better."""
+        if not self._is_refused(site, untuned):
+            yield untuned
+        vain: dict[str, int] = {}
+        for choice in candidates(site):
+            name, best_s = choice.variant.name, contest.best_s
+            if choice == untuned or self._is_refused(site, choice) or vain.get(name, 0) >= PATIENCE:
+                continue
+            if self._time_is_up():
+                return
+            yield choice
+            vain[name] = 0 if contest.best_s < best_s else vain.get(name, 0) + 1
+
+    def _write(self, work: Work, contest: Contest) -> None:
+        """A shape whose time was cut short keeps its best so far, and is tried again next time."""
+        entries = contest.final()
+        found: dict[str, Any] = {"tried": "" if self._time_is_up() else self._all[work]}
+        if entries:
+            choice = entries[0].trial.choice
+            found["best"] = Best(
+                variant=choice.variant.name, parameters=choice.parameters, seconds=entries[0].seconds
+            )
+            found["rules_seconds"] = next((e.seconds for e in entries if contest.is_untuned(e)), None)
+        self._notebook.write(self._notebook.of(work.site).model_copy(update=found))
+
+    def _is_refused(self, site: Site[Any], choice: Choice) -> bool:
+        return is_refused(site, choice, self._notebook.of(site))
+
+    def _is_done(self, work: Work) -> bool:
+        return self._notebook.of(work.site).tried == self._all[work]
+
+    def _progress(self, now: Work, choice: Choice | None = None, refused: Refusal | None = None) -> Progress:
+        done = [work for work in self._works if self._is_done(work)]
+        return Progress(
+            shapes_done=len(done),
+            shapes=len(self._works),
+            done_s=sum(work.frame_s for work in done),
+            frame_s=sum(work.frame_s for work in self._works),
+            gained_s=sum(work.frame_s * _gain(self._notebook.of(work.site)) for work in self._works),
+            shape=shape_of(now.site),
+            choice=choice,
+            refused=refused,
+        )
+
+
+def _gain(tuned: Tuned) -> float:
+    """The share of the untuned time that the best saves."""
+    if tuned.best is None or tuned.rules_seconds is None:
+        return 0.0
+    return 1 - tuned.best.seconds / tuned.rules_seconds
