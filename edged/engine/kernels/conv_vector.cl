@@ -66,8 +66,8 @@ KERNEL void conv_vector(__global const STORED(IN) *restrict in, __global const S
                     const vector weight = LOAD_VECTOR(WEIGHTS, w, c);
                     UNROLL for (int y = 0; y < TILE_H; y++)
                         UNROLL for (int x = 0; x < TILE_W; x++)
-                            sum[y][x] = mad(weight,
-                                (vector)LOAD(IN, pixels, (y * STRIDE_H * IN_PITCH + x * STRIDE_W) * IN_BLOCK + c), sum[y][x]);
+                            sum[y][x] += weight *
+                                LOAD(IN, pixels, (y * STRIDE_H * IN_PITCH + x * STRIDE_W) * IN_BLOCK + c);
                 }
                 w += IN_BLOCK * OUT_BLOCK;
             }

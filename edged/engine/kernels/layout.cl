@@ -97,6 +97,10 @@ typedef float16 vector;
 #define KERNEL __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1)))
 #define UNROLL _Pragma("unroll")
 
+/* Write `sum += a * b`, not mad: OpenCL lets every compiler fuse it, and PoCL takes mad for two instructions, which
+ * leaves no unit of a CPU free to convert halves.
+ */
+
 /* fmax would turn a NaN into 0 and hide it. */
 #define RELU_OF(v) (((v) < 0) ? 0 : (v))
 
