@@ -1,12 +1,13 @@
 """A plan on its device: programs built, weights uploaded, arguments set once."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from edged.engine.device import Device
-from edged.engine.launch import Argument, Images, Launch, Weights
+from edged.engine.launch import Argument, Launch, Weights
 from edged.engine.layout import Tensor
 from edged.engine.opencl import cl, device_error, device_errors
 from edged.engine.planner import Plan
@@ -43,43 +44,54 @@ class Step:
 class Executable:
     """Device memory and kernels of one plan.
 
-    `images` are as many buffers as jobs may be in flight, and `forward[i]` the steps that start from `images[i]`.
+    There are as many buffers of `images` and `outputs` as jobs may be in flight; the steps `forward[i]` lead from
+    `images[i]` to `outputs[i]`.
     """
 
     def __init__(self, plan: Plan, context: Any, device: Device, programs: Programs, in_flight: int = 1) -> None:
         self._context = context
         self._device_name = device.name
         self._offsets = plan.arena.offsets
+        self._ends = plan.images, plan.output
         self._programs = programs
         with device_errors(device.name, f"reserving {plan.arena.size} bytes for tensors"):
             self._arena = self._buffer(plan.arena.size)
             self.images = tuple(self._buffer(plan.images.nbytes) for _ in range(in_flight))
+            self.outputs = tuple(self._buffer(plan.output.nbytes) for _ in range(in_flight))
         with device_errors(device.name, "uploading weights"):
             self.forward = tuple(zip(*map(self._steps, plan.launches), strict=True))
-            self.output = self.memory_of(plan.output)
+
+    @property
+    def output(self) -> Any:
+        """Where the steps `forward[0]` leave the output."""
+        return self.outputs[0]
 
     def memory_of(self, tensor: Tensor) -> Any:
-        """The part of the arena where `tensor` lives."""
+        """Where `tensor` lives: a part of the arena, or the output of `forward[0]`."""
+        if tensor in self._ends:
+            return self.output
         return self._arena.get_sub_region(self._offsets[tensor.name], tensor.nbytes)
 
     def _steps(self, launch: Launch) -> tuple[Step, ...]:
-        """One for each job in flight: the same one, unless it reads the job's images."""
-        if any(isinstance(argument, Images) for argument in launch.arguments):
-            return tuple(self._step(launch, images) for images in self.images)
-        return (self._step(launch, self.images[0]),) * len(self.images)
+        """One for each job in flight: the same one, unless it touches what a job has to itself."""
+        shared = {argument: self._place(argument) for argument in launch.arguments if argument not in self._ends}
+        if len(shared) == len(launch.arguments):
+            return (self._step(launch, shared),) * len(self.images)
+        return tuple(
+            self._step(launch, {**shared, **dict(zip(self._ends, own, strict=True))})
+            for own in zip(self.images, self.outputs, strict=True)
+        )
 
-    def _step(self, launch: Launch, images: Any) -> Step:
+    def _step(self, launch: Launch, places: Mapping[Argument, Any]) -> Step:
         kernel = self._programs.kernel(launch)
-        buffers = tuple(self._place(argument, images) for argument in launch.arguments)
+        buffers = tuple(places[argument] for argument in launch.arguments)
         kernel.set_args(*buffers)
         return Step(replace(launch, arguments=()), kernel, buffers, self._device_name)
 
-    def _place(self, argument: Argument, images: Any) -> Any:
+    def _place(self, argument: Argument) -> Any:
         match argument:
             case Tensor():
                 return self.memory_of(argument)
-            case Images():
-                return images
             case Weights():
                 flags = cl.mem_flags.READ_ONLY | HOST_VISIBLE | cl.mem_flags.COPY_HOST_PTR
                 return cl.Buffer(

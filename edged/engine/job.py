@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from edged.engine.executable import Step
 from edged.engine.layout import Tensor
 from edged.engine.opencl import cl, device_error
+from edged.engine.transfer import Download, Upload, duration
 from edged.model.graph import Float32
 
 
@@ -27,10 +28,11 @@ class KernelTime:
 
 @dataclass(frozen=True, eq=False)
 class Result:
-    """Raw outputs of the network, float32 [frames, classes], and seconds by the device's own clock.
+    """Raw outputs of the network, float32 [frames, classes], and seconds.
 
-    `forward_s` runs from the start of the first kernel to the end of the last; `kernels` is empty unless the
-    runtime was opened with `profile`.
+    `upload_s` and `download_s` hold what the host itself had to copy. `forward_s`, by the device's own clock, runs
+    from the start of the first kernel to the end of the last. `kernels` is empty unless the runtime was opened
+    with `profile`.
     """
 
     outputs: Float32
@@ -42,29 +44,30 @@ class Result:
 
 @dataclass(frozen=True, eq=False)
 class Job:
-    """Events of one job, and the host's memory at both ends: it must live until the device has done with it."""
+    """What a job has on its device, and its images: they must live until the device has done with them."""
 
     images: NDArray[np.uint8]
-    memory: Float32
     output: Tensor
-    upload: Any
+    upload: Upload
     kernels: tuple[tuple[Step, Any], ...]
-    download: Any
+    download: Download
     profile: bool
 
     def result(self) -> Result:
+        """Wait for it. Raises cl.Error."""
+        outputs = self._scores(self.download.take())
         (_, first), (_, last) = self.kernels[0], self.kernels[-1]
         return Result(
-            outputs=self._scores(),
-            upload_s=_seconds(self.upload, self.upload),
-            forward_s=_seconds(first, last),
-            download_s=_seconds(self.download, self.download),
+            outputs=outputs,
+            upload_s=self.upload.seconds(),
+            forward_s=duration(first, last),
+            download_s=self.download.seconds(),
             kernels=tuple(
                 KernelTime(
                     step.launch.operator,
                     step.launch.kernel,
                     (event.profile.start - first.profile.start) * 1e-9,
-                    _seconds(event, event),
+                    duration(event),
                 )
                 for step, event in self.kernels
             )
@@ -77,9 +80,9 @@ class Job:
         failed = (str(step) for step, event in self.kernels if event.command_execution_status < 0)
         return next(failed, "a job")
 
-    def _scores(self) -> Float32:
+    def _scores(self, memory: Float32) -> Float32:
         output = self.output
-        planes = self.memory.reshape(-1, output.blocks, output.rows, output.pitch, output.block)
+        planes = memory.reshape(-1, output.blocks, output.rows, output.pitch, output.block)
         pixel = planes[: len(self.images), :, output.halo.top, output.halo.left]
         return np.ascontiguousarray(pixel.reshape(len(pixel), -1)[:, : output.channels])
 
@@ -94,11 +97,6 @@ class Pending:
     def wait(self) -> Result:
         """Block until the scores are there; other Python threads go on. Raises DeviceError."""
         try:
-            self._job.download.wait()
             return self._job.result()
         except cl.Error as error:
             raise device_error(self._device_name, f"computing {self._job.failed_kernel()}", error) from error
-
-
-def _seconds(first: Any, last: Any) -> float:
-    return float(last.profile.end - first.profile.start) * 1e-9

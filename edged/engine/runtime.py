@@ -2,8 +2,8 @@
 
 import itertools
 import threading
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,24 +11,28 @@ from numpy.typing import NDArray
 from edged.config import Precision
 from edged.engine.binaries import Binaries
 from edged.engine.choice import Chooser
+from edged.engine.copied import Copied
 from edged.engine.device import Device, open_device
-from edged.engine.executable import Executable
+from edged.engine.executable import Executable, Step
 from edged.engine.job import Job, Pending
+from edged.engine.mapped import Mapped
 from edged.engine.opencl import cl, device_errors
 from edged.engine.planner import RULES, make_plan
 from edged.engine.programs import Programs
+from edged.engine.transfer import Slot
 from edged.errors import DeviceError
 from edged.model.graph import Graph
 from edged.model.package import Input
 from edged.paths import cache_directory
 
-IN_FLIGHT = 2  # one job computes while the next is uploaded
+Steps = tuple[Step, ...]
 
 
 class Runtime:
     """`graph` ready to run on `device`, for jobs of up to `batch` frames.
 
-    precision, chooser: as for `make_plan`. cache: where compiled programs are kept; by default the user's cache.
+    precision, chooser: as for `make_plan`. in_flight: jobs that may be under way at once, so that one computes
+    while the next is uploaded. cache: where compiled programs are kept; by default the user's cache.
     Raises DeviceError if the device or its compiler fails, ModelError if the network cannot be lowered.
     """
 
@@ -41,6 +45,7 @@ class Runtime:
         batch: int = 1,
         precision: Precision = "fp32",
         chooser: Chooser = RULES,
+        in_flight: int = 2,
         cache: Path | None = None,
         profile: bool = False,
     ) -> None:
@@ -53,47 +58,48 @@ class Runtime:
             context = cl.Context([open_device(device)])
             profiling = cl.command_queue_properties.PROFILING_ENABLE
             self._compute = cl.CommandQueue(context, properties=profiling)
-            self._upload = cl.CommandQueue(context, properties=profiling)
+            upload = None if device.unified_memory else cl.CommandQueue(context, properties=profiling)
         programs = Programs(context, device, Binaries(cache or cache_directory() / "programs"))
-        self._executable: Executable | None = Executable(plan, context, device, programs, IN_FLIGHT)
+        executable = Executable(plan, context, device, programs, in_flight)
         programs.save()
-        self._slots = itertools.cycle(range(IN_FLIGHT))
-        self._slot_free: list[Any] = [None] * IN_FLIGHT
+        with device_errors(device.name, "mapping memory"):
+            slots = [
+                Copied(self._compute, upload, *ends) if upload else Mapped(self._compute, *ends)
+                for ends in zip(executable.images, executable.outputs, strict=True)
+            ]
+        self._slots: Iterator[tuple[Slot, Steps]] = itertools.cycle(zip(slots, executable.forward, strict=True))
+        self._closed = False
         self._submitting = threading.Lock()
 
     def submit(self, images: NDArray[np.uint8]) -> Pending:
         """Enqueue a job, uint8 RGB [1 … batch, height, width, 3], without waiting for it.
 
-        The array must not be changed before the job's result is there. Raises DeviceError.
+        Where `in_flight` jobs are under way it may wait for the oldest of them. The array must not be changed
+        before the job's result is there. Raises DeviceError.
         """
         if images.dtype != np.uint8 or images.shape[1:] != self._shape or not 1 <= len(images) <= self._batch:
             raise ValueError(
                 f"images: {images.dtype} {images.shape}; expected uint8 1…{self._batch} × {self._shape}"
             )
         with self._submitting, device_errors(self.device_name, "taking a job"):
-            if self._executable is None:
+            if self._closed:
                 raise DeviceError(f"{self.device_name} was closed: open a new runtime")
-            job = self._enqueue(self._executable, np.ascontiguousarray(images))
+            job = self._enqueue(np.ascontiguousarray(images))
         return Pending(job, self.device_name)
 
-    def _enqueue(self, executable: Executable, images: NDArray[np.uint8]) -> Job:
-        """The upload in a queue of its own, once the kernel that read the slot's last images is through."""
-        slot = next(self._slots)
-        target, after = executable.images[slot], self._slot_free[slot]
-        upload = cl.enqueue_copy(self._upload, target, images, is_blocking=False, wait_for=after)
-        self._upload.flush()
-        first, *others = executable.forward[slot]
-        events = [first.enqueue(self._compute, len(images), after=[upload])]
+    def _enqueue(self, images: NDArray[np.uint8]) -> Job:
+        slot, (first, *others) = next(self._slots)
+        upload = slot.send(images)
+        events = [first.enqueue(self._compute, len(images), after=upload.events)]
         events += [step.enqueue(self._compute, len(images)) for step in others]
-        self._slot_free[slot] = events[:1]
-        memory = np.empty(self._output.nbytes // self._output.dtype.itemsize, self._output.dtype)
-        download = cl.enqueue_copy(self._compute, memory, executable.output, is_blocking=False)
+        download = slot.fetch(events[0])
         self._compute.flush()
-        kernels = tuple(zip(executable.forward[slot], events, strict=True))
-        return Job(images, memory, self._output, upload, kernels, download, self._profile)
+        kernels = tuple(zip((first, *others), events, strict=True))
+        return Job(images, self._output, upload, kernels, download, self._profile)
 
     def close(self) -> None:
         """Wait for what is running and give the device's memory back."""
         with self._submitting, device_errors(self.device_name, "finishing"):
             self._compute.finish()
-            self._executable = None
+            self._closed = True
+            self._slots = iter(())

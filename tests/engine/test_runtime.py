@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from edged import config
+from edged.engine.copied import CopyOut
 from edged.engine.device import Device
 from edged.engine.job import Pending
 from edged.engine.opencl import cl
@@ -56,9 +57,10 @@ def test_a_trained_network(device: Device, programs_directory: Path, shared_data
     assert_equals_reference(runtime, model.graph, model.input)
 
 
-@pytest.fixture(scope="module")
-def runtime(device: Device, programs_directory: Path) -> Runtime:
-    """The small network, for jobs of up to three frames."""
+@pytest.fixture(scope="module", params=["shared memory", "memory of its own"])
+def runtime(request: pytest.FixtureRequest, device: Device, programs_directory: Path) -> Runtime:
+    """The small network, for jobs of up to three frames. Either way of transfer is right on any device."""
+    device = replace(device, unified_memory=request.param == "shared memory")
     return Runtime(SMALL, RGB, device, batch=3, cache=programs_directory, profile=True)
 
 
@@ -103,7 +105,7 @@ def test_a_kernel_that_fails_is_named(lab: Lab, runtime: Runtime) -> None:
     kernels = tuple((step, broken if index == 3 else event) for index, (step, event) in enumerate(job.kernels))
 
     with pytest.raises(DeviceError, match=r"failed while computing conv_\w+ of up: .*`edged devices`"):
-        Pending(replace(job, kernels=kernels, download=broken), "a device").wait()
+        Pending(replace(job, kernels=kernels, download=CopyOut(job.download.take(), broken)), "a device").wait()
 
 
 def test_images_of_another_shape_are_refused(runtime: Runtime) -> None:
