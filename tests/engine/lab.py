@@ -1,6 +1,8 @@
 """Run one operator by one variant on a device, in memory where every float was NaN before."""
 
 from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -41,50 +43,59 @@ class Lab:
         self.queue = cl.CommandQueue(self.context)
         self.programs = Programs(self.context, device, Binaries(programs))
 
+    def site(
+        self,
+        operator: Operator,
+        inputs: Sequence[Float32],
+        *,
+        block: int = 4,
+        input_block: int | None = None,
+        half_weights: bool = False,
+        half_tensors: bool = False,
+    ) -> Site[Any]:
+        """Where `operator` reads `inputs`, each [frames, channels, height, width] or [frames, features]."""
+        blocks = [input_block or block, *(block for _ in inputs[1:])]
+        sources = map(partial(_tensor, half=half_tensors), operator.inputs, inputs, blocks)
+        target = _tensor(operator.output, reference.compute(operator, *inputs), block, half=half_tensors)
+        return Site(operator, tuple(sources), target, self.device, half_weights)
+
     def compute(
         self,
         variant: AnyVariant,
         operator: Operator,
         inputs: Sequence[Float32],
         *,
-        block: int = 4,
-        input_block: int | None = None,
         parameters: Parameters | None = None,
-        half_weights: bool = False,
+        **layout: Any,
     ) -> Float32:
-        """What `variant` makes of `inputs`, each [frames, channels, height, width] or [frames, features].
+        """What `variant` makes of `inputs`; `layout` is as for `site`.
 
         The output has a halo, and the test fails unless the halo and the channels beyond the last are zero.
         """
-        names = operator.inputs
-        expected = reference.compute(operator, *inputs)
-        sources = [_tensor(name, x, block) for name, x in zip(names, inputs, strict=True)]
-        if input_block:
-            sources[0] = _tensor(names[0], inputs[0], input_block)
-        target = _tensor(operator.output, expected, block)
-        bare = Site(operator, tuple(sources), target, self.device, half_weights)
+        bare = self.site(operator, inputs, **layout)
         parameters = parameters or variant.parameters(bare)[0]
-        halo = variant.reach(bare, parameters)
-        sources[0] = _tensor(names[0], inputs[0], sources[0].block, halo)
-        target = _tensor(operator.output, expected, block, SOME_HALO)
-        site = Site(operator, tuple(sources), target, self.device, half_weights)
+        source = replace(bare.inputs[0], halo=variant.reach(bare, parameters))
+        target = replace(bare.output, halo=SOME_HALO)
+        site = replace(bare, inputs=(source, *bare.inputs[1:]), output=target)
         launches = variant.launches(site, parameters)
-        plan = Plan(Images(1, 1, 1), launches, site.output, arrange(lifetimes(launches), self.device.alignment))
+        all_along = dict.fromkeys(lifetimes(launches), (0, len(launches)))  # the inputs are there from the start
+        plan = Plan(Images(1, 1, 1), launches, site.output, arrange(all_along, self.device.alignment))
         executable = Executable(plan, self.context, self.device, self.programs)
         self.poison(executable, plan)
-        for tensor, x in zip(sources, inputs, strict=True):
+        for tensor, x in zip(site.inputs, inputs, strict=True):
             cl.enqueue_copy(self.queue, executable.memory_of(tensor), to_memory(tensor, x))
         for step in executable.forward[0]:
             step.enqueue(self.queue, len(inputs[0]))
-        memory = np.empty(site.output.nbytes // 4, np.float32)
+        memory = np.empty(target.nbytes // target.dtype.itemsize, target.dtype)
         cl.enqueue_copy(self.queue, memory, executable.output)
-        return from_memory(site.output, memory).reshape(expected.shape)
+        found = from_memory(target, memory.astype(np.float32))
+        return found.reshape(reference.compute(operator, *inputs).shape)
 
     def poison(self, executable: Executable, plan: Plan) -> None:
         """Fill the arena with NaN: a kernel that reads what nobody wrote cannot hide it."""
         for launch in plan.launches:
             for tensor in launch.tensors:
-                nan = np.full(tensor.nbytes // 4, np.nan, np.float32)
+                nan = np.full(tensor.nbytes // tensor.dtype.itemsize, np.nan, tensor.dtype)
                 cl.enqueue_copy(self.queue, executable.memory_of(tensor), nan)
 
 
@@ -94,10 +105,10 @@ def assert_close(found: Float32, expected: NDArray[Any], tolerance: float = CLOS
     assert np.abs(found - expected).max() <= tolerance * max(largest, 1e-30)
 
 
-def to_memory(tensor: Tensor, x: Float32) -> Float32:
+def to_memory(tensor: Tensor, x: Float32) -> NDArray[Any]:
     """`x` as `tensor` lies in memory."""
     frames = len(x)
-    padded = np.zeros((frames, tensor.blocks * tensor.block, tensor.rows, tensor.pitch), np.float32)
+    padded = np.zeros((frames, tensor.blocks * tensor.block, tensor.rows, tensor.pitch), tensor.dtype)
     image = x.reshape(frames, tensor.channels, tensor.height, tensor.width)
     padded[:, : tensor.channels, _rows(tensor), _columns(tensor)] = image
     blocks = padded.reshape(frames, tensor.blocks, tensor.block, tensor.rows, tensor.pitch)
@@ -114,9 +125,9 @@ def from_memory(tensor: Tensor, memory: Float32) -> Float32:
     return image
 
 
-def _tensor(name: str, x: NDArray[Any], block: int, halo: Halo | None = None) -> Tensor:
+def _tensor(name: str, x: NDArray[Any], block: int, *, half: bool) -> Tensor:
     frames, channels, height, width = (*x.shape, 1, 1)[:4]
-    return Tensor(name, frames, channels, height, width, block, halo or Halo())
+    return Tensor(name, frames, channels, height, width, block, half=half)
 
 
 def _rows(tensor: Tensor) -> slice:

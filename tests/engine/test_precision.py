@@ -1,0 +1,92 @@
+"""Weights and tensors that are stored as half."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from edged.config import Precision
+from edged.engine.device import Device
+from edged.engine.runtime import Runtime
+from edged.engine.variants import VARIANTS
+from edged.engine.variants.variant import AnyVariant
+from edged.model import reference
+from edged.model.graph import Add, AveragePool, Conv, Dense, Flatten, MaxPool, Operator, Relu, Softmax
+from tests.engine.lab import CLOSE, Float32, Lab, assert_close
+from tests.engine.networks import RGB, random_images, small_network
+
+PLACES = np.random.default_rng(3)
+ROUNDED = 2e-3  # of the range, where what is stored is no whole number: Winograd's weights, what Softmax writes
+VARIANTS_THAT_ROUND = ("conv_winograd", "softmax")
+NETWORK_CLOSE: dict[Precision, float] = {"fp16-weights": 2e-3, "fp16": 5e-3}
+
+
+def whole(*shape: int) -> Float32:
+    """Small whole numbers: a half holds them, and sums of their products, exactly."""
+    return PLACES.integers(-3, 4, shape).astype(np.float32)
+
+
+def conv(channels: tuple[int, int], size: int, **attributes: object) -> Conv:
+    weight = whole(channels[1], channels[0], size, size)
+    return Conv("conv", ("x",), "y", weight, whole(channels[1]), relu=True, **attributes)  # type: ignore[arg-type]
+
+
+IMAGE = whole(2, 20, 6, 8)
+FEATURES = whole(2, 37)
+SHORTCUT = replace(conv((20, 18), 1), inputs=("x", "shortcut"))
+EXAMPLES: tuple[tuple[Operator, tuple[Float32, ...]], ...] = (
+    (conv((20, 18), 3, pads=(1, 1, 1, 1)), (IMAGE,)),
+    (conv((20, 18), 3, pads=(1, 1, 1, 1), strides=(2, 2)), (IMAGE,)),
+    (SHORTCUT, (IMAGE, whole(2, 18, 6, 8))),
+    (conv((1, 20), 3, pads=(1, 1, 1, 1), groups=20), (IMAGE,)),
+    (Dense("dense", ("x",), "y", whole(9, 37), whole(9)), (FEATURES,)),
+    (Add("add", ("x", "z"), "y"), (IMAGE, IMAGE)),
+    (AveragePool("pool", ("x",), "y", (2, 2), (2, 2)), (IMAGE,)),
+    (Flatten("flatten", ("x",), "y"), (IMAGE,)),
+    (MaxPool("pool", ("x",), "y", (3, 3), (2, 2), (1, 1, 1, 1)), (IMAGE,)),
+    (Relu("relu", ("x",), "y"), (IMAGE,)),
+    (Softmax("softmax", ("x",), "y"), (FEATURES,)),
+)
+ALL = [(kind, variant) for kind, variants in VARIANTS.items() for variant in variants]
+
+
+@pytest.mark.parametrize("half_tensors", [False, True], ids=["weights", "tensors"])
+@pytest.mark.parametrize("block", [1, 4, 8, 16])
+@pytest.mark.parametrize(("kind", "variant"), ALL, ids=[variant.name for _, variant in ALL])
+def test_what_a_half_holds_exactly_is_computed_as_ever(
+    lab: Lab, kind: type[Operator], variant: AnyVariant, block: int, half_tensors: bool
+) -> None:
+    for operator, inputs in EXAMPLES:
+        layout: dict[str, Any] = {"block": block, "half_weights": True, "half_tensors": half_tensors}
+        if isinstance(operator, kind) and variant.can_compute(lab.site(operator, inputs, **layout)):
+            found = lab.compute(variant, operator, inputs, **layout)
+            expected = reference.compute(operator, *(x.astype(np.float64) for x in inputs))
+            assert_close(found, expected, ROUNDED if variant.name in VARIANTS_THAT_ROUND else CLOSE)
+
+
+@pytest.mark.parametrize("precision", NETWORK_CLOSE)
+def test_a_network_is_close_to_the_reference(
+    device: Device, programs_directory: Path, precision: Precision
+) -> None:
+    network, images = small_network(), random_images(RGB)
+    runtime = Runtime(network, RGB, device, precision=precision, cache=programs_directory)
+
+    found = runtime.submit(images).wait().outputs
+
+    expected = reference.run(network, reference.prepare(images, RGB), np.float64)
+    assert_close(found, expected, NETWORK_CLOSE[precision])
+    assert np.abs(found - expected).max() > 0  # it did round
+
+
+def test_what_a_half_cannot_hold_is_not_hidden(device: Device, programs_directory: Path) -> None:
+    network = small_network()
+    network.operators[0].bias[3] = 1e5  # type: ignore[attr-defined]
+    images = random_images(RGB)
+
+    fp32 = Runtime(network, RGB, device, cache=programs_directory).submit(images).wait().outputs
+    fp16 = Runtime(network, RGB, device, precision="fp16", cache=programs_directory).submit(images).wait().outputs
+
+    assert np.isfinite(fp32).all()
+    assert np.isnan(fp16).any()
