@@ -11,6 +11,7 @@ from edged.errors import ConfigError
 from edged.model.graph import Conv
 
 CONVOLUTIONS = ("auto", *(variant.name.removeprefix("conv_") for variant in VARIANTS[Conv]))
+WINOGRAD_PIXELS = 49
 
 
 @dataclass(frozen=True)
@@ -37,9 +38,19 @@ class Rules:
         return 4
 
     def choose(self, site: Site[Any]) -> Choice:
-        """The variant that is asked for; a CPU's tile in registers, a GPU's many work-items."""
+        """The first by name that can; else the first of all that can."""
         fitting = [variant for variant in VARIANTS[type(site.operator)] if variant.can_compute(site)]
-        wanted = self.conv if self.conv != "auto" else "vector" if site.device.kind == "cpu" else "general"
-        named = [variant for variant in fitting if variant.name == f"conv_{wanted}"]
-        variant = (named or fitting)[0]
+        wanted = self._wanted(site)
+        variant = next((variant for name in wanted for variant in fitting if variant.name == name), fitting[0])
         return Choice(variant, variant.parameters(site)[0])
+
+    def _wanted(self, site: Site[Any]) -> tuple[str, ...]:
+        """What is asked for; else a CPU's tiles in registers, a GPU's many work-items.
+
+        Winograd's weights are 16/9 or 4 times as many. Where few pixels use each, that costs more than is saved.
+        """
+        if self.conv != "auto":
+            return (f"conv_{self.conv}",)
+        if site.device.kind != "cpu":
+            return ("conv_general",)
+        return ("conv_winograd", "conv_vector") if site.pixels >= WINOGRAD_PIXELS else ("conv_vector",)

@@ -7,6 +7,7 @@ from edged.engine.variants.average_pool import AVERAGE_POOL
 from edged.engine.variants.conv_general import CONV_GENERAL
 from edged.engine.variants.conv_naive import CONV_NAIVE
 from edged.engine.variants.conv_vector import CONV_VECTOR
+from edged.engine.variants.conv_winograd import CONV_WINOGRAD
 from edged.engine.variants.dense import DENSE
 from edged.engine.variants.flatten import FLATTEN
 from edged.engine.variants.max_pool import MAX_POOL
@@ -18,7 +19,7 @@ from edged.model.graph import Add, AveragePool, Conv, Dense, Flatten, MaxPool, O
 VARIANTS: Mapping[type[Operator], tuple[AnyVariant, ...]] = {
     Add: (ADD,),
     AveragePool: (AVERAGE_POOL,),
-    Conv: (CONV_VECTOR, CONV_GENERAL, CONV_NAIVE),
+    Conv: (CONV_VECTOR, CONV_WINOGRAD, CONV_GENERAL, CONV_NAIVE),
     Dense: (DENSE,),
     Flatten: (FLATTEN,),
     MaxPool: (MAX_POOL,),

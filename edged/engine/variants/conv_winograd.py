@@ -1,0 +1,95 @@
+"""3 × 3 convolution with fewer multiplications, for CPUs with wide vectors: Winograd's minimal filtering."""
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from edged.engine.launch import Launch, Weights
+from edged.engine.layout import Tensor
+from edged.engine.variants.convolution import halo_of_window, pack_bias, window_defines
+from edged.engine.variants.variant import Parameters, Site, Variant
+from edged.model.graph import Conv, Float32
+
+POINTS = {2: (0.0, 1.0, -1.0), 4: (0.0, math.sqrt(0.5), -math.sqrt(0.5), math.sqrt(2), -math.sqrt(2))}
+"""Where `winograd.cl` multiplies polynomials, by outputs in a row; ∞ is one more point."""
+
+OVERHEAD = 1.5  # in multiply-adds: to load a weight and to count
+LATENCY = 8  # sums in flight that keep two multiply-add units busy for their four cycles
+
+
+def _can_compute(site: Site[Conv]) -> bool:
+    """Each convolution that has a window of 3 × 3 and no gaps, on an image with room for a tile."""
+    conv, target = site.operator, site.output
+    plain = conv.strides == conv.dilations == (1, 1) and conv.groups == 1
+    same_block = site.inputs[0].block == target.block > 1
+    return conv.weight.shape[2:] == (3, 3) and plain and same_block and min(target.height, target.width) >= 2
+
+
+def _parameters(site: Site[Conv]) -> tuple[Parameters, ...]:
+    fitting = [
+        {"OUTPUT": output, "TILES": tiles}
+        for output in POINTS
+        if output <= min(site.output.height, site.output.width)
+        for tiles in range(1, min(_count(site, output), _most_tiles(site)) + 1)
+    ]
+    return tuple(sorted(fitting, key=lambda parameters: _cost(site, parameters)))
+
+
+def _most_tiles(site: Site[Conv]) -> int:
+    """As many as there are registers, but for a weight and a float of the input."""
+    return (16 if site.output.block == 8 else 32) - 2
+
+
+def _cost(site: Site[Conv], parameters: Parameters) -> float:
+    """Instructions for one channel of the input and one block of the output."""
+    output, tiles = parameters["OUTPUT"], parameters["TILES"]
+    groups = -(-_count(site, output) // tiles)
+    return (output + 2) ** 2 * groups * (max(tiles, LATENCY) + OVERHEAD)
+
+
+def _count(site: Site[Conv], output: int) -> int:
+    """Tiles in the image."""
+    return -(-site.output.height // output) * -(-site.output.width // output)
+
+
+def _launches(site: Site[Conv], parameters: Parameters) -> tuple[Launch, ...]:
+    (source, *residual), target, name = site.inputs, site.output, site.operator.name
+    output, tiles = parameters["OUTPUT"], parameters["TILES"]
+    groups = -(-_count(site, output) // tiles)
+    frequencies = Tensor(
+        f"{name}.frequencies", source.frames, source.channels, (output + 2) ** 2, groups * tiles, source.block
+    )
+    weights = Weights(lambda: _pack_weights(site, output), site.half_weights)
+    bias = Weights(lambda: pack_bias(site))
+    defines = {**window_defines(site), **parameters}
+    return (
+        Launch("conv_winograd_input", name, defines, (source, frequencies), groups, source.blocks),
+        Launch(
+            "conv_winograd", name, defines, (frequencies, weights, bias, target, *residual), groups, target.blocks
+        ),
+    )
+
+
+def _pack_weights(site: Site[Conv], output: int) -> Float32:
+    """[out block][frequency][input channel][channel of out block], zero where there is none: G w Gᵀ."""
+    values = _window_values(output)
+    weight = site.operator.weight.astype(np.float64)
+    outputs, inputs, source, target = *weight.shape[:2], site.inputs[0], site.output
+    packed = np.zeros((target.blocks * target.block, source.blocks * source.block, (output + 2) ** 2), np.float32)
+    packed[:outputs, :inputs] = (values @ weight @ values.T).reshape(outputs, inputs, -1)
+    split = packed.reshape(target.blocks, target.block, -1, (output + 2) ** 2)
+    return np.ascontiguousarray(split.transpose(0, 3, 2, 1))
+
+
+def _window_values(output: int) -> NDArray[np.float64]:
+    """G of the paper, [point][x]: the values of a window's row as a polynomial, the highest coefficient at ∞.
+
+    Divided by what Lagrange's formula has in its denominators.
+    """
+    points = POINTS[output]
+    rows = [[p**i / math.prod(p - q for q in points if q != p) for i in range(3)] for p in points]
+    return np.array([*rows, [0.0, 0.0, 1.0]])
+
+
+CONV_WINOGRAD = Variant("conv_winograd", _launches, _parameters, halo_of_window, _can_compute)
