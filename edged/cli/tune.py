@@ -4,7 +4,6 @@ import argparse
 import os
 import signal
 import sys
-import time
 from types import FrameType
 from typing import get_args
 
@@ -22,7 +21,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Arguments of the verb."""
     device = "as in the config (default: auto)"
     parser.add_argument("--device", default="auto", metavar="NAME", help=device)
-    minutes = "stop then; a later run goes on where this one ended (default: 10)"
+    minutes = "how long to try; a later run goes on where this one ended (default: 10)"
     parser.add_argument("--minutes", type=float, default=10, metavar="N", help=minutes)
     parser.add_argument("--batch", type=positive, default=1, metavar="N", help="frames of a job (default: 1)")
     precision = "how numbers are stored, as in the config (default: fp32)"
@@ -52,7 +51,7 @@ def run(arguments: argparse.Namespace) -> int:
     from edged.cli.tune_session import Session
 
     session = Session(model, arguments.device, arguments.batch, arguments.precision)
-    session.tune(time.monotonic() + arguments.minutes * 60, again=arguments.again, pause=arguments.while_serving)
+    session.tune(arguments.minutes * 60, again=arguments.again, pause=arguments.while_serving)
     print(session.verdict())
     return 0
 

@@ -37,16 +37,17 @@ class Session:
         size = (batch, model.input.height, model.input.width, 3)
         self._images = np.random.default_rng(0).integers(0, 256, size, np.uint8)
 
-    def tune(self, ends_at: float, *, again: bool, pause: bool) -> None:
-        """Until `time.monotonic()` is `ends_at`, or all is done. `pause`: as long after each try as it took."""
+    def tune(self, seconds: float, *, again: bool, pause: bool) -> None:
+        """Try for so long, or until all is done. `pause`: as long after each try as it took."""
         listener = Listener(Rules())
-        seconds = self._seconds_by_operator(listener)
+        by_operator = self._seconds_by_operator(listener)
         programs = cache_directory() / "tuning"  # thousands, most of which nobody will want again
         with Notebook(self._record, self._device) as notebook:
-            works = work_of(listener.sites, seconds)
+            works = work_of(listener.sites, by_operator)
             if again:
                 notebook.forget(work.site for work in works)
             rig = Rig(self._device, programs, touched_bytes(listener.sites))
+            ends_at = time.monotonic() + seconds
             tuner = Tuner(rig, notebook, Rules(), works, lambda: time.monotonic() > ends_at)
             self._watch(tuner, pause)
             if tuner.is_done:

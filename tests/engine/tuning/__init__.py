@@ -1,0 +1,1 @@
+"""Tuning, on every OpenCL device that is present."""

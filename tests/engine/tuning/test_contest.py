@@ -1,0 +1,88 @@
+"""Candidates against one another and against the reference."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from edged.engine.candidates import candidates
+from edged.engine.choice import Choice
+from edged.engine.device import Device
+from edged.engine.rules import Rules
+from edged.engine.tuning.contest import Contest
+from edged.engine.tuning.problem import problem_of
+from edged.engine.tuning.rig import Rig
+from edged.engine.tuning.trial import Trial
+from tests.engine.tuning.faulty import CONV_BROKEN, CONV_WRONG
+from tests.engine.tuning.sites import conv_site
+
+
+@pytest.fixture(scope="module")
+def rig(device: Device, tmp_path_factory: pytest.TempPathFactory) -> Rig:
+    return Rig(device, tmp_path_factory.mktemp("programs"), between=2**20)
+
+
+def test_each_variant_is_right_and_takes_time(rig: Rig) -> None:
+    problem = problem_of(conv_site(rig.device))
+    best_guesses = {choice.variant: choice for choice in reversed(candidates(problem.site))}
+    for choice in best_guesses.values():
+        trial = Trial(rig, problem, choice)
+
+        assert trial.error() <= problem.tolerance
+        assert trial.seconds() > 0
+
+
+def test_half_stored_tensors_have_a_tolerance_of_their_own(rig: Rig) -> None:
+    site = conv_site(rig.device)
+    site = replace(
+        site,
+        inputs=(replace(site.inputs[0], half=True),),
+        output=replace(site.output, half=True),
+        half_weights=True,
+    )
+    problem = problem_of(site)
+
+    assert 1e-5 < Trial(rig, problem, Rules().choose(site)).error() < problem.tolerance == 1e-2
+
+
+def test_a_wrong_answer_is_refused_with_its_error(rig: Rig) -> None:
+    site = conv_site(rig.device)
+    contest = Contest(rig, problem_of(site), Rules().choose(site))
+    refusal = contest.join(Choice(CONV_WRONG, {"TILE": 1}))
+
+    assert refusal is not None
+    assert (refusal.variant, refusal.reason) == ("conv_wrong", "wrong")
+    assert "of the range" in refusal.detail
+    assert contest.final() == []
+
+
+def test_what_does_not_compile_is_refused_in_the_drivers_words(rig: Rig) -> None:
+    site = conv_site(rig.device)
+    refusal = Contest(rig, problem_of(site), Rules().choose(site)).join(Choice(CONV_BROKEN, {"TILE": 1}))
+
+    assert refusal is not None
+    assert (refusal.variant, refusal.reason) == ("conv_broken", "failed")
+    assert "compiling conv_general" in refusal.detail
+
+
+def test_the_untuned_choice_meets_the_best_few_at_the_end(rig: Rig) -> None:
+    site = conv_site(rig.device)
+    naive = next(choice for choice in candidates(site) if choice.variant.name == "conv_naive")
+    contest = Contest(rig, problem_of(site), naive)
+    for choice in (naive, *candidates(site)[:5]):
+        assert contest.join(choice) is None
+
+    entries = contest.final()
+
+    assert any(map(contest.is_untuned, entries))
+    assert len(entries) <= 4
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_what_is_no_number_is_infinitely_wrong(device: Device, value: float) -> None:
+    problem = problem_of(conv_site(device))
+    found = problem.expected.astype(np.float32)
+    assert problem.error(found) <= problem.tolerance
+    found[0, 0, 0, 0] = value
+
+    assert problem.error(found) == problem.error(None) == float("inf")
