@@ -36,7 +36,7 @@ class Case:
         assert np.abs(found - expected).max() <= CLOSE * max(np.abs(expected).max(), self.spread())
 
     def spread(self) -> float:
-        """√Σ term²: the range that such sums have, even where the only one there is cancels out to nearly nothing."""
+        """√Σ term²: the range that such sums have, even where the only one there is cancels out to nearly 0."""
         conv = replace(self.conv, weight=self.conv.weight**2, bias=self.conv.bias**2)
         return float(np.sqrt(reference.compute(conv, *(x**2 for x in self.inputs)).max()))
 
