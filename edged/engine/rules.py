@@ -52,5 +52,6 @@ class Rules:
         if self.conv != "auto":
             return (f"conv_{self.conv}",)
         if site.device.kind != "cpu":
-            return ("conv_general",)
-        return ("conv_winograd", "conv_vector") if site.pixels >= WINOGRAD_PIXELS else ("conv_vector",)
+            return ("conv_depthwise", "conv_general", "dense_split")
+        wide = ("conv_winograd", "conv_vector") if site.pixels >= WINOGRAD_PIXELS else ("conv_vector",)
+        return ("conv_depthwise", *wide)

@@ -42,7 +42,7 @@ def test_random_weights_are_announced() -> None:
 @pytest.mark.parametrize(
     ("mistake", "code", "words"),
     [
-        (("--conv", "fancy"), 2, "there are: auto, vector, general, naive"),
+        (("--conv", "fancy"), 2, "there are: auto, vector, winograd, general, depthwise, naive"),
         (("--device", "Voodoo"), 3, "no OpenCL device fits 'Voodoo'"),
         (("--runs", 0), 2, "--runs of 1 or more"),
         (("--device", "numpy", "--conv", "naive"), 2, "numpy has no variants"),

@@ -1,13 +1,41 @@
 """The convolution with many work-items, for any device."""
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 
 from edged.engine.variants.conv_general import CONV_GENERAL
-from tests.engine.lab import Lab
-from tests.engine.shapes import Case, cases
+from tests.engine.lab import Lab, assert_close
+from tests.engine.shapes import Case, case, cases
 
 
 @settings(max_examples=20, deadline=None, suppress_health_check=list(HealthCheck))
 @given(case=cases())
 def test_any_convolution_equals_the_reference(lab: Lab, case: Case) -> None:
     case.check(lab, CONV_GENERAL)
+
+
+@pytest.mark.parametrize(("tile", "outs", "group"), [(1, 1, 7), (2, 3, 16), (7, 1, 64), (8, 2, 1), (3, 5, 48)])
+@pytest.mark.parametrize("input_block", [1, 4])
+def test_every_shape_of_a_work_item_gives_the_same(
+    lab: Lab, tile: int, outs: int, group: int, input_block: int
+) -> None:
+    conv = case((18, 19), (9, 8), block=4, pads=(1, 1, 1, 1), frames=2, residual=True, relu=True)
+
+    found = lab.compute(
+        CONV_GENERAL,
+        conv.conv,
+        conv.inputs,
+        input_block=input_block,
+        parameters={"TILE": tile, "OUTS": outs, "GROUP": group},
+    )
+
+    assert_close(found, conv.expected())
+
+
+def test_no_work_item_is_larger_than_the_image_or_mixes_groups(lab: Lab) -> None:
+    conv = case((6, 10), (5, 3), (1, 1), groups=2)
+
+    found = CONV_GENERAL.parameters(lab.site(conv.conv, conv.inputs))
+
+    assert {parameters["TILE"] for parameters in found} == {1, 2}
+    assert {parameters["OUTS"] for parameters in found} == {1}

@@ -1,48 +1,96 @@
 /* Convolution with many work-items, for any device (see convolution.cl for the sum and its layout).
  *
- * An implicit matrix product: no patch of the image is ever copied. A work-item computes TILE neighbouring pixels
- * of one row for one output block, so that a weight that was read is used TILE times; neighbouring work-items read
- * neighbouring pixels. What lies outside the image is skipped: no halo is needed.
+ * An implicit matrix product: no patch of the image is ever copied. A work-item keeps TILE neighbouring pixels of a
+ * row for OUTS blocks of output channels in registers:
+ *
+ *                       TILE pixels of the input, PART channels at a time
+ *                      ┌────┬────┬────┬────┐
+ *   OUTS blocks of     │    │    │    │    │  each a vector of OUT_BLOCK sums: a pixel that was read is used
+ *   output channels    ├────┼────┼────┼────┤  OUTS times, a weight TILE times
+ *                      │    │    │    │    │
+ *                      └────┴────┴────┴────┘
+ *
+ * Neighbouring work-items have neighbouring tiles, and the same weights. There is no local memory: some GPUs have
+ * none. The last tile of a row is moved back to end with it, and so are the last OUTS blocks: what is computed twice
+ * is the same. TILE may be 1 … OUT_WIDTH and OUTS 1 … OUT_BLOCKS; with groups of channels OUTS is 1.
+ * What lies outside the image counts as zero: no halo is needed.
  */
 #include "convolution.cl"
 
 #ifndef TILE
-#define TILE 2
+#define TILE 4
+#define OUTS 1
 #endif
 
 #define TILES_X ((OUT_WIDTH + TILE - 1) / TILE)
+#define TILES (OUT_HEIGHT * TILES_X)
+
+/* The channels of a pixel that are read at once: four, or the only one of a block. */
+#if IN_BLOCK == 1
+#define PART 1
+typedef float part;
+#define LOAD_PART(p, index) LOAD(IN, p, index)
+#define MULTIPLY(sum, w, x) sum += w[0] * x
+#else
+#define PART 4
+typedef float4 part;
+#if IN_HALF
+#define LOAD_PART(p, index) vload_half4(index, p)
+#else
+#define LOAD_PART(p, index) (((__global const float4 *)(p))[index])
+#endif
+#define MULTIPLY(sum, w, x) sum += w[0] * x.s0, sum += w[1] * x.s1, sum += w[2] * x.s2, sum += w[3] * x.s3
+#endif
+#define PARTS (IN_BLOCK / PART)
 
 KERNEL void conv_general(__global const STORED(IN) *restrict in, __global const STORED(WEIGHTS) *restrict weights,
                          __global const vector *restrict bias, __global STORED(OUT) *restrict out RESIDUAL_PARAMETER)
 {
-    const int tile = get_global_id(0), frame = get_global_id(1), block = get_global_id(2);
-    const int y = tile / TILES_X, x0 = tile % TILES_X * TILE;
-    if (y >= OUT_HEIGHT)
+    const int item = get_global_id(0), frame = get_global_id(1), tile = item % TILES;
+    if (item / TILES * OUTS >= OUT_BLOCKS)
         return;
+    const int block = min(item / TILES * OUTS, OUT_BLOCKS - OUTS);
+    const int y = tile / TILES_X, x = min(tile % TILES_X * TILE, OUT_WIDTH - TILE);
 
-    vector sum[TILE];
-    UNROLL for (int t = 0; t < TILE; t++)
-        sum[t] = bias[block];
+    vector sum[OUTS][TILE];
+    UNROLL for (int o = 0; o < OUTS; o++)
+        UNROLL for (int t = 0; t < TILE; t++)
+            sum[o][t] = bias[block + o];
 
-    __global const STORED(WEIGHTS) *w = weights + block * WINDOW * OUT_BLOCK;
-    for (int i = FIRST_BLOCK(block); i < FIRST_BLOCK(block) + SPAN; i++)
-        for (int ky = 0; ky < KERNEL_H; ky++) {
-            const int in_y = y * STRIDE_H - PAD_TOP + ky * DILATION_H;
-            for (int kx = 0; kx < KERNEL_W; kx++, w += IN_BLOCK * OUT_BLOCK)
-                UNROLL for (int t = 0; t < TILE; t++) {
-                    const int in_x = (x0 + t) * STRIDE_W - PAD_LEFT + kx * DILATION_W;
-                    if (in_y < 0 || in_y >= IN_HEIGHT || in_x < 0 || in_x >= IN_WIDTH)
-                        continue;
-                    __global const STORED(IN) *pixel = in + IN_BLOCK * PIXEL(IN, frame, i, in_y, in_x);
-                    UNROLL for (int c = 0; c < IN_BLOCK; c++)
-                        sum[t] = mad(LOAD_VECTOR(WEIGHTS, w, c), (vector)LOAD(IN, pixel, c), sum[t]);
+    const int first = FIRST_BLOCK(block);
+    for (int ky = 0; ky < KERNEL_H; ky++) {
+        const int in_y = y * STRIDE_H - PAD_TOP + ky * DILATION_H;
+        if (in_y < 0 || in_y >= IN_HEIGHT)
+            continue;
+        for (int kx = 0; kx < KERNEL_W; kx++) {
+            const int in_x = x * STRIDE_W - PAD_LEFT + kx * DILATION_W;
+            /* the innermost loops: which of the pixels lie inside does not change in them */
+            for (int i = 0; i < SPAN; i++) {
+                __global const STORED(WEIGHTS) *tap =
+                    weights + (block * WINDOW + ((i * KERNEL_H + ky) * KERNEL_W + kx) * IN_BLOCK) * OUT_BLOCK;
+                for (int k = 0; k < PARTS; k++) {
+                    part pixels[TILE];
+                    UNROLL for (int t = 0; t < TILE; t++)
+                        pixels[t] = in_x + t * STRIDE_W >= 0 && in_x + t * STRIDE_W < IN_WIDTH
+                            ? LOAD_PART(in, PIXEL(IN, frame, first + i, in_y, in_x + t * STRIDE_W) * PARTS + k)
+                            : (part)0;
+                    UNROLL for (int o = 0; o < OUTS; o++) {
+                        vector w[PART];
+                        UNROLL for (int p = 0; p < PART; p++)
+                            w[p] = LOAD_VECTOR(WEIGHTS, tap, o * WINDOW + k * PART + p);
+                        UNROLL for (int t = 0; t < TILE; t++)
+                            MULTIPLY(sum[o][t], w, pixels[t]);
+                    }
                 }
+            }
         }
+    }
 
-    UNROLL for (int t = 0; t < TILE; t++)
-        if (x0 + t < OUT_WIDTH)
-            STORE_VECTOR(OUT, activate(sum[t] PLUS_RESIDUAL(frame, block, y, x0 + t)), out,
-                         PIXEL(OUT, frame, block, y, x0 + t));
-    if (tile == 0)
-        clear_halo(out, frame, block);
+    UNROLL for (int o = 0; o < OUTS; o++) {
+        UNROLL for (int t = 0; t < TILE; t++)
+            STORE_VECTOR(OUT, activate(sum[o][t] PLUS_RESIDUAL(frame, block + o, y, x + t)), out,
+                         PIXEL(OUT, frame, block + o, y, x + t));
+        if (tile == 0)
+            clear_halo(out, frame, block + o);
+    }
 }

@@ -31,10 +31,9 @@ KERNEL void dense(__global const STORED(IN) *restrict in, __global const STORED(
     __global const STORED(WEIGHTS) *w = weights + block * INPUTS * OUT_BLOCK;
     for (int i = 0; i + LANES <= INPUTS; i += LANES)
         UNROLL for (int lane = 0; lane < LANES; lane++)
-            sums[lane] = mad(LOAD_VECTOR(WEIGHTS, w, i + lane),
-                             (vector)LOAD(IN, in, CHANNEL(IN, frame, i + lane, 0, 0)), sums[lane]);
+            sums[lane] += LOAD_VECTOR(WEIGHTS, w, i + lane) * LOAD(IN, in, CHANNEL(IN, frame, i + lane, 0, 0));
     for (int i = INPUTS / LANES * LANES; i < INPUTS; i++)
-        sums[0] = mad(LOAD_VECTOR(WEIGHTS, w, i), (vector)LOAD(IN, in, CHANNEL(IN, frame, i, 0, 0)), sums[0]);
+        sums[0] += LOAD_VECTOR(WEIGHTS, w, i) * LOAD(IN, in, CHANNEL(IN, frame, i, 0, 0));
 
     UNROLL for (int lane = 1; lane < LANES; lane++)
         sums[0] += sums[lane];

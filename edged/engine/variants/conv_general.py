@@ -1,30 +1,50 @@
 """Implicit matrix product with many work-items: every convolution on every device, best for GPUs."""
 
+from itertools import product
+
 from edged.engine.launch import Launch
 from edged.engine.variants.convolution import packed, window_defines
 from edged.engine.variants.variant import WORK_GROUP, Parameters, Site, Variant
 from edged.model.graph import Conv
 
+TILES = (1, 2, 4, 8)
+OUTS = (1, 2, 4)
+GROUPS = (WORK_GROUP, 16, 32, 128, 256)
+MOST_SUMS = 8  # vectors of sums that leave a GPU's registers enough work-items at once; more for the tuner alone
+IN_FLIGHT = 4 * WORK_GROUP  # work-items that keep one compute unit busy while others wait for memory
+
 
 def _parameters(site: Site[Conv]) -> tuple[Parameters, ...]:
-    """More pixels a work-item save weight reads; fewer keep a small image's work-items many."""
-    enough = site.pixels * site.output.blocks // (4 * WORK_GROUP * site.device.compute_units)
-    guess = 4 if enough >= 4 else 2 if enough >= 2 else 1
-    return tuple({"TILE": tile} for tile in sorted((1, 2, 4, 8), key=lambda tile: (tile != guess, tile)))
+    """The shapes of a work-item by what they should take, then all of them again by work-group."""
+    outs = OUTS if site.operator.groups == 1 else (1,)
+    shapes = [(t, o) for t, o in product(TILES, outs) if t <= site.output.width and o <= site.output.blocks]
+    shapes.sort(key=lambda shape: _cost(site, *shape))
+    return tuple({"TILE": t, "OUTS": o, "GROUP": group} for group in GROUPS for t, o in shapes)
+
+
+def _cost(site: Site[Conv], tile: int, outs: int) -> tuple[bool, float]:
+    """Rounds of work-items on the whole device, times the instructions of one for four input channels."""
+    rounds = max(1.0, _items(site, tile, outs) * site.output.frames / (IN_FLIGHT * site.device.compute_units))
+    multiplications, loads = 4 * tile * outs, tile + 4 * outs
+    return tile * outs > MOST_SUMS, rounds * (multiplications + loads)
+
+
+def _items(site: Site[Conv], tile: int, outs: int) -> int:
+    return site.output.height * -(-site.output.width // tile) * -(-site.output.blocks // outs)
 
 
 def _launches(site: Site[Conv], parameters: Parameters) -> tuple[Launch, ...]:
     (source, *residual), target = site.inputs, site.output
-    items = target.height * -(-target.width // parameters["TILE"])
+    shape = {name: parameters[name] for name in ("TILE", "OUTS")}
+    items = _items(site, *shape.values())
     return (
         Launch(
             kernel="conv_general",
             operator=site.operator.name,
-            defines={**window_defines(site), **parameters},
+            defines={**window_defines(site), **shape},
             arguments=(source, *packed(site), target, *residual),
             items=items,
-            planes=target.blocks,
-            group=min(WORK_GROUP, items),
+            group=min(parameters["GROUP"], items),
         ),
     )
 

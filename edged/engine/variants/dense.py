@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from edged.engine.launch import Launch, Weights
+from edged.engine.launch import Argument, Launch, Weights
 from edged.engine.variants.convolution import pack_bias
 from edged.engine.variants.variant import WORK_GROUP, Parameters, Site, Variant
 from edged.model.graph import Dense, Float32
@@ -13,19 +13,30 @@ def _parameters(site: Site[Dense]) -> tuple[Parameters, ...]:
 
 
 def _launches(site: Site[Dense], parameters: Parameters) -> tuple[Launch, ...]:
-    dense, (source,), target = site.operator, site.inputs, site.output
-    weights, bias = Weights(lambda: _pack_weights(site), site.half_weights), Weights(lambda: pack_bias(site))
-    flags = {"WITH_RELU": int(dense.relu), "WEIGHTS_HALF": int(site.half_weights)}
+    blocks = site.output.blocks
     return (
         Launch(
             kernel="dense",
-            operator=dense.name,
-            defines={**site.tensor_defines(), **flags, **parameters},
-            arguments=(source, weights, bias, target),
-            items=target.blocks,
-            group=1 if site.device.kind == "cpu" else min(WORK_GROUP, target.blocks),
+            operator=site.operator.name,
+            defines={**dense_defines(site), **parameters},
+            arguments=dense_arguments(site),
+            items=blocks,
+            group=1 if site.device.kind == "cpu" else min(WORK_GROUP, blocks),
         ),
     )
+
+
+def dense_defines(site: Site[Dense]) -> dict[str, int]:
+    """Every macro that a fully connected layer knows, of the tensors too."""
+    flags = {"WITH_RELU": int(site.operator.relu), "WEIGHTS_HALF": int(site.half_weights)}
+    return {**site.tensor_defines(), **flags}
+
+
+def dense_arguments(site: Site[Dense]) -> tuple[Argument, ...]:
+    """Input, weights and bias, output."""
+    (source,) = site.inputs
+    weights = Weights(lambda: _pack_weights(site), site.half_weights)
+    return source, weights, Weights(lambda: pack_bias(site)), site.output
 
 
 def _pack_weights(site: Site[Dense]) -> Float32:

@@ -1,0 +1,41 @@
+"""Convolution of each channel by itself."""
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from edged.engine.rules import Rules
+from edged.engine.variants.conv_depthwise import CONV_DEPTHWISE
+from tests.engine.lab import Lab
+from tests.engine.shapes import BLOCKS, Case, case
+
+
+@st.composite
+def depthwise(draw: st.DrawFn) -> Case:
+    """1 to 70 channels, any window."""
+    channels = draw(st.integers(1, 70))
+    return case(
+        (channels, channels),
+        draw(st.tuples(st.integers(5, 19), st.integers(5, 19))),
+        draw(st.tuples(st.integers(1, 3), st.integers(1, 3))),
+        groups=channels,
+        frames=draw(st.integers(1, 3)),
+        block=draw(st.sampled_from(BLOCKS)),
+        residual=draw(st.booleans()),
+        relu=draw(st.booleans()),
+        strides=draw(st.tuples(st.integers(1, 3), st.integers(1, 3))),
+        pads=draw(st.tuples(*[st.integers(0, 3)] * 4)),
+        dilations=draw(st.tuples(st.integers(1, 2), st.integers(1, 2))),
+    )
+
+
+@settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
+@given(case=depthwise())
+def test_any_window_equals_the_reference(lab: Lab, case: Case) -> None:
+    case.check(lab, CONV_DEPTHWISE)
+
+
+def test_it_is_chosen_where_there_are_as_many_groups_as_channels(lab: Lab) -> None:
+    for groups, chosen in ((12, True), (6, False), (1, False)):
+        conv = case((12, 12), (8, 8), pads=(1, 1, 1, 1), groups=groups)
+
+        assert (Rules().choose(lab.site(conv.conv, conv.inputs)).variant is CONV_DEPTHWISE) == chosen
