@@ -11,6 +11,7 @@ from edged.engine.device import find_device
 from edged.engine.peaks import measure as measure_peaks
 from tests.perf.peers.cases import Case, load_case
 from tests.perf.peers.contenders import CONTENDERS
+from tests.perf.peers.ours import Ours
 from tests.perf.peers.turns import Run, time_in_turn
 
 
@@ -22,7 +23,9 @@ def main(task: dict[str, Any], output: Path) -> None:
     for name in task["contenders"]:
         row: dict[str, Any] = {"name": name}
         try:
-            runs[name], row["error"] = _prepared(name, case, task)
+            run, row["error"] = _prepared(name, case, task)
+            row["weight_bytes"] = run.weight_bytes if isinstance(run, Ours) else case.weight_bytes
+            runs[name] = run
         except Exception as problem:  # a peer may fail in any way, and the table says in which
             row["missing"] = f"{type(problem).__name__}: {problem}".splitlines()[0][:150]
         rows.append(row)

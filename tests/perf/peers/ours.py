@@ -1,14 +1,44 @@
 """edged itself. It takes uint8 images and prepares them on the device, which the peers are spared."""
 
-from typing import Any
+from dataclasses import dataclass
 
+import numpy as np
+from numpy.typing import NDArray
+
+from edged.config import Precision
+from edged.engine.choice import Chooser
 from edged.engine.device import find_device
+from edged.engine.launch import Weights
+from edged.engine.planner import Plan, make_plan
+from edged.engine.records import chooser_for
 from edged.engine.runtime import Runtime
+from edged.model.graph import Float32
 from tests.perf.peers.cases import Case
-from tests.perf.peers.turns import Run
 
 
-def prepare(case: Case, threads: int, device: str, **options: Any) -> Run:
-    """`options` are those of `Runtime`. PoCL takes its threads from the environment."""
-    runtime = Runtime(case.network, case.wanted, find_device(device), batch=case.batch, **options)
-    return lambda: runtime.submit(case.images).wait().outputs
+@dataclass(frozen=True, eq=False)
+class Ours:
+    """A run. `weight_bytes` are those of its plan: padded, transformed, some of them halved."""
+
+    runtime: Runtime
+    images: NDArray[np.uint8]
+    weight_bytes: int
+
+    def __call__(self) -> Float32:
+        return self.runtime.submit(self.images).wait().outputs
+
+
+def prepare(
+    case: Case, threads: int, device: str, precision: Precision = "fp32", chooser: Chooser | None = None
+) -> Ours:
+    """With the tuning records that there are, unless told otherwise. PoCL's threads come from the environment."""
+    found = find_device(device)
+    decides = chooser or chooser_for(found)
+    runtime = Runtime(case.network, case.wanted, found, batch=case.batch, precision=precision, chooser=decides)
+    plan = make_plan(case.network, case.wanted, found, case.batch, precision, decides)
+    return Ours(runtime, case.images, _weight_bytes(plan))
+
+
+def _weight_bytes(plan: Plan) -> int:
+    weights = [each for launch in plan.launches for each in launch.arguments if isinstance(each, Weights)]
+    return sum(each.pack().size * each.dtype.itemsize for each in weights)

@@ -35,8 +35,8 @@ EXPLANATION = (
     "A row is the wall time of a job from host memory to host memory. edged takes uint8 images and prepares them",
     "on the device; the peers are given the prepared float32 images. Ratios are to the median of the same turn.",
     "Error: largest difference from the NumPy reference in float64, as a share of the scores' range.",
-    "FMA and memory: share of the measured peaks, counting two operations a multiply-accumulate, and the float32",
-    "weights read once a job.",
+    "FMA and memory: share of the measured peaks, counting two operations a multiply-accumulate, and all weights",
+    "read once a job, in float32 or as edged stores them.",
 )
 
 
@@ -77,7 +77,7 @@ def _row(row: Row, yardstick: Turns, measured: Row) -> tuple[str, ...]:
         str(len(seconds)),
         "" if row["error"] is None else f"{row['error']:.0e}",
         f"{measured['flops'] / median / peaks['flops_per_s']:.0%}",
-        f"{measured['weight_bytes'] / median / peaks['bytes_per_s']:.0%}",
+        f"{row['weight_bytes'] / median / peaks['bytes_per_s']:.0%}",
     )
 
 
