@@ -33,7 +33,7 @@ bench: .venv/.installed
 
 # make bench-peers CASES="resnet50@120 digits" THREADS=2 ROUNDS=60 PEERS="edged onnxruntime" BUDGET=10
 bench-peers: .venv-peers/.peers
-	.venv-peers/bin/python -m tests.perf.peers $(if $(CASES),--cases $(CASES)) $(if $(THREADS),--threads $(THREADS)) \
+	@.venv-peers/bin/python -m tests.perf.peers $(if $(CASES),--cases $(CASES)) $(if $(THREADS),--threads $(THREADS)) \
 		$(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(BUDGET),--budget $(BUDGET)) $(if $(PEERS),--contenders $(PEERS))
 
 docs: .venv/.installed

@@ -13,7 +13,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from tests.perf.peers.cases import CASES
+from tests.perf.peers.cases import CASES, parse_case
 from tests.perf.peers.contenders import CONTENDERS
 from tests.perf.peers.machine import describe
 from tests.perf.peers.table import heading, section
@@ -46,8 +46,17 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--device", default="cpu", help="OpenCL device, as in the config (default: cpu)")
     parser.add_argument("--output", type=Path, default=Path("build/peers"), help="default: build/peers")
     arguments = parser.parse_args()
+    for case in arguments.cases:
+        _check(parser, case)
     arguments.output.mkdir(parents=True, exist_ok=True)
     return arguments
+
+
+def _check(parser: argparse.ArgumentParser, case: str) -> None:
+    try:
+        parse_case(case)
+    except ValueError as problem:
+        parser.error(str(problem))
 
 
 def _measure(case: str, threads: int, arguments: argparse.Namespace) -> dict[str, Any]:

@@ -72,12 +72,18 @@ class Case:
 
 
 def load_case(name: str) -> Case:
-    """A case by its name, MODEL[@SIZE][xBATCH]: resnet50@120, digits, resnet50@120x8. Raises ValueError."""
-    found = re.fullmatch(r"(?P<model>[a-z]+\d*)(@(?P<size>\d+))?(x(?P<batch>\d+))?", name)
-    if found is None:
-        raise ValueError(f"{name!r} is no case; expected MODEL[@SIZE][xBATCH], for example resnet50@120x8")
-    size = found["size"] and int(found["size"])
-    model = load_model(config.Model(name=found["model"], size=size))
-    shape = (int(found["batch"] or 1), model.input.height, model.input.width, 3)
+    """A case by its name: resnet50@120, digits, resnet50@120x8. Raises ValueError, ModelError."""
+    wanted, batch = parse_case(name)
+    model = load_model(wanted)
+    shape = (batch, model.input.height, model.input.width, 3)
     images = np.random.default_rng(0).integers(0, 256, shape, np.uint8)
     return Case(name, model.graph, model.input, images)
+
+
+def parse_case(name: str) -> tuple[config.Model, int]:
+    """The model that a case's name asks for, and the frames of a job. Raises ValueError."""
+    found = re.fullmatch(r"([a-z]+\d*)(?:@(\d+))?(?:x([1-9]\d*))?", name)
+    if found is None:
+        raise ValueError(f"{name!r} is no case; expected MODEL[@SIZE][xBATCH], for example resnet50@120x8")
+    model, size, batch = found.groups()
+    return config.Model(name=model, size=int(size) if size else None), int(batch or 1)
