@@ -20,6 +20,7 @@ VERBS = {
     "subscribe": "print predictions as they are published",
     "predict": "classify pictures without a daemon",
     "bench": "time a network on a device",
+    "profile": "time each kernel of a network on a device",
     "tune": "find the fastest kernels for a network on a device",
     "config": "print the JSON Schema of the config file",
     "camera": "one camera process (the hub starts it)",

@@ -3,19 +3,20 @@
 import hashlib
 import math
 
-from edged.model.graph import Conv, Dense, Graph
+from edged.model.graph import Conv, Dense, Graph, Operator
 
 
 def macs(graph: Graph) -> int:
     """Multiply-accumulates of convolutions and fully connected layers for one frame."""
-    total = 0
-    for operator in graph.operators:
-        if isinstance(operator, Conv):
-            rows_and_columns = graph.shapes[operator.output][1:]
-            total += operator.weight.size * math.prod(rows_and_columns)
-        elif isinstance(operator, Dense):
-            total += operator.weight.size
-    return total
+    return sum(operator_macs(graph, operator) for operator in graph.operators)
+
+
+def operator_macs(graph: Graph, operator: Operator) -> int:
+    """Those of one operator; 0 for what has no weights."""
+    if isinstance(operator, Conv):
+        rows_and_columns = graph.shapes[operator.output][1:]
+        return operator.weight.size * math.prod(rows_and_columns)
+    return operator.weight.size if isinstance(operator, Dense) else 0
 
 
 def weights_sha256(graph: Graph) -> str:

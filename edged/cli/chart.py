@@ -1,0 +1,151 @@
+"""A chart with two logarithmic axes, as SVG: lines, dots with a tooltip each, labels that do not overlap.
+
+Our own few lines, since a board should not need a plotting library for one picture.
+"""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+from itertools import pairwise
+
+COLORS = (
+    "#0072B2",
+    "#D55E00",
+    "#009E73",
+    "#CC79A7",
+    "#E69F00",
+    "#56B4E9",
+    "#555555",
+)  # Okabe and Ito: for all eyes
+WIDTH, HEIGHT = 900, 560
+LEFT, RIGHT, TOP, BOTTOM = 80, 30, 60, 110  # margins of the plot
+FONT = 12
+LETTER = 0.56 * FONT  # its average width
+
+Point = tuple[float, float]
+Box = tuple[float, float, float, float]
+
+
+@dataclass(frozen=True)
+class Axis:
+    """`low` to `high`, both above 0."""
+
+    label: str
+    low: float
+    high: float
+
+    def share(self, value: float) -> float:
+        """How far along the axis `value` lies: 0 at `low`, 1 at `high`."""
+        return math.log(value / self.low) / math.log(self.high / self.low)
+
+    def ticks(self) -> Iterator[tuple[float, bool]]:
+        """1, 2 and 5 of each decade, and whether to write it: all of them on a short axis, else the ones alone."""
+        first, last = math.floor(math.log10(self.low)), math.ceil(math.log10(self.high))
+        for decade in range(first, last + 1):
+            for digit in (1, 2, 5):
+                if self.low <= (value := digit * 10.0**decade) <= self.high:
+                    yield value, digit == 1 or last - first <= 3
+
+
+class Chart:
+    """Elements in the order in which they are drawn. Points are in the units of the axes."""
+
+    def __init__(self, title: str, subtitle: str, x: Axis, y: Axis) -> None:
+        self._x, self._y = x, y
+        self._taken: list[Box] = []
+        self._elements = [_text(LEFT, 24, title, size=FONT + 4), _text(LEFT, 44, subtitle, color="#555")]
+        self._elements += [*self._grid()]
+
+    def line(self, points: Sequence[Point], color: str = "#222", dashed: bool = False) -> None:
+        """From point to point."""
+        places = " ".join(f"{x:.1f},{y:.1f}" for x, y in map(self._place, points))
+        dash = ' stroke-dasharray="6 4"' if dashed else ""
+        self._elements.append(f'<polyline points="{places}" fill="none" stroke="{color}" stroke-width="2"{dash}/>')
+        for start, end in pairwise(map(self._place, points)):
+            self._taken += _along(start, end)
+
+    def dot(self, point: Point, color: str, tooltip: str, radius: float = 4) -> None:
+        """A browser shows `tooltip` under the pointer."""
+        x, y = self._place(point)
+        self._taken.append((x - radius, y - radius, x + radius, y + radius))
+        self._elements.append(
+            f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{radius:.1f}" fill="{color}" fill-opacity="0.7" stroke="white">'
+            f"<title>{escape(tooltip)}</title></circle>"
+        )
+
+    def label(self, point: Point, text: str) -> None:
+        """`text` near `point` where nothing else stands; left out where there is no room. Draw the dots first."""
+        x, y = self._place(point)
+        width = len(text) * LETTER
+        for dx, dy in _places_around(width):
+            box = (x + dx, y + dy - FONT, x + dx + width, y + dy + 3)
+            if _inside(box) and not any(_overlap(box, other) for other in self._taken):
+                self._taken.append(box)
+                self._elements.append(_text(box[0], y + dy, text))
+                return
+
+    def legend(self, colors: Mapping[str, str], note: str) -> None:
+        """A row of names under the chart, and a line under that."""
+        self._elements.append(_text(LEFT, HEIGHT - 10, note, color="#555"))
+        x = float(LEFT)
+        for name, color in colors.items():
+            self._elements.append(f'<circle cx="{x + 5:.1f}" cy="{HEIGHT - 38}" r="5" fill="{color}"/>')
+            self._elements.append(_text(x + 15, HEIGHT - 34, name))
+            x += 40 + len(name) * LETTER
+
+    def svg(self) -> str:
+        """The whole file."""
+        size = f'width="{WIDTH}" height="{HEIGHT}" viewBox="0 0 {WIDTH} {HEIGHT}"'
+        font = f'font-family="sans-serif" font-size="{FONT}"'
+        head = f'<svg xmlns="http://www.w3.org/2000/svg" {size} {font}>'
+        paper = '<rect width="100%" height="100%" fill="white"/>'
+        return "\n".join([head, paper, *self._elements, "</svg>", ""])
+
+    def _place(self, point: Point) -> Point:
+        x, y = self._x.share(point[0]), self._y.share(point[1])
+        return LEFT + x * (WIDTH - LEFT - RIGHT), HEIGHT - BOTTOM - y * (HEIGHT - TOP - BOTTOM)
+
+    def _grid(self) -> Iterator[str]:
+        right, floor = WIDTH - RIGHT, HEIGHT - BOTTOM
+        for value, written in self._x.ticks():
+            x, _ = self._place((value, self._y.low))
+            yield f'<path d="M{x:.1f} {TOP}V{floor}" stroke="#e4e4e4"/>'
+            yield _text(x, floor + 18, f"{value:g}", anchor="middle") if written else ""
+        for value, written in self._y.ticks():
+            _, y = self._place((self._x.low, value))
+            yield f'<path d="M{LEFT} {y:.1f}H{right}" stroke="#e4e4e4"/>'
+            yield _text(LEFT - 8, y + 4, f"{value:g}", anchor="end") if written else ""
+        yield f'<path d="M{LEFT} {TOP}V{floor}H{right}" fill="none" stroke="#222"/>'
+        yield _text((LEFT + right) / 2, floor + 40, self._x.label, anchor="middle")
+        middle = (TOP + floor) / 2
+        turned = f'transform="rotate(-90 20 {middle})"'
+        yield f'<text x="20" y="{middle}" text-anchor="middle" {turned}>{escape(self._y.label)}</text>'
+
+
+def _text(x: float, y: float, text: str, *, size: int = FONT, color: str = "#222", anchor: str = "start") -> str:
+    place = f'x="{x:.1f}" y="{y:.1f}" font-size="{size}" text-anchor="{anchor}" fill="{color}"'
+    return f"<text {place}>{escape(text)}</text>"
+
+
+def _places_around(width: float) -> Iterator[Point]:
+    """Where a text may start, from its dot: right, left, above and below, first near and then farther away."""
+    for away in (10, 18, 28):
+        yield from ((away, 4), (-away - width, 4), (away, -away), (away, away + 6))
+        yield from ((-away - width, -away), (-away - width, away + 6), (-width / 2, -away), (-width / 2, away + 8))
+
+
+def _along(start: Point, end: Point) -> Iterator[Box]:
+    """Boxes that cover a line."""
+    steps = max(1, int(math.dist(start, end) / 4))
+    for step in range(steps + 1):
+        x, y = (a + (b - a) * step / steps for a, b in zip(start, end, strict=True))
+        yield x - 3, y - 3, x + 3, y + 3
+
+
+def _inside(box: Box) -> bool:
+    return box[0] >= LEFT and box[1] >= TOP and box[2] <= WIDTH - RIGHT and box[3] <= HEIGHT - BOTTOM
+
+
+def _overlap(one: Box, other: Box) -> bool:
+    return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]

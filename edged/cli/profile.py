@@ -1,0 +1,116 @@
+"""`edged profile`: what each kernel of a network takes on a device, and how near that is to the device's peaks."""
+
+import argparse
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, get_args
+
+import numpy as np
+
+from edged import config
+from edged.cli.model_options import add_model_options, model_config
+from edged.cli.numbers import positive
+from edged.errors import ConfigError
+from edged.model.package import Model, load_model
+from edged.worker.runtime import is_numpy, opencl_devices
+
+if TYPE_CHECKING:
+    from edged.cli.profile_report import Report
+    from edged.engine.device import Device
+    from edged.engine.profile import Profile
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Arguments of the verb."""
+    parser.add_argument("--device", default="auto", metavar="NAME", help="as in the config (default: auto)")
+    parser.add_argument("--batch", type=positive, default=1, metavar="N", help="frames of a job (default: 1)")
+    parser.add_argument("--runs", type=positive, default=30, metavar="N", help="jobs to time (default: 30)")
+    precisions = get_args(config.Precision)
+    parser.add_argument("--precision", choices=precisions, default="fp32", help="as in the config (default: fp32)")
+    variant = "variant of the convolutions, such as vector, general, naive; auto (default) takes what is tuned"
+    parser.add_argument("--conv", default="auto", metavar="VARIANT", help=variant)
+    parser.add_argument("--compare", metavar="VARIANT", help="set this variant beside it, layer by layer")
+    trace = "write a trace of a few jobs, for https://ui.perfetto.dev or chrome://tracing"
+    parser.add_argument("--trace", type=Path, metavar="FILE.json", help=trace)
+    parser.add_argument(
+        "--roofline", type=Path, metavar="FILE.svg", help="draw the layers under the device's roofs"
+    )
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    add_model_options(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print the profile of one plan or two; write the pictures that are asked for."""
+    _check(arguments)
+    model = load_model(model_config(arguments))
+    if model.random_weights:
+        print(f"edged: {model.name} has random weights: for timing only, it recognises nothing", file=sys.stderr)
+    opencl_devices()
+    from edged.cli.profile_report import Report
+    from edged.engine.device import find_device
+    from edged.engine.peaks import measure
+
+    device = find_device(arguments.device)
+    variants = [arguments.conv, *([arguments.compare] if arguments.compare else [])]
+    profiles = [_profile(model, device, variant, arguments) for variant in variants]
+    peaks = measure(device)
+    reports = [
+        Report(model, device, arguments.precision, variant, peaks, profile)
+        for variant, profile in zip(variants, profiles, strict=True)
+    ]
+    _write(arguments, reports[0])
+    if arguments.json:
+        compared = {"compared": reports[1].as_object()} if arguments.compare else {}
+        print(json.dumps(reports[0].as_object() | compared))
+    else:
+        print(reports[0].beside(reports[1]) if arguments.compare else reports[0].as_table())
+    return 0
+
+
+def _check(arguments: argparse.Namespace) -> None:
+    if arguments.batch > 64:
+        raise ConfigError("expected --batch of 1 to 64")
+    if is_numpy(config.Worker(device=arguments.device)):
+        raise ConfigError(
+            "device numpy has no kernels to profile; `edged bench --device numpy` times it as a whole"
+        )
+    if arguments.roofline and arguments.roofline.suffix != ".svg":
+        raise ConfigError(f"--roofline {arguments.roofline}: expected the name of an .svg file")
+
+
+def _profile(model: Model, device: "Device", variant: str, arguments: argparse.Namespace) -> "Profile":
+    from edged.engine.launch_cost import launch_costs
+    from edged.engine.planner import make_plan
+    from edged.engine.profile import profile
+    from edged.engine.records import chooser_for
+    from edged.engine.rules import Rules
+    from edged.engine.runtime import Runtime
+
+    chooser = chooser_for(device) if variant == "auto" else Rules(variant)
+    batch, precision = arguments.batch, arguments.precision
+    costs = launch_costs(model.graph, make_plan(model.graph, model.input, device, batch, precision, chooser))
+    runtime = Runtime(
+        model.graph, model.input, device, batch=batch, precision=precision, chooser=chooser, profile=True
+    )
+    shape = (batch, model.input.height, model.input.width, 3)
+    images = np.random.default_rng(0).integers(0, 256, shape, np.uint8)
+    try:
+        return profile(runtime, costs, images, arguments.runs)
+    finally:
+        runtime.close()
+
+
+def _write(arguments: argparse.Namespace, report: "Report") -> None:
+    """The files that are asked for. Raises ConfigError if one cannot be written."""
+    from edged.cli.profile_trace import trace
+    from edged.cli.roofline import roofline
+
+    files = ((arguments.trace, trace), (arguments.roofline, roofline))
+    for path, draw in files:
+        if path is not None:
+            try:
+                path.write_text(draw(report), "utf-8")
+            except OSError as error:
+                raise ConfigError(f"{path} cannot be written: {error.strerror}") from None
+            print(f"edged: wrote {path}", file=sys.stderr)

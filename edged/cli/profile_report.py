@@ -1,0 +1,132 @@
+"""What `edged profile` prints: a line a kernel and where the rest of the time goes, or two plans side by side."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from edged.config import Precision
+from edged.engine.device import Device
+from edged.engine.peaks import Peaks
+from edged.engine.profile import KernelProfile, Profile
+from edged.engine.profile_layers import side_by_side
+from edged.model.cost import macs
+from edged.model.package import Model
+
+US = 1e6
+MS = 1e3
+
+
+@dataclass(frozen=True, eq=False)
+class Report:
+    """A profile with what it was taken of. `conv` is the variant that was asked for."""
+
+    model: Model
+    device: Device
+    precision: Precision
+    conv: str
+    peaks: Peaks
+    profile: Profile
+
+    @property
+    def title(self) -> str:
+        wanted, frames = self.model.input, self.profile.frames
+        return (
+            f"{self.model.name} {wanted.width}×{wanted.height}, batch {frames}, "
+            f"{macs(self.model.graph) / 1e6:.1f} MMAC a frame, {self.precision}, on {self.device.name}"
+        )
+
+    @property
+    def roofs(self) -> str:
+        flops, nbytes = self.peaks.flops_per_s / 1e9, self.peaks.bytes_per_s / 1e9
+        return f"measured here: at most {flops:.0f} GFLOP/s, and {nbytes:.1f} GB/s from memory"
+
+    def share_of_frame(self, kernel: KernelProfile) -> float:
+        return kernel.seconds / self.profile.wall_s
+
+    def as_table(self) -> str:
+        """A line a kernel, and the sum of them against the wall time."""
+        kernels = self.profile.kernels
+        wide = max(len(kernel.cost.operator) for kernel in kernels)
+        heading = f"{'layer':{wide}}  {'kernel':20}{'µs':>9}{'GFLOP/s':>9}{'GB/s':>8}  {'roofline':18}{'frame':>7}"
+        return "\n".join([self.title, self.roofs, heading, *(self._line(k, wide) for k in kernels), *self._sums()])
+
+    def _line(self, kernel: KernelProfile, wide: int) -> str:
+        cost = kernel.cost
+        speed = f"{kernel.flops_per_s / 1e9:9.1f}" if cost.macs else f"{'':9}"
+        roofline = f"{kernel.share_of_bound(self.peaks):.0%}".rjust(5) + f" of {kernel.bound(self.peaks)}"
+        return (
+            f"{cost.operator:{wide}}  {cost.kernel:20}{kernel.seconds * US:9.1f}{speed}"
+            f"{kernel.bytes_per_s / 1e9:8.1f}  {roofline:18}{self.share_of_frame(kernel):7.1%}"
+        )
+
+    def _sums(self) -> list[str]:
+        profile, count = self.profile, len(self.profile.kernels)
+        least_s = sum(kernel.share_of_bound(self.peaks) * kernel.seconds for kernel in profile.kernels)
+        rest_s = profile.wall_s - profile.forward_s
+        gap_us = profile.gaps_s * US / max(1, count - 1)
+        return [
+            f"{count} kernels: {profile.kernels_s * MS:.3f} ms (the roofline's bound: {least_s * MS:.3f} ms)",
+            f"gaps between them: {profile.gaps_s * MS:.3f} ms, {gap_us:.1f} µs each",
+            f"before and after: {rest_s * MS:.3f} ms (upload, download, waking up, reading each kernel's clock)",
+            f"wall time of a job: {profile.wall_s * MS:.3f} ms, median of {len(profile.runs)}; "
+            f"the host took {profile.submit_s * MS:.3f} ms of it to submit",
+        ]
+
+    def beside(self, other: "Report") -> str:
+        """A line a layer, with both plans' kernels and how many times as long the other one takes."""
+        pairs = side_by_side(self.profile.kernels, other.profile.kernels)
+        wide = max(len(mine.cost.operator) for mine, _ in pairs)
+        lines = [
+            f"{mine.cost.operator:{wide}}  {mine.cost.kernel:18}{mine.seconds * US:9.1f}"
+            f"  {theirs.cost.kernel:18}{theirs.seconds * US:11.1f}{theirs.seconds / mine.seconds:8.2f}"
+            for mine, theirs in pairs
+        ]
+        heading = f"{'layer':{wide}}  {self.conv:18}{'µs':>9}  {other.conv:18}{'µs':>11}{'ratio':>8}"
+        sums = (
+            ("kernels", self.profile.kernels_s, other.profile.kernels_s),
+            ("gaps", self.profile.gaps_s, other.profile.gaps_s),
+            ("wall time", self.profile.wall_s, other.profile.wall_s),
+        )
+        lines += [
+            f"{name:{wide}}  {'':18}{mine * US:9.1f}  {'':18}{theirs * US:11.1f}{theirs / mine:8.2f}"
+            for name, mine, theirs in sums
+        ]
+        return "\n".join([self.title, heading, *lines])
+
+    def as_object(self) -> dict[str, Any]:
+        """For programs: seconds, operations and bytes, without units of convenience."""
+        profile, width, height = self.profile, self.model.input.width, self.model.input.height
+        return {
+            "model": self.model.name,
+            "random_weights": self.model.random_weights,
+            "size": width if width == height else [width, height],
+            "macs": macs(self.model.graph),
+            "batch": profile.frames,
+            "device": self.device.name,
+            "precision": self.precision,
+            "conv": self.conv,
+            "runs": len(profile.runs),
+            "peaks": {"flops_per_s": self.peaks.flops_per_s, "bytes_per_s": self.peaks.bytes_per_s},
+            "seconds": {
+                "wall": profile.wall_s,
+                "forward": profile.forward_s,
+                "kernels": profile.kernels_s,
+                "gaps": profile.gaps_s,
+                "submit": profile.submit_s,
+            },
+            "kernels": [self.kernel_as_object(kernel) for kernel in profile.kernels],
+        }
+
+    def kernel_as_object(self, kernel: KernelProfile) -> dict[str, Any]:
+        """One kernel's figures."""
+        return {
+            "operator": kernel.cost.operator,
+            "kernel": kernel.cost.kernel,
+            "seconds": kernel.seconds,
+            "macs": kernel.cost.macs,
+            "bytes": kernel.cost.nbytes,
+            "flops_per_s": kernel.flops_per_s,
+            "bytes_per_s": kernel.bytes_per_s,
+            "bound": kernel.bound(self.peaks),
+            "share_of_bound": kernel.share_of_bound(self.peaks),
+            "share_of_frame": self.share_of_frame(kernel),
+        }

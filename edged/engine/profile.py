@@ -1,0 +1,123 @@
+"""Where the time of a frame goes: every kernel of a plan, over several jobs."""
+
+import statistics
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from edged.engine.job import Result
+from edged.engine.launch_cost import LaunchCost
+from edged.engine.peaks import Peaks
+from edged.engine.runtime import Runtime
+
+WARM_UP_RUNS = 3
+ENOUGH_S = 15.0  # a slow plan is not run more often than this allows, but FEWEST times
+FEWEST = 3
+CLOCK_S = 1e-9  # what an event's clock counts: an empty kernel may take none
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """One job. Seconds by the host's clock: when it was handed over, when that was done, when its scores came."""
+
+    begun_s: float
+    submitted_s: float
+    done_s: float
+    result: Result
+
+    @property
+    def wall_s(self) -> float:
+        return self.done_s - self.begun_s
+
+
+@dataclass(frozen=True)
+class KernelProfile:
+    """A launch, what it took (median seconds of the runs), and what it had to do."""
+
+    cost: LaunchCost
+    seconds: float
+
+    @property
+    def flops_per_s(self) -> float:
+        return 2 * self.cost.macs / self.seconds
+
+    @property
+    def bytes_per_s(self) -> float:
+        return self.cost.nbytes / self.seconds
+
+    def share_of_bound(self, peaks: Peaks) -> float:
+        """1 is the roof. Above it: the data came from a cache, or the kernel saves multiplications (Winograd)."""
+        return peaks.least_s(2 * self.cost.macs, self.cost.nbytes) / self.seconds
+
+    def bound(self, peaks: Peaks) -> Literal["arithmetic", "memory"]:
+        """The lower of the two roofs over this kernel."""
+        arithmetic_s = 2 * self.cost.macs / peaks.flops_per_s
+        return "arithmetic" if arithmetic_s > self.cost.nbytes / peaks.bytes_per_s else "memory"
+
+
+@dataclass(frozen=True)
+class Profile:
+    """Jobs of `frames` frames that ran one after the other. Figures are medians over the runs, in seconds."""
+
+    frames: int
+    runs: tuple[Run, ...]
+    costs: tuple[LaunchCost, ...]
+
+    @cached_property
+    def kernels(self) -> tuple[KernelProfile, ...]:
+        """In the order of the launches."""
+        times = [[kernel.seconds for kernel in run.result.kernels] for run in self.runs]
+        medians = [statistics.median(column) for column in zip(*times, strict=True)]
+        return tuple(
+            KernelProfile(cost, max(seconds, CLOCK_S)) for cost, seconds in zip(self.costs, medians, strict=True)
+        )
+
+    @property
+    def kernels_s(self) -> float:
+        return statistics.median(sum(kernel.seconds for kernel in run.result.kernels) for run in self.runs)
+
+    @property
+    def gaps_s(self) -> float:
+        """Between the first kernel's start and the last one's end, when none was running."""
+        return self.forward_s - self.kernels_s
+
+    @property
+    def forward_s(self) -> float:
+        return statistics.median(run.result.forward_s for run in self.runs)
+
+    @property
+    def wall_s(self) -> float:
+        """From handing over a job to its scores."""
+        return statistics.median(run.wall_s for run in self.runs)
+
+    @property
+    def submit_s(self) -> float:
+        """The host's part of it: to enqueue the kernels, while the first of them may run already."""
+        return statistics.median(run.submitted_s - run.begun_s for run in self.runs)
+
+
+def profile(runtime: Runtime, costs: tuple[LaunchCost, ...], images: NDArray[np.uint8], runs: int) -> Profile:
+    """Run `images` `runs` times on a runtime that was opened with `profile`. Raises DeviceError."""
+    for _ in range(WARM_UP_RUNS):
+        _run(runtime, images)
+    done: list[Run] = []
+    while len(done) < runs and not _is_enough(done):
+        done.append(_run(runtime, images))
+    return Profile(len(images), tuple(done), costs)
+
+
+def _is_enough(done: Sequence[Run]) -> bool:
+    return len(done) >= FEWEST and sum(run.wall_s for run in done) > ENOUGH_S
+
+
+def _run(runtime: Runtime, images: NDArray[np.uint8]) -> Run:
+    begun = time.perf_counter()
+    pending = runtime.submit(images)
+    submitted = time.perf_counter()
+    result = pending.wait()
+    return Run(begun, submitted, time.perf_counter(), result)
