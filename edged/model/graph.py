@@ -4,7 +4,7 @@ Shapes are those of one frame: (channels, height, width) or (features,). The bat
 Weights are C-contiguous float32 and belong to their operator.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -102,10 +102,18 @@ class Flatten(Operator):
 
 @dataclass(frozen=True, eq=False)
 class Graph:
-    """Operators in an order in which each comes after what it reads. `shapes` knows every tensor."""
+    """Operators in an order in which each comes after what it reads. `shapes` knows every tensor.
+
+    `recheck`: of a graph whose weights are mapped from a cache and unread; see `checked`.
+    """
 
     name: str
     input: str
     output: str
     operators: tuple[Operator, ...]
     shapes: Mapping[str, Shape]
+    recheck: Callable[[], "Graph"] | None = None
+
+    def checked(self) -> "Graph":
+        """The same graph, its weights known to be those of the model: for who is to read them."""
+        return self.recheck() if self.recheck else self

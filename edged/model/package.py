@@ -1,18 +1,24 @@
 """A model with all that is needed to use it: its graph, its labels, and what it wants as input."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import resources
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from edged import config
 from edged.errors import ModelError
 from edged.model import labels
 from edged.model.cost import weights_sha256
-from edged.model.graph import Graph
+from edged.model.graph import Graph, Pair
+from edged.model.kept import KeptGraph, KeptGraphs, graph_key
 from edged.model.metadata import Metadata, decode
+from edged.model.model_file import content_sha256
 from edged.model.passes import simplify
 from edged.model.resnet import BLOCKS, MIN_SIZE, random_resnet
+from edged.paths import cache_directory
+
+if TYPE_CHECKING:
+    from edged.model.from_onnx.file import OnnxFile
 
 BUNDLED = ("digits",)
 RANDOM = tuple(f"resnet{depth}" for depth in BLOCKS)
@@ -49,11 +55,17 @@ class Model:
     random_weights: bool = False
 
 
-def load_model(wanted: config.Model) -> Model:
+def load_model(wanted: config.Model, *, lazily: bool = False) -> Model:
     """The model that a config names, simplified. What the config says goes before what the file says.
 
+    lazily: leave weights that a former start has kept on disk unread; read them from `graph.checked()` alone.
     Raises ModelError.
     """
+    model = _load(wanted)
+    return model if lazily else replace(model, graph=model.graph.checked())
+
+
+def _load(wanted: config.Model) -> Model:
     if wanted.path is not None:
         return _from_file(wanted.path, wanted)
     if wanted.name in RANDOM:
@@ -74,25 +86,48 @@ def _bundled(name: str, wanted: config.Model) -> Model:
 
 
 def _from_file(path: Path, wanted: config.Model) -> Model:
-    from edged.model.from_onnx.file import read_file
-    from edged.model.onnx_reader import graph_of
-
-    file = read_file(path)
+    sha256, kept = _read(path, _size(wanted))
+    graph = kept.graph
     try:
-        metadata = decode(file.metadata)
+        metadata = decode(kept.metadata)
     except ModelError as error:
         raise ModelError(f"{path}: {error}") from None
-    graph = simplify(graph_of(file, _size(wanted)))
     channels = graph.shapes[graph.input][0]
     if channels != 3:
         raise ModelError(f"{path}: its input has {channels} channels; supported are 3, red, green and blue")
     return Model(
         name=metadata.name or path.stem,
-        sha256=file.sha256,
+        sha256=sha256,
         labels=_labels(graph, wanted, metadata, path),
         graph=graph,
         input=_input(graph, wanted, metadata),
     )
+
+
+def _read(path: Path, size: Pair | None) -> tuple[str, KeptGraph]:
+    """The file's SHA-256 and its graph, which is kept so that the next start needs no `onnx`.
+
+    A model whose weights lie in other files is read anew each time.
+    """
+    sha256 = content_sha256(path)
+    graphs, key = KeptGraphs(cache_directory() / "graphs"), graph_key(sha256, path.stem, size)
+
+    def read_and_keep() -> tuple[str, KeptGraph]:
+        file, fresh = _read_onnx(path, size)
+        if not file.external:
+            graphs.save(key, fresh)
+        return file.sha256, fresh
+
+    kept = graphs.load(key, lambda: read_and_keep()[1].graph)
+    return (sha256, kept) if kept else read_and_keep()
+
+
+def _read_onnx(path: Path, size: Pair | None) -> "tuple[OnnxFile, KeptGraph]":
+    from edged.model.from_onnx.file import read_file
+    from edged.model.onnx_reader import graph_of
+
+    file = read_file(path)
+    return file, KeptGraph(simplify(graph_of(file, size)), file.metadata)
 
 
 def _random(name: str, wanted: config.Model) -> Model:

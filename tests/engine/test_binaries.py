@@ -20,7 +20,7 @@ def test_what_was_saved_comes_back(saved: Path) -> None:
     assert Binaries(saved.parent).load("another") is None
 
 
-@pytest.mark.parametrize("position", [0, 20, -1])
+@pytest.mark.parametrize("position", [40, -1])
 def test_an_entry_with_a_flipped_bit_is_refused(saved: Path, position: int) -> None:
     content = bytearray(saved.read_bytes())
     content[position] ^= 1

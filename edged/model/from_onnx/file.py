@@ -13,26 +13,27 @@ import onnx
 from onnx.external_data_helper import load_external_data_for_tensor, uses_external_data
 
 from edged.errors import ModelError
+from edged.model.model_file import MAX_BYTES, read_content
 
-MAX_BYTES = 2**30
 MAX_NODES = 20_000
 MIN_OPSET = 7
 
 
 @dataclass(frozen=True, eq=False)
 class OnnxFile:
-    """`sha256` covers the file and the external data that it names; `metadata` is its key-value properties."""
+    """`sha256` covers the file and the `external` ones with its data; `metadata`: its key-value properties."""
 
     path: Path
     model: onnx.ModelProto
     opset: int
     sha256: str
     metadata: Mapping[str, str]
+    external: tuple[Path, ...] = ()
 
 
 def read_file(path: Path) -> OnnxFile:
     """Read and check the frame of the file, not yet its operators. Raises ModelError."""
-    content = _content(path)
+    content = read_content(path)
     model = onnx.ModelProto()
     try:
         model.ParseFromString(content)
@@ -43,22 +44,11 @@ def read_file(path: Path) -> OnnxFile:
     if len(model.graph.node) > MAX_NODES:
         raise ModelError(f"{path}: has {len(model.graph.node)} nodes; supported are up to {MAX_NODES}")
     digest = hashlib.sha256(content)
-    for external in _load_external_data(path, model):
-        digest.update(_content(external))
+    externals = _load_external_data(path, model)
+    for external in externals:
+        digest.update(read_content(external))
     metadata = {entry.key: entry.value for entry in model.metadata_props}
-    return OnnxFile(path, model, _opset(path, model), digest.hexdigest(), metadata)
-
-
-def _content(path: Path) -> bytes:
-    try:
-        if not path.is_file():
-            problem = "is not a file" if path.exists() else "no such file"
-            raise ModelError(f"{path}: {problem}; expected an ONNX file")
-        if path.stat().st_size > MAX_BYTES:
-            raise ModelError(f"{path}: has more than {MAX_BYTES // 2**20} MiB, the most that is supported")
-        return path.read_bytes()
-    except OSError as error:
-        raise ModelError(f"{path}: cannot be read: {error.strerror}") from None
+    return OnnxFile(path, model, _opset(path, model), digest.hexdigest(), metadata, tuple(externals))
 
 
 def _opset(path: Path, model: onnx.ModelProto) -> int:
