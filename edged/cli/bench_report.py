@@ -3,11 +3,13 @@
 import json
 import statistics
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
+from edged.cli.bench_error import Errors
+from edged.cli.bench_timing import Timing
+from edged.config import Precision
 from edged.model.cost import macs
 from edged.model.package import Model
 from edged.worker.runtime import ModelRuntime
@@ -15,15 +17,9 @@ from edged.worker.runtime import ModelRuntime
 Report = dict[str, Any]
 
 
-@dataclass
-class Timing:
-    """Wall seconds of each run: of the whole job, and of the host's part, to enqueue the kernels."""
-
-    seconds: list[float] = field(default_factory=list)
-    host_seconds: list[float] = field(default_factory=list)
-
-
-def report(model: Model, variant: str, runtime: ModelRuntime, batch: int, timing: Timing) -> Report:
+def report(
+    model: Model, variant: str, precision: Precision, runtime: ModelRuntime, batch: int, timing: Timing
+) -> Report:
     """One variant's figures. `size` is as in the config: one number for a square; `macs` counts one frame."""
     width, height = model.input.width, model.input.height
     return {
@@ -33,7 +29,7 @@ def report(model: Model, variant: str, runtime: ModelRuntime, batch: int, timing
         "macs": macs(model.graph),
         "batch": batch,
         "device": runtime.device_name,
-        "precision": "fp32",
+        "precision": precision,
         "conv": variant,
         "runs": len(timing.seconds),
         "seconds": {
@@ -46,10 +42,12 @@ def report(model: Model, variant: str, runtime: ModelRuntime, batch: int, timing
     }
 
 
-def as_json(reports: Sequence[Report]) -> str:
-    """The first report; the second, if there is one, in it as `compared`."""
+def as_json(reports: Sequence[Report], errors: Errors | None = None) -> str:
+    """The first report; in it the second, if there is one, as `compared`, and its errors as `error`."""
     first, *others = reports
-    return json.dumps(first | {"compared": others[0]} if others else first)
+    compared = {"compared": others[0]} if others else {}
+    error = {"error": errors.as_object()} if errors else {}
+    return json.dumps(first | compared | error)
 
 
 def as_table(reports: Sequence[Report]) -> str:

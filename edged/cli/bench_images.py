@@ -1,0 +1,31 @@
+"""The images that `edged bench` runs: random ones for time, pictures of the user's own for errors."""
+
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from edged.errors import ConfigError
+from edged.model.package import Input
+
+MOST = 200  # pictures of a folder, evenly spaced: the reference takes its time
+
+
+def random_images(wanted: Input, frames: int) -> NDArray[np.uint8]:
+    """Noise, uint8 RGB [frames, height, width, 3]: the same each time."""
+    return np.random.default_rng(0).integers(0, 256, (frames, wanted.height, wanted.width, 3), np.uint8)
+
+
+def pictures_of(folder: Path, wanted: Input) -> NDArray[np.uint8]:
+    """The pictures of a folder, stretched to the model's input: uint8 RGB [n, height, width, 3], n ≤ MOST.
+
+    Raises ConfigError for a folder without pictures, ImageError for a picture that cannot be read.
+    """
+    from edged.camera.preprocess import preprocess
+    from edged.camera.sources.folder import SUFFIXES, pictures_in, read_picture
+
+    files = pictures_in(folder)
+    if not files:
+        raise ConfigError(f"--images {folder}: expected a folder with pictures: {', '.join(sorted(SUFFIXES))}")
+    chosen = files[:: -(-len(files) // MOST)]
+    return np.stack([preprocess(read_picture(file), wanted.width, wanted.height) for file in chosen])

@@ -1,0 +1,73 @@
+"""What each layer of a network gives on a device: to see how large an error is, and where it begins."""
+
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from edged.config import Precision
+from edged.engine.binaries import Binaries
+from edged.engine.choice import Chooser
+from edged.engine.device import Device, open_device
+from edged.engine.executable import Executable
+from edged.engine.layout import Tensor
+from edged.engine.memory import lifetimes
+from edged.engine.opencl import cl, device_errors
+from edged.engine.planner import make_plan
+from edged.engine.programs import Programs
+from edged.engine.tuning.images import from_memory
+from edged.model.graph import Float32, Graph
+from edged.model.package import Input
+from edged.paths import cache_directory
+
+
+class LayerOutputs:
+    """The plan that a `Runtime` with the same arguments runs, one kernel at a time, with its tensors to be read.
+
+    output: name of the tensor that holds the scores.
+    """
+
+    def __init__(
+        self,
+        graph: Graph,
+        wanted: Input,
+        device: Device,
+        precision: Precision,
+        chooser: Chooser,
+        cache: Path | None = None,
+    ) -> None:
+        plan = make_plan(graph, wanted, device, precision=precision, chooser=chooser)
+        self.output = plan.output.name
+        self._device_name = device.name
+        with device_errors(device.name, "opening it"):
+            context = cl.Context([open_device(device)])
+            self._queue = cl.CommandQueue(context)
+        programs = Programs(context, device, Binaries(cache or cache_directory() / "programs"))
+        self._executable = Executable(plan, context, device, programs)
+        programs.save()
+        # After the last kernel that touches a tensor it is complete, and nothing else has taken its place yet.
+        self._complete: list[list[Tensor]] = [[] for _ in plan.launches]
+        for tensor, (_, last) in lifetimes(plan.launches).items():
+            if tensor.name in graph.shapes:
+                self._complete[last].append(tensor)
+
+    def of(self, image: NDArray[np.uint8]) -> dict[str, Float32]:
+        """For one image, uint8 RGB [1, height, width, 3], every tensor that the plan writes, by name.
+
+        Each is float32 [1, channels, height, width], where features are the channels of one pixel. Raises
+        DeviceError.
+        """
+        tensors: dict[str, Float32] = {}
+        with device_errors(self._device_name, "computing layer by layer"):
+            cl.enqueue_copy(self._queue, self._executable.images[0], np.ascontiguousarray(image))
+            for step, complete in zip(self._executable.forward[0], self._complete, strict=True):
+                step.enqueue(self._queue, 1)
+                tensors |= {tensor.name: self._read(tensor) for tensor in complete}
+        return tensors
+
+    def _read(self, tensor: Tensor) -> Float32:
+        memory = np.empty(tensor.nbytes // tensor.dtype.itemsize, tensor.dtype)
+        cl.enqueue_copy(self._queue, memory, self._executable.memory_of(tensor))
+        image = from_memory(tensor, memory)
+        shape = (1, tensor.channels, tensor.height, tensor.width)
+        return np.full(shape, np.nan, np.float32) if image is None else image
