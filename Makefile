@@ -31,7 +31,7 @@ lint: .venv/.lint
 bench: .venv/.installed
 	$(EDGED) bench --model resnet50 --size 120
 
-# make bench-peers CASES="resnet50@120 digits" THREADS=2 ROUNDS=60 PEERS="edged onnxruntime" BUDGET=10
+# make bench-peers CASES="resnet50@120 digits" THREADS=2 ROUNDS=60 PEERS="edged onnxruntime" BUDGET=15
 bench-peers: .venv-peers/.peers
 	@.venv-peers/bin/python -m tests.perf.peers $(if $(CASES),--cases $(CASES)) $(if $(THREADS),--threads $(THREADS)) \
 		$(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(BUDGET),--budget $(BUDGET)) $(if $(PEERS),--contenders $(PEERS))

@@ -13,25 +13,25 @@ YARDSTICK = "onnxruntime"  # what the others are divided by
 # Each becomes a run for a case with so many threads on the OpenCL device of that name; it may raise anything.
 CONTENDERS: Mapping[str, Callable[[Case, int, str], Run]] = {
     "edged": ours.prepare,
-    "edged rules": partial(ours.prepare, chooser=Rules()),
-    "edged fp16-weights": partial(ours.prepare, precision="fp16-weights"),
+    "edged-rules": partial(ours.prepare, chooser=Rules()),
+    "edged-fp16-weights": partial(ours.prepare, precision="fp16-weights"),
     YARDSTICK: onnxruntime_cpu.prepare,
     "openvino": openvino_cpu.prepare,
     "ncnn": ncnn_cpu.prepare,
-    "ncnn no-winograd": partial(ncnn_cpu.prepare, winograd=False),
+    "ncnn-no-winograd": partial(ncnn_cpu.prepare, winograd=False),
     "clblast": clblast.prepare,
     "tinygrad": tinygrad_opencl.prepare,
     "opencv-opencl": opencv_opencl.prepare,
-    "edged naive": partial(ours.prepare, chooser=Rules("naive")),
+    "edged-naive": partial(ours.prepare, chooser=Rules("naive")),
 }
 
 NOTES = {
     "edged": "as tuned where there are tuning records for the device, by the rules elsewhere",
-    "edged rules": "without any tuning record",
+    "edged-rules": "without any tuning record",
     "clblast": "im2col and GEMM of the convolutions alone, each within 1e-5 of the reference",
     "opencv-opencl": "DNN module, classic engine; a layer whose kernel it cannot compile it computes on the CPU",
     "tinygrad": "OnnxRunner and TinyJit on its OpenCL device",
-    "edged naive": "one work-item an output, as in a textbook",
+    "edged-naive": "one work-item an output, as in a textbook",
     "ncnn": "a batch is run frame by frame",
-    "ncnn no-winograd": "a batch is run frame by frame",
+    "ncnn-no-winograd": "a batch is run frame by frame",
 }

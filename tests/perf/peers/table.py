@@ -36,7 +36,7 @@ EXPLANATION = (
     "on the device; the peers are given the prepared float32 images. Ratios are to the median of the same turn.",
     "Error: largest difference from the NumPy reference in float64, as a share of the scores' range.",
     "FMA and memory: share of the measured peaks, counting two operations a multiply-accumulate, and all weights",
-    "read once a job, in float32 or as edged stores them.",
+    "read once a job, in float32 or as edged stores them. Winograd spares multiplications: it may exceed 100 %.",
 )
 
 

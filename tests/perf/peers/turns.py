@@ -8,7 +8,9 @@ from edged.model.reference import Array
 Run = Callable[[], Array]
 
 TURN = 5  # timed runs of a contender before the next has its turn
-SETTLE_S = 0.03  # of untimed runs first: the threads of the one before still spin then, waiting for work
+SETTLE_S = (
+    0.03  # of untimed runs first: the one before spins on the cores, waiting for work (seen for 20 ms at most)
+)
 FEWEST = 3
 
 
