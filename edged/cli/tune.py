@@ -51,7 +51,13 @@ def run(arguments: argparse.Namespace) -> int:
     from edged.cli.tune_session import Session
 
     session = Session(model, arguments.device, arguments.batch, arguments.precision)
-    session.tune(arguments.minutes * 60, again=arguments.again, pause=arguments.while_serving)
+    try:
+        session.tune(arguments.minutes * 60, again=arguments.again, pause=arguments.while_serving)
+    except KeyboardInterrupt:
+        print(
+            f"edged: stopped; {session.record} keeps what was found, a later run goes on from it", file=sys.stderr
+        )
+        raise
     print(session.verdict())
     return 0
 

@@ -33,7 +33,7 @@ class Session:
     def __init__(self, model: Model, device: str, batch: int, precision: Precision) -> None:
         self._model, self._batch, self._precision = model, batch, precision
         self._device = find_device(device)
-        self._record = user_record(self._device)
+        self.record = user_record(self._device)
         size = (batch, model.input.height, model.input.width, 3)
         self._images = np.random.default_rng(0).integers(0, 256, size, np.uint8)
 
@@ -42,7 +42,7 @@ class Session:
         listener = Listener(Rules())
         by_operator = self._seconds_by_operator(listener)
         programs = cache_directory() / "tuning"  # thousands, most of which nobody will want again
-        with Notebook(self._record, self._device) as notebook:
+        with Notebook(self.record, self._device) as notebook:
             works = work_of(listener.sites, by_operator)
             if again:
                 notebook.forget(work.site for work in works)
@@ -72,7 +72,7 @@ class Session:
         if not error <= TOLERANCE[self._precision]:
             raise DeviceError(
                 f"{self._model.name} tuned is wrong by {error:.1e} of the range, though each kernel alone is "
-                f"right: remove {self._record}, and please report this"
+                f"right: remove {self.record}, and please report this"
             )
         ratio = np.median(after / before)
         low, high = np.percentile(after / before, [25, 75])
@@ -81,7 +81,7 @@ class Session:
             f"untuned {np.median(before) * 1e3:.2f} ms, tuned {np.median(after) * 1e3:.2f} ms: "
             f"{ratio:.3f} times as long (quartiles {low:.3f} to {high:.3f}, {len(after)} rounds in turn); "
             f"error {error:.1e} of the range\n"
-            f"record: {self._record}"
+            f"record: {self.record}"
         )
 
     def _seconds_by_operator(self, chooser: Chooser) -> dict[str, float]:

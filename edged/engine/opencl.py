@@ -23,7 +23,7 @@ use_own_scratch(cache_directory() / "pocl", os.environ)
 
 import pyopencl as cl  # noqa: E402
 
-__all__ = ["cl", "device_error", "device_errors"]
+__all__ = ["cl", "device_error", "device_errors", "in_one_line"]
 
 
 @contextmanager
@@ -38,12 +38,12 @@ def device_errors(device: str, doing: str) -> Iterator[None]:
 def device_error(device: str, doing: str, error: Exception) -> DeviceError:
     """What failed on which device, and what to do."""
     return DeviceError(
-        f"{device} failed while {doing}: {_in_one_line(error)}. See `edged devices` for others to name in "
+        f"{device} failed while {doing}: {in_one_line(error)}. See `edged devices` for others to name in "
         "`workers:` (numpy needs no driver)"
     )
 
 
-def _in_one_line(error: Exception) -> str:
+def in_one_line(error: BaseException) -> str:
     """What the compiler complained of, if it did, else the first line."""
     lines = str(error).strip().splitlines() or [type(error).__name__]
     return next((line.strip() for line in lines if "error:" in line), lines[0])

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from edged.engine.candidates import source_digest
 from edged.engine.choice import Choice
+from edged.engine.opencl import in_one_line
 from edged.engine.record import Reason, Refusal
 from edged.engine.tuning.problem import Problem
 from edged.engine.tuning.rig import Rig
@@ -55,7 +56,7 @@ class Contest:
         except DeviceError as failure:
             self._rig.sweep()
             self._rig.finish()
-            return self._refusal(choice, "failed", str(failure))
+            return self._refusal(choice, "failed", in_one_line(failure.__cause__ or failure))
         self._keep(entry)
         return None
 

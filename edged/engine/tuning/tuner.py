@@ -1,5 +1,6 @@
 """Tunes one shape after another until all are done or the time is up."""
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -17,6 +18,7 @@ from edged.engine.tuning.work import Work
 from edged.engine.variants.variant import Site
 
 PATIENCE = 12  # candidates of a variant in a row that are no better than the best: its best guesses come first
+FAULTS = 3  # refused candidates of a variant for one shape, after which it has no more chances there
 
 
 @dataclass(frozen=True)
@@ -73,18 +75,20 @@ class Tuner:
         self._write(work, contest)
 
     def _worth_trying(self, site: Site[Any], untuned: Choice, contest: Contest) -> Iterator[Choice]:
-        """The untuned choice, then variant by variant, each until its candidates get no better."""
+        """The untuned choice, then variant by variant, each until its candidates get no better or are refused."""
         if not self._is_refused(site, untuned):
             yield untuned
-        vain: dict[str, int] = {}
+        vain: Counter[str] = Counter()
         for choice in candidates(site):
             name, best_s = choice.variant.name, contest.best_s
-            if choice == untuned or self._is_refused(site, choice) or vain.get(name, 0) >= PATIENCE:
+            if choice == untuned or vain[name] >= PATIENCE or self._is_refused(site, choice):
+                continue
+            if self._faults(site, name) >= FAULTS:
                 continue
             if self._time_is_up():
                 return
             yield choice
-            vain[name] = 0 if contest.best_s < best_s else vain.get(name, 0) + 1
+            vain[name] = 0 if contest.best_s < best_s else vain[name] + 1
 
     def _write(self, work: Work, contest: Contest) -> None:
         """A shape whose time was cut short keeps its best so far, and is tried again next time."""
@@ -100,6 +104,13 @@ class Tuner:
 
     def _is_refused(self, site: Site[Any], choice: Choice) -> bool:
         return is_refused(site, choice, self._notebook.of(site))
+
+    def _faults(self, site: Site[Any], variant: str) -> int:
+        """Of how many candidates of `variant` is it known that they must not be used here?"""
+        named = {refusal.variant for refusal in self._notebook.of(site).refused}
+        if variant not in named:
+            return 0
+        return sum(self._is_refused(site, choice) for choice in candidates(site) if choice.variant.name == variant)
 
     def _is_done(self, work: Work) -> bool:
         return self._notebook.of(work.site).tried == self._all[work]

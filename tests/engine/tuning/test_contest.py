@@ -48,7 +48,7 @@ def test_half_stored_tensors_have_a_tolerance_of_their_own(rig: Rig) -> None:
 def test_a_wrong_answer_is_refused_with_its_error(rig: Rig) -> None:
     site = conv_site(rig.device)
     contest = Contest(rig, problem_of(site), Rules().choose(site))
-    refusal = contest.join(Choice(CONV_WRONG, {"TILE": 1}))
+    refusal = contest.join(Choice(CONV_WRONG, CONV_WRONG.parameters(site)[0]))
 
     assert refusal is not None
     assert (refusal.variant, refusal.reason) == ("conv_wrong", "wrong")
@@ -58,11 +58,13 @@ def test_a_wrong_answer_is_refused_with_its_error(rig: Rig) -> None:
 
 def test_what_does_not_compile_is_refused_in_the_drivers_words(rig: Rig) -> None:
     site = conv_site(rig.device)
-    refusal = Contest(rig, problem_of(site), Rules().choose(site)).join(Choice(CONV_BROKEN, {"TILE": 1}))
+    refusal = Contest(rig, problem_of(site), Rules().choose(site)).join(
+        Choice(CONV_BROKEN, CONV_BROKEN.parameters(site)[0])
+    )
 
     assert refusal is not None
     assert (refusal.variant, refusal.reason) == ("conv_broken", "failed")
-    assert "compiling conv_general" in refusal.detail
+    assert "error:" in refusal.detail
 
 
 def test_the_untuned_choice_meets_the_best_few_at_the_end(rig: Rig) -> None:

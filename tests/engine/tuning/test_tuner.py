@@ -2,12 +2,12 @@
 
 import itertools
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import cast
 
 import pytest
 
-from edged.engine.candidates import candidates
 from edged.engine.device import Device
 from edged.engine.record import read_record
 from edged.engine.record_places import user_record
@@ -31,7 +31,8 @@ Tune = Callable[..., list[Progress]]
 
 @pytest.fixture(autouse=True)
 def _few_variants_and_faulty_ones(monkeypatch: pytest.MonkeyPatch) -> None:
-    variants = (CONV_WRONG, CONV_BROKEN, CONV_NAIVE, CONV_GENERAL)
+    general = replace(CONV_GENERAL, parameters=lambda site: CONV_GENERAL.parameters(site)[:2])
+    variants = (CONV_WRONG, CONV_BROKEN, CONV_NAIVE, general)
     monkeypatch.setitem(cast(dict[type[Operator], tuple[AnyVariant, ...]], VARIANTS), Conv, variants)
 
 
@@ -67,11 +68,9 @@ def test_what_is_wrong_or_fails_is_named_and_remembered(tune: Tune, device: Devi
     record = read_record(user_record(device, tmp_path))
     assert record is not None
 
-    faulty = {
-        choice for choice in map(str, candidates(conv_site(device))) if "wrong" in choice or "broken" in choice
-    }
     assert reasons == {"conv_wrong": "wrong", "conv_broken": "failed"}
-    assert [set(map(str, tuned.refused)) for tuned in record.tuned] == [faulty, faulty]
+    for tuned in record.tuned:
+        assert [refusal.variant for refusal in tuned.refused] == ["conv_wrong"] * 3 + ["conv_broken"] * 3
 
 
 def test_a_second_run_finds_nothing_to_do(tune: Tune) -> None:
@@ -82,7 +81,7 @@ def test_a_second_run_finds_nothing_to_do(tune: Tune) -> None:
 def test_a_run_that_was_cut_short_keeps_what_it_found_and_is_gone_on_with(
     tune: Tune, device: Device, tmp_path: Path
 ) -> None:
-    cut = tune(asks=12)
+    cut = tune(asks=5)
     first, second = (
         chooser_for(device, tmp_path).tuned.get(shape_of(work).key)
         for work in (conv_site(device), conv_site(device, outputs=3))
@@ -93,7 +92,6 @@ def test_a_run_that_was_cut_short_keeps_what_it_found_and_is_gone_on_with(
     assert first is not None
     assert first[0].best is not None
     assert second is None
-    assert {step.shape.output.channels for step in tune(0)} == set()
 
 
 def test_a_network_is_tuned_shape_by_shape_the_longest_first(device: Device) -> None:
