@@ -81,7 +81,7 @@ def test_a_second_run_finds_nothing_to_do(tune: Tune) -> None:
 def test_a_run_that_was_cut_short_keeps_what_it_found_and_is_gone_on_with(
     tune: Tune, device: Device, tmp_path: Path
 ) -> None:
-    cut = tune(asks=5)
+    cut = tune(asks=8)
     first, second = (
         chooser_for(device, tmp_path).tuned.get(shape_of(work).key)
         for work in (conv_site(device), conv_site(device, outputs=3))
