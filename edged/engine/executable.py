@@ -4,12 +4,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
-
 from edged.engine.device import Device
 from edged.engine.launch import Argument, Launch, Weights
 from edged.engine.layout import Tensor
 from edged.engine.opencl import cl, device_error, device_errors
+from edged.engine.packed import Packed, Source, pack
 from edged.engine.planner import Plan
 from edged.engine.programs import Programs
 
@@ -45,15 +44,25 @@ class Executable:
     """Device memory and kernels of one plan.
 
     There are as many buffers of `images` and `outputs` as jobs may be in flight; the steps `forward[i]` lead from
-    `images[i]` to `outputs[i]`.
+    `images[i]` to `outputs[i]`. `packed`: where the weights come from.
     """
 
-    def __init__(self, plan: Plan, context: Any, device: Device, programs: Programs, in_flight: int = 1) -> None:
+    def __init__(
+        self,
+        plan: Plan,
+        context: Any,
+        device: Device,
+        programs: Programs,
+        in_flight: int = 1,
+        packed: Source = pack,
+    ) -> None:
         self._context = context
         self._device_name = device.name
         self._offsets = plan.arena.offsets
         self._ends = plan.images, plan.output
         self._programs = programs
+        self._packed = packed
+        self._is_cpu = device.kind == "cpu"
         with device_errors(device.name, f"reserving {plan.arena.size} bytes for tensors"):
             self._arena = self._buffer(plan.arena.size)
             self.images = tuple(self._buffer(plan.images.nbytes) for _ in range(in_flight))
@@ -83,7 +92,7 @@ class Executable:
         )
 
     def _step(self, launch: Launch, places: Mapping[Argument, Any]) -> Step:
-        kernel = self._programs.kernel(launch)
+        launch, kernel = self._programs.fitting(launch)
         buffers = tuple(places[argument] for argument in launch.arguments)
         kernel.set_args(*buffers)
         return Step(replace(launch, arguments=()), kernel, buffers, self._device_name)
@@ -93,10 +102,13 @@ class Executable:
             case Tensor():
                 return self.memory_of(argument)
             case Weights():
-                flags = cl.mem_flags.READ_ONLY | HOST_VISIBLE | cl.mem_flags.COPY_HOST_PTR
-                return cl.Buffer(
-                    self._context, flags, hostbuf=np.ascontiguousarray(argument.pack(), argument.dtype)
-                )
+                return self._weights_buffer(self._packed(argument))
+
+    def _weights_buffer(self, array: Packed) -> Any:
+        """A CPU reads weights that are mapped from a file, on pages of their own, where they are."""
+        mapped = not array.flags.writeable
+        where = cl.mem_flags.USE_HOST_PTR if self._is_cpu and mapped else HOST_VISIBLE | cl.mem_flags.COPY_HOST_PTR
+        return cl.Buffer(self._context, cl.mem_flags.READ_ONLY | where, hostbuf=array)
 
     def _buffer(self, nbytes: int) -> Any:
         return cl.Buffer(self._context, cl.mem_flags.READ_WRITE | HOST_VISIBLE, nbytes)

@@ -5,8 +5,11 @@ from dataclasses import dataclass
 
 from edged.engine.launch import Launch
 from edged.engine.layout import Tensor
+from edged.errors import ModelError
 
 Span = tuple[int, int]
+
+MOST_ELEMENTS = 2**31 - 1
 
 
 @dataclass(frozen=True)
@@ -25,6 +28,17 @@ def lifetimes(launches: Sequence[Launch]) -> dict[Tensor, Span]:
             first, _ = spans.get(tensor, (index, index))
             spans[tensor] = (first, index)
     return spans
+
+
+def check_indices(name: str, launches: Sequence[Launch]) -> None:
+    """Raises ModelError if a tensor of the network `name` has more elements than a kernel's `int` can count."""
+    for tensor in lifetimes(launches):
+        elements = tensor.nbytes // tensor.dtype.itemsize
+        if elements > MOST_ELEMENTS:
+            raise ModelError(
+                f"{name}: the tensor {tensor.name} would hold {elements} values for a batch of {tensor.frames}; "
+                f"kernels count up to {MOST_ELEMENTS}: use a smaller batch or a smaller input size"
+            )
 
 
 def arrange(spans: Mapping[Tensor, Span], alignment: int) -> Arena:

@@ -3,6 +3,8 @@
 import json
 import logging
 import warnings
+from collections.abc import Sequence
+from dataclasses import replace
 from functools import cache
 from hashlib import sha256
 from importlib.resources import files
@@ -14,6 +16,7 @@ from edged.engine.launch import Launch
 from edged.engine.opencl import cl, device_errors
 
 log = logging.getLogger(__name__)
+progress = logging.getLogger("edged.compiling")  # by this name a terminal shows it in one line that changes
 
 STANDARD = ("-cl-std=CL1.2", "-Werror")
 
@@ -50,12 +53,37 @@ class Programs:
         options = [*STANDARD, *launch.options]
         key = self._key(source, options)
         with device_errors(self._device.name, f"compiling {launch.kernel} for {launch.operator}"):
-            if key not in self._built:
-                self._built[key] = self._load(key, options) or self._compile(key, source, options)
+            if not self._is_there(key, launch):
+                self._built[key] = self._compile(key, source, options)
             return cl.Kernel(self._built[key], launch.kernel)
 
+    def fitting(self, launch: Launch) -> tuple[Launch, Any]:
+        """`launch` with a work-group that the device can hold of this kernel, and a kernel object for it.
+
+        A kernel that needs many registers may allow fewer work-items than a light one (Mali: 64 of 256).
+        """
+        kernel = self.kernel(launch)
+        while launch.group > max(1, self._largest_group(kernel)):
+            launch = replace(launch, group=launch.group // 2)
+            kernel = self.kernel(launch)
+        return launch, kernel
+
+    def prepare(self, launches: Sequence[Launch]) -> None:
+        """Load the programs of all, or compile and keep each in turn, with a line in the log now and then.
+
+        Raises DeviceError.
+        """
+        programs = {self._key(source_of(one.kernel), [*STANDARD, *one.options]): one for one in launches}
+        missing = [one for key, one in programs.items() if not self._is_there(key, one)]
+        for done, launch in enumerate(missing):
+            progress.info("compiling kernels %d/%d", done, len(missing))
+            self.fitting(launch)
+            self.save()
+        if missing:
+            progress.info("compiled kernels %d/%d", len(missing), len(missing))
+
     def save(self) -> None:
-        """Keep what had to be compiled. Call it once all kernels exist: some drivers compile only then."""
+        """Keep what had to be compiled. Call it once the kernels exist: some drivers compile only then."""
         try:
             for key, program in self._fresh.items():
                 with device_errors(self._device.name, "handing out a compiled program"):
@@ -64,6 +92,17 @@ class Programs:
         except OSError as error:
             log.warning("compiled programs cannot be kept, so the next start will be slow too: %s", error)
         self._fresh.clear()
+
+    def _largest_group(self, kernel: Any) -> int:
+        with device_errors(self._device.name, "telling the size of a work-group"):
+            limit = cl.kernel_work_group_info.WORK_GROUP_SIZE
+            return int(kernel.get_work_group_info(limit, self._context.devices[0]))
+
+    def _is_there(self, key: str, launch: Launch) -> bool:
+        """Built already, or loaded now."""
+        if key not in self._built and (program := self._load(key, [*STANDARD, *launch.options])):
+            self._built[key] = program
+        return key in self._built
 
     def _load(self, key: str, options: list[str]) -> Any | None:
         binary = self._binaries.load(key)

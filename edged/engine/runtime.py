@@ -16,8 +16,10 @@ from edged.engine.device import Device, open_device
 from edged.engine.executable import Executable, Step
 from edged.engine.job import Job, Pending
 from edged.engine.mapped import Mapped
+from edged.engine.memory import check_indices
 from edged.engine.opencl import cl, device_errors
-from edged.engine.planner import RULES, make_plan
+from edged.engine.packed import packed_weights
+from edged.engine.planner import RULES, Plan, make_plan
 from edged.engine.programs import Programs
 from edged.engine.transfer import Slot
 from edged.errors import DeviceError
@@ -32,7 +34,8 @@ class Runtime:
     """`graph` ready to run on `device`, for jobs of up to `batch` frames.
 
     precision, chooser: as for `make_plan`. in_flight: jobs that may be under way at once, so that one computes
-    while the next is uploaded. cache: where compiled programs are kept; by default the user's cache.
+    while the next is uploaded. model: the SHA-256 of the graph's weights, if they are to be kept packed for the
+    next start. cache: where compiled programs are kept, and `weights` beside it; by default the user's cache.
     Raises DeviceError if the device or its compiler fails, ModelError if the network cannot be lowered.
     """
 
@@ -46,10 +49,20 @@ class Runtime:
         precision: Precision = "fp32",
         chooser: Chooser = RULES,
         in_flight: int = 2,
+        model: str | None = None,
         cache: Path | None = None,
         profile: bool = False,
     ) -> None:
-        plan = make_plan(graph, wanted, device, batch, precision, chooser)
+        folder = cache or cache_directory() / "programs"
+
+        def plan_of(graph: Graph) -> Plan:
+            return make_plan(graph, wanted, device, batch, precision, chooser)
+
+        plan = plan_of(graph)
+        check_indices(graph.name, plan.launches)
+        plan, packed = packed_weights(
+            folder.with_name("weights"), model, wanted, plan, lambda: plan_of(graph.checked())
+        )
         self.device_name = device.name
         self.kernels = len(plan.launches)
         self._batch, self._shape, self._output = batch, (wanted.height, wanted.width, 3), plan.output
@@ -59,9 +72,9 @@ class Runtime:
             profiling = cl.command_queue_properties.PROFILING_ENABLE
             self._compute = cl.CommandQueue(context, properties=profiling)
             upload = None if device.unified_memory else cl.CommandQueue(context, properties=profiling)
-        programs = Programs(context, device, Binaries(cache or cache_directory() / "programs"))
-        executable = Executable(plan, context, device, programs, in_flight)
-        programs.save()
+        programs = Programs(context, device, Binaries(folder))
+        programs.prepare(plan.launches)
+        executable = Executable(plan, context, device, programs, in_flight, packed)
         with device_errors(device.name, "mapping memory"):
             slots = [
                 Copied(self._compute, upload, *ends) if upload else Mapped(self._compute, *ends)

@@ -29,7 +29,7 @@ def run_worker(config: Config, index: int, hub_address: str) -> None:
     """
     worker = config.workers[index]
     start = time.perf_counter()
-    model = load_model(config.model)
+    model = load_model(config.model, lazily=True)
     loaded = time.perf_counter()
     cache = cache_directory() / "programs"
     cached = programs_in(cache)

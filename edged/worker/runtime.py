@@ -70,7 +70,7 @@ def open_runtime(model: Model, worker: config.Worker, *, cache: Path | None = No
     if is_numpy(worker):
         from edged.worker.numpy_runtime import NumpyRuntime
 
-        return NumpyRuntime(model.graph, model.input)
+        return NumpyRuntime(model.graph.checked(), model.input)
     device = _opencl_device(worker.device)
     from edged.engine.records import chooser_for
     from edged.engine.runtime import Runtime
@@ -82,6 +82,8 @@ def open_runtime(model: Model, worker: config.Worker, *, cache: Path | None = No
         batch=worker.batch,
         precision=worker.precision,
         chooser=chooser_for(device),
+        in_flight=worker.credit,
+        model=model.sha256,
         cache=cache,
     )
 

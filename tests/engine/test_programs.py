@@ -1,17 +1,26 @@
 """Kernels from source and from the cache."""
 
+from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from edged.engine.binaries import Binaries
 from edged.engine.device import Device, open_device
-from edged.engine.launch import Launch
+from edged.engine.executable import Executable
+from edged.engine.launch import Images, Launch
+from edged.engine.layout import Tensor
+from edged.engine.memory import arrange, lifetimes
 from edged.engine.opencl import cl
+from edged.engine.planner import Plan
 from edged.engine.programs import STANDARD, Programs, build, source_of
+from edged.engine.variants.relu import RELU as RELU_VARIANT
+from edged.engine.variants.variant import Site
 from edged.errors import DeviceError
-from tests.engine.lab import Lab
+from edged.model.graph import Relu
+from tests.engine.lab import Lab, assert_close, from_memory, random, to_memory
 
 KERNELS = sorted(file.name.removesuffix(".cl") for file in (files("edged.engine") / "kernels").iterdir())
 RELU = Launch("relu", "some operator", {}, (), items=1)
@@ -34,6 +43,60 @@ def test_equal_launches_share_a_program(device: Device, tmp_path: Path) -> None:
 
     assert kernels[0].program == kernels[1].program
     assert len(list(tmp_path.iterdir())) == 1
+
+
+def test_preparing_compiles_each_program_once_and_tells_how_far_it_is(
+    device: Device, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("INFO", "edged.compiling")
+    wide = replace(RELU, defines={"RUN": 2})
+
+    programs(device, tmp_path).prepare([RELU, wide, RELU])
+    assert [record.getMessage() for record in caplog.records] == [
+        "compiling kernels 0/2",
+        "compiling kernels 1/2",
+        "compiled kernels 2/2",
+    ]
+    caplog.clear()
+
+    programs(device, tmp_path).prepare([RELU, wide])
+    assert not caplog.records
+
+
+def test_an_interrupted_start_is_gone_on_with(
+    device: Device, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    broken = replace(RELU, defines={"OUT_BLOCK": 1})  # and no OUT_WIDTH
+    with pytest.raises(DeviceError):
+        programs(device, tmp_path).prepare([RELU, broken])
+    monkeypatch.setattr(Programs, "_compile", None)
+
+    programs(device, tmp_path).prepare([RELU])
+
+
+@pytest.mark.parametrize(("limit", "group"), [(64, 64), (63, 32), (8, 8), (1, 1)])
+def test_a_kernel_that_is_too_heavy_for_its_work_group_gets_a_smaller_one(
+    lab: Lab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit: int, group: int
+) -> None:
+    monkeypatch.setattr(Programs, "_largest_group", lambda programs, kernel: limit)
+    x = random(1, 20, 9, 9)
+    site = Site(Relu("relu", ("x",), "y"), (Tensor("x", 1, 20, 9, 9, 4),), Tensor("y", 1, 20, 9, 9, 4), lab.device)
+    launch = replace(RELU_VARIANT.launches(site, {})[0], group=64)
+    plan = Plan(Images(1, 1, 1), (launch,), site.output, arrange(lifetimes([launch]), lab.device.alignment))
+    executable = Executable(plan, lab.context, lab.device, programs_of(lab, tmp_path))
+    (step,) = executable.forward[0]
+
+    cl.enqueue_copy(lab.queue, executable.memory_of(site.inputs[0]), to_memory(site.inputs[0], x))
+    step.enqueue(lab.queue, 1)
+    memory = np.empty(site.output.nbytes // 4, np.float32)
+    cl.enqueue_copy(lab.queue, memory, executable.output)
+
+    assert step.launch.group == group
+    assert_close(from_memory(site.output, memory), np.maximum(x, 0))
+
+
+def programs_of(lab: Lab, directory: Path) -> Programs:
+    return Programs(lab.context, lab.device, Binaries(directory))
 
 
 def test_a_second_start_compiles_nothing(device: Device, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,102 @@
+"""The packed weights of a plan, kept on disk: the next start maps them and packs nothing.
+
+One entry a plan: the arrays in the order of its launches, each on a page of its own, so that a CPU device can use
+them where they are; then their offsets and sizes as JSON; then the length of that, 8 bytes, little-endian.
+"""
+
+import json
+import logging
+from collections.abc import Callable, Iterator
+from dataclasses import asdict
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from edged.engine.launch import Launch, Weights
+from edged.engine.planner import Plan
+from edged.entries import Entries, Piece, code_sha256
+from edged.model.package import Input
+
+PAGE = 4096
+
+Packed = NDArray[Any]
+Source = Callable[[Weights], Packed]
+
+log = logging.getLogger(__name__)
+
+
+def pack(weights: Weights) -> Packed:
+    """As the device is to get them: float32 or float16, of one dimension."""
+    return np.ascontiguousarray(weights.pack(), weights.dtype).reshape(-1)
+
+
+def weights_of(*launches: Launch) -> tuple[Weights, ...]:
+    """In the order of the launches and their arguments."""
+    return tuple(argument for launch in launches for argument in launch.arguments if isinstance(argument, Weights))
+
+
+def plan_key(plan: Plan, model: str, wanted: Input) -> str:
+    """All that the packed weights depend on: the model's, the kernels' layouts, and the code that packs."""
+    launches = [
+        [one.kernel, one.operator, one.options, [str(weights.dtype) for weights in weights_of(one)]]
+        for one in plan.launches
+    ]
+    code = [code_sha256("edged.engine.variants"), code_sha256("edged.model")]
+    return sha256(json.dumps([model, asdict(wanted), launches, code]).encode()).hexdigest()
+
+
+def packed_weights(
+    directory: Path, model: str | None, wanted: Input, plan: Plan, whole: Callable[[], Plan]
+) -> tuple[Plan, Source]:
+    """A plan with the weights for its kernels: `plan` with what was kept in `directory`, or `whole()`, packed now.
+
+    model: SHA-256 of the weights of the plan; without it nothing is kept. `whole` makes the same plan of a graph
+    whose weights may be read.
+    """
+    kept = Entries(directory, "packed")
+    if model is None:
+        return whole(), pack
+    key = plan_key(plan, model, wanted)
+    if source := _load(kept, key, plan):
+        return plan, source
+    plan = whole()
+    _save(kept, key, plan)
+    return plan, _load(kept, key, plan) or pack
+
+
+def _load(kept: Entries, key: str, plan: Plan) -> Source | None:
+    """Where the weights of `plan` are, mapped."""
+    content = kept.load(key)
+    if content is None:
+        return None
+    length = int.from_bytes(content[-8:], "little")
+    places = json.loads(bytes(content[-8 - length : -8]))
+    arrays = {
+        weights: np.frombuffer(content, weights.dtype, size // weights.dtype.itemsize, offset)
+        for weights, (offset, size) in zip(weights_of(*plan.launches), places, strict=True)
+    }
+    return arrays.__getitem__
+
+
+def _save(kept: Entries, key: str, plan: Plan) -> None:
+    """Pack one array after the other. A cache that cannot be written is told of in the log."""
+    try:
+        kept.save(key, _pieces(plan))
+    except OSError as error:
+        log.warning("packed weights cannot be kept, so the next start will pack them again: %s", error)
+
+
+def _pieces(plan: Plan) -> Iterator[Piece]:
+    places, offset = [], 0
+    for weights in weights_of(*plan.launches):
+        array = pack(weights)
+        places.append((offset, array.nbytes))
+        yield array.data.cast("B")
+        yield bytes(-array.nbytes % PAGE)
+        offset += array.nbytes + -array.nbytes % PAGE
+    index = json.dumps(places).encode()
+    yield index
+    yield len(index).to_bytes(8, "little")

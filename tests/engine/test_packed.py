@@ -1,0 +1,79 @@
+"""Packed weights kept for the next start."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from edged.config import Precision
+from edged.engine.device import Device
+from edged.engine.packed import plan_key
+from edged.engine.planner import make_plan
+from edged.engine.rules import Rules
+from edged.engine.runtime import Runtime
+from edged.model.graph import Graph
+from tests.engine.networks import RGB, random_images, small_network
+
+SMALL = small_network()
+UNREADABLE = replace(SMALL, recheck=lambda: pytest.fail("the original weights are read"))
+IMAGES = random_images(RGB)
+
+
+@pytest.fixture(name="cache")
+def cache_fixture(tmp_path: Path, programs_directory: Path) -> Path:
+    """A folder of programs that are compiled already, with no weights beside it."""
+    (tmp_path / "programs").symlink_to(programs_directory)
+    return tmp_path / "programs"
+
+
+def outputs(device: Device, cache: Path, graph: Graph = SMALL, precision: Precision = "fp32") -> bytes:
+    runtime = Runtime(graph, RGB, device, cache=cache, model="some model", precision=precision)
+    return runtime.submit(IMAGES).wait().outputs.tobytes()
+
+
+@pytest.mark.parametrize("precision", ["fp32", "fp16-weights"])
+def test_a_second_start_reads_no_original_weight(device: Device, cache: Path, precision: Precision) -> None:
+    first = outputs(device, cache, precision=precision)
+
+    assert outputs(device, cache, UNREADABLE, precision) == first
+
+
+@pytest.mark.parametrize("position", [100, 50, 40, 5000, -5000, -1])
+def test_damaged_weights_are_packed_again(device: Device, cache: Path, position: int) -> None:
+    expected = outputs(device, cache)
+    (entry,) = (cache.parent / "weights").iterdir()
+    whole = entry.read_bytes()
+    damaged = bytearray(whole)
+    damaged[position] ^= 1
+    entry.write_bytes(damaged)
+
+    assert outputs(device, cache) == expected
+    if position != 100:  # which is between checksum and content, where nothing is
+        assert entry.read_bytes() == whole
+
+
+def test_a_folder_that_cannot_be_written_is_told_of(
+    device: Device, cache: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    (cache.parent / "weights").write_text("")
+
+    assert np.isfinite(np.frombuffer(outputs(device, cache), np.float32)).all()
+    assert "packed weights cannot be kept" in caplog.text
+
+
+def test_without_a_model_nothing_is_kept(device: Device, cache: Path) -> None:
+    Runtime(SMALL, RGB, device, cache=cache)
+
+    assert not (cache.parent / "weights").exists()
+
+
+def test_the_key_knows_all_that_the_weights_depend_on(device: Device) -> None:
+    def key(model: str = "a", scale: float = 1 / 255, precision: Precision = "fp32", conv: str = "auto") -> str:
+        wanted = replace(RGB, scale=scale)
+        return plan_key(make_plan(SMALL, wanted, device, 1, precision, Rules(conv)), model, wanted)
+
+    others = [key("b"), key(scale=0.5), key(precision="fp16-weights"), key(conv="naive")]
+
+    assert key() == key()
+    assert len({key(), *others}) == 5
