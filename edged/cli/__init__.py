@@ -11,6 +11,7 @@ import sys
 from collections.abc import Sequence
 
 from edged import __version__
+from edged.cli.progress import show_compiling
 from edged.errors import ConfigError, EdgedError
 
 VERBS = {
@@ -27,6 +28,8 @@ VERBS = {
     "worker": "one worker process (the hub starts it)",
 }
 
+PROCESSES = {"run", "camera", "worker"}  # they log
+
 EX_CONFIG = 78  # sysexits.h; systemd's RestartPreventExitStatus= takes it
 
 
@@ -42,6 +45,8 @@ def run_command_line(argv: Sequence[str]) -> int:
             module.add_arguments(command)
             command.set_defaults(run=module.run)
     arguments = parser.parse_args(argv)
+    if arguments.verb not in PROCESSES:
+        show_compiling()
     try:
         return int(arguments.run(arguments))
     except EdgedError as error:
