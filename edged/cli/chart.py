@@ -82,6 +82,8 @@ class Chart:
             box = (x + dx, y + dy - FONT, x + dx + width, y + dy + 3)
             if _inside(box) and not any(_overlap(box, other) for other in self._taken):
                 self._taken.append(box)
+                near_x, near_y = min(max(x, box[0]), box[2]), min(max(y, box[1]), box[3])
+                self._elements.append(f'<path d="M{x:.1f} {y:.1f}L{near_x:.1f} {near_y:.1f}" stroke="#888"/>')
                 self._elements.append(_text(box[0], y + dy, text))
                 return
 
