@@ -161,6 +161,13 @@ class Worker(Section):
     batch: int = Field(1, ge=1, le=64, description="Frames that one job may carry")
     credit: int = Field(2, ge=1, le=16, description="Jobs in hand: 2 lets an upload overlap a forward pass")
 
+    @field_validator("precision")
+    @classmethod
+    def _numpy_is_fp32(cls, precision: Precision, info: ValidationInfo) -> Precision:
+        if precision != "fp32" and str(info.data.get("device")).lower() == "numpy":
+            raise ValueError("must be fp32 for device numpy, which knows no other: leave it out")
+        return precision
+
 
 class Freshness(Section):
     """How long a frame may wait, and how many of each camera may."""

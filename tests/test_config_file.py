@@ -51,6 +51,13 @@ def test_everything_but_cameras_has_a_default(write: Write) -> None:
     assert config.publish.address == "tcp://127.0.0.1:5570"
 
 
+def test_numpy_has_no_other_precision_than_fp32(write: Write) -> None:
+    path = write(CAMERA + "workers: [{device: NumPy, precision: fp16}]\n")
+
+    expected = "must be fp32 for device numpy, which knows no other: leave it out"
+    assert mistake(path) == f"2:38: workers.0.precision: {expected}"
+
+
 def test_five_mistakes_are_told_at_once_in_the_order_of_the_file(write: Write) -> None:
     path = write(
         """\

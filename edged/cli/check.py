@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from edged.config import Camera, Config
+from edged.config import Camera, Config, Worker
 from edged.config_file import load_config
 from edged.energy.find import find_rails
 from edged.errors import CameraError, ConfigError, DeviceError, ModelError
@@ -105,8 +105,16 @@ def worker_findings(config: Config) -> Iterator[Finding]:
             yield Finding("error" if last else "warning", what, str(error))
             continue
         role = "takes over if those before it fail" if running else "runs the model"
-        yield Finding("ok", what, f"{worker.device}: {name}; {role}")
+        yield Finding("ok", what, f"{worker.device}: {name}; {role}{_precision(worker)}")
         running = True
+
+
+def _precision(worker: Worker) -> str:
+    """Nobody is to run at less than fp32 without knowing where its error is shown."""
+    if worker.precision == "fp32":
+        return ""
+    how = f"edged bench --model … --device {worker.device} --precision {worker.precision} --images FOLDER"
+    return f" in {worker.precision}, whose error `{how}` shows"
 
 
 def address_finding(key: str, address: str) -> Finding:

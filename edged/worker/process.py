@@ -38,8 +38,8 @@ def run_worker(config: Config, index: int, hub_address: str) -> None:
     warm_up(runtime, model, worker.batch)
     start_again_if_compiled(cache, cached)
     log.info(
-        "worker local-%d runs %s on %s (model %.2f s, plan %.2f s, warm-up %.2f s)",
-        *(index, model.name, runtime.device_name),
+        "worker local-%d runs %s in %s on %s (model %.2f s, plan %.2f s, warm-up %.2f s)",
+        *(index, model.name, worker.precision, runtime.device_name),
         *(loaded - start, opened - loaded, time.perf_counter() - opened),
     )
     rails = find_rails(config.energy)

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from edged.cli import run_command_line
+from edged.engine.device import list_devices
 from tests.cli import models
 from tests.cli.command import NO_OPENCL, edged
 from tests.eventually import free_port
@@ -82,6 +83,18 @@ def test_a_device_that_is_absent_is_a_warning_while_another_one_can_run(
     assert found["worker 0"].startswith("warning")
     assert found["worker 1"] == "ok numpy: NumPy; runs the model"
     assert "takes over" in found["worker 2"]
+
+
+@pytest.mark.skipif(not list_devices(), reason="no OpenCL runtime")
+def test_less_than_fp32_is_said_with_where_its_error_is_shown(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = config_file(tmp_path, "workers: [{device: auto, precision: fp16-weights}]")
+
+    _, found = check(file, capsys)
+
+    assert "runs the model in fp16-weights" in found["worker 0"]
+    assert "`edged bench --model … --device auto --precision fp16-weights --images FOLDER`" in found["worker 0"]
 
 
 def test_the_default_devices_fall_back_to_numpy_without_opencl(tmp_path: Path) -> None:
