@@ -42,8 +42,8 @@ class Mapped:
 
     def fetch(self, first: Any) -> "MapOut":
         """Behind the kernels; the images' buffer is the host's again by then."""
-        self._free = self._map_images()
         self._last = MapOut(*self._map(self._output, cl.map_flags.READ, np.dtype(np.float32)))
+        self._free = self._map_images()  # nobody waits for that now
         return self._last
 
     def _map_images(self) -> tuple[Any, Any]:
