@@ -1,17 +1,18 @@
 """The choice for a device that nobody has tuned for."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from edged.engine.choice import Choice
 from edged.engine.device import Device
 from edged.engine.variants import VARIANTS
-from edged.engine.variants.variant import Site
+from edged.engine.variants.conv_winograd import CONV_WINOGRAD, pays
+from edged.engine.variants.variant import AnyVariant, Site
 from edged.errors import ConfigError
 from edged.model.graph import Conv
 
 CONVOLUTIONS = ("auto", *(variant.name.removeprefix("conv_") for variant in VARIANTS[Conv]))
-WINOGRAD_PIXELS = 49
 
 
 @dataclass(frozen=True)
@@ -40,18 +41,15 @@ class Rules:
     def choose(self, site: Site[Any]) -> Choice:
         """The first by name that can; else the first of all that can."""
         fitting = [variant for variant in VARIANTS[type(site.operator)] if variant.can_compute(site)]
-        wanted = self._wanted(site)
+        wanted = self._wanted(site, fitting)
         variant = next((variant for name in wanted for variant in fitting if variant.name == name), fitting[0])
         return Choice(variant, variant.parameters(site)[0])
 
-    def _wanted(self, site: Site[Any]) -> tuple[str, ...]:
-        """What is asked for; else a CPU's tiles in registers, a GPU's many work-items.
-
-        Winograd's weights are 16/9 or 4 times as many. Where few pixels use each, that costs more than is saved.
-        """
+    def _wanted(self, site: Site[Any], fitting: Sequence[AnyVariant]) -> tuple[str, ...]:
+        """What is asked for; else a CPU's tiles in registers, a GPU's many work-items."""
         if self.conv != "auto":
             return (f"conv_{self.conv}",)
         if site.device.kind != "cpu":
             return ("conv_depthwise", "conv_general", "dense_split")
-        wide = ("conv_winograd", "conv_vector") if site.pixels >= WINOGRAD_PIXELS else ("conv_vector",)
-        return ("conv_depthwise", *wide)
+        winograd = CONV_WINOGRAD in fitting and pays(site)
+        return ("conv_depthwise", "conv_winograd" if winograd else "conv_vector")

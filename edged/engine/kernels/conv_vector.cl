@@ -30,15 +30,6 @@
 
 #define TILES_X ((OUT_WIDTH + TILE_W - 1) / TILE_W)
 
-#ifdef __has_builtin
-#if __has_builtin(__builtin_prefetch)
-#define ASK_FOR(address) __builtin_prefetch((__global const void *)(address))
-#endif
-#endif
-#ifndef ASK_FOR
-#define ASK_FOR(address) (void)(address)
-#endif
-
 KERNEL void conv_vector(__global const STORED(IN) *restrict in, __global const STORED(WEIGHTS) *restrict weights,
                         __global const vector *restrict bias, __global STORED(OUT) *restrict out RESIDUAL_PARAMETER)
 {

@@ -7,6 +7,7 @@
  */
 #include "winograd.cl"
 
+#define AHEAD 96  /* vectors of weights from the one that is asked for to the one that is in use */
 #define SQRT_2 1.41421356f
 
 /* The pixels of the product, of which these are the values at the points: Aᵀ of the paper. */
@@ -42,8 +43,9 @@ KERNEL void conv_winograd(__global const float *restrict frequencies, __global c
             for (int i = 0; i < IN_BLOCKS; i++) {
                 for (int c = 0; c < IN_BLOCK; c++) {
                     const vector weight = LOAD_VECTOR(WEIGHTS, w, c);
+                    ASK_FOR(w + (c + AHEAD) * OUT_BLOCK);
                     UNROLL for (int t = 0; t < TILES; t++)
-                        sum[t] = mad(weight, (vector)in[t * IN_BLOCK + c], sum[t]);
+                        sum[t] += weight * in[t * IN_BLOCK + c];
                 }
                 in += TILES * IN_BLOCK;
                 w += IN_BLOCK * OUT_BLOCK;

@@ -33,6 +33,16 @@
 /* Weight vectors of one output block. */
 #define WINDOW (SPAN * KERNEL_H * KERNEL_W * IN_BLOCK)
 
+/* Have a line of memory in the cache when it is needed, where the compiler knows how. */
+#ifdef __has_builtin
+#if __has_builtin(__builtin_prefetch)
+#define ASK_FOR(address) __builtin_prefetch((__global const void *)(address))
+#endif
+#endif
+#ifndef ASK_FOR
+#define ASK_FOR(address) (void)(address)
+#endif
+
 /* The last parameter and the last summand, which not every convolution has. */
 #if WITH_RESIDUAL
 #define RESIDUAL_PARAMETER , __global const STORED(RESIDUAL) *restrict residual

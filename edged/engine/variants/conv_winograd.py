@@ -14,8 +14,12 @@ from edged.model.graph import Conv, Float32
 POINTS = {2: (0.0, 1.0, -1.0), 4: (0.0, math.sqrt(0.5), -math.sqrt(0.5), math.sqrt(2), -math.sqrt(2))}
 """Where `winograd.cl` multiplies polynomials, by outputs in a row; ∞ is one more point."""
 
-OVERHEAD = 1.5  # in multiply-adds: to load a weight and to count
+# All costs are counted in multiply-adds of one vector, on all cores, for one input channel and one output block.
+OVERHEAD = 1.5  # to load a weight and to count
 LATENCY = 8  # sums in flight that keep two multiply-add units busy for their four cycles
+WAIT = 16  # until a vector of weights has come from memory; half as long for half-stored ones
+TRANSFORM = {2: 60, 4: 250}  # for one tile of one block, of the input or of the output
+LAUNCH = 60_000  # to start one more kernel; not by channel
 
 
 def _can_compute(site: Site[Conv]) -> bool:
@@ -26,7 +30,17 @@ def _can_compute(site: Site[Conv]) -> bool:
     return conv.weight.shape[2:] == (3, 3) and plain and same_block and min(target.height, target.width) >= 2
 
 
+def pays(site: Site[Conv]) -> bool:
+    """Whether it takes less time than direct convolution: multiplications saved, against transforms and weights.
+
+    There are 16/9 or 4 times as many weights. A small image uses each too rarely to hide the wait for it.
+    """
+    direct = 9 * max(1.1 * site.pixels * site.output.frames, _wait(site))
+    return _cost(site, _parameters(site)[0]) < direct
+
+
 def _parameters(site: Site[Conv]) -> tuple[Parameters, ...]:
+    """Groups that fill the registers; many small tiles, or few large ones."""
     fitting = [
         {"OUTPUT": output, "TILES": tiles}
         for output in POINTS
@@ -42,10 +56,16 @@ def _most_tiles(site: Site[Conv]) -> int:
 
 
 def _cost(site: Site[Conv], parameters: Parameters) -> float:
-    """Instructions for one channel of the input and one block of the output."""
-    output, tiles = parameters["OUTPUT"], parameters["TILES"]
-    groups = -(-_count(site, output) // tiles)
-    return (output + 2) ** 2 * groups * (max(tiles, LATENCY) + OVERHEAD)
+    """Products of all frequencies, transforms that all channels of the other side share, and a launch."""
+    source, target, (output, tiles) = site.inputs[0], site.output, parameters.values()
+    groups = -(-_count(site, output) // tiles) * target.frames
+    products = (output + 2) ** 2 * max(groups * (max(tiles, LATENCY) + OVERHEAD), _wait(site))
+    transforms = groups * tiles * TRANSFORM[output] * (1 / source.channels + 1 / target.channels)
+    return products + transforms + LAUNCH / (source.channels * target.blocks)
+
+
+def _wait(site: Site[Conv]) -> float:
+    return WAIT / 2 if site.half_weights else WAIT
 
 
 def _count(site: Site[Conv], output: int) -> int:
