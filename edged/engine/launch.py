@@ -45,7 +45,9 @@ class Launch:
     """A kernel, the -D options it is compiled with, its arguments, and its work-items for one frame.
 
     `items` along dimension 0 (a kernel skips those beyond, since whole groups are started), the frames along
-    dimension 1, `planes` along dimension 2. `group` work-items of dimension 0 make a work-group.
+    dimension 1, `planes` along dimension 2; with `frames_last` it is planes before frames, so that a device which
+    takes work-groups in their order is through with one frame before the next. `group` work-items of dimension 0
+    make a work-group.
     """
 
     kernel: str
@@ -55,15 +57,17 @@ class Launch:
     items: int
     planes: int = 1
     group: int = 1
+    frames_last: bool = False
 
     @property
     def options(self) -> tuple[str, ...]:
         """What the compiler gets, in an order that does not depend on who wrote it."""
-        defines = {**self.defines, "GROUP": self.group}
+        defines = {**self.defines, "GROUP": self.group, "FRAMES_LAST": int(self.frames_last)}
         return tuple(f"-D{name}={value}" for name, value in sorted(defines.items()))
 
     def global_size(self, frames: int) -> tuple[int, int, int]:
-        return -(-self.items // self.group) * self.group, frames, self.planes
+        items = -(-self.items // self.group) * self.group
+        return (items, self.planes, frames) if self.frames_last else (items, frames, self.planes)
 
     @property
     def local_size(self) -> tuple[int, int, int]:

@@ -14,8 +14,8 @@ DRIVER_SETTINGS = {
     # PoCL would compile each kernel once for the binary and once more at its first launch: one is enough, since
     # every kernel here fixes its own work-group size.
     "POCL_WORK_GROUP_SPECIALIZATION": "0",
-    # Unpinned, Linux often wakes PoCL's second thread on the core of the first, where it waits for as long as a small
-    # network takes.
+    # Unpinned, Linux often wakes PoCL's second thread on the core of the first, where it waits for as long as a
+    # small network takes.
     "POCL_AFFINITY": "1",
     # pyopencl fetches binaries before kernels exist, too early for drivers that compile in clCreateKernel.
     "PYOPENCL_NO_CACHE": "1",

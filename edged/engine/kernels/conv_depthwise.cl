@@ -9,7 +9,7 @@
 KERNEL void conv_depthwise(__global const STORED(IN) *restrict in, __global const STORED(WEIGHTS) *restrict weights,
                            __global const vector *restrict bias, __global STORED(OUT) *restrict out RESIDUAL_PARAMETER)
 {
-    const int run = get_global_id(0), frame = get_global_id(1), block = get_global_id(2);
+    const int run = get_global_id(0), frame = FRAME_ID, block = PLANE_ID;
     const int y = ROW_OF(run);
     if (y >= OUT_HEIGHT)
         return;

@@ -46,7 +46,7 @@ typedef float4 part;
 KERNEL void conv_general(__global const STORED(IN) *restrict in, __global const STORED(WEIGHTS) *restrict weights,
                          __global const vector *restrict bias, __global STORED(OUT) *restrict out RESIDUAL_PARAMETER)
 {
-    const int item = get_global_id(0), frame = get_global_id(1), tile = item % TILES;
+    const int item = get_global_id(0), frame = FRAME_ID, tile = item % TILES;
     if (item / TILES * OUTS >= OUT_BLOCKS)
         return;
     const int block = min(item / TILES * OUTS, OUT_BLOCKS - OUTS);

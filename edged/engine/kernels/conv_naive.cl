@@ -12,7 +12,7 @@ KERNEL void conv_naive(__global const STORED(IN) *restrict in, __global const ST
 #endif
 )
 {
-    const int pixel = get_global_id(0), frame = get_global_id(1), channel = get_global_id(2);
+    const int pixel = get_global_id(0), frame = FRAME_ID, channel = PLANE_ID;
     const int y = pixel / OUT_WIDTH, x = pixel % OUT_WIDTH;
     if (y >= OUT_HEIGHT)
         return;

@@ -33,7 +33,7 @@
 KERNEL void conv_vector(__global const STORED(IN) *restrict in, __global const STORED(WEIGHTS) *restrict weights,
                         __global const vector *restrict bias, __global STORED(OUT) *restrict out RESIDUAL_PARAMETER)
 {
-    const int tile = get_global_id(0), frame = get_global_id(1), block = get_global_id(2);
+    const int tile = get_global_id(0), frame = FRAME_ID, block = PLANE_ID;
     const int y0 = min(tile / TILES_X * TILE_H, OUT_HEIGHT - TILE_H);
     const int x0 = min(tile % TILES_X * TILE_W, OUT_WIDTH - TILE_W);
 
@@ -44,7 +44,7 @@ KERNEL void conv_vector(__global const STORED(IN) *restrict in, __global const S
 
     __global const STORED(WEIGHTS) *w = weights + block * WINDOW * OUT_BLOCK;
     __global const STORED(WEIGHTS) *ahead =
-        w + (AHEAD + (frame * get_global_size(0) + tile) * SHARE) * OUT_BLOCK;
+        w + (AHEAD + ((FRAMES_LAST ? 0 : frame * get_global_size(0)) + tile) * SHARE) * OUT_BLOCK;
     for (int i = FIRST_BLOCK(block); i < FIRST_BLOCK(block) + SPAN; i++)
         for (int ky = 0; ky < KERNEL_H; ky++)
             for (int kx = 0; kx < KERNEL_W; kx++) {

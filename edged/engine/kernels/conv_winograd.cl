@@ -29,7 +29,7 @@ void interpolate(const vector values[SIDE], vector out[OUTPUT])
 KERNEL void conv_winograd(__global const float *restrict frequencies, __global const STORED(WEIGHTS) *restrict weights,
                           __global const vector *restrict bias, __global STORED(OUT) *restrict out RESIDUAL_PARAMETER)
 {
-    const int group = get_global_id(0), frame = get_global_id(1), block = get_global_id(2);
+    const int group = get_global_id(0), frame = FRAME_ID, block = PLANE_ID;
 
     vector rows[SIDE][OUTPUT][TILES];
     __global const float *in = frequencies + FREQUENCY(frame, group, 0, 0) * IN_BLOCK;
@@ -71,8 +71,9 @@ KERNEL void conv_winograd(__global const float *restrict frequencies, __global c
                 values[y] = rows[y][x][t];
             interpolate(values, pixels);
             UNROLL for (int y = 0; y < OUTPUT; y++)
-                STORE_VECTOR(OUT, activate(bias[block] + pixels[y] PLUS_RESIDUAL(frame, block, y0 + y, x0 + x)), out,
-                             PIXEL(OUT, frame, block, y0 + y, x0 + x));
+                if (IS_OWN(TILE(group, t), y0 + y, x0 + x))
+                    STORE_VECTOR(OUT, activate(bias[block] + pixels[y] PLUS_RESIDUAL(frame, block, y0 + y, x0 + x)),
+                                 out, PIXEL(OUT, frame, block, y0 + y, x0 + x));
         }
     }
     if (group == 0)

@@ -28,7 +28,7 @@ void transform(const vector in[SIDE], vector values[SIDE])
 
 KERNEL void conv_winograd_input(__global const STORED(IN) *restrict in, __global vector *restrict frequencies)
 {
-    const int group = get_global_id(0), frame = get_global_id(1), block = get_global_id(2);
+    const int group = get_global_id(0), frame = FRAME_ID, block = PLANE_ID;
 
     for (int t = 0; t < TILES; t++) {
         const int y0 = TILE_Y(TILE(group, t)) - PAD_TOP, x0 = TILE_X(TILE(group, t)) - PAD_LEFT;

@@ -21,7 +21,7 @@
 KERNEL void dense(__global const STORED(IN) *restrict in, __global const STORED(WEIGHTS) *restrict weights,
                   __global const vector *restrict bias, __global STORED(OUT) *restrict out)
 {
-    const int block = get_global_id(0), frame = get_global_id(1);
+    const int block = get_global_id(0), frame = FRAME_ID;
     if (block >= OUT_BLOCKS)
         return;
 

@@ -18,7 +18,7 @@
 KERNEL void dense_split(__global const STORED(IN) *restrict in, __global const STORED(WEIGHTS) *restrict weights,
                         __global const vector *restrict bias, __global STORED(OUT) *restrict out)
 {
-    const int item = get_local_id(0), block = get_group_id(0), frame = get_global_id(1);
+    const int item = get_local_id(0), block = get_group_id(0), frame = FRAME_ID;
     __local vector sums[GROUP];
 
     vector sum = 0;

@@ -3,7 +3,7 @@
 
 KERNEL void flatten(__global const STORED(IN) *restrict in, __global STORED(OUT) *restrict out)
 {
-    const int feature = get_global_id(0), frame = get_global_id(1);
+    const int feature = get_global_id(0), frame = FRAME_ID;
     if (feature >= OUT_BLOCKS * OUT_BLOCK)
         return;
 

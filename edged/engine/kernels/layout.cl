@@ -94,6 +94,13 @@ typedef float16 vector;
 #define START_OF(run) ((run) % RUNS_IN_A_ROW * RUN)
 #define END_OF(run) min(START_OF(run) + RUN, OUT_WIDTH)
 
+/* Where a work-item is along the frames and the planes, of which the former come first unless FRAMES_LAST. */
+#ifndef FRAMES_LAST
+#define FRAMES_LAST 0
+#endif
+#define FRAME_ID get_global_id(FRAMES_LAST ? 2 : 1)
+#define PLANE_ID get_global_id(FRAMES_LAST ? 1 : 2)
+
 #define KERNEL __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1)))
 #define UNROLL _Pragma("unroll")
 

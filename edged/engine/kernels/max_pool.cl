@@ -6,7 +6,7 @@
 
 KERNEL void max_pool(__global const STORED(IN) *restrict in, __global STORED(OUT) *restrict out)
 {
-    const int run = get_global_id(0), frame = get_global_id(1), block = get_global_id(2);
+    const int run = get_global_id(0), frame = FRAME_ID, block = PLANE_ID;
     const int y = ROW_OF(run);
     if (y >= OUT_HEIGHT)
         return;

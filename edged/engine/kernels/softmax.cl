@@ -3,7 +3,7 @@
 
 KERNEL void softmax(__global const STORED(IN) *restrict in, __global STORED(OUT) *restrict out)
 {
-    const int pixel = get_global_id(0), frame = get_global_id(1);
+    const int pixel = get_global_id(0), frame = FRAME_ID;
     const int y = pixel / OUT_WIDTH, x = pixel % OUT_WIDTH;
     if (y >= OUT_HEIGHT)
         return;

@@ -27,6 +27,11 @@
 #define TILE_Y(tile) min((tile) / TILES_X * OUTPUT, OUT_HEIGHT - OUTPUT)
 #define TILE_X(tile) min((tile) % TILES_X * OUTPUT, OUT_WIDTH - OUTPUT)
 
+/* Whether pixel (y, x) is the tile's own. What a tile that was moved back shares with its neighbours is theirs: the
+ * sums differ in their last bits, and must not depend on who comes last.
+ */
+#define IS_OWN(tile, y, x) ((y) >= (tile) / TILES_X * OUTPUT && (x) >= (tile) % TILES_X * OUTPUT)
+
 /* The input's frequencies lie as [frame][group][SIDE × SIDE][block][TILES], each a vector of one block. */
 #define FREQUENCY(frame, group, frequency, block) \
     (((((frame) * GROUPS + (group)) * SIDE * SIDE + (frequency)) * IN_BLOCKS + (block)) * TILES)

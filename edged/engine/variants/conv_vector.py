@@ -3,7 +3,7 @@
 import math
 
 from edged.engine.launch import Launch
-from edged.engine.variants.convolution import halo_of_window, packed, span, window_defines
+from edged.engine.variants.convolution import frame_by_frame, halo_of_window, packed, span, window_defines
 from edged.engine.variants.variant import Parameters, Site, Variant
 from edged.model.graph import Conv
 
@@ -53,7 +53,7 @@ def _prefetch(site: Site[Conv], tile: Tile) -> Parameters:
     source = site.inputs[0]
     if site.device.kind != "cpu" or source.block == 1 or site.pixels > DRAM_BOUND_PIXELS:
         return {"PREFETCH": 0, "AHEAD": 0, "SHARE": 0}
-    tiles = _count(site, tile) * site.output.frames
+    tiles = _count(site, tile) * (1 if frame_by_frame(site) else site.output.frames)
     if tiles == 1:
         return {"PREFETCH": source.block, "AHEAD": LINES_AHEAD, "SHARE": 0}
     steps = span(site) * math.prod(site.operator.weight.shape[2:])
@@ -71,6 +71,7 @@ def _launches(site: Site[Conv], parameters: Parameters) -> tuple[Launch, ...]:
             arguments=(source, *packed(site), target, *residual),
             items=_count(site, (parameters["TILE_H"], parameters["TILE_W"])),
             planes=target.blocks,
+            frames_last=frame_by_frame(site),
         ),
     )
 

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from edged.engine.launch import Launch, Weights
 from edged.engine.layout import Tensor
-from edged.engine.variants.convolution import halo_of_window, pack_bias, window_defines
+from edged.engine.variants.convolution import frame_by_frame, halo_of_window, pack_bias, window_defines
 from edged.engine.variants.variant import Parameters, Site, Variant
 from edged.model.graph import Conv, Float32
 
@@ -86,7 +86,13 @@ def _launches(site: Site[Conv], parameters: Parameters) -> tuple[Launch, ...]:
     return (
         Launch("conv_winograd_input", name, defines, (source, frequencies), groups, source.blocks),
         Launch(
-            "conv_winograd", name, defines, (frequencies, weights, bias, target, *residual), groups, target.blocks
+            "conv_winograd",
+            name,
+            defines,
+            (frequencies, weights, bias, target, *residual),
+            groups,
+            target.blocks,
+            frames_last=frame_by_frame(site),
         ),
     )
 
