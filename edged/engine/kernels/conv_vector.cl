@@ -12,9 +12,9 @@
  * weights of their block, which thus stay in the cache. The last tile of a row or column is moved back to end with
  * the image: it computes some pixels twice, and needs no bounds. The input's halo holds all that is read outside.
  *
- * In a small image each weight is used by few tiles, and memory is what limits. Then PREFETCH weight vectors are
- * asked for at each position of the window, AHEAD vectors before they are due; 0 asks for none. Several tiles ask
- * for the weights of the next output block between them, SHARE vectors each; a single one runs ahead of itself.
+ * In a small image each weight is used by few tiles, and memory is what limits. Then PREFETCH lines of the cache
+ * are asked for at each position of the window, AHEAD lines before they are due; 0 asks for none. Several tiles ask
+ * for the weights of the next output block between them, SHARE lines each; a single one runs ahead of itself.
  */
 #include "convolution.cl"
 
@@ -28,6 +28,7 @@
 #define SHARE 0
 #endif
 
+#define LINE (64 / (int)sizeof(STORED(WEIGHTS)))  /* weights in a line of the cache */
 #define TILES_X ((OUT_WIDTH + TILE_W - 1) / TILE_W)
 
 KERNEL void conv_vector(__global const STORED(IN) *restrict in, __global const STORED(WEIGHTS) *restrict weights,
@@ -44,15 +45,15 @@ KERNEL void conv_vector(__global const STORED(IN) *restrict in, __global const S
 
     __global const STORED(WEIGHTS) *w = weights + block * WINDOW * OUT_BLOCK;
     __global const STORED(WEIGHTS) *ahead =
-        w + (AHEAD + ((FRAMES_LAST ? 0 : frame * get_global_size(0)) + tile) * SHARE) * OUT_BLOCK;
+        w + (AHEAD + ((FRAMES_LAST ? 0 : frame * get_global_size(0)) + tile) * SHARE) * LINE;
     for (int i = FIRST_BLOCK(block); i < FIRST_BLOCK(block) + SPAN; i++)
         for (int ky = 0; ky < KERNEL_H; ky++)
             for (int kx = 0; kx < KERNEL_W; kx++) {
                 __global const STORED(IN) *pixels = in + IN_BLOCK * PIXEL(IN, frame, i,
                     y0 * STRIDE_H - PAD_TOP + ky * DILATION_H, x0 * STRIDE_W - PAD_LEFT + kx * DILATION_W);
                 UNROLL for (int line = 0; line < PREFETCH; line++)
-                    ASK_FOR(ahead + line * OUT_BLOCK);
-                ahead += PREFETCH * OUT_BLOCK;
+                    ASK_FOR(ahead + line * LINE);
+                ahead += PREFETCH * LINE;
                 for (int c = 0; c < IN_BLOCK; c++) {
                     const vector weight = LOAD_VECTOR(WEIGHTS, w, c);
                     UNROLL for (int y = 0; y < TILE_H; y++)

@@ -33,10 +33,12 @@
 /* Weight vectors of one output block. */
 #define WINDOW (SPAN * KERNEL_H * KERNEL_W * IN_BLOCK)
 
-/* Have a line of memory in the cache when it is needed, where the compiler knows how. */
+/* Have a line of memory in the second-level cache when it is needed, where the compiler knows how. Not in the first:
+ * it can wait for too few lines at a time (measured on Zen 4: weights from memory arrive half as fast again).
+ */
 #ifdef __has_builtin
 #if __has_builtin(__builtin_prefetch)
-#define ASK_FOR(address) __builtin_prefetch((__global const void *)(address))
+#define ASK_FOR(address) __builtin_prefetch((__global const void *)(address), 0, 2)
 #endif
 #endif
 #ifndef ASK_FOR

@@ -11,7 +11,8 @@ Tile = tuple[int, int]
 
 OVERHEAD = 1.5  # in multiply-adds: to load a weight and to count
 LATENCY = 8  # sums in flight that keep two multiply-add units busy for their four cycles
-DRAM_BOUND_PIXELS = 64  # images up to this size use each weight too rarely to hide the wait for it
+DRAM_BOUND_PIXELS = 256  # images up to this size use each weight too rarely to hide the wait for it
+LINE_BYTES = 64
 LINES_AHEAD = 96  # how far a single tile asks ahead in its own stream of weights
 
 
@@ -54,11 +55,12 @@ def _prefetch(site: Site[Conv], tile: Tile) -> Parameters:
     if site.device.kind != "cpu" or source.block == 1 or site.pixels > DRAM_BOUND_PIXELS:
         return {"PREFETCH": 0, "AHEAD": 0, "SHARE": 0}
     tiles = _count(site, tile) * (1 if frame_by_frame(site) else site.output.frames)
+    lines = -(-source.block * site.output.block * (2 if site.half_weights else 4) // LINE_BYTES)
     if tiles == 1:
-        return {"PREFETCH": source.block, "AHEAD": LINES_AHEAD, "SHARE": 0}
+        return {"PREFETCH": lines, "AHEAD": LINES_AHEAD, "SHARE": 0}
     steps = span(site) * math.prod(site.operator.weight.shape[2:])
-    each = -(-source.block // tiles)
-    return {"PREFETCH": each, "AHEAD": steps * source.block, "SHARE": steps * each}
+    each = -(-lines // tiles)
+    return {"PREFETCH": each, "AHEAD": steps * lines, "SHARE": steps * each}
 
 
 def _launches(site: Site[Conv], parameters: Parameters) -> tuple[Launch, ...]:
