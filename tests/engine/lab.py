@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from edged.engine.arrays import from_memory, to_memory
 from edged.engine.binaries import Binaries
 from edged.engine.device import Device, open_device
 from edged.engine.executable import Executable
@@ -86,10 +87,15 @@ class Lab:
             cl.enqueue_copy(self.queue, executable.memory_of(tensor), to_memory(tensor, x))
         for step in executable.forward[0]:
             step.enqueue(self.queue, len(inputs[0]))
-        memory = np.empty(target.nbytes // target.dtype.itemsize, target.dtype)
+        return self.output(executable, target).reshape(reference.compute(operator, *inputs).shape)
+
+    def output(self, executable: Executable, tensor: Tensor) -> Float32:
+        """The image in `tensor`, [frames, channels, height, width], once all around it is known to be zero."""
+        memory = np.empty(tensor.nbytes // tensor.dtype.itemsize, tensor.dtype)
         cl.enqueue_copy(self.queue, memory, executable.output)
-        found = from_memory(target, memory.astype(np.float32))
-        return found.reshape(reference.compute(operator, *inputs).shape)
+        image = from_memory(tensor, memory)
+        assert image is not None, "the halo or a channel beyond the last is not zero"
+        return image
 
     def poison(self, executable: Executable, plan: Plan) -> None:
         """Fill the arena with NaN: a kernel that reads what nobody wrote cannot hide it."""
@@ -105,34 +111,6 @@ def assert_close(found: Float32, expected: NDArray[Any], tolerance: float = CLOS
     assert np.abs(found - expected).max() <= tolerance * max(largest, 1e-30)
 
 
-def to_memory(tensor: Tensor, x: Float32) -> NDArray[Any]:
-    """`x` as `tensor` lies in memory."""
-    frames = len(x)
-    padded = np.zeros((frames, tensor.blocks * tensor.block, tensor.rows, tensor.pitch), tensor.dtype)
-    image = x.reshape(frames, tensor.channels, tensor.height, tensor.width)
-    padded[:, : tensor.channels, _rows(tensor), _columns(tensor)] = image
-    blocks = padded.reshape(frames, tensor.blocks, tensor.block, tensor.rows, tensor.pitch)
-    return np.ascontiguousarray(blocks.transpose(0, 1, 3, 4, 2))
-
-
-def from_memory(tensor: Tensor, memory: Float32) -> Float32:
-    """The image in `memory`, [frames, channels, height, width], once everything around it is known to be zero."""
-    blocks = memory.reshape(-1, tensor.blocks, tensor.rows, tensor.pitch, tensor.block)
-    padded = blocks.transpose(0, 1, 4, 2, 3).reshape(len(blocks), -1, tensor.rows, tensor.pitch)
-    image = padded[:, : tensor.channels, _rows(tensor), _columns(tensor)].copy()
-    padded[:, : tensor.channels, _rows(tensor), _columns(tensor)] = 0
-    assert not padded.any(), "the halo or a channel beyond the last is not zero"
-    return image
-
-
 def _tensor(name: str, x: NDArray[Any], block: int, *, half: bool) -> Tensor:
     frames, channels, height, width = (*x.shape, 1, 1)[:4]
     return Tensor(name, frames, channels, height, width, block, half=half)
-
-
-def _rows(tensor: Tensor) -> slice:
-    return slice(tensor.halo.top, tensor.halo.top + tensor.height)
-
-
-def _columns(tensor: Tensor) -> slice:
-    return slice(tensor.halo.left, tensor.halo.left + tensor.width)

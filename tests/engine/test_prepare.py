@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 
-import numpy as np
 import pytest
 
 from edged.engine.executable import Executable
@@ -14,7 +13,7 @@ from edged.engine.planner import Plan
 from edged.engine.variants.prepare import prepare
 from edged.model import reference
 from edged.model.package import Input
-from tests.engine.lab import SOME_HALO, Float32, Lab, assert_close, from_memory
+from tests.engine.lab import SOME_HALO, Lab, assert_close
 from tests.engine.networks import RGB, random_images
 
 BGR = replace(RGB, color="bgr", scale=1.0, mean=(104.0, 117.0, 123.0), std=(1.0, 2.0, 3.0))
@@ -32,7 +31,5 @@ def test_pixels_are_scaled_and_ordered_as_the_model_wants(lab: Lab, block: int, 
 
     cl.enqueue_copy(lab.queue, executable.images[0], images)
     executable.forward[0][0].enqueue(lab.queue, frames=2)
-    memory: Float32 = np.empty(target.nbytes // 4, np.float32)
-    cl.enqueue_copy(lab.queue, memory, executable.output)
 
-    assert_close(from_memory(target, memory), reference.prepare(images, wanted))
+    assert_close(lab.output(executable, target), reference.prepare(images, wanted))

@@ -1,22 +1,12 @@
-/* OUT[o] = bias[o] + Σ weight[o][i] · IN[i], then max(·, 0) if WITH_RELU. A work-item a block of outputs.
+/* Fully connected layer, a work-item a block of outputs.
  *
- * Every weight is used once: memory is what limits, so they lie in the order in which they are read,
- * [output block][input][channel of the output block]. LANES sums run side by side, since one alone would wait for
- * the latency of each addition.
+ * LANES sums run side by side, since one alone would wait for the latency of each addition.
  */
-#include "layout.cl"
+#include "fully_connected.cl"
 
 #ifndef LANES
 #define LANES 8
 #endif
-#ifndef WITH_RELU
-#define WITH_RELU 0
-#endif
-#ifndef WEIGHTS_HALF
-#define WEIGHTS_HALF 0
-#endif
-
-#define INPUTS (IN_BLOCKS * IN_BLOCK)
 
 KERNEL void dense(__global const STORED(IN) *restrict in, __global const STORED(WEIGHTS) *restrict weights,
                   __global const vector *restrict bias, __global STORED(OUT) *restrict out)

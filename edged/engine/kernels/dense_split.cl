@@ -1,19 +1,10 @@
-/* OUT[o] = bias[o] + Σ weight[o][i] · IN[i], then max(·, 0) if WITH_RELU. A work-group a block of outputs.
+/* Fully connected layer, a work-group a block of outputs.
  *
  * For GPUs, which want more work-items than there are blocks of outputs: those of a group share the inputs among
  * them, each taking every GROUP-th one, so that together they read the weights in one run. Their sums are then added
- * in pairs, in local memory. GROUP may be any number; weights lie as in dense.cl.
+ * in pairs, in local memory. GROUP may be any number.
  */
-#include "layout.cl"
-
-#ifndef WITH_RELU
-#define WITH_RELU 0
-#endif
-#ifndef WEIGHTS_HALF
-#define WEIGHTS_HALF 0
-#endif
-
-#define INPUTS (IN_BLOCKS * IN_BLOCK)
+#include "fully_connected.cl"
 
 KERNEL void dense_split(__global const STORED(IN) *restrict in, __global const STORED(WEIGHTS) *restrict weights,
                         __global const vector *restrict bias, __global STORED(OUT) *restrict out)

@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from edged.engine.arrays import Floats, from_memory, to_memory
 from edged.engine.choice import Choice
 from edged.engine.executable import HOST_VISIBLE
 from edged.engine.layout import Halo, Tensor
 from edged.engine.opencl import cl, device_errors
-from edged.engine.tuning.images import Floats, from_memory, to_memory
 from edged.engine.tuning.problem import Problem
 from edged.engine.tuning.rig import Rig
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from edged.engine.arrays import from_memory, to_memory
 from edged.engine.layout import Halo, Tensor
-from edged.engine.tuning.images import from_memory, to_memory
 
 
 @pytest.mark.parametrize("half", [False, True])

@@ -9,10 +9,10 @@ Floats = NDArray[np.float32] | NDArray[np.float16]
 
 
 def to_memory(tensor: Tensor, x: NDArray[np.float32]) -> Floats:
-    """`x`, [frames, channels, height, width], as `tensor` lies in memory."""
+    """`x`, [frames, channels, height, width] or [frames, features], as `tensor` lies in memory."""
     frames = len(x)
     padded = np.zeros((frames, tensor.blocks * tensor.block, tensor.rows, tensor.pitch), tensor.dtype)
-    _inside(tensor, padded)[:] = x
+    _inside(tensor, padded)[:] = x.reshape(frames, tensor.channels, tensor.height, tensor.width)
     blocks = padded.reshape(frames, tensor.blocks, tensor.block, tensor.rows, tensor.pitch)
     return np.ascontiguousarray(blocks.transpose(0, 1, 3, 4, 2))
 
