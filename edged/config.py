@@ -16,6 +16,8 @@ NAME = r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$"
 TCP_ADDRESS = r"^tcp://[^:/\s]+:\d{1,5}$"
 HOST_AND_PORT = r"^[^:/\s]+:\d{1,5}$"
 
+MAX_BATCH = 64  # frames of a job
+
 STREAMS = ("rtsp://", "rtsps://", "http://", "https://")
 LOOPBACK = frozenset({"127.0.0.1", "localhost"})
 _PASSWORD_IN_URL = re.compile(r"://[^/@]*:[^/@]+@")
@@ -158,7 +160,7 @@ class Worker(Section):
         description="How numbers are stored; arithmetic is always fp32. fp16-weights: weights as fp16; "
         "fp16: tensors too. See `edged bench --precision` for the error",
     )
-    batch: int = Field(1, ge=1, le=64, description="Frames that one job may carry")
+    batch: int = Field(1, ge=1, le=MAX_BATCH, description="Frames that one job may carry")
     credit: int = Field(2, ge=1, le=16, description="Jobs in hand: 2 lets an upload overlap a forward pass")
 
     @field_validator("precision")

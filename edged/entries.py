@@ -7,6 +7,7 @@ process pays for what it looks at, and shares it with others.
 
 import logging
 import mmap
+import re
 import tempfile
 from collections.abc import Iterable
 from contextlib import suppress
@@ -17,7 +18,8 @@ from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
 
-FORMAT = b"edged cache 2\n"  # change it when the meaning of an entry changes
+FORMAT = b"edged cache 2\n"  # change the number when the meaning of an entry changes
+ANY_FORMAT = re.compile(rb"edged (cache|program) \d+\n")
 CHECKSUM = slice(32, 64)
 HEADER = 4096  # a page: what is aligned in the content is aligned in memory
 
@@ -39,12 +41,15 @@ class Entry:
         return self.file[HEADER:]
 
     def is_whole(self) -> bool:
-        """Read all of it. One that is not whole is told of in the log."""
+        """Read all of it. One that is damaged, and not of another version, is told of in the log."""
+        if self.file[: len(FORMAT)] != FORMAT and ANY_FORMAT.match(self.file):
+            log.debug("%s is of another version: building it again", self.path)
+            return False
         digest = sha256(FORMAT + self.key.encode())
         digest.update(self.content)
         whole = bytes(self.file[CHECKSUM]) == digest.digest()
         if not whole:
-            log.warning("%s is damaged or of another version: building it again", self.path)
+            log.warning("%s is damaged: building it again", self.path)
         return whole
 
 

@@ -1,11 +1,12 @@
 """What one start leaves on disk for the next."""
 
+import logging
 import os
 from pathlib import Path
 
 import pytest
 
-from edged.entries import HEADER, Entries, code_sha256
+from edged.entries import FORMAT, HEADER, Entries, code_sha256
 
 
 def test_an_entry_is_checked_only_when_asked(tmp_path: Path) -> None:
@@ -19,6 +20,29 @@ def test_an_entry_is_checked_only_when_asked(tmp_path: Path) -> None:
     assert bytes(found.content) == b"something else"
     assert not found.is_whole()
     assert entries.load("key") is None
+
+
+@pytest.mark.parametrize("other", [b"edged cache 1\n", b"edged program 1\n"])
+def test_an_entry_of_another_version_is_no_damage(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, other: bytes
+) -> None:
+    entries = Entries(tmp_path, "thing")
+    entries.save("key", [b"content"])
+    file = tmp_path / "key.thing"
+    file.write_bytes(file.read_bytes().replace(FORMAT, other))
+
+    with caplog.at_level(logging.INFO):
+        assert entries.load("key") is None
+    assert caplog.text == ""
+
+
+def test_a_damaged_entry_is_told_of(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    entries = Entries(tmp_path, "thing")
+    entries.save("key", [b"content"])
+    (tmp_path / "key.thing").write_bytes(FORMAT + bytes(HEADER))
+
+    assert entries.load("key") is None
+    assert f"{tmp_path / 'key.thing'} is damaged" in caplog.text
 
 
 def test_a_mapped_entry_outlives_its_file(tmp_path: Path) -> None:

@@ -1,12 +1,14 @@
 """The command line's words for a model: the same keys as in the config's `model:`."""
 
 import argparse
+import sys
 from pathlib import Path
 
 from pydantic import ValidationError
 
 from edged import config
 from edged.errors import ConfigError
+from edged.model.package import Model, load_model
 
 
 def add_model_options(parser: argparse.ArgumentParser, default: str = "digits") -> None:
@@ -20,6 +22,17 @@ def add_model_options(parser: argparse.ArgumentParser, default: str = "digits") 
     group.add_argument("--mean", type=three_numbers, metavar="A,B,C", help="by channel, in the model's order")
     group.add_argument("--std", type=three_numbers, metavar="A,B,C", help="by channel, in the model's order")
     group.add_argument("--labels", type=Path, metavar="FILE", help="one label a line")
+
+
+def given_model(arguments: argparse.Namespace) -> Model:
+    """The model that the options of `add_model_options` name. Raises ConfigError, ModelError.
+
+    Whoever reads is told if it is for timing only.
+    """
+    model = load_model(model_config(arguments))
+    if model.random_weights:
+        print(f"edged: {model.name} has random weights: for timing only, it recognises nothing", file=sys.stderr)
+    return model
 
 
 def model_config(arguments: argparse.Namespace) -> config.Model:

@@ -2,6 +2,8 @@
 
 import argparse
 
+from edged.config import MAX_BATCH
+
 
 def seconds(text: str) -> float:
     """A time above 0."""
@@ -22,4 +24,12 @@ def positive(text: str) -> int:
         number = 0
     if number < 1:
         raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 1 up")
+    return number
+
+
+def frames(text: str) -> int:
+    """A number of frames that a job may have."""
+    number = positive(text)
+    if number > MAX_BATCH:
+        raise argparse.ArgumentTypeError(f"expected 1 to {MAX_BATCH} frames, found {text}")
     return number

@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 from edged import config
 from edged.camera.preprocess import Fit, preprocess
 from edged.camera.sources.folder import SUFFIXES, pictures_in, read_picture
-from edged.cli.model_options import add_model_options, model_config
+from edged.cli.model_options import add_model_options, given_model
 from edged.errors import ConfigError, DeviceError, EdgedError, ImageError, ModelError
 from edged.hub.prediction import labels_of
 from edged.messages import Label
-from edged.model.package import Model, load_model
+from edged.model.package import Model
 from edged.worker.answer import not_finite
 from edged.worker.runtime import ModelRuntime, open_runtime
 from edged.worker.scores import ends_in_softmax, softmax, top_classes
@@ -55,9 +55,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Print an answer for each picture; the exit code is that of the first one without."""
     if arguments.top < 1:
         raise ConfigError(f"--top: expected 1 or more, found {arguments.top}")
-    model = load_model(model_config(arguments))
-    if model.random_weights:
-        _warn(f"{model.name} has random weights, for timing only: its labels mean nothing")
+    model = given_model(arguments)
     runtime = _open_device(model, arguments.device)
     answers = []
     for path in _pictures_in(arguments.pictures):

@@ -4,16 +4,16 @@ import argparse
 import json
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, get_args
-
-import numpy as np
+from typing import TYPE_CHECKING
 
 from edged import config
-from edged.cli.model_options import add_model_options, model_config
+from edged.cli.images import random_images
+from edged.cli.model_options import add_model_options, given_model
 from edged.cli.numbers import positive
+from edged.cli.plan_options import add_plan_options, add_variants, variants_of
 from edged.errors import ConfigError
-from edged.model.package import Model, load_model
-from edged.worker.runtime import is_numpy, opencl_devices
+from edged.model.package import Model
+from edged.worker.runtime import is_numpy, opencl_device
 
 if TYPE_CHECKING:
     from edged.cli.profile_report import Report
@@ -23,14 +23,9 @@ if TYPE_CHECKING:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Arguments of the verb."""
-    parser.add_argument("--device", default="auto", metavar="NAME", help="as in the config (default: auto)")
-    parser.add_argument("--batch", type=positive, default=1, metavar="N", help="frames of a job (default: 1)")
+    add_plan_options(parser)
+    add_variants(parser, compare="set this variant beside it, layer by layer")
     parser.add_argument("--runs", type=positive, default=30, metavar="N", help="jobs to time (default: 30)")
-    precisions = get_args(config.Precision)
-    parser.add_argument("--precision", choices=precisions, default="fp32", help="as in the config (default: fp32)")
-    variant = "variant of the convolutions, such as vector, general, naive; auto (default) takes what is tuned"
-    parser.add_argument("--conv", default="auto", metavar="VARIANT", help=variant)
-    parser.add_argument("--compare", metavar="VARIANT", help="set this variant beside it, layer by layer")
     trace = "write a trace of a few jobs, for https://ui.perfetto.dev or chrome://tracing"
     parser.add_argument("--trace", type=Path, metavar="FILE.json", help=trace)
     parser.add_argument(
@@ -43,16 +38,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Print the profile of one plan or two; write the pictures that are asked for."""
     _check(arguments)
-    model = load_model(model_config(arguments))
-    if model.random_weights:
-        print(f"edged: {model.name} has random weights: for timing only, it recognises nothing", file=sys.stderr)
-    opencl_devices()
+    model = given_model(arguments)
+    device = opencl_device(arguments.device)
     from edged.cli.profile_report import Report
-    from edged.engine.device import find_device
     from edged.engine.peaks import measure
 
-    device = find_device(arguments.device)
-    variants = [arguments.conv, *([arguments.compare] if arguments.compare else [])]
+    variants = variants_of(arguments)
     profiles = [_profile(model, device, variant, arguments) for variant in variants]
     peaks = measure(device)
     reports = [
@@ -69,8 +60,6 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _check(arguments: argparse.Namespace) -> None:
-    if arguments.batch > 64:
-        raise ConfigError("expected --batch of 1 to 64")
     if is_numpy(config.Worker(device=arguments.device)):
         raise ConfigError(
             "device numpy has no kernels to profile; `edged bench --device numpy` times it as a whole"
@@ -83,20 +72,17 @@ def _profile(model: Model, device: "Device", variant: str, arguments: argparse.N
     from edged.engine.launch_cost import launch_costs
     from edged.engine.planner import make_plan
     from edged.engine.profile import profile
-    from edged.engine.records import chooser_for
-    from edged.engine.rules import Rules
+    from edged.engine.records import chooser_named
     from edged.engine.runtime import Runtime
 
-    chooser = chooser_for(device) if variant == "auto" else Rules(variant)
+    chooser = chooser_named(variant, device)
     batch, precision = arguments.batch, arguments.precision
     costs = launch_costs(model.graph, make_plan(model.graph, model.input, device, batch, precision, chooser))
     runtime = Runtime(
         model.graph, model.input, device, batch=batch, precision=precision, chooser=chooser, profile=True
     )
-    shape = (batch, model.input.height, model.input.width, 3)
-    images = np.random.default_rng(0).integers(0, 256, shape, np.uint8)
     try:
-        return profile(runtime, costs, images, arguments.runs)
+        return profile(runtime, costs, random_images(model.input, batch), arguments.runs)
     finally:
         runtime.close()
 

@@ -5,27 +5,21 @@ import os
 import signal
 import sys
 from types import FrameType
-from typing import get_args
 
 from edged import config
-from edged.cli.model_options import add_model_options, model_config
-from edged.cli.numbers import positive
+from edged.cli.model_options import add_model_options, given_model
+from edged.cli.plan_options import add_plan_options
 from edged.errors import ConfigError
-from edged.model.package import load_model
-from edged.worker.runtime import opencl_devices
+from edged.worker.runtime import is_numpy, opencl_device
 
 NICE = 19  # the lowest priority
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Arguments of the verb."""
-    device = "as in the config (default: auto)"
-    parser.add_argument("--device", default="auto", metavar="NAME", help=device)
+    add_plan_options(parser, precision="how numbers are stored, as in the config")
     minutes = "how long to try; a later run goes on where this one ended (default: 10)"
     parser.add_argument("--minutes", type=float, default=10, metavar="N", help=minutes)
-    parser.add_argument("--batch", type=positive, default=1, metavar="N", help="frames of a job (default: 1)")
-    precision = "how numbers are stored, as in the config (default: fp32)"
-    parser.add_argument("--precision", choices=get_args(config.Precision), default="fp32", help=precision)
     again = "forget what is known of this network's shapes, refusals too"
     parser.add_argument("--again", action="store_true", help=again)
     serving = "lowest priority, and a pause after each try as long as the try"
@@ -35,22 +29,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Tune, then say what it brought."""
-    if not arguments.minutes > 0 or arguments.batch > 64:
-        raise ConfigError("expected --minutes above 0, and --batch of 1 to 64")
-    if arguments.device.casefold() == "numpy":
+    if not arguments.minutes > 0:
+        raise ConfigError("expected --minutes above 0")
+    if is_numpy(config.Worker(device=arguments.device)):
         raise ConfigError(
             "device numpy has no variants to choose from: name an OpenCL device, see `edged devices`"
         )
     if arguments.while_serving:
         os.nice(NICE)  # before the driver starts its threads: they inherit it
     signal.signal(signal.SIGTERM, _interrupt)  # so that the try under way is not blamed for our end
-    model = load_model(model_config(arguments))
-    if model.random_weights:
-        print(f"edged: {model.name} has random weights: its records hold for any weights", file=sys.stderr)
-    opencl_devices()
+    model = given_model(arguments)
+    device = opencl_device(arguments.device)
     from edged.cli.tune_session import Session
 
-    session = Session(model, arguments.device, arguments.batch, arguments.precision)
+    session = Session(model, device, arguments.batch, arguments.precision)
     try:
         session.tune(arguments.minutes * 60, again=arguments.again, pause=arguments.while_serving)
     except KeyboardInterrupt:

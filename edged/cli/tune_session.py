@@ -6,10 +6,11 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from edged.cli.images import random_images
 from edged.cli.tune_progress import ProgressLine
 from edged.config import Precision
 from edged.engine.choice import Chooser
-from edged.engine.device import find_device
+from edged.engine.device import Device
 from edged.engine.record_places import user_record
 from edged.engine.records import chooser_for
 from edged.engine.rules import Rules
@@ -30,12 +31,11 @@ TOLERANCE: Mapping[Precision, float] = {"fp32": 1e-4, "fp16-weights": 1e-2, "fp1
 class Session:
     """A model on a device, before and after. Raises DeviceError, ModelError, ConfigError."""
 
-    def __init__(self, model: Model, device: str, batch: int, precision: Precision) -> None:
+    def __init__(self, model: Model, device: Device, batch: int, precision: Precision) -> None:
         self._model, self._batch, self._precision = model, batch, precision
-        self._device = find_device(device)
-        self.record = user_record(self._device)
-        size = (batch, model.input.height, model.input.width, 3)
-        self._images = np.random.default_rng(0).integers(0, 256, size, np.uint8)
+        self._device = device
+        self.record = user_record(device)
+        self._images = random_images(model.input, batch)
 
     def tune(self, seconds: float, *, again: bool, pause: bool) -> None:
         """Try for so long, or until all is done. `pause`: as long after each try as it took."""

@@ -64,6 +64,11 @@ def chooser_for(device: Device, state: Path | None = None) -> Records:
     return Records(by_key)
 
 
+def chooser_named(conv: str, device: Device) -> Chooser:
+    """What records and rules say for auto; rules alone for a variant by name. Raises ConfigError, as `Rules`."""
+    return chooser_for(device) if conv == "auto" else Rules(conv)
+
+
 def is_refused(site: Site[Any], choice: Choice, tuned: Tuned) -> bool:
     """Whether `choice`, with its kernels as they are now, must not be used."""
     return any(

@@ -71,7 +71,7 @@ def open_runtime(model: Model, worker: config.Worker, *, cache: Path | None = No
         from edged.worker.numpy_runtime import NumpyRuntime
 
         return NumpyRuntime(model.graph.checked(), model.input)
-    device = _opencl_device(worker.device)
+    device = opencl_device(worker.device)
     from edged.engine.records import chooser_for
     from edged.engine.runtime import Runtime
 
@@ -90,7 +90,7 @@ def open_runtime(model: Model, worker: config.Worker, *, cache: Path | None = No
 
 def device_name(worker: config.Worker) -> str:
     """The name of the device that `open_runtime` would take. Raises DeviceError."""
-    return NUMPY if is_numpy(worker) else _opencl_device(worker.device).name
+    return NUMPY if is_numpy(worker) else opencl_device(worker.device).name
 
 
 def is_numpy(worker: config.Worker) -> bool:
@@ -110,7 +110,8 @@ def opencl_devices() -> "tuple[Device, ...]":
     return devices
 
 
-def _opencl_device(name: str) -> "Device":
+def opencl_device(name: str) -> "Device":
+    """The one that fits `name`, as in the config. Raises DeviceError, which lists those that there are."""
     try:
         opencl_devices()
     except DeviceError as error:

@@ -46,6 +46,7 @@ def test_a_short_run_keeps_a_record_and_says_what_it_brought(model: Path, tmp_pa
     ("mistake", "code", "words"),
     [
         (("--minutes", 0), 2, "--minutes above 0"),
+        (("--batch", 65), 2, "expected 1 to 64 frames"),
         (("--device", "numpy"), 2, "numpy has no variants"),
         (("--device", "Voodoo"), 3, "no OpenCL device fits 'Voodoo'"),
     ],

@@ -1,4 +1,4 @@
-"""The images that `edged bench` runs: random ones for time, pictures of the user's own for errors."""
+"""The images that a measurement runs: random ones for time, pictures of the user's own for errors."""
 
 from pathlib import Path
 
