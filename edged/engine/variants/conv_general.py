@@ -36,7 +36,7 @@ def _items(site: Site[Conv], tile: int, outs: int) -> int:
 def _launches(site: Site[Conv], parameters: Parameters) -> tuple[Launch, ...]:
     (source, *residual), target = site.inputs, site.output
     shape = {name: parameters[name] for name in ("TILE", "OUTS")}
-    items = _items(site, *shape.values())
+    items = _items(site, shape["TILE"], shape["OUTS"])
     return (
         Launch(
             kernel="conv_general",

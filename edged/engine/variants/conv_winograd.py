@@ -57,7 +57,7 @@ def _most_tiles(site: Site[Conv]) -> int:
 
 def _cost(site: Site[Conv], parameters: Parameters) -> float:
     """Products of all frequencies, transforms that all channels of the other side share, and a launch."""
-    source, target, (output, tiles) = site.inputs[0], site.output, parameters.values()
+    source, target, output, tiles = site.inputs[0], site.output, parameters["OUTPUT"], parameters["TILES"]
     groups = -(-_count(site, output) // tiles) * target.frames
     products = (output + 2) ** 2 * max(groups * (max(tiles, LATENCY) + OVERHEAD), _wait(site))
     transforms = groups * tiles * TRANSFORM[output] * (1 / source.channels + 1 / target.channels)
