@@ -76,13 +76,15 @@ class Runtime:
         programs.prepare(plan.launches)
         executable = Executable(plan, context, device, programs, in_flight, packed)
         with device_errors(device.name, "mapping memory"):
-            slots = [
-                Copied(self._compute, upload, *ends) if upload else Mapped(self._compute, *ends)
-                for ends in zip(executable.images, executable.outputs, strict=True)
-            ]
+            slots = self._make_slots(executable, upload)
         self._slots: Iterator[tuple[Slot, Steps]] = itertools.cycle(zip(slots, executable.forward, strict=True))
         self._closed = False
         self._submitting = threading.Lock()
+
+    def _make_slots(self, executable: Executable, upload: cl.CommandQueue | None) -> list[Slot]:
+        """One for each job in flight: copied by the queue `upload`, or mapped where there is none."""
+        ends = zip(executable.images, executable.outputs, strict=True)
+        return [Copied(self._compute, upload, *each) if upload else Mapped(self._compute, *each) for each in ends]
 
     def submit(self, images: NDArray[np.uint8]) -> Pending:
         """Enqueue a job, uint8 RGB [1 … batch, height, width, 3], without waiting for it.
