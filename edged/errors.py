@@ -32,7 +32,7 @@ class ImageError(EdgedError):
 
 
 class DeviceError(EdgedError):
-    """A device that is absent, or that failed."""
+    """A device that is absent, in use by another process, or that failed."""
 
     exit_code = 3
 

@@ -16,7 +16,7 @@ LEVELS = (
     {"engine", "model", "energy"},
     {
         "config", "config_file", "config_mistakes", "yaml_places", "messages", "metrics",
-        "errors", "clock", "paths", "log", "child", "backoff", "entries",
+        "errors", "clock", "paths", "log", "child", "backoff", "entries", "exclusive",
     },
 )  # fmt: skip
 WITHIN_A_LEVEL = {

@@ -6,6 +6,7 @@ import time
 import numpy as np
 import zmq
 
+from edged import exclusive
 from edged.config import Config, Worker
 from edged.energy.find import Rails, find_rails
 from edged.energy.meter import Meter
@@ -14,7 +15,7 @@ from edged.model.package import Model, load_model
 from edged.paths import cache_directory
 from edged.worker.fresh_start import programs_in, start_again_if_compiled
 from edged.worker.loop import Loop, Served
-from edged.worker.runtime import ModelRuntime, open_runtime
+from edged.worker.runtime import ModelRuntime, is_numpy, open_runtime, opencl_device
 from edged.worker.scores import ends_in_softmax
 
 WARM_UP_RUNS = 2  # some devices compile at the first launch; the second one runs as all later ones will
@@ -25,7 +26,8 @@ log = logging.getLogger("edged.worker")
 def run_worker(config: Config, index: int, hub_address: str) -> None:
     """Serve the hub with `config.workers[index]` until it says stop.
 
-    Raises ModelError, DeviceError, or MessageError where the hub refuses this worker.
+    Raises ModelError, DeviceError (also where another worker drives the device), or MessageError where the hub
+    refuses this worker.
     """
     worker = config.workers[index]
     start = time.perf_counter()
@@ -33,6 +35,7 @@ def run_worker(config: Config, index: int, hub_address: str) -> None:
     loaded = time.perf_counter()
     cache = cache_directory() / "programs"
     cached = programs_in(cache)
+    _hold_device(worker)
     runtime = open_runtime(model, worker, cache=cache)
     opened = time.perf_counter()
     warm_up(runtime, model, worker.batch)
@@ -47,6 +50,13 @@ def run_worker(config: Config, index: int, hub_address: str) -> None:
     served = Served(model.input.width, model.input.height, worker.batch, ends_in_softmax(model.graph))
     del model  # its weights are the runtime's now
     _serve(hub_address, hello, Loop(runtime, served, Meter(rails.rails)))
+
+
+def _hold_device(worker: Worker) -> None:
+    """Beside a worker that is stuck in the driver of an OpenCL device there must not be a second one."""
+    if not is_numpy(worker):
+        device = opencl_device(worker.device)
+        exclusive.hold(f"device-{device.platform}-{device.name}")
 
 
 def warm_up(runtime: ModelRuntime, model: Model, batch: int) -> None:

@@ -142,6 +142,22 @@ def test_a_bad_model_ends_a_worker_with_one_message(tmp_path: Path, make: Callab
     assert "Traceback" not in errors
 
 
+@pytest.mark.skipif("auto" not in DEVICES, reason="no OpenCL runtime")
+def test_a_device_that_a_stopped_worker_holds_is_refused_to_a_second_one(tmp_path: Path) -> None:
+    file = models.small_network(tmp_path / "model.onnx")
+    (tmp_path / "second").mkdir()
+
+    with worker_process(tmp_path, config(file, "auto")) as first:
+        first.hello()
+        first.process.send_signal(signal.SIGSTOP)
+        with worker_process(tmp_path / "second", config(file, "auto")) as second:
+            errors = second.errors()
+
+            assert second.exit_code() == 3
+    assert f"is in use by process {first.process.pid} (edged worker 0), which is stopped (state T)" in errors
+    assert "Traceback" not in errors
+
+
 def test_an_unknown_device_ends_a_worker_with_one_message(tmp_path: Path) -> None:
     file = models.small_network(tmp_path / "model.onnx")
 
