@@ -16,7 +16,7 @@ LEVELS = (
     {"engine", "model", "energy"},
     {
         "config", "config_file", "config_mistakes", "yaml_places", "messages", "metrics",
-        "errors", "clock", "paths", "log", "child", "backoff", "entries", "exclusive",
+        "errors", "clock", "paths", "log", "child", "backoff", "entries", "exclusive", "systemd",
     },
 )  # fmt: skip
 WITHIN_A_LEVEL = {

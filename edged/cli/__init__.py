@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from edged import __version__
 from edged.cli.progress import show_compiling
 from edged.errors import ConfigError, EdgedError
+from edged.systemd import is_started_by_systemd
 
 VERBS = {
     "run": "start the daemon: cameras, worker, prediction stream, metrics",
@@ -60,5 +61,4 @@ def run_command_line(argv: Sequence[str]) -> int:
 
 
 def _exit_code(error: EdgedError) -> int:
-    started_by_systemd = os.environ.get("SYSTEMD_EXEC_PID") == str(os.getpid())
-    return EX_CONFIG if started_by_systemd and isinstance(error, ConfigError) else error.exit_code
+    return EX_CONFIG if is_started_by_systemd() and isinstance(error, ConfigError) else error.exit_code

@@ -1,0 +1,71 @@
+"""What systemd is told, and what it asks for: sd_notify(3) and sd_watchdog_enabled(3).
+
+Each function does nothing where no systemd listens. None blocks for long, none raises.
+"""
+
+import os
+import socket
+import time
+
+MICROSECONDS = 1_000_000
+PATIENCE_S = 0.5  # systemd reads at once; one that does not must not stop the hub
+
+
+def is_started_by_systemd() -> bool:
+    """Whether this very process is the one that a unit has started, not a child of it."""
+    return os.environ.get("SYSTEMD_EXEC_PID") == str(os.getpid())
+
+
+def ready(status: str = "") -> bool:
+    """The service does its work, or has finished reloading. False where nobody was told."""
+    return _tell("READY=1", *([f"STATUS={status}"] if status else []))
+
+
+def status(text: str) -> bool:
+    """One line that `systemctl status` shows."""
+    return _tell(f"STATUS={text}")
+
+
+def reloading() -> bool:
+    """A reload begins; `ready` must follow."""
+    return _tell("RELOADING=1", f"MONOTONIC_USEC={time.monotonic_ns() // 1000}")
+
+
+def stopping() -> bool:
+    """The service is about to end."""
+    return _tell("STOPPING=1")
+
+
+def extend_timeout(seconds: float) -> bool:
+    """Starting, reloading or stopping takes longer: wait for so many more seconds."""
+    return _tell(f"EXTEND_TIMEOUT_USEC={round(seconds * MICROSECONDS)}")
+
+
+def watchdog() -> bool:
+    """The service has made progress. Never call this from a timer alone: see `edged.hub.heartbeat`."""
+    return _tell("WATCHDOG=1")
+
+
+def watchdog_interval_s() -> float | None:
+    """Seconds after which systemd kills this process if `watchdog` is not called; None: never."""
+    microseconds = os.environ.get("WATCHDOG_USEC", "")
+    for_whom = os.environ.get("WATCHDOG_PID", str(os.getpid()))
+    if for_whom != str(os.getpid()) or not microseconds.isdecimal() or int(microseconds) == 0:
+        return None
+    return int(microseconds) / MICROSECONDS
+
+
+def _tell(*lines: str) -> bool:
+    path = os.environ.get("NOTIFY_SOCKET", "")
+    if path[:1] not in {"/", "@"}:
+        return False
+    address = "\0" + path[1:] if path.startswith("@") else path  # "@": Linux's abstract namespace
+    message = "\n".join(" ".join(line.splitlines()) for line in lines)
+    try:
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_CLOEXEC) as sender:
+            sender.settimeout(PATIENCE_S)
+            sender.connect(address)
+            sender.sendall(message.encode())
+    except OSError:
+        return False
+    return True
