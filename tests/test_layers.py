@@ -15,7 +15,7 @@ LEVELS = (
     {"hub", "camera", "worker", "client"},
     {"engine", "model", "energy"},
     {
-        "config", "config_file", "config_mistakes", "yaml_places", "messages", "metrics",
+        "config", "config_file", "config_mistakes", "yaml_places", "messages", "metrics", "keys",
         "errors", "clock", "paths", "log", "child", "backoff", "entries", "exclusive", "systemd",
     },
 )  # fmt: skip
@@ -24,7 +24,7 @@ WITHIN_A_LEVEL = {
     ("__main__", "cli"),
 }  # besides the shared modules, which may import each other
 HUB_MUST_NOT_IMPORT = {"cv2", "pyopencl", "onnx", "numpy", "edged.camera", "edged.worker", "edged.engine"}
-CLIENT_NEEDS_ONLY = {"edged.client", "edged.messages", "edged.errors", "edged.clock"}
+CLIENT_NEEDS_ONLY = {"edged.client", "edged.messages", "edged.errors", "edged.clock", "edged.keys"}
 
 
 def source_files() -> list[Path]:

@@ -24,6 +24,7 @@ VERBS = {
     "bench": "time a network on a device",
     "profile": "time each kernel of a network on a device",
     "tune": "find the fastest kernels for a network on a device",
+    "keys": "make the keys of a hub or a subscriber",
     "config": "print the JSON Schema of the config file",
     "camera": "one camera process (the hub starts it)",
     "worker": "one worker process (the hub starts it)",
