@@ -15,6 +15,11 @@ def now_ns() -> int:
     return time.monotonic_ns()
 
 
+def nanoseconds(seconds: float) -> int:
+    """For a duration from the config."""
+    return round(seconds * NANOSECONDS)
+
+
 def seconds_since(start_ns: int) -> float:
     """Seconds between `start_ns` (from `now_ns`) and now."""
     return (now_ns() - start_ns) / NANOSECONDS

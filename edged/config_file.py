@@ -35,6 +35,14 @@ def load_config(path: Path) -> Config:
     return _with_absolute_paths(config, path.absolute().parent)
 
 
+def save_config(config: Config, path: Path) -> None:
+    """Write what `load_config` will read as the same config, in one step, for this user alone. Raises OSError."""
+    unfinished = path.with_name(f"{path.name}.new")
+    unfinished.touch(mode=0o600)
+    unfinished.write_text(config.model_dump_json())
+    unfinished.replace(path)
+
+
 def password_of(camera: Camera) -> str | None:
     """The camera's password from its file or environment variable; None where the config names neither.
 

@@ -175,7 +175,29 @@ class Stop(Message):
     refused: str | None = None
 
 
-LinkMessage = CameraHello | Capture | Grant | Frame | CameraReport | WorkerHello | Job | Scores | JobFailed | Stop
+# ── `edged reload` and hub ──────────────────────────────────────────────────────────────────────
+
+
+class ReloadRequest(Message):
+    """To the hub: read your config file again."""
+
+    kind: Literal["reload"] = "reload"
+    protocol: int = SCHEMA
+
+
+class Reloaded(Message):
+    """From the hub: what the file has changed, or why the config before goes on (not `accepted`)."""
+
+    kind: Literal["reloaded"] = "reloaded"
+    accepted: bool
+    message: str
+
+
+LinkMessage = (
+    CameraHello | Capture | Grant | Frame | CameraReport
+    | WorkerHello | Job | Scores | JobFailed | Stop
+    | ReloadRequest | Reloaded
+)  # fmt: skip
 
 _LINK: TypeAdapter[LinkMessage] = TypeAdapter(Annotated[LinkMessage, Field(discriminator="kind")])
 

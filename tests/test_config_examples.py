@@ -7,7 +7,7 @@ import jsonschema
 import pytest
 
 from edged.cli import run_command_line
-from edged.config_file import json_schema, load_config
+from edged.config_file import json_schema, load_config, save_config
 from edged.yaml_places import read
 from tests.conftest import ROOT
 
@@ -34,6 +34,14 @@ def test_the_schema_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
 def test_each_example_loads_and_fits_the_schema(path: Path) -> None:
     jsonschema.Draft202012Validator(json.loads(SCHEMA.read_text())).validate(read(path.read_text()).value)
     assert load_config(path).cameras
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+def test_a_saved_config_is_read_again_as_the_same_by_this_user_alone(path: Path, tmp_path: Path) -> None:
+    config, saved = load_config(path), tmp_path / "config.json"
+    save_config(config, saved)
+    assert load_config(saved) == config
+    assert saved.stat().st_mode & 0o777 == 0o600
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)

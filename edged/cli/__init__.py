@@ -17,6 +17,7 @@ from edged.systemd import is_started_by_systemd
 
 VERBS = {
     "run": "start the daemon: cameras, worker, prediction stream, metrics",
+    "reload": "let the daemon read its config again",
     "check": "validate a config, its model, device and addresses; say what would run",
     "devices": "list OpenCL devices, cameras and power sensors",
     "subscribe": "print predictions as they are published",

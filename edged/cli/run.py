@@ -38,7 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Run until the end, a limit or a signal, then print the summary."""
     log.configure()
-    path = (arguments.config or _demo()).absolute()
+    path = config_or_demo(arguments.config)
     config = load_config(path)
     lines = sys.stderr if arguments.json else sys.stdout
     start = time.monotonic()
@@ -62,9 +62,10 @@ def _is_journal(lines: TextIO) -> bool:
     return stream == f"{status.st_dev}:{status.st_ino}"
 
 
-def _demo() -> Path:
-    if not DEMO.is_file():
+def config_or_demo(path: Path | None) -> Path:
+    """The absolute path of the config that the user has named, or of the demo's. Raises ConfigError."""
+    if path is None and not DEMO.is_file():
         raise ConfigError(
             f"no config given, and there is no {DEMO} here: name a file, as in `edged run edged.yaml`"
         )
-    return DEMO
+    return (path or DEMO).absolute()

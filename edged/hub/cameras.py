@@ -23,9 +23,32 @@ class Cameras:
         self._heard_ns: dict[str, int] = {}
         self._reports: dict[str, CameraReport] = {}
         self.ended: set[str] = set()
+        self.removed: set[str] = set()
+        self._replaced: set[str] = set()  # the process is to end, and another one to take its place
         for name in router.cameras:
-            metrics.camera_up.labels(name).set(0)
-            metrics.reconnects.labels(name).inc(0)
+            self.add(name)
+
+    def add(self, name: str) -> None:
+        """One more camera of the config; its process will say hello."""
+        self._router.add_camera(name)
+        self.ended.discard(name)
+        self.removed.discard(name)
+        self._metrics.camera_up.labels(name).set(0)
+        self._metrics.reconnects.labels(name).inc(0)
+
+    def remove(self, name: str) -> None:
+        """The config has it no more: what is under way is still predicted."""
+        self._link.send(f"camera/{name}", Stop())
+        self.ended.add(name)
+        self.removed.add(name)
+        self._metrics.camera_up.remove(name)
+
+    def replace(self, name: str) -> bool:
+        """Let the process end and another one come, with the new settings; False where it cannot be told."""
+        if not self._link.send(f"camera/{name}", Stop()):
+            return False
+        self._replaced.add(name)
+        return True
 
     def take(self, received: Received, now: int) -> list[Notice]:
         """A message from a camera. One that is not of this config is refused."""
@@ -60,7 +83,8 @@ class Cameras:
 
     def left(self, name: str) -> None:
         """The process has ended."""
-        self._metrics.camera_up.labels(name).set(0)
+        if name not in self.removed:
+            self._metrics.camera_up.labels(name).set(0)
         for known in (self._greeted, self._heard_ns, self._reports):
             known.pop(name, None)
         if name not in self.ended:
@@ -109,9 +133,14 @@ class Cameras:
     def _report(self, report: CameraReport) -> list[Notice]:
         name, before = report.camera, self._reports.get(report.camera)
         self._router.camera_reported(name, report.count)
+        if name in self.removed:
+            return []
         self._reports[name] = report
         self._metrics.camera_up.labels(name).set(report.up)
         self._metrics.reconnects.labels(name).inc(max(0, report.reconnects - (before.reconnects if before else 0)))
+        if report.ended and name in self._replaced:
+            self._replaced.discard(name)
+            return []
         if report.ended:
             self.ended.add(name)
             return [Notice("camera_ended", f"camera {name} has come to its end", camera=name)]

@@ -24,11 +24,13 @@ class Display:
         if now - self._shown_ns < self._every_ns:
             return
         seconds = (now - self._shown_ns) / NANOSECONDS
-        width = max(len(name) for name in self._parts.router.cameras)
-        for name, camera in self._parts.router.cameras.items():
+        cameras = self._parts.router.cameras
+        names = [name for name in cameras if name not in self._parts.cameras.removed]
+        width = max(map(len, names))
+        for name in names:
             tally = self._parts.tally.cameras[name]
             state = self._energy() if tally.since_line else self._why_nothing(name)
-            self._show(camera_line(name, width, seconds, tally=tally, ledger=camera.ledger, state=state))
+            self._show(camera_line(name, width, seconds, tally=tally, ledger=cameras[name].ledger, state=state))
             tally.since_line = 0
         self._shown_ns = now
 

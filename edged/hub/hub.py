@@ -15,10 +15,12 @@ from edged.hub.limits import Limits
 from edged.hub.link import Received
 from edged.hub.notice import Notice
 from edged.hub.parts import Parts, open_parts
+from edged.hub.reload import Reload
 from edged.hub.report import summary
 from edged.hub.shutdown import stop_children
 from edged.hub.signals import Signals
 from edged.hub.supervisor import EDGED
+from edged.messages import Reloaded, ReloadRequest
 
 TICK_NS = NANOSECONDS
 MESSAGES_A_TURN = 256  # then timers have their turn, even under a flood
@@ -40,8 +42,8 @@ def run_hub(
     """
     with ExitStack() as resources:
         signals = resources.enter_context(Signals())
-        parts = open_parts(config, path, limits, program=program, resources=resources)
-        hub = Hub(parts, limits, signals, Display(parts, show, line_every_s))
+        parts = open_parts(config, limits, program=program, resources=resources)
+        hub = Hub(parts, limits, signals, Display(parts, show, line_every_s), Reload(parts, config, path))
         try:
             hub.run()
         finally:
@@ -52,11 +54,12 @@ def run_hub(
 class Hub:
     """The loop, and what it remembers from turn to turn."""
 
-    def __init__(self, parts: Parts, limits: Limits, signals: Signals, display: Display) -> None:
+    def __init__(self, parts: Parts, limits: Limits, signals: Signals, display: Display, reload: Reload) -> None:
         self._parts = parts
         self._limits = limits
         self._signals = signals
         self._display = display
+        self._reload = reload
         self._first_ready_ns: int | None = None
         self._next_tick_ns = now_ns() + TICK_NS
         self._supervise_ns = now_ns()
@@ -104,9 +107,16 @@ class Hub:
         return False
 
     def _take(self, received: Received) -> list[Notice]:
+        if isinstance(received.message, ReloadRequest):
+            return self._reload_for(received.peer)
         if received.peer.startswith("worker/"):
             return self._parts.workers.take(received)
         return self._parts.cameras.take(received, now_ns())
+
+    def _reload_for(self, peer: str) -> list[Notice]:
+        notice = self._reload.now()
+        self._parts.link.send(peer, Reloaded(accepted=not notice.is_bad, message=notice.message))
+        return [notice]
 
     def _take_last(self, received: Received) -> None:
         """A message after the end: frames are counted, answers come too late."""
@@ -146,6 +156,8 @@ class Hub:
     def _supervise(self, now: int) -> None:
         """After a signal (a child may have ended), when a child is to be started, and each second to be sure."""
         self._signals.clear()
+        if self._signals.take_reload():
+            self._happened(self._reload.now())
         for notice in self._parts.supervisor.step(now):
             self._lost(notice)
         due_ns = self._parts.supervisor.next_due_ns()

@@ -14,6 +14,8 @@ Happening = Literal[
     "refused",
     "job_failed",
     "journal_set_aside",
+    "config_reloaded",
+    "config_refused",
 ]
 
 
@@ -30,4 +32,4 @@ class Notice:
     @property
     def is_bad(self) -> bool:
         """Whether it deserves a warning."""
-        return self.event not in {"camera_up", "camera_ended", "worker_up"}
+        return self.event not in {"camera_up", "camera_ended", "worker_up", "config_reloaded"}

@@ -3,13 +3,14 @@
 import logging
 import sqlite3
 import time
+from functools import cache
 
 from edged.hub.journal import Journal
 from edged.hub.notice import Notice
 from edged.hub.prediction import Origin, is_right, predict
 from edged.hub.publisher import Publisher
 from edged.hub.tally import Tally
-from edged.messages import STAGES, Frame, Prediction, Scores, WorkerHello, to_json
+from edged.messages import Frame, Prediction, Scores, WorkerHello, to_json
 from edged.metrics import Metrics
 
 log = logging.getLogger("edged.hub")
@@ -27,9 +28,7 @@ class Outlet:
         self._first_seq = self._next_seq = journal.next_seq
         self._journal_fails = False
         # a label costs more to look up than to count, and these are counted with each frame
-        self._stages = {
-            camera: {stage: metrics.stage.labels(camera, stage) for stage in STAGES} for camera in tally.cameras
-        }
+        self._stage_of = cache(metrics.stage.labels)
 
     def publish(self, frame: Frame, place: int, scores: Scores, hello: WorkerHello) -> None:
         """Publish the prediction of `frame`, number `place` of the job that `scores` answer."""
@@ -70,7 +69,7 @@ class Outlet:
         metrics, camera = self._metrics, prediction.camera
         metrics.predictions.labels(camera, prediction.model.name).inc()
         for stage, seconds in prediction.seconds:
-            self._stages[camera][stage].observe(seconds)
+            self._stage_of(camera, stage).observe(seconds)
         if prediction.energy.joules is not None:
             metrics.inference_joules.labels(prediction.energy.method).observe(prediction.energy.joules)
         right = is_right(prediction)

@@ -1,16 +1,16 @@
 """Puts a hub together: whatever must be opened is open before a child is started."""
 
-import shutil
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
 import zmq
 
 from edged import __version__
-from edged.clock import NANOSECONDS
+from edged.clock import nanoseconds
 from edged.config import Config
+from edged.config_file import save_config
 from edged.errors import ConfigError
 from edged.hub.cameras import Cameras
 from edged.hub.journal import Journal
@@ -18,6 +18,7 @@ from edged.hub.limits import Limits
 from edged.hub.link import Link
 from edged.hub.notice import Notice
 from edged.hub.outlet import Outlet
+from edged.hub.private import link_address, private_folder, snapshot_path
 from edged.hub.publisher import Publisher
 from edged.hub.replay import Replay
 from edged.hub.router import Router
@@ -26,7 +27,7 @@ from edged.hub.supervisor import Supervisor
 from edged.hub.tally import Tally
 from edged.hub.workers import Workers
 from edged.metrics import Metrics, serve
-from edged.paths import private_runtime_directory, state_directory
+from edged.paths import journal_path, runtime_directory
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,11 +43,10 @@ class Parts:
     supervisor: Supervisor
     metrics: Metrics
     tally: Tally
+    snapshot: Path
 
 
-def open_parts(
-    config: Config, path: Path, limits: Limits, *, program: Sequence[str], resources: ExitStack
-) -> Parts:
+def open_parts(config: Config, limits: Limits, *, program: Sequence[str], resources: ExitStack) -> Parts:
     """The parts of a hub, which `resources` closes. Raises ConfigError for what is in use or cannot be."""
     metrics, tally, router = Metrics(__version__), Tally(list(config.cameras)), _router(config)
     journal = _journal(config, resources)
@@ -55,8 +55,12 @@ def open_parts(
     publisher = Publisher(context, config.node, config.publish.address, config.publish.replay)
     replay = Replay(context, config.publish.replay, journal)
     _serve_metrics(metrics, config.metrics.address, resources)
-    address = resources.enter_context(_private_address())
-    link = Link(context, address)
+    folder = resources.enter_context(
+        private_folder(runtime_directory(journal_path(config.node, config.journal.path)))
+    )
+    snapshot = snapshot_path(folder)
+    save_config(config, snapshot)
+    link = Link(context, link_address(folder))
     outlet = Outlet(config.node, publisher, journal, metrics, tally)
     if journal.set_aside:
         message = f"the journal was damaged: it is now {journal.set_aside}, and a new one begins"
@@ -70,9 +74,9 @@ def open_parts(
         top=config.publish.top,
         may_publish=lambda: not limits.are_enough(tally.predictions),
     )
-    supervisor = Supervisor(config, path, address, program)
+    supervisor = Supervisor(config, snapshot, link_address(folder), program)
     cameras = Cameras(router, link, metrics)
-    return Parts(router, link, replay, outlet, cameras, workers, supervisor, metrics, tally)
+    return Parts(router, link, replay, outlet, cameras, workers, supervisor, metrics, tally, snapshot)
 
 
 def _router(config: Config) -> Router:
@@ -80,13 +84,13 @@ def _router(config: Config) -> Router:
     return Router(
         config.cameras,
         keep=freshness.keep,
-        max_age_ns=round(freshness.max_age_s * NANOSECONDS),
-        deadline_ns=round(freshness.deadline_s * NANOSECONDS),
+        max_age_ns=nanoseconds(freshness.max_age_s),
+        deadline_ns=nanoseconds(freshness.deadline_s),
     )
 
 
 def _journal(config: Config, resources: ExitStack) -> Journal:
-    path = config.journal.path or state_directory() / config.node / "journal.sqlite"
+    path = journal_path(config.node, config.journal.path)
     journal = Journal(path, config.journal.max_predictions)
     resources.callback(journal.close)
     return journal
@@ -100,13 +104,3 @@ def _serve_metrics(metrics: Metrics, address: str, resources: ExitStack) -> None
         raise ConfigError(unusable("metrics.address", address, error.errno, error.strerror)) from None
     resources.callback(server.server_close)
     resources.callback(server.shutdown)
-
-
-@contextmanager
-def _private_address() -> Iterator[str]:
-    """An ipc:// address that this user alone can reach."""
-    directory = private_runtime_directory()
-    try:
-        yield f"ipc://{directory}/hub"
-    finally:
-        shutil.rmtree(directory, ignore_errors=True)

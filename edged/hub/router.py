@@ -57,7 +57,15 @@ class Router:
         self._deadline_ns = deadline_ns
         self._numbers = count()
 
+    def set_freshness(self, *, keep: int, max_age_ns: int, deadline_ns: int) -> None:
+        """From now on; a job that is in flight keeps its deadline."""
+        self._keep, self._max_age_ns, self._deadline_ns = keep, max_age_ns, deadline_ns
+
     # ── cameras ──
+
+    def add_camera(self, name: str) -> None:
+        """One more camera; one that was there before goes on with its ledger."""
+        self.cameras.setdefault(name, Camera())
 
     def camera_started(self, name: str, *, waits: bool) -> None:
         """A camera process has said hello; one that waits may fill what is free of its slot."""

@@ -1,4 +1,4 @@
-"""SIGINT, SIGTERM and SIGCHLD as something a poller can wait for."""
+"""SIGINT, SIGTERM, SIGHUP and SIGCHLD as something a poller can wait for."""
 
 import signal
 import socket
@@ -13,12 +13,14 @@ class Signals:
 
     def __init__(self) -> None:
         self.stops = 0
+        self._reload = False
 
     def __enter__(self) -> Self:
         self._read, self._write = socket.socketpair()
         self._read.setblocking(False)
         self._write.setblocking(False)
         self._before = {number: signal.signal(number, self._stop) for number in STOPPING}
+        self._before[signal.SIGHUP] = signal.signal(signal.SIGHUP, self._hang_up)
         self._before[signal.SIGCHLD] = signal.signal(signal.SIGCHLD, _wake_only)
         self._wakeup = signal.set_wakeup_fd(self._write.fileno(), warn_on_full_buffer=False)
         return self
@@ -43,6 +45,14 @@ class Signals:
                 pass
         except BlockingIOError:
             return
+
+    def take_reload(self) -> bool:
+        """Whether a SIGHUP has come since the last time."""
+        reload, self._reload = self._reload, False
+        return reload
+
+    def _hang_up(self, number: int, frame: FrameType | None) -> None:
+        self._reload = True
 
     def _stop(self, number: int, frame: FrameType | None) -> None:
         self.stops += 1

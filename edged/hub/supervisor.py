@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from edged.clock import now_ns
 from edged.config import Config
 from edged.errors import ConfigError, DeviceError, EdgedError, ModelError
 from edged.hub.child import Child, describe_exit
@@ -66,6 +67,14 @@ class Supervisor:
         """The camera's source is at its end: the process exits, and stays so."""
         self._ended.add(name)
         self._cameras[name].due_ns = None  # its end may have been seen before its last words were read
+
+    def add_camera(self, name: str) -> None:
+        """Start a process for it, or another one after the one that is about to end."""
+        self._ended.discard(name)
+        if name not in self._cameras:
+            self._cameras[name] = self._child("camera", name, name)
+        elif not self._cameras[name].running:
+            self._cameras[name].due_ns = now_ns()
 
     def kill_worker(self, cause: str = "") -> None:
         """It hangs. `cause`: `deadline` or `device_error`, else its own end says why; `step` will tell of it."""

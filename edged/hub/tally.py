@@ -62,6 +62,10 @@ class Tally:
         """Joules a prediction, of those whose energy is known; None where it is of none."""
         return self.joules / self.with_joules if self.with_joules else None
 
+    def add_camera(self, name: str) -> None:
+        """One more camera."""
+        self.cameras.setdefault(name, CameraTally())
+
     def add(self, prediction: Prediction) -> None:
         """Take one in."""
         self.predictions += 1

@@ -36,7 +36,7 @@ class Workers:
         self._outlet = outlet
         self._metrics = metrics
         self._node = node
-        self._top = top
+        self.top = top  # labels in each prediction
         self._may_publish = may_publish
 
     @property
@@ -61,7 +61,7 @@ class Workers:
         unreachable = []
         while assigned := self._router.assign(now_ns()):
             job = Job(
-                job=assigned.job, frames=len(assigned.frames), top=self._top, deadline_ns=assigned.deadline_ns
+                job=assigned.job, frames=len(assigned.frames), top=self.top, deadline_ns=assigned.deadline_ns
             )
             if not self._link.send(f"worker/{assigned.worker}", job, [held.pixels for held in assigned.frames]):
                 self.left(assigned.worker, "worker_lost")

@@ -1,0 +1,59 @@
+"""Another config for a hub that runs: checked whole, then applied; one that fails changes nothing."""
+
+from pathlib import Path
+
+from edged.clock import nanoseconds
+from edged.config import Config
+from edged.config_file import load_config, password_of, save_config
+from edged.errors import ConfigError
+from edged.hub.changes import Changes, changes
+from edged.hub.notice import Notice
+from edged.hub.parts import Parts
+
+
+class Reload:
+    """Reads the config file again when it is told to."""
+
+    def __init__(self, parts: Parts, config: Config, path: Path) -> None:
+        """`config`: what the hub runs by, as it was read from `path`."""
+        self._parts = parts
+        self._config = config
+        self._path = path
+
+    def now(self) -> Notice:
+        """What has changed, or why nothing has."""
+        try:
+            found = changes(self._config, _checked(self._path))
+            save_config(found.config, self._parts.snapshot)
+        except (ConfigError, OSError) as error:
+            return Notice("config_refused", f"{error}; the config before goes on")
+        self._config = found.config
+        self._apply(found)
+        return Notice("config_reloaded", f"{self._path} is applied: {found}")
+
+    def _apply(self, found: Changes) -> None:
+        for name in found.added:
+            self._parts.tally.add_camera(name)
+            self._parts.cameras.add(name)
+            self._parts.supervisor.add_camera(name)
+        for name in found.removed:
+            self._parts.cameras.remove(name)
+            self._parts.supervisor.camera_has_ended(name)
+        for name in found.changed:
+            if not self._parts.cameras.replace(name):
+                self._parts.supervisor.kill_camera(name)
+        freshness = found.config.freshness
+        self._parts.router.set_freshness(
+            keep=freshness.keep,
+            max_age_ns=nanoseconds(freshness.max_age_s),
+            deadline_ns=nanoseconds(freshness.deadline_s),
+        )
+        self._parts.workers.top = found.config.publish.top
+
+
+def _checked(path: Path) -> Config:
+    """The config at `path`, with every secret that it names. Raises ConfigError."""
+    config = load_config(path)
+    for camera in config.cameras.values():
+        password_of(camera)
+    return config

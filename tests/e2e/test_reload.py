@@ -1,0 +1,92 @@
+"""Another config while the daemon runs."""
+
+import json
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+from tests.cli.command import edged
+from tests.e2e.daemon import SYNTHETIC, Daemon, config_in, conserves, run_edged
+from tests.eventually import eventually
+
+
+@pytest.fixture
+def daemon(tmp_path: Path) -> Iterator[Daemon]:
+    with run_edged(tmp_path) as daemon:
+        daemon.first(1)
+        yield daemon
+
+
+def reload(daemon: Daemon, **sections: Any) -> tuple[int, str]:
+    """Change the file and say so; exit code and words of `edged reload`."""
+    path = daemon.folder / "edged.yaml"
+    path.write_text(json.dumps({**daemon.config, **sections}))
+    done = edged("reload", path, env={"XDG_STATE_HOME": str(daemon.folder)})
+    return done.returncode, done.stderr
+
+
+def test_a_camera_more_and_a_camera_less(daemon: Daemon) -> None:
+    code, words = reload(daemon, cameras={"yard": SYNTHETIC})
+    assert code == 0
+    assert "cameras added: yard; removed: demo" in words
+    assert daemon.first(1, camera="yard")
+    commands = [" ".join(child.cmdline()) for child in eventually(lambda: two_children(daemon))]
+    assert not any(" demo " in command for command in commands)
+    assert 'edged_camera_up{camera="demo"}' not in daemon.metrics()
+    assert conserves(daemon.stop())
+
+
+def two_children(daemon: Daemon) -> list[psutil.Process]:
+    children = daemon.children()
+    return children if len(children) == 2 else []
+
+
+def test_a_camera_with_new_settings_is_started_again_and_the_other_one_is_not(tmp_path: Path) -> None:
+    cameras = {"door": SYNTHETIC, "gate": SYNTHETIC}
+    with run_edged(tmp_path, config=config_in(tmp_path, cameras=cameras)) as daemon:
+        daemon.first(1, camera="door")
+        door, gate = daemon.child("door"), daemon.child("gate")
+        code, words = reload(daemon, cameras={**cameras, "gate": {**SYNTHETIC, "max_fps": 5}})
+        assert (code, "changed: gate" in words) == (0, True)
+        eventually(lambda: not gate.is_running())
+        daemon.first(1, camera="gate")
+        eventually(lambda: 'edged_frames_dropped_total{camera="gate",reason="max_fps"}' in daemon.metrics())
+        assert daemon.child("door").pid == door.pid
+        assert conserves(daemon.stop())
+
+
+def test_settings_take_effect_with_the_next_prediction(daemon: Daemon) -> None:
+    assert len(daemon.first(1)[0].top) > 1
+    assert reload(daemon, publish={**daemon.config["publish"], "top": 1})[0] == 0
+    assert len(daemon.first(2)[1].top) == 1
+
+
+def test_a_config_that_fails_changes_nothing_and_does_not_hurt_a_camera_that_starts_again(daemon: Daemon) -> None:
+    (daemon.folder / "edged.yaml").write_text("cameras: {demo: {sauce: 1}}")
+    done = edged("reload", daemon.folder / "edged.yaml", env={"XDG_STATE_HOME": str(daemon.folder)})
+    assert done.returncode == 2
+    assert "edged.yaml:1:18: cameras.demo: unknown key 'sauce'" in done.stderr
+    daemon.process.send_signal(signal.SIGHUP)
+    eventually(lambda: "the config before goes on" in daemon.log())
+    daemon.child("camera").kill()
+    seen = daemon.first(1)[0].seq
+    assert daemon.first(30)[-1].seq > seen
+
+
+def test_a_hang_up_reloads_too(daemon: Daemon) -> None:
+    path = daemon.folder / "edged.yaml"
+    path.write_text(json.dumps({**daemon.config, "freshness": {"max_age_s": 3}, "node": "another"}))
+    daemon.process.send_signal(signal.SIGHUP)
+    eventually(lambda: "settings: freshness.max_age_s; only after a restart: node" in daemon.log())
+    assert daemon.first(1)[0].node == "test"
+
+
+def test_nobody_to_tell_is_said(tmp_path: Path) -> None:
+    (tmp_path / "edged.yaml").write_text(json.dumps(config_in(tmp_path)))
+    done = edged("reload", tmp_path / "edged.yaml", env={"XDG_STATE_HOME": str(tmp_path)})
+    assert done.returncode == 1
+    assert "no edged runs by" in done.stderr
