@@ -4,33 +4,18 @@ import os
 import socket
 import time
 from collections.abc import Callable, Iterator
-from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from edged import systemd
 from tests.eventually import eventually
-
-
-class Manager:
-    """systemd's end of the socket."""
-
-    def __init__(self, address: str, patch: pytest.MonkeyPatch) -> None:
-        self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
-        self.socket.bind(address)
-        self.socket.settimeout(5)
-        patch.setenv("NOTIFY_SOCKET", address.replace("\0", "@"))
-
-    def heard(self) -> list[str]:
-        return self.socket.recv(4096).decode().split("\n")
+from tests.notified import Notified, notified
 
 
 @pytest.fixture(params=["path", "abstract"])
-def manager(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Manager]:
-    address = str(tmp_path / "notify") if request.param == "path" else f"\0{tmp_path.name}-{os.getpid()}"
-    manager = Manager(address, monkeypatch)
-    with closing(manager.socket):
+def manager(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Notified]:
+    with notified(tmp_path, monkeypatch, abstract=request.param == "abstract") as manager:
         yield manager
 
 
@@ -45,22 +30,22 @@ def manager(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.
         (lambda: systemd.extend_timeout(1.5), ["EXTEND_TIMEOUT_USEC=1500000"]),
     ],
 )
-def test_systemd_hears_each_of_these(manager: Manager, tell: Callable[[], bool], lines: list[str]) -> None:
+def test_systemd_hears_each_of_these(manager: Notified, tell: Callable[[], bool], lines: list[str]) -> None:
     assert tell()
-    assert manager.heard() == lines
+    assert eventually(lambda: manager.messages) == [lines]
 
 
-def test_a_reload_bears_the_monotonic_time_at_which_it_began(manager: Manager) -> None:
+def test_a_reload_bears_the_monotonic_time_at_which_it_began(manager: Notified) -> None:
     before = time.monotonic_ns() // 1000
     assert systemd.reloading()
-    reloading, stamp = manager.heard()
+    [[reloading, stamp]] = eventually(lambda: manager.messages)
     assert reloading == "RELOADING=1"
     assert before <= int(stamp.removeprefix("MONOTONIC_USEC=")) <= time.monotonic_ns() // 1000
 
 
-def test_a_status_of_several_lines_cannot_forge_another_message(manager: Manager) -> None:
+def test_a_status_of_several_lines_cannot_forge_another_message(manager: Notified) -> None:
     systemd.status("door is down\nSTOPPING=1")
-    assert manager.heard() == ["STATUS=door is down STOPPING=1"]
+    assert eventually(lambda: manager.lines) == ["STATUS=door is down STOPPING=1"]
 
 
 @pytest.mark.parametrize("address", [None, "", "vsock:2:1234", "/nonexistent/notify"])
@@ -71,12 +56,13 @@ def test_where_nobody_listens_nothing_happens(monkeypatch: pytest.MonkeyPatch, a
     assert not systemd.ready()
 
 
-def test_a_systemd_that_does_not_read_cannot_stop_the_hub(
-    manager: Manager, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(systemd, "PATIENCE_S", 0.01)
-    assert systemd.watchdog()
-    eventually(lambda: not systemd.watchdog())  # once the queue is full
+def test_a_systemd_that_does_not_read_cannot_stop_the_hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as deaf:
+        deaf.bind(str(tmp_path / "notify"))
+        monkeypatch.setenv("NOTIFY_SOCKET", str(tmp_path / "notify"))
+        monkeypatch.setattr(systemd, "PATIENCE_S", 0.01)
+        assert systemd.watchdog()
+        eventually(lambda: not systemd.watchdog())  # once the queue is full
 
 
 @pytest.mark.parametrize(

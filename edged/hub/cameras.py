@@ -97,6 +97,11 @@ class Cameras:
             del self._heard_ns[name]
         return silent
 
+    def is_up(self, name: str) -> bool:
+        """Whether it gives frames, by its own last word."""
+        report = self._reports.get(name)
+        return report is not None and report.up and name not in self.ended
+
     def state(self, name: str) -> str:
         """Why a camera gives no predictions, for people."""
         report = self._reports.get(name)

@@ -8,6 +8,7 @@ from typing import Any
 
 import zmq
 
+from edged import systemd
 from edged.clock import NANOSECONDS, now_ns
 from edged.config import Config
 from edged.hub.display import Display
@@ -17,6 +18,7 @@ from edged.hub.notice import Notice
 from edged.hub.parts import Parts, open_parts
 from edged.hub.reload import Reload
 from edged.hub.report import summary
+from edged.hub.service import Service
 from edged.hub.shutdown import stop_children
 from edged.hub.signals import Signals
 from edged.hub.supervisor import EDGED
@@ -60,6 +62,7 @@ class Hub:
         self._signals = signals
         self._display = display
         self._reload = reload
+        self._service = Service(parts)
         self._first_ready_ns: int | None = None
         self._next_tick_ns = now_ns() + TICK_NS
         self._supervise_ns = now_ns()
@@ -87,6 +90,7 @@ class Hub:
 
     def stop(self) -> None:
         """Stop every child; what waits or is in flight is dropped as `shutdown`."""
+        systemd.stopping()
         self._parts.router.give_up_all("shutdown")
         stop_children(self._parts.supervisor.children, self._parts.link, self._signals, self._take_last)
         self._count()
@@ -109,6 +113,7 @@ class Hub:
     def _take(self, received: Received) -> list[Notice]:
         if isinstance(received.message, ReloadRequest):
             return self._reload_for(received.peer)
+        self._service.heard(received.peer)
         if received.peer.startswith("worker/"):
             return self._parts.workers.take(received)
         return self._parts.cameras.take(received, now_ns())
@@ -130,6 +135,7 @@ class Hub:
             self._parts.supervisor.worker_is_ready()
             self._first_ready_ns = self._first_ready_ns or now_ns()
             self._parts.cameras.start_capture(self._parts.workers.first.model)
+            self._service.worker_is_ready()
         if notice.event == "camera_ended" and notice.camera:
             self._parts.supervisor.camera_has_ended(notice.camera)
         if notice.event == "job_failed" and notice.reason == "device_error":
@@ -138,6 +144,7 @@ class Hub:
     def _lost(self, notice: Notice) -> None:
         """A child has ended that should not have."""
         self._parts.outlet.announce(notice)
+        self._service.lost(notice)
         if notice.event in {"worker_lost", "fallback"} and notice.worker:
             self._parts.workers.left(notice.worker, "worker_lost")
             self._parts.metrics.worker_restarts.labels(notice.worker, notice.reason).inc()
@@ -151,6 +158,7 @@ class Hub:
             self._parts.supervisor.kill_worker("deadline")
             break  # its other jobs are lost with it
         for name in self._parts.cameras.silent(now):
+            self._service.camera_hangs(name)
             self._parts.supervisor.kill_camera(name)
 
     def _supervise(self, now: int) -> None:
@@ -168,6 +176,7 @@ class Hub:
         self._parts.outlet.status()
         self._count()
         self._display.lines(now)
+        self._service.tick(now)
 
     def _count(self) -> None:
         for name, camera in self._parts.router.cameras.items():

@@ -51,6 +51,7 @@ class Router:
     def __init__(self, cameras: Iterable[str], *, keep: int, max_age_ns: int, deadline_ns: int) -> None:
         self.cameras = {name: Camera() for name in cameras}
         self.in_flight: dict[int, Assigned] = {}
+        self.answers = 0  # jobs that workers have answered
         self._workers: dict[str, Capacity] = {}
         self._keep = keep
         self._max_age_ns = max_age_ns
@@ -135,6 +136,7 @@ class Router:
         assigned = self.in_flight.get(job)
         if assigned is None or assigned.worker != worker:
             return None
+        self.answers += 1
         for other in self.in_flight.values():
             if other.worker == worker and other.job > job:
                 other.deadline_ns = now_ns + self._deadline_ns

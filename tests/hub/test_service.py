@@ -1,0 +1,56 @@
+"""What systemd hears of a whole hub whose peers do as they are told."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from edged.hub.router import Router
+from tests.hub.test_hub import Run
+from tests.notified import notified
+
+
+def told_by(folder: Path, patch: pytest.MonkeyPatch, run: Run, **limits: Any) -> list[str]:
+    """Every line that systemd heard in a run."""
+    with notified(folder, patch) as systemd:
+        run.until(**limits)
+    return systemd.lines
+
+
+def test_ready_comes_once_after_the_worker_is_warm_and_the_end_is_announced(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines = told_by(tmp_path, monkeypatch, Run(tmp_path, ["steady"], ["good"]), seconds=2.5)
+    assert lines.count("READY=1") == 1
+    assert lines[-1] == "STOPPING=1"
+    assert "told on good" in lines[lines.index("READY=1") + 1]
+    assert 1 <= lines.count("WATCHDOG=1") <= 4
+
+
+def test_a_start_without_any_camera_is_ready_and_lives(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    lines = told_by(tmp_path, monkeypatch, Run(tmp_path, ["silent"], ["good"]), seconds=2.5)
+    assert "READY=1" in lines
+    assert "WATCHDOG=1" in lines
+    assert "0 of 1 cameras up (without silent)" in lines[lines.index("READY=1") + 1]
+
+
+def test_a_worker_that_compiles_asks_for_time_and_is_not_ready(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with notified(tmp_path, monkeypatch) as systemd:
+        run = Run(tmp_path, ["steady"], ["compiles"])
+        monkeypatch.setattr("edged.hub.limits.Limits.are_enough", lambda *_: len(systemd.messages) > 3)
+        run.until()
+    assert "EXTEND_TIMEOUT_USEC=15000000" in systemd.lines
+    assert any("worker local-0 is starting (1 s)" in line for line in systemd.lines)
+    assert "READY=1" not in systemd.lines
+
+
+def test_a_router_that_hands_out_nothing_any_more_starves_the_watchdog_though_the_loop_turns(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Router, "assign", lambda *_: None)
+    run = Run(tmp_path, ["steady"], ["good"])
+    lines = told_by(tmp_path, monkeypatch, run, seconds=3.5)
+    assert "READY=1" in lines
+    assert "WATCHDOG=1" not in lines
