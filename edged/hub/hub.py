@@ -119,9 +119,13 @@ class Hub:
         return self._parts.cameras.take(received, now_ns())
 
     def _reload_for(self, peer: str) -> list[Notice]:
-        notice = self._reload.now()
+        notice = self._reload_now()
         self._parts.link.send(peer, Reloaded(accepted=not notice.is_bad, message=notice.message))
         return [notice]
+
+    def _reload_now(self) -> Notice:
+        with self._service.reloading():
+            return self._reload.now()
 
     def _take_last(self, received: Received) -> None:
         """A message after the end: frames are counted, answers come too late."""
@@ -165,7 +169,7 @@ class Hub:
         """After a signal (a child may have ended), when a child is to be started, and each second to be sure."""
         self._signals.clear()
         if self._signals.take_reload():
-            self._happened(self._reload.now())
+            self._happened(self._reload_now())
         for notice in self._parts.supervisor.step(now):
             self._lost(notice)
         due_ns = self._parts.supervisor.next_due_ns()

@@ -1,6 +1,7 @@
 """What systemd hears of a hub: that it starts, is ready and lives, and its status line."""
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 
 from edged import systemd
 from edged.clock import NANOSECONDS, now_ns
@@ -52,6 +53,15 @@ class Service:
         if not self._ready:
             systemd.ready(self._text(0.0))
         self._ready = True
+
+    @contextmanager
+    def reloading(self) -> Iterator[None]:
+        """While the config is read again. Before the first READY, systemd must not take the end of it for one."""
+        if self._ready:
+            systemd.reloading()
+        yield
+        if self._ready:
+            systemd.ready()
 
     def tick(self, now: int) -> None:
         """Once a second."""

@@ -1,13 +1,17 @@
 """What systemd hears of a whole hub whose peers do as they are told."""
 
+import os
+import signal
+import threading
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from edged.hub.router import Router
+from tests.eventually import eventually
 from tests.hub.test_hub import Run
-from tests.notified import notified
+from tests.notified import Notified, notified
 
 
 def told_by(folder: Path, patch: pytest.MonkeyPatch, run: Run, **limits: Any) -> list[str]:
@@ -44,6 +48,22 @@ def test_a_worker_that_compiles_asks_for_time_and_is_not_ready(
     assert "EXTEND_TIMEOUT_USEC=15000000" in systemd.lines
     assert any("worker local-0 is starting (1 s)" in line for line in systemd.lines)
     assert "READY=1" not in systemd.lines
+
+
+def test_a_reload_is_announced_with_its_time_and_its_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with notified(tmp_path, monkeypatch) as systemd:
+        run = Run(tmp_path, ["steady"], ["good"])
+        monkeypatch.setattr("edged.hub.limits.Limits.are_enough", lambda *_: systemd.lines.count("READY=1") > 1)
+        threading.Thread(target=_hang_up_once_ready, args=(systemd,)).start()
+        run.until()
+    begun = systemd.messages.index(next(each for each in systemd.messages if each[0] == "RELOADING=1"))
+    assert systemd.messages[begun][1].startswith("MONOTONIC_USEC=")
+    assert ["READY=1"] in systemd.messages[begun:]
+
+
+def _hang_up_once_ready(systemd: Notified) -> None:
+    eventually(lambda: "READY=1" in systemd.lines, 30)
+    os.kill(os.getpid(), signal.SIGHUP)
 
 
 def test_a_router_that_hands_out_nothing_any_more_starves_the_watchdog_though_the_loop_turns(
