@@ -44,6 +44,11 @@ class Metrics:
             "Frames that wait or are with a worker: captured less predicted less dropped.",
             ["camera"],
         )
+        self.retried = counter(
+            "edged_frames_retried_total",
+            "Frames given to a worker again after the one before was lost.",
+            ["camera"],
+        )
         self.predictions = counter("edged_predictions_total", "Predictions published.", ["camera", "model"])
         self.known_truth = counter(
             "edged_known_truth_total",

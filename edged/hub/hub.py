@@ -142,7 +142,8 @@ class Hub:
             self._service.worker_is_ready()
         if notice.event == "camera_ended" and notice.camera:
             self._parts.supervisor.camera_has_ended(notice.camera)
-        if notice.event == "job_failed" and notice.reason == "device_error":
+        if notice.event == "job_failed" and notice.reason == "device_error" and notice.worker:
+            self._parts.workers.left(notice.worker, "worker_lost")
             self._parts.supervisor.kill_worker(notice.reason)
 
     def _lost(self, notice: Notice) -> None:
@@ -157,7 +158,7 @@ class Hub:
 
     def _kill_who_hangs(self, now: int) -> None:
         for assigned in self._parts.router.overdue(now):
-            self._parts.router.give_up(assigned.job, "deadline")
+            self._parts.router.give_up(assigned.job, "deadline", now)
             self._parts.workers.left(assigned.worker, "worker_lost")
             self._parts.supervisor.kill_worker("deadline")
             break  # its other jobs are lost with it

@@ -1,7 +1,7 @@
 """Which frame goes to which worker, and what becomes of it: without sockets, clocks or processes."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import count
 
 from edged.hub.ledger import Ledger
@@ -11,24 +11,32 @@ from edged.messages import CameraCount
 
 @dataclass(slots=True, eq=False)
 class Assigned:
-    """A job in a worker's hands, to be answered before `deadline_ns`."""
+    """A job in a worker's hands, to be answered before `deadline_ns`: `allowed_ns` after its turn has come."""
 
     job: int
     worker: str
     frames: tuple[Held, ...]
+    allowed_ns: int
     deadline_ns: int
 
 
 @dataclass(frozen=True, slots=True)
 class Capacity:
-    """How many jobs a worker takes at a time, and how many frames each may carry."""
+    """How many jobs a worker takes at a time, and how many frames each may carry.
+
+    `patience_ns`: it may take so long for a job, however soon the deadline is: it is slow, it does not hang.
+    """
 
     credit: int
     batch: int
+    patience_ns: int = 0
 
 
 class Camera:
-    """What the router knows of one camera. `waits`: it captures what is granted, and nothing of it grows old."""
+    """What the router knows of one camera. `waits`: it captures what is granted, and nothing of it grows old.
+
+    `to_grant` is below 0 while frames that came back from a lost worker take more places than there are.
+    """
 
     def __init__(self) -> None:
         self.ledger = Ledger()
@@ -37,7 +45,7 @@ class Camera:
         self.to_grant = 0
 
     def left_slot(self, frames: int) -> None:
-        """So many places are free again."""
+        """So many places are free again, or below 0 taken again."""
         if self.waits:
             self.to_grant += frames
 
@@ -73,7 +81,7 @@ class Router:
         camera = self.cameras[name]
         camera.ledger.new_run()
         camera.waits = waits
-        camera.to_grant = max(0, self._keep - len(camera.slot)) if waits else 0
+        camera.to_grant = self._keep - len(camera.slot) if waits else 0
 
     def camera_reported(self, name: str, counted: CameraCount) -> None:
         """A count has come without a frame."""
@@ -95,7 +103,7 @@ class Router:
 
     def grants(self) -> dict[str, int]:
         """How many more frames each camera that waits may capture; each is told once."""
-        granted = {name: camera.to_grant for name, camera in self.cameras.items() if camera.to_grant}
+        granted = {name: camera.to_grant for name, camera in self.cameras.items() if camera.to_grant > 0}
         for name in granted:
             self.cameras[name].to_grant = 0
         return granted
@@ -106,13 +114,19 @@ class Router:
         """A worker is ready for its first jobs."""
         self._workers[worker] = capacity
 
-    def worker_left(self, worker: str, reason: str) -> int:
-        """A worker is gone: its jobs will not be answered. Returns the number of frames that it takes along."""
+    def worker_retires(self, worker: str) -> None:
+        """A worker gets no more jobs; those that it has, it may answer."""
         self._workers.pop(worker, None)
-        lost = [assigned for assigned in self.in_flight.values() if assigned.worker == worker]
-        for assigned in lost:
-            self.give_up(assigned.job, reason)
-        return sum(len(assigned.frames) for assigned in lost)
+
+    def has_jobs(self, worker: str) -> bool:
+        """Whether a worker owes an answer."""
+        return any(assigned.worker == worker for assigned in self.in_flight.values())
+
+    def worker_left(self, worker: str, reason: str, now_ns: int) -> None:
+        """A worker is gone: its jobs will not be answered."""
+        self._workers.pop(worker, None)
+        for job in [job for job, assigned in self.in_flight.items() if assigned.worker == worker]:
+            self.give_up(job, reason, now_ns)
 
     def assign(self, now_ns: int) -> Assigned | None:
         """The next job for the worker with the most credit left, or None where nothing waits or nobody is free."""
@@ -120,18 +134,20 @@ class Router:
         worker = self._free_worker()
         if worker is None:
             return None
-        frames = self._next_frames(self._workers[worker].batch, now_ns)
+        capacity = self._workers[worker]
+        frames = self._next_frames(capacity.batch, now_ns)
         if not frames:
             return None
-        assigned = Assigned(next(self._numbers), worker, frames, now_ns + self._deadline_ns)
+        allowed_ns = max(self._deadline_ns, capacity.patience_ns)
+        assigned = Assigned(next(self._numbers), worker, frames, allowed_ns, now_ns + allowed_ns)
         self.in_flight[assigned.job] = assigned
         return assigned
 
     def answered(self, job: int, worker: str, now_ns: int) -> Assigned | None:
         """Take the job from its worker. None for one that was given up: its answer comes too late.
 
-        The caller owes each of its frames a `predicted` or a `dropped`. The time of the worker's later jobs, which
-        have waited for this one, begins now.
+        The caller owes each of its frames a `predicted`, `dropped` or `lost`. The time of the worker's later jobs,
+        which have waited for this one, begins now.
         """
         assigned = self.in_flight.get(job)
         if assigned is None or assigned.worker != worker:
@@ -139,7 +155,7 @@ class Router:
         self.answers += 1
         for other in self.in_flight.values():
             if other.worker == worker and other.job > job:
-                other.deadline_ns = now_ns + self._deadline_ns
+                other.deadline_ns = now_ns + other.allowed_ns
         return self.in_flight.pop(job)
 
     def predicted(self, held: Held) -> None:
@@ -150,9 +166,20 @@ class Router:
         """A frame of an answered job goes no further."""
         self.cameras[held.frame.camera].ledger.drop(reason)
 
-    def give_up(self, job: int, reason: str) -> None:
+    def lost(self, held: Held, reason: str, now_ns: int) -> None:
+        """A frame that a worker had and did not answer: it is tried once more if it is still fresh."""
+        camera = self.cameras[held.frame.camera]
+        if held.lost or self.is_stale(held, now_ns):
+            self.dropped(held, reason)
+            return
+        camera.left_slot(-1)
+        back = replace(held, lost=reason)
+        self._drop(camera.slot.put_back(back, None if camera.waits else self._keep), "superseded")
+
+    def give_up(self, job: int, reason: str, now_ns: int) -> None:
         """Nobody waits any more for the answer to a job."""
-        self._lose(self.in_flight.pop(job).frames, reason)
+        for held in self.in_flight.pop(job).frames:
+            self.lost(held, reason, now_ns)
 
     # ── time ──
 
@@ -171,8 +198,10 @@ class Router:
 
     def give_up_all(self, reason: str) -> None:
         """Drop whatever waits or is in flight."""
-        for job in list(self.in_flight):
-            self.give_up(job, reason)
+        for assigned in self.in_flight.values():
+            for held in assigned.frames:
+                self.dropped(held, reason)
+        self.in_flight.clear()
         for camera in self.cameras.values():
             self._drop(camera.slot.clear(), reason)
 
@@ -184,7 +213,8 @@ class Router:
     def _free_worker(self) -> str | None:
         left = {name: capacity.credit for name, capacity in self._workers.items()}
         for assigned in self.in_flight.values():
-            left[assigned.worker] -= 1
+            if assigned.worker in left:
+                left[assigned.worker] -= 1
         best = max(left, key=lambda name: left[name], default=None)
         return best if best is not None and left[best] > 0 else None
 
@@ -206,12 +236,7 @@ class Router:
                 self._drop(camera.slot.older_than(now_ns - self._max_age_ns), "stale")
 
     def _drop(self, frames: Iterable[Held], reason: str) -> None:
-        """Frames leave a slot for nowhere."""
+        """Frames leave a slot for nowhere. One that waits because its worker was lost was lost with it."""
         for held in frames:
             self.cameras[held.frame.camera].left_slot(1)
-            self.dropped(held, reason)
-
-    def _lose(self, frames: Iterable[Held], reason: str) -> None:
-        """Frames that a worker had."""
-        for held in frames:
-            self.dropped(held, reason)
+            self.dropped(held, held.lost or reason)

@@ -1,5 +1,6 @@
 """The only place where frames wait."""
 
+from bisect import insort
 from collections import deque
 from dataclasses import dataclass
 
@@ -12,10 +13,14 @@ Pixels = bytes | zmq.Frame
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Held:
-    """A frame with its pixels, as they came: they are passed on without a look."""
+    """A frame with its pixels, as they came: they are passed on without a look.
+
+    `lost`: why the worker that had it before did not answer; it has no third chance.
+    """
 
     frame: Frame
     pixels: Pixels
+    lost: str = ""
 
 
 class Slot:
@@ -37,10 +42,14 @@ class Slot:
         if not self._frames:
             self.waiting_since_ns = now_ns
         self._frames.append(held)
-        superseded = []
-        while keep is not None and len(self._frames) > keep:
-            superseded.append(self._frames.popleft())
-        return superseded
+        return self._beyond(keep)
+
+    def put_back(self, held: Held, keep: int | None) -> list[Held]:
+        """A frame that was taken comes back, before all newer ones; the oldest, where only `keep` may stay."""
+        if not self._frames:
+            self.waiting_since_ns = held.frame.captured_ns
+        insort(self._frames, held, key=lambda each: each.frame.captured_ns)
+        return self._beyond(keep)
 
     def take(self, now_ns: int) -> Held:
         """The oldest frame, for a worker: the camera goes to the end of the queue."""
@@ -59,3 +68,9 @@ class Slot:
         frames = list(self._frames)
         self._frames.clear()
         return frames
+
+    def _beyond(self, keep: int | None) -> list[Held]:
+        oldest = []
+        while keep is not None and len(self._frames) > keep:
+            oldest.append(self._frames.popleft())
+        return oldest

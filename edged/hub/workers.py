@@ -38,6 +38,8 @@ class Workers:
         self._node = node
         self.top = top  # labels in each prediction
         self._may_publish = may_publish
+        for camera in router.cameras:
+            metrics.retried.labels(camera).inc(0)
 
     @property
     def energy_note(self) -> str:
@@ -71,11 +73,13 @@ class Workers:
             for held in assigned.frames:
                 age = (sent_ns - held.frame.captured_ns) / NANOSECONDS
                 self._metrics.frame_age.labels(held.frame.camera).observe(max(0.0, age))
+                if held.lost:
+                    self._metrics.retried.labels(held.frame.camera).inc()
         return unreachable
 
     def left(self, name: str, reason: str) -> None:
         """A worker is lost: `reason` for its frames."""
-        self._router.worker_left(name, reason)
+        self._router.worker_left(name, reason, now_ns())
         self._told = {told for told in self._told if told[0] != name}
         if hello := self.hellos.pop(name, None):
             self._metrics.worker_up.labels(name, hello.device).set(0)
@@ -114,9 +118,8 @@ class Workers:
         for rail, joules in scores.rails.items():
             self._metrics.energy.labels(self._node, rail, hello.energy).inc(joules)
         if not _fits(scores, assigned, hello):
-            return self._drop(
-                assigned, "device_error", f"worker {name} answered a job with what is no answer to it"
-            )
+            message = f"worker {name} answered a job with what is no answer to it"
+            return self._unanswered(assigned, "device_error", message)
         for place, held in enumerate(assigned.frames):
             if self._router.is_stale(held, now_ns()):
                 self._router.dropped(held, "stale")
@@ -131,12 +134,18 @@ class Workers:
         assigned = self._router.answered(failed.job, name, now_ns())
         if assigned is None:
             return []
-        return self._drop(assigned, failed.reason, f"worker {name} could not do a job: {failed.error}")
+        return self._unanswered(assigned, failed.reason, f"worker {name} could not do a job: {failed.error}")
 
-    def _drop(self, assigned: Assigned, reason: str, message: str) -> list[Notice]:
-        """The frames go no further. Told once for each reason and start of a worker: it may be each frame."""
+    def _unanswered(self, assigned: Assigned, reason: str, message: str) -> list[Notice]:
+        """The frames may fare better on a device that works, but a network's answer stays what it is.
+
+        Told once for each reason and start of a worker: it may be each frame.
+        """
         for held in assigned.frames:
-            self._router.dropped(held, reason)
+            if reason == "device_error":
+                self._router.lost(held, reason, now_ns())
+            else:
+                self._router.dropped(held, reason)
         if (assigned.worker, reason) in self._told:
             return []
         self._told.add((assigned.worker, reason))

@@ -1,5 +1,7 @@
 """captured = predicted + dropped + waiting + in flight, exactly, whatever happens in whatever order."""
 
+from collections import Counter
+
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
@@ -28,6 +30,7 @@ class AnyHistory(RuleBasedStateMachine):
         self.granted = dict.fromkeys(CAMERAS, 0)
         self.published: list[Held] = []
         self.jobs: list[Assigned] = []
+        self.retired: set[str] = set()
         for name in CAMERAS:
             self.start(name)
 
@@ -87,26 +90,36 @@ class AnyHistory(RuleBasedStateMachine):
 
     @rule(name=workers, credit=st.integers(1, 3), batch=st.integers(1, 3))
     def a_worker_joins(self, name: str, credit: int, batch: int) -> None:
-        self.router.worker_left(name, "worker_lost")
+        self.router.worker_left(name, "worker_lost", self.now)
         self.router.worker_joined(name, Capacity(credit, batch))
+        self.retired.discard(name)
 
     @rule(name=workers)
     def a_worker_is_lost(self, name: str) -> None:
-        self.router.worker_left(name, "worker_lost")
+        self.router.worker_left(name, "worker_lost", self.now)
+        assert not self.router.has_jobs(name)
+
+    @rule(name=workers)
+    def a_worker_retires(self, name: str) -> None:
+        self.router.worker_retires(name)
+        self.retired.add(name)
 
     @rule()
     def jobs_are_assigned(self) -> None:
         while assigned := self.router.assign(self.now):
+            assert assigned.worker not in self.retired
             self.jobs.append(assigned)
 
     @precondition(lambda self: self.jobs)
-    @rule(data=st.data(), fails=st.booleans())
-    def a_worker_answers_perhaps_too_late(self, data: st.DataObject, fails: bool) -> None:
+    @rule(data=st.data(), fails=st.sampled_from(["", "", "device_error", "not_finite"]))
+    def a_worker_answers_perhaps_too_late(self, data: st.DataObject, fails: str) -> None:
         job = data.draw(st.sampled_from(self.jobs))
         answered = self.router.answered(job.job, job.worker, self.now)
         for held in answered.frames if answered else ():
-            if fails:
-                self.router.dropped(held, "device_error")
+            if fails == "device_error":
+                self.router.lost(held, fails, self.now)
+            elif fails:
+                self.router.dropped(held, fails)
             elif self.router.is_stale(held, self.now):
                 self.router.dropped(held, "stale")
             else:
@@ -116,7 +129,7 @@ class AnyHistory(RuleBasedStateMachine):
     @rule()
     def deadlines_are_kept(self) -> None:
         for assigned in self.router.overdue(self.now):
-            self.router.give_up(assigned.job, "deadline")
+            self.router.give_up(assigned.job, "deadline", self.now)
         assert (self.router.next_deadline_ns() or self.now + 1) > self.now
 
     @invariant()
@@ -141,12 +154,15 @@ class AnyHistory(RuleBasedStateMachine):
     def no_worker_has_more_than_its_credit(self) -> None:
         for name, capacity in self.router._workers.items():
             jobs = [job for job in self.router.in_flight.values() if job.worker == name]
-            assert len(jobs) <= capacity.credit
+            assert len(jobs) <= capacity.credit or name in self.retired
             assert all(1 <= len(job.frames) <= capacity.batch for job in jobs)
 
     @invariant()
-    def no_frame_is_published_twice(self) -> None:
-        assert len(set(self.published)) == len(self.published)
+    def no_frame_is_published_twice_or_tried_three_times(self) -> None:
+        published = Counter(id(held.frame) for held in self.published)
+        tried = Counter(id(held.frame) for job in self.jobs for held in job.frames)
+        assert max(published.values(), default=0) <= 1
+        assert max(tried.values(), default=0) <= 2
 
     def teardown(self) -> None:
         self.router.give_up_all("shutdown")

@@ -72,15 +72,98 @@ def test_a_frame_that_is_too_old_is_dropped_before_it_is_sent() -> None:
     assert router.cameras["door"].ledger.dropped == {"stale": 1}
 
 
-def test_a_worker_that_is_lost_takes_its_frames_along_and_its_late_answer_counts_for_nothing() -> None:
+def test_the_frame_of_a_lost_worker_goes_to_the_next_and_the_late_answer_counts_for_nothing() -> None:
     router, door = a_router("door"), CameraEnd("door")
     router.worker_joined("local-0", Capacity(credit=2, batch=1))
     router.frame_arrived(door.frame(0), 0)
     assigned = router.assign(0)
     assert assigned
-    assert router.worker_left("local-0", "worker_lost") == 1
-    assert router.answered(assigned.job, "local-0", 20) is None
+    router.worker_left("local-0", "worker_lost", 100)
+    assert router.answered(assigned.job, "local-0", 120) is None
+    router.worker_joined("local-1", Capacity(credit=2, batch=1))
+    assert numbers(router.assign(130)) == [("door", 0)]
+    assert router.cameras["door"].ledger.dropped == {}
+
+
+def test_a_frame_is_tried_twice_and_not_three_times() -> None:
+    router, door = a_router("door"), CameraEnd("door")
+    router.frame_arrived(door.frame(0), 0)
+    for reason in ("deadline", "worker_lost"):
+        router.worker_joined("local-0", Capacity(credit=2, batch=1))
+        assert router.assign(0)
+        router.worker_left("local-0", reason, 10)
+    assert router.idle
     assert router.cameras["door"].ledger.dropped == {"worker_lost": 1}
+
+
+def test_a_frame_that_is_stale_when_its_worker_is_lost_is_not_tried_again() -> None:
+    router, door = a_router("door"), CameraEnd("door")
+    router.worker_joined("local-0", Capacity(credit=2, batch=1))
+    router.frame_arrived(door.frame(0), 0)
+    assert router.assign(0)
+    router.worker_left("local-0", "worker_lost", 501)
+    assert router.cameras["door"].ledger.dropped == {"worker_lost": 1}
+
+
+def test_a_frame_that_comes_back_never_displaces_a_newer_one() -> None:
+    router, door = a_router("door", keep=2), CameraEnd("door")
+    router.worker_joined("local-0", Capacity(credit=2, batch=1))
+    for at_ns in range(3):
+        router.frame_arrived(door.frame(at_ns), at_ns)
+        router.assign(at_ns)
+    router.worker_left("local-0", "worker_lost", 10)  # with frames 0 and 1, while frame 2 waits
+    assert router.cameras["door"].ledger.dropped == {"worker_lost": 1}
+    router.worker_joined("local-0", Capacity(credit=2, batch=2))
+    assert numbers(router.assign(20)) == [("door", 1), ("door", 2)]
+
+
+def test_a_frame_that_came_back_and_is_then_superseded_was_lost_with_its_worker() -> None:
+    router, door = a_router("door"), CameraEnd("door")
+    router.worker_joined("local-0", Capacity(credit=1, batch=1))
+    router.frame_arrived(door.frame(0), 0)
+    router.assign(0)
+    router.worker_left("local-0", "worker_lost", 10)
+    router.frame_arrived(door.frame(20), 20)
+    assert router.cameras["door"].ledger.dropped == {"worker_lost": 1}
+
+
+def test_frames_that_come_back_to_a_camera_that_waits_are_not_granted_again() -> None:
+    router, folder = a_router("folder", keep=1), CameraEnd("folder")
+    router.camera_started("folder", waits=True)
+    router.worker_joined("local-0", Capacity(credit=2, batch=1))
+    for _ in range(2):
+        assert router.grants() == {"folder": 1}
+        router.frame_arrived(folder.frame(0), 0)
+        assert router.assign(0)
+    assert router.grants() == {"folder": 1}
+    router.worker_left("local-0", "worker_lost", 10_000)
+    router.frame_arrived(folder.frame(0), 10_000)  # three frames in one place, and none is lost
+    router.worker_joined("local-0", Capacity(credit=3, batch=1))
+    assert [numbers(router.assign(10_000)) for _ in range(3)] == [[("folder", n)] for n in range(3)]
+    assert router.grants() == {"folder": 1}
+    assert router.cameras["folder"].ledger.dropped == {}
+
+
+def test_a_worker_that_retires_answers_what_it_has_and_gets_nothing_more() -> None:
+    router, door = a_router("door"), CameraEnd("door")
+    router.worker_joined("local-1", Capacity(credit=2, batch=1))
+    router.frame_arrived(door.frame(0), 0)
+    assigned = router.assign(0)
+    assert assigned
+    router.worker_retires("local-1")
+    router.frame_arrived(door.frame(10), 10)
+    assert router.assign(10) is None
+    assert router.has_jobs("local-1")
+    assert router.answered(assigned.job, "local-1", 20) is assigned
+    assert not router.has_jobs("local-1")
+
+
+def test_a_worker_that_is_slow_by_nature_has_the_time_that_it_needs() -> None:
+    router, door = a_router("door"), CameraEnd("door")
+    router.worker_joined("local-0", Capacity(credit=1, batch=1, patience_ns=1000))
+    router.frame_arrived(door.frame(0), 0)
+    router.assign(0)
+    assert router.next_deadline_ns() == 1000
 
 
 def test_only_the_worker_that_has_the_job_can_answer_it() -> None:
