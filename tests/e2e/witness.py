@@ -1,0 +1,109 @@
+"""Who watches the stream of a daemon that is killed: a raw socket, our client, and what is on disk."""
+
+import json
+import shutil
+import sqlite3
+import threading
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import psutil
+import zmq
+
+from edged.client import Prediction, subscribe
+
+RECONNECT_MS = 10
+LOOK_MS = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """A prediction as it left PUB."""
+
+    boot: str
+    seq: int
+    json: bytes
+
+
+class RawSubscriber(threading.Thread):
+    """A plain SUB socket, which fills no gap: what it has seen has certainly left the hub."""
+
+    def __init__(self, address: str) -> None:
+        super().__init__(name="raw subscriber", daemon=True)
+        self.seen: list[Seen] = []
+        self.events: list[dict[str, object]] = []
+        self._address = address
+        self._end = threading.Event()
+
+    def run(self) -> None:
+        with zmq.Context() as context, context.socket(zmq.SUB) as socket:
+            socket.setsockopt(zmq.LINGER, 0)
+            socket.setsockopt(zmq.RCVHWM, 0)
+            socket.setsockopt(zmq.RECONNECT_IVL, RECONNECT_MS)
+            socket.connect(self._address)
+            socket.subscribe("")
+            while not self._end.is_set():
+                if socket.poll(LOOK_MS):
+                    self._take(*socket.recv_multipart())
+
+    def stop(self) -> None:
+        self._end.set()
+        self.join()
+
+    def _take(self, topic: bytes, message: bytes) -> None:
+        fields = json.loads(message)
+        if topic.endswith(b"/prediction"):
+            self.seen.append(Seen(fields["boot"], fields["seq"], message))
+        elif topic.endswith(b"/event"):
+            self.events.append(fields)
+
+
+class Client(threading.Thread):
+    """`edged.client.subscribe`, as another program uses it."""
+
+    def __init__(self, address: str) -> None:
+        super().__init__(name="client", daemon=True)
+        self.seen: list[Prediction] = []
+        self._address = address
+        self._end = threading.Event()
+
+    def run(self) -> None:
+        for prediction in subscribe(self._address):
+            self.seen.append(prediction)
+            if self._end.is_set():
+                break
+
+    @property
+    def last(self) -> int:
+        return self.seen[-1].seq if self.seen else -1
+
+    def stop(self) -> None:
+        """It ends with its next prediction, or with this process."""
+        self._end.set()
+
+
+def journal_of(path: Path) -> dict[int, bytes]:
+    """Number and JSON of what the journal at `path` holds. It reads a copy: no hub may run."""
+    with TemporaryDirectory() as folder:
+        for file in path.parent.glob(f"{path.name}*"):
+            shutil.copy(file, folder)
+        database = sqlite3.connect(Path(folder) / path.name)
+        try:
+            tables = database.execute("SELECT name FROM sqlite_master WHERE name = 'predictions'").fetchall()
+            rows = database.execute("SELECT seq, json FROM predictions").fetchall() if tables else []
+        finally:
+            database.close()
+    return {seq: bytes(blob) for seq, blob in rows}
+
+
+def processes_of(folder: Path) -> list[psutil.Process]:
+    """The processes that keep their state in `folder` and have not ended, whoever is their parent."""
+    return [process for process in psutil.process_iter() if _lives_in(process, folder)]
+
+
+def _lives_in(process: psutil.Process, folder: Path) -> bool:
+    try:
+        return process.environ().get("XDG_STATE_HOME") == str(folder)
+    except psutil.Error:  # it has ended, or is not ours
+        return False
