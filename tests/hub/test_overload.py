@@ -1,0 +1,81 @@
+"""More frames than a worker manages, on a clock of the test's own: what the router promises, exactly."""
+
+import random
+from collections import Counter
+
+import pytest
+
+from edged.hub.router import Assigned, Capacity, Router
+from edged.hub.slot import Held
+from tests.hub.frames import CameraEnd
+
+MS = 1_000_000
+FRAME_NS = 1000 * MS // 60
+FORWARD_NS = 50 * MS
+CREDIT = 2
+SECONDS = 20
+
+
+class Overload:
+    """Three cameras at 60 frames a second, with a little jitter, and a worker that manages 20."""
+
+    def __init__(self, seed: int) -> None:
+        self.chance = random.Random(seed)  # noqa: S311
+        self.ends = [CameraEnd(name) for name in ("door", "gate", "hall")]
+        names = [end.name for end in self.ends]
+        self.router = Router(names, keep=1, max_age_ns=500 * MS, deadline_ns=2000 * MS)
+        for name in names:
+            self.router.camera_started(name, waits=False)
+        self.router.worker_joined("local-0", Capacity(CREDIT, batch=1))
+        self.next_frame_ns = [self.chance.randrange(FRAME_NS) for _ in self.ends]
+        self.in_hand: list[Assigned] = []
+        self.done_ns = 0
+        self.ages_ns: list[int] = []  # when a worker takes a frame
+        self.totals_ns: list[tuple[str, int]] = []  # from capture to answer
+
+    def run(self) -> None:
+        now = 0
+        while now < SECONDS * 1000 * MS:
+            now = min([*self.next_frame_ns, *([self.done_ns] if self.in_hand else [])])
+            if self.in_hand and now == self.done_ns:
+                self.answer(now)
+            for place, end in enumerate(self.ends):
+                if now == self.next_frame_ns[place]:
+                    self.router.frame_arrived(end.frame(now), now)
+                    self.next_frame_ns[place] += self.chance.randint(FRAME_NS - 3 * MS, FRAME_NS)
+            while assigned := self.router.assign(now):
+                self.take(assigned, now)
+
+    def take(self, assigned: Assigned, now: int) -> None:
+        self.ages_ns.append(now - _frame(assigned).frame.captured_ns)
+        if not self.in_hand:
+            self.done_ns = now + FORWARD_NS
+        self.in_hand.append(assigned)
+
+    def answer(self, now: int) -> None:
+        assigned = self.in_hand.pop(0)
+        assert self.router.answered(assigned.job, "local-0", now) is assigned
+        held = _frame(assigned)
+        self.router.predicted(held)
+        self.totals_ns.append((held.frame.camera, now - held.frame.captured_ns))
+        self.done_ns = now + FORWARD_NS
+
+
+def _frame(assigned: Assigned) -> Held:
+    return assigned.frames[0]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_newest_frames_win_and_every_other_one_is_counted(seed: int) -> None:
+    overload = Overload(seed)
+    overload.run()
+    # a frame is at most as old as its camera is slow, and waits in the worker's hands for one forward pass
+    assert max(overload.ages_ns) <= FRAME_NS
+    assert max(total for _, total in overload.totals_ns) <= FRAME_NS + CREDIT * FORWARD_NS
+    served = Counter(camera for camera, _ in overload.totals_ns)
+    assert max(served.values()) - min(served.values()) <= 1
+    assert sum(served.values()) == pytest.approx(SECONDS * 20, abs=2)
+    for end in overload.ends:
+        ledger = overload.router.cameras[end.name].ledger
+        assert ledger.captured == ledger.predicted + sum(ledger.dropped.values()) + ledger.pending
+        assert ledger.dropped.keys() == {"superseded"}
