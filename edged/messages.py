@@ -15,7 +15,10 @@ from edged.errors import MessageError
 SCHEMA = 1
 STAGES = ("capture", "preprocess", "wait", "upload", "forward", "download", "publish", "total")
 
-Count = Annotated[int, Field(ge=0)]
+LARGEST = 2**63 - 1  # what SQLite and a subscriber in another language can hold
+
+Count = Annotated[int, Field(ge=0, le=LARGEST)]
+Positive = Annotated[int, Field(ge=1, le=LARGEST)]
 Seconds = Annotated[float, Field(ge=0)]
 EnergyMethod = Literal["measured", "estimated", "none"]
 
@@ -42,15 +45,15 @@ class Capture(Message):
     """Hub to camera: start, with frames of this size (uint8, height × width × 3, RGB)."""
 
     kind: Literal["capture"] = "capture"
-    width: int = Field(ge=1)
-    height: int = Field(ge=1)
+    width: Positive
+    height: Positive
 
 
 class Grant(Message):
     """Hub to camera: so many more frames may be captured. Only a camera with `pace: fast` waits for it."""
 
     kind: Literal["grant"] = "grant"
-    frames: int = Field(ge=1)
+    frames: Positive
 
 
 class CameraCount(Message):
@@ -77,8 +80,8 @@ class Frame(Message):
     captured_ns: Count
     capture_s: Seconds
     preprocess_s: Seconds
-    width: int = Field(ge=1)
-    height: int = Field(ge=1)
+    width: Positive
+    height: Positive
     truth: str | None = None
     count: CameraCount
 
@@ -104,8 +107,8 @@ class ModelInfo(Message):
     name: str
     sha256: str
     labels: tuple[str, ...]
-    width: int = Field(ge=1)
-    height: int = Field(ge=1)
+    width: Positive
+    height: Positive
     random_weights: bool = False
 
 
@@ -117,8 +120,8 @@ class WorkerHello(Message):
     worker: str
     device: str
     precision: str
-    batch: int = Field(ge=1)
-    credit: int = Field(ge=1)
+    batch: Positive
+    credit: Positive
     model: ModelInfo
     energy: EnergyMethod
     energy_note: str = ""
@@ -129,8 +132,8 @@ class Job(Message):
 
     kind: Literal["job"] = "job"
     job: Count
-    frames: int = Field(ge=1)
-    top: int = Field(ge=1)
+    frames: Positive
+    top: Positive
     deadline_ns: Count
 
 
@@ -306,7 +309,7 @@ class Status(Published):
     boot: str
     at: float
     first_seq: Count = Field(description="Number of the first prediction since this start, or of the next one")
-    last_seq: int = Field(ge=-1, description="−1 before the first prediction")
+    last_seq: int = Field(ge=-1, le=LARGEST, description="−1 before the first prediction")
     replay: str = Field(description="Address where missed predictions can be fetched")
     cameras: dict[str, int] = Field(description="Last frame predicted by camera, −1 before the first")
 

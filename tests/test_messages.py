@@ -5,6 +5,7 @@ import json
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import ValidationError
 
 from edged.errors import MessageError
 from edged.messages import (
@@ -22,6 +23,7 @@ from edged.messages import (
     Prediction,
     PredictionEnergy,
     PredictionModel,
+    ReplayRequest,
     Score,
     Scores,
     StageSeconds,
@@ -102,6 +104,13 @@ def test_a_link_message_arrives_as_it_was_sent(message: LinkMessage) -> None:
 def test_a_message_that_does_not_fit_is_refused_with_what_does_not(header: bytes, expected: str) -> None:
     with pytest.raises(MessageError, match=expected):
         decode(header)
+
+
+@pytest.mark.parametrize("field", ["first_seq", "last_seq"])
+def test_a_replay_request_asks_for_numbers_that_a_journal_can_hold(field: str) -> None:
+    assert ReplayRequest.model_validate({field: 2**63 - 1})
+    with pytest.raises(ValidationError, match="less than or equal to 9223372036854775807"):
+        ReplayRequest.model_validate({field: 2**63})
 
 
 @given(st.binary(max_size=200))
