@@ -11,8 +11,8 @@ from edged.camera.captured import Captured, capture
 from edged.camera.gate import Gate
 from edged.camera.link import Link
 from edged.camera.sources import open_source, waits
+from edged.camera.sources.pace import sleep_ns
 from edged.camera.sources.picture import Pixels
-from edged.camera.sources.source import Source
 from edged.camera.state import State
 from edged.clock import NANOSECONDS, now_ns, seconds_since
 from edged.errors import CameraError, ImageError, MessageError
@@ -26,10 +26,9 @@ REPORT_EVERY_S = 1.0
 def run_camera(name: str, camera: config.Camera, hub: str) -> None:
     """Serve the hub at the address `hub` until the source ends or the hub says stop. Raises CameraError."""
     cv2.setNumThreads(1)  # the other cores are for the forward pass
-    source = open_source(camera)
     link = Link(name, hub)
     try:
-        CameraProcess(name, camera, source, link, waits(camera)).run()
+        CameraProcess(name, camera, link).run()
     finally:
         link.close()
 
@@ -37,13 +36,13 @@ def run_camera(name: str, camera: config.Camera, hub: str) -> None:
 class CameraProcess:
     """One camera, from hello to its last report."""
 
-    def __init__(self, name: str, camera: config.Camera, source: Source, link: Link, waits: bool = False) -> None:
-        """`waits`: read no more pictures than the hub has granted."""
+    def __init__(self, name: str, camera: config.Camera, link: Link) -> None:
+        """Raises ConfigError for a password that cannot be had."""
         self._name = name
         self._camera = camera
-        self._source = source
+        self._source = open_source(camera, self._sleep)
         self._link = link
-        self._waits = waits
+        self._waits = waits(camera)  # for a grant, before it reads a picture
         self._gate = Gate(camera.max_fps, camera.motion)
         self._state = State(name)
         self._backoff = Backoff()
@@ -58,6 +57,7 @@ class CameraProcess:
         self._link.send(CameraHello(camera=self._name, waits=self._waits))
         while not (self._wanted or self._stop):
             self._listen(REPORT_EVERY_S)
+            self._report_if_due()
         while not self._stop and not self._serve():
             self._pause(self._backoff.failed())
         self._link.send_last(self._state.last_report())
@@ -84,9 +84,9 @@ class CameraProcess:
         self._report_if_due()
         if self._stop or self._wanted is None:
             return True
-        if not self._waits or (self._granted and self._link.has_room(REPORT_EVERY_S)):
+        if not self._waits or (self._granted and self._link.has_room(REPORT_EVERY_S / 2)):
             return self._capture(self._wanted)
-        self._listen(REPORT_EVERY_S)
+        self._listen(REPORT_EVERY_S / 2)
         return True
 
     def _capture(self, wanted: Capture) -> bool:
@@ -140,6 +140,12 @@ class CameraProcess:
         while not self._stop and (left_ns := end_ns - now_ns()) > 0:
             self._listen(min(REPORT_EVERY_S, left_ns / NANOSECONDS))
             self._report_if_due()
+
+    def _sleep(self, nanoseconds: int) -> None:
+        """Between two pictures. A long wait is no silence: the hub would take it for a process that hangs."""
+        end_ns = now_ns() + nanoseconds
+        self._pause(nanoseconds / NANOSECONDS - REPORT_EVERY_S)
+        sleep_ns(max(0, end_ns - now_ns()))
 
     def _listen(self, within_s: float = 0.0) -> None:
         """Take in all that the hub has said, waiting so long for the first message."""

@@ -1,14 +1,17 @@
 """What cameras say, and what they are told."""
 
-from edged.clock import NANOSECONDS, now_ns
+from collections.abc import Mapping
+
+from edged.clock import NANOSECONDS
 from edged.hub.link import Link, Received, protocol_problem
 from edged.hub.notice import Notice
 from edged.hub.router import Router
 from edged.hub.slot import Held
+from edged.hub.vigil import SILENT_NS, Vigil
 from edged.messages import CameraHello, CameraReport, Capture, Frame, Grant, ModelInfo, Stop
 from edged.metrics import Metrics
 
-SILENT_NS = 20 * NANOSECONDS  # a camera reports each second; nothing that it does takes longer than this
+SILENT = f"its process has said nothing for {SILENT_NS / NANOSECONDS:g} s: it is stopped, or stuck in a driver"
 
 
 class Cameras:
@@ -20,7 +23,7 @@ class Cameras:
         self._metrics = metrics
         self._wanted: Capture | None = None
         self._greeted: dict[str, CameraHello] = {}
-        self._heard_ns: dict[str, int] = {}
+        self._vigil = Vigil()
         self._reports: dict[str, CameraReport] = {}
         self.ended: set[str] = set()
         self.removed: set[str] = set()
@@ -57,8 +60,7 @@ class Cameras:
         if kind != "camera" or name not in self._router.cameras or getattr(message, "camera", name) != name:
             self._link.send(received.peer, Stop(refused=f"this hub's config has no camera {name}"))
             return []
-        if name in self._heard_ns:
-            self._heard_ns[name] = now
+        self._vigil.heard(name, now)
         match message:
             case CameraHello():
                 return self._greet(message)
@@ -85,17 +87,23 @@ class Cameras:
         """The process has ended."""
         if name not in self.removed:
             self._metrics.camera_up.labels(name).set(0)
-        for known in (self._greeted, self._heard_ns, self._reports):
-            known.pop(name, None)
+        self._vigil.left(name)
+        self._greeted.pop(name, None)
+        self._reports.pop(name, None)
         if name not in self.ended:
             self._metrics.reconnects.labels(name).inc()
 
-    def silent(self, now: int) -> list[str]:
-        """The cameras that hang; each is told once."""
-        silent = [name for name, heard in self._heard_ns.items() if now - heard > SILENT_NS]
-        for name in silent:
-            del self._heard_ns[name]
-        return silent
+    def fallen_silent(self, now: int) -> list[Notice]:
+        """The cameras that were up and say nothing any more are down."""
+        return [notice for name in self._vigil.fallen_silent(now) for notice in self._silence(name)]
+
+    def hung(self, now: int, started_ns: Mapping[str, int]) -> list[str]:
+        """The running processes, given by the time of their start, that will hardly speak again: kill them."""
+        return self._vigil.hung(now, started_ns)
+
+    def next_silence_ns(self) -> int | None:
+        """When `fallen_silent` may have something to say."""
+        return self._vigil.next_ns()
 
     def is_up(self, name: str) -> bool:
         """Whether it gives frames, by its own last word."""
@@ -123,7 +131,6 @@ class Cameras:
     def _start(self, hello: CameraHello) -> None:
         if self._wanted and self._link.send(f"camera/{hello.camera}", self._wanted):
             self._router.camera_started(hello.camera, waits=hello.waits)
-            self._heard_ns[hello.camera] = now_ns()
 
     def _frame(self, frame: Frame, received: Received, now: int) -> None:
         wanted = self._wanted
@@ -142,11 +149,15 @@ class Cameras:
             return []
         self._reports[name] = report
         self._metrics.camera_up.labels(name).set(report.up)
-        self._metrics.reconnects.labels(name).inc(max(0, report.reconnects - (before.reconnects if before else 0)))
+        back = bool(report.up and before and before.error == SILENT)  # of which the camera knows nothing
+        since = report.reconnects - (before.reconnects if before else 0)
+        self._metrics.reconnects.labels(name).inc(max(0, since) + back)
         if report.ended and name in self._replaced:
+            self._vigil.left(name)
             self._replaced.discard(name)
             return []
         if report.ended:
+            self._vigil.left(name)
             self.ended.add(name)
             return [Notice("camera_ended", f"camera {name} has come to its end", camera=name)]
         if report.up and not (before and before.up):
@@ -154,3 +165,13 @@ class Cameras:
         if report.error and report.error != (before.error if before else None):
             return [Notice("camera_down", f"camera {name} is down: {report.error}", camera=name)]
         return []
+
+    def _silence(self, name: str) -> list[Notice]:
+        if name in self.removed:
+            return []
+        self._metrics.camera_up.labels(name).set(0)
+        before = self._reports.get(name)
+        if not (before and before.up):
+            return []
+        self._reports[name] = before.model_copy(update={"up": False, "error": SILENT})
+        return [Notice("camera_down", f"camera {name} is down: {SILENT}", camera=name)]

@@ -24,7 +24,7 @@ class Child:
         self._command = command
         self._process: subprocess.Popen[bytes] | None = None
         self._pauses = Pauses()
-        self._started_ns = 0
+        self.started_ns = 0
         self.due_ns: int | None = now_ns()
 
     @property
@@ -35,13 +35,13 @@ class Child:
     @property
     def age_s(self) -> float:
         """Seconds since the last start."""
-        return seconds_since(self._started_ns)
+        return seconds_since(self.started_ns)
 
     def start_if_due(self, now: int) -> None:
         """Start the process where its time has come."""
         if self.due_ns is None or now < self.due_ns:
             return
-        self.due_ns, self._started_ns = None, now
+        self.due_ns, self.started_ns = None, now
         self._process = subprocess.Popen(
             self._command,
             env={**os.environ, PARENT: str(os.getpid())},

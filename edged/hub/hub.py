@@ -162,7 +162,9 @@ class Hub:
             self._parts.workers.left(assigned.worker, "worker_lost")
             self._parts.supervisor.kill_worker("deadline")
             break  # its other jobs are lost with it
-        for name in self._parts.cameras.silent(now):
+        for notice in self._parts.cameras.fallen_silent(now):
+            self._happened(notice)
+        for name in self._parts.cameras.hung(now, self._parts.supervisor.cameras_started_ns):
             self._service.camera_hangs(name)
             self._parts.supervisor.kill_camera(name)
 
@@ -189,7 +191,8 @@ class Hub:
             self._parts.metrics.count_frames(name, ledger.captured, ledger.dropped, ledger.pending)
 
     def _wait_ms(self) -> int:
-        times = (self._next_tick_ns, self._parts.router.next_deadline_ns(), self._supervise_ns)
+        deadline_ns, silence_ns = self._parts.router.next_deadline_ns(), self._parts.cameras.next_silence_ns()
+        times = (self._next_tick_ns, deadline_ns, silence_ns, self._supervise_ns)
         first = min(at for at in times if at is not None)
         return max(0, math.ceil((first - now_ns()) / 1e6))
 

@@ -32,6 +32,7 @@ class Supervisor:
         self._where = ("--config", str(path), "--hub", address)
         self._cameras = {name: self._child("camera", name, name) for name in config.cameras}
         self._ended: set[str] = set()
+        self._hung: set[str] = set()
         self._index = 0
         self._worker = self._new_worker()
         self._budget = Budget()
@@ -53,6 +54,11 @@ class Supervisor:
     def children(self) -> list[Child]:
         """Every child that has a process."""
         return [child for child in (*self._cameras.values(), self._worker) if child.running]
+
+    @property
+    def cameras_started_ns(self) -> dict[str, int]:
+        """When each camera process that is running was started, by the camera's name."""
+        return {name: child.started_ns for name, child in self._cameras.items() if child.running}
 
     def next_due_ns(self) -> int | None:
         """When a child must be started."""
@@ -83,6 +89,7 @@ class Supervisor:
 
     def kill_camera(self, name: str) -> None:
         """It hangs. `step` will tell of its end."""
+        self._hung.add(name)
         self._cameras[name].signal(signal.SIGKILL)
 
     def step(self, now: int) -> list[Notice]:
@@ -102,7 +109,9 @@ class Supervisor:
             wait_s = child.start_again()
             if code == 0:  # it has come to its end and says so, most likely
                 continue
-            message = f"camera process {name} {describe_exit(code)}; it starts again in {wait_s:g} s"
+            what = "hung and was killed" if name in self._hung else describe_exit(code)
+            self._hung.discard(name)
+            message = f"camera process {name} {what}; it starts again in {wait_s:g} s"
             yield Notice("camera_lost", message, camera=name)
 
     def _lost_worker(self) -> Iterator[Notice]:

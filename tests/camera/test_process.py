@@ -180,3 +180,22 @@ def test_a_camera_that_is_not_in_the_config_is_one_clear_error(tmp_path: Path) -
 
     assert ended.returncode == 2
     assert ended.stderr == f"edged: {config} has no camera 'gate'; it has door\n"
+
+
+def test_a_slow_source_reports_between_its_pictures(tmp_path: Path) -> None:
+    pictures = folder_of(tmp_path / "pictures", 2)
+
+    with running_camera(tmp_path, "door", f"{{source: {pictures}, pace: realtime, fps: 0.2}}") as camera:
+        eventually(camera.hub.has_frames)
+        eventually(lambda: camera.hub.last_report() and len(camera.hub.reports) >= 3)
+        assert len(camera.hub.frames) == 1
+        assert camera.hub.reports[-1].up
+
+
+def test_a_camera_reports_while_it_waits_for_the_model(tmp_path: Path) -> None:
+    settings = f"{{source: {folder_of(tmp_path / 'pictures', 1)}}}"
+    with running_camera(tmp_path, "door", settings, capture=False) as camera:
+        eventually(camera.hub.has_hello)
+        report = eventually(camera.hub.last_report)
+        assert report
+        assert not report.up

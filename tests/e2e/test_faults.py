@@ -1,12 +1,11 @@
 """Faults that are injected into a running daemon."""
 
-import signal
 from collections.abc import Callable
 from pathlib import Path
 
 import psutil
 
-from tests.e2e.daemon import SYNTHETIC, config_in, conserves, run_edged
+from tests.e2e.daemon import config_in, conserves, run_edged
 from tests.eventually import eventually
 
 
@@ -46,26 +45,6 @@ def test_a_worker_that_is_lost_again_and_again_is_given_up_for_the_next(tmp_path
         eventually(lambda: "local-1 (device numpy) takes over" in daemon.log())
         assert daemon.first(1)[0].model.worker == "local-1"
         assert conserves(daemon.stop())
-
-
-def test_a_camera_that_was_killed_starts_again_and_the_other_one_goes_on(tmp_path: Path) -> None:
-    cameras = {"door": SYNTHETIC, "gate": SYNTHETIC}
-    with run_edged(tmp_path, config=config_in(tmp_path, cameras=cameras)) as daemon:
-        daemon.first(1, camera="gate")
-        daemon.child("gate").kill()
-        assert daemon.first(5, camera="door")
-        assert daemon.first(5, camera="gate")
-        assert 'edged_camera_reconnects_total{camera="gate"} 1.0' in daemon.metrics()
-        assert conserves(daemon.stop())
-
-
-def test_a_camera_that_is_not_there_is_told_and_the_other_one_goes_on(tmp_path: Path) -> None:
-    cameras = {"door": SYNTHETIC, "gone": {"source": "/dev/video99"}}
-    with run_edged(tmp_path, config=config_in(tmp_path, cameras=cameras)) as daemon:
-        assert daemon.first(5, camera="door")
-        eventually(lambda: "camera gone is down" in daemon.log())
-        assert 'edged_camera_up{camera="gone"} 0.0' in daemon.metrics()
-        assert conserves(daemon.stop(signal.SIGINT))
 
 
 def test_numbers_go_on_after_the_hub_was_killed(tmp_path: Path) -> None:

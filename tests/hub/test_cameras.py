@@ -6,9 +6,10 @@ from pathlib import Path
 import pytest
 import zmq
 
-from edged.hub.cameras import SILENT_NS, Cameras
+from edged.hub.cameras import Cameras
 from edged.hub.link import Link
 from edged.hub.router import Router
+from edged.hub.vigil import SILENT_NS
 from edged.messages import (
     CameraCount,
     CameraHello,
@@ -52,6 +53,10 @@ class Desk:
         received = eventually(self._link.receive)
         assert received
         return [notice.event for notice in self.cameras.take(received, now)]
+
+    def value(self, metric: str) -> float | None:
+        """Of the camera `door`."""
+        return self.metrics.registry.get_sample_value(metric, {"camera": "door"})
 
     def close(self) -> None:
         self._context.destroy(linger=0)
@@ -116,16 +121,30 @@ def test_up_and_down_are_told_once(desk: Desk) -> None:
     assert desk.cameras.state("door") == "down: unplugged"
 
 
-def test_a_camera_that_says_nothing_for_long_hangs(desk: Desk) -> None:
-    desk.cameras.start_capture(MODEL)
+def test_a_camera_that_says_nothing_is_down_until_it_speaks_again(desk: Desk) -> None:
     door = desk.peer("camera/door")
-    door.send(encode(CameraHello(camera="door")))
-    desk.hear()
     door.send(report())
     desk.hear(now=1000)
-    assert desk.cameras.silent(1000 + SILENT_NS) == []
-    assert desk.cameras.silent(1001 + SILENT_NS) == ["door"]
-    assert desk.cameras.silent(1001 + SILENT_NS) == []
+    assert desk.value("edged_camera_up") == 1
+
+    notices = desk.cameras.fallen_silent(1000 + SILENT_NS)
+    assert [(notice.event, notice.camera) for notice in notices] == [("camera_down", "door")]
+    assert desk.value("edged_camera_up") == 0
+    assert desk.cameras.state("door").startswith("down: its process has said nothing for 2.5 s")
+
+    door.send(report())
+    assert desk.hear() == ["camera_up"]
+    assert desk.value("edged_camera_up") == 1
+    assert desk.value("edged_camera_reconnects_total") == 1
+
+
+def test_a_camera_that_is_down_already_falls_silent_without_a_word(desk: Desk) -> None:
+    door = desk.peer("camera/door")
+    door.send(report(up=False, error="unplugged"))
+    desk.hear(now=1000)
+
+    assert desk.cameras.fallen_silent(1000 + SILENT_NS) == []
+    assert desk.cameras.state("door") == "down: unplugged"
 
 
 def test_reconnects_are_counted_over_restarts_of_the_process(desk: Desk) -> None:
@@ -135,4 +154,4 @@ def test_reconnects_are_counted_over_restarts_of_the_process(desk: Desk) -> None
     desk.cameras.left("door")
     door.send(report(reconnects=1))
     desk.hear()
-    assert desk.metrics.registry.get_sample_value("edged_camera_reconnects_total", {"camera": "door"}) == 4
+    assert desk.value("edged_camera_reconnects_total") == 4

@@ -6,6 +6,7 @@ from typing import Literal
 
 from edged import config
 from edged.camera.sources.folder import Folder
+from edged.camera.sources.pace import Sleep, sleep_ns
 from edged.camera.sources.source import DIGITS, Source
 from edged.camera.sources.stream import Stream
 from edged.camera.sources.v4l2 import V4l2
@@ -19,8 +20,11 @@ SYNTHETIC_SIZE = (640, 480)
 USUAL_FPS = 30.0  # of a synthetic camera, and of a folder that is to be read in real time
 
 
-def open_source(camera: config.Camera) -> Source:
-    """The source of a camera, still to be opened. Raises ConfigError for a password that cannot be had."""
+def open_source(camera: config.Camera, sleep: Sleep = sleep_ns) -> Source:
+    """The source of a camera, still to be opened; one that keeps a rate waits by `sleep`.
+
+    Raises ConfigError for a password that cannot be had.
+    """
     place = str(camera.source)
     loop = camera.at_end == "loop"
     fps = camera.fps or USUAL_FPS
@@ -30,13 +34,13 @@ def open_source(camera: config.Camera) -> Source:
         case "stream":
             return Stream(place, camera.user, password_of(camera))
         case "video":
-            return VideoFile(Path(place), realtime=not waits(camera), loop=loop)
+            return VideoFile(Path(place), realtime=not waits(camera), loop=loop, sleep=sleep)
         case "folder":
-            return Folder(Path(place), None if waits(camera) else fps, loop)
+            return Folder(Path(place), None if waits(camera) else fps, loop, sleep)
         case "synthetic":
             from edged.camera.sources.synthetic import SyntheticDigits
 
-            return SyntheticDigits(*(camera.size or SYNTHETIC_SIZE), fps, camera.seed)
+            return SyntheticDigits(*(camera.size or SYNTHETIC_SIZE), fps, camera.seed, sleep)
 
 
 def waits(camera: config.Camera) -> bool:

@@ -6,7 +6,7 @@ from pathlib import Path
 import cv2
 import numpy as np
 
-from edged.camera.sources.pace import Pace
+from edged.camera.sources.pace import Pace, Sleep, sleep_ns
 from edged.camera.sources.picture import Picture, Pixels
 from edged.camera.sources.source import KINDS
 from edged.errors import CameraError, ImageError
@@ -17,12 +17,13 @@ SUFFIXES = frozenset({".bmp", ".jpeg", ".jpg", ".pgm", ".png", ".ppm", ".tif", "
 class Folder:
     """Every picture in a folder and its sub-folders, by name; a sub-folder's name is its pictures' truth."""
 
-    def __init__(self, path: Path, fps: float | None = None, loop: bool = False) -> None:
+    def __init__(self, path: Path, fps: float | None = None, loop: bool = False, sleep: Sleep = sleep_ns) -> None:
         """`fps`: pictures a second, None for as fast as they are read."""
         self._path = path
         self._fps = fps
         self._loop = loop
-        self._pace = Pace()
+        self._sleep = sleep
+        self._pace = Pace(sleep=sleep)
         self._files: list[Path] = []
         self._next = 0
         self._read = 0
@@ -37,7 +38,7 @@ class Folder:
         if not self._files:
             raise CameraError(f"{self._path} holds no pictures: expected {', '.join(sorted(SUFFIXES))}")
         self._next = self._read = 0
-        self._pace = Pace()
+        self._pace = Pace(sleep=self._sleep)
 
     def read(self) -> Picture | None:
         """None at the end, unless it loops. Raises ImageError for a picture that cannot be read: go on."""

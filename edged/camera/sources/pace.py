@@ -5,15 +5,18 @@ from collections.abc import Callable
 
 from edged.clock import NANOSECONDS, now_ns
 
+Sleep = Callable[[int], None]
 
-def _sleep_ns(nanoseconds: int) -> None:
+
+def sleep_ns(nanoseconds: int) -> None:
+    """Do nothing for so long."""
     time.sleep(nanoseconds / NANOSECONDS)
 
 
 class Pace:
     """Lets each picture out at its own time. One that comes late moves the later ones: they never hurry."""
 
-    def __init__(self, now: Callable[[], int] = now_ns, sleep: Callable[[int], None] = _sleep_ns) -> None:
+    def __init__(self, now: Callable[[], int] = now_ns, sleep: Sleep = sleep_ns) -> None:
         self._now = now
         self._sleep = sleep
         self._start_ns: int | None = None

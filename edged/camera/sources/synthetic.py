@@ -6,7 +6,7 @@ import numpy as np
 
 from edged.camera.glyphs import draw_glyph
 from edged.camera.scene import compose, render
-from edged.camera.sources.pace import Pace
+from edged.camera.sources.pace import Pace, Sleep, sleep_ns
 from edged.camera.sources.picture import Picture
 from edged.errors import CameraError
 
@@ -19,11 +19,12 @@ LEAST_SIDE = 32
 class SyntheticDigits:
     """Draws `fps` pictures a second of `width` × `height`: the same ones for the same seed, after each `open`."""
 
-    def __init__(self, width: int, height: int, fps: float, seed: int) -> None:
+    def __init__(self, width: int, height: int, fps: float, seed: int, sleep: Sleep = sleep_ns) -> None:
         self._width = width
         self._height = height
         self._fps = fps
         self._seed = seed
+        self._sleep = sleep
         self._begin()
 
     def open(self) -> None:
@@ -47,7 +48,7 @@ class SyntheticDigits:
 
     def _begin(self) -> None:
         self._pictures = draw_pictures(self._seed, self._width, self._height, self._fps)
-        self._pace = Pace()
+        self._pace = Pace(sleep=self._sleep)
         self._read = 0
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import cv2
 
 from edged.camera.sources.opencv import picture_of
-from edged.camera.sources.pace import Pace
+from edged.camera.sources.pace import Pace, Sleep, sleep_ns
 from edged.camera.sources.picture import Picture
 from edged.errors import CameraError
 
@@ -16,12 +16,13 @@ USUAL_FPS = 25.0  # where a file does not say
 class VideoFile:
     """Every picture of a video file, in order, at the recorded rate or as fast as they are read."""
 
-    def __init__(self, path: Path, realtime: bool = True, loop: bool = False) -> None:
+    def __init__(self, path: Path, realtime: bool = True, loop: bool = False, sleep: Sleep = sleep_ns) -> None:
         self._path = path
         self._realtime = realtime
         self._loop = loop
         self._capture: cv2.VideoCapture | None = None
-        self._pace = Pace()
+        self._sleep = sleep
+        self._pace = Pace(sleep=sleep)
         self._interval_s = 1 / USUAL_FPS
         self._at_s = 0.0
 
@@ -35,7 +36,7 @@ class VideoFile:
             raise CameraError(f"{self._path} is no video that FFmpeg can read")
         self._interval_s = 1 / (self._capture.get(cv2.CAP_PROP_FPS) or USUAL_FPS)
         self._at_s = -self._interval_s
-        self._pace = Pace()
+        self._pace = Pace(sleep=self._sleep)
 
     def read(self) -> Picture | None:
         """None at the end, unless it loops. Raises CameraError where not one picture can be decoded."""

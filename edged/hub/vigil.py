@@ -1,0 +1,50 @@
+"""Which camera processes have fallen silent: stopped, or held up in a driver, they cannot say so themselves."""
+
+from collections.abc import Mapping
+
+from edged.clock import NANOSECONDS
+
+SILENT_NS = 5 * NANOSECONDS // 2  # a camera speaks each second, and a read that gives nothing takes 2 s
+HUNG_NS = 10 * NANOSECONDS  # opening a network camera may take 7 s
+STARTING_NS = 30 * NANOSECONDS  # from an SD card that is busy
+
+
+class Vigil:
+    """When each camera was heard last. Times are nanoseconds of one monotonic clock, given by the caller."""
+
+    def __init__(self) -> None:
+        self._heard_ns: dict[str, int] = {}
+        self._silent: set[str] = set()
+
+    def heard(self, name: str, now_ns: int) -> None:
+        """It has said something."""
+        self._heard_ns[name] = now_ns
+        self._silent.discard(name)
+
+    def left(self, name: str) -> None:
+        """Its process has ended: nothing is expected of it."""
+        self._heard_ns.pop(name, None)
+        self._silent.discard(name)
+
+    def fallen_silent(self, now_ns: int) -> list[str]:
+        """The cameras that have said nothing for `SILENT_NS`; each is told once, until it is heard again."""
+        news = [
+            name
+            for name, heard in self._heard_ns.items()
+            if name not in self._silent and now_ns - heard >= SILENT_NS
+        ]
+        self._silent.update(news)
+        return news
+
+    def hung(self, now_ns: int, started_ns: Mapping[str, int]) -> list[str]:
+        """Those of the running processes, by the time of their start, that are to be killed."""
+        return [name for name, started in started_ns.items() if now_ns >= self._hangs_ns(name, started)]
+
+    def next_ns(self) -> int | None:
+        """When `fallen_silent` will next have something to say."""
+        heard = (at for name, at in self._heard_ns.items() if name not in self._silent)
+        return min((at + SILENT_NS for at in heard), default=None)
+
+    def _hangs_ns(self, name: str, started_ns: int) -> int:
+        heard_ns = self._heard_ns.get(name, 0)
+        return heard_ns + HUNG_NS if heard_ns > started_ns else started_ns + STARTING_NS

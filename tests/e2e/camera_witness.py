@@ -1,0 +1,82 @@
+"""A subscriber that remembers all that a daemon publishes, and how its metrics change."""
+
+import time
+
+import zmq
+
+from edged.messages import Event, Prediction
+from tests.e2e.daemon import Daemon
+from tests.eventually import eventually
+
+FALL_S = 3.0  # within which a camera that gives nothing is announced, and within which it is back
+
+
+class Witness:
+    """Everything since it was made, once `look` has been called."""
+
+    def __init__(self, daemon: Daemon) -> None:
+        self._daemon = daemon
+        self._socket: zmq.Socket[bytes] = zmq.Context.instance().socket(zmq.SUB)
+        self._socket.setsockopt(zmq.LINGER, 0)
+        self._socket.setsockopt(zmq.RCVHWM, 0)
+        self._socket.connect(daemon.address)
+        self._socket.subscribe("edged/")
+        self.events: list[Event] = []
+        self.predictions: list[Prediction] = []
+
+    def look(self) -> None:
+        """Take in what has been published."""
+        while self._socket.poll(0):
+            topic, body = self._socket.recv_multipart()
+            if topic.endswith(b"/event"):
+                self.events.append(Event.model_validate_json(body))
+            elif topic.endswith(b"/prediction"):
+                self.predictions.append(Prediction.model_validate_json(body))
+
+    def of(self, camera: str, since: float = 0.0) -> list[Prediction]:
+        """The predictions of frames that the camera captured after the wall time `since`."""
+        self.look()
+        return [each for each in self.predictions if each.camera == camera and each.captured_at > since]
+
+    def told(self, event: str, camera: str, since: float = 0.0) -> list[Event]:
+        """The events of this name about the camera after the wall time `since`."""
+        self.look()
+        return [each for each in self.events if (each.event, each.camera) == (event, camera) and each.at > since]
+
+    def hears(self, event: str, camera: str, since: float = 0.0) -> Event:
+        """The first of them, which may still be on its way."""
+        return eventually(lambda: self.told(event, camera, since))[0]
+
+    def metric(self, name: str, camera: str) -> float:
+        """Of one camera, now."""
+        for line in self._daemon.metrics().splitlines():
+            if line.startswith(f'{name}{{camera="{camera}"}}'):
+                return float(line.rpartition(" ")[2])
+        raise AssertionError(f"no {name} of {camera}")
+
+    def seconds_until(self, name: str, camera: str, value: float, within_s: float = 20.0) -> float:
+        """How long from now until a metric has the value."""
+        start = time.monotonic()
+        eventually(lambda: self.metric(name, camera) == value, within_s)
+        return time.monotonic() - start
+
+    def seconds_until_next(self, camera: str, within_s: float = 20.0) -> float:
+        """How long from now until the camera captures a frame that is predicted."""
+        start = time.time()
+        return eventually(lambda: self.of(camera, since=start), within_s)[0].published_at - start
+
+    def oldest_s(self, camera: str) -> float:
+        """Age of the oldest frame of the camera when its prediction was published."""
+        self.look()
+        return max(each.published_at - each.captured_at for each in self.predictions if each.camera == camera)
+
+    def __enter__(self) -> "Witness":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._socket.close()
+
+
+def fps(predictions: list[Prediction], start: float, end: float) -> float:
+    """Predictions a second, published between the wall times."""
+    return sum(start <= each.published_at < end for each in predictions) / (end - start)

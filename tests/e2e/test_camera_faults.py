@@ -1,0 +1,71 @@
+"""Cameras that stop, hang, vanish and come back, in a running daemon beside one that must not notice."""
+
+import signal
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from tests.e2e.camera_witness import FALL_S, Witness, fps
+from tests.e2e.daemon import START_S, SYNTHETIC, Daemon, config_in, conserves, run_edged
+from tests.eventually import eventually
+
+MAX_AGE_S = 0.5  # the default of freshness.max_age_s
+CALM_FPS = 10
+CALM = {"source": "synthetic:digits", "size": [160, 120], "fps": CALM_FPS}
+
+
+@contextmanager
+def watched(folder: Path, **cameras: dict[str, Any]) -> Iterator[tuple[Daemon, Witness]]:
+    """A daemon with these cameras and a calm one, `calm`, once that gives predictions; at the end it stops."""
+    config = config_in(folder, cameras={**cameras, "calm": CALM})
+    with run_edged(folder, config=config) as daemon, Witness(daemon) as witness:
+        eventually(lambda: witness.of("calm"), START_S)
+        start = time.time()
+        yield daemon, witness
+        assert fps(witness.of("calm"), start, time.time()) > 0.7 * CALM_FPS
+        assert conserves(daemon.stop())
+
+
+def test_a_camera_that_was_killed_starts_again_and_the_other_one_goes_on(tmp_path: Path) -> None:
+    with watched(tmp_path, gate=SYNTHETIC) as (daemon, witness):
+        eventually(lambda: witness.of("gate"), START_S)
+        daemon.child("gate").kill()
+        assert witness.seconds_until("edged_camera_up", "gate", 0) < FALL_S
+        assert witness.seconds_until_next("gate") < FALL_S
+        assert witness.hears("camera_lost", "gate")
+        assert witness.metric("edged_camera_reconnects_total", "gate") == 1
+
+
+def test_a_camera_process_that_is_stopped_is_down_until_it_goes_on(tmp_path: Path) -> None:
+    with watched(tmp_path, gate=SYNTHETIC) as (daemon, witness):
+        eventually(lambda: witness.of("gate"), START_S)
+        stopped = daemon.child("gate")
+        stopped.suspend()
+        suspended_at = time.time()
+        assert witness.seconds_until("edged_camera_up", "gate", 0) < FALL_S
+        down = witness.hears("camera_down", "gate", suspended_at)
+        assert down.message.startswith("camera gate is down: its process has said nothing for 2.5 s")
+        stopped.resume()
+        resumed_at = time.time()
+        assert witness.seconds_until_next("gate") < FALL_S
+        assert witness.hears("camera_up", "gate", resumed_at)
+        assert witness.metric("edged_camera_reconnects_total", "gate") == 1
+        assert witness.oldest_s("gate") < MAX_AGE_S
+
+
+def test_a_camera_process_that_stays_stopped_is_killed_and_another_takes_its_place(tmp_path: Path) -> None:
+    with watched(tmp_path, gate=SYNTHETIC) as (daemon, witness):
+        eventually(lambda: witness.of("gate"), START_S)
+        daemon.child("gate").suspend()
+        lost = eventually(lambda: witness.told("camera_lost", "gate"), within_s=20)
+        assert lost[0].message == "camera process gate hung and was killed; it starts again in 0.5 s"
+        assert witness.seconds_until_next("gate") < START_S
+
+
+def test_a_camera_that_is_not_there_is_told(tmp_path: Path) -> None:
+    with run_edged(tmp_path, config=config_in(tmp_path, cameras={"gone": {"source": "/dev/video99"}})) as daemon:
+        eventually(lambda: "camera gone is down" in daemon.log(), START_S)
+        assert 'edged_camera_up{camera="gone"} 0.0' in daemon.metrics()
+        assert conserves(daemon.stop(signal.SIGINT))
