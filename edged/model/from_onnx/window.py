@@ -26,7 +26,10 @@ def padding(node: Node, size: Pair, extent: Pair, strides: Pair) -> Pads:
         return NO_PADS
     if auto not in {"SAME_UPPER", "SAME_LOWER"}:
         raise ModelError(f"attribute auto_pad is {auto}; supported are NOTSET, SAME_UPPER, SAME_LOWER and VALID")
-    totals = [max(0, (-(-size[i] // strides[i]) - 1) * strides[i] + extent[i] - size[i]) for i in (0, 1)]
+    totals = [(-(-size[i] // strides[i]) - 1) * strides[i] + extent[i] - size[i] for i in (0, 1)]
+    if min(totals) < -1:  # half of it would be cut off at the beginning
+        raise ModelError(f"attribute auto_pad is {auto} with strides {strides} beyond the window {extent}")
+    totals = [max(0, total) for total in totals]
     less, more = [total // 2 for total in totals], [total - total // 2 for total in totals]
     if auto == "SAME_LOWER":
         less, more = more, less
