@@ -127,7 +127,11 @@ def _read_onnx(path: Path, size: Pair | None) -> "tuple[OnnxFile, KeptGraph]":
     from edged.model.onnx_reader import graph_of
 
     file = read_file(path)
-    return file, KeptGraph(simplify(graph_of(file, size)), file.metadata)
+    graph = graph_of(file, size)
+    try:
+        return file, KeptGraph(simplify(graph), file.metadata)
+    except ModelError as error:
+        raise ModelError(f"{path}: {error}") from None
 
 
 def _random(name: str, wanted: config.Model) -> Model:

@@ -4,6 +4,9 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
+import numpy as np
+
+from edged.errors import ModelError
 from edged.model.graph import (
     Add,
     AveragePool,
@@ -11,6 +14,7 @@ from edged.model.graph import (
     Conv,
     Dense,
     Flatten,
+    Float32,
     Graph,
     MaxPool,
     Operator,
@@ -20,7 +24,10 @@ from edged.model.shapes import make_graph
 
 
 def simplify(graph: Graph) -> Graph:
-    """All passes: no batch norm on images, no identity, nothing unused; sums and ReLU inside convolutions."""
+    """All passes: no batch norm on images, no identity, nothing unused; sums and ReLU inside convolutions.
+
+    Raises ModelError, which names the node, where float32 does not hold the folded weights.
+    """
     for rewrite in (
         remove_identities,
         remove_unused,
@@ -84,13 +91,22 @@ def fold_batch_norm(graph: Graph) -> Graph:
 def _folded(before: Operator, norm: BatchNorm) -> Operator:
     """One operator that writes what `norm` writes; `norm` itself after an operator that cannot take it in."""
     if isinstance(before, BatchNorm):
-        factor, offset = norm.factor * before.factor, norm.factor * before.offset + norm.offset
+        factor, offset = _folded_numbers(before.factor, before.offset, norm)
         return BatchNorm(norm.name, before.inputs, norm.output, factor, offset)
     if not isinstance(before, Conv | Dense) or before.relu or len(before.inputs) > 1:
         return norm
-    by_output = (-1,) + (1,) * (before.weight.ndim - 1)
-    weight = before.weight * norm.factor.reshape(by_output)
-    return replace(before, output=norm.output, weight=weight, bias=before.bias * norm.factor + norm.offset)
+    weight, bias = _folded_numbers(before.weight, before.bias, norm)
+    return replace(before, output=norm.output, weight=weight, bias=bias)
+
+
+def _folded_numbers(weight: Float32, bias: Float32, norm: BatchNorm) -> tuple[Float32, Float32]:
+    """Raises ModelError where float32 does not hold them."""
+    by_output = (-1,) + (1,) * (weight.ndim - 1)
+    with np.errstate(over="ignore", invalid="ignore"):  # found by the next line
+        weight, bias = weight * norm.factor.reshape(by_output), bias * norm.factor + norm.offset
+    if not (np.isfinite(weight).all() and np.isfinite(bias).all()):
+        raise ModelError(f"node {norm.name}: its factors make weights before it larger than float32 holds")
+    return weight, bias
 
 
 def batch_norm_as_convolution(graph: Graph) -> Graph:

@@ -118,6 +118,9 @@ CHAINS: dict[str, Callable[[Network], object]] = {
     "times constant": lambda n: n.add("Mul", constant(0.5)(n)),
     "divided by constant": lambda n: n.add("Div", constant(0.1, 0.2, 0.3, 0.4)(n)),
     "constant minus x": lambda n: n.add("Sub", n.tensor, reads=constant(1.0)(n)),
+    "a 1×1 convolution with strides and SAME": lambda n: n.add(
+        "Conv", n.normal(3, 4, 1, 1), strides=[2, 2], auto_pad="SAME_UPPER"
+    ),
     "normalised, then convolved": lambda n: (
         n.add("Sub", constant(0.1, 0.2, 0.3, 0.4)(n)),
         n.add("Div", constant(0.1, 0.2, 0.3, 0.4)(n)),
@@ -265,6 +268,18 @@ REFUSED: dict[str, tuple[Callable[[Network], object], str]] = {
     ),
     "an image as output": (lambda n: n.add("Relu"), "supported is one score for each class"),
     "a sum of two shapes": (lambda n: n.add("Add", n.add("GlobalAveragePool"), reads="input"), "two of one shape"),
+    "a stride far beyond a window with SAME": (
+        lambda n: n.add("Conv", n.normal(4, 4, 1, 1), strides=[3, 1], auto_pad="SAME_UPPER"),
+        r"auto_pad is SAME_UPPER with strides \(3, 1\) beyond the window \(1, 1\)",
+    ),
+    "a constant with more dimensions than the tensor": (
+        lambda n: n.add("Mul", n.weight(np.ones((1, 1, 1, 1, 1), np.float32))),
+        r"has a constant of shape \(1, 1, 1, 1, 1\)",
+    ),
+    "a factor that takes weights beyond float32": (
+        lambda n: (n.add("GlobalAveragePool"), n.add("Flatten"), n.add("Gemm", n.normal(4, 2), alpha=3e38)),
+        r"weights times 3e\+38 holds infinities",
+    ),
     "a broadcast along rows": (lambda n: n.add("Add", n.normal(10)), "one value, or one for each channel"),
     "a reshape of the batch": (
         lambda n: n.add("Reshape", n.weight(np.array([2, -1]))),

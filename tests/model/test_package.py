@@ -187,3 +187,14 @@ def test_half_precision_weights_are_computed_in_single(tmp_path: Path) -> None:
 
     assert half.dtype == np.float32
     assert 0 < relative_error(half, single) < 0.01
+
+
+def test_weights_that_grow_beyond_float32_when_they_are_folded(tmp_path: Path) -> None:
+    network = Network(["N", 3, 8, 8])
+    network.add("Conv", network.normal(4, 3, 1, 1, std=1e20))
+    network.add("Mul", network.weight(np.array(1e30, np.float32)))
+    network.add("GlobalAveragePool")
+    path = network.save(tmp_path / "large.onnx")
+
+    with pytest.raises(ModelError, match=f"{path}: node mul_1: its factors make weights before it larger"):
+        load_model(config.Model(path=path))

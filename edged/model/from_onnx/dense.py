@@ -5,7 +5,7 @@ import numpy as np
 from edged.errors import ModelError
 from edged.model.from_onnx.by_channel import one_for_each
 from edged.model.from_onnx.node import Node
-from edged.model.from_onnx.scope import Scope
+from edged.model.from_onnx.scope import Scope, as_weights
 from edged.model.graph import Dense, Float32
 
 
@@ -13,11 +13,11 @@ def gemm(node: Node, scope: Scope) -> None:
     """alpha · A · B + beta · C, where A is computed and B and C are constant."""
     if node.integer("transA", 0):
         raise ModelError("attribute transA is supported only as 0")
-    weight = _matrix(scope, node.input(1)) * np.float32(node.real("alpha", 1.0))
+    weight = _times(_matrix(scope, node.input(1)), node.real("alpha", 1.0))
     weight = weight if node.integer("transB", 0) else weight.T
     bias = np.zeros(len(weight), np.float32)
     if node.input(2):
-        offset = scope.weights(node.input(2)) * np.float32(node.real("beta", 1.0))
+        offset = _times(scope.weights(node.input(2)), node.real("beta", 1.0))
         bias = one_for_each(offset, bias.shape)
     _push_dense(node, scope, weight, bias)
 
@@ -26,6 +26,11 @@ def matmul(node: Node, scope: Scope) -> None:
     """x · constant; an Add of a constant after it becomes the bias."""
     weight = _matrix(scope, node.input(1)).T
     _push_dense(node, scope, weight, np.zeros(len(weight), np.float32))
+
+
+def _times(weight: Float32, factor: float) -> Float32:
+    with np.errstate(over="ignore", invalid="ignore"):  # found by as_weights
+        return as_weights(weight * np.float32(factor), f"weights times {factor:g}")
 
 
 def _matrix(scope: Scope, name: str) -> Float32:
