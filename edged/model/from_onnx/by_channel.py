@@ -102,7 +102,7 @@ def one_for_each(constant: NDArray[F], shape: Shape) -> NDArray[F]:
     """A constant that broadcasts to (1, *shape) with one value for each channel, as [channels]."""
     channels = shape[0]
     wide = (1,) * (len(shape) + 1 - constant.ndim) + constant.shape
-    if constant.ndim > len(shape) + 1 or constant.size != 1 and wide != (1, channels) + (1,) * (len(shape) - 1):
+    if len(wide) > len(shape) + 1 or (constant.size != 1 and wide != (1, channels) + (1,) * (len(shape) - 1)):
         raise ModelError(
             f"has a constant of shape {constant.shape}; supported is one value, or one for each channel"
         )
