@@ -3,7 +3,7 @@
 EDGED = .venv/bin/edged
 PIP = .venv/bin/python -m pip install --quiet
 
-.PHONY: help run test intel lint bench bench-peers docs clean
+.PHONY: help run test intel lint bench bench-peers docs install clean
 
 help:
 	@echo 'make run     set up everything and start the daemon on configs/demo.yaml'
@@ -13,6 +13,7 @@ help:
 	@echo 'make bench   time ResNet-50 at 120×120 on this machine'
 	@echo 'make bench-peers   time edged and other runtimes in turn (half an hour; CASES=digits: a minute)'
 	@echo 'make docs    write the generated pages and the JSON Schema again'
+	@echo 'make install   install the system service (as root; see docs/service.md)'
 	@echo 'make clean   remove .venv and everything that was built'
 
 run: .venv/.installed
@@ -38,6 +39,9 @@ bench-peers: .venv-peers/.peers
 
 docs: .venv/.installed
 	.venv/bin/python tools/write_docs.py
+
+install:
+	@tools/install.sh
 
 clean:
 	rm -rf .venv .venv-peers build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis

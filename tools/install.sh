@@ -1,0 +1,24 @@
+#!/usr/bin/env bash
+# Installs edged as a system service: a virtual environment, the unit, its user, udev rules and a first config.
+# PREFIX: where edged goes (/opt/edged); DESTDIR: a root to install into without touching the running system.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+prefix=${PREFIX:-/opt/edged}
+root=${DESTDIR:-}
+
+put() { install -D -m 644 "$1" "$root$2"; }
+
+${PYTHON:-python3} -m venv "$root$prefix"
+"$root$prefix/bin/python" -m pip install --quiet --upgrade .
+put docs/service.md "$prefix/share/doc/edged/service.md"
+sed "s,/opt/edged,$prefix,g" systemd/edged.service | install -D -m 644 /dev/stdin "$root/etc/systemd/system/edged.service"
+put systemd/sysusers.conf /etc/sysusers.d/edged.conf
+put systemd/tmpfiles.conf /etc/tmpfiles.d/edged.conf
+put systemd/70-edged.rules /etc/udev/rules.d/70-edged.rules
+[ -e "$root/etc/edged/edged.yaml" ] || put configs/demo.yaml /etc/edged/edged.yaml
+[ -z "$root" ] || exit 0
+systemd-sysusers edged.conf
+systemd-tmpfiles --create edged.conf
+[ ! -d /run/udev ] || { udevadm control --reload; udevadm trigger --subsystem-match=video4linux --subsystem-match=drm; }
+[ ! -d /run/systemd/system ] || systemctl daemon-reload
+echo "edged: installed. Edit /etc/edged/edged.yaml, then: systemctl enable --now edged" >&2
