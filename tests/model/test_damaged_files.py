@@ -1,5 +1,6 @@
 """Whatever a model file holds: a graph or one clear ModelError, quickly."""
 
+import os
 import random
 from collections.abc import Callable
 from contextlib import suppress
@@ -244,6 +245,61 @@ def test_weights_in_other_files_that_are_refused(tmp_path: Path, location: str, 
 
     with pytest.raises(ModelError, match=message):
         read_onnx(path)
+
+
+@pytest.mark.parametrize(
+    ("entries", "message"),
+    [
+        ({"offset": "99999999"}, "bytes from 99999999 of a file of"),
+        ({"offset": "-4"}, "bytes from -4 of a file of"),
+        ({"length": "1e3"}, "cannot be read from its file"),
+        ({"length": "9" * 30}, "cannot be read from its file: 9999"),
+        ({"length": "-1"}, "cannot be read from its file: -1 bytes"),
+    ],
+)
+def test_places_in_another_file_that_are_not_there(tmp_path: Path, entries: dict[str, str], message: str) -> None:
+    model = with_external_weights(tmp_path)
+    tensor = next(each for each in model.graph.initializer if each.external_data)
+    kept = [(entry.key, entry.value) for entry in tensor.external_data if entry.key not in entries]
+    del tensor.external_data[:]
+    for key, value in (*kept, *entries.items()):
+        tensor.external_data.add(key=key, value=value)
+    path = tmp_path / "model.onnx"
+    path.write_bytes(model.SerializeToString())
+
+    with pytest.raises(ModelError, match=message):
+        read_onnx(path)
+
+
+def test_a_second_location_is_refused_however_harmless_the_first_is(tmp_path: Path) -> None:
+    folder = tmp_path / "model"
+    folder.mkdir()
+    model = with_external_weights(folder)
+    (tmp_path / "secret.bin").write_bytes(bytes(100_000))
+    tensor = next(each for each in model.graph.initializer if each.external_data)
+    tensor.external_data.add(key="location", value="../secret.bin")
+    path = folder / "model.onnx"
+    path.write_bytes(model.SerializeToString())
+
+    with pytest.raises(ModelError, match="its entries say something twice"):
+        read_onnx(path)
+
+
+def test_data_in_other_files_is_limited_in_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with_external_weights(tmp_path)
+    monkeypatch.setattr("edged.model.from_onnx.external.MAX_BYTES", 1000)
+
+    with pytest.raises(ModelError, match=r"lies in weights\.bin, which is too large: data in other files may"):
+        read_onnx(tmp_path / "model.onnx")
+
+
+def test_a_pipe_in_the_place_of_the_weights_is_not_waited_for(tmp_path: Path) -> None:
+    with_external_weights(tmp_path)
+    (tmp_path / "weights.bin").unlink()
+    os.mkfifo(tmp_path / "weights.bin")
+
+    with pytest.raises(ModelError, match=r"weights\.bin, which does not exist"):
+        read_onnx(tmp_path / "model.onnx")
 
 
 def test_more_nodes_than_any_network_has(tmp_path: Path) -> None:

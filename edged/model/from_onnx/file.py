@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import onnx
-from onnx.external_data_helper import load_external_data_for_tensor, uses_external_data
 
 from edged.errors import ModelError
-from edged.model.model_file import MAX_BYTES, read_content
+from edged.model.from_onnx.external import External
+from edged.model.model_file import read_content
 
 MAX_NODES = 20_000
 MIN_OPSET = 7
@@ -44,11 +44,13 @@ def read_file(path: Path) -> OnnxFile:
     if len(model.graph.node) > MAX_NODES:
         raise ModelError(f"{path}: has {len(model.graph.node)} nodes; supported are up to {MAX_NODES}")
     digest = hashlib.sha256(content)
-    externals = _load_external_data(path, model)
-    for external in externals:
-        digest.update(read_content(external))
+    external = External(path)
+    for tensor in model.graph.initializer:
+        external.load(tensor)
+    for _, data in sorted(external.files.items()):
+        digest.update(data)
     metadata = {entry.key: entry.value for entry in model.metadata_props}
-    return OnnxFile(path, model, _opset(path, model), digest.hexdigest(), metadata, tuple(externals))
+    return OnnxFile(path, model, _opset(path, model), digest.hexdigest(), metadata, tuple(sorted(external.files)))
 
 
 def _opset(path: Path, model: onnx.ModelProto) -> int:
@@ -59,32 +61,3 @@ def _opset(path: Path, model: onnx.ModelProto) -> int:
             f"{path}: asks for ONNX operator set {versions or 'none'}; supported are {MIN_OPSET} to {newest}"
         )
     return int(versions[0])
-
-
-def _load_external_data(path: Path, model: onnx.ModelProto) -> list[Path]:
-    """Move tensors that lie in other files into the message. Those files must be in the model's folder."""
-    files = set()
-    for tensor in model.graph.initializer:
-        if uses_external_data(tensor):
-            try:
-                files.add(_load(path, tensor))
-            except ModelError:
-                raise
-            except Exception as error:  # a damaged entry makes it raise whatever it stumbles over
-                raise ModelError(f"{path}: tensor {tensor.name} cannot be read from its file: {error}") from None
-    return sorted(files)
-
-
-def _load(path: Path, tensor: onnx.TensorProto) -> Path:
-    location = next((entry.value for entry in tensor.external_data if entry.key == "location"), "")
-    file = (path.parent / location).resolve()
-    where = f"{path}: tensor {tensor.name} lies in {location}"
-    if not file.is_relative_to(path.parent.resolve()):
-        raise ModelError(f"{where}, outside the model's folder")
-    if not file.is_file():
-        raise ModelError(f"{where}, which does not exist: put it beside the model")
-    if file.stat().st_size > MAX_BYTES:
-        raise ModelError(f"{where}, which has more than {MAX_BYTES // 2**20} MiB, the most that is supported")
-    load_external_data_for_tensor(tensor, str(path.parent))
-    tensor.data_location = onnx.TensorProto.DEFAULT
-    return file
