@@ -24,7 +24,15 @@ def fetch(context: Context, address: str, request: ReplayRequest) -> Iterator[by
         yield from predictions
         more = answer.more and bool(predictions)
         if more:
-            request = request.model_copy(update={"first_seq": prediction_from_json(predictions[-1]).seq + 1})
+            request = request.model_copy(update={"first_seq": _next_seq(request, predictions)})
+
+
+def _next_seq(request: ReplayRequest, predictions: list[bytes]) -> int:
+    """Raises MessageError where numbers do not grow: one would ask for ever."""
+    last = prediction_from_json(predictions[-1]).seq
+    if last < (request.first_seq or 0):
+        raise MessageError(f"the answer to a replay request from {request.first_seq} ends at {last}")
+    return last + 1
 
 
 def _ask(context: Context, address: str, request: ReplayRequest) -> tuple[ReplayAnswer, list[bytes]]:

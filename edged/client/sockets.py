@@ -10,6 +10,7 @@ def connect(context: Context, kind: int, address: str, queued: int) -> zmq.Socke
     socket = context.socket(kind)
     socket.setsockopt(zmq.LINGER, 0)
     socket.setsockopt(zmq.RCVHWM, queued)
+    socket.setsockopt(zmq.MAXMSGSIZE, 2**24)  # bytes of one part, far more than a prediction has
     socket.setsockopt(zmq.HEARTBEAT_IVL, 1000)  # milliseconds
     socket.setsockopt(zmq.HEARTBEAT_TIMEOUT, 3000)
     socket.setsockopt(zmq.CONNECT_TIMEOUT, 1500)
