@@ -176,7 +176,21 @@ class Freshness(Section):
 
     keep: int = Field(1, ge=1, le=64, description="Frames of each camera that may wait; the newest stay")
     max_age_s: Positive = Field(0.5, description="A frame older than this is never predicted or published")
-    deadline_s: Positive = Field(2.0, description="A worker that holds a job longer is killed and started again")
+    deadline_s: Positive = Field(
+        1.5,
+        description="A worker that holds a job longer (at least five times its warm-up run) is killed and started "
+        "again",
+    )
+
+
+class Recovery(Section):
+    """When a worker is lost: how often it is started again, and when its device is given up."""
+
+    losses: int = Field(
+        3, ge=1, le=100, description="So many losses of a worker within_s, and the next one serves"
+    )
+    within_s: Positive = Field(60.0, description="The time in which losses are counted together")
+    start_s: Positive = Field(300.0, description="A worker that is not ready by then is killed and started again")
 
 
 class Publish(Section):
@@ -235,6 +249,7 @@ class Config(Section):
     model: Model = Model(name="digits")
     workers: tuple[Worker, ...] = Field((Worker(), Worker(device="numpy")), min_length=1)
     freshness: Freshness = Freshness()
+    recovery: Recovery = Recovery()
     publish: Publish = Publish()
     journal: Journal = Journal()
     metrics: Metrics = Metrics()

@@ -2,6 +2,8 @@
 
 from typing import ClassVar
 
+OUT_OF_MEMORY = 5  # the exit code of a process that got no more; each EdgedError has its own below
+
 
 class EdgedError(Exception):
     """Something outside edged is not as it must be.

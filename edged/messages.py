@@ -113,7 +113,10 @@ class ModelInfo(Message):
 
 
 class WorkerHello(Message):
-    """A worker's first message, once it is warm. `device` is the device's own name."""
+    """A worker's first message, once it is warm. `device` is the device's own name.
+
+    `forward_s`: what a full batch took there, from its submission to its answer; 0 where nobody has measured it.
+    """
 
     kind: Literal["worker_hello"] = "worker_hello"
     protocol: int = SCHEMA
@@ -122,6 +125,7 @@ class WorkerHello(Message):
     precision: str
     batch: Positive
     credit: Positive
+    forward_s: Seconds = 0.0
     model: ModelInfo
     energy: EnergyMethod
     energy_note: str = ""

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from edged import __version__
 from edged.cli.progress import show_compiling
-from edged.errors import ConfigError, EdgedError
+from edged.errors import OUT_OF_MEMORY, ConfigError, EdgedError
 from edged.systemd import is_started_by_systemd
 
 VERBS = {
@@ -55,6 +55,9 @@ def run_command_line(argv: Sequence[str]) -> int:
     except EdgedError as error:
         print(f"edged: {error}", file=sys.stderr)
         return _exit_code(error)
+    except MemoryError:
+        print("edged: there is no more memory", file=sys.stderr)
+        return OUT_OF_MEMORY
     except KeyboardInterrupt:
         return 128 + signal.SIGINT  # as a shell would say it
     except BrokenPipeError:  # the reader of our output has gone: `edged subscribe | head`

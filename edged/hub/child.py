@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from edged.child import PARENT
 from edged.clock import NANOSECONDS, now_ns, seconds_since
+from edged.errors import OUT_OF_MEMORY
 from edged.hub.restarts import Pauses
 
 STDERR = 2
@@ -73,4 +74,6 @@ def describe_exit(code: int) -> str:
     """`was killed by SIGKILL`, `ended with exit code 1`."""
     if code < 0:
         return f"was killed by {signal.Signals(-code).name}"
+    if code == OUT_OF_MEMORY:
+        return "ran out of memory"
     return f"ended with exit code {code}"

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from edged.clock import now_ns
 from edged.config import Config
-from edged.errors import ConfigError, DeviceError, EdgedError, ModelError
+from edged.errors import OUT_OF_MEMORY, ConfigError, DeviceError, EdgedError, ModelError
 from edged.hub.child import Child, describe_exit
 from edged.hub.notice import Notice
 from edged.hub.restarts import Budget
@@ -35,7 +35,7 @@ class Supervisor:
         self._hung: set[str] = set()
         self._index = 0
         self._worker = self._new_worker()
-        self._budget = Budget()
+        self._budget = self._new_budget()
         self._ready = False
         self._ever_ready = False
         self._cause = ""
@@ -83,7 +83,7 @@ class Supervisor:
             self._cameras[name].due_ns = now_ns()
 
     def kill_worker(self, cause: str = "") -> None:
-        """It hangs. `cause`: `deadline` or `device_error`, else its own end says why; `step` will tell of it."""
+        """It hangs. `cause`: `deadline`, `device_error`, `start`; else its own end says why. `step` will tell."""
         self._cause = self._cause or cause
         self._worker.signal(signal.SIGKILL)
 
@@ -94,6 +94,8 @@ class Supervisor:
 
     def step(self, now: int) -> list[Notice]:
         """Reap who has ended, start who is due. Raises EdgedError where starting again cannot help."""
+        if (self.warming_up_s or 0.0) > self._config.recovery.start_s:
+            self.kill_worker("start")
         notices = [*self._lost_cameras(), *self._lost_worker()]
         for child in (*self._cameras.values(), self._worker):
             child.start_if_due(now)
@@ -111,7 +113,7 @@ class Supervisor:
                 continue
             what = "hung and was killed" if name in self._hung else describe_exit(code)
             self._hung.discard(name)
-            message = f"camera process {name} {what}; it starts again in {wait_s:g} s"
+            message = f"camera process {name} {what}; it starts again {_when(wait_s)}"
             yield Notice("camera_lost", message, camera=name)
 
     def _lost_worker(self) -> Iterator[Notice]:
@@ -119,8 +121,8 @@ class Supervisor:
         if code is None:
             return
         was_ready, self._ready = self._ready, False
-        cause, self._cause = self._cause or ("exit" if code >= 0 else "signal"), ""
-        if code == BAD_INPUT:
+        cause, self._cause = self._cause or _own_cause(code), ""
+        if code == BAD_INPUT and not self._ever_ready:
             raise ModelError(f"worker {self.worker} cannot use the model: its message is above")
         what = f"worker {self.worker} {_describe(code, cause)}"
         used_up = self._budget.lost(time.monotonic()) or (code == NO_DEVICE and not was_ready)
@@ -131,17 +133,20 @@ class Supervisor:
         else:
             wait_s = self._worker.start_again()
             yield Notice(
-                "worker_lost", f"{what}; it starts again in {wait_s:g} s", worker=self.worker, reason=cause
+                "worker_lost", f"{what}; it starts again {_when(wait_s)}", worker=self.worker, reason=cause
             )
 
     def _fall_back(self, what: str, cause: str) -> Notice:
         lost, workers = self.worker, self._config.workers
         self._index += 1
         self._worker = self._new_worker()
-        self._budget = Budget()
+        self._budget = self._new_budget()
         given_up = f"its device {workers[self._index - 1].device} is given up"
         next_one = f"{self.worker} (device {workers[self._index].device}) takes over"
         return Notice("fallback", f"{what}: {given_up}, {next_one}", worker=lost, reason=cause)
+
+    def _new_budget(self) -> Budget:
+        return Budget(self._config.recovery.losses, self._config.recovery.within_s)
 
     def _new_worker(self) -> Child:
         return self._child("worker", self.worker, str(self._index))
@@ -150,9 +155,21 @@ class Supervisor:
         return Child(f"{verb}/{name}", (*self._program, verb, argument, *self._where))
 
 
+def _when(wait_s: float) -> str:
+    """`at once`, `in 0.5 s`."""
+    return f"in {wait_s:g} s" if wait_s else "at once"
+
+
+def _own_cause(code: int) -> str:
+    if code == OUT_OF_MEMORY:
+        return "out_of_memory"
+    return "exit" if code >= 0 else "signal"
+
+
 def _describe(code: int, cause: str) -> str:
     killed = {
         "deadline": "held a job past its deadline and was killed",
+        "start": "was not ready in time and was killed",
         "device_error": "had a device that failed and was killed",
     }
     return killed.get(cause) or describe_exit(code)

@@ -2,13 +2,15 @@
 
 from collections.abc import Callable
 
-from edged.clock import NANOSECONDS, now_ns
+from edged.clock import NANOSECONDS, nanoseconds, now_ns
 from edged.hub.link import Link, Received, protocol_problem
 from edged.hub.notice import Notice
 from edged.hub.outlet import Outlet
 from edged.hub.router import Assigned, Capacity, Router
 from edged.messages import Job, JobFailed, Scores, Stop, WorkerHello
 from edged.metrics import Metrics
+
+PATIENCE = 5  # times what the warm-up took: a worker that is slower than the deadline does not hang
 
 
 class Workers:
@@ -90,7 +92,7 @@ class Workers:
             return [Notice("refused", f"worker {name} is refused: {reason}", worker=name)]
         self.first = self.first or hello
         self.hellos[name] = hello
-        self._router.worker_joined(name, Capacity(hello.credit, hello.batch))
+        self._router.worker_joined(name, _capacity(hello))
         self._metrics.worker_up.labels(name, hello.device).set(1)
         random = " (random weights: its answers mean nothing)" if hello.model.random_weights else ""
         note = f"; joules: {hello.energy_note}" if hello.energy_note else ""
@@ -150,6 +152,10 @@ class Workers:
             return []
         self._told.add((assigned.worker, reason))
         return [Notice("job_failed", message, worker=assigned.worker, reason=reason)]
+
+
+def _capacity(hello: WorkerHello) -> Capacity:
+    return Capacity(hello.credit, hello.batch, nanoseconds(PATIENCE * hello.forward_s))
 
 
 def _fits(scores: Scores, assigned: Assigned, hello: WorkerHello) -> bool:

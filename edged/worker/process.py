@@ -38,7 +38,7 @@ def run_worker(config: Config, index: int, hub_address: str) -> None:
     _hold_device(worker)
     runtime = open_runtime(model, worker, cache=cache)
     opened = time.perf_counter()
-    warm_up(runtime, model, worker.batch)
+    forward_s = warm_up(runtime, model, worker.batch)
     start_again_if_compiled(cache, cached)
     log.info(
         "worker local-%d runs %s in %s on %s (model %.2f s, plan %.2f s, warm-up %.2f s)",
@@ -46,7 +46,7 @@ def run_worker(config: Config, index: int, hub_address: str) -> None:
         *(loaded - start, opened - loaded, time.perf_counter() - opened),
     )
     rails = find_rails(config.energy)
-    hello = _hello(index, worker, model, runtime.device_name, rails)
+    hello = _hello(index, worker, model, runtime.device_name, forward_s, rails)
     served = Served(model.input.width, model.input.height, worker.batch, ends_in_softmax(model.graph))
     del model  # its weights are the runtime's now
     _serve(hub_address, hello, Loop(runtime, served, Meter(rails.rails)))
@@ -59,20 +59,26 @@ def _hold_device(worker: Worker) -> None:
         exclusive.hold(f"device-{device.platform}-{device.name}")
 
 
-def warm_up(runtime: ModelRuntime, model: Model, batch: int) -> None:
-    """Run black images, so that the first frame does not wait for what a device does once."""
+def warm_up(runtime: ModelRuntime, model: Model, batch: int) -> float:
+    """Run black images, so that the first frame does not wait for what a device does once.
+
+    Returns the seconds of the last run, from its submission to its answer.
+    """
     images = np.zeros((batch, model.input.height, model.input.width, 3), np.uint8)
     for _ in range(WARM_UP_RUNS):
+        start = time.perf_counter()
         runtime.submit(images).wait()
+    return time.perf_counter() - start
 
 
-def _hello(index: int, worker: Worker, model: Model, device: str, rails: Rails) -> WorkerHello:
+def _hello(index: int, worker: Worker, model: Model, device: str, forward_s: float, rails: Rails) -> WorkerHello:
     return WorkerHello(
         worker=f"local-{index}",
         device=device,
         precision=worker.precision,
         batch=worker.batch,
         credit=worker.credit,
+        forward_s=forward_s,
         model=ModelInfo(
             name=model.name,
             sha256=model.sha256,

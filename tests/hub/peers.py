@@ -141,19 +141,21 @@ WORKERS: dict[str, Callable[[Job], LinkMessage]] = {
 
 def worker(hub: Socket, index: int, config: Path) -> None:
     settings = load_config(config).workers[index]
-    if settings.device.startswith("exit "):
+    device = once(settings.device, config)
+    if device.startswith("exit "):
         print("told to exit", file=sys.stderr)
-        sys.exit(int(settings.device.removeprefix("exit ")))
-    if settings.device == "compiles":
+        sys.exit(int(device.removeprefix("exit ")))
+    if device == "compiles":
         time.sleep(1000)
-    answer = WORKERS[settings.device.removeprefix("other ")]
-    model = MODEL.model_copy(update={"sha256": "1" * 64}) if settings.device.startswith("other ") else MODEL
+    answer = WORKERS[device.removeprefix("other ")]
+    model = MODEL.model_copy(update={"sha256": "1" * 64}) if device.startswith("other ") else MODEL
     hello = WorkerHello(
         worker=f"local-{index}",
-        device=settings.device,
+        device=device,
         precision="fp32",
         batch=settings.batch,
         credit=settings.credit,
+        forward_s=0.1 if device == "slow" else 0.0,
         model=model,
         energy="measured",
     )
@@ -161,6 +163,16 @@ def worker(hub: Socket, index: int, config: Path) -> None:
     while not isinstance(message := decode(hub.recv_multipart()[0]), Stop):
         if isinstance(message, Job) and now_ns() < message.deadline_ns + 10 * NANOSECONDS:
             hub.send(encode(answer(message)))
+
+
+def once(device: str, config: Path) -> str:
+    """`good then exit 2` is `good` at its first start and `exit 2` at every later one."""
+    first, _, later = device.partition(" then ")
+    started = config.with_name(f"started-{first}")
+    if later and started.exists():
+        return later
+    started.touch()
+    return first
 
 
 def camera(hub: Socket, name: str) -> None:

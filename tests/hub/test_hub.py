@@ -139,6 +139,35 @@ def test_a_model_that_no_worker_can_use_ends_the_hub(tmp_path: Path) -> None:
         Run(tmp_path, ["steady"], ["exit 2", "good"]).until()
 
 
+def test_bad_input_of_a_worker_that_was_ready_before_is_a_loss_like_any_other(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    summary = Run(tmp_path, ["steady"], ["broken then exit 2", "good"]).until(predictions=5)
+    assert summary["predictions"] == 5
+    assert "local-0 ended with exit code 2; it starts again in 0.5 s" in caplog.text
+
+
+def test_a_worker_that_is_not_ready_in_time_is_killed_and_at_last_given_up(tmp_path: Path) -> None:
+    run = Run(tmp_path, ["steady"], ["compiles", "good"], recovery={"start_s": 0.2, "losses": 2})
+    with run.events() as heard:
+        assert run.until(predictions=5)["predictions"] == 5
+    told = "worker local-0 was not ready in time and was killed"
+    assert [event.message.partition(":")[0] for event in heard][:2] == [f"{told}; it starts again at once", told]
+
+
+def test_a_worker_without_memory_says_so(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    Run(tmp_path, ["steady"], ["exit 5", "good"]).until(predictions=1)
+    assert "worker local-0 ran out of memory; it starts again at once" in caplog.text
+
+
+def test_a_slow_worker_has_five_times_what_its_warm_up_took_before_it_hangs(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    summary = Run(tmp_path, ["steady"], ["slow"], freshness={"deadline_s": 0.01}).until(predictions=5)
+    assert summary["predictions"] == 5
+    assert "held a job past its deadline" not in caplog.text
+
+
 def test_a_worker_whose_device_fails_is_started_again_and_then_replaced(tmp_path: Path) -> None:
     summary = Run(tmp_path, ["steady"], ["broken", "good"]).until(predictions=5)
     assert summary["dropped"]["device_error"] >= 3
