@@ -20,7 +20,7 @@ MAX_BATCH = 64  # frames of a job
 
 STREAMS = ("rtsp://", "rtsps://", "http://", "https://")
 LOOPBACK = frozenset({"127.0.0.1", "localhost"})
-_PASSWORD_IN_URL = re.compile(r"://[^/@]*:[^/@]+@")
+_PASSWORD_IN_URL = re.compile(r"://[^/@:]*:[^/@]+@")
 
 
 def _host(url: str) -> str | None:

@@ -46,10 +46,11 @@ def mistakes_of(error: ValidationError, document: Document) -> list[Mistake]:
     complaints: dict[Path, list[ErrorDetails]] = {}
     for each in error.errors(include_url=False):
         complaints.setdefault(_path(each, document), []).append(each)
+    said_better = {list_ for path in complaints for list_ in _lists_around(path)}
     return [
         _mistake(path, alternatives, document)
         for path, alternatives in complaints.items()
-        if not any(_is_within(other, path) for other in complaints)
+        if path not in said_better
     ]
 
 
@@ -63,9 +64,9 @@ def _path(complaint: ErrorDetails, document: Document) -> Path:
     return (*path, last) if complaint["type"] == "missing" else path
 
 
-def _is_within(inner: Path, outer: Path) -> bool:
+def _lists_around(path: Path) -> list[Path]:
     """A complaint inside a list says more than one about the list as a whole: the union's other branch."""
-    return len(inner) > len(outer) and inner[: len(outer)] == outer and isinstance(inner[len(outer)], int)
+    return [path[:depth] for depth, part in enumerate(path) if isinstance(part, int)]
 
 
 def _mistake(path: Path, alternatives: list[ErrorDetails], document: Document) -> Mistake:

@@ -4,6 +4,7 @@ import contextlib
 import os
 from collections.abc import Callable
 from pathlib import Path
+from time import process_time
 
 import pytest
 from hypothesis import given
@@ -263,3 +264,19 @@ def test_no_text_whatever_brings_anything_but_a_config_or_a_config_error(
     path.write_bytes(text.encode("utf-8", "replace"))
     with contextlib.suppress(ConfigError):
         load_config(path)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "".join(f"key{number}: 1\n" for number in range(4900)),
+        "workers:\n" + "".join(f" - {number}\n" for number in range(4900)),
+        f"cameras: {{a: {{source: 'rtsp://{':' * 500_000}'}}}}",
+    ],
+    ids=["unknown keys", "wrong items", "colons"],
+)
+def test_the_time_for_a_bad_file_grows_with_its_size_alone(write: Write, text: str) -> None:
+    before = process_time()
+    with pytest.raises(ConfigError):
+        load_config(write(text))
+    assert process_time() - before < 10  # the square of it would be far beyond
