@@ -101,7 +101,7 @@ def _convert(proto: onnx.NodeProto, opset: int, scope: Scope) -> None:
     if node.kind == "Constant":
         scope.define(node.output, constants.constant(node))
     elif node.kind in constants.FOLDED and len(inputs) == len(known):
-        scope.define(node.output, constants.fold(node, inputs))
+        scope.define(node.output, constants.fold(node, inputs, scope))
     elif node.kind in CONVERTERS:
         convert, attributes = CONVERTERS[node.kind]
         node.allow(attributes)

@@ -2,6 +2,7 @@
 
 import os
 import random
+import tracemalloc
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -309,4 +310,47 @@ def test_more_nodes_than_any_network_has(tmp_path: Path) -> None:
     path = network.save(tmp_path / "long.onnx")
 
     with pytest.raises(ModelError, match="has 20001 nodes; supported are up to 20000"):
+        read_onnx(path)
+
+
+GROWTH = {
+    "concatenation": ("Concat", 50, {"axis": 0}),
+    "addition": ("Add", 2, {}),
+    "gathering": ("Gather", 2, {"axis": 0}),
+}
+
+
+@pytest.mark.parametrize("growth", GROWTH)
+def test_a_small_file_cannot_make_large_constants(
+    tmp_path: Path, growth: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kind, count, attributes = GROWTH[growth]
+    network = Network(["N", 3, 8, 8])
+    name = network.weight(np.zeros((256, 64), np.int64))
+    for _ in range(100):
+        name = network.add(kind, *[name] * (count - 1), reads=name, **attributes)
+    network.add("Relu", reads="input")
+    path = network.save(tmp_path / "grows.onnx")
+
+    monkeypatch.setattr("edged.model.from_onnx.scope.MAX_VALUES", 2**20)
+    tracemalloc.start()
+    with pytest.raises(ModelError, match="takes the weights of the network beyond 1048576 values"):
+        read_onnx(path)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 16 * 2**20
+
+
+def test_weights_that_many_nodes_read_count_for_each(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    network = Network(["N", 4, 8, 8])
+    weight = network.normal(4, 4)
+    network.add("GlobalAveragePool")
+    network.add("Flatten")
+    for _ in range(20):
+        network.add("MatMul", weight)
+    path = network.save(tmp_path / "shares.onnx")
+
+    assert read_onnx(path)
+    monkeypatch.setattr("edged.model.from_onnx.scope.MAX_VALUES", 19 * 16)
+    with pytest.raises(ModelError, match="the most in all"):
         read_onnx(path)

@@ -85,6 +85,7 @@ def _computed_and_constant(node: Node, scope: Scope) -> tuple[str, Float64 | Non
 def _push_affine(node: Node, scope: Scope, x: str, factor: Float64, offset: Float64) -> None:
     """x · factor + offset, each one value or one for each channel."""
     shape = scope.plain(x).shape
+    scope.reserve(2 * shape[0])
     _push_batch_norm(node, scope, x, one_for_each(factor, shape), one_for_each(offset, shape))
 
 

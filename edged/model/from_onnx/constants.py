@@ -7,8 +7,9 @@ from onnx import helper
 
 from edged.errors import ModelError
 from edged.model.from_onnx.node import Node, array_of
-from edged.model.from_onnx.scope import Constant
-from edged.model.shapes import MAX_VALUES
+from edged.model.from_onnx.scope import MAX_INTEGERS, Constant, Scope
+
+OF_AXES = {"Reshape", "Slice", "Squeeze", "Unsqueeze"}  # whose inputs but the first are lists of them
 
 
 def constant(node: Node) -> Constant:
@@ -23,15 +24,37 @@ def constant(node: Node) -> Constant:
     raise ModelError("has no value of a supported kind: tensor, integers or floats")
 
 
-def fold(node: Node, inputs: Sequence[Constant]) -> Constant:
+def fold(node: Node, inputs: Sequence[Constant], scope: Scope) -> Constant:
     """The value of a node of a kind in `FOLDED`. Raises ModelError for inputs that it cannot have."""
     try:
-        result = np.asarray(FOLDED[node.kind](node, inputs))
+        _require_few_axes(node, inputs)
+        scope.reserve(_size(node, inputs))
+        return np.asarray(FOLDED[node.kind](node, inputs))
     except (ValueError, IndexError, TypeError, KeyError, MemoryError, OverflowError, ZeroDivisionError) as error:
         raise ModelError(f"cannot be computed: {error}") from None
-    if result.size > MAX_VALUES:
-        raise ModelError(f"would write a constant of {result.size} values; supported are up to {MAX_VALUES}")
-    return result
+
+
+def _require_few_axes(node: Node, inputs: Sequence[Constant]) -> None:
+    lists = inputs if node.kind == "ConstantOfShape" else inputs[1:] if node.kind in OF_AXES else ()
+    longest = max((each.size for each in lists), default=0)
+    if longest > MAX_INTEGERS:
+        raise ValueError(f"it names {longest} axes")
+
+
+def _size(node: Node, inputs: Sequence[Constant]) -> int:
+    """Values that the node writes, none where it only looks at its input in another way."""
+    match node.kind:
+        case "Identity" | "Shape" | "Slice" | "Squeeze" | "Transpose" | "Unsqueeze":
+            return 0
+        case "Concat":
+            return sum(each.size for each in inputs)
+        case "ConstantOfShape":
+            return _product([max(0, int(size)) for size in inputs[0].tolist()])
+        case "Gather":
+            return int(inputs[1].size * (inputs[0].size // max(1, inputs[0].shape[node.integer("axis", 0)])))
+        case "Add" | "Div" | "Mul" | "Sub":
+            return _product(np.broadcast_shapes(inputs[0].shape, inputs[1].shape))
+    return inputs[0].size  # Cast, Reshape
 
 
 def _axes(node: Node, inputs: Sequence[Constant]) -> tuple[int, ...] | None:
@@ -49,7 +72,7 @@ def _concat(node: Node, inputs: Sequence[Constant]) -> Constant:
 
 def _constant_of_shape(node: Node, inputs: Sequence[Constant]) -> Constant:
     dims = [int(size) for size in inputs[0].tolist()]
-    if any(size < 0 for size in dims) or _product(dims) > MAX_VALUES:
+    if any(size < 0 for size in dims):
         raise ValueError(f"shape {dims}")
     tensor = node.tensor("value")
     return np.full(dims, 0.0 if tensor is None else array_of(tensor).reshape(()), None if tensor else np.float32)
@@ -96,8 +119,6 @@ def _unsqueeze(node: Node, inputs: Sequence[Constant]) -> Constant:
 
 def _binary(function: Callable[[Constant, Constant], Constant]) -> Callable[[Node, Sequence[Constant]], Constant]:
     def apply(node: Node, inputs: Sequence[Constant]) -> Constant:
-        if _product(np.broadcast_shapes(inputs[0].shape, inputs[1].shape)) > MAX_VALUES:
-            raise ValueError("the result is too large")
         with np.errstate(all="ignore"):  # infinities are refused where weights are read
             return np.asarray(function(inputs[0], inputs[1]))
 

@@ -12,6 +12,7 @@ from edged.model.shapes import MAX_VALUES, output_shape
 
 NO_PADS: Pads = (0, 0, 0, 0)
 MAX_SELECTION = 2**26  # weights of one identity convolution
+MAX_INTEGERS = 64  # of a list by axis
 FLOATS = (np.float16, np.float32, np.float64)
 
 Constant = NDArray[np.generic]
@@ -46,6 +47,13 @@ class Scope:
         self.shapes: dict[str, Shape] = {source: shape}
         self._constants: dict[str, Constant] = {}
         self._values = {source: Value(source, seen, channels_last=channels_last)}
+        self._left = MAX_VALUES
+
+    def reserve(self, values: int) -> None:
+        """To be called before weights or computed constants take memory: a small file can ask for much of it."""
+        self._left -= values
+        if self._left < 0:
+            raise ModelError(f"takes the weights of the network beyond {MAX_VALUES} values, the most in all")
 
     def define(self, name: str, value: Value | Constant) -> None:
         """Give a name of the file its meaning. Each has one only."""
@@ -65,6 +73,8 @@ class Scope:
         constant = self._constants.get(name)
         if constant is None or not np.issubdtype(constant.dtype, np.integer):
             raise ModelError(f"input {name} is supported only as constant integers")
+        if constant.size > MAX_INTEGERS:
+            raise ModelError(f"input {name} holds {constant.size} integers; supported are up to {MAX_INTEGERS}")
         return tuple(int(number) for number in constant.reshape(-1))
 
     def weights(self, name: str) -> Float32:
@@ -76,6 +86,7 @@ class Scope:
             raise ModelError(
                 f"input {name} is of type {constant.dtype}; supported are float16, float32 and float64"
             )
+        self.reserve(constant.size)
         return as_weights(constant, f"input {name}")
 
     def value(self, name: str) -> Value:
@@ -166,6 +177,7 @@ class Scope:
         out = before + channels + after
         if out * channels > MAX_SELECTION:
             raise ModelError(f"pads {channels} channels to {out}, which is more than is supported")
+        self.reserve(out * channels)
         weight = np.eye(out, channels, -before, np.float32)[:, :, None, None]
         name = f"{value.tensor}/{'x'.join(map(str, value.steps + value.channel_pads + value.pads))}"
         if name not in self.shapes:
