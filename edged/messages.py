@@ -290,6 +290,9 @@ class Prediction(Published):
     truth: str | None = Field(None, description="The right label, where the source knows it")
     seconds: StageSeconds
     energy: PredictionEnergy
+    journaled: bool = Field(
+        True, description="False where it was not on disk when it was published, and may not be fetched again"
+    )
 
 
 class Event(Published):

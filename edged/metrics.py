@@ -88,12 +88,14 @@ class Metrics:
         )
         self.journal_seconds = histogram(
             "edged_journal_seconds",
-            "Time to commit a prediction to the journal before it is published; no stage holds it.",
+            "Time until a prediction is committed to the journal, before it is published; no stage holds it.",
         )
         self.journal_errors = counter(
             "edged_journal_errors_total",
-            "Predictions that were published but could not be kept for subscribers that missed them.",
+            "Predictions that were published before they were kept for subscribers that miss them, or without.",
+            ["reason"],
         )
+        self.journal_bytes = gauge("edged_journal_bytes", "What the files of the journal take on the disk.")
         self.build = Info("edged_build", "The edged that runs.", registry=registry)
         self.build.info({"version": version})
         self._frames_told: dict[tuple[str, str], int] = {}

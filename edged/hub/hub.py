@@ -1,4 +1,4 @@
-"""The hub: one thread, one poller, over the link, replay requests, signals and timers."""
+"""The hub: one thread, one poller, over the link, signals and timers."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -70,7 +70,7 @@ class Hub:
     def run(self) -> None:
         """Until the end. Raises EdgedError where there is no going on."""
         poller = zmq.Poller()
-        for readable in (self._parts.link.socket, self._parts.replay.socket, self._signals.fileno()):
+        for readable in (self._parts.link.socket, self._signals.fileno()):
             poller.register(readable, zmq.POLLIN)
         while not self._is_over():
             ready = dict(poller.poll(self._wait_ms()))
@@ -78,8 +78,6 @@ class Hub:
             if self._parts.workers.assign():
                 self._parts.supervisor.kill_worker()  # most likely it is dead already
             self._parts.cameras.grant()
-            if self._parts.replay.socket in ready:
-                self._parts.replay.serve_one()
             now = now_ns()
             if drained:  # else an answer may lie in the queue behind what has been read
                 self._kill_who_hangs(now)
@@ -93,6 +91,7 @@ class Hub:
         systemd.stopping()
         self._parts.router.give_up_all("shutdown")
         stop_children(self._parts.supervisor.children, self._parts.link, self._signals, self._take_last)
+        self._parts.outlet.tell_of_the_journal()
         self._count()
 
     def summary(self) -> dict[str, Any]:

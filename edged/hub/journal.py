@@ -1,148 +1,93 @@
 """The newest predictions on disk, so that a subscriber can fetch what it has missed."""
 
-import contextlib
-import fcntl
-import os
-import sqlite3
+import threading
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from edged.clock import wall_s
-from edged.errors import ConfigError
+from edged.config import Journal as Settings
+from edged.hub.journal_failure import Reason
+from edged.hub.journal_layout import Row
+from edged.hub.journal_store import JournalStore
+from edged.hub.journal_sync import JournalSync
+from edged.hub.journal_writer import JournalWriter
+from edged.hub.notice import Notice
 
-TRIM_EVERY = 64
-LAYOUT = 1  # PRAGMA user_version; another one is set aside
-PAGE_OF_ANSWER = 1 << 20  # bytes of predictions in one answer
+START_S = 5.0  # for a disk that is stuck when the daemon starts
+STOP_S = 1.0  # and when it ends
 
-# The lock is ours anyhow, and not taking it anew for each commit halves its cost.
-_CREATE = """
-PRAGMA locking_mode = EXCLUSIVE;
-PRAGMA journal_mode = WAL;
-PRAGMA synchronous = NORMAL;
-CREATE TABLE IF NOT EXISTS predictions (seq INTEGER PRIMARY KEY, at REAL NOT NULL, json BLOB NOT NULL);
-CREATE INDEX IF NOT EXISTS predictions_at ON predictions (at);
-"""
-
-
-@dataclass(frozen=True, slots=True)
-class Page:
-    """Predictions' JSON, oldest first; `more`: there are others after the last."""
-
-    predictions: tuple[bytes, ...]
-    more: bool
+_IN_WORDS: dict[Reason, str] = {
+    "full": "its disk is full",
+    "read_only": "its disk is read-only",
+    "stalled": "its disk takes too long",
+    "failed": "it cannot be written",
+}
 
 
 class Journal:
-    """A SQLite file in WAL mode, used by one daemon at a time.
+    """A SQLite file, used by one daemon at a time. Nobody waits for its disk longer than `max_wait_s`."""
 
-    With `synchronous = NORMAL` a commit survives the death of the process at once, and a power failure from the
-    next checkpoint on; the file is whole in either case.
-    """
+    def __init__(self, path: Path, settings: Settings) -> None:
+        """Raises ConfigError where another daemon has the file, or nobody can use the path.
 
-    def __init__(self, path: Path, most: int) -> None:
-        """`most`: predictions kept. Raises ConfigError where another daemon has the file, or nobody can."""
-        self.set_aside: Path | None = None
-        self._most = most
-        self._lock = _lock(path)
-        try:
-            self._database = _open(path)
-            self.next_seq = _after(self.kept()[1])
-        except sqlite3.OperationalError as error:
-            os.close(self._lock)
-            raise ConfigError(f"journal {path} cannot be used: {error}; mend it, or choose another path") from None
-        except sqlite3.DatabaseError:
-            self.set_aside = _set_aside(path)
-            self._database = _open(path)
-            # What was published before cannot be known: milliseconds since 1970 are more than any number so far.
-            self.next_seq = round(wall_s() * 1000)
+        A disk that fails stops nobody: what is published is not kept until the disk works.
+        """
+        self._path = path
+        self._max_wait_s = settings.max_wait_s
+        self._store = JournalStore(path, settings)
+        grown = threading.Event()
+        self._writer = JournalWriter(self._store, grown)
+        self._writer.is_open.wait(START_S)
+        if self._writer.mistake:
+            raise self._writer.mistake
+        next_seq = self._writer.next_seq
+        self.next_seq = round(wall_s() * 1000) if next_seq is None else next_seq
+        self._sync = JournalSync(path, settings, grown, self._writer.fold_in)
+        self._failing: Reason | None = None
+        self._missed = 0
+        self._told: Reason | None = None
+        if not self._writer.is_open.is_set():
+            self._failing = "stalled"
+        elif self._store.reason and not self._store.aside:
+            self._failing = self._store.reason
 
-    def append(self, seq: int, at: float, json: bytes) -> None:
-        """Commit one prediction, published at wall time `at`. Raises sqlite3.Error."""
+    def append(self, seq: int, at: float, json: bytes) -> Reason | None:
+        """Commit a prediction, published at wall time `at`; None, or why it is not kept (yet: `stalled`)."""
         self.next_seq = seq + 1
-        self._database.execute("INSERT INTO predictions VALUES (?, ?, ?)", (seq, at, json))
-        if seq % TRIM_EVERY == 0:
-            self._database.execute("DELETE FROM predictions WHERE seq <= ?", (seq - self._most,))
+        self._failing = self._writer.write(Row(seq, at, json), self._max_wait_s)
+        self._missed += self._failing is not None
+        return self._failing
 
-    def kept(self) -> tuple[int | None, int | None]:
-        """First and last number in the file."""
-        first, last = self._database.execute("SELECT min(seq), max(seq) FROM predictions").fetchone()
-        return first, last
+    def notices(self) -> Iterator[Notice]:
+        """What has happened to the file since they were asked for last."""
+        while self._store.aside:
+            aside = self._store.aside.popleft()
+            yield Notice("journal_set_aside", f"the journal was damaged: it is now {aside}, and a new one begins")
+        if self._failing and not self._told:
+            detail = "" if self._failing == "stalled" else f" ({self._store.error})"
+            yield Notice(
+                "journal_fails",
+                f"journal {self._path}: {_IN_WORDS[self._failing]}{detail}; predictions go on, and those "
+                "that may not be fetched again say so",
+                reason=self._failing,
+            )
+        elif self._told and not self._failing:
+            yield Notice(
+                "journal_works",
+                f"journal {self._path} works again; {self._missed} predictions were marked meanwhile",
+            )
+            self._missed = 0
+        self._told = self._failing
 
-    def page(self, first_seq: int, last_seq: int | None, since: float | None, limit: int) -> Page:
-        """Up to `limit` predictions from `first_seq` to `last_seq`, published at wall time `since` or later."""
-        if since is not None:
-            first_seq = max(first_seq, self._first_since(since))
-        last = (1 << 63) - 1 if last_seq is None else last_seq
-        rows = self._database.execute(
-            "SELECT json FROM predictions WHERE seq BETWEEN ? AND ? ORDER BY seq LIMIT ?",
-            (first_seq, last, limit + 1),
-        )
-        found = tuple(_within(PAGE_OF_ANSWER, (bytes(json) for (json,) in rows)))
-        rest = rows.fetchone()
-        return Page(found[:limit], more=len(found) > limit or rest is not None)
+    def suspect(self, inode: int) -> None:
+        """A reader has found the file with this inode damaged."""
+        self._writer.suspect(inode)
+
+    def bytes(self) -> int:
+        """What the file and its WAL took a moment ago."""
+        return self._writer.bytes
 
     def close(self) -> None:
-        """Fold the WAL into the file, and let the next daemon in."""
-        self._database.close()
-        os.close(self._lock)
-
-    def _first_since(self, since: float) -> int:
-        (first,) = self._database.execute("SELECT min(seq) FROM predictions WHERE at >= ?", (since,)).fetchone()
-        return (1 << 63) - 1 if first is None else first
-
-
-def _open(path: Path) -> sqlite3.Connection:
-    """Raises sqlite3.DatabaseError for a file that is no journal of this layout."""
-    with contextlib.ExitStack() as on_error:
-        database = sqlite3.connect(path, isolation_level=None, timeout=0.05)
-        on_error.callback(database.close)
-        (layout,) = database.execute("PRAGMA user_version").fetchone()
-        if layout not in {0, LAYOUT}:
-            raise sqlite3.DatabaseError(f"layout {layout}")
-        database.executescript(_CREATE)
-        database.execute(f"PRAGMA user_version = {LAYOUT}")
-        on_error.pop_all()
-    return database
-
-
-def _within(most: int, blobs: Iterator[bytes]) -> Iterator[bytes]:
-    """Blobs until they are `most` bytes together; at least one."""
-    total = 0
-    for blob in blobs:
-        yield blob
-        total += len(blob)
-        if total >= most:
-            return
-
-
-def _after(last: int | None) -> int:
-    return 0 if last is None else last + 1
-
-
-def _lock(path: Path) -> int:
-    """An exclusive lock that lives as long as this process."""
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        lock = os.open(f"{path}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    except OSError as error:
-        raise ConfigError(
-            f"journal.path {path} cannot be written: {error.strerror}; choose another path"
-        ) from None
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        os.close(lock)
-        raise ConfigError(
-            f"journal {path} is in use by another edged: stop that one, or give this one another node or path"
-        ) from None
-    return lock
-
-
-def _set_aside(path: Path) -> Path:
-    """Rename a file that cannot be used; the new name."""
-    aside = path.with_name(f"{path.name}.damaged-{round(wall_s())}")
-    path.rename(aside)
-    for rest in ("-wal", "-shm"):
-        path.with_name(path.name + rest).unlink(missing_ok=True)
-    return aside
+        """Write what is queued, fold the WAL into the file, and let the next daemon in."""
+        self._sync.stop(STOP_S)
+        self._writer.stop(STOP_S)

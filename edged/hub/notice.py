@@ -16,6 +16,8 @@ Happening = Literal[
     "journal_set_aside",
     "config_reloaded",
     "config_refused",
+    "journal_fails",
+    "journal_works",
 ]
 
 
@@ -32,4 +34,4 @@ class Notice:
     @property
     def is_bad(self) -> bool:
         """Whether it deserves a warning."""
-        return self.event not in {"camera_up", "camera_ended", "worker_up", "config_reloaded"}
+        return self.event not in {"camera_up", "camera_ended", "worker_up", "config_reloaded", "journal_works"}

@@ -1,7 +1,6 @@
 """What leaves the hub: predictions, in order, into the journal, to subscribers and into the figures; events."""
 
 import logging
-import sqlite3
 import time
 from functools import cache
 
@@ -26,17 +25,14 @@ class Outlet:
         self._metrics = metrics
         self._tally = tally
         self._first_seq = self._next_seq = journal.next_seq
-        self._journal_fails = False
         # a label costs more to look up than to count, and these are counted with each frame
         self._stage_of = cache(metrics.stage.labels)
 
     def publish(self, frame: Frame, place: int, scores: Scores, hello: WorkerHello) -> None:
         """Publish the prediction of `frame`, number `place` of the job that `scores` answer."""
         prediction = predict(self._origin, self._next_seq, frame, place, scores=scores, hello=hello)
-        json = to_json(prediction)
         self._next_seq += 1
-        self._keep(prediction, json)
-        self._publisher.prediction(frame.camera, json)
+        self._publisher.prediction(frame.camera, self._kept(prediction))
         self._tally.add(prediction)
         self._count(prediction)
 
@@ -46,24 +42,27 @@ class Outlet:
         self._publisher.event(notice)
 
     def status(self) -> None:
-        """Publish that this node is alive."""
+        """Publish that this node is alive, and what has become of its journal."""
+        self.tell_of_the_journal()
         last_frames = {name: camera.last_frame for name, camera in self._tally.cameras.items()}
         self._publisher.status(self._first_seq, self._next_seq - 1, last_frames)
 
-    def _keep(self, prediction: Prediction, json: bytes) -> None:
+    def tell_of_the_journal(self) -> None:
+        """Announce what has happened to it."""
+        for notice in self._journal.notices():
+            self.announce(notice)
+        self._metrics.journal_bytes.set(self._journal.bytes())
+
+    def _kept(self, prediction: Prediction) -> bytes:
+        """Its JSON, which the journal has before anybody else, or which says that it has not."""
+        json = to_json(prediction)
         start = time.perf_counter()
-        try:
-            self._journal.append(prediction.seq, prediction.published_at, json)
-        except sqlite3.Error as error:
-            self._metrics.journal_errors.inc()
-            if not self._journal_fails:
-                log.warning("the journal fails (%s): predictions go on, but cannot be fetched again", error)
-            self._journal_fails = True
-            return
-        self._metrics.journal_seconds.observe(time.perf_counter() - start)
-        if self._journal_fails:
-            log.info("the journal works again")
-        self._journal_fails = False
+        reason = self._journal.append(prediction.seq, prediction.published_at, json)
+        if reason is None:
+            self._metrics.journal_seconds.observe(time.perf_counter() - start)
+            return json
+        self._metrics.journal_errors.labels(reason).inc()
+        return to_json(prediction.model_copy(update={"journaled": False}))
 
     def _count(self, prediction: Prediction) -> None:
         metrics, camera = self._metrics, prediction.camera

@@ -14,9 +14,9 @@ from edged.config_file import save_config
 from edged.errors import ConfigError
 from edged.hub.cameras import Cameras
 from edged.hub.journal import Journal
+from edged.hub.journal_reader import JournalReader
 from edged.hub.limits import Limits
 from edged.hub.link import Link
-from edged.hub.notice import Notice
 from edged.hub.outlet import Outlet
 from edged.hub.private import link_address, private_folder, snapshot_path
 from edged.hub.publisher import Publisher
@@ -36,7 +36,6 @@ class Parts:
 
     router: Router
     link: Link
-    replay: Replay
     outlet: Outlet
     cameras: Cameras
     workers: Workers
@@ -53,7 +52,13 @@ def open_parts(config: Config, limits: Limits, *, program: Sequence[str], resour
     context: zmq.Context[zmq.Socket[bytes]] = zmq.Context()
     resources.callback(context.destroy, linger=0)
     publisher = Publisher(context, config.node, config.publish.address, config.publish.replay)
-    replay = Replay(context, config.publish.replay, journal)
+    replay = Replay(
+        context,
+        config.publish.replay,
+        JournalReader(journal_path(config.node, config.journal.path)),
+        journal.suspect,
+    )
+    resources.callback(replay.stop)
     _serve_metrics(metrics, config.metrics.address, resources)
     folder = resources.enter_context(
         private_folder(runtime_directory(journal_path(config.node, config.journal.path)))
@@ -62,9 +67,7 @@ def open_parts(config: Config, limits: Limits, *, program: Sequence[str], resour
     save_config(config, snapshot)
     link = Link(context, link_address(folder))
     outlet = Outlet(config.node, publisher, journal, metrics, tally)
-    if journal.set_aside:
-        message = f"the journal was damaged: it is now {journal.set_aside}, and a new one begins"
-        outlet.announce(Notice("journal_set_aside", message))
+    outlet.tell_of_the_journal()
     workers = Workers(
         router,
         link,
@@ -76,7 +79,7 @@ def open_parts(config: Config, limits: Limits, *, program: Sequence[str], resour
     )
     supervisor = Supervisor(config, snapshot, link_address(folder), program)
     cameras = Cameras(router, link, metrics)
-    return Parts(router, link, replay, outlet, cameras, workers, supervisor, metrics, tally, snapshot)
+    return Parts(router, link, outlet, cameras, workers, supervisor, metrics, tally, snapshot)
 
 
 def _router(config: Config) -> Router:
@@ -90,8 +93,7 @@ def _router(config: Config) -> Router:
 
 
 def _journal(config: Config, resources: ExitStack) -> Journal:
-    path = journal_path(config.node, config.journal.path)
-    journal = Journal(path, config.journal.max_predictions)
+    journal = Journal(journal_path(config.node, config.journal.path), config.journal)
     resources.callback(journal.close)
     return journal
 

@@ -2,46 +2,85 @@
 
 import logging
 import sqlite3
+import threading
+from collections.abc import Callable
 
 import zmq
 from pydantic import ValidationError
 
-from edged.hub.journal import Journal, Page
+from edged.hub.journal_failure import is_damage
+from edged.hub.journal_reader import LAST, JournalReader
 from edged.hub.sockets import bind
 from edged.messages import ReplayAnswer, ReplayRequest
 
 log = logging.getLogger("edged.hub")
 
 QUEUED = 16  # requests and answers of one subscriber
+LOOK_MS = 200  # how often to look whether to stop
+STOP_S = 1.0
 
 
 class Replay:
-    """A ROUTER socket. What does not fit is not answered."""
+    """A ROUTER socket and a thread of its own, so that live frames wait neither for it nor for its disk.
 
-    def __init__(self, context: zmq.Context[zmq.Socket[bytes]], address: str, journal: Journal) -> None:
+    What does not fit is not answered. `suspect` gets the inode of a journal that cannot be read.
+    """
+
+    def __init__(
+        self,
+        context: zmq.Context[zmq.Socket[bytes]],
+        address: str,
+        reader: JournalReader,
+        suspect: Callable[[int], None],
+    ) -> None:
         """Raises ConfigError where the address cannot be used."""
-        self.socket = bind(context, zmq.ROUTER, "publish.replay", address, QUEUED)
-        self._journal = journal
+        self.answered = 0
+        self._socket = bind(context, zmq.ROUTER, "publish.replay", address, QUEUED)
+        self._reader = reader
+        self._suspect = suspect
+        self._stopping = False
+        self._thread = threading.Thread(target=self._run, name="replay", daemon=True)
+        self._thread.start()  # from here on the socket is the thread's
 
-    def serve_one(self) -> bool:
-        """Whether a request was answered; one at a time, so that live frames never wait for more."""
+    def stop(self) -> None:
+        """Answer no more; a disk that is stuck is not waited for."""
+        self._stopping = True
+        self._thread.join(STOP_S)
+
+    def _run(self) -> None:
         try:
-            peer, *parts = self.socket.recv_multipart(zmq.NOBLOCK)
+            while not self._stopping:
+                if self._socket.poll(LOOK_MS):
+                    self._serve()
+            self._socket.close()
+        except zmq.ZMQError as error:  # the hub did not wait for us
+            log.debug("replay ends: %s", error)
+
+    def _serve(self) -> None:
+        peer, *parts = self._socket.recv_multipart()
+        inode = self._reader.inode()
+        try:
             request = ReplayRequest.model_validate_json(b"".join(parts))
-            self.socket.send_multipart([peer, *_answer(self._journal, request)], zmq.NOBLOCK)
+            self._socket.send_multipart([peer, *_answer(self._reader, request)], zmq.NOBLOCK)
+            self.answered += 1
         except zmq.Again:
-            return False
+            log.debug("a subscriber that does not take its answers gets none")
         except ValidationError:
             log.warning("a replay request that does not fit the schema is ignored")
         except sqlite3.Error as error:
             log.warning("the journal cannot answer a replay request: %s", error)
-        else:
-            return True
-        return False
+            if is_damage(error) and inode is not None:
+                self._suspect(inode)
 
 
-def _answer(journal: Journal, request: ReplayRequest) -> list[bytes]:
-    page: Page = journal.page(request.first_seq or 0, request.last_seq, request.since, request.limit)
-    first, last = journal.kept()
-    answer = ReplayAnswer(predictions=len(page.predictions), first_kept=first, last_kept=last, more=page.more)
+def _answer(reader: JournalReader, request: ReplayRequest) -> list[bytes]:
+    first = min(request.first_seq or 0, LAST)
+    last = None if request.last_seq is None else min(request.last_seq, LAST)
+    page = reader.page(first, last, request.since, request.limit)
+    answer = ReplayAnswer(
+        predictions=len(page.predictions),
+        first_kept=page.first_kept,
+        last_kept=page.last_kept,
+        more=page.next_seq is not None,
+    )
     return [answer.model_dump_json().encode(), *page.predictions]

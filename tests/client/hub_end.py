@@ -10,27 +10,29 @@ import zmq
 
 from edged.client.stream import Stream
 from edged.clock import wall_s
+from edged.config import Journal as Settings
 from edged.hub.journal import Journal
+from edged.hub.journal_reader import JournalReader
 from edged.hub.publisher import Publisher
 from edged.hub.replay import Replay
 from edged.messages import Label, Prediction, PredictionEnergy, PredictionModel, StageSeconds, to_json
 from tests.eventually import free_port
 
-KEPT = 50_000
+KEPT = Settings(max_predictions=50_000, max_wait_s=10.0)
 SECONDS = StageSeconds(
     capture=0.0, preprocess=0.0, wait=0.0, upload=0.0, forward=0.0, download=0.0, publish=0.0, total=0.0
 )
 
 
 class HubEnd:
-    """Publisher, journal and replay of a node, without cameras and workers; `serve` is its loop's turn."""
+    """Publisher, journal and replay of a node, without cameras and workers."""
 
     def __init__(self, folder: Path, address: str, replay: str) -> None:
         self._context: zmq.Context[zmq.Socket[bytes]] = zmq.Context()
         self._publisher = Publisher(self._context, "test", address, replay)
         self._journal = Journal(folder / "journal.sqlite", KEPT)
-        self._replay = Replay(self._context, replay, self._journal)
-        self.answered = 0
+        reader = JournalReader(folder / "journal.sqlite")
+        self._replay = Replay(self._context, replay, reader, self._journal.suspect)
         self.first_seq = self.next_seq = self._journal.next_seq
 
     def publish(self, count: int = 1, *, camera: str = "door", sent: bool = True, kept: bool = True) -> None:
@@ -40,22 +42,27 @@ class HubEnd:
             self.next_seq += 1
             json = to_json(prediction)
             if kept:
-                self._journal.append(prediction.seq, prediction.published_at, json)
+                assert self._journal.append(prediction.seq, prediction.published_at, json) is None
             if sent:
                 self._publisher.prediction(camera, json)
 
     def status(self) -> None:
         self._publisher.status(self.first_seq, self.next_seq - 1, {})
 
+    @property
+    def answered(self) -> int:
+        """Replay requests so far."""
+        return self._replay.answered
+
     def serve(self) -> bool:
-        """A status, and an answer to a request that waits. True, so that it fits into a condition."""
+        """A status. True, so that it fits into a condition."""
         self.status()
-        self.answered += self._replay.serve_one()
         return True
 
     def close(self) -> None:
-        self._journal.close()
+        self._replay.stop()
         self._context.destroy(linger=0)
+        self._journal.close()
 
     def _prediction(self, seq: int, camera: str) -> Prediction:
         return Prediction(

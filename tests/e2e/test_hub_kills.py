@@ -17,6 +17,7 @@ SEED = 4
 FAST = {"source": "synthetic:digits", "size": [64, 64], "fps": 200}
 KEPT = 1000  # the fewest that a journal may keep: it is trimmed in most of these lives
 TRIM_EVERY = 64
+PATIENT_S = 10.0  # no prediction goes out before it is kept, however crowded the machine is
 MOMENTS = {"while it starts": 12, "at the first prediction": 13, "while it publishes": 13, "while it trims": 12}
 
 
@@ -28,7 +29,7 @@ class Lives:
         self.config: dict[str, Any] = config_in(
             folder,
             cameras={"demo": FAST},
-            journal={"path": str(folder / "journal.sqlite"), "max_predictions": KEPT},
+            journal={"path": str(folder / "journal.sqlite"), "max_predictions": KEPT, "max_wait_s": PATIENT_S},
         )
         self.raw = RawSubscriber(self.config["publish"]["address"])
         self.client = Client(self.config["publish"]["address"])

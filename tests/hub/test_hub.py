@@ -16,10 +16,11 @@ from typing import Any
 import pytest
 import zmq
 
+from edged.config import Journal as Settings
 from edged.config_file import load_config
 from edged.errors import ConfigError, DeviceError, ModelError
-from edged.hub import journal as journal_module
 from edged.hub.hub import run_hub
+from edged.hub.journal import Journal
 from edged.hub.limits import Limits
 from edged.messages import Event
 from tests.e2e.daemon import conserves
@@ -210,18 +211,6 @@ def test_a_worker_that_compiles_for_long_has_no_deadline_and_the_line_says_so(tm
     assert "worker local-0 is warming up" in run.lines[-1]
 
 
-def test_a_journal_that_fails_does_not_stop_the_stream(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def full(*_: Any) -> None:
-        raise sqlite3.OperationalError("database or disk is full")
-
-    monkeypatch.setattr(journal_module.Journal, "append", full)
-    summary = Run(tmp_path, ["steady"], ["good"]).until(predictions=20)
-    assert summary["predictions"] == 20
-    assert caplog.text.count("disk is full") == 1
-
-
 def test_a_damaged_journal_is_set_aside_and_told(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     run = Run(tmp_path, ["short"], ["good"])
     (tmp_path / "journal.sqlite").write_bytes(b"damaged" * 1000)
@@ -247,7 +236,7 @@ def test_a_port_in_use_is_a_clear_error(tmp_path: Path, key: str) -> None:
 
 
 def test_a_second_daemon_of_the_same_node_is_refused(tmp_path: Path) -> None:
-    journal = journal_module.Journal(tmp_path / "journal.sqlite", 1000)
+    journal = Journal(tmp_path / "journal.sqlite", Settings())
     with pytest.raises(ConfigError, match="in use by another edged"):
         Run(tmp_path, ["short"], ["good"]).until()
     journal.close()

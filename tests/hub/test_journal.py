@@ -1,100 +1,165 @@
+"""The journal on a disk that works; `test_journal_faults` has one that does not."""
+
 import shutil
+import sqlite3
+import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from edged.config import Journal as Settings
 from edged.errors import ConfigError
-from edged.hub import journal as module
 from edged.hub.journal import Journal
+from edged.hub.journal_reader import PAGE_OF_ANSWER, JournalReader
+from edged.hub.journal_writer import TRIM_EVERY
+from tests.eventually import eventually
+
+PATIENT_S = 10.0  # for a machine that is crowded
+DAY_S = 86_400.0
 
 
-def filled(path: Path, predictions: int, most: int = 1000) -> Journal:
-    journal = Journal(path, most)
-    for seq in range(predictions):
-        journal.append(seq, 1000.0 + seq, b'{"seq":%d}' % seq)
-    return journal
+@contextmanager
+def a_journal(path: Path, **settings: Any) -> Iterator[Journal]:
+    journal = Journal(path, Settings(**{"max_wait_s": PATIENT_S, "max_predictions": 1000} | settings))
+    try:
+        yield journal
+    finally:
+        journal.close()
 
 
-def test_what_was_kept_is_read_in_order_and_by_pages(tmp_path: Path) -> None:
-    journal = filled(tmp_path / "journal.sqlite", 10)
-    page = journal.page(3, 8, None, limit=4)
-    assert page.predictions == tuple(b'{"seq":%d}' % seq for seq in (3, 4, 5, 6))
-    assert page.more
-    rest = journal.page(7, 8, None, limit=4)
-    assert rest.predictions == (b'{"seq":7}', b'{"seq":8}')
-    assert not rest.more
-    journal.close()
+def fill(journal: Journal, predictions: int, *, at: float | None = None, size: int = 0) -> None:
+    for _ in range(predictions):
+        seq = journal.next_seq
+        json = b'{"seq":%d}' % seq + b" " * size
+        assert journal.append(seq, time.time() if at is None else at + seq, json) is None
 
 
-def test_predictions_since_a_time(tmp_path: Path) -> None:
-    journal = filled(tmp_path / "journal.sqlite", 10)
-    assert journal.page(0, None, 1007.5, limit=100).predictions == (b'{"seq":8}', b'{"seq":9}')
-    assert journal.page(0, None, 2000.0, limit=100).predictions == ()
-    journal.close()
+def numbers(path: Path) -> list[int]:
+    """What is kept, each row whole."""
+    kept: list[int] = []
+    first: int | None = 0
+    while first is not None:
+        page = JournalReader(path).page(first, None, None, limit=1_000_000)
+        assert not page.damaged
+        kept += (int(json.strip()[7:-1]) for json in page.predictions)
+        first = page.next_seq
+    return kept
 
 
-def test_an_answer_is_bounded_in_bytes_too(tmp_path: Path) -> None:
-    journal = Journal(tmp_path / "journal.sqlite", 1000)
-    for seq in range(3):
-        journal.append(seq, 0.0, b"x" * (module.PAGE_OF_ANSWER - 1))
-    page = journal.page(0, None, None, limit=100)
-    assert len(page.predictions) == 2
-    assert page.more
-    journal.close()
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "journal.sqlite"
 
 
-def test_numbers_go_on_after_a_restart(tmp_path: Path) -> None:
-    filled(tmp_path / "journal.sqlite", 10).close()
-    journal = Journal(tmp_path / "journal.sqlite", 1000)
-    assert journal.next_seq == 10
-    assert journal.kept() == (0, 9)
-    journal.close()
+def test_what_was_kept_is_read_in_order_and_by_pages(path: Path) -> None:
+    with a_journal(path) as journal:
+        fill(journal, 10)
+        page = JournalReader(path).page(3, 8, None, limit=4)
+        assert page.predictions == tuple(b'{"seq":%d}' % seq for seq in (3, 4, 5, 6))
+        assert page.next_seq == 7
+        rest = JournalReader(path).page(7, 8, None, limit=4)
+        assert rest.predictions == (b'{"seq":7}', b'{"seq":8}')
+        assert rest.next_seq is None
+        assert (rest.first_kept, rest.last_kept) == (0, 9)
 
 
-def test_a_committed_prediction_survives_the_death_of_the_process(tmp_path: Path) -> None:
-    journal = filled(tmp_path / "journal.sqlite", 3)
-    left = tmp_path / "left"
+def test_predictions_since_a_time(path: Path) -> None:
+    now = time.time()
+    with a_journal(path) as journal:
+        fill(journal, 10, at=now)
+        since = JournalReader(path).page(0, None, now + 7.5, limit=100)
+        assert since.predictions == (b'{"seq":8}', b'{"seq":9}')
+        assert JournalReader(path).page(0, None, now + 1000, limit=100).predictions == ()
+
+
+def test_an_answer_is_bounded_in_bytes_too(path: Path) -> None:
+    with a_journal(path) as journal:
+        fill(journal, 3, size=PAGE_OF_ANSWER - 100)
+        page = JournalReader(path).page(0, None, None, limit=100)
+        assert len(page.predictions) == 2
+        assert page.next_seq == 2
+
+
+def test_numbers_go_on_after_a_restart(path: Path) -> None:
+    with a_journal(path) as journal:
+        fill(journal, 10)
+    with a_journal(path) as journal:
+        assert journal.next_seq == 10
+        fill(journal, 1)
+    assert numbers(path) == list(range(11))
+
+
+def test_a_committed_prediction_survives_the_death_of_the_process(path: Path) -> None:
+    left = path.parent / "left"
     left.mkdir()
-    for file in tmp_path.glob("journal.sqlite*"):  # what the disk holds at this moment
-        shutil.copy(file, left)
-    journal.close()
-    after = Journal(left / "journal.sqlite", 1000)
-    assert after.kept() == (0, 2)
-    after.close()
+    with a_journal(path) as journal:
+        fill(journal, 3)
+        for file in path.parent.glob("journal.sqlite*"):  # what the disk holds at this moment
+            shutil.copy(file, left)
+    with a_journal(left / "journal.sqlite") as after:
+        assert after.next_seq == 3
+    assert numbers(left / "journal.sqlite") == [0, 1, 2]
 
 
-def test_the_oldest_go_first(tmp_path: Path) -> None:
-    journal = filled(tmp_path / "journal.sqlite", 1000, most=100)
-    first, last = journal.kept()
-    assert last == 999
-    assert first is not None
-    assert 999 - 100 - module.TRIM_EVERY <= first <= 999 - 100 + 1
-    journal.close()
+def test_the_oldest_go_first(path: Path) -> None:
+    with a_journal(path) as journal:
+        fill(journal, 2000)
+    kept = numbers(path)
+    assert kept == list(range(kept[0], 2000))
+    assert 1000 <= len(kept) <= 1000 + TRIM_EVERY
 
 
-def test_a_second_daemon_on_the_same_journal_is_refused(tmp_path: Path) -> None:
-    journal = filled(tmp_path / "journal.sqlite", 1)
-    with pytest.raises(ConfigError, match="in use by another edged"):
-        Journal(tmp_path / "journal.sqlite", 1000)
-    journal.close()
-    Journal(tmp_path / "journal.sqlite", 1000).close()
+def test_what_is_too_old_goes(path: Path) -> None:
+    with a_journal(path) as journal:
+        fill(journal, 10, at=time.time() - 3 * DAY_S)
+        fill(journal, 5)
+    with a_journal(path, max_age_days=2):
+        eventually(lambda: numbers(path) == list(range(10, 15)))
 
 
-def test_a_file_that_is_no_journal_is_set_aside_and_numbers_go_up(tmp_path: Path) -> None:
-    path = tmp_path / "journal.sqlite"
-    path.write_bytes(b"this is not a database, but somebody may still want it" * 100)
-    journal = Journal(path, 1000)
-    assert journal.set_aside
-    assert journal.set_aside.read_bytes().startswith(b"this is not")
-    assert journal.next_seq > 1_700_000_000_000  # more than any that can have been published before
-    journal.append(journal.next_seq, 0.0, b"{}")
-    journal.close()
+def test_a_wall_clock_that_jumps_forward_costs_nothing_of_this_run(path: Path) -> None:
+    with a_journal(path, max_age_days=2) as journal:
+        fill(journal, 200, at=time.time() - 3 * DAY_S)  # as if the clock had jumped since
+        fill(journal, 200)
+    assert len(numbers(path)) == 400
+
+
+def test_its_files_stay_within_their_megabytes_and_nothing_is_marked_on_the_way(path: Path) -> None:
+    with a_journal(path, max_megabytes=8, max_predictions=1_000_000) as journal:
+        largest = 0
+        for _ in range(100):
+            fill(journal, 100, size=1500)  # 15 MB in all, as quickly as they can
+            largest = max(largest, sum(each.stat().st_size for each in path.parent.iterdir()))
+        assert largest <= 8 << 20
+        kept = numbers(path)
+        assert kept == list(range(10_000))[-len(kept) :]
+        assert len(kept) > 1000
+
+
+def test_a_journal_of_the_first_layout_is_brought_up_to_date(path: Path) -> None:
+    with closing(sqlite3.connect(path)) as old, old:
+        old.execute("CREATE TABLE predictions (seq INTEGER PRIMARY KEY, at REAL NOT NULL, json BLOB NOT NULL)")
+        old.execute("INSERT INTO predictions VALUES (6, ?, ?)", (time.time(), b'{"seq":6}'))
+        old.execute("PRAGMA user_version = 1")
+    with a_journal(path) as journal:
+        assert journal.next_seq == 7
+        fill(journal, 1)
+    assert numbers(path) == [6, 7]
+
+
+def test_a_second_daemon_on_the_same_journal_is_refused(path: Path) -> None:
+    with a_journal(path), pytest.raises(ConfigError, match="in use by another edged"), a_journal(path):
+        pass
+    with a_journal(path):
+        pass
 
 
 def test_a_path_that_cannot_be_written_is_a_clear_error(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(ConfigError, match=r"journal\.path .* cannot be written"):
-        Journal(tmp_path / "file" / "journal.sqlite", 1000)
     (tmp_path / "folder.sqlite").mkdir()
-    with pytest.raises(ConfigError, match="cannot be used"):
-        Journal(tmp_path / "folder.sqlite", 1000)
+    for path in (tmp_path / "file" / "journal.sqlite", tmp_path / "folder.sqlite"):
+        with pytest.raises(ConfigError, match=r"journal\.path .* cannot be written"), a_journal(path):
+            pass

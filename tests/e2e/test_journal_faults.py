@@ -1,0 +1,173 @@
+"""The daemon with its journal on real disks that are full, that freeze, and that lose what was written."""
+
+import os
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.e2e.daemon import START_S, SYNTHETIC, Daemon, config_in, conserves, run_edged
+from tests.e2e.witness import RawSubscriber, journal_of
+from tests.eventually import eventually
+
+MAX_WAIT_S = 0.1
+CROWDED_S = 1.0  # what a busy machine may add to a prediction's way
+
+
+def journal_in(folder: Path, disk: Path) -> dict[str, Any]:
+    journal = {"path": str(disk / "journal.sqlite"), "max_megabytes": 8, "max_wait_s": MAX_WAIT_S}
+    return config_in(folder, cameras={"demo": {**SYNTHETIC, "fps": 20}}, journal=journal)
+
+
+@contextmanager
+def mounted(where: Path, *arguments: str) -> Iterator[Path]:
+    """A file system at `where`; the test is skipped where this user may not mount."""
+    if os.geteuid():
+        pytest.skip("no right to mount here: not root")
+    where.mkdir()
+    subprocess.run(["mount", *arguments, str(where)], check=True)
+    try:
+        yield where
+    finally:
+        subprocess.run(["umount", str(where)], check=True)
+
+
+@contextmanager
+def an_ext4(folder: Path) -> Iterator[Path]:
+    if os.geteuid():
+        pytest.skip("no right to mount here: not root")
+    image = folder / "disk"
+    with image.open("wb") as file:
+        file.truncate(32 << 20)
+    subprocess.run(["mkfs.ext4", "-q", str(image)], check=True)
+    with mounted(folder / "ext4", "-o", "loop", str(image)) as disk:
+        yield disk
+
+
+@contextmanager
+def frozen(disk: Path) -> Iterator[None]:
+    """Whoever writes there now is stuck in the kernel until this ends."""
+    subprocess.run(["fsfreeze", "--freeze", str(disk)], check=True)
+    try:
+        yield
+    finally:
+        subprocess.run(["fsfreeze", "--unfreeze", str(disk)], check=True)
+
+
+@contextmanager
+def watched(daemon: Daemon) -> Iterator[RawSubscriber]:
+    raw = RawSubscriber(daemon.address)
+    raw.start()
+    try:
+        eventually(lambda: raw.seen, START_S)
+        yield raw
+    finally:
+        raw.stop()
+
+
+def marked(raw: RawSubscriber) -> list[int]:
+    """Numbers of the predictions that said that they were not kept."""
+    return [seen.seq for seen in raw.seen if b'"journaled":false' in seen.json]
+
+
+def told(raw: RawSubscriber, event: str) -> list[str]:
+    return [str(each["message"]) for each in raw.events if each["event"] == event]
+
+
+def has_more(raw: RawSubscriber, count: int) -> bool:
+    """Wait for so many more predictions, in an unbroken row."""
+    before = len(raw.seen)
+    eventually(lambda: len(raw.seen) >= before + count, START_S)
+    return [seen.seq for seen in raw.seen] == list(range(raw.seen[0].seq, raw.seen[-1].seq + 1))
+
+
+def errors(daemon: Daemon, reason: str) -> float:
+    name = f'edged_journal_errors_total{{reason="{reason}"}} '
+    return sum(float(line[len(name) :]) for line in daemon.metrics().splitlines() if line.startswith(name))
+
+
+def test_on_a_full_disk_predictions_go_on_and_say_so_and_the_journal_works_again_when_there_is_room(
+    tmp_path: Path,
+) -> None:
+    with (
+        mounted(tmp_path / "tmpfs", "-t", "tmpfs", "-o", "size=1m", "none") as disk,
+        run_edged(tmp_path, config=journal_in(tmp_path, disk)) as daemon,
+        watched(daemon) as raw,
+    ):
+        fill(disk / "ballast")
+        eventually(lambda: told(raw, "journal_fails"), START_S)
+        assert has_more(raw, 20)
+        assert "its disk is full" in told(raw, "journal_fails")[0]
+        (disk / "ballast").unlink()
+        eventually(lambda: told(raw, "journal_works"), START_S)
+        assert has_more(raw, 5)
+        assert errors(daemon, "full") > 0
+        assert conserves(daemon.stop())
+        assert len(marked(raw)) >= 20
+        assert {seen.seq for seen in raw.seen} - set(marked(raw)) <= journal_of(disk / "journal.sqlite").keys()
+
+
+def fill(ballast: Path) -> None:
+    with ballast.open("wb", buffering=0) as file:
+        for size in (4096, 512, 1):
+            try:
+                while True:
+                    file.write(bytes(size))
+            except OSError:
+                continue
+
+
+def test_on_a_disk_that_is_stuck_predictions_wait_for_no_longer_than_the_bound(tmp_path: Path) -> None:
+    with (
+        an_ext4(tmp_path) as disk,
+        run_edged(tmp_path, config=journal_in(tmp_path, disk)) as daemon,
+        watched(daemon) as raw,
+    ):
+        with frozen(disk):
+            eventually(lambda: told(raw, "journal_fails"), START_S)
+            assert has_more(raw, 40)
+            late = [each.seconds.total for each in daemon.first(20)]
+            assert max(late) < MAX_WAIT_S + CROWDED_S
+            assert "takes too long" in told(raw, "journal_fails")[0]
+        eventually(lambda: told(raw, "journal_works"), START_S)
+        assert has_more(raw, 5)
+        assert errors(daemon, "stalled") >= len(marked(raw)) > 0
+        summary = daemon.stop()
+        assert conserves(summary)
+    assert summary["predictions"] >= len(raw.seen)
+
+
+def test_a_daemon_whose_disk_is_stuck_still_stops_its_children_and_ends_once_the_disk_lets_it(
+    tmp_path: Path,
+) -> None:
+    with (
+        an_ext4(tmp_path) as disk,
+        run_edged(tmp_path, config=journal_in(tmp_path, disk)) as daemon,
+        watched(daemon) as raw,
+    ):
+        with frozen(disk):
+            eventually(lambda: told(raw, "journal_fails"), START_S)
+            start = time.monotonic()
+            daemon.process.terminate()
+            eventually(lambda: (tmp_path / "stdout").read_text().endswith("}\n"), START_S)
+            assert time.monotonic() - start < 10
+        assert conserves(daemon.end())
+
+
+def test_a_journal_that_is_damaged_while_the_daemon_runs_is_replaced(tmp_path: Path) -> None:
+    config = journal_in(tmp_path, tmp_path)
+    path = tmp_path / "journal.sqlite"
+    with run_edged(tmp_path, config=config) as daemon, watched(daemon) as raw:
+        assert has_more(raw, 10)
+        for file in (path, path.with_name("journal.sqlite-wal")):
+            with file.open("r+b") as content:
+                content.write(os.urandom(file.stat().st_size))
+        daemon.first(1, since_s=60)  # somebody asks for what was there
+        eventually(lambda: told(raw, "journal_set_aside"), START_S)
+        assert has_more(raw, 10)
+        assert conserves(daemon.stop())
+    assert list(tmp_path.glob("journal.sqlite.damaged-*"))

@@ -1,0 +1,115 @@
+"""The journal in files that are damaged, and on a disk that fails."""
+
+import resource
+import signal
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from edged.hub.journal import Journal
+from edged.hub.journal_reader import JournalReader
+from tests.eventually import eventually
+from tests.hub.test_journal import a_journal, fill, numbers
+
+PAGE = 4096
+
+
+@contextmanager
+def no_file_may_grow() -> Iterator[None]:
+    """The system refuses any further byte of this process (EFBIG), as a disk does that fails."""
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, limits[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+        signal.signal(signal.SIGXFSZ, handler)
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "journal.sqlite"
+
+
+def events(journal: Journal) -> list[str]:
+    return [notice.event for notice in journal.notices()]
+
+
+def works_again(journal: Journal) -> bool:
+    return journal.append(journal.next_seq, time.time(), b'{"seq":%d}' % journal.next_seq) is None
+
+
+def flip(path: Path, offset: int, length: int = 1) -> None:
+    with path.open("r+b") as file:
+        file.seek(offset)
+        data = file.read(length)
+        file.seek(offset)
+        file.write(bytes(byte ^ 0x40 for byte in data))
+
+
+def test_a_file_that_is_no_journal_is_set_aside_and_numbers_go_up(path: Path) -> None:
+    path.write_bytes(b"this is not a database, but somebody may still want it" * 100)
+    with a_journal(path) as journal:
+        assert events(journal) == ["journal_set_aside"]
+        (aside,) = path.parent.glob("*.damaged-*")
+        assert aside.read_bytes().startswith(b"this is not")
+        assert journal.next_seq > 1_700_000_000_000  # more than any that can have been published before
+        fill(journal, 1)
+        assert events(journal) == []
+
+
+def test_a_failing_disk_is_told_once_and_the_journal_works_again_by_itself(path: Path) -> None:
+    with a_journal(path) as journal:
+        fill(journal, 3)
+        with no_file_may_grow():
+            reasons = {journal.append(seq, time.time(), b"{}") for seq in range(3, 103)}
+            told = [notice for notice in journal.notices() if notice.event == "journal_fails"]
+            assert events(journal) == []
+        eventually(lambda: works_again(journal))
+        (works,) = journal.notices()
+    assert reasons == {"failed"}
+    assert [notice.reason for notice in told] == ["failed"]
+    assert works.event == "journal_works"
+    assert numbers(path)[:4] == [0, 1, 2, numbers(path)[-1]]
+
+
+def test_a_prediction_that_is_damaged_is_left_out_and_the_others_are_read(path: Path) -> None:
+    with a_journal(path) as journal:
+        fill(journal, 10)
+    flip(path, path.read_bytes().index(b'{"seq":4}') + 2)
+    page = JournalReader(path).page(0, None, None, limit=100)
+    assert len(page.predictions) == 9
+    assert page.damaged == 1
+
+
+def test_a_file_whose_newest_prediction_is_damaged_is_not_trusted(path: Path) -> None:
+    with a_journal(path) as journal:
+        fill(journal, 10)
+    flip(path, path.read_bytes().index(b'{"seq":9}') + 2)
+    with a_journal(path) as journal:
+        assert events(journal) == ["journal_set_aside"]
+        assert journal.next_seq > 1_700_000_000_000
+
+
+def test_a_file_that_is_found_damaged_while_it_runs_is_replaced(path: Path) -> None:
+    with a_journal(path) as journal:
+        fill(journal, 500, size=500)
+    with a_journal(path) as journal:
+        flip(path, 0, path.stat().st_size)
+        journal.suspect(path.stat().st_ino)
+        eventually(lambda: works_again(journal) and "journal_set_aside" in events(journal))
+        assert list(path.parent.glob("*.damaged-*"))
+        fill(journal, 5)
+    assert numbers(path)[-1] == journal.next_seq - 1
+
+
+def test_only_one_damaged_file_is_kept(path: Path) -> None:
+    for _ in range(3):
+        path.write_bytes(b"no journal" * PAGE)
+        with a_journal(path):
+            pass
+    assert len(list(path.parent.glob("*.damaged-*"))) == 1
