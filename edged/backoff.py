@@ -11,14 +11,16 @@ JITTER = 0.25
 class Backoff:
     """Twice as long after each failure; a little longer by chance, so that forty cameras do not call together."""
 
-    def __init__(self, chance: Callable[[], float] = random.random) -> None:
+    def __init__(self, chance: Callable[[], float] = random.random, longest_s: float = LONGEST_S) -> None:
+        """`chance`: 0 … 1. `longest_s`: bound of the wait, before chance lengthens it by at most a quarter."""
         self._chance = chance
+        self._longest_s = longest_s
         self._next_s = FIRST_S
 
     def failed(self) -> float:
         """Seconds to wait now."""
         wait_s = self._next_s * (1 + JITTER * self._chance())
-        self._next_s = min(2 * self._next_s, LONGEST_S)
+        self._next_s = min(2 * self._next_s, self._longest_s)
         return wait_s
 
     def succeeded(self) -> None:

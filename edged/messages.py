@@ -70,7 +70,8 @@ class Frame(Message):
     """One image (payload: uint8, height × width × 3, RGB) with its history so far.
 
     `frame` counts from 0 with every captured frame, dropped ones too. `capture_s` is the time that the read
-    took, and ends at `captured_ns`; `preprocess_s` follows it. `truth` is the label, where the source knows it.
+    took, and ends at `captured_ns` unless the picture was held up on its way to the camera process; `preprocess_s`
+    follows it. `truth` is the label, where the source knows it.
     """
 
     kind: Literal["frame"] = "frame"

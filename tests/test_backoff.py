@@ -19,3 +19,9 @@ def test_success_starts_again_from_the_shortest() -> None:
 
 def test_chance_spreads_cameras_out() -> None:
     assert Backoff(chance=lambda: 1.0).failed() == 0.625
+
+
+def test_a_shorter_bound_may_be_asked_for() -> None:
+    backoff = Backoff(chance=lambda: 0.0, longest_s=1.2)
+
+    assert [backoff.failed() for _ in range(4)] == [0.5, 1, 1.2, 1.2]

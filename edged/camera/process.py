@@ -21,6 +21,7 @@ from edged.messages import CameraHello, Capture, Frame, Grant, LinkMessage, Stop
 log = logging.getLogger(__name__)
 
 REPORT_EVERY_S = 1.0
+LONGEST_PAUSE_S = 1.2  # a camera that is there again gives a frame within 3 s
 
 
 def run_camera(name: str, camera: config.Camera, hub: str) -> None:
@@ -45,7 +46,7 @@ class CameraProcess:
         self._waits = waits(camera)  # for a grant, before it reads a picture
         self._gate = Gate(camera.max_fps, camera.motion)
         self._state = State(name)
-        self._backoff = Backoff()
+        self._backoff = Backoff(longest_s=LONGEST_PAUSE_S)
         self._wanted: Capture | None = None
         self._stop: Stop | None = None
         self._granted = 0
@@ -116,7 +117,7 @@ class CameraProcess:
             captured_at=captured.at_s,
             captured_ns=captured.at_ns,
             capture_s=captured.read_s,
-            preprocess_s=seconds_since(captured.at_ns),
+            preprocess_s=seconds_since(captured.read_ns),
             width=wanted.width,
             height=wanted.height,
             truth=captured.picture.truth,

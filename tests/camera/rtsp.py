@@ -17,16 +17,17 @@ PICTURE_MS, LEVELS, DARKEST = 40, 200, 20  # as in rtsp_server.py
 class RtspServer:
     """One server at one port, which may be started and killed again and again."""
 
-    def __init__(self, credentials: str | None = None) -> None:
-        """`credentials`: user:password."""
+    def __init__(self, credentials: str | None = None, key_every: int = 100) -> None:
+        """`credentials`: user:password. `key_every`: pictures from one key frame to the next."""
         self.port = free_port()
         self.url = f"rtsp://127.0.0.1:{self.port}/live"
+        self._key_every = str(key_every)
         self._credentials = [credentials] if credentials else []
         self._process: subprocess.Popen[bytes] | None = None
 
     def start(self) -> None:
         """Return when it listens."""
-        command = [SYSTEM_PYTHON, str(SERVER), str(self.port), *self._credentials]
+        command = [SYSTEM_PYTHON, str(SERVER), str(self.port), self._key_every, *self._credentials]
         self._process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
         assert self._process.stdout
         assert self._process.stdout.readline() == b"ready\n"

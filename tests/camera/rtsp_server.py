@@ -1,7 +1,8 @@
-"""A real RTSP camera: `rtsp_server.py PORT [USER:PASSWORD]` serves rtsp://127.0.0.1:PORT/live.
+"""A real RTSP camera: `rtsp_server.py PORT KEY_EVERY [USER:PASSWORD]` serves rtsp://127.0.0.1:PORT/live.
 
-It runs under the system's own Python, since GStreamer's bindings are not on PyPI. 320×240, 25 pictures a second;
-the luma of each is the monotonic clock, so that whoever receives it can tell its age (see `tests.camera.rtsp`).
+It runs under the system's own Python, since GStreamer's bindings are not on PyPI. 320×240, 25 pictures a second,
+one in KEY_EVERY a key frame; the luma of each is the monotonic clock, so that whoever receives it can tell its age
+(see `tests.camera.rtsp`).
 """
 
 import sys
@@ -18,7 +19,7 @@ PERIOD_MS = 40
 PIPELINE = (
     "( appsrc name=clock is-live=true format=time do-timestamp=true "
     "caps=video/x-raw,format=I420,width=320,height=240,framerate=25/1 "
-    "! x264enc tune=zerolatency speed-preset=ultrafast key-int-max=100 ! rtph264pay name=pay0 pt=96 )"
+    "! x264enc tune=zerolatency speed-preset=ultrafast key-int-max={key_every} ! rtph264pay name=pay0 pt=96 )"
 )
 
 
@@ -34,10 +35,10 @@ def configure(_factory: Any, media: Any) -> None:
     GLib.timeout_add(PERIOD_MS, show_time, clock)
 
 
-def main(port: str, credentials: str | None = None) -> None:
+def main(port: str, key_every: str, credentials: str | None = None) -> None:
     Gst.init(None)
     server = GstRtspServer.RTSPServer(service=port)
-    factory = GstRtspServer.RTSPMediaFactory(launch=PIPELINE, shared=True)
+    factory = GstRtspServer.RTSPMediaFactory(launch=PIPELINE.replace("{key_every}", key_every), shared=True)
     factory.connect("media-configure", configure)
     if credentials:
         auth = GstRtspServer.RTSPAuth()

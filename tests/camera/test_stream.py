@@ -1,5 +1,6 @@
 """RTSP from a real server, with the faults that a network camera has; Motion JPEG over HTTP."""
 
+import socket
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -9,22 +10,24 @@ import cv2
 import pytest
 
 from edged.camera.sources.stream import Stream
-from edged.clock import now_ns
+from edged.clock import now_ns, seconds_since
 from edged.errors import CameraError
 from edged.messages import CameraReport
 from tests.camera.hub_end import CameraRun, Received, running_camera, unaccounted
 from tests.camera.pictures import plain
+from tests.camera.proxy import Proxy
 from tests.camera.rtsp import RtspServer, age_s, skip_without_gstreamer
 from tests.eventually import eventually, free_port
 
 FRESH_S = 0.5
+BACK_NS = 3_000_000_000  # from the return of a camera to its first frame
 
 
 @pytest.fixture
 def server() -> Iterator[RtspServer]:
     """Not started yet."""
     skip_without_gstreamer()
-    server = RtspServer()
+    server = RtspServer(key_every=25)
     yield server
     server.kill()
 
@@ -112,11 +115,58 @@ def test_an_address_where_nobody_listens_is_tried_again(server: RtspServer, tmp_
     with running_camera(tmp_path, "door", f"{{source: '{server.url}', user: me}}") as camera:
         report = eventually(lambda: down_report(camera))
         assert report
-        assert report.error
-        assert report.error.startswith(f"{server.url} gives no video")
+        assert report.error == (
+            f"{server.url} gives no video: the host is there, but nothing listens at its port {server.port}"
+        )
 
         server.start()
         eventually(lambda: camera.hub.has_frames(5), within_s=15)
+
+
+def test_a_name_that_nobody_has_is_told() -> None:
+    with pytest.raises(CameraError, match=r"no host is known by the name camera\.invalid$"):
+        Stream("rtsp://camera.invalid/live").open()
+
+
+def test_a_host_that_does_not_answer_is_told_after_a_second() -> None:
+    with socket.socket() as full:  # a queue for one caller, who is there already: the next gets no answer
+        full.bind(("127.0.0.1", 0))
+        full.listen(0)
+        with socket.create_connection(full.getsockname()):
+            start_ns = now_ns()
+            with pytest.raises(CameraError, match="nobody answers within 1 s"):
+                Stream(f"rtsp://127.0.0.1:{full.getsockname()[1]}/live").open()
+
+    assert seconds_since(start_ns) < 2
+
+
+@pytest.mark.parametrize("seconds", [1.0, 4.0])
+def test_pictures_that_a_network_held_back_are_known_to_be_old(
+    server: RtspServer, tmp_path: Path, seconds: float
+) -> None:
+    server.start()
+    with (
+        Proxy(server.port) as proxy,
+        running_camera(tmp_path, "door", f"{{source: 'rtsp://127.0.0.1:{proxy.port}/live'}}") as camera,
+    ):
+        eventually(lambda: camera.hub.has_frames(25), within_s=10)
+        with proxy.swallowing():
+            start_ns = now_ns()
+            eventually(lambda: camera.hub.has_hello() and seconds_since(start_ns) > seconds)
+        back_ns = now_ns()
+        eventually(lambda: camera.hub.has_frames() and captured_ns(camera)[-1] > back_ns + 5e8, within_s=10)
+        report = camera.stop()
+
+    assert unaccounted(report.count, len(camera.hub.frames)) == 0
+    assert max(abs(age_of(each)) for each in camera.hub.frames) < FRESH_S
+    assert captured_ns(camera) == sorted(captured_ns(camera))
+    assert next(each for each in captured_ns(camera) if each > back_ns) - back_ns < BACK_NS
+    assert report.reconnects == (seconds > 2)
+
+
+def captured_ns(camera: CameraRun) -> list[int]:
+    """Of all frames that have come."""
+    return [each.frame.captured_ns for each in camera.hub.frames]
 
 
 class MotionJpeg(BaseHTTPRequestHandler):

@@ -4,8 +4,10 @@ from urllib.parse import quote, urlsplit, urlunsplit
 
 import cv2
 
+from edged.camera.sources.lag import Lag
 from edged.camera.sources.opencv import picture_of
 from edged.camera.sources.picture import Picture
+from edged.camera.sources.reach import reach
 from edged.clock import now_ns, seconds_since
 from edged.errors import CameraError
 
@@ -35,10 +37,14 @@ class Stream:
         self._credentials = (user, password)
         self._open_timeout_s = open_timeout_s
         self._read_timeout_s = read_timeout_s
+        self._keeps_time = not url.lower().startswith("http")  # Motion JPEG has no clock: FFmpeg counts pictures
+        self._lag = Lag()
         self._capture: cv2.VideoCapture | None = None
 
     def open(self) -> None:
         """Connect, find out the format, catch up. Raises CameraError, with the address but no secret."""
+        reach(self._url, self._shown)
+        self._lag = Lag()
         options = {
             cv2.CAP_PROP_OPEN_TIMEOUT_MSEC: round(self._open_timeout_s * 1000),
             cv2.CAP_PROP_READ_TIMEOUT_MSEC: round(self._read_timeout_s * 1000),
@@ -49,8 +55,8 @@ class Stream:
         if not self._capture.isOpened():
             self.close()
             raise CameraError(
-                f"{self._shown} gives no video: nobody answers there within {self._open_timeout_s:g} s, "
-                "or the path, user or password is wrong"
+                f"{self._shown} gives no video: its path, user or password is wrong, "
+                f"or it says nothing for {self._open_timeout_s:g} s"
             )
         self._catch_up(self._capture)
 
@@ -62,13 +68,21 @@ class Stream:
             raise CameraError(f"{self._shown} has stalled: no picture for {self._read_timeout_s:g} s")
         if pixels is None:
             raise CameraError(f"{self._shown} has ended: the other side closed the connection")
-        return Picture(pixels)
+        return Picture(pixels, late_ns=self._late_ns())
 
     def close(self) -> None:
         """Disconnect."""
         if self._capture:
             self._capture.release()
         self._capture = None
+
+    def _late_ns(self) -> int:
+        if not (self._capture and self._keeps_time):
+            return 0
+        try:
+            return self._lag.late_ns(self._capture.get(cv2.CAP_PROP_POS_MSEC), now_ns())
+        except CameraError as error:
+            raise CameraError(f"{self._shown} has stalled: {error}") from None
 
     def _catch_up(self, capture: cv2.VideoCapture) -> None:
         """Let go what was buffered while the format was found out, until a picture must be waited for.
