@@ -4,6 +4,8 @@ import logging
 import os
 import sys
 
+from edged.log_flood import Sparing
+
 HANDLER = "edged"
 SYSLOG_PRIORITY = {"DEBUG": 7, "INFO": 6, "WARNING": 4, "ERROR": 3, "CRITICAL": 2}  # syslog(3), sd-daemon(3)
 
@@ -34,9 +36,10 @@ class _Journal(_OneLine):
 
 def configure(level: str = "info") -> None:
     """Send edged's events from `level` up, and other packages' warnings, to standard error."""
-    handler = logging.StreamHandler(sys.stderr)
+    stream = logging.StreamHandler(sys.stderr)
+    stream.setFormatter(_Journal() if _is_journal() else _Terminal())
+    handler = Sparing(stream)
     handler.set_name(HANDLER)
-    handler.setFormatter(_Journal() if _is_journal() else _Terminal())
     root = logging.getLogger()
     for earlier in [each for each in root.handlers if each.get_name() == HANDLER]:
         root.removeHandler(earlier)

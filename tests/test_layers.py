@@ -16,7 +16,7 @@ LEVELS = (
     {"engine", "model", "energy"},
     {
         "config", "config_file", "config_mistakes", "yaml_places", "messages", "metrics", "keys",
-        "errors", "clock", "paths", "log", "child", "backoff", "entries", "exclusive", "systemd",
+        "errors", "clock", "paths", "log", "log_flood", "child", "backoff", "entries", "exclusive", "systemd",
     },
 )  # fmt: skip
 WITHIN_A_LEVEL = {
