@@ -10,6 +10,7 @@ put() { install -D -m 644 "$1" "$root$2"; }
 
 ${PYTHON:-python3} -m venv "$root$prefix"
 "$root$prefix/bin/python" -m pip install --quiet --upgrade .
+sed -i "1s,^#!$root,#!," "$root$prefix/bin/edged"  # where it will be, not where it is put together
 put docs/service.md "$prefix/share/doc/edged/service.md"
 sed "s,/opt/edged,$prefix,g" systemd/edged.service | install -D -m 644 /dev/stdin "$root/etc/systemd/system/edged.service"
 put systemd/sysusers.conf /etc/sysusers.d/edged.conf

@@ -1,0 +1,145 @@
+"""What must hold of the service on a machine of its own. Started by tests/systemd/test_machine.py alone."""
+
+import json
+import os
+import signal
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+
+from tests.eventually import eventually
+from tests.systemd.inside.unit import (
+    CONFIG,
+    DROP_IN,
+    START_S,
+    STUCK,
+    hub,
+    journal,
+    kill,
+    prop,
+    say,
+    start,
+    systemctl,
+    text,
+    wait_for,
+    wait_until_ready_again,
+)
+
+KILLS = int(os.environ.get("EDGED_KILLS", "100"))
+
+
+@pytest.fixture(autouse=True)
+def _as_it_was() -> Iterator[None]:
+    before = CONFIG.read_text()
+    yield
+    CONFIG.write_text(before)
+    STUCK.unlink(missing_ok=True)
+    DROP_IN.unlink(missing_ok=True)
+    systemctl("daemon-reload")
+
+
+def test_it_is_active_only_once_the_worker_is_warm_and_says_so() -> None:
+    since = start()
+    assert "worker local-0 is ready" in text(since)
+    assert "small on" in prop("StatusText")
+    eventually(lambda: "1 of 1 cameras up" in prop("StatusText"), START_S)
+
+
+def test_hub_and_children_run_as_their_user_without_privileges_and_under_the_filter() -> None:
+    start()
+    family = [psutil.Process(hub()), *psutil.Process(hub()).children()]
+    assert len(family) == 3
+    for process in family:
+        told = dict(line.split(":\t") for line in Path(f"/proc/{process.pid}/status").read_text().splitlines())
+        assert process.username() == "edged"
+        assert (told["NoNewPrivs"], told["Seccomp"]) == ("1", "2")
+        assert int(told["CapEff"], 16) == int(told["CapBnd"], 16) == 0
+
+
+@pytest.mark.skipif(not list(Path("/etc/OpenCL/vendors").glob("*.icd")), reason="no OpenCL runtime is installed")
+def test_opencl_works_hardened_though_no_memory_may_be_written_and_executed() -> None:
+    config = json.loads(CONFIG.read_text())
+    CONFIG.write_text(json.dumps({**config, "workers": [{"device": "auto"}]}))
+    since = start()
+    assert "on numpy" not in prop("StatusText").lower(), text(since)
+    assert prop("MemoryDenyWriteExecute") == "yes"
+
+
+def test_the_journal_knows_what_is_an_event_and_what_a_warning() -> None:
+    since = start()
+    next(child for child in psutil.Process(hub()).children() if "worker" in child.cmdline()).kill()
+    wait_for("was killed by SIGKILL", since)
+    levels = {str(entry["MESSAGE"]): entry["PRIORITY"] for entry in journal(since)}
+    assert next(level for message, level in levels.items() if "was killed by SIGKILL" in message) == "4"
+    assert next(level for message, level in levels.items() if "worker local-0 is ready" in message) == "6"
+
+
+def test_stop_drains_within_two_seconds_and_is_no_failure() -> None:
+    start()
+    begun = time.monotonic()
+    assert systemctl("stop", "edged").returncode == 0
+    assert time.monotonic() - begun < 2.5  # systemctl itself and the machine's load included
+    assert (prop("Result"), prop("ExecMainStatus")) == ("success", "0")
+
+
+def test_a_reload_is_applied_and_a_bad_config_leaves_the_old_one_running() -> None:
+    since, config, pid = start(), json.loads(CONFIG.read_text()), hub()
+    CONFIG.write_text(json.dumps({**config, "cameras": {**config["cameras"], "gate": config["cameras"]["demo"]}}))
+    assert systemctl("reload", "edged").returncode == 0
+    wait_for("cameras added: gate", since)
+    CONFIG.write_text(json.dumps({**config, "cameras": 1}))
+    assert systemctl("reload", "edged").returncode != 0
+    assert (prop("ActiveState"), hub()) == ("active", pid)
+    assert "cameras" in text(since)
+
+
+def test_sighup_reloads_too_and_ends_in_ready() -> None:
+    since = start()
+    pid = kill(signal.SIGHUP)
+    wait_for("is applied: nothing has changed", since)
+    eventually(lambda: (prop("ActiveState"), hub()) == ("active", pid), START_S)
+
+
+def test_a_hub_that_stands_still_is_aborted_with_its_stacks_and_started_again() -> None:
+    say("WatchdogSec=3")
+    since = start()
+    pid = kill(signal.SIGSTOP)
+    wait_until_ready_again(pid)
+    assert "Watchdog timeout" in text(since)
+    assert "Fatal Python error: Aborted" in text(since)
+
+
+def test_a_pipeline_that_has_stuck_is_found_out_though_the_loop_turns() -> None:
+    program = "/opt/edged/bin/python -m tests.systemd.inside.stuck_when_told"
+    say(f"WatchdogSec=3\nExecStart=\nExecStart={program} run {CONFIG}")
+    since, pid = start(), hub()
+    eventually(lambda: "1 of 1 cameras up" in prop("StatusText"), START_S)
+    STUCK.touch()
+    eventually(lambda: hub() != pid, START_S)
+    STUCK.unlink()
+    wait_until_ready_again(pid)
+    assert "Watchdog timeout" in text(since)
+
+
+def test_a_config_that_is_wrong_is_not_tried_for_ever() -> None:
+    systemctl("stop", "edged")
+    CONFIG.write_text("cameras: 1")
+    systemctl("start", "edged")
+    assert (prop("ActiveState"), prop("ExecMainStatus")) == ("failed", "78")
+    systemctl("reset-failed", "edged")
+
+
+def test_killed_again_and_again_it_is_ready_each_time() -> None:
+    start()
+    took = []
+    for _ in range(KILLS):
+        begun = time.monotonic()
+        pid = kill(signal.SIGKILL)
+        wait_until_ready_again(pid)
+        took.append(time.monotonic() - begun)
+    print(f"ready again after {sum(took) / len(took):.2f} s on average, {max(took):.2f} s at most")
+    assert systemctl("stop", "edged").returncode == 0
+    assert not [each for each in psutil.process_iter() if each.username() == "edged"]

@@ -1,0 +1,18 @@
+"""`edged`, but its router hands out nothing once a file is there: a bug, in a loop that turns."""
+
+import sys
+
+from edged.cli import run_command_line
+from edged.hub.router import Assigned, Router
+from tests.systemd.inside.unit import STUCK
+
+assign = Router.assign
+
+
+def assign_or_not(router: Router, now_ns: int) -> Assigned | None:
+    return None if STUCK.exists() else assign(router, now_ns)
+
+
+if __name__ == "__main__":
+    setattr(Router, "assign", assign_or_not)  # noqa: B010
+    sys.exit(run_command_line(sys.argv[1:]))

@@ -1,0 +1,81 @@
+"""edged.service in the machine, as an administrator sees it."""
+
+import json
+import os
+import signal
+import subprocess
+import time
+from pathlib import Path
+from typing import Any
+
+from tests.eventually import eventually
+
+DROP_IN = Path("/run/systemd/system/edged.service.d/one-test.conf")
+CONFIG = Path("/etc/edged/edged.yaml")
+STUCK = Path("/etc/edged/stuck")
+START_S = 60.0
+
+
+def systemctl(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(["systemctl", *arguments], capture_output=True, text=True, timeout=120, check=False)
+
+
+def prop(name: str) -> str:
+    """A property of the unit, as `systemctl show` prints it."""
+    return systemctl("show", "edged", f"--property={name}", "--value").stdout.strip()
+
+
+def hub() -> int:
+    """The main process; 0 where there is none."""
+    return int(prop("MainPID"))
+
+
+def kill(number: signal.Signals) -> int:
+    """Send a signal to the hub; who that was."""
+    pid = hub()
+    os.kill(pid, number)
+    return pid
+
+
+def wait_until_ready_again(before: int) -> None:
+    """Until another hub than `before` has said READY."""
+    eventually(lambda: _is_ready_again(before), START_S)
+
+
+def _is_ready_again(before: int) -> bool:
+    time.sleep(0.1)  # asking costs more than a hub does, which needs the core itself
+    told = systemctl("show", "edged", "--property=ActiveState,MainPID").stdout.split()
+    return "ActiveState=active" in told and not {"MainPID=0", f"MainPID={before}"} & set(told)
+
+
+def journal(since: float) -> list[dict[str, Any]]:
+    """What the journal has of the unit since then, systemd's own words included."""
+    subprocess.run(["journalctl", "--sync"], check=False)
+    command = ["journalctl", "--unit=edged", f"--since=@{since:.6f}", "--output=json", "--no-pager"]
+    lines = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60).stdout.splitlines()
+    return [json.loads(line) for line in lines]
+
+
+def text(since: float) -> str:
+    return "\n".join(str(entry.get("MESSAGE")) for entry in journal(since))
+
+
+def say(settings: str) -> None:
+    """Settings of the unit for one test."""
+    DROP_IN.parent.mkdir(parents=True, exist_ok=True)
+    DROP_IN.write_text(f"[Service]\n{settings}\n")
+    systemctl("daemon-reload")
+
+
+def start() -> float:
+    """Start it anew; when that was."""
+    systemctl("stop", "edged")
+    since = time.time()
+    done = systemctl("start", "edged")
+    assert done.returncode == 0, done.stderr + text(since)
+    return since
+
+
+def wait_for(words: str, since: float) -> None:
+    """Until the journal has these words."""
+    eventually(lambda: words in text(since), START_S)

@@ -1,0 +1,93 @@
+"""A machine of its own for the service: this host's root below a throw-away layer, systemd as PID 1."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.cli.models import small_network
+from tests.conftest import ROOT
+
+BOOT = Path(__file__).with_name("machine.sh")
+CHECKS = "tests/systemd/inside/checks.py"
+WITHIN_S = 500
+
+# The program and its Python are this checkout's and the tests', wherever they are.
+FOR_TESTS = f"""[Service]
+ExecStart=
+ExecStart=/opt/edged/bin/python -m edged run /etc/edged/edged.yaml
+ExecReload=
+ExecReload=/opt/edged/bin/python -m edged reload /etc/edged/edged.yaml
+Environment=PYTHONPATH=/opt/checkout PYTHONDONTWRITEBYTECODE=1 OCL_ICD_VENDORS=/etc/OpenCL/vendors
+ProtectHome=tmpfs
+BindReadOnlyPaths={sys.base_prefix}
+RestartSec=10ms
+"""
+
+TESTS = """[Unit]
+SuccessAction=exit-force
+FailureAction=exit-force
+Wants=dbus.service systemd-sysusers.service systemd-tmpfiles-setup.service
+After=dbus.service systemd-sysusers.service systemd-tmpfiles-setup.service
+[Service]
+Type=oneshot
+TimeoutStartSec={within_s}
+StandardOutput=append:/opt/results/output
+StandardError=inherit
+WorkingDirectory=/opt/checkout
+Environment=PYTHONDONTWRITEBYTECODE=1 EDGED_KILLS={kills}
+ExecStart=/opt/edged/bin/python -m pytest -q -p no:cacheprovider --durations=0 {checks}
+"""
+
+
+def why_not() -> str:
+    """Why this host cannot start such a machine; empty where it can."""
+    if os.getuid() != 0:
+        return "it needs root"
+    if absent := [name for name in ("systemd-nspawn", "systemctl", "unshare") if shutil.which(name) is None]:
+        return f"{', '.join(absent)} not installed"
+    probe = 'mount -t tmpfs none "$0" && mkdir "$0/u" "$0/w" "$0/r" && mount -t overlay o "$0/r" -o "$1"'
+    options = "lowerdir=/,upperdir=/mnt/u,workdir=/mnt/w"
+    command = ["unshare", "--mount", "--propagation", "private", "sh", "-c", probe, "/mnt", options]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    return done.stderr.strip()
+
+
+def run_checks(folder: Path, kills: int) -> tuple[int, str]:
+    """Boot, run every test there, and end: the exit code and what they printed."""
+    (folder / "results").mkdir()
+    _stage(folder / "stage", kills)
+    command = ["unshare", "--mount", "--propagation", "private", "sh"]
+    with (folder / "console").open("w") as console:
+        machine = subprocess.Popen(
+            [*command, BOOT, ROOT, sys.prefix, folder], stdout=console, stderr=console, start_new_session=True
+        )
+        try:
+            code = machine.wait(WITHIN_S + 30)
+        finally:
+            machine.terminate()  # SIGTERM lets it end all that is in it
+            machine.wait(30)
+    output = folder / "results/output"
+    return code, (output if output.exists() else folder / "console").read_text()
+
+
+def _stage(stage: Path, kills: int) -> None:
+    units, etc = stage / "etc/systemd/system", stage / "etc"
+    for name in ("sysusers", "tmpfiles"):
+        (etc / f"{name}.d").mkdir(parents=True)
+        shutil.copy(ROOT / f"systemd/{name}.conf", etc / f"{name}.d/edged.conf")
+    (units / "edged.service.d").mkdir(parents=True)
+    shutil.copy(ROOT / "systemd/edged.service", units)
+    (units / "edged.service.d/for-tests.conf").write_text(FOR_TESTS)
+    (units / "edged-test.service").write_text(TESTS.format(within_s=WITHIN_S, kills=kills, checks=CHECKS))
+    (etc / "edged").mkdir()
+    small_network(etc / "edged/small.onnx")
+    config = {
+        "node": "machine",
+        "cameras": {"demo": {"source": "synthetic:digits", "size": [160, 120], "fps": 10}},
+        "model": {"path": "/etc/edged/small.onnx"},
+        "workers": [{"device": "numpy"}],
+    }
+    (etc / "edged/edged.yaml").write_text(json.dumps(config))
