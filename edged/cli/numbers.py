@@ -1,8 +1,11 @@
 """Numbers on the command line."""
 
 import argparse
+import re
 
 from edged.config import MAX_BATCH
+
+UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
 
 
 def seconds(text: str) -> float:
@@ -14,6 +17,14 @@ def seconds(text: str) -> float:
     if not 0 < number < float("inf"):
         raise argparse.ArgumentTypeError(f"{text!r} is not a number of seconds above 0")
     return number
+
+
+def ago(text: str) -> float:
+    """Seconds, from a number with its unit."""
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)([smhd])", text)
+    if not match:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a time like 30s, 5m, 2h or 1d")
+    return float(match[1]) * UNITS[match[2]]
 
 
 def positive(text: str) -> int:

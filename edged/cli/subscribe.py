@@ -10,12 +10,11 @@ from itertools import islice
 import zmq
 
 from edged import log
-from edged.cli.numbers import positive
+from edged.cli.numbers import ago, positive
 from edged.client.stream import Arrival, Stream
 from edged.config import TCP_ADDRESS, Publish
 from edged.messages import Prediction
 
-UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
 NOTICE_AFTER_S = 2.0
 
 
@@ -29,7 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print the messages as they were published")
     parser.add_argument("--count", type=positive, metavar="N", help="end after N predictions")
     parser.add_argument("--camera", metavar="NAME", help="only this camera")
-    parser.add_argument("--since", type=_seconds, metavar="TIME", help="begin so long ago: 30s, 5m, 2h, 1d")
+    parser.add_argument("--since", type=ago, metavar="TIME", help="begin so long ago: 30s, 5m, 2h, 1d")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -70,13 +69,6 @@ def _chosen(stream: Stream, arguments: argparse.Namespace) -> Iterator[Arrival]:
             heard = True
             if arguments.camera in {None, arrival.prediction.camera}:
                 yield arrival
-
-
-def _seconds(text: str) -> float:
-    match = re.fullmatch(r"(\d+(?:\.\d+)?)([smhd])", text)
-    if not match:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a time like 30s, 5m, 2h or 1d")
-    return float(match[1]) * UNITS[match[2]]
 
 
 def _address(text: str) -> str:

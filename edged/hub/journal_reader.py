@@ -52,6 +52,14 @@ class JournalReader:
             )
             return self._page(rows, limit, *_kept(database))
 
+    def since(self, since: float | None) -> Iterator[bytes]:
+        """All that were published at wall time `since` or later, page by page. Raises sqlite3.Error."""
+        first: int | None = 0
+        while first is not None:
+            page = self.page(first, None, since, LAST)
+            yield from page.predictions
+            first = page.next_seq
+
     def inode(self) -> int | None:
         """Which file it is just now."""
         try:

@@ -35,10 +35,12 @@ class HubEnd:
         self._replay = Replay(self._context, replay, reader, self._journal.suspect)
         self.first_seq = self.next_seq = self._journal.next_seq
 
-    def publish(self, count: int = 1, *, camera: str = "door", sent: bool = True, kept: bool = True) -> None:
-        """Predictions that are on the wire or not, in the journal or not."""
+    def publish(
+        self, count: int = 1, *, camera: str = "door", sent: bool = True, kept: bool = True, ago_s: float = 0.0
+    ) -> None:
+        """Predictions that are on the wire or not, in the journal or not, published so long ago."""
         for _ in range(count):
-            prediction = self._prediction(self.next_seq, camera)
+            prediction = self._prediction(self.next_seq, camera, wall_s() - ago_s)
             self.next_seq += 1
             json = to_json(prediction)
             if kept:
@@ -64,15 +66,15 @@ class HubEnd:
         self._context.destroy(linger=0)
         self._journal.close()
 
-    def _prediction(self, seq: int, camera: str) -> Prediction:
+    def _prediction(self, seq: int, camera: str, at: float) -> Prediction:
         return Prediction(
             node="test",
             boot=self._publisher.boot,
             seq=seq,
             camera=camera,
             frame=seq,
-            captured_at=wall_s(),
-            published_at=wall_s(),
+            captured_at=at,
+            published_at=at,
             model=PredictionModel(name="m", sha256="0", precision="fp32", device="d", worker="local-0"),
             top=(Label(label="yes", index=1, score=1.0),),
             seconds=SECONDS,

@@ -1,0 +1,60 @@
+"""`edged export` as a user starts it."""
+
+import csv
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from edged.cli.export import COLUMNS
+from edged.messages import prediction_from_json
+from tests.cli.command import edged
+from tests.client.hub_end import Addresses, HubEnd, a_hub
+
+HOUR_S = 3600.0
+
+
+@pytest.fixture
+def hub(tmp_path: Path) -> Iterator[HubEnd]:
+    config = {"node": "test", "cameras": {"door": {"source": "synthetic:digits"}}}
+    config["journal"] = {"path": str(tmp_path / "journal.sqlite")}
+    (tmp_path / "edged.yaml").write_text(json.dumps(config))
+    where = Addresses()
+    with a_hub(tmp_path, where) as hub:
+        yield hub
+
+
+def test_csv_has_a_row_a_prediction_while_the_daemon_runs(hub: HubEnd, tmp_path: Path) -> None:
+    hub.publish(1500)
+    exported = edged("export", tmp_path / "edged.yaml")
+    assert exported.returncode == 0, exported.stderr
+    header, *rows = csv.reader(exported.stdout.splitlines())
+    assert tuple(header) == COLUMNS
+    assert [int(row[0]) for row in rows] == list(range(1500))
+    named = dict(zip(header, rows[0], strict=True))
+    assert (named["camera"], named["label"], named["score"], named["truth"]) == ("door", "yes", "1.0", "")
+
+
+def test_json_lines_are_what_was_published_since(hub: HubEnd, tmp_path: Path) -> None:
+    hub.publish(3, ago_s=2 * HOUR_S)
+    hub.publish(2)
+    out = tmp_path / "out.jsonl"
+    exported = edged("export", tmp_path / "edged.yaml", "--format", "jsonl", "--since", "1h", "--output", out)
+    assert exported.returncode == 0, exported.stderr
+    assert [prediction_from_json(line).seq for line in out.read_bytes().splitlines()] == [3, 4]
+
+
+def test_a_file_that_is_there_is_not_overwritten(hub: HubEnd, tmp_path: Path) -> None:
+    hub.publish()
+    again = edged("export", tmp_path / "edged.yaml", "--output", tmp_path / "edged.yaml")
+    assert again.returncode == 2
+    assert "File exists" in again.stderr
+
+
+def test_no_journal_is_a_clear_error(tmp_path: Path) -> None:
+    config = {"cameras": {"door": {"source": "synthetic:digits"}}, "journal": {"path": str(tmp_path / "none")}}
+    (tmp_path / "edged.yaml").write_text(json.dumps(config))
+    exported = edged("export", tmp_path / "edged.yaml")
+    assert exported.returncode == 2
+    assert "there is no journal at" in exported.stderr
