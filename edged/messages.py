@@ -26,7 +26,7 @@ EnergyMethod = Literal["measured", "estimated", "none"]
 class Message(BaseModel):
     """Frozen, and closed: an unknown field is an error."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
 
 # ── camera and hub ──────────────────────────────────────────────────────────────────────────────
@@ -146,7 +146,7 @@ class Score(Message):
     """One class of one frame: index and probability (or what the model gives in its place)."""
 
     index: Count
-    score: float = Field(allow_inf_nan=False)
+    score: float
 
 
 class Scores(Message):
@@ -229,7 +229,7 @@ def decode(header: bytes | memoryview) -> LinkMessage:
 class Published(Message):
     """Frozen, but open: a reader must accept what a newer edged adds."""
 
-    model_config = ConfigDict(extra="ignore", frozen=True)
+    model_config = ConfigDict(extra="ignore", frozen=True, allow_inf_nan=False)
 
 
 class Label(Published):

@@ -113,6 +113,14 @@ def test_a_replay_request_asks_for_numbers_that_a_journal_can_hold(field: str) -
         ReplayRequest.model_validate({field: 2**63})
 
 
+@pytest.mark.parametrize("number", ["NaN", "Infinity", "-Infinity"])
+def test_no_time_and_no_score_is_endless(number: str) -> None:
+    with pytest.raises(ValidationError, match="finite number"):
+        ReplayRequest.model_validate_json(f'{{"since": {number}}}')
+    with pytest.raises(MessageError, match="captured_at: Input should be a finite number"):
+        prediction_from_json(to_json(PREDICTION).replace(b'"captured_at":1.0', f'"captured_at":{number}'.encode()))
+
+
 @given(st.binary(max_size=200))
 def test_no_bytes_whatever_bring_anything_but_a_message_error(header: bytes) -> None:
     with pytest.raises(MessageError):
