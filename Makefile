@@ -3,11 +3,12 @@
 EDGED = .venv/bin/edged
 PIP = .venv/bin/python -m pip install --quiet
 
-.PHONY: help run test intel lint bench bench-peers docs install clean
+.PHONY: help run test fuzz intel lint bench bench-peers docs install clean
 
 help:
 	@echo 'make run     set up everything and start the daemon on configs/demo.yaml'
 	@echo 'make test    run the tests'
+	@echo 'make fuzz    give every reader of files and messages 10,000 damaged ones (minutes)'
 	@echo 'make intel   let the tests run on Intel'"'"'s OpenCL runtime too (x86-64, 270 MB)'
 	@echo 'make lint    check style and types'
 	@echo 'make bench   time ResNet-50 at 120×120 on this machine'
@@ -21,6 +22,9 @@ run: .venv/.installed
 
 test: .venv/.test
 	.venv/bin/python -m pytest
+
+fuzz: .venv/.test
+	for kind in onnx configs messages; do .venv/bin/python -W ignore -m tests.fuzz $$kind || exit 1; done
 
 intel: .venv/.intel
 

@@ -1,0 +1,57 @@
+"""Messages of a peer: damaged bytes, and JSON that says something odd. What is read is written and read again."""
+
+import json
+import random
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from pydantic import ValidationError
+
+from edged.errors import MessageError
+from edged.messages import ReplayAnswer, ReplayRequest, decode, encode, prediction_from_json, to_json
+from tests.fuzz.bytes import damaged
+from tests.fuzz.trial import Case
+from tests.fuzz.values import changed
+from tests.test_messages import LINK_MESSAGES, PREDICTION
+
+REPLAYS = (
+    ReplayRequest(first_seq=3, last_seq=9, since=1.5, limit=10),
+    ReplayAnswer(predictions=2, first_kept=0, last_kept=9, more=True),
+)
+
+
+@contextmanager
+def prepared() -> Iterator[Case]:
+    """The case."""
+    yield _case
+
+
+def _case(chance: random.Random) -> str:
+    message = chance.choice((*LINK_MESSAGES, *REPLAYS, PREDICTION))
+    content = to_json(PREDICTION) if message is PREDICTION else message.model_dump_json().encode()
+    if chance.random() < 0.3:
+        content = damaged(content, chance)
+    else:
+        content = json.dumps(changed(json.loads(content), chance)).encode()
+    try:
+        if message is PREDICTION:
+            prediction = prediction_from_json(content)
+            assert prediction_from_json(to_json(prediction)) == prediction
+        elif message in REPLAYS:
+            answer = type(message).model_validate_json(content)
+            assert type(message).model_validate_json(answer.model_dump_json()) == answer
+        else:
+            link = decode(content)
+            assert decode(encode(link)) == link
+    except MessageError as error:
+        return _refused(str(error))
+    except ValidationError as error:
+        if message not in REPLAYS:  # only what serves and fetches these expects it
+            raise
+        return _refused(str(error))
+    return "read"
+
+
+def _refused(reason: str) -> str:
+    assert len(reason) < 20_000
+    return "refused"

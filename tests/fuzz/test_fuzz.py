@@ -1,0 +1,19 @@
+"""Some of the cases of `make fuzz`: each ends in an answer or one clear error, soon, in bounded memory."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.mark.parametrize(("kind", "cases"), [("onnx", 1000), ("configs", 1000), ("messages", 10_000)])
+def test_bad_input_ends_in_an_answer_or_one_clear_error(kind: str, cases: int) -> None:
+    # a process of its own: its memory is bounded, and what it measures is its own
+    command = [sys.executable, "-W", "ignore", "-m", "tests.fuzz", kind, "--cases", str(cases)]
+    ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300, check=False)
+
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    assert f"{kind}: {cases} cases" in ended.stdout
