@@ -33,7 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--since", type=ago, metavar="TIME", help="begin so long ago: 30s, 5m, 2h, 1d; else all")
     parser.add_argument(
         "--format",
-        choices=["csv", "jsonl"],
+        choices=["csv", "jsonl", "parquet"],
         default="csv",
         help="csv: the best label alone; jsonl: as published",
     )
@@ -49,10 +49,9 @@ def run(arguments: argparse.Namespace) -> int:
         raise ConfigError(f"there is no journal at {path}: has `edged run` been started with this config?")
     since = None if arguments.since is None else wall_s() - arguments.since
     predictions = JournalReader(path).since(since)
+    write = {"csv": _write_csv, "jsonl": _write_lines, "parquet": _write_parquet}[arguments.format]
     try:
-        with _opened(arguments.output) as output:
-            (_write_csv if arguments.format == "csv" else _write_lines)(predictions, output)
-            output.flush()
+        write(predictions, arguments.output)
     except sqlite3.Error as error:
         raise ConfigError(f"journal {path} cannot be read: {error}") from None
     return 0
@@ -70,20 +69,34 @@ def row(prediction: Prediction) -> tuple[object, ...]:
     )  # fmt: skip
 
 
-def _write_csv(predictions: Iterable[bytes], output: TextIO) -> None:
-    writer = csv.writer(output, lineterminator="\n")
-    writer.writerow(COLUMNS)
-    writer.writerows(row(prediction_from_json(json)) for json in predictions)
+def _write_csv(predictions: Iterable[bytes], path: Path | None) -> None:
+    with _opened(path) as output:
+        writer = csv.writer(output, lineterminator="\n")
+        writer.writerow(COLUMNS)
+        writer.writerows(row(prediction_from_json(json)) for json in predictions)
 
 
-def _write_lines(predictions: Iterable[bytes], output: TextIO) -> None:
-    output.writelines(json.decode() + "\n" for json in predictions)
+def _write_lines(predictions: Iterable[bytes], path: Path | None) -> None:
+    with _opened(path) as output:
+        output.writelines(json.decode() + "\n" for json in predictions)
+
+
+def _write_parquet(predictions: Iterable[bytes], path: Path | None) -> None:
+    try:
+        from edged.cli.parquet import write_parquet
+    except ImportError:
+        raise ConfigError("--format parquet needs pyarrow: pip install 'edged[parquet]'") from None
+    if path is None:
+        raise ConfigError("--format parquet needs --output FILE: it is not for a terminal")
+    with _opened(path) as output:
+        write_parquet(COLUMNS, (row(prediction_from_json(json)) for json in predictions), output.buffer)
 
 
 @contextlib.contextmanager
 def _opened(path: Path | None) -> Iterator[TextIO]:
     if path is None:
         yield sys.stdout
+        sys.stdout.flush()
         return
     try:
         file = path.open("x", encoding="utf-8", newline="")

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from pyarrow.parquet import read_table
 
 from edged.cli.export import COLUMNS
 from edged.messages import prediction_from_json
@@ -43,6 +44,24 @@ def test_json_lines_are_what_was_published_since(hub: HubEnd, tmp_path: Path) ->
     exported = edged("export", tmp_path / "edged.yaml", "--format", "jsonl", "--since", "1h", "--output", out)
     assert exported.returncode == 0, exported.stderr
     assert [prediction_from_json(line).seq for line in out.read_bytes().splitlines()] == [3, 4]
+
+
+def test_parquet_has_the_columns_of_csv(hub: HubEnd, tmp_path: Path) -> None:
+    hub.publish(1200)
+    out = tmp_path / "out.parquet"
+    exported = edged("export", tmp_path / "edged.yaml", "--format", "parquet", "--output", out)
+    assert exported.returncode == 0, exported.stderr
+    table = read_table(out)
+    assert tuple(table.column_names) == COLUMNS
+    assert table["seq"].to_pylist() == list(range(1200))
+    assert set(table["label"].to_pylist()) == {"yes"}
+    assert table["truth"].null_count == 1200
+
+
+def test_parquet_needs_a_file(hub: HubEnd, tmp_path: Path) -> None:
+    exported = edged("export", tmp_path / "edged.yaml", "--format", "parquet")
+    assert exported.returncode == 2
+    assert "needs --output FILE" in exported.stderr
 
 
 def test_a_file_that_is_there_is_not_overwritten(hub: HubEnd, tmp_path: Path) -> None:
