@@ -12,14 +12,13 @@ from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationInfo, field_validator
 
+from edged.address import HOST_AND_PORT, ZMQ_ADDRESS, host_and_port, is_ipc, is_local
+
 NAME = r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$"
-TCP_ADDRESS = r"^tcp://[^:/\s]+:\d{1,5}$"
-HOST_AND_PORT = r"^[^:/\s]+:\d{1,5}$"
 
 MAX_BATCH = 64  # frames of a job
 
 STREAMS = ("rtsp://", "rtsps://", "http://", "https://")
-LOOPBACK = frozenset({"127.0.0.1", "localhost"})
 _PASSWORD_IN_URL = re.compile(r"://[^/@:]*:[^/@]+@")
 
 
@@ -31,7 +30,7 @@ def _host(url: str) -> str | None:
 
 def _with_port(address: str) -> str:
     """Raises ValueError for a port that cannot be."""
-    if not 1 <= int(address.rpartition(":")[2]) <= 65535:
+    if not is_ipc(address) and not 1 <= host_and_port(address)[1] <= 65535:
         raise ValueError("the port must be 1 to 65535")
     return address
 
@@ -41,15 +40,8 @@ Text = Annotated[str, Field(min_length=1)]
 Share = Annotated[float, Field(ge=0, le=1)]
 Pixels = Annotated[int, Field(ge=1, le=16384)]
 Positive = Annotated[float, Field(gt=0)]
-TcpAddress = Annotated[str, Field(pattern=TCP_ADDRESS), AfterValidator(_with_port)]
+ZmqAddress = Annotated[str, Field(pattern=ZMQ_ADDRESS), AfterValidator(_with_port)]
 HttpAddress = Annotated[str, Field(pattern=HOST_AND_PORT), AfterValidator(_with_port)]
-
-
-def _loopback(address: str, info: ValidationInfo) -> str:
-    host = address.removeprefix("tcp://").rpartition(":")[0]
-    if host not in LOOPBACK and not info.data.get("insecure"):
-        raise ValueError("is open to other hosts, unencrypted: use 127.0.0.1, or add insecure: true beside it")
-    return address
 
 
 Precision = Literal["fp32", "fp16-weights", "fp16"]
@@ -193,18 +185,47 @@ class Recovery(Section):
     start_s: Positive = Field(300.0, description="A worker that is not ready by then is killed and started again")
 
 
+class Security(Section):
+    """Who may subscribe from other hosts: ZeroMQ's CURVE. With it `publish` lets in nobody else, and encrypts."""
+
+    key: Path = Field(
+        description="This hub's secret: NAME.key of `edged keys new NAME`, for its owner alone (mode 0600); "
+        "credential:NAME is systemd's (LoadCredential=NAME:/path/to/it)"
+    )
+    allow: tuple[Path, ...] = Field(
+        description="Public keys (NAME.pub) of those who may connect, or folders of them; read again by "
+        "`edged reload`, which also cuts off whose key has gone"
+    )
+
+
 class Publish(Section):
     """The prediction stream."""
 
-    insecure: bool = Field(False, description="Allow addresses beyond loopback, unencrypted, for everybody")
-    address: TcpAddress = Field("tcp://127.0.0.1:5570", description="ZeroMQ PUB address")
-    replay: TcpAddress = Field("tcp://127.0.0.1:5571", description="Where a subscriber fetches what it missed")
+    insecure: bool = Field(
+        False, description="Allow addresses beyond this host without `security`: unencrypted, for everybody"
+    )
+    address: ZmqAddress = Field(
+        "tcp://127.0.0.1:5570", description="ZeroMQ PUB address; ipc:// is for this user alone"
+    )
+    replay: ZmqAddress = Field("tcp://127.0.0.1:5571", description="Where a subscriber fetches what it missed")
     top: int = Field(5, ge=1, le=100, description="Labels in each prediction")
+
+    @field_validator("insecure")
+    @classmethod
+    def _secure_or_not(cls, insecure: bool, info: ValidationInfo) -> bool:
+        if insecure and _is_encrypted(info):
+            raise ValueError("security: lets in nobody without a key: leave one of the two out")
+        return insecure
 
     @field_validator("address", "replay")
     @classmethod
-    def _loopback_unless_told(cls, address: str, info: ValidationInfo) -> str:
-        return _loopback(address, info)
+    def _local_unless_told(cls, address: str, info: ValidationInfo) -> str:
+        if is_local(address) or info.data.get("insecure") or _is_encrypted(info):
+            return address
+        raise ValueError(
+            "is open to other hosts, unencrypted: use 127.0.0.1, or add security: with keys "
+            "(`edged keys new`), or insecure: true beside it"
+        )
 
     @field_validator("replay")
     @classmethod
@@ -212,6 +233,11 @@ class Publish(Section):
         if replay == info.data.get("address"):
             raise ValueError("must not be the same as address")
         return replay
+
+
+def _is_encrypted(info: ValidationInfo) -> bool:
+    """Whether the file has a section `security`, as the reader says, which has seen all of it."""
+    return bool(info.context and info.context.get("security"))
 
 
 class Journal(Section):
@@ -235,13 +261,15 @@ class Journal(Section):
 class Metrics(Section):
     """The Prometheus endpoint."""
 
-    insecure: bool = Field(False, description="Allow an address beyond loopback, for everybody")
+    insecure: bool = Field(False, description="Allow an address beyond this host, for everybody")
     address: HttpAddress = Field("127.0.0.1:9464", description="host:port for /metrics")
 
     @field_validator("address")
     @classmethod
-    def _loopback_unless_told(cls, address: str, info: ValidationInfo) -> str:
-        return _loopback(address, info)
+    def _local_unless_told(cls, address: str, info: ValidationInfo) -> str:
+        if is_local(address) or info.data.get("insecure"):
+            return address
+        raise ValueError("is open to other hosts, for everybody: use 127.0.0.1, or add insecure: true beside it")
 
 
 class Energy(Section):
@@ -261,6 +289,7 @@ class Config(Section):
     workers: tuple[Worker, ...] = Field((Worker(), Worker(device="numpy")), min_length=1)
     freshness: Freshness = Freshness()
     recovery: Recovery = Recovery()
+    security: Security | None = None
     publish: Publish = Publish()
     journal: Journal = Journal()
     metrics: Metrics = Metrics()

@@ -7,9 +7,10 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from edged.config import Camera, Config
+from edged.config import Camera, Config, Security
 from edged.config_mistakes import mistakes_of
 from edged.errors import ConfigError
+from edged.keys import CREDENTIAL
 from edged.yaml_places import Document, Mistake, read
 
 MAX_BYTES = 1_000_000
@@ -97,7 +98,8 @@ def _validated(document: Document) -> Config | None:
         return None
     try:
         # by way of JSON: strict there means no "5" for 5 and no true for 1, while lists and paths stay possible
-        return Config.model_validate_json(json.dumps(document.value), strict=True)
+        context = {"security": document.value.get("security") is not None}  # what publish may depends on it
+        return Config.model_validate_json(json.dumps(document.value), strict=True, context=context)
     except ValidationError as error:
         document.mistakes.extend(mistakes_of(error, document))
         return None
@@ -123,7 +125,15 @@ def _with_absolute_paths(config: Config, folder: Path) -> Config:
     )
     journal = config.journal.model_copy(update={"path": _absolute(config.journal.path, folder)})
     cameras = {name: _camera(camera, folder) for name, camera in config.cameras.items()}
-    return config.model_copy(update={"cameras": cameras, "model": model, "journal": journal})
+    security = _security(config.security, folder)
+    return config.model_copy(update={"cameras": cameras, "model": model, "journal": journal, "security": security})
+
+
+def _security(security: Security | None, folder: Path) -> Security | None:
+    if security is None:
+        return None
+    allow = tuple(_absolute(path, folder) or path for path in security.allow)
+    return security.model_copy(update={"key": _absolute(security.key, folder), "allow": allow})
 
 
 def _camera(camera: Camera, folder: Path) -> Camera:
@@ -144,4 +154,6 @@ def _absolute_source(source: int | str, folder: Path) -> int | str:
 
 
 def _absolute(path: Path | None, folder: Path) -> Path | None:
-    return None if path is None else Path(os.path.normpath(folder / os.path.expanduser(path)))
+    if path is None or str(path).startswith(CREDENTIAL):
+        return path
+    return Path(os.path.normpath(folder / os.path.expanduser(path)))

@@ -9,12 +9,13 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from edged import config
+from edged.address import HOST_AND_PORT, ZMQ_ADDRESS
 from edged.yaml_places import Document, Mistake, Path, Value
 
 _PATTERNS = {
     config.NAME: "a name of letters, digits, '.', '_' and '-', at most 64, the first a letter or digit",
-    config.TCP_ADDRESS: "an address such as tcp://127.0.0.1:5570",
-    config.HOST_AND_PORT: "an address such as 127.0.0.1:9464",
+    ZMQ_ADDRESS: "an address such as tcp://127.0.0.1:5570 or ipc:///run/edged/stream",
+    HOST_AND_PORT: "an address such as 127.0.0.1:9464",
 }
 _EXPECTED = {
     "missing": "a value (it has no default)",

@@ -96,6 +96,16 @@ class Metrics:
             ["reason"],
         )
         self.journal_bytes = gauge("edged_journal_bytes", "What the files of the journal take on the disk.")
+        self.peers_rejected = counter(
+            "edged_peers_rejected_total",
+            "Connections that were refused or cut off, by the key of the config that holds the address.",
+            ["endpoint", "reason"],
+        )
+        self.insecure = gauge(
+            "edged_insecure",
+            "1 where other hosts reach this address without a key, else 0.",
+            ["endpoint"],
+        )
         self.build = Info("edged_build", "The edged that runs.", registry=registry)
         self.build.info({"version": version})
         self._frames_told: dict[tuple[str, str], int] = {}

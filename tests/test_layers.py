@@ -15,7 +15,7 @@ LEVELS = (
     {"hub", "camera", "worker", "client"},
     {"engine", "model", "energy"},
     {
-        "config", "config_file", "config_mistakes", "yaml_places", "messages", "metrics", "keys",
+        "config", "config_file", "config_mistakes", "yaml_places", "messages", "metrics", "keys", "address",
         "errors", "clock", "paths", "log", "log_flood", "child", "backoff", "entries", "exclusive", "systemd",
     },
 )  # fmt: skip
@@ -24,7 +24,14 @@ WITHIN_A_LEVEL = {
     ("__main__", "cli"),
 }  # besides the shared modules, which may import each other
 HUB_MUST_NOT_IMPORT = {"cv2", "pyopencl", "onnx", "numpy", "edged.camera", "edged.worker", "edged.engine"}
-CLIENT_NEEDS_ONLY = {"edged.client", "edged.messages", "edged.errors", "edged.clock", "edged.keys"}
+CLIENT_NEEDS_ONLY = {
+    "edged.client",
+    "edged.messages",
+    "edged.errors",
+    "edged.clock",
+    "edged.keys",
+    "edged.address",
+}
 
 
 def source_files() -> list[Path]:

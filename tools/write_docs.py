@@ -24,6 +24,7 @@ SECTIONS = {  # where each type of edged/config.py stands in the file
     "Model": "model",
     "Worker": "workers[]",
     "Freshness": "freshness",
+    "Security": "security",
     "Publish": "publish",
     "Journal": "journal",
     "Metrics": "metrics",
@@ -43,7 +44,7 @@ REASONS = {  # of edged_frames_dropped_total and of the summary of `edged run`
     "link": "hub: counted by a camera that ended before the frame arrived",
     "shutdown": "hub: under way or waiting when the run ended",
 }
-PATTERNS = {"tcp://": "tcp://host:port", "[^:/": "host:port", "[A-Za-z0-9]": "name"}
+PATTERNS = {"(tcp://": "tcp://host:port or ipc:///path", r"(\[": "host:port", "[A-Za-z0-9]": "name"}
 
 Schema = Mapping[str, Any]
 

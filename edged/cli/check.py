@@ -9,10 +9,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from edged.config import Camera, Config, Worker
+from edged.address import host_and_port, is_ipc, is_ipv6
+from edged.config import Camera, Config, Security, Worker
 from edged.config_file import load_config
 from edged.energy.find import find_rails
 from edged.errors import CameraError, ConfigError, DeviceError, ModelError
+from edged.keys import load_allowed, load_pair
 from edged.model.package import load_model
 from edged.paths import state_directory
 from edged.worker.runtime import device_name
@@ -50,9 +52,11 @@ def findings_of(config: Config) -> Iterator[Finding]:
         yield camera_finding(name, camera)
     yield model_finding(config)
     yield from worker_findings(config)
+    if config.security:
+        yield security_finding(config.security)
     addresses = {
-        "publish.address": config.publish.address.removeprefix("tcp://"),
-        "publish.replay": config.publish.replay.removeprefix("tcp://"),
+        "publish.address": config.publish.address,
+        "publish.replay": config.publish.replay,
         "metrics.address": config.metrics.address,
     }
     for key, address in addresses.items():
@@ -119,11 +123,14 @@ def _precision(worker: Worker) -> str:
 
 def address_finding(key: str, address: str) -> Finding:
     """Whether a server could listen there now."""
-    host, _, port = address.rpartition(":")
+    if is_ipc(address):
+        return _ipc_finding(key, Path(address.removeprefix("ipc://")))
+    host, port = host_and_port(address)
+    family = socket.AF_INET6 if is_ipv6(address) else socket.AF_INET
     try:
-        with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as server:
+        with socket.socket(family, socket.SOCK_STREAM) as server:
             server.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            server.bind(("" if host == "*" else host, int(port)))
+            server.bind(("" if host == "*" else host, port))
     except OSError as error:
         in_use = error.errno == errno.EADDRINUSE
         why = (
@@ -131,6 +138,27 @@ def address_finding(key: str, address: str) -> Finding:
         )
         return Finding("error", key, f"{address} {why}")
     return Finding("ok", key, f"{address} is free")
+
+
+def _ipc_finding(key: str, path: Path) -> Finding:
+    """A socket that nobody listens at any more is replaced."""
+    if not os.access(path.parent, os.W_OK | os.X_OK):
+        return Finding("error", key, f"{path.parent} is no folder that this user may write to")
+    if path.exists() and not path.is_socket():
+        return Finding("error", key, f"{path} is no socket: choose another path, or remove it")
+    return Finding("ok", key, f"{path}, for this user alone")
+
+
+def security_finding(security: Security) -> Finding:
+    """Whether the keys can be read, and whose they are."""
+    try:
+        load_pair(security.key)
+        names = sorted(load_allowed(security.allow).values())
+    except ConfigError as error:
+        return Finding("error", "security", str(error))
+    if not names:
+        return Finding("warning", "security", "security.allow holds no key: nobody can subscribe over TCP")
+    return Finding("ok", "security", f"lets in {', '.join(names)}")
 
 
 def journal_finding(config: Config) -> Finding:

@@ -6,13 +6,16 @@ import sys
 import time
 from collections.abc import Iterator
 from itertools import islice
+from pathlib import Path
 
 import zmq
 
 from edged import log
+from edged.address import ZMQ_ADDRESS
 from edged.cli.numbers import ago, positive
+from edged.client.sockets import curve_of
 from edged.client.stream import Arrival, Stream
-from edged.config import TCP_ADDRESS, Publish
+from edged.config import Publish
 from edged.messages import Prediction
 
 NOTICE_AFTER_S = 2.0
@@ -29,13 +32,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--count", type=positive, metavar="N", help="end after N predictions")
     parser.add_argument("--camera", metavar="NAME", help="only this camera")
     parser.add_argument("--since", type=ago, metavar="TIME", help="begin so long ago: 30s, 5m, 2h, 1d")
+    parser.add_argument("--key", type=Path, metavar="NAME.key", help="our secret, where the hub asks for one")
+    parser.add_argument("--server-key", type=Path, metavar="HUB.pub", help="the hub's public key, with --key")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Print until the count is reached or Ctrl-C."""
     log.configure()
+    curve = curve_of(arguments.key, arguments.server_key)
     context: zmq.Context[zmq.Socket[bytes]] = zmq.Context()
-    stream = Stream(context, arguments.address, replay=arguments.replay, since_s=arguments.since)
+    stream = Stream(context, arguments.address, replay=arguments.replay, since_s=arguments.since, curve=curve)
     try:
         for arrival in islice(_chosen(stream, arguments), arguments.count):
             print(arrival.json.decode() if arguments.json else line(arrival.prediction), flush=True)
@@ -72,6 +78,6 @@ def _chosen(stream: Stream, arguments: argparse.Namespace) -> Iterator[Arrival]:
 
 
 def _address(text: str) -> str:
-    if not re.fullmatch(TCP_ADDRESS, text):
+    if not re.fullmatch(ZMQ_ADDRESS, text):
         raise argparse.ArgumentTypeError(f"{text!r} is not an address like tcp://127.0.0.1:5570")
     return text

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import zmq
 from pydantic import ValidationError
 
-from edged.client.sockets import Context, connect
+from edged.client.sockets import Context, Curve, connect
 from edged.errors import MessageError
 from edged.messages import ReplayAnswer, ReplayRequest, prediction_from_json
 
@@ -13,14 +13,14 @@ ANSWER_MS = 2000
 TRIES = 3
 
 
-def fetch(context: Context, address: str, request: ReplayRequest) -> Iterator[bytes]:
+def fetch(context: Context, address: str, request: ReplayRequest, curve: Curve | None = None) -> Iterator[bytes]:
     """The JSON of every prediction that `request` asks for and the journal holds, in order, page by page.
 
     Raises TimeoutError where nobody answers at `address`, MessageError for an answer that is none.
     """
     more = True
     while more:
-        answer, predictions = _ask(context, address, request)
+        answer, predictions = _ask(context, address, request, curve)
         yield from predictions
         more = answer.more and bool(predictions)
         if more:
@@ -35,10 +35,12 @@ def _next_seq(request: ReplayRequest, predictions: list[bytes]) -> int:
     return last + 1
 
 
-def _ask(context: Context, address: str, request: ReplayRequest) -> tuple[ReplayAnswer, list[bytes]]:
+def _ask(
+    context: Context, address: str, request: ReplayRequest, curve: Curve | None
+) -> tuple[ReplayAnswer, list[bytes]]:
     for _ in range(TRIES):
         # a socket for each try, so that a late answer is never taken for that of the next request
-        socket = connect(context, zmq.DEALER, address, queued=10)
+        socket = connect(context, zmq.DEALER, address, queued=10, curve=curve)
         try:
             socket.send(request.model_dump_json().encode())
             if socket.poll(ANSWER_MS):

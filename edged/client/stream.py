@@ -1,15 +1,18 @@
 """The live stream of a hub, made whole: each prediction exactly once and in order."""
 
 import logging
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 import zmq
 from pydantic import ValidationError
 
+from edged.address import is_ipc
+from edged.client.handshake import Handshakes
 from edged.client.replay import fetch
 from edged.client.sequence import Sequence
-from edged.client.sockets import Context, connect
+from edged.client.sockets import Context, Curve, unconnected
 from edged.clock import wall_s
 from edged.errors import MessageError
 from edged.messages import Prediction, ReplayRequest, Status, prediction_from_json
@@ -18,6 +21,7 @@ log = logging.getLogger("edged.client")
 
 QUEUED = 1000  # messages that may wait for us; what is lost beyond is fetched
 TICK_MS = 100
+REFUSED_S = 1.0  # from one attempt to the next, where the hub refuses us
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,10 +47,11 @@ class Stream:
         replay: str | None = None,
         node: str | None = None,
         since_s: float | None = None,
+        curve: Curve | None = None,
     ) -> None:
         """`address`: of the stream. `replay`: where to fetch; default: what the hub says, or the next port.
 
-        `since_s`: begin with what was published so many seconds ago.
+        `since_s`: begin with what was published so many seconds ago. `curve`: our keys, where there are any.
         """
         self.replay = replay or _next_port(address)
         self._learn_replay = replay is None
@@ -54,12 +59,33 @@ class Stream:
         self._address = address
         self._since = None if since_s is None else wall_s() - since_s
         self._nodes: dict[str, Sequence] = {}
-        self._socket = connect(context, zmq.SUB, address, QUEUED)
-        self._socket.subscribe(f"edged/{node}/" if node else "edged/")
+        self._curve = curve
+        self._topic = f"edged/{node}/" if node else "edged/"
+        self._refusal = self._told = ""
+        self._connect()
 
     def close(self) -> None:
         """Disconnect."""
+        self._handshakes.close()
         self._socket.close()
+
+    def _connect(self) -> None:
+        self._connected_s = time.monotonic()
+        self._socket = unconnected(self._context, zmq.SUB, self._address, QUEUED, self._curve)
+        self._handshakes = Handshakes(self._context, self._socket, self._curve)
+        self._socket.subscribe(self._topic)
+        self._socket.connect(self._address)
+
+    def _connect_again_if_refused(self) -> None:
+        """Whoever is refused may be let in later; why is told once."""
+        self._refusal = self._handshakes.failure() or self._refusal
+        if not self._refusal or time.monotonic() - self._connected_s < REFUSED_S:
+            return
+        if self._refusal != self._told:
+            log.warning("%s: %s", self._address, self._refusal)
+        self._told, self._refusal = self._refusal, ""
+        self.close()
+        self._connect()
 
     def arrivals(self) -> Iterator[Arrival | None]:
         """Predictions for ever; None now and then while there are none, so that the caller can look at the clock.
@@ -68,6 +94,7 @@ class Stream:
         """
         while True:
             if not self._socket.poll(TICK_MS):
+                self._connect_again_if_refused()
                 yield None
                 continue
             topic, json = self._received()
@@ -131,7 +158,7 @@ class Stream:
 
     def _fetch(self, sequence: Sequence, request: ReplayRequest) -> Iterator[Arrival]:
         try:
-            for json in fetch(self._context, self.replay, request):
+            for json in fetch(self._context, self.replay, request, self._curve):
                 prediction = prediction_from_json(json)
                 if sequence.is_new(prediction.seq):
                     sequence.last = prediction.seq
@@ -155,5 +182,7 @@ def _next_port(address: str) -> str:
 
 def _same_host(address: str, replay: str) -> str:
     """The port of `replay` on the host of `address`: a hub may know itself by a name that is of no use to us."""
+    if is_ipc(address) or is_ipc(replay):
+        return replay
     host, port = address.rpartition(":")[0], replay.rpartition(":")[2]
     return f"{host}:{port}"

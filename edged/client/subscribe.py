@@ -2,9 +2,11 @@
 
 import time
 from collections.abc import Iterator
+from pathlib import Path
 
 import zmq
 
+from edged.client.sockets import curve_of
 from edged.client.stream import Stream
 from edged.messages import Prediction
 
@@ -17,6 +19,8 @@ def subscribe(
     camera: str | None = None,
     since_s: float | None = None,
     timeout_s: float | None = None,
+    key: str | Path | None = None,
+    server_key: str | Path | None = None,
 ) -> Iterator[Prediction]:
     """Each prediction that a hub publishes at `address` from now on, exactly once and in order, for ever.
 
@@ -29,13 +33,17 @@ def subscribe(
         camera: only this camera.
         since_s: begin with what was published so many seconds ago, as far as the hub's journal holds it.
         timeout_s: raise TimeoutError where no prediction comes for so long; default: wait for ever.
+        key: our secret, NAME.key of `edged keys new NAME`; its NAME.pub is in the hub's `security.allow`.
+        server_key: the hub's public key, its .pub. Both are needed where the hub has a section `security`.
 
     Raises:
+        ConfigError: a key file that cannot be used.
         MessageError: what comes is not what this version of edged publishes.
         TimeoutError: see `timeout_s`.
     """
+    curve = curve_of(key, server_key)
     context: zmq.Context[zmq.Socket[bytes]] = zmq.Context()
-    stream = Stream(context, address, replay=replay, node=node, since_s=since_s)
+    stream = Stream(context, address, replay=replay, node=node, since_s=since_s, curve=curve)
     try:
         last = time.monotonic()
         for arrival in stream.arrivals():

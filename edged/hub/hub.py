@@ -180,6 +180,8 @@ class Hub:
     def _tick(self, now: int) -> None:
         self._next_tick_ns = max(self._next_tick_ns + TICK_NS, now)
         self._parts.outlet.status()
+        for notice in self._parts.guard.notices(now):
+            self._parts.outlet.announce(notice)
         self._count()
         self._display.lines(now)
         self._service.tick(now)

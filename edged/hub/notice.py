@@ -14,6 +14,7 @@ Happening = Literal[
     "refused",
     "job_failed",
     "journal_set_aside",
+    "peer_rejected",
     "config_reloaded",
     "config_refused",
     "journal_fails",

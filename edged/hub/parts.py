@@ -1,5 +1,6 @@
 """Puts a hub together: whatever must be opened is open before a child is started."""
 
+import logging
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -8,11 +9,13 @@ from pathlib import Path
 import zmq
 
 from edged import __version__
+from edged.address import host_and_port, is_local
 from edged.clock import nanoseconds
 from edged.config import Config
 from edged.config_file import save_config
 from edged.errors import ConfigError
 from edged.hub.cameras import Cameras
+from edged.hub.guard import Guard
 from edged.hub.journal import Journal
 from edged.hub.journal_reader import JournalReader
 from edged.hub.limits import Limits
@@ -20,14 +23,18 @@ from edged.hub.link import Link
 from edged.hub.outlet import Outlet
 from edged.hub.private import link_address, private_folder, snapshot_path
 from edged.hub.publisher import Publisher
+from edged.hub.rejections import Rejections
 from edged.hub.replay import Replay
 from edged.hub.router import Router
 from edged.hub.sockets import unusable
 from edged.hub.supervisor import Supervisor
 from edged.hub.tally import Tally
 from edged.hub.workers import Workers
+from edged.keys import load_allowed, load_pair
 from edged.metrics import Metrics, serve
 from edged.paths import journal_path, runtime_directory
+
+log = logging.getLogger("edged.hub")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +43,7 @@ class Parts:
 
     router: Router
     link: Link
+    guard: Guard
     outlet: Outlet
     cameras: Cameras
     workers: Workers
@@ -51,12 +59,14 @@ def open_parts(config: Config, limits: Limits, *, program: Sequence[str], resour
     journal = _journal(config, resources)
     context: zmq.Context[zmq.Socket[bytes]] = zmq.Context()
     resources.callback(context.destroy, linger=0)
-    publisher = Publisher(context, config.node, config.publish.address, config.publish.replay)
+    guard = _guard(context, config, metrics, resources)
+    publisher = Publisher(context, config.node, config.publish.address, config.publish.replay, guard)
     replay = Replay(
         context,
         config.publish.replay,
         JournalReader(journal_path(config.node, config.journal.path)),
         journal.suspect,
+        guard,
     )
     resources.callback(replay.stop)
     _serve_metrics(metrics, config.metrics.address, resources)
@@ -68,6 +78,7 @@ def open_parts(config: Config, limits: Limits, *, program: Sequence[str], resour
     link = Link(context, link_address(folder))
     outlet = Outlet(config.node, publisher, journal, metrics, tally)
     outlet.tell_of_the_journal()
+    _say_what_is_open(config, metrics)
     workers = Workers(
         router,
         link,
@@ -79,7 +90,7 @@ def open_parts(config: Config, limits: Limits, *, program: Sequence[str], resour
     )
     supervisor = Supervisor(config, snapshot, link_address(folder), program)
     cameras = Cameras(router, link, metrics)
-    return Parts(router, link, outlet, cameras, workers, supervisor, metrics, tally, snapshot)
+    return Parts(router, link, guard, outlet, cameras, workers, supervisor, metrics, tally, snapshot)
 
 
 def _router(config: Config) -> Router:
@@ -98,10 +109,35 @@ def _journal(config: Config, resources: ExitStack) -> Journal:
     return journal
 
 
+def _guard(
+    context: zmq.Context[zmq.Socket[bytes]], config: Config, metrics: Metrics, resources: ExitStack
+) -> Guard:
+    security = config.security
+    guard = Guard(context, Rejections(metrics.peers_rejected), load_pair(security.key) if security else None)
+    resources.callback(guard.close)
+    if security:
+        guard.allow(load_allowed(security.allow))
+    return guard
+
+
+def _say_what_is_open(config: Config, metrics: Metrics) -> None:
+    """To other hosts, without a key."""
+    addresses = {
+        "publish.address": (config.publish.address, config.security),
+        "publish.replay": (config.publish.replay, config.security),
+        "metrics.address": (config.metrics.address, None),
+    }
+    for name, (address, protection) in addresses.items():
+        is_open = not is_local(address) and protection is None
+        metrics.insecure.labels(name).set(is_open)
+        if is_open:
+            log.warning("%s: %s is open to everybody who reaches this host (insecure: true)", name, address)
+
+
 def _serve_metrics(metrics: Metrics, address: str, resources: ExitStack) -> None:
-    host, _, port = address.rpartition(":")
+    host, port = host_and_port(address)
     try:
-        server = serve(metrics, host, int(port))
+        server = serve(metrics, host, port)
     except OSError as error:
         raise ConfigError(unusable("metrics.address", address, error.errno, error.strerror)) from None
     resources.callback(server.server_close)

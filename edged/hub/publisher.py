@@ -6,22 +6,30 @@ from typing import Literal
 import zmq
 
 from edged.clock import wall_s
+from edged.hub.guard import Guard
 from edged.hub.notice import Notice
 from edged.hub.sockets import bind
 from edged.messages import Event, Status, to_json, topic
 
-QUEUED = 1000  # messages for a subscriber that stalls; what is over is dropped, and can be fetched again
+QUEUED = 100  # messages for a subscriber that stalls; what is over is dropped, and can be fetched again
 
 
 class Publisher:
     """Sends to whoever listens, and never waits."""
 
-    def __init__(self, context: zmq.Context[zmq.Socket[bytes]], node: str, address: str, replay: str) -> None:
+    def __init__(
+        self,
+        context: zmq.Context[zmq.Socket[bytes]],
+        node: str,
+        address: str,
+        replay: str,
+        guard: Guard | None = None,
+    ) -> None:
         """Raises ConfigError where the address cannot be used."""
         self.boot = uuid.uuid4().hex
         self._node = node
         self._replay = replay
-        self._socket = bind(context, zmq.PUB, "publish.address", address, QUEUED)
+        self._socket = bind(context, zmq.PUB, "publish.address", address, QUEUED, guard)
 
     def prediction(self, camera: str, json: bytes) -> None:
         """Publish the JSON of a prediction."""

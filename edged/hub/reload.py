@@ -9,6 +9,7 @@ from edged.errors import ConfigError
 from edged.hub.changes import Changes, changes
 from edged.hub.notice import Notice
 from edged.hub.parts import Parts
+from edged.keys import load_allowed
 
 
 class Reload:
@@ -24,11 +25,13 @@ class Reload:
         """What has changed, or why nothing has."""
         try:
             found = changes(self._config, _checked(self._path))
+            allowed = load_allowed(found.config.security.allow) if found.config.security else {}
             save_config(found.config, self._parts.snapshot)
         except (ConfigError, OSError) as error:
             return Notice("config_refused", f"{error}; the config before goes on")
         self._config = found.config
         self._apply(found)
+        self._parts.guard.allow(allowed)
         return Notice("config_reloaded", f"{self._path} is applied: {found}")
 
     def _apply(self, found: Changes) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Callable
 import zmq
 from pydantic import ValidationError
 
+from edged.hub.guard import Guard
 from edged.hub.journal_failure import is_damage
 from edged.hub.journal_reader import LAST, JournalReader
 from edged.hub.sockets import bind
@@ -15,7 +16,8 @@ from edged.messages import ReplayAnswer, ReplayRequest
 
 log = logging.getLogger("edged.hub")
 
-QUEUED = 16  # requests and answers of one subscriber
+ENDPOINT = "publish.replay"
+QUEUED = 2  # requests and answers of one subscriber, which may be a megabyte each
 LOOK_MS = 200  # how often to look whether to stop
 STOP_S = 1.0
 
@@ -32,10 +34,12 @@ class Replay:
         address: str,
         reader: JournalReader,
         suspect: Callable[[int], None],
+        guard: Guard | None = None,
     ) -> None:
         """Raises ConfigError where the address cannot be used."""
         self.answered = 0
-        self._socket = bind(context, zmq.ROUTER, "publish.replay", address, QUEUED)
+        self._socket = bind(context, zmq.ROUTER, ENDPOINT, address, QUEUED, guard)
+        self._guard = guard
         self._reader = reader
         self._suspect = suspect
         self._stopping = False
@@ -57,16 +61,17 @@ class Replay:
             log.debug("replay ends: %s", error)
 
     def _serve(self) -> None:
-        peer, *parts = self._socket.recv_multipart()
+        peer, *parts = self._socket.recv_multipart(copy=False)
         inode = self._reader.inode()
         try:
-            request = ReplayRequest.model_validate_json(b"".join(parts))
+            request = ReplayRequest.model_validate_json(b"".join(part.bytes for part in parts))
             self._socket.send_multipart([peer, *_answer(self._reader, request)], zmq.NOBLOCK)
             self.answered += 1
         except zmq.Again:
             log.debug("a subscriber that does not take its answers gets none")
         except ValidationError:
-            log.warning("a replay request that does not fit the schema is ignored")
+            if self._guard:
+                self._guard.reject(ENDPOINT, peer)
         except sqlite3.Error as error:
             log.warning("the journal cannot answer a replay request: %s", error)
             if is_damage(error) and inode is not None:

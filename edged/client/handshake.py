@@ -1,0 +1,60 @@
+"""Why a hub does not let us in. libzmq tries never again then: the socket must be made anew."""
+
+import zmq
+from zmq.utils.monitor import parse_monitor_message
+
+from edged.client.sockets import Context, Curve
+
+EVENTS = (
+    zmq.EVENT_HANDSHAKE_FAILED_AUTH
+    | zmq.EVENT_HANDSHAKE_FAILED_PROTOCOL
+    | zmq.EVENT_HANDSHAKE_FAILED_NO_DETAIL
+    | zmq.EVENT_HANDSHAKE_SUCCEEDED
+)
+UNKNOWN = "the hub does not know this key: add its .pub to security.allow there, then `edged reload`"
+NO_KEY = "the hub asks for a key: give yours and the hub's .pub (key and server_key, --key and --server-key)"
+NO_KEYS_THERE = "the hub speaks without keys: leave key and server_key out, or is it another program?"
+WRONG_HUB = "the handshake fails: is the server key the .pub of this very hub?"
+NO_HUB = "who answers there does not speak as a hub does: is it the right address?"
+
+
+class Handshakes:
+    """The handshakes of one socket that connects."""
+
+    def __init__(self, context: Context, socket: zmq.Socket[bytes], curve: Curve | None) -> None:
+        self._curve = curve
+        self._broken_off = 0  # in a row, and without a reason
+        self._monitor = context.socket(zmq.PAIR)
+        self._monitor.setsockopt(zmq.RCVHWM, 0)
+        self._monitor.setsockopt(zmq.LINGER, 0)
+        socket.monitor(f"inproc://handshakes/{id(self)}", EVENTS)
+        self._monitor.connect(f"inproc://handshakes/{id(self)}")
+
+    def failure(self) -> str:
+        """Why the last one has failed since we asked; nothing where none has, or one has succeeded since."""
+        failure = ""
+        while self._monitor.poll(0):
+            event = parse_monitor_message(self._monitor.recv_multipart())
+            match event["event"]:
+                case zmq.EVENT_HANDSHAKE_SUCCEEDED:
+                    self._broken_off = 0
+                    failure = ""
+                case zmq.EVENT_HANDSHAKE_FAILED_AUTH:
+                    failure = UNKNOWN
+                case zmq.EVENT_HANDSHAKE_FAILED_PROTOCOL:
+                    mismatch = event["value"] == zmq.PROTOCOL_ERROR_ZMTP_MECHANISM_MISMATCH
+                    failure = (NO_KEYS_THERE if self._curve else NO_KEY) if mismatch else NO_HUB
+                case zmq.EVENT_HANDSHAKE_FAILED_NO_DETAIL:
+                    failure = self._guess()
+        return failure
+
+    def _guess(self) -> str:
+        """A hub that wants a key may hang up before its greeting is read; one that ends meanwhile does so once."""
+        self._broken_off += 1
+        if self._curve:
+            return WRONG_HUB
+        return NO_KEY if self._broken_off > 1 else ""
+
+    def close(self) -> None:
+        """Listen no more."""
+        self._monitor.close()

@@ -1,0 +1,105 @@
+"""One peer's connection, looked at from outside: how much it sends, and whether it still reads."""
+
+import contextlib
+import fcntl
+import os
+import socket
+import struct
+import termios
+from dataclasses import dataclass
+
+from edged.clock import NANOSECONDS, seconds_since
+
+STALLED_NS = 5 * NANOSECONDS  # without taking anything; heartbeats drop most of them after 3 s
+
+_ACKED_AND_RECEIVED = struct.Struct("=QQ")  # of linux/tcp.h's tcp_info, since Linux 4.1
+_AT = 120
+_LAST_DATA_RECEIVED_AT = 52  # milliseconds ago
+_ESTABLISHED = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """What a peer of an endpoint may send: `burst` bytes, and so many a second; in all, `lifetime` of them."""
+
+    burst: int
+    a_second: int
+    lifetime: int | None
+    connections: int
+
+
+class Connection:
+    """A descriptor of our own for a connection of libzmq's, so that it is this one until `close`."""
+
+    def __init__(self, descriptor: int, port: int | None, now_ns: int) -> None:
+        """`port`: ours, None for ipc. Raises OSError where the connection has gone already."""
+        self._socket = socket.socket(fileno=os.dup(descriptor))
+        self._since_ns = now_ns
+        self._acked = -1
+        self._moved_ns = now_ns
+        self.is_cut = False
+        try:
+            self._is_tcp = port is not None
+            self.host = self._peer(port)
+        except OSError:
+            self._socket.close()
+            raise
+
+    def _peer(self, port: int | None) -> str:
+        if port is None:
+            process, *_ = struct.unpack("3i", self._socket.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))
+            return f"process {process}"
+        if self._socket.getsockname()[1] != port:
+            raise OSError("another connection has its number now")
+        return str(self._socket.getpeername()[0])
+
+    def fault(self, bounds: Bounds, now_ns: int) -> str:
+        """Why it must go, or nothing. Only TCP counts its bytes."""
+        acked, received = self._bytes()
+        if received > self._allowed(bounds):
+            return "too_much"
+        if acked != self._acked:
+            self._acked, self._moved_ns = acked, now_ns
+        elif now_ns - self._moved_ns > STALLED_NS and self._is_tcp:
+            if self._waiting():
+                return "stalled"
+            self._moved_ns = now_ns
+        return ""
+
+    def _allowed(self, bounds: Bounds) -> float:
+        allowed = bounds.burst + bounds.a_second * seconds_since(self._since_ns)
+        return min(allowed, bounds.lifetime or allowed)
+
+    def why_dropped(self) -> str:
+        """libzmq has dropped the connection: the reason, or nothing where the peer itself has left."""
+        if not self._is_tcp:
+            return ""
+        info = self._info()
+        if info[0] != _ESTABLISHED:
+            return ""
+        (silent_ms,) = struct.unpack_from("=I", info, _LAST_DATA_RECEIVED_AT)
+        return "stalled" if silent_ms > 2000 else "malformed"
+
+    def cut(self) -> None:
+        """Let libzmq find the end of the connection; what it holds of it is freed."""
+        self.is_cut = True
+        with contextlib.suppress(OSError):
+            self._socket.shutdown(socket.SHUT_RDWR)
+
+    def close(self) -> None:
+        """Forget it."""
+        self._socket.close()
+
+    def _bytes(self) -> tuple[int, int]:
+        info = self._info()
+        if len(info) < _AT + _ACKED_AND_RECEIVED.size:
+            return 0, 0
+        acked, received = _ACKED_AND_RECEIVED.unpack_from(info, _AT)
+        return acked, received
+
+    def _info(self) -> bytes:
+        return self._socket.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 192) if self._is_tcp else b""
+
+    def _waiting(self) -> int:
+        (waiting,) = struct.unpack("i", fcntl.ioctl(self._socket, termios.TIOCOUTQ, b"\0" * 4))
+        return int(waiting)
