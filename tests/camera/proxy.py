@@ -19,12 +19,20 @@ class Proxy:
         self.spoil_every = 0  # bytes from the server, of which one gets a flipped bit; 0: none
         threading.Thread(target=self._accept, daemon=True).start()
 
-    @contextmanager
-    def swallowing(self) -> Iterator[None]:
+    def swallow(self) -> None:
         """Nothing gets through, and nobody is told."""
         self._passes.clear()
-        yield
+
+    def let_through(self) -> None:
+        """What was held back, and all that follows."""
         self._passes.set()
+
+    @contextmanager
+    def swallowing(self) -> Iterator[None]:
+        """As long as this lasts."""
+        self.swallow()
+        yield
+        self.let_through()
 
     def _accept(self) -> None:
         with suppress(OSError):

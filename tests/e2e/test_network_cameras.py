@@ -1,0 +1,56 @@
+"""A real RTSP server that dies, pauses, or loses its network, under a running daemon with a second camera."""
+
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.camera.proxy import Proxy
+from tests.camera.rtsp import RtspServer, skip_without_gstreamer
+from tests.e2e.camera_witness import FALL_S
+from tests.e2e.daemon import START_S
+from tests.e2e.test_camera_faults import MAX_AGE_S, watched
+from tests.eventually import eventually
+
+PASS_S = 0.3  # a frame is judged before its forward pass, and published after it
+Act = Callable[[RtspServer, Proxy], None]
+
+FAULTS: dict[str, tuple[Act, Act]] = {
+    "killed": (lambda server, _: server.kill(), lambda server, _: server.start()),
+    "paused": (lambda server, _: server.stall(), lambda server, _: server.go_on()),
+    "swallowed": (lambda _, proxy: proxy.swallow(), lambda _, proxy: proxy.let_through()),
+}
+
+
+@pytest.fixture
+def server() -> Iterator[RtspServer]:
+    """Running; a key frame a second."""
+    skip_without_gstreamer()
+    server = RtspServer(key_every=25)
+    server.start()
+    yield server
+    server.kill()
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_it_is_down_within_3_s_and_back_within_3_s_of_its_return(
+    server: RtspServer, tmp_path: Path, fault: str
+) -> None:
+    happens, passes = FAULTS[fault]
+    with Proxy(server.port) as proxy:
+        gate = {"source": f"rtsp://127.0.0.1:{proxy.port}/live"}
+        with watched(tmp_path, gate=gate) as (_, witness):
+            eventually(lambda: witness.of("gate"), START_S)
+            happened_at = time.time()
+            happens(server, proxy)
+            assert witness.seconds_until("edged_camera_up", "gate", 0) < FALL_S
+            assert f":{proxy.port}/live" in witness.hears("camera_down", "gate", happened_at).message
+
+            passed_at = time.time()
+            passes(server, proxy)
+            first = eventually(lambda: witness.of("gate", since=passed_at), within_s=20)[0]
+            assert first.published_at - passed_at < FALL_S
+            assert witness.hears("camera_up", "gate", passed_at)
+            assert witness.metric("edged_camera_reconnects_total", "gate") == 1
+            assert witness.oldest_s("gate") < MAX_AGE_S + PASS_S
