@@ -7,7 +7,8 @@ import cv2
 
 from edged.camera.sources.opencv import picture_of
 from edged.camera.sources.picture import Picture
-from edged.errors import CameraError
+from edged.errors import CameraError, DeviceError
+from edged.exclusive import hold
 
 
 class V4l2:
@@ -24,8 +25,9 @@ class V4l2:
         self._capture: cv2.VideoCapture | None = None
 
     def open(self) -> None:
-        """Raises CameraError that says whether the device is absent, forbidden or in use."""
+        """Raises CameraError that says whether the device is absent, forbidden or in use, and by which edged."""
         self._check_access()
+        self._lock()
         capture = cv2.VideoCapture(str(self._path), cv2.CAP_V4L2)
         if not capture.isOpened():
             raise CameraError(f"{self._path} cannot be opened: another program uses it, or it is no camera")
@@ -48,6 +50,13 @@ class V4l2:
         if self._capture:
             self._capture.release()
         self._capture = None
+
+    def _lock(self) -> None:
+        """For the life of this process: one that is stuck in the driver cannot let it go."""
+        try:
+            hold(f"camera-{self._path.resolve()}")
+        except DeviceError as error:
+            raise CameraError(f"{self._path}: {error}") from None
 
     def _check_access(self) -> None:
         if not os.path.exists(self._path):
