@@ -171,3 +171,15 @@ def test_a_journal_that_is_damaged_while_the_daemon_runs_is_replaced(tmp_path: P
         assert has_more(raw, 10)
         assert conserves(daemon.stop())
     assert list(tmp_path.glob("journal.sqlite.damaged-*"))
+
+
+def test_a_disk_that_is_read_only_at_the_start_holds_nothing_up(tmp_path: Path) -> None:
+    with mounted(tmp_path / "tmpfs", "-t", "tmpfs", "-o", "ro,size=8m", "none") as disk:
+        with run_edged(tmp_path, config=journal_in(tmp_path, disk)) as daemon, watched(daemon) as raw:
+            assert b'"journaled":false' in raw.seen[0].json
+            assert errors(daemon, "read_only") > 0
+            subprocess.run(["mount", "-o", "remount,rw", str(disk)], check=True)
+            eventually(lambda: told(raw, "journal_works"), START_S)
+            eventually(lambda: b'"journaled":true' in raw.seen[-1].json, START_S)
+            assert conserves(daemon.stop())
+        assert journal_of(disk / "journal.sqlite")
