@@ -24,7 +24,7 @@ test: .venv/.test
 	.venv/bin/python -m pytest
 
 fuzz: .venv/.test
-	for kind in onnx configs messages; do .venv/bin/python -W ignore -m tests.fuzz $$kind || exit 1; done
+	for kind in onnx configs messages caches records; do .venv/bin/python -W ignore -m tests.fuzz $$kind || exit 1; done
 
 intel: .venv/.intel
 

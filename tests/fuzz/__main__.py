@@ -8,9 +8,11 @@ from importlib import import_module
 from tests.fuzz.trial import run
 
 KINDS: Mapping[str, str] = {
+    "caches": "tests.fuzz.caches",
     "configs": "tests.fuzz.configs",
     "messages": "tests.fuzz.messages",
     "onnx": "tests.fuzz.onnx_files",
+    "records": "tests.fuzz.records",
 }
 
 

@@ -30,7 +30,7 @@ WRONG = 1e-3  # of the range of the answers
 @contextmanager
 def prepared() -> Iterator[Case]:
     """The case, and a folder for its files."""
-    with tempfile.TemporaryDirectory(prefix="edged-fuzz-") as folder, _cache_in(Path(folder) / "cache"):
+    with tempfile.TemporaryDirectory(prefix="edged-fuzz-") as folder, cache_in(Path(folder) / "cache"):
         yield OnnxCase(folder_with_secrets(Path(folder)), Path(folder) / "cache")
 
 
@@ -93,7 +93,8 @@ def _has_channels_last(path: Path) -> bool:
 
 
 @contextmanager
-def _cache_in(folder: Path) -> Iterator[None]:
+def cache_in(folder: Path) -> Iterator[None]:
+    """What is kept for the next start goes there."""
     import pytest
 
     with pytest.MonkeyPatch.context() as environment:

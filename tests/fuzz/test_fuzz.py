@@ -9,7 +9,10 @@ import pytest
 ROOT = Path(__file__).parents[2]
 
 
-@pytest.mark.parametrize(("kind", "cases"), [("onnx", 1000), ("configs", 1000), ("messages", 10_000)])
+CASES = {"onnx": 2000, "configs": 2000, "messages": 10_000, "caches": 500, "records": 2000}
+
+
+@pytest.mark.parametrize(("kind", "cases"), CASES.items())
 def test_bad_input_ends_in_an_answer_or_one_clear_error(kind: str, cases: int) -> None:
     # a process of its own: its memory is bounded, and what it measures is its own
     command = [sys.executable, "-W", "ignore", "-m", "tests.fuzz", kind, "--cases", str(cases)]
