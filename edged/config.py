@@ -77,6 +77,13 @@ class Camera(Section):
     motion: Share = Field(
         0.0, description="Share of changed pixels below which a frame is let go; 0 switches it off"
     )
+    frozen_s: float = Field(
+        10.0,
+        ge=0,
+        allow_inf_nan=False,
+        description="Cameras and streams: after so many seconds of pictures that are the same byte for byte, the "
+        "camera is announced as frozen; 0 switches it off",
+    )
     pace: Literal["auto", "realtime", "fast"] = Field(
         "auto",
         description="Files only. realtime: at the recorded rate, newest frame wins; fast: as quickly as they are "

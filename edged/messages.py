@@ -94,6 +94,7 @@ class CameraReport(Message):
     camera: str
     up: bool
     error: str | None = None
+    frozen: bool = False
     reconnects: Count = 0
     ended: bool = False
     count: CameraCount

@@ -61,6 +61,9 @@ class Metrics:
             ["camera", "stage"],
         )
         self.frame_age = histogram("edged_frame_age_seconds", "Age of a frame when a worker takes it.", ["camera"])
+        self.camera_frozen = gauge(
+            "edged_camera_frozen", "1 while the camera gives the same picture again and again.", ["camera"]
+        )
         self.camera_up = gauge("edged_camera_up", "1 while the camera gives frames, else 0.", ["camera"])
         self.last_frame = gauge(
             "edged_last_frame_timestamp_seconds",

@@ -8,9 +8,10 @@ from edged import config
 from edged.backoff import Backoff
 from edged.camera import preprocess
 from edged.camera.captured import Captured, capture
+from edged.camera.freeze import Freeze
 from edged.camera.gate import Gate
 from edged.camera.link import Link
-from edged.camera.sources import open_source, waits
+from edged.camera.sources import is_live, open_source, waits
 from edged.camera.sources.pace import sleep_ns
 from edged.camera.sources.picture import Pixels
 from edged.camera.state import State
@@ -45,6 +46,7 @@ class CameraProcess:
         self._link = link
         self._waits = waits(camera)  # for a grant, before it reads a picture
         self._gate = Gate(camera.max_fps, camera.motion)
+        self._freeze = Freeze(camera.frozen_s if is_live(camera) else 0)
         self._state = State(name)
         self._backoff = Backoff(longest_s=LONGEST_PAUSE_S)
         self._wanted: Capture | None = None
@@ -100,6 +102,8 @@ class CameraProcess:
             return False
         if self._state.came_up():
             self._backoff.succeeded()
+            self._report()
+        if self._state.stands_still(self._freeze.frozen(captured.picture.pixels, captured.at_ns)):
             self._report()
         number = self._state.captured()
         region = preprocess.region(captured.picture.pixels, self._camera.roi)

@@ -18,6 +18,7 @@ class State:
         self._up = False
         self._error: str | None = None
         self._reconnects = 0
+        self._frozen = False
 
     def captured(self) -> int:
         """One more picture was read: its number, from 0."""
@@ -39,7 +40,13 @@ class State:
     def went_down(self, error: str) -> bool:
         """The source has failed; True where that is news."""
         news = self._up or error != self._error
-        self._up, self._error = False, error
+        self._up, self._error, self._frozen = False, error, False
+        return news
+
+    def stands_still(self, frozen: bool) -> bool:
+        """Whether the source gives the same picture again and again; True where that is news."""
+        news = frozen != self._frozen
+        self._frozen = frozen
         return news
 
     def count(self) -> CameraCount:
@@ -49,7 +56,12 @@ class State:
     def report(self) -> CameraReport:
         """The state now."""
         return CameraReport(
-            camera=self._camera, up=self._up, error=self._error, reconnects=self._reconnects, count=self.count()
+            camera=self._camera,
+            up=self._up,
+            error=self._error,
+            frozen=self._frozen,
+            reconnects=self._reconnects,
+            count=self.count(),
         )
 
     def last_report(self) -> CameraReport:

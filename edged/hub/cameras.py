@@ -37,6 +37,7 @@ class Cameras:
         self.ended.discard(name)
         self.removed.discard(name)
         self._metrics.camera_up.labels(name).set(0)
+        self._metrics.camera_frozen.labels(name).set(0)
         self._metrics.reconnects.labels(name).inc(0)
 
     def remove(self, name: str) -> None:
@@ -45,6 +46,7 @@ class Cameras:
         self.ended.add(name)
         self.removed.add(name)
         self._metrics.camera_up.remove(name)
+        self._metrics.camera_frozen.remove(name)
 
     def replace(self, name: str) -> bool:
         """Let the process end and another one come, with the new settings; False where it cannot be told."""
@@ -87,6 +89,7 @@ class Cameras:
         """The process has ended."""
         if name not in self.removed:
             self._metrics.camera_up.labels(name).set(0)
+            self._metrics.camera_frozen.labels(name).set(0)
         self._vigil.left(name)
         self._greeted.pop(name, None)
         self._reports.pop(name, None)
@@ -149,6 +152,7 @@ class Cameras:
             return []
         self._reports[name] = report
         self._metrics.camera_up.labels(name).set(report.up)
+        self._metrics.camera_frozen.labels(name).set(report.frozen)
         back = bool(report.up and before and before.error == SILENT)  # of which the camera knows nothing
         since = report.reconnects - (before.reconnects if before else 0)
         self._metrics.reconnects.labels(name).inc(max(0, since) + back)
@@ -160,11 +164,7 @@ class Cameras:
             self._vigil.left(name)
             self.ended.add(name)
             return [Notice("camera_ended", f"camera {name} has come to its end", camera=name)]
-        if report.up and not (before and before.up):
-            return [Notice("camera_up", f"camera {name} gives frames", camera=name)]
-        if report.error and report.error != (before.error if before else None):
-            return [Notice("camera_down", f"camera {name} is down: {report.error}", camera=name)]
-        return []
+        return _changes(report, before)
 
     def _silence(self, name: str) -> list[Notice]:
         if name in self.removed:
@@ -175,3 +175,22 @@ class Cameras:
             return []
         self._reports[name] = before.model_copy(update={"up": False, "error": SILENT})
         return [Notice("camera_down", f"camera {name} is down: {SILENT}", camera=name)]
+
+
+def _changes(report: CameraReport, before: CameraReport | None) -> list[Notice]:
+    name = report.camera
+    if report.up and not (before and before.up):
+        return [Notice("camera_up", f"camera {name} gives frames", camera=name)]
+    if report.up and before and report.frozen != before.frozen:
+        return [_frozen(report)]
+    if report.error and report.error != (before.error if before else None):
+        return [Notice("camera_down", f"camera {name} is down: {report.error}", camera=name)]
+    return []
+
+
+def _frozen(report: CameraReport) -> Notice:
+    name = report.camera
+    if report.frozen:
+        what = "is frozen: it gives the same picture again and again; switch it off and on"
+        return Notice("camera_frozen", f"camera {name} {what}", camera=name)
+    return Notice("camera_moves", f"camera {name} gives new pictures again", camera=name)

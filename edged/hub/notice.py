@@ -8,6 +8,8 @@ Happening = Literal[
     "camera_down",
     "camera_lost",
     "camera_ended",
+    "camera_frozen",
+    "camera_moves",
     "worker_up",
     "worker_lost",
     "fallback",
@@ -35,4 +37,11 @@ class Notice:
     @property
     def is_bad(self) -> bool:
         """Whether it deserves a warning."""
-        return self.event not in {"camera_up", "camera_ended", "worker_up", "config_reloaded", "journal_works"}
+        return self.event not in {
+            "camera_up",
+            "camera_ended",
+            "camera_moves",
+            "worker_up",
+            "config_reloaded",
+            "journal_works",
+        }

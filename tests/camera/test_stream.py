@@ -172,15 +172,17 @@ def captured_ns(camera: CameraRun) -> list[int]:
 class MotionJpeg(BaseHTTPRequestHandler):
     """What a cheap network camera sends, for a hundred pictures."""
 
+    levels: tuple[int, ...] = (120,) * 100
+
     def do_GET(self) -> None:
-        """Answer with pictures of one grey."""
-        jpeg = cv2.imencode(".jpg", plain(120))[1].tobytes()
+        """Answer with plain pictures."""
         self.send_response(200)
         self.send_header("Content-Type", "multipart/x-mixed-replace; boundary=next")
         self.end_headers()
         pause = threading.Event()
         try:
-            for _ in range(100):
+            for level in self.levels:
+                jpeg = cv2.imencode(".jpg", plain(level))[1].tobytes()
                 head = f"--next\r\nContent-Type: image/jpeg\r\nContent-Length: {len(jpeg)}\r\n\r\n"
                 self.wfile.write(head.encode() + jpeg + b"\r\n")
                 pause.wait(0.04)

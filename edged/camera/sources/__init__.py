@@ -50,6 +50,11 @@ def waits(camera: config.Camera) -> bool:
     return fast and kind in ("video", "folder")
 
 
+def is_live(camera: config.Camera) -> bool:
+    """Whether the pictures come from a camera, which may freeze, and not from a file or a program."""
+    return _kind(str(camera.source)) in ("v4l2", "stream")
+
+
 def _kind(place: str) -> Kind:
     path = Path(place)
     if place.isdigit() or place.startswith("/dev/"):
