@@ -50,14 +50,18 @@ class RtspServer:
         self._process = None
 
 
-def skip_without_gstreamer() -> None:
-    """In CI a skip for this reason fails: the packages are installed there."""
+def has_gstreamer() -> bool:
+    """Whether the server can run here."""
     check = "import gi; gi.require_version('GstRtspServer', '1.0'); from gi.repository import GstRtspServer"
     try:
-        found = subprocess.run([SYSTEM_PYTHON, "-c", check], capture_output=True, check=False).returncode == 0
+        return subprocess.run([SYSTEM_PYTHON, "-c", check], capture_output=True, check=False).returncode == 0
     except OSError:
-        found = False
-    if not found:
+        return False
+
+
+def skip_without_gstreamer() -> None:
+    """In CI a skip for this reason fails: the packages are installed there."""
+    if not has_gstreamer():
         pytest.skip("no RTSP server: apt-get install python3-gi gir1.2-gst-rtsp-server-1.0 gstreamer1.0-rtsp …")
 
 

@@ -1,0 +1,91 @@
+"""`python -m tests.soak --minutes 30 --seed 1`: seeded faults again and again; exit code 1 for any complaint."""
+
+import argparse
+import sys
+import time
+from collections import defaultdict
+from pathlib import Path
+from statistics import median
+from tempfile import TemporaryDirectory
+
+from tests.soak.faults import FAULTS, Fault
+from tests.soak.levels import Levels
+from tests.soak.setting import Setting
+from tests.soak.verdict import verdict
+
+CALM_LOOKS = (2, 8)  # between two faults
+LOOK_EVERY_S = 0.5
+LONG_LIFE = 3  # rounds of faults for each that kills the hub, which must live long enough to show that it grows
+
+
+class Soak:
+    """What happened: `recoveries` in seconds by the fault's name, and `complaints`."""
+
+    def __init__(self, setting: Setting) -> None:
+        self._setting = setting
+        self._left: list[Fault] = []
+        self._rounds = 0
+        self.levels = Levels()
+        self.recoveries: defaultdict[str, list[float]] = defaultdict(list)
+        self.complaints: list[str] = []
+
+    def run(self, seconds: float) -> None:
+        """One fault after another, then the end."""
+        end = time.monotonic() + seconds
+        self._goes_on(Fault("start", lambda _: time.time(), 90))
+        while time.monotonic() < end:
+            self._goes_on(self._next())
+            for _ in range(self._setting.chance.randint(*CALM_LOOKS)):
+                time.sleep(LOOK_EVERY_S)
+                self._setting.daemon.metrics()
+                self.levels.look(self._setting.daemon.process.pid)
+        self.complaints += [*verdict(self._setting, self._setting.stop()), *self.levels.faults()]
+
+    def _next(self) -> Fault:
+        """Each once in any order, then again: a short soak has seen most."""
+        if not self._left:
+            self._left = [fault for fault in FAULTS if not fault.of_hub or self._rounds % LONG_LIFE == 0]
+            self._setting.chance.shuffle(self._left)
+            self._rounds += 1
+        return self._left.pop()
+
+    def _goes_on(self, fault: Fault) -> None:
+        since = fault.make(self._setting)
+        seconds = self._setting.seconds_until_all_go_on(since, fault.bound_s)
+        print(f"{time.strftime('%X')}  {fault.name}: {seconds or float('nan'):.2f} s", file=sys.stderr, flush=True)
+        if seconds is None:
+            log = self._setting.daemon.log()[-2000:]
+            self.complaints.append(f"{fault.name}: not every camera goes on within {fault.bound_s:g} s\n{log}")
+        else:
+            self.recoveries[fault.name].append(seconds)
+
+    def table(self) -> str:
+        """A line a fault: how often, and how long until all went on."""
+        lines = [f"{'fault':28} {'times':>5} {'median s':>9} {'max s':>7}"]
+        for name, seconds in self.recoveries.items():
+            lines.append(f"{name:28} {len(seconds):5} {median(seconds):9.2f} {max(seconds):7.2f}")
+        grown = (
+            ", ".join(f"{mb:+.1f} MB {files:+g} files" for mb, files in self.levels.growth()) or "too short to say"
+        )
+        predictions = len(self._setting.raw.seen), len(self._setting.client.seen)
+        return "\n".join([*lines, f"hub: {grown}", "predictions seen: raw {}, client {}".format(*predictions)])
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m tests.soak", description=__doc__)
+    parser.add_argument("--minutes", type=float, default=30)
+    parser.add_argument("--seed", type=int, default=1)
+    arguments = parser.parse_args()
+    with TemporaryDirectory(prefix="edged-soak-") as folder, Setting(Path(folder), arguments.seed) as setting:
+        soak = Soak(setting)
+        try:
+            soak.run(60 * arguments.minutes)
+        finally:
+            print(soak.table())
+    for complaint in soak.complaints:
+        print(f"FAULT: {complaint}")
+    return 1 if soak.complaints else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,145 @@
+"""The table of faults. Each is made at once and gives the wall time from which on predictions must go on."""
+
+import json
+import signal
+import socket
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+import psutil
+import zmq
+
+from tests.cli.command import edged
+from tests.eventually import eventually
+from tests.soak.setting import Setting
+
+OUTAGE_S = 5.0
+GARBAGE = 4096  # bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """`bound_s`: within it every camera's predictions must go on. `of_hub`: a new life of the hub begins."""
+
+    name: str
+    make: Callable[[Setting], float]
+    bound_s: float
+    of_hub: bool = False
+
+
+def worker_signal(number: int) -> Callable[[Setting], float]:
+    """A worker that is killed, hangs or crashes."""
+    return lambda setting: _signal(setting.child("worker"), number)
+
+
+def worker_crashes(setting: Setting) -> float:
+    """Twice: LLVM's own handler, in a worker that compiles, takes the first one and returns."""
+    worker = setting.child("worker")
+    eventually(lambda: _signal(worker, signal.SIGSEGV) and not worker.is_running())
+    return time.time()
+
+
+def camera_signal(number: int) -> Callable[[Setting], float]:
+    """A camera process, any of them, that is killed or hangs."""
+    return lambda setting: _signal(setting.child("camera", setting.chance.choice(["door", "yard"])), number)
+
+
+def rtsp_dies(setting: Setting) -> float:
+    if setting.rtsp:
+        setting.rtsp.kill()
+        time.sleep(setting.chance.uniform(0, OUTAGE_S))
+        setting.rtsp.start()
+    return time.time()
+
+
+def rtsp_stalls(setting: Setting) -> float:
+    if setting.rtsp:
+        setting.rtsp.stall()
+        time.sleep(setting.chance.uniform(0, 2 * OUTAGE_S))
+        setting.rtsp.go_on()
+    return time.time()
+
+
+def hub_dies(setting: Setting) -> float:
+    start = time.time()
+    setting.kill_hub()
+    setting.start()
+    return start
+
+
+def hub_dies_and_the_cache_is_damaged(setting: Setting) -> float:
+    start = time.time()
+    setting.kill_hub()
+    for path in sorted((setting.folder / "cache" / "edged").rglob("*")):
+        if path.is_file() and path.stat().st_size:
+            data = bytearray(path.read_bytes())
+            data[setting.chance.randrange(len(data))] ^= 0xFF
+            path.write_bytes(data[: setting.chance.choice([len(data), len(data) // 2])])
+    setting.start()
+    return start
+
+
+def garbage_on_every_port(setting: Setting) -> float:
+    start, config = time.time(), setting.config
+    for address in (
+        *(config["publish"][name] for name in ("address", "replay")),
+        "//" + config["metrics"]["address"],
+    ):
+        where = urlsplit(address)
+        with socket.create_connection((str(where.hostname), int(where.port or 0)), timeout=5) as peer:
+            peer.sendall(setting.chance.randbytes(GARBAGE))
+    with zmq.Context() as context, context.socket(zmq.DEALER) as peer_of_replay:
+        peer_of_replay.connect(config["publish"]["replay"])
+        peer_of_replay.send_multipart([setting.chance.randbytes(GARBAGE) for _ in range(3)])
+        peer_of_replay.setsockopt(zmq.LINGER, 100)  # milliseconds
+    return start
+
+
+def good_reload(setting: Setting) -> float:
+    publish = {**setting.config["publish"], "top": setting.chance.randint(1, 5)}
+    door = {**setting.config["cameras"]["door"], "seed": setting.chance.randint(1, 99)}  # it starts again
+    setting.config.update(publish=publish, cameras={**setting.config["cameras"], "door": door})
+    return _reload(setting, json.dumps(setting.config), expected=0)
+
+
+def bad_reload(setting: Setting) -> float:
+    text = setting.chance.choice(["cameras: {door: {sauce: 1}}", "{", "", "cameras: {}", "\0"])
+    return _reload(setting, text, expected=2)
+
+
+def _signal(process: psutil.Process, number: int) -> float:
+    with suppress(psutil.NoSuchProcess):  # it has just ended
+        process.send_signal(number)
+    return time.time()
+
+
+def _reload(setting: Setting, text: str, expected: int) -> float:
+    path = setting.folder / "edged.yaml"
+    before = path.read_text()
+    path.write_text(text)
+    done = edged("reload", path, env={"XDG_STATE_HOME": str(setting.folder)})
+    if expected:
+        path.write_text(before)
+    assert done.returncode == expected, done.stderr
+    return time.time()
+
+
+FAULTS = (
+    Fault("worker SIGKILL", worker_signal(signal.SIGKILL), 15),
+    Fault("worker SIGSTOP", worker_signal(signal.SIGSTOP), 15),
+    Fault("worker SIGSEGV", worker_crashes, 15),
+    Fault("camera SIGKILL", camera_signal(signal.SIGKILL), 15),
+    Fault("camera SIGSTOP", camera_signal(signal.SIGSTOP), 25),  # 10 s until it is killed
+    Fault("RTSP server killed", rtsp_dies, 15),
+    Fault("RTSP server paused", rtsp_stalls, 15),
+    Fault("hub SIGKILL", hub_dies, 30, of_hub=True),
+    Fault(
+        "hub SIGKILL, cache damaged", hub_dies_and_the_cache_is_damaged, 90, of_hub=True
+    ),  # every kernel is built again
+    Fault("garbage on every port", garbage_on_every_port, 5),
+    Fault("reload, a good file", good_reload, 15),
+    Fault("reload, a bad file", bad_reload, 5),
+)

@@ -1,0 +1,112 @@
+"""What is soaked: a daemon with two cameras, everybody who listens to it, and its lives one after another."""
+
+import json
+import random
+import signal
+import time
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import psutil
+import zmq
+
+from edged.engine.device import list_devices
+from edged.paths import runtime_directory
+from tests.camera.rtsp import RtspServer, has_gstreamer
+from tests.e2e.daemon import START_S, Daemon, config_in, run_edged
+from tests.e2e.witness import Client, RawSubscriber, processes_of
+from tests.eventually import eventually
+
+DOOR = {"source": "synthetic:digits", "size": [160, 120], "fps": 15, "seed": 1}
+YARD = {**DOOR, "seed": 2}
+KEPT = 10_000_000  # more than any soak makes: nothing is trimmed, all can be compared
+LOOK_S = 0.02
+
+
+class Setting:
+    """`daemon` is the life that runs; `raw`, `client` and a subscriber that never reads outlive it."""
+
+    def __init__(self, folder: Path, seed: int) -> None:
+        self.folder = folder
+        self.chance = random.Random(seed)  # noqa: S311
+        self.rtsp = RtspServer() if has_gstreamer() else None
+        self.config: dict[str, Any] = config_in(
+            folder,
+            cameras={"door": DOOR, "yard": {"source": self.rtsp.url} if self.rtsp else YARD},
+            model={"name": "digits"},
+            workers=[*([{"device": "auto"}] if list_devices() else []), {"device": "numpy"}],
+            journal={"path": str(folder / "journal.sqlite"), "max_predictions": KEPT},
+        )
+        self.raw = RawSubscriber(self.config["publish"]["address"])
+        self.client = Client(self.config["publish"]["address"])
+        self._life = ExitStack()
+        self.daemon: Daemon
+
+    def __enter__(self) -> "Setting":
+        if self.rtsp:
+            self.rtsp.start()
+        self._stalled: zmq.Socket[bytes] = zmq.Context.instance().socket(zmq.SUB)
+        self._stalled.setsockopt(zmq.RCVHWM, 1)
+        self._stalled.setsockopt(zmq.LINGER, 0)
+        self._stalled.connect(self.config["publish"]["address"])
+        self._stalled.subscribe("")
+        self.raw.start()
+        self.client.start()
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._life.close()
+        self.raw.stop()
+        self._stalled.close()
+        if self.rtsp:
+            self.rtsp.kill()
+
+    def start(self) -> None:
+        """Begin a life; the one before has ended without a Traceback in its log."""
+        self._life.close()
+        self.daemon = self._life.enter_context(run_edged(self.folder, config=self.config))
+
+    def kill_hub(self) -> None:
+        """It goes without a word, and its children with it."""
+        self.daemon.process.kill()
+        self.daemon.process.wait()
+        eventually(lambda: not processes_of(self.folder), START_S)
+
+    def stop(self) -> dict[str, Any]:
+        """The summary of the last life, once the client has all that was published."""
+        newest = self.raw.seen[-1].seq
+        eventually(lambda: self.client.last >= newest, START_S)
+        self.client.stop()
+        return self.daemon.stop(signal.SIGTERM)
+
+    def child(self, *words: str) -> psutil.Process:
+        """The child whose command holds all the words, once it runs."""
+        return eventually(lambda: [each for each in self.daemon.children() if _says(each, words)], START_S)[0]
+
+    def seconds_until_all_go_on(self, since: float, within_s: float) -> float | None:
+        """From the wall time `since` until a later frame of every camera has been predicted; None: not in time."""
+        index, waiting = len(self.raw.seen), set(self.config["cameras"])
+        index = max(0, index - 500)  # some may have come while the fault was made
+        while time.time() - since < within_s:
+            for seen in self.raw.seen[index:]:
+                fields, index = json.loads(seen.json), index + 1
+                if fields["captured_at"] > since:
+                    waiting.discard(fields["camera"])
+            if not waiting:
+                return time.time() - since
+            time.sleep(LOOK_S)
+        return None
+
+    @property
+    def runtime_folder(self) -> Path:
+        """Where the hub keeps its sockets while it runs."""
+        return runtime_directory(self.folder / "journal.sqlite")
+
+
+def _says(process: psutil.Process, words: tuple[str, ...]) -> bool:
+    try:
+        return set(words) <= set(process.cmdline()) and process.status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False

@@ -1,0 +1,12 @@
+"""A short soak; `make soak` runs long ones."""
+
+import subprocess
+import sys
+
+from tests.conftest import ROOT
+
+
+def test_a_daemon_goes_on_after_each_of_some_faults_and_loses_nothing() -> None:
+    command = [sys.executable, "-m", "tests.soak", "--minutes", "0.6", "--seed", "1"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=240, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
