@@ -47,8 +47,8 @@ def test_a_camera_process_that_is_stopped_is_down_until_it_goes_on(tmp_path: Pat
         assert witness.seconds_until("edged_camera_up", "gate", 0) < FALL_S
         down = witness.hears("camera_down", "gate", suspended_at)
         assert down.message.startswith("camera gate is down: its process has said nothing for 2.5 s")
-        stopped.resume()
         resumed_at = time.time()
+        stopped.resume()
         assert witness.seconds_until_next("gate") < FALL_S
         assert witness.hears("camera_up", "gate", resumed_at)
         assert witness.metric("edged_camera_reconnects_total", "gate") == 1
