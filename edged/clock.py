@@ -16,7 +16,7 @@ def now_ns() -> int:
 
 
 def nanoseconds(seconds: float) -> int:
-    """For a duration from the config."""
+    """A duration, as `now_ns` counts."""
     return round(seconds * NANOSECONDS)
 
 

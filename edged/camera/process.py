@@ -15,7 +15,7 @@ from edged.camera.sources import is_live, open_source, waits
 from edged.camera.sources.pace import sleep_ns
 from edged.camera.sources.picture import Pixels
 from edged.camera.state import State
-from edged.clock import NANOSECONDS, now_ns, seconds_since
+from edged.clock import NANOSECONDS, nanoseconds, now_ns, seconds_since
 from edged.errors import CameraError, ImageError, MessageError
 from edged.messages import CameraHello, Capture, Frame, Grant, LinkMessage, Stop
 
@@ -141,7 +141,7 @@ class CameraProcess:
             log.warning("camera %s: %s; it is left out", self._name, error)
 
     def _pause(self, seconds: float) -> None:
-        end_ns = now_ns() + round(seconds * NANOSECONDS)
+        end_ns = now_ns() + nanoseconds(seconds)
         while not self._stop and (left_ns := end_ns - now_ns()) > 0:
             self._listen(min(REPORT_EVERY_S, left_ns / NANOSECONDS))
             self._report_if_due()

@@ -6,7 +6,7 @@ import subprocess
 from collections.abc import Sequence
 
 from edged.child import PARENT
-from edged.clock import NANOSECONDS, now_ns, seconds_since
+from edged.clock import nanoseconds, now_ns, seconds_since
 from edged.errors import OUT_OF_MEMORY
 from edged.hub.restarts import Pauses
 
@@ -61,7 +61,7 @@ class Child:
     def start_again(self) -> float:
         """Make it due after a pause; the pause in seconds."""
         wait_s = self._pauses.wait_s(self.age_s)
-        self.due_ns = now_ns() + round(wait_s * NANOSECONDS)
+        self.due_ns = now_ns() + nanoseconds(wait_s)
         return wait_s
 
     def signal(self, number: signal.Signals) -> None:

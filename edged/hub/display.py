@@ -3,7 +3,7 @@
 import textwrap
 from collections.abc import Callable
 
-from edged.clock import NANOSECONDS, now_ns
+from edged.clock import NANOSECONDS, nanoseconds, now_ns
 from edged.hub.parts import Parts
 from edged.hub.report import camera_line
 
@@ -16,7 +16,7 @@ class Display:
     def __init__(self, parts: Parts, show: Callable[[str], None], every_s: float) -> None:
         self._parts = parts
         self._show = show
-        self._every_ns = round(every_s * NANOSECONDS)
+        self._every_ns = nanoseconds(every_s)
         self._shown_ns = now_ns()
 
     def lines(self, now: int) -> None:

@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable
 
-from edged.clock import NANOSECONDS, now_ns
+from edged.clock import NANOSECONDS, nanoseconds, now_ns
 
 Sleep = Callable[[int], None]
 
@@ -23,7 +23,7 @@ class Pace:
 
     def wait_until(self, at_s: float) -> None:
         """Return `at_s` seconds after the picture at 0 s did, or at once where that has passed."""
-        at_ns = round(at_s * NANOSECONDS)
+        at_ns = nanoseconds(at_s)
         now = self._now()
         start = now - at_ns if self._start_ns is None else self._start_ns
         early = start + at_ns - now
