@@ -1,9 +1,12 @@
-"""A network between a camera and us that holds everything back, or spoils it, when told to."""
+"""A network between a camera and us that breaks, holds everything back, or spoils it, when told to."""
 
 import socket
+import struct
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+
+RESET = struct.pack("ii", 1, 0)  # linger on, for no time
 
 
 class Proxy:
@@ -34,6 +37,15 @@ class Proxy:
         yield
         self.let_through()
 
+    def cut(self, reset: bool = False) -> None:
+        """Break every connection there is, with a proper end or without; the next ones get through."""
+        broken, self._sockets = self._sockets, []
+        for each in broken:
+            with suppress(OSError):  # it has ended by itself
+                if reset:
+                    each.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET)
+                each.shutdown(socket.SHUT_RD)  # who waits for it wakes up, and closes it
+
     def _accept(self) -> None:
         with suppress(OSError):
             while True:
@@ -59,6 +71,8 @@ class Proxy:
                 target.sendall(self._spoilt(data, passed) if spoils and self.spoil_every else data)
                 passed += len(data)
         for end in (source, target):
+            with suppress(OSError):
+                end.shutdown(socket.SHUT_RD)  # `close` alone wakes nobody who waits for it
             end.close()
 
     def _spoilt(self, data: bytes, passed: int) -> bytes:

@@ -1,6 +1,7 @@
 """A subscriber that remembers all that a daemon publishes, and how its metrics change."""
 
 import time
+from itertools import takewhile
 
 import zmq
 
@@ -36,7 +37,8 @@ class Witness:
     def of(self, camera: str, since: float = 0.0) -> list[Prediction]:
         """The predictions of frames that the camera captured after the wall time `since`."""
         self.look()
-        return [each for each in self.predictions if each.camera == camera and each.captured_at > since]
+        recent = takewhile(lambda each: each.published_at > since, reversed(self.predictions))
+        return [each for each in recent if each.camera == camera and each.captured_at > since][::-1]
 
     def told(self, event: str, camera: str, since: float = 0.0) -> list[Event]:
         """The events of this name about the camera after the wall time `since`."""

@@ -1,0 +1,73 @@
+"""A network camera that is lost again and again: each time it gives frames again, and nothing grows.
+
+`EDGED_DISCONNECTS=1000 pytest -s tests/e2e/test_disconnects.py` takes twenty minutes and says what it saw.
+"""
+
+import os
+import time
+from pathlib import Path
+
+import psutil
+
+from tests.camera.proxy import Proxy
+from tests.camera.rtsp import RtspServer, skip_without_gstreamer
+from tests.e2e.camera_witness import FALL_S, Witness
+from tests.e2e.daemon import START_S, Daemon
+from tests.e2e.test_camera_faults import MAX_AGE_S, watched
+from tests.eventually import eventually
+
+COUNT = int(os.environ.get("EDGED_DISCONNECTS", "6"))
+WARM = max(2, COUNT // 10)  # what is allocated once has been by then
+KILL_EVERY = 5
+GROWN_MB = 8
+PASS_S = 0.3  # a frame is judged before its forward pass, and published after it
+
+
+def test_each_disconnect_is_told_the_camera_is_back_within_3_s_and_nothing_grows(tmp_path: Path) -> None:
+    skip_without_gstreamer()
+    server = RtspServer(key_every=25)
+    server.start()
+    with Proxy(server.port) as proxy:
+        gate = {"source": f"rtsp://127.0.0.1:{proxy.port}/live"}
+        try:
+            with watched(tmp_path, gate=gate) as (daemon, witness):
+                eventually(lambda: witness.of("gate"), START_S)
+                back_s = [lose(number, server, proxy, witness) for number in range(WARM)]
+                before = sizes(daemon)
+                back_s += [lose(number, server, proxy, witness) for number in range(WARM, COUNT)]
+                print(f"back after {sorted(back_s)[COUNT // 2]:.2f} s (median), {max(back_s):.2f} s (most)")
+                print(f"sizes {before}, then {sizes(daemon)}")
+                assert max(back_s) < FALL_S
+                eventually(lambda: has_not_grown(before, sizes(daemon)))
+                assert witness.metric("edged_camera_reconnects_total", "gate") == COUNT
+                assert witness.oldest_s("gate") < MAX_AGE_S + PASS_S
+        finally:
+            server.kill()
+
+
+def lose(number: int, server: RtspServer, proxy: Proxy, witness: Witness) -> float:
+    """End the stream in one of three ways; seconds from its return to the first frame."""
+    lost_at = time.time()
+    if kills := number % KILL_EVERY == KILL_EVERY - 1:
+        server.kill()
+    else:
+        proxy.cut(reset=number % 2 == 1)
+    down = witness.hears("camera_down", "gate", lost_at)
+    assert "the other side closed the connection" in down.message
+    if kills:
+        server.start()
+    returned_at = time.time() if kills else lost_at
+    return eventually(lambda: witness.of("gate", since=down.at), START_S)[0].published_at - returned_at
+
+
+def sizes(daemon: Daemon) -> dict[str, tuple[float, int]]:
+    """Megabytes in memory and descriptors of the hub and of the camera's process."""
+    processes = {"hub": psutil.Process(daemon.process.pid), "camera": daemon.child("gate")}
+    return {name: (each.memory_info().rss / 1e6, each.num_fds()) for name, each in processes.items()}
+
+
+def has_not_grown(before: dict[str, tuple[float, int]], after: dict[str, tuple[float, int]]) -> bool:
+    return all(
+        after[name][0] < megabytes + GROWN_MB and after[name][1] <= descriptors
+        for name, (megabytes, descriptors) in before.items()
+    )
