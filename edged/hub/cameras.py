@@ -1,6 +1,6 @@
 """What cameras say, and what they are told."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from edged.clock import NANOSECONDS
 from edged.hub.link import Link, Received, protocol_problem
@@ -96,9 +96,13 @@ class Cameras:
         if name not in self.ended:
             self._metrics.reconnects.labels(name).inc()
 
-    def fallen_silent(self, now: int) -> list[Notice]:
-        """The cameras that were up and say nothing any more are down."""
-        return [notice for name in self._vigil.fallen_silent(now) for notice in self._silence(name)]
+    def fallen_silent(self, now: int) -> list[str]:
+        """The cameras that say nothing any more: each once, until it speaks again."""
+        return self._vigil.fallen_silent(now)
+
+    def silenced(self, names: Iterable[str]) -> list[Notice]:
+        """Those of them that were up are down."""
+        return [notice for name in names for notice in self._silence(name)]
 
     def hung(self, now: int, started_ns: Mapping[str, int]) -> list[str]:
         """The running processes, given by the time of their start, that will hardly speak again: kill them."""

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from edged.child import PARENT
 from edged.clock import nanoseconds, now_ns, seconds_since
 from edged.errors import OUT_OF_MEMORY
+from edged.exclusive import state_of
 from edged.hub.restarts import Pauses
 
 STDERR = 2
@@ -32,6 +33,11 @@ class Child:
     def running(self) -> bool:
         """Whether there is a process, alive or not yet reaped."""
         return self._process is not None
+
+    @property
+    def stopped(self) -> bool:
+        """Whether a signal keeps it from running (SIGSTOP): it will not say or hear anything."""
+        return self._process is not None and state_of(self._process.pid) == "T"
 
     @property
     def age_s(self) -> float:

@@ -161,11 +161,14 @@ class Hub:
             self._parts.workers.left(assigned.worker, "worker_lost")
             self._parts.supervisor.kill_worker("deadline")
             break  # its other jobs are lost with it
-        for notice in self._parts.cameras.fallen_silent(now):
+        cameras, supervisor = self._parts.cameras, self._parts.supervisor
+        silent = cameras.fallen_silent(now)
+        for notice in cameras.silenced(silent):
             self._happened(notice)
-        for name in self._parts.cameras.hung(now, self._parts.supervisor.cameras_started_ns):
+        stopped = filter(supervisor.camera_is_stopped, silent)
+        for name in {*stopped, *cameras.hung(now, supervisor.cameras_started_ns)}:
             self._service.camera_hangs(name)
-            self._parts.supervisor.kill_camera(name)
+            supervisor.kill_camera(name)
 
     def _supervise(self, now: int) -> None:
         """After a signal (a child may have ended), when a child is to be started, and each second to be sure."""

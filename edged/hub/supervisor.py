@@ -60,6 +60,10 @@ class Supervisor:
         """When each camera process that is running was started, by the camera's name."""
         return {name: child.started_ns for name, child in self._cameras.items() if child.running}
 
+    def camera_is_stopped(self, name: str) -> bool:
+        """Whether a signal keeps its process from running."""
+        return name in self._cameras and self._cameras[name].stopped
+
     def next_due_ns(self) -> int | None:
         """When a child must be started."""
         due = [child.due_ns for child in (*self._cameras.values(), self._worker)]

@@ -1,4 +1,8 @@
-"""Which camera processes have fallen silent: stopped, or held up in a driver, they cannot say so themselves."""
+"""Which camera processes have fallen silent: stopped, or held up in a driver, they cannot say so themselves.
+
+One that is stopped by a signal is killed as soon as it is silent: it cannot be busy. Any other may be, with a
+network camera that is slow to open, a driver or a disk, and has longer.
+"""
 
 from collections.abc import Mapping
 

@@ -132,7 +132,7 @@ FAULTS = (
     Fault("worker SIGSTOP", worker_signal(signal.SIGSTOP), 15),
     Fault("worker SIGSEGV", worker_crashes, 15),
     Fault("camera SIGKILL", camera_signal(signal.SIGKILL), 15),
-    Fault("camera SIGSTOP", camera_signal(signal.SIGSTOP), 25),  # 10 s until it is killed
+    Fault("camera SIGSTOP", camera_signal(signal.SIGSTOP), 15),
     Fault("RTSP server killed", rtsp_dies, 15),
     Fault("RTSP server paused", rtsp_stalls, 15),
     Fault("hub SIGKILL", hub_dies, 30, of_hub=True),
