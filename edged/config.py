@@ -189,7 +189,12 @@ class Recovery(Section):
         3, ge=1, le=100, description="So many losses of a worker within_s, and the next one serves"
     )
     within_s: Positive = Field(60.0, description="The time in which losses are counted together")
-    start_s: Positive = Field(300.0, description="A worker that is not ready by then is killed and started again")
+    retry_device_s: Positive = Field(
+        60.0, description="A device that was given up is tried again after this time, then after twice as long, …"
+    )
+    start_s: Positive = Field(
+        300.0, description="A worker that is not ready by then is killed, its device given up"
+    )
 
 
 class Security(Section):

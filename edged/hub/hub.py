@@ -75,8 +75,8 @@ class Hub:
         while not self._is_over():
             ready = dict(poller.poll(self._wait_ms()))
             drained = self._listen()
-            if self._parts.workers.assign():
-                self._parts.supervisor.kill_worker()  # most likely it is dead already
+            for name in self._parts.workers.assign():
+                self._parts.supervisor.kill_worker(name)  # most likely it is dead already
             self._parts.cameras.grant()
             now = now_ns()
             if drained:  # else an answer may lie in the queue behind what has been read
@@ -134,8 +134,10 @@ class Hub:
 
     def _happened(self, notice: Notice) -> None:
         self._parts.outlet.announce(notice)
-        if notice.event == "worker_up" and self._parts.workers.first:
-            self._parts.supervisor.worker_is_ready()
+        if notice.event == "worker_up" and notice.worker and self._parts.workers.first:
+            for returned in self._parts.supervisor.worker_is_ready(notice.worker):
+                self._parts.outlet.announce(returned)
+            self._parts.workers.retire(self._parts.supervisor.retiring)
             self._first_ready_ns = self._first_ready_ns or now_ns()
             self._parts.cameras.start_capture(self._parts.workers.first.model)
             self._service.worker_is_ready()
@@ -143,14 +145,15 @@ class Hub:
             self._parts.supervisor.camera_has_ended(notice.camera)
         if notice.event == "job_failed" and notice.reason == "device_error" and notice.worker:
             self._parts.workers.left(notice.worker, "worker_lost")
-            self._parts.supervisor.kill_worker(notice.reason)
+            self._parts.supervisor.kill_worker(notice.worker, notice.reason)
 
     def _lost(self, notice: Notice) -> None:
         """A child has ended that should not have."""
         self._parts.outlet.announce(notice)
         self._service.lost(notice)
-        if notice.event in {"worker_lost", "fallback"} and notice.worker:
+        if notice.event in {"worker_lost", "worker_retired", "fallback"} and notice.worker:
             self._parts.workers.left(notice.worker, "worker_lost")
+        if notice.event in {"worker_lost", "fallback"}:
             self._parts.metrics.worker_restarts.labels(notice.worker, notice.reason).inc()
         if notice.event == "camera_lost" and notice.camera:
             self._parts.cameras.left(notice.camera)
@@ -159,7 +162,7 @@ class Hub:
         for assigned in self._parts.router.overdue(now):
             self._parts.router.give_up(assigned.job, "deadline", now)
             self._parts.workers.left(assigned.worker, "worker_lost")
-            self._parts.supervisor.kill_worker("deadline")
+            self._parts.supervisor.kill_worker(assigned.worker, "deadline")
             break  # its other jobs are lost with it
         cameras, supervisor = self._parts.cameras, self._parts.supervisor
         silent = cameras.fallen_silent(now)
@@ -177,6 +180,7 @@ class Hub:
             self._happened(self._reload_now())
         for notice in self._parts.supervisor.step(now):
             self._lost(notice)
+        self._parts.workers.retire(self._parts.supervisor.retiring)
         due_ns = self._parts.supervisor.next_due_ns()
         self._supervise_ns = min(now + TICK_NS, now + TICK_NS if due_ns is None else due_ns)
 

@@ -12,6 +12,9 @@ Happening = Literal[
     "camera_moves",
     "worker_up",
     "worker_lost",
+    "worker_stuck",
+    "worker_retired",
+    "device_retried",
     "fallback",
     "refused",
     "job_failed",
@@ -22,6 +25,17 @@ Happening = Literal[
     "journal_fails",
     "journal_works",
 ]
+
+GOOD = {
+    "camera_up",
+    "camera_ended",
+    "camera_moves",
+    "worker_up",
+    "worker_retired",
+    "device_retried",
+    "journal_works",
+    "config_reloaded",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,11 +51,4 @@ class Notice:
     @property
     def is_bad(self) -> bool:
         """Whether it deserves a warning."""
-        return self.event not in {
-            "camera_up",
-            "camera_ended",
-            "camera_moves",
-            "worker_up",
-            "config_reloaded",
-            "journal_works",
-        }
+        return self.event not in GOOD

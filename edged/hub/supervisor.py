@@ -1,22 +1,21 @@
-"""Keeps the children running: one process a camera, and the first worker of the list that works."""
+"""Keeps the children running: one process a camera, and the worker that serves (see `choice`)."""
 
 import signal
 import sys
-import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from edged.clock import now_ns
 from edged.config import Config
-from edged.errors import OUT_OF_MEMORY, ConfigError, DeviceError, EdgedError, ModelError
+from edged.errors import ConfigError
 from edged.hub.child import Child, describe_exit
+from edged.hub.choice import Choice, when
 from edged.hub.notice import Notice
-from edged.hub.restarts import Budget
+from edged.hub.seat import Seat
 
 EDGED = (sys.executable, "-m", "edged")
 
 BAD_INPUT = ConfigError.exit_code
-NO_DEVICE = DeviceError.exit_code
 
 
 class Supervisor:
@@ -33,27 +32,28 @@ class Supervisor:
         self._cameras = {name: self._child("camera", name, name) for name in config.cameras}
         self._ended: set[str] = set()
         self._hung: set[str] = set()
-        self._index = 0
-        self._worker = self._new_worker()
-        self._budget = self._new_budget()
-        self._ready = False
-        self._ever_ready = False
-        self._cause = ""
+        self._choice = Choice([self._seat(index) for index in range(len(config.workers))])
 
     @property
     def worker(self) -> str:
-        """The name of the worker that runs, or should."""
-        return f"local-{self._index}"
+        """The name of the worker that serves, or should."""
+        return self._choice.seat.name
 
     @property
     def warming_up_s(self) -> float | None:
         """For how long the worker has been starting; None once it is ready."""
-        return None if self._ready or not self._worker.running else self._worker.age_s
+        return self._choice.seat.warming_up_s
+
+    @property
+    def retiring(self) -> list[str]:
+        """The workers that make way for another one: they are to be told to stop."""
+        return [seat.name for seat in self._choice.seats if seat.retires]
 
     @property
     def children(self) -> list[Child]:
         """Every child that has a process."""
-        return [child for child in (*self._cameras.values(), self._worker) if child.running]
+        workers = [child for seat in self._choice.seats for child in seat.children]
+        return [*(child for child in self._cameras.values() if child.running), *workers]
 
     @property
     def cameras_started_ns(self) -> dict[str, int]:
@@ -66,12 +66,12 @@ class Supervisor:
 
     def next_due_ns(self) -> int | None:
         """When a child must be started."""
-        due = [child.due_ns for child in (*self._cameras.values(), self._worker)]
+        due = [self._choice.next_due_ns(), *(child.due_ns for child in self._cameras.values())]
         return min((at for at in due if at is not None), default=None)
 
-    def worker_is_ready(self) -> None:
+    def worker_is_ready(self, name: str) -> list[Notice]:
         """The worker has said hello."""
-        self._ready = self._ever_ready = True
+        return self._choice.is_ready(name)
 
     def camera_has_ended(self, name: str) -> None:
         """The camera's source is at its end: the process exits, and stays so."""
@@ -86,10 +86,10 @@ class Supervisor:
         elif not self._cameras[name].running:
             self._cameras[name].due_ns = now_ns()
 
-    def kill_worker(self, cause: str = "") -> None:
-        """It hangs. `cause`: `deadline`, `device_error`, `start`; else its own end says why. `step` will tell."""
-        self._cause = self._cause or cause
-        self._worker.signal(signal.SIGKILL)
+    def kill_worker(self, name: str, cause: str = "") -> None:
+        """It hangs. `cause`: `deadline` or `device_error`; else its own end says why. `step` will tell."""
+        if seat := self._choice.named(name):
+            seat.kill(cause)
 
     def kill_camera(self, name: str) -> None:
         """It hangs. `step` will tell of its end."""
@@ -98,10 +98,8 @@ class Supervisor:
 
     def step(self, now: int) -> list[Notice]:
         """Reap who has ended, start who is due. Raises EdgedError where starting again cannot help."""
-        if (self.warming_up_s or 0.0) > self._config.recovery.start_s:
-            self.kill_worker("start")
-        notices = [*self._lost_cameras(), *self._lost_worker()]
-        for child in (*self._cameras.values(), self._worker):
+        notices = [*self._lost_cameras(), *self._choice.step(now)]
+        for child in self._cameras.values():
             child.start_if_due(now)
         return notices
 
@@ -117,71 +115,12 @@ class Supervisor:
                 continue
             what = "hung and was killed" if name in self._hung else describe_exit(code)
             self._hung.discard(name)
-            message = f"camera process {name} {what}; it starts again {_when(wait_s)}"
+            message = f"camera process {name} {what}; it starts again {when(wait_s)}"
             yield Notice("camera_lost", message, camera=name)
 
-    def _lost_worker(self) -> Iterator[Notice]:
-        code = self._worker.exit_code()
-        if code is None:
-            return
-        was_ready, self._ready = self._ready, False
-        cause, self._cause = self._cause or _own_cause(code), ""
-        if code == BAD_INPUT and not self._ever_ready:
-            raise ModelError(f"worker {self.worker} cannot use the model: its message is above")
-        what = f"worker {self.worker} {_describe(code, cause)}"
-        used_up = self._budget.lost(time.monotonic()) or (code == NO_DEVICE and not was_ready)
-        if used_up and self._index + 1 < len(self._config.workers):
-            yield self._fall_back(what, cause)
-        elif used_up and not self._ever_ready:
-            raise _no_worker(self._config, self.worker)
-        else:
-            wait_s = self._worker.start_again()
-            yield Notice(
-                "worker_lost", f"{what}; it starts again {_when(wait_s)}", worker=self.worker, reason=cause
-            )
-
-    def _fall_back(self, what: str, cause: str) -> Notice:
-        lost, workers = self.worker, self._config.workers
-        self._index += 1
-        self._worker = self._new_worker()
-        self._budget = self._new_budget()
-        given_up = f"its device {workers[self._index - 1].device} is given up"
-        next_one = f"{self.worker} (device {workers[self._index].device}) takes over"
-        return Notice("fallback", f"{what}: {given_up}, {next_one}", worker=lost, reason=cause)
-
-    def _new_budget(self) -> Budget:
-        return Budget(self._config.recovery.losses, self._config.recovery.within_s)
-
-    def _new_worker(self) -> Child:
-        return self._child("worker", self.worker, str(self._index))
+    def _seat(self, index: int) -> Seat:
+        worker, name = self._config.workers[index], f"local-{index}"
+        return Seat(name, worker.device, self._config.recovery, lambda: self._child("worker", name, str(index)))
 
     def _child(self, verb: str, name: str, argument: str) -> Child:
         return Child(f"{verb}/{name}", (*self._program, verb, argument, *self._where))
-
-
-def _when(wait_s: float) -> str:
-    """`at once`, `in 0.5 s`."""
-    return f"in {wait_s:g} s" if wait_s else "at once"
-
-
-def _own_cause(code: int) -> str:
-    if code == OUT_OF_MEMORY:
-        return "out_of_memory"
-    return "exit" if code >= 0 else "signal"
-
-
-def _describe(code: int, cause: str) -> str:
-    killed = {
-        "deadline": "held a job past its deadline and was killed",
-        "start": "was not ready in time and was killed",
-        "device_error": "had a device that failed and was killed",
-    }
-    return killed.get(cause) or describe_exit(code)
-
-
-def _no_worker(config: Config, last: str) -> EdgedError:
-    devices = ", ".join(worker.device for worker in config.workers)
-    return DeviceError(
-        f"no worker can run ({last} was the last of workers: [{devices}]): their messages are above; "
-        "`edged devices` lists what there is"
-    )

@@ -1,6 +1,6 @@
 """What workers say, and the jobs that they get."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from edged.clock import NANOSECONDS, nanoseconds, now_ns
 from edged.hub.link import Link, Received, protocol_problem
@@ -78,6 +78,13 @@ class Workers:
                 if held.lost:
                     self._metrics.retried.labels(held.frame.camera).inc()
         return unreachable
+
+    def retire(self, names: Iterable[str]) -> None:
+        """These get no more jobs, and stop once they have answered those that they have."""
+        for name in names:
+            self._router.worker_retires(name)
+            if not self._router.has_jobs(name):
+                self._link.send(f"worker/{name}", Stop())
 
     def left(self, name: str, reason: str) -> None:
         """A worker is lost: `reason` for its frames."""

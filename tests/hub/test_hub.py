@@ -148,12 +148,36 @@ def test_bad_input_of_a_worker_that_was_ready_before_is_a_loss_like_any_other(
     assert "local-0 ended with exit code 2; it starts again in 0.5 s" in caplog.text
 
 
-def test_a_worker_that_is_not_ready_in_time_is_killed_and_at_last_given_up(tmp_path: Path) -> None:
-    run = Run(tmp_path, ["steady"], ["compiles", "good"], recovery={"start_s": 0.2, "losses": 2})
+def test_a_worker_that_is_not_ready_in_time_is_killed_and_its_device_given_up(tmp_path: Path) -> None:
+    run = Run(tmp_path, ["steady"], ["compiles", "good"], recovery={"start_s": 0.2})
     with run.events() as heard:
         assert run.until(predictions=5)["predictions"] == 5
-    told = "worker local-0 was not ready in time and was killed"
-    assert [event.message.partition(":")[0] for event in heard][:2] == [f"{told}; it starts again at once", told]
+    assert heard[0].event == "fallback"
+    assert heard[0].message.startswith("worker local-0 was not ready in time and was killed: its device")
+
+
+def test_a_device_that_works_again_serves_again_and_the_one_in_its_place_makes_way(tmp_path: Path) -> None:
+    run = Run(tmp_path, ["steady"], ["exit 3 then good", "good"], recovery={"retry_device_s": 0.5})
+    with run.events() as heard:
+        run.until(seconds=4)
+    told = [(event.event, event.worker) for event in heard]
+    assert told == [
+        ("fallback", "local-0"),
+        ("worker_up", "local-1"),
+        ("worker_up", "local-0"),
+        ("device_retried", "local-0"),
+        ("worker_retired", "local-1"),
+    ]
+
+
+def test_a_device_that_fails_again_after_its_return_is_given_up_at_once_and_for_longer(tmp_path: Path) -> None:
+    run = Run(tmp_path, ["steady"], ["broken", "good"], recovery={"retry_device_s": 0.5, "losses": 2})
+    with run.events() as heard:
+        run.until(seconds=4)
+    told = [event.event for event in heard if event.worker == "local-0" and event.event != "job_failed"]
+    first = ["worker_up", "worker_lost", "worker_up", "fallback"]
+    again = ["worker_up", "device_retried", "fallback"]
+    assert told[:7] == first + again
 
 
 def test_a_worker_without_memory_says_so(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:

@@ -1,0 +1,101 @@
+"""Which worker serves: the first of the list that works, and again an earlier one once its device is back."""
+
+from collections.abc import Iterator, Sequence
+
+from edged.errors import DeviceError, ModelError
+from edged.hub.notice import Notice
+from edged.hub.seat import Loss, Seat
+
+
+class Choice:
+    """The seats, in order of preference, with what has become of each."""
+
+    def __init__(self, seats: Sequence[Seat]) -> None:
+        self.seats = tuple(seats)
+        self._index = 0
+        self._ever_ready = False
+        self.seat.start()
+
+    @property
+    def seat(self) -> Seat:
+        """The one that serves, or should."""
+        return self.seats[self._index]
+
+    def named(self, name: str) -> Seat | None:
+        """The seat of the worker with this name."""
+        return next((seat for seat in self.seats if seat.name == name), None)
+
+    def next_due_ns(self) -> int | None:
+        """When a process must be started."""
+        return min((seat.due_ns for seat in self.seats if seat.due_ns is not None), default=None)
+
+    def is_ready(self, name: str) -> list[Notice]:
+        """A worker has said hello: it serves where it comes before the one that did."""
+        seat = self.named(name)
+        if seat is None:
+            return []
+        seat.says_hello()
+        self._ever_ready = True
+        index = self.seats.index(seat)
+        if index >= self._index:
+            return []
+        self._index = index
+        for later in self.seats[index + 1 :]:
+            later.retire()
+        return [Notice("device_retried", f"device {seat.device} works again: worker {name} serves", worker=name)]
+
+    def step(self, now: int) -> Iterator[Notice]:
+        """What has happened to each. Raises EdgedError where no worker can ever serve."""
+        for seat in self.seats:
+            loss = seat.step(now)
+            if loss and loss.cause == "stuck":
+                yield Notice("worker_stuck", f"worker {seat.name} {loss}", worker=seat.name)
+            if loss:
+                yield self._lost(seat, loss)
+        for seat in self.seats[: self._index]:
+            if seat.due_ns is not None and now >= seat.due_ns:
+                seat.start()
+
+    def _lost(self, seat: Seat, loss: Loss) -> Notice:
+        what = f"worker {seat.name} {loss}"
+        index = self.seats.index(seat)
+        if seat.retires:
+            seat.rest()
+            if seat is self.seat:  # it is needed again
+                seat.start()
+            return Notice("worker_retired", f"worker {seat.name} has made way for another one", worker=seat.name)
+        if loss.code == ModelError.exit_code and not self._ever_ready:
+            raise ModelError(f"worker {seat.name} cannot use the model: its message is above")
+        if index < self._index:
+            what += f"; its device {seat.device} is tried again in {seat.give_up():g} s"
+        elif loss.is_final and index + 1 < len(self.seats):
+            return self._fall_back(what, loss.cause)
+        elif loss.is_final and not self._ever_ready:
+            raise self._no_worker()
+        else:
+            wait_s = seat.start_again()
+            what += f"; it starts again {when(wait_s)}"
+        return Notice("worker_lost", what, worker=seat.name, reason=loss.cause)
+
+    def _fall_back(self, what: str, cause: str) -> Notice:
+        lost = self.seat
+        lost.give_up()
+        self._index += 1
+        self.seat.start()
+        message = (
+            f"{what}: its device {lost.device} is given up, "
+            f"{self.seat.name} (device {self.seat.device}) takes over"
+        )
+        return Notice("fallback", message, worker=lost.name, reason=cause)
+
+    def _no_worker(self) -> DeviceError:
+        devices = ", ".join(seat.device for seat in self.seats)
+        return DeviceError(
+            f"no worker can run ({self.seat.name} was the last of workers: [{devices}]): "
+            "their messages are above; `edged devices` lists what there is"
+        )
+
+
+def when(wait_s: float) -> str:
+    """`at once`, `in 0.5 s`."""
+    return f"in {wait_s:g} s" if wait_s else "at once"

@@ -1,0 +1,152 @@
+"""One entry of `workers:` – its process, its losses, and when its device is tried again."""
+
+import signal
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from edged.clock import nanoseconds, now_ns, seconds_since
+from edged.config import Recovery
+from edged.errors import OUT_OF_MEMORY, DeviceError
+from edged.hub.child import Child, describe_exit
+from edged.hub.restarts import Budget
+
+REAPED_WITHIN_S = 1.0  # after SIGKILL; a process that is still there is stuck in the kernel
+RETIRES_WITHIN_S = 5.0
+LONGEST_WAIT_S = 3600.0
+
+KILLED = {
+    "deadline": "held a job past its deadline and was killed",
+    "device_error": "had a device that failed and was killed",
+    "start": "was not ready in time and was killed",
+    "stuck": "was killed and is still there, stuck in the kernel",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Loss:
+    """The end of a worker's process. `code`: None while it is stuck; `is_final`: its device is to be given up."""
+
+    cause: str
+    code: int | None
+    is_final: bool
+
+    def __str__(self) -> str:
+        """`was killed by SIGKILL`."""
+        return KILLED.get(self.cause) or describe_exit(self.code or 0)
+
+
+class Seat:
+    """Off, starting, ready or retiring. It does not know of the others (see `choice`)."""
+
+    def __init__(self, name: str, device: str, recovery: Recovery, new_child: Callable[[], Child]) -> None:
+        """`new_child`: a process of this worker that is not yet started, and due."""
+        self.name = name
+        self.device = device
+        self.ready = False
+        self.retires = False
+        self._recovery = recovery
+        self._new_child = new_child
+        self._child: Child | None = None
+        self._stuck: list[Child] = []
+        self._cause = ""
+        self._killed_ns: int | None = None
+        self._state_ns = 0  # since when it has been ready, or retires
+        self._returned = False  # its device was given up before
+        self._retry_ns: int | None = None
+        self._wait_s = recovery.retry_device_s
+        self._budget = Budget(recovery.losses, recovery.within_s)
+
+    @property
+    def children(self) -> list[Child]:
+        """Its processes: at most one that is not stuck."""
+        return [child for child in (self._child, *self._stuck) if child and child.running]
+
+    @property
+    def warming_up_s(self) -> float | None:
+        """For how long it has been starting; None where it does not."""
+        starting = self._child and self._child.running and not self.ready
+        return self._child.age_s if self._child and starting else None
+
+    @property
+    def due_ns(self) -> int | None:
+        """When a process is to be started."""
+        return self._child.due_ns if self._child else self._retry_ns
+
+    def start(self) -> None:
+        """Make its process due, where it has none."""
+        self._child = self._child or self._new_child()
+        self._retry_ns = None
+
+    def says_hello(self) -> None:
+        """Its worker is warm."""
+        self.ready, self._state_ns = True, now_ns()
+
+    def retire(self) -> None:
+        """It gets no more jobs, and has a few seconds to end."""
+        if self._child and self._child.running:
+            self.retires, self._state_ns = True, now_ns()
+        else:
+            self.rest()
+
+    def rest(self) -> None:
+        """It is not needed until it is started again."""
+        self._child, self._retry_ns, self.retires = None, None, False
+        self._budget = Budget(self._recovery.losses, self._recovery.within_s)
+
+    def give_up(self) -> float:
+        """Its device is tried again after so many seconds, twice as many each time."""
+        wait_s, self._wait_s = self._wait_s, min(2 * self._wait_s, LONGEST_WAIT_S)
+        self._child, self._retry_ns = None, now_ns() + nanoseconds(wait_s)
+        self._returned = True
+        return wait_s
+
+    def start_again(self) -> float:
+        """Seconds until its next process is started."""
+        self._child = self._child or self._new_child()
+        return self._child.start_again()
+
+    def kill(self, cause: str) -> None:
+        """`cause`: a key of KILLED; empty: its own end says why."""
+        self._cause = self._cause or cause
+        self._killed_ns = self._killed_ns or now_ns()
+        if self._child:
+            self._child.signal(signal.SIGKILL)
+
+    def step(self, now: int) -> Loss | None:
+        """Start what is due, kill what takes too long, reap what has ended."""
+        self._stuck = [child for child in self._stuck if child.exit_code() is None]
+        if self._child is None:
+            return None
+        if self._takes_too_long():
+            self.kill("" if self.retires else "start")
+        code = self._child.exit_code()
+        if code is not None:
+            return self._loss(code, self._cause or _own_cause(code))
+        if self._child.running and self._killed_ns and seconds_since(self._killed_ns) > REAPED_WITHIN_S:
+            self._stuck.append(self._child)
+            self._child = None
+            return self._loss(None, "stuck")
+        self._child.start_if_due(now)
+        return None
+
+    def _takes_too_long(self) -> bool:
+        if self.retires:
+            return seconds_since(self._state_ns) > RETIRES_WITHIN_S
+        return (self.warming_up_s or 0.0) > self._recovery.start_s
+
+    def _loss(self, code: int | None, cause: str) -> Loss:
+        lived_s = seconds_since(self._state_ns) if self.ready else 0.0
+        used_up = self._budget.lost(time.monotonic())
+        cannot_start = code == DeviceError.exit_code and not self.ready
+        relapse = self._returned and lived_s < self._recovery.within_s
+        if lived_s >= self._recovery.within_s:
+            self._returned, self._wait_s = False, self._recovery.retry_device_s
+        self.ready, self._cause, self._killed_ns = False, "", None
+        return Loss(cause, code, used_up or cannot_start or relapse or cause in {"start", "stuck"})
+
+
+def _own_cause(code: int) -> str:
+    if code == OUT_OF_MEMORY:
+        return "out_of_memory"
+    return "exit" if code >= 0 else "signal"
