@@ -49,7 +49,10 @@ class Choice:
         for seat in self.seats:
             loss = seat.step(now)
             if loss and loss.cause == "stuck":
-                yield Notice("worker_stuck", f"worker {seat.name} {loss}", worker=seat.name)
+                message = (
+                    f"worker {seat.name} hangs in the kernel: it goes on holding its device until that lets it go"
+                )
+                yield Notice("worker_stuck", message, worker=seat.name)
             if loss:
                 yield self._lost(seat, loss)
         for seat in self.seats[: self._index]:

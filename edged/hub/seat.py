@@ -11,7 +11,7 @@ from edged.errors import OUT_OF_MEMORY, DeviceError
 from edged.hub.child import Child, describe_exit
 from edged.hub.restarts import Budget
 
-REAPED_WITHIN_S = 1.0  # after SIGKILL; a process that is still there is stuck in the kernel
+REAPED_WITHIN_S = 0.5  # after SIGKILL; a process that is still there is stuck in the kernel
 RETIRES_WITHIN_S = 5.0
 LONGEST_WAIT_S = 3600.0
 
@@ -19,7 +19,7 @@ KILLED = {
     "deadline": "held a job past its deadline and was killed",
     "device_error": "had a device that failed and was killed",
     "start": "was not ready in time and was killed",
-    "stuck": "was killed and is still there, stuck in the kernel",
+    "stuck": "was killed and does not end",
 }
 
 
@@ -70,7 +70,9 @@ class Seat:
 
     @property
     def due_ns(self) -> int | None:
-        """When a process is to be started."""
+        """When a process is to be started, or to have ended."""
+        if self._child and self._killed_ns:
+            return self._killed_ns + nanoseconds(REAPED_WITHIN_S)
         return self._child.due_ns if self._child else self._retry_ns
 
     def start(self) -> None:
@@ -115,7 +117,7 @@ class Seat:
 
     def step(self, now: int) -> Loss | None:
         """Start what is due, kill what takes too long, reap what has ended."""
-        self._stuck = [child for child in self._stuck if child.exit_code() is None]
+        self._bury_the_stuck(now)
         if self._child is None:
             return None
         if self._takes_too_long():
@@ -123,12 +125,19 @@ class Seat:
         code = self._child.exit_code()
         if code is not None:
             return self._loss(code, self._cause or _own_cause(code))
-        if self._child.running and self._killed_ns and seconds_since(self._killed_ns) > REAPED_WITHIN_S:
+        if self._child.running and self._killed_ns and seconds_since(self._killed_ns) >= REAPED_WITHIN_S:
             self._stuck.append(self._child)
             self._child = None
             return self._loss(None, "stuck")
         self._child.start_if_due(now)
         return None
+
+    def _bury_the_stuck(self, now: int) -> None:
+        """The device is worth another try as soon as nobody hangs in it any more."""
+        left = [child for child in self._stuck if child.exit_code() is None]
+        if len(left) < len(self._stuck) and not left and self._retry_ns:
+            self._retry_ns = now
+        self._stuck = left
 
     def _takes_too_long(self) -> bool:
         if self.retires:

@@ -1,7 +1,8 @@
-"""Lets a worker launch a real kernel that never returns, or get an OpenCL error, once a file tells it to.
+"""Lets a worker launch a kernel that never returns, get an OpenCL error, or hang in the kernel, once told to.
 
 Python imports this at its start where the folder is on PYTHONPATH. EDGED_TEST_FAULT: a file that is taken
-away by the worker whose next job is the one; it holds `endless` or `error`.
+away by the worker whose next job is the one; it holds `endless`, `error`, or the
+path of a file to write, on a disk that is frozen.
 """
 
 import os
@@ -27,6 +28,8 @@ def break_jobs(trigger: Path) -> None:
             trigger.unlink()
             if fault == "error":
                 raise DeviceError("CL_OUT_OF_RESOURCES, as a driver says it")
+            if fault != "endless":
+                Path(fault).write_text("this never gets there")
             queue = runtime._compute
             zero = cl.Buffer(queue.context, cl.mem_flags.READ_WRITE, 4)
             cl.enqueue_fill_buffer(queue, zero, np.zeros(1, np.int32), 0, 4)

@@ -1,0 +1,64 @@
+"""A device that is given up: the next of the list serves, and the first again once it works."""
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import psutil
+import pytest
+
+from tests.e2e.daemon import Daemon, config_in, conserves, run_edged
+from tests.e2e.test_worker_faults import START_S, WITHIN_S, breakable
+from tests.eventually import eventually
+from tests.frozen_disk import disk_to_freeze
+
+
+def test_a_device_that_hangs_too_often_gives_way_to_numpy_and_serves_again_once_it_works(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trigger = breakable(tmp_path, monkeypatch)
+    workers = [{"device": "cpu"}, {"device": "numpy"}]
+    recovery = {"losses": 1, "retry_device_s": 2}
+    with run_edged(tmp_path, config=config_in(tmp_path, workers=workers, recovery=recovery)) as daemon:
+        first = device(daemon)
+        assert seconds_until(lambda: device(daemon) == "NumPy", lambda: trigger("endless")) < WITHIN_S
+        eventually(lambda: device(daemon) == first, START_S)
+        eventually(lambda: "local-1 has made way" in daemon.log(), START_S)
+        numbers = [each.seq for each in daemon.first(20)]
+        assert numbers == list(range(numbers[0], numbers[0] + 20))
+        assert conserves(daemon.stop())
+
+
+def test_a_worker_that_not_even_sigkill_ends_is_left_behind_and_the_next_device_serves(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trigger = breakable(tmp_path, monkeypatch)
+    workers = [{"device": "cpu"}, {"device": "numpy"}]
+    with (
+        disk_to_freeze(tmp_path) as disk,
+        run_edged(tmp_path, config=config_in(tmp_path, workers=workers, recovery={"retry_device_s": 2})) as daemon,
+    ):
+        first, stuck = device(daemon), daemon.child("worker")
+        disk.freeze()
+        fault = str(disk.path / "file")
+        assert seconds_until(lambda: device(daemon) == "NumPy", lambda: trigger(fault)) < WITHIN_S
+        assert stuck.status() == psutil.STATUS_DISK_SLEEP
+        eventually(lambda: f"is in use by process {stuck.pid}" in daemon.log(), START_S)
+        disk.thaw()
+        eventually(lambda: device(daemon) == first, START_S)
+        assert not stuck.is_running()
+        assert conserves(daemon.stop())
+
+
+def device(daemon: Daemon) -> str:
+    """What the next prediction was made on."""
+    return daemon.first(1)[0].model.device
+
+
+def seconds_until(condition: Callable[[], bool], fault: Callable[[], None]) -> float:
+    begin = time.monotonic()
+    fault()
+    eventually(condition, START_S)
+    took_s = time.monotonic() - begin
+    print(f"{took_s:.2f} s until another device serves")
+    return took_s
