@@ -49,9 +49,7 @@ class Choice:
         for seat in self.seats:
             loss = seat.step(now)
             if loss and loss.cause == "stuck":
-                message = (
-                    f"worker {seat.name} hangs in the kernel: it goes on holding its device until that lets it go"
-                )
+                message = f"worker {seat.name} hangs in the kernel, and holds its device until that lets it go"
                 yield Notice("worker_stuck", message, worker=seat.name)
             if loss:
                 yield self._lost(seat, loss)

@@ -100,7 +100,7 @@ def test_a_frame_of_the_wrong_size_is_lost_on_the_link_and_the_end_of_all_camera
 def test_a_camera_that_has_ended_is_not_started_again_while_another_one_goes_on(tmp_path: Path) -> None:
     run = Run(tmp_path, ["short", "steady"], ["good"])
     run.until(predictions=150)
-    assert cameras_in(tmp_path / "journal.sqlite").count("short") == 10
+    assert 1 <= cameras_in(tmp_path / "journal.sqlite").count("short") <= 10  # 20, had it been started twice
 
 
 def cameras_in(path: Path) -> list[str]:
