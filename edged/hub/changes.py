@@ -8,7 +8,20 @@ from edged.config import Config
 
 # Keys of the file that take effect at once, with all that lies below them. The others hold what is open or shared
 # for the life of a hub: sockets, the journal's file, the model that every prediction is of.
-LIVE = ("cameras", "freshness", "publish.top", "security.allow")
+LIVE = (
+    "cameras",
+    "workers",
+    "freshness",
+    "recovery",
+    "security.allow",
+    "publish.top",
+    "journal.max_predictions",
+    "journal.max_megabytes",
+    "journal.max_age_days",
+    "journal.max_wait_s",
+    "journal.sync_s",
+    "energy",
+)
 
 Values = dict[str, Any]
 
@@ -61,7 +74,7 @@ def _with_live_keys(before: Config, after: Config) -> Config:
     """`before` with the values that `after` has under the live keys."""
     values: Values = {}
     for section, _, key in (live.partition(".") for live in LIVE):
-        old, new = getattr(before, section), getattr(after, section)
+        old, new = values.get(section, getattr(before, section)), getattr(after, section)
         if old is None or new is None:  # a section that may be absent comes and goes with a restart
             continue
         values[section] = old.model_copy(update={key: getattr(new, key)}) if key else new

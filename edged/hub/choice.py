@@ -1,10 +1,11 @@
 """Which worker serves: the first of the list that works, and again an earlier one once its device is back."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from edged.errors import DeviceError, ModelError
+from edged.hub.loss import Loss
 from edged.hub.notice import Notice
-from edged.hub.seat import Loss, Seat
+from edged.hub.seat import Seat
 
 
 class Choice:
@@ -12,6 +13,7 @@ class Choice:
 
     def __init__(self, seats: Sequence[Seat]) -> None:
         self.seats = tuple(seats)
+        self._leaving: list[Seat] = []  # no longer in the list, but not yet ended
         self._index = 0
         self._ever_ready = False
         self.seat.start()
@@ -21,18 +23,39 @@ class Choice:
         """The one that serves, or should."""
         return self.seats[self._index]
 
+    @property
+    def all_seats(self) -> tuple[Seat, ...]:
+        """Those of the list, and those that leave."""
+        return (*self.seats, *self._leaving)
+
     def named(self, name: str) -> Seat | None:
         """The seat of the worker with this name."""
-        return next((seat for seat in self.seats if seat.name == name), None)
+        return next((seat for seat in self.all_seats if seat.name == name), None)
+
+    def change(self, seats: Sequence[Seat], devices: Mapping[str, str]) -> None:
+        """Another list of seats. `devices`: of those whose worker has other settings now, by name."""
+        served = self.seat
+        self._leaving = [seat for seat in self.all_seats if seat not in seats and seat.children]
+        self.seats = tuple(seats)
+        for seat in self._leaving:
+            seat.retire()
+        if served not in self.seats:
+            self._index = 0
+        for seat in self.seats:
+            if seat.name in devices:
+                seat.change(devices[seat.name])
+        for seat in self.seats[: self._index + 1]:
+            if seat.name in devices or seat is self.seat:
+                seat.start()
 
     def next_due_ns(self) -> int | None:
         """When a process must be started."""
-        return min((seat.due_ns for seat in self.seats if seat.due_ns is not None), default=None)
+        return min((seat.due_ns for seat in self.all_seats if seat.due_ns is not None), default=None)
 
     def is_ready(self, name: str) -> list[Notice]:
         """A worker has said hello: it serves where it comes before the one that did."""
         seat = self.named(name)
-        if seat is None:
+        if seat is None or seat.retires:
             return []
         seat.says_hello()
         self._ever_ready = True
@@ -46,25 +69,23 @@ class Choice:
 
     def step(self, now: int) -> Iterator[Notice]:
         """What has happened to each. Raises EdgedError where no worker can ever serve."""
-        for seat in self.seats:
+        for seat in self.all_seats:
             loss = seat.step(now)
             if loss and loss.cause == "stuck":
                 message = f"worker {seat.name} hangs in the kernel, and holds its device until that lets it go"
                 yield Notice("worker_stuck", message, worker=seat.name)
             if loss:
                 yield self._lost(seat, loss)
+        self._leaving = [seat for seat in self._leaving if seat.children]
         for seat in self.seats[: self._index]:
             if seat.due_ns is not None and now >= seat.due_ns:
                 seat.start()
 
     def _lost(self, seat: Seat, loss: Loss) -> Notice:
         what = f"worker {seat.name} {loss}"
-        index = self.seats.index(seat)
         if seat.retires:
-            seat.rest()
-            if seat is self.seat:  # it is needed again
-                seat.start()
-            return Notice("worker_retired", f"worker {seat.name} has made way for another one", worker=seat.name)
+            return self._retired(seat)
+        index = self.seats.index(seat)
         if loss.code == ModelError.exit_code and not self._ever_ready:
             raise ModelError(f"worker {seat.name} cannot use the model: its message is above")
         if index < self._index:
@@ -77,6 +98,15 @@ class Choice:
             wait_s = seat.start_again()
             what += f"; it starts again {when(wait_s)}"
         return Notice("worker_lost", what, worker=seat.name, reason=loss.cause)
+
+    def _retired(self, seat: Seat) -> Notice:
+        seat.rest()
+        if seat is self.seat:
+            seat.start()
+            message = f"worker {seat.name} has ended, and starts again with other settings"
+        else:
+            message = f"worker {seat.name} has made way for another one"
+        return Notice("worker_retired", message, worker=seat.name)
 
     def _fall_back(self, what: str, cause: str) -> Notice:
         lost = self.seat

@@ -33,7 +33,7 @@ class Journal:
         A disk that fails stops nobody: what is published is not kept until the disk works.
         """
         self._path = path
-        self._max_wait_s = settings.max_wait_s
+        self._settings = settings
         self._store = JournalStore(path, settings)
         grown = threading.Event()
         self._writer = JournalWriter(self._store, grown)
@@ -51,10 +51,15 @@ class Journal:
         elif self._store.reason and not self._store.aside:
             self._failing = self._store.reason
 
+    def set_limits(self, settings: Settings) -> None:
+        """From the next prediction on; the path stays what it was."""
+        self._settings = self._sync.settings = settings
+        self._store.set_limits(settings)
+
     def append(self, seq: int, at: float, json: bytes) -> Reason | None:
         """Commit a prediction, published at wall time `at`; None, or why it is not kept (yet: `stalled`)."""
         self.next_seq = seq + 1
-        self._failing = self._writer.write(Row(seq, at, json), self._max_wait_s)
+        self._failing = self._writer.write(Row(seq, at, json), self._settings.max_wait_s)
         self._missed += self._failing is not None
         return self._failing
 

@@ -27,6 +27,7 @@ from edged.hub.journal_lock import lock, told_apart
 
 STEP = 128  # predictions that one turn of trimming removes at most
 DAY_S = 86_400
+PAGE = 4096  # bytes, SQLite's own choice
 LOOK_S = 0.002  # how often to look whether the WAL can be folded in
 
 _INSERT = "INSERT INTO predictions (seq, at, json, crc) VALUES (?, ?, ?, ?)"
@@ -37,14 +38,13 @@ class JournalFile:
     """A SQLite file in WAL mode that this process alone writes, while others may read it.
 
     A commit survives the death of the process at once, and a power failure from the next sync on (`journal_sync`).
+    `settings` may be replaced from another thread.
     """
 
     def __init__(self, path: Path, settings: Settings) -> None:
         """Raises ConfigError where another daemon has the file, OSError, sqlite3.Error."""
         self.path = path
-        self._settings = settings
-        self._pages = settings.max_megabytes * MEGABYTE * 5 // 8 // 4096
-        self._most_wal = settings.max_megabytes * MEGABYTE // 4
+        self.settings = settings
         self._wal = wal_of(path)
         self._opened_ns = now_ns()
         with contextlib.ExitStack() as on_error:
@@ -64,7 +64,7 @@ class JournalFile:
 
     def add(self, rows: Sequence[Row]) -> None:
         """Commit all or none of them. Raises sqlite3.Error, or OSError where the WAL has grown too large."""
-        if self.wal_bytes() > self._most_wal:
+        if self.wal_bytes() > self.settings.max_megabytes * MEGABYTE // 4:
             self._wait_for_room()
         if self.last is not None and rows[0].seq <= self.last:
             raise Damaged(f"it holds number {self.last} already")
@@ -77,12 +77,13 @@ class JournalFile:
     def trim(self) -> bool:
         """Remove some of what is beyond a limit; whether there is more. Raises sqlite3.Error."""
         pages, free = self._ask("PRAGMA page_count"), self._ask("PRAGMA freelist_count")
-        over = STEP if pages - free > self._pages else self._count - self._settings.max_predictions
+        most = self.settings.max_megabytes * MEGABYTE * 5 // 8 // PAGE
+        over = STEP if pages - free > most else self._count - self.settings.max_predictions
         leaving = min(STEP, max(0, over, self._too_old()))
         if leaving:
             done = self._database.execute(_DELETE, (leaving,))
             self._count -= done.rowcount
-        if pages > self._pages and free:
+        if pages > most and free:
             self._database.execute(f"PRAGMA incremental_vacuum({STEP})").fetchall()
         return leaving == STEP or self._ask("PRAGMA page_count") < pages
 
@@ -113,7 +114,7 @@ class JournalFile:
 
         Those of this run cannot be older than it is, whatever has become of the wall clock since.
         """
-        age = self._settings.max_age_days * DAY_S
+        age = self.settings.max_age_days * DAY_S
         last = self._known if seconds_since(self._opened_ns) < age else self.last
         known = -1 if last is None else last
         rows = self._database.execute("SELECT seq, at FROM predictions ORDER BY seq LIMIT ?", (STEP,))

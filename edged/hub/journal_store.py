@@ -49,6 +49,12 @@ class JournalStore:
         # What was published before cannot be known: milliseconds since 1970 are more than any number so far.
         return round(wall_s() * 1000)
 
+    def set_limits(self, settings: Settings) -> None:
+        """From now on. For any thread."""
+        self._settings = settings
+        if file := self._file:
+            file.settings = settings
+
     def add(self, rows: Sequence[Row]) -> None:
         """Commit all of them, or none: see `reason`."""
         self._attempt(lambda file: file.add(rows))

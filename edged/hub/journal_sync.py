@@ -21,13 +21,12 @@ class JournalSync:
     It syncs the WAL alone, which is enough for SQLite to find all of it again, and folds it into the file where it
     has grown, which `grown` tells at once. What is committed during the folding keeps it from being complete, and
     so keeps SQLite from beginning the WAL anew: `finish` asks the writer to fold in that little rest, between two
-    commits.
+    commits. `settings` may be replaced; `sync_s` counts from the turn after.
     """
 
     def __init__(self, path: Path, settings: Settings, grown: threading.Event, finish: Callable[[], None]) -> None:
         self._path = path
-        self._every_s = settings.sync_s
-        self._fold_at = fold_at(settings)
+        self.settings = settings
         self._grown = grown
         self._finish = finish
         self._stopping = False
@@ -43,10 +42,10 @@ class JournalSync:
 
     def _run(self) -> None:
         while not self._stopping:
-            self._grown.wait(self._every_s)
+            self._grown.wait(self.settings.sync_s)
             self._grown.clear()
             try:
-                if self._sync() > self._fold_at:
+                if self._sync() > fold_at(self.settings):
                     self._fold()
             except (OSError, sqlite3.Error) as error:
                 if not self._fails:

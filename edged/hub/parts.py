@@ -44,6 +44,7 @@ class Parts:
     router: Router
     link: Link
     guard: Guard
+    journal: Journal
     outlet: Outlet
     cameras: Cameras
     workers: Workers
@@ -90,7 +91,7 @@ def open_parts(config: Config, limits: Limits, *, program: Sequence[str], resour
     )
     supervisor = Supervisor(config, snapshot, link_address(folder), program)
     cameras = Cameras(router, link, metrics)
-    return Parts(router, link, guard, outlet, cameras, workers, supervisor, metrics, tally, snapshot)
+    return Parts(router, link, guard, journal, outlet, cameras, workers, supervisor, metrics, tally, snapshot)
 
 
 def _router(config: Config) -> Router:

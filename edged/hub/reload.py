@@ -52,6 +52,8 @@ class Reload:
             deadline_ns=nanoseconds(freshness.deadline_s),
         )
         self._parts.workers.top = found.config.publish.top
+        self._parts.journal.set_limits(found.config.journal)
+        self._parts.supervisor.set_config(found.config)
 
 
 def _checked(path: Path) -> Config:

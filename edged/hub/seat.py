@@ -3,37 +3,18 @@
 import signal
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from edged.clock import nanoseconds, now_ns, seconds_since
 from edged.config import Recovery
-from edged.errors import OUT_OF_MEMORY, DeviceError
-from edged.hub.child import Child, describe_exit
+from edged.errors import DeviceError
+from edged.hub.child import Child
+from edged.hub.loss import Loss, own_cause
 from edged.hub.restarts import Budget
 
 REAPED_WITHIN_S = 0.5  # after SIGKILL; a process that is still there is stuck in the kernel
 RETIRES_WITHIN_S = 5.0
+LOOKED_AT_S = 0.02  # how often whether one that retires has answered its jobs
 LONGEST_WAIT_S = 3600.0
-
-KILLED = {
-    "deadline": "held a job past its deadline and was killed",
-    "device_error": "had a device that failed and was killed",
-    "start": "was not ready in time and was killed",
-    "stuck": "was killed and does not end",
-}
-
-
-@dataclass(frozen=True, slots=True)
-class Loss:
-    """The end of a worker's process. `code`: None while it is stuck; `is_final`: its device is to be given up."""
-
-    cause: str
-    code: int | None
-    is_final: bool
-
-    def __str__(self) -> str:
-        """`was killed by SIGKILL`."""
-        return KILLED.get(self.cause) or describe_exit(self.code or 0)
 
 
 class Seat:
@@ -71,6 +52,8 @@ class Seat:
     @property
     def due_ns(self) -> int | None:
         """When a process is to be started, or to have ended."""
+        if self.retires:
+            return now_ns() + nanoseconds(LOOKED_AT_S)
         if self._child and self._killed_ns:
             return self._killed_ns + nanoseconds(REAPED_WITHIN_S)
         return self._child.due_ns if self._child else self._retry_ns
@@ -94,7 +77,21 @@ class Seat:
     def rest(self) -> None:
         """It is not needed until it is started again."""
         self._child, self._retry_ns, self.retires = None, None, False
-        self._budget = Budget(self._recovery.losses, self._recovery.within_s)
+        self.set_recovery(self._recovery)
+
+    def set_recovery(self, recovery: Recovery) -> None:
+        """Losses are counted anew."""
+        self._recovery = recovery
+        self._budget = Budget(recovery.losses, recovery.within_s)
+
+    def change(self, device: str) -> None:
+        """Its worker has other settings: what has become of it by those before counts no more."""
+        self.device = device
+        self._returned, self._wait_s = False, self._recovery.retry_device_s
+        starts = self.warming_up_s is not None
+        self.retire()
+        if starts:
+            self.kill("")  # it does not listen yet
 
     def give_up(self) -> float:
         """Its device is tried again after so many seconds, twice as many each time."""
@@ -124,7 +121,7 @@ class Seat:
             self.kill("" if self.retires else "start")
         code = self._child.exit_code()
         if code is not None:
-            return self._loss(code, self._cause or _own_cause(code))
+            return self._loss(code, self._cause or own_cause(code))
         if self._child.running and self._killed_ns and seconds_since(self._killed_ns) >= REAPED_WITHIN_S:
             self._stuck.append(self._child)
             self._child = None
@@ -153,9 +150,3 @@ class Seat:
             self._returned, self._wait_s = False, self._recovery.retry_device_s
         self.ready, self._cause, self._killed_ns = False, "", None
         return Loss(cause, code, used_up or cannot_start or relapse or cause in {"start", "stuck"})
-
-
-def _own_cause(code: int) -> str:
-    if code == OUT_OF_MEMORY:
-        return "out_of_memory"
-    return "exit" if code >= 0 else "signal"

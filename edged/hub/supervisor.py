@@ -47,12 +47,12 @@ class Supervisor:
     @property
     def retiring(self) -> list[str]:
         """The workers that make way for another one: they are to be told to stop."""
-        return [seat.name for seat in self._choice.seats if seat.retires]
+        return [seat.name for seat in self._choice.all_seats if seat.retires]
 
     @property
     def children(self) -> list[Child]:
         """Every child that has a process."""
-        workers = [child for seat in self._choice.seats for child in seat.children]
+        workers = [child for seat in self._choice.all_seats for child in seat.children]
         return [*(child for child in self._cameras.values() if child.running), *workers]
 
     @property
@@ -85,6 +85,22 @@ class Supervisor:
             self._cameras[name] = self._child("camera", name, name)
         elif not self._cameras[name].running:
             self._cameras[name].due_ns = now_ns()
+
+    def set_config(self, config: Config) -> None:
+        """Workers with other settings than before start again; cameras come and go one by one."""
+        before, self._config = self._config, config
+        for seat in self._choice.all_seats:
+            seat.set_recovery(config.recovery)
+        if (config.workers, config.energy) == (before.workers, before.energy):
+            return
+        same = config.energy == before.energy
+        changed = {
+            _name(index): worker.device
+            for index, worker in enumerate(config.workers)
+            if not (same and before.workers[index : index + 1] == (worker,))
+        }
+        seats = [self._choice.named(_name(index)) or self._seat(index) for index in range(len(config.workers))]
+        self._choice.change(seats, changed)
 
     def kill_worker(self, name: str, cause: str = "") -> None:
         """It hangs. `cause`: `deadline` or `device_error`; else its own end says why. `step` will tell."""
@@ -119,8 +135,13 @@ class Supervisor:
             yield Notice("camera_lost", message, camera=name)
 
     def _seat(self, index: int) -> Seat:
-        worker, name = self._config.workers[index], f"local-{index}"
+        worker, name = self._config.workers[index], _name(index)
         return Seat(name, worker.device, self._config.recovery, lambda: self._child("worker", name, str(index)))
 
     def _child(self, verb: str, name: str, argument: str) -> Child:
         return Child(f"{verb}/{name}", (*self._program, verb, argument, *self._where))
+
+
+def _name(index: int) -> str:
+    """Of a worker, by its place in the list."""
+    return f"local-{index}"

@@ -90,3 +90,28 @@ def test_nobody_to_tell_is_said(tmp_path: Path) -> None:
     done = edged("reload", tmp_path / "edged.yaml", env={"XDG_STATE_HOME": str(tmp_path)})
     assert done.returncode == 1
     assert "no edged runs by" in done.stderr
+
+
+def test_a_worker_with_other_settings_is_started_again_by_them(
+    daemon: Daemon,
+) -> None:
+    before = daemon.child("worker")
+    workers = [{"device": "numpy", "credit": 1}, {"device": "numpy"}]
+    code, words = reload(daemon, workers=workers, recovery={"losses": 5}, journal={"max_predictions": 5000})
+    assert (code, "settings: workers, recovery.losses, journal.max_predictions" in words) == (0, True)
+    eventually(lambda: not before.is_running())
+    assert daemon.first(1)
+    assert "worker local-0 has ended, and starts again with other settings" in daemon.log()
+    assert len(eventually(lambda: two_children(daemon))) == 2
+    assert conserves(daemon.stop())
+
+
+def test_the_device_that_serves_is_taken_out_of_the_list(tmp_path: Path) -> None:
+    workers = [{"device": "no such device"}, {"device": "numpy"}]
+    with run_edged(tmp_path, config=config_in(tmp_path, workers=workers)) as daemon:
+        daemon.first(1)
+        assert reload(daemon, workers=[{"device": "numpy"}])[0] == 0
+        eventually(lambda: "worker local-0 is ready" in daemon.log())
+        assert daemon.first(1)
+        assert len(eventually(lambda: two_children(daemon))) == 2
+        assert conserves(daemon.stop())

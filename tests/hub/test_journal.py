@@ -112,6 +112,13 @@ def test_the_oldest_go_first(path: Path) -> None:
     assert 1000 <= len(kept) <= 1000 + TRIM_EVERY
 
 
+def test_limits_may_change_while_it_is_open(path: Path) -> None:
+    with a_journal(path, max_predictions=2000) as journal:
+        fill(journal, 2000)
+        journal.set_limits(Settings(max_wait_s=PATIENT_S, max_predictions=1000))
+        eventually(lambda: len(numbers(path)) <= 1000)
+
+
 def test_what_is_too_old_goes(path: Path) -> None:
     with a_journal(path) as journal:
         fill(journal, 10, at=time.time() - 3 * DAY_S)

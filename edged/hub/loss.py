@@ -1,0 +1,33 @@
+"""The end of a worker's process, and why."""
+
+from dataclasses import dataclass
+
+from edged.errors import OUT_OF_MEMORY
+from edged.hub.child import describe_exit
+
+KILLED = {
+    "deadline": "held a job past its deadline and was killed",
+    "device_error": "had a device that failed and was killed",
+    "start": "was not ready in time and was killed",
+    "stuck": "was killed and does not end",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Loss:
+    """The end of a worker's process. `code`: None while it is stuck; `is_final`: its device is to be given up."""
+
+    cause: str
+    code: int | None
+    is_final: bool
+
+    def __str__(self) -> str:
+        """`was killed by SIGKILL`."""
+        return KILLED.get(self.cause) or describe_exit(self.code or 0)
+
+
+def own_cause(code: int) -> str:
+    """Why a worker ended that nobody has killed."""
+    if code == OUT_OF_MEMORY:
+        return "out_of_memory"
+    return "exit" if code >= 0 else "signal"
