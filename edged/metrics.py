@@ -101,7 +101,8 @@ class Metrics:
         self.journal_bytes = gauge("edged_journal_bytes", "What the files of the journal take on the disk.")
         self.peers_rejected = counter(
             "edged_peers_rejected_total",
-            "Connections that were refused or cut off, by the key of the config that holds the address.",
+            "Connections that were refused or cut off, by the key of the config that holds the address; "
+            "link: cameras' and workers'.",
             ["endpoint", "reason"],
         )
         self.insecure = gauge(

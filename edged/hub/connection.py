@@ -3,6 +3,7 @@
 import contextlib
 import fcntl
 import os
+import select
 import socket
 import struct
 import termios
@@ -73,7 +74,7 @@ class Connection:
     def why_dropped(self) -> str:
         """libzmq has dropped the connection: the reason, or nothing where the peer itself has left."""
         if not self._is_tcp:
-            return ""
+            return "" if self._has_hung_up() else "stalled" if self._waiting() else "malformed"
         info = self._info()
         if info[0] != _ESTABLISHED:
             return ""
@@ -99,6 +100,11 @@ class Connection:
 
     def _info(self) -> bytes:
         return self._socket.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 192) if self._is_tcp else b""
+
+    def _has_hung_up(self) -> bool:
+        poll = select.poll()
+        poll.register(self._socket, 0)
+        return bool(poll.poll(0))
 
     def _waiting(self) -> int:
         (waiting,) = struct.unpack("i", fcntl.ioctl(self._socket, termios.TIOCOUTQ, b"\0" * 4))

@@ -19,6 +19,7 @@ OF_PROTOCOL_ERROR: dict[int, str] = {
     zmq.PROTOCOL_ERROR_ZMTP_MECHANISM_MISMATCH: "no_key",
 }
 TOLD = "told"  # by Zap, which knows the key
+UNSEEN = "an address that had gone"
 
 
 class Endpoint:
@@ -94,8 +95,8 @@ class Endpoint:
     def _disconnected(self, descriptor: int) -> None:
         failure, self._failure = self._failure, ""
         connection = self._connections.get(descriptor)
-        if connection and not connection.is_cut and failure != TOLD and (reason := connection.why_dropped()):
-            self._rejections.add(self.name, failure or reason, connection.host)
+        if failure != TOLD and (reason := _why(connection, failure)):
+            self._rejections.add(self.name, reason, connection.host if connection else UNSEEN)
         self._forget(descriptor)
 
     def _cut(self, connection: Connection, reason: str) -> None:
@@ -106,3 +107,12 @@ class Endpoint:
     def _forget(self, descriptor: int) -> None:
         if connection := self._connections.pop(descriptor, None):
             connection.close()
+
+
+def _why(connection: Connection | None, failure: str) -> str:
+    """What to count the end of a connection as; nothing where the peer has left, or was cut off and counted."""
+    if connection is None:  # it had gone before there was a look at it
+        return "at_once" if failure in {"", "silent"} else failure
+    if connection.is_cut or not (reason := connection.why_dropped()):
+        return ""
+    return failure or reason

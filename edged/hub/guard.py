@@ -127,7 +127,8 @@ class Guard:
         if self._cut_all.is_set():
             self._cut_all.clear()
             for endpoint in self._endpoints:
-                endpoint.cut_all()
+                if endpoint.name in self._zap.encrypted:
+                    endpoint.cut_all()
         while not self._to_cut.empty():
             name, descriptor, reason = self._to_cut.get()
             for endpoint in self._endpoints:

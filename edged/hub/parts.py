@@ -76,7 +76,7 @@ def open_parts(config: Config, limits: Limits, *, program: Sequence[str], resour
     )
     snapshot = snapshot_path(folder)
     save_config(config, snapshot)
-    link = Link(context, link_address(folder))
+    link = Link(context, link_address(folder), guard)
     outlet = Outlet(config.node, publisher, journal, metrics, tally)
     outlet.tell_of_the_journal()
     _say_what_is_open(config, metrics)

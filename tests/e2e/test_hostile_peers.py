@@ -1,20 +1,28 @@
 """Peers that mean harm, or are broken: the hub stays small, cuts them off, counts them and serves the others."""
 
+import random
 import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import ExitStack
 from itertools import pairwise
 
 import psutil
 import pytest
 import zmq
 
+from edged.hub.private import link_address
+from edged.hub.rejections import REASONS
+from edged.paths import runtime_directory
 from tests.e2e.daemon import START_S, Daemon, run_edged
 from tests.e2e.test_access import listening, rejected
+from tests.e2e.zmtp import COMMAND, GREETING, MORE, connected, frame, header, is_cut, ready, send_until_cut
 from tests.eventually import eventually
 
 MIB = 1 << 20
+ENDPOINTS = {"publish.address": "SUB", "publish.replay": "DEALER", "link": "DEALER"}  # and who connects there
+NOISE = random.Random(7).randbytes(4096)  # noqa: S311
 GROWTH = 48 * MIB  # of the hub's memory, at most, whatever a peer does
 SUBSCRIBER = "import sys, zmq; s = zmq.Context().socket(zmq.SUB); s.subscribe(''); s.connect(sys.argv[1]); s.recv(); print(1, flush=True); s.poll()"  # noqa: E501
 
@@ -45,6 +53,18 @@ def is_rejected(daemon: Daemon, reason: str, endpoint: str, before: float) -> No
     eventually(lambda: rejected(daemon, reason, endpoint) > before, START_S)
 
 
+def all_rejected(daemon: Daemon, endpoint: str) -> float:
+    """For any reason: it depends on how soon the guard looks."""
+    return sum(rejected(daemon, reason, endpoint) for reason in REASONS)
+
+
+def address_of(daemon: Daemon, endpoint: str) -> str:
+    if endpoint == "link":
+        return link_address(runtime_directory(daemon.folder / "edged/test/journal.sqlite"))
+    section, key = endpoint.split(".")
+    return str(daemon.config[section][key])
+
+
 def test_a_peer_with_a_hundred_thousand_topics_is_cut_off(daemon: Daemon) -> None:
     before = rejected(daemon, "too_much")
     with zmq.Context() as context, context.socket(zmq.SUB) as peer:
@@ -53,6 +73,15 @@ def test_a_peer_with_a_hundred_thousand_topics_is_cut_off(daemon: Daemon) -> Non
         for number in range(100_000):
             peer.subscribe(f"topic/{number}")
         is_rejected(daemon, "too_much", "publish.address", before)
+
+
+def test_a_peer_with_topics_of_a_megabyte_is_cut_off(daemon: Daemon) -> None:
+    before = all_rejected(daemon, "publish.address")
+    for _ in range(20):
+        with connected(daemon.address) as peer:  # libzmq's own SUB does not survive such a topic
+            send_until_cut(peer, ready("SUB") + frame(b"\1" + bytes(MIB)), 1)
+            assert is_cut(peer)
+    eventually(lambda: all_rejected(daemon, "publish.address") == before + 20, START_S)
 
 
 def test_a_request_that_is_none_ends_the_connection(daemon: Daemon) -> None:
@@ -75,3 +104,54 @@ def test_a_subscriber_that_stops_reading_is_cut_off(daemon: Daemon) -> None:
             is_rejected(daemon, "stalled", "publish.address", before)
         finally:
             peer.kill()
+
+
+@pytest.mark.parametrize("endpoint", ENDPOINTS)
+def test_random_bytes_end_the_connection(daemon: Daemon, endpoint: str) -> None:
+    before = all_rejected(daemon, endpoint)
+    for start in (b"", GREETING[:10], GREETING, ready(ENDPOINTS[endpoint]) + b"\xff"):
+        with connected(address_of(daemon, endpoint)) as peer:
+            peer.sendall(start + NOISE)
+            assert is_cut(peer)
+    eventually(lambda: all_rejected(daemon, endpoint) == before + 4, START_S)
+
+
+def test_who_does_not_end_his_handshake_is_cut_off(daemon: Daemon) -> None:
+    before = {endpoint: rejected(daemon, "silent", endpoint) for endpoint in ENDPOINTS}
+    with ExitStack() as peers:
+        for endpoint in ENDPOINTS:
+            for start in (b"", GREETING[:1], GREETING[:10], GREETING, ready("SUB")[:-1]):
+                peer = peers.enter_context(connected(address_of(daemon, endpoint)))
+                peer.sendall(start)
+        for endpoint in ENDPOINTS:
+            eventually(lambda: rejected(daemon, "silent", endpoint) == before[endpoint] + 5, START_S)  # noqa: B023
+
+
+@pytest.mark.parametrize("endpoint", ENDPOINTS)
+def test_a_message_that_is_too_large_is_not_even_begun(daemon: Daemon, endpoint: str) -> None:
+    before = all_rejected(daemon, endpoint)
+    for size in (1 << 31, 1 << 40, (1 << 63) - 1, (1 << 64) - 1):
+        with connected(address_of(daemon, endpoint)) as peer:
+            peer.sendall(ready(ENDPOINTS[endpoint]) + header(size))
+            assert is_cut(peer)
+    eventually(lambda: all_rejected(daemon, endpoint) == before + 4, START_S)
+
+
+@pytest.mark.parametrize("endpoint", ["publish.address", "publish.replay"])
+@pytest.mark.parametrize("part", [frame(bytes(1000), MORE), frame(b"\x04PING\0\0" + bytes(16), COMMAND)])
+def test_parts_and_commands_without_end_are_cut_off(daemon: Daemon, endpoint: str, part: bytes) -> None:
+    before = all_rejected(daemon, endpoint)
+    with connected(address_of(daemon, endpoint)) as peer:
+        peer.sendall(ready(ENDPOINTS[endpoint]))
+        assert send_until_cut(peer, part * 1000, 1000) < 1000
+        eventually(lambda: all_rejected(daemon, endpoint) == before + 1, START_S)
+
+
+@pytest.mark.parametrize("parts", [[b"{"], [b"", NOISE], [b'{"kind":"stop"}' * 1000, b"x"], [b"x"] * 1000])
+def test_what_is_no_message_of_a_child_ends_the_connection(daemon: Daemon, parts: list[bytes]) -> None:
+    before = rejected(daemon, "malformed", "link")
+    with zmq.Context() as context, context.socket(zmq.DEALER) as peer:
+        peer.setsockopt(zmq.LINGER, 0)
+        peer.connect(address_of(daemon, "link"))
+        peer.send_multipart(parts)
+        is_rejected(daemon, "malformed", "link", before)

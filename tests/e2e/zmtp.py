@@ -1,0 +1,60 @@
+"""ZMTP 3 (rfc.zeromq.org/spec/23) by hand, for peers that libzmq would never be."""
+
+import socket
+import struct
+from contextlib import suppress
+from urllib.parse import urlsplit
+
+GREETING = b"\xff" + bytes(8) + b"\x7f" + b"\x03\x00" + b"NULL".ljust(20, b"\0") + bytes(32)
+MORE = 1
+COMMAND = 4
+
+
+def connected(address: str) -> socket.socket:
+    """A plain connection to a `tcp://`, `ipc://` or `host:port` address."""
+    if address.startswith("ipc://"):
+        peer = socket.socket(socket.AF_UNIX)
+        peer.connect(address.removeprefix("ipc://"))
+        return peer
+    parts = urlsplit(address if "://" in address else f"tcp://{address}")
+    return socket.create_connection((parts.hostname, parts.port))
+
+
+def frame(body: bytes, flags: int = 0) -> bytes:
+    """One frame; `flags`: MORE, COMMAND."""
+    return header(len(body), flags) + body
+
+
+def header(size: int, flags: int = 0) -> bytes:
+    """Of a frame that claims to be of `size` bytes."""
+    return bytes([flags, size]) if size < 256 else struct.pack(">BQ", flags | 2, size)
+
+
+def ready(kind: str) -> bytes:
+    """Greeting and READY of a socket of that kind."""
+    properties = b"\x0bSocket-Type" + struct.pack(">I", len(kind)) + kind.encode()
+    return GREETING + frame(b"\x05READY" + properties, COMMAND)
+
+
+def send_until_cut(peer: socket.socket, data: bytes, times: int) -> int:
+    """How often `data` was sent before the other side had enough; a blocked connection counts as that."""
+    peer.settimeout(20)
+    sent = 0
+    with suppress(OSError):
+        for _ in range(times):
+            peer.sendall(data)
+            sent += 1
+    return sent
+
+
+def is_cut(peer: socket.socket, within_s: float = 20) -> bool:
+    """Whether the other side ends the connection, whatever it says before."""
+    peer.settimeout(within_s)
+    try:
+        while peer.recv(65536):
+            pass
+    except ConnectionError:
+        return True
+    except TimeoutError:
+        return False
+    return True
