@@ -13,8 +13,9 @@ import zmq
 from edged import log
 from edged.address import ZMQ_ADDRESS
 from edged.cli.numbers import ago, positive
+from edged.client.received import Arrival
 from edged.client.sockets import curve_of
-from edged.client.stream import Arrival, Stream
+from edged.client.stream import Stream
 from edged.config import Publish
 from edged.messages import Prediction
 

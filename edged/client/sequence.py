@@ -16,18 +16,24 @@ class Sequence:
         self._boot = self._boot or boot
         return boot == self._boot
 
-    def begin(self, boot: str, first_seq: int) -> None:
+    def begin(self, boot: str, first_seq: int) -> bool:
         """The node says that this start of it counts from `first_seq`.
 
-        Where that is a number that was there before, the node has lost (the end of) its journal.
+        True where that is a number that was there before: the node has lost (the end of) its journal.
         """
-        if not self.knows(boot) and self.last is not None:
-            self.last = min(self.last, first_seq - 1)
+        rewound = not self.knows(boot) and self.last is not None and self.last >= first_seq
+        if rewound:
+            self.last = first_seq - 1
         self._boot = boot
+        return rewound
 
     def missing(self, seq: int) -> tuple[int, int] | None:
         """First and last number up to `seq` that have not been handed out."""
         return None if self.last is None or seq <= self.last else (self.last + 1, seq)
+
+    def is_next(self, seq: int) -> bool:
+        """Whether `seq` is the one to be handed out now."""
+        return self.last is None or seq == self.last + 1
 
     def is_new(self, seq: int) -> bool:
         """Whether `seq` has not been handed out."""

@@ -2,41 +2,34 @@
 
 import logging
 import time
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Generator, Iterator
 
 import zmq
-from pydantic import ValidationError
 
-from edged.address import is_ipc
+from edged.client.complaint import Complaint
 from edged.client.handshake import Handshakes
-from edged.client.replay import fetch
+from edged.client.received import Arrival, decoded
+from edged.client.replay import fetch, next_port, same_host
 from edged.client.sequence import Sequence
 from edged.client.sockets import Context, Curve, unconnected
 from edged.clock import wall_s
 from edged.errors import MessageError
-from edged.messages import Prediction, ReplayRequest, Status, prediction_from_json
+from edged.messages import ReplayRequest, Status
 
 log = logging.getLogger("edged.client")
 
 QUEUED = 1000  # messages that may wait for us; what is lost beyond is fetched
 TICK_MS = 100
 REFUSED_S = 1.0  # from one attempt to the next, where the hub refuses us
-
-
-@dataclass(frozen=True, slots=True)
-class Arrival:
-    """A prediction, and the JSON that it came as."""
-
-    prediction: Prediction
-    json: bytes
+FETCH_AGAIN_S = 1.0  # meanwhile what comes is read: it may tell that the hub answers elsewhere now
 
 
 class Stream:
     """Subscribes to every prediction of a hub: the numbers count all cameras together, so a gap shows only there.
 
     ZeroMQ's PUB drops what a slow subscriber does not take; this class sees the gap in the numbers, in the next
-    prediction or in the status of each second, and fetches it from the journal.
+    prediction or in the status of each second, and fetches it from the journal. Until it has it, or the hub says
+    that it is gone, it hands out nothing newer: what comes meanwhile is let go, and fetched with the rest.
     """
 
     def __init__(
@@ -53,7 +46,7 @@ class Stream:
 
         `since_s`: begin with what was published so many seconds ago. `curve`: our keys, where there are any.
         """
-        self.replay = replay or _next_port(address)
+        self.replay = replay or next_port(address)
         self._learn_replay = replay is None
         self._context = context
         self._address = address
@@ -62,6 +55,9 @@ class Stream:
         self._curve = curve
         self._topic = f"edged/{node}/" if node else "edged/"
         self._refusal = self._told = ""
+        self._unanswered = Complaint()
+        self._malformed = Complaint()
+        self._fetch_at_s = 0.0
         self._connect()
 
     def close(self) -> None:
@@ -90,27 +86,24 @@ class Stream:
     def arrivals(self) -> Iterator[Arrival | None]:
         """Predictions for ever; None now and then while there are none, so that the caller can look at the clock.
 
-        Raises MessageError for what no edged of this schema has sent.
+        What no edged of this schema has sent is left out, and told.
         """
         while True:
             if not self._socket.poll(TICK_MS):
                 self._connect_again_if_refused()
                 yield None
                 continue
-            topic, json = self._received()
-            match topic.rpartition(b"/")[2]:
-                case b"prediction":
-                    yield from self._prediction(Arrival(prediction_from_json(json), json))
-                case b"status":
-                    yield from self._status(_status_from(json))
-
-    def _received(self) -> tuple[bytes, bytes]:
-        parts = self._socket.recv_multipart()
-        if len(parts) != 2:
-            raise MessageError(
-                f"{self._address} sends {len(parts)} parts in place of topic and JSON: is it edged?"
-            )
-        return parts[0], parts[1]
+            try:
+                message = decoded(self._socket.recv_multipart())
+            except MessageError as error:
+                self._malformed.say(f"a message from {self._address} is left out: {error}")
+                continue
+            match message:
+                case Arrival():
+                    yield from self._prediction(message)
+                case Status():
+                    yield from self._status(message)
+                    yield None
 
     def _prediction(self, arrival: Arrival) -> Iterator[Arrival]:
         prediction = arrival.prediction
@@ -118,15 +111,16 @@ class Stream:
         if (sequence.last is None and self._since is not None) or not sequence.knows(prediction.boot):
             return  # the next status begins, and fetches this one too
         yield from self._fill(prediction.node, prediction.seq - 1)
-        if sequence.is_new(prediction.seq):
+        if sequence.is_next(prediction.seq):
             sequence.last = prediction.seq
             yield arrival
 
     def _status(self, status: Status) -> Iterator[Arrival]:
         if self._learn_replay:
-            self.replay = _same_host(self._address, status.replay)
+            self.replay = same_host(self._address, status.replay)
         sequence = self._nodes.setdefault(status.node, Sequence())
-        sequence.begin(status.boot, status.first_seq)
+        if sequence.begin(status.boot, status.first_seq):
+            log.warning("%s has lost its journal and counts anew from %d", status.node, status.first_seq)
         if sequence.last is None:
             yield from self._begin(status, sequence)
         yield from self._fill(status.node, status.last_seq)
@@ -135,54 +129,44 @@ class Stream:
         if self._since is None:
             sequence.last = status.last_seq
             return
-        sequence.last = -1
-        yield from self._fetch(sequence, ReplayRequest(since=self._since, last_seq=max(0, status.last_seq)))
-        sequence.last = max(sequence.last, status.last_seq)
+        request = ReplayRequest(since=self._since, last_seq=max(0, status.last_seq))
+        if (yield from self._fetch(sequence, request)) is not None:
+            sequence.last = max(status.last_seq, -1 if sequence.last is None else sequence.last)
 
     def _fill(self, node: str, newest: int) -> Iterator[Arrival]:
-        """Fetch what is missing up to `newest`; what cannot be had is lost, and told."""
+        """Fetch what is missing up to `newest`; what the hub has no more is lost, and told."""
         sequence = self._nodes[node]
         missing = sequence.missing(newest)
         if missing is None:
             return
         first, last = missing
-        found = 0
-        for arrival in self._fetch(sequence, ReplayRequest(first_seq=first, last_seq=last)):
-            found += 1
-            yield arrival
+        found = yield from self._fetch(sequence, ReplayRequest(first_seq=first, last_seq=last))
+        if found is None:
+            return
         if lost := last - first + 1 - found:
             log.warning(
-                "%d predictions of %s (of %d to %d) are lost: its journal has them not", lost, node, first, last
+                "%d predictions of %s (of %d to %d) are lost: its journal has them no more",
+                lost,
+                node,
+                first,
+                last,
             )
         sequence.last = last
 
-    def _fetch(self, sequence: Sequence, request: ReplayRequest) -> Iterator[Arrival]:
+    def _fetch(self, sequence: Sequence, request: ReplayRequest) -> Generator[Arrival, None, int | None]:
+        """How many came; None where not all that there are did, and it must be tried again."""
+        if time.monotonic() < self._fetch_at_s:
+            return None
+        found = 0
         try:
-            for json in fetch(self._context, self.replay, request, self._curve):
-                prediction = prediction_from_json(json)
-                if sequence.is_new(prediction.seq):
-                    sequence.last = prediction.seq
-                    yield Arrival(prediction, json)
-        except TimeoutError as error:
-            log.warning("what was missed cannot be fetched: %s", error)
-
-
-def _status_from(json: bytes) -> Status:
-    try:
-        return Status.model_validate_json(json)
-    except ValidationError:
-        raise MessageError("a status that does not fit the schema: another version of edged?") from None
-
-
-def _next_port(address: str) -> str:
-    """Where a hub answers replay requests unless it is told otherwise."""
-    host, _, port = address.rpartition(":")
-    return f"{host}:{int(port) + 1}" if port.isdigit() else address
-
-
-def _same_host(address: str, replay: str) -> str:
-    """The port of `replay` on the host of `address`: a hub may know itself by a name that is of no use to us."""
-    if is_ipc(address) or is_ipc(replay):
-        return replay
-    host, port = address.rpartition(":")[0], replay.rpartition(":")[2]
-    return f"{host}:{port}"
+            for arrival in fetch(self._context, self.replay, request, self._curve):
+                if sequence.is_new(arrival.prediction.seq):
+                    sequence.last = arrival.prediction.seq
+                    found += 1
+                    yield arrival
+        except (TimeoutError, MessageError) as error:
+            self._fetch_at_s = time.monotonic() + FETCH_AGAIN_S
+            self._unanswered.say(f"what was missed cannot be fetched yet, and is tried again: {error}")
+            return None
+        self._unanswered.settle()
+        return found

@@ -38,7 +38,6 @@ def subscribe(
 
     Raises:
         ConfigError: a key file that cannot be used.
-        MessageError: what comes is not what this version of edged publishes.
         TimeoutError: see `timeout_s`.
     """
     curve = curve_of(key, server_key)

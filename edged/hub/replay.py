@@ -20,6 +20,9 @@ ENDPOINT = "publish.replay"
 QUEUED = 2  # requests and answers of one subscriber, which may be a megabyte each
 LOOK_MS = 200  # how often to look whether to stop
 STOP_S = 1.0
+NOTHING = (  # where there is no journal: who asked must not wait for it
+    ReplayAnswer(predictions=0, first_kept=None, last_kept=None, more=False).model_dump_json().encode()
+)
 
 
 class Replay:
@@ -65,7 +68,8 @@ class Replay:
         inode = self._reader.inode()
         try:
             request = ReplayRequest.model_validate_json(b"".join(part.bytes for part in parts))
-            self._socket.send_multipart([peer, *_answer(self._reader, request)], zmq.NOBLOCK)
+            answer = [NOTHING] if inode is None else _answer(self._reader, request)
+            self._socket.send_multipart([peer, *answer], zmq.NOBLOCK)
             self.answered += 1
         except zmq.Again:
             log.debug("a subscriber that does not take its answers gets none")

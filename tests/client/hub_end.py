@@ -48,6 +48,10 @@ class HubEnd:
             if sent:
                 self._publisher.prediction(camera, json)
 
+    def garble(self, *parts: bytes) -> None:
+        """What no hub sends."""
+        self._publisher._socket.send_multipart(parts)
+
     def status(self) -> None:
         self._publisher.status(self.first_seq, self.next_seq - 1, {})
 

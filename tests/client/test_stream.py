@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.camera.proxy import Proxy
 from tests.client.hub_end import Addresses, HubEnd, Listener, a_hub
 from tests.eventually import eventually
 
@@ -129,3 +130,63 @@ def test_a_hub_that_has_lost_its_journal_counts_anew_and_nothing_of_it_is_missed
         with a_hub(tmp_path / "after", where) as hub:
             hub.publish(3)
             eventually(lambda: hub.serve() and listener.numbers[before:] == [0, 1, 2])
+
+
+def test_nothing_newer_is_handed_out_before_a_gap_is_filled_however_long_that_takes(
+    tmp_path: Path, where: Addresses, caplog: pytest.LogCaptureFixture
+) -> None:
+    with Proxy(port_of(where.replay)) as proxy:
+        through = f"tcp://127.0.0.1:{proxy.port}"
+        with Listener(where.stream, replay=through) as listener:
+            with a_hub(tmp_path, where) as hub:
+                connected(hub, listener)
+                arrives(hub, listener)
+                before = listener.numbers
+                proxy.swallow()
+                hub.publish(5, sent=False)
+                hub.publish(3)
+                eventually(lambda: hub.serve() and "is tried again" in caplog.text)
+                assert listener.numbers == before
+            proxy.cut()
+            with a_hub(tmp_path, where) as hub:
+                hub.publish(2)
+                proxy.let_through()
+                arrives(hub, listener)
+    assert "lost" not in caplog.text
+
+
+@pytest.mark.parametrize("garbage", [
+    (b"edged/test/door/prediction", b"{"),
+    (b"edged/test/door/prediction", b'{"schema": 1}'),
+    (b"edged/test/status", b"\xff"),
+    (b"edged/test/status",),
+    (b"edged/test/door/prediction", b"{}", b"{}"),
+    (b"edged/",),
+])  # fmt: skip
+def test_a_message_that_makes_no_sense_is_told_and_left_out(
+    hub: HubEnd, where: Addresses, garbage: tuple[bytes, ...], caplog: pytest.LogCaptureFixture
+) -> None:
+    with Listener(where.stream) as listener:
+        connected(hub, listener)
+        for _ in range(3):
+            hub.publish(sent=False)  # the garbage has come in its place
+            hub.garble(*garbage)
+            hub.publish()
+        arrives(hub, listener)
+    assert caplog.text.count("is left out") == 1
+
+
+def test_a_hub_without_a_journal_says_so_and_its_predictions_go_on(
+    tmp_path: Path, where: Addresses, hub: HubEnd, caplog: pytest.LogCaptureFixture
+) -> None:
+    with Listener(where.stream) as listener:
+        connected(hub, listener)
+        (tmp_path / "journal.sqlite").rename(tmp_path / "elsewhere")
+        hub.publish(2, sent=False)
+        hub.publish(2)
+        eventually(lambda: hub.serve() and listener.numbers[-1:] == [hub.next_seq - 1])
+    assert "2 predictions of test" in caplog.text
+
+
+def port_of(address: str) -> int:
+    return int(address.rpartition(":")[2])

@@ -16,7 +16,7 @@ from tests.e2e.daemon import START_S, Daemon
 from tests.e2e.test_camera_faults import MAX_AGE_S, watched
 from tests.eventually import eventually
 
-COUNT = int(os.environ.get("EDGED_DISCONNECTS", "6"))
+COUNT = int(os.environ.get("EDGED_DISCONNECTS", "5"))
 WARM = max(2, COUNT // 10)  # what is allocated once has been by then
 KILL_EVERY = 5
 GROWN_MB = 8

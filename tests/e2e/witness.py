@@ -62,14 +62,15 @@ class RawSubscriber(threading.Thread):
 class Client(threading.Thread):
     """`edged.client.subscribe`, as another program uses it."""
 
-    def __init__(self, address: str) -> None:
+    def __init__(self, address: str, replay: str | None = None) -> None:
         super().__init__(name="client", daemon=True)
         self.seen: list[Prediction] = []
         self._address = address
+        self._replay = replay
         self._end = threading.Event()
 
     def run(self) -> None:
-        for prediction in subscribe(self._address):
+        for prediction in subscribe(self._address, replay=self._replay):
             self.seen.append(prediction)
             if self._end.is_set():
                 break
