@@ -284,7 +284,9 @@ class Prediction(Published):
     boot: str
     seq: Count
     camera: str
-    frame: Count
+    frame: Count = Field(
+        description="Its number among all pictures of the camera, from 0; anew when its process starts again"
+    )
     captured_at: float
     published_at: float
     model: PredictionModel
