@@ -25,7 +25,6 @@ ALLOWED_SKIPS = (
     "no camera device",
     "no power sensor",
     "no Intel runtime",
-    "no loop device can be mounted here",
 )
 
 

@@ -7,10 +7,12 @@ from pathlib import Path
 import psutil
 import pytest
 
+from tests.disks import a_small_disk, an_ext4, fill, frozen
 from tests.e2e.daemon import Daemon, config_in, conserves, run_edged
 from tests.e2e.test_worker_faults import START_S, WITHIN_S, breakable
 from tests.eventually import eventually
-from tests.frozen_disk import disk_to_freeze
+
+STUCK_S = WITHIN_S + 1  # SIGKILL gets its time first
 
 
 def test_a_device_that_hangs_too_often_gives_way_to_numpy_and_serves_again_once_it_works(
@@ -35,19 +37,27 @@ def test_a_worker_that_not_even_sigkill_ends_is_left_behind_and_the_next_device_
     trigger = breakable(tmp_path, monkeypatch)
     workers = [{"device": "cpu"}, {"device": "numpy"}]
     with (
-        disk_to_freeze(tmp_path) as disk,
+        an_ext4(tmp_path) as disk,
         run_edged(tmp_path, config=config_in(tmp_path, workers=workers, recovery={"retry_device_s": 2})) as daemon,
     ):
         first, stuck = device(daemon), daemon.child("worker")
-        disk.freeze()
-        fault = str(disk.path / "file")
-        assert seconds_until(lambda: device(daemon) == "NumPy", lambda: trigger(fault)) < WITHIN_S
-        assert stuck.status() == psutil.STATUS_DISK_SLEEP
-        eventually(lambda: f"is in use by process {stuck.pid}" in daemon.log(), START_S)
-        disk.thaw()
+        with frozen(disk):
+            fault = str(disk / "file")
+            assert seconds_until(lambda: device(daemon) == "NumPy", lambda: trigger(fault)) < STUCK_S
+            assert stuck.status() == psutil.STATUS_DISK_SLEEP
+            eventually(lambda: f"is in use by process {stuck.pid}" in daemon.log(), START_S)
         eventually(lambda: device(daemon) == first, START_S)
         assert not stuck.is_running()
         assert conserves(daemon.stop())
+
+
+def test_a_full_disk_under_the_caches_costs_no_more_than_a_slow_start(tmp_path: Path) -> None:
+    with a_small_disk(tmp_path / "cache") as disk:
+        fill(disk)
+        with run_edged(tmp_path, config=config_in(tmp_path, workers=[{"device": "cpu"}])) as daemon:
+            assert device(daemon) != "NumPy"
+            assert "No space left on device" in daemon.log()
+            assert conserves(daemon.stop())
 
 
 def device(daemon: Daemon) -> str:

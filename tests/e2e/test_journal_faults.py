@@ -8,8 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import pytest
-
+from tests.disks import a_small_disk, an_ext4, fill, frozen, mounted
 from tests.e2e.daemon import START_S, SYNTHETIC, Daemon, config_in, conserves, run_edged
 from tests.e2e.witness import RawSubscriber, journal_of
 from tests.eventually import eventually
@@ -21,41 +20,6 @@ CROWDED_S = 1.0  # what a busy machine may add to a prediction's way
 def journal_in(folder: Path, disk: Path) -> dict[str, Any]:
     journal = {"path": str(disk / "journal.sqlite"), "max_megabytes": 8, "max_wait_s": MAX_WAIT_S}
     return config_in(folder, cameras={"demo": {**SYNTHETIC, "fps": 20}}, journal=journal)
-
-
-@contextmanager
-def mounted(where: Path, *arguments: str) -> Iterator[Path]:
-    """A file system at `where`; the test is skipped where this user may not mount."""
-    if os.geteuid():
-        pytest.skip("no right to mount here: not root")
-    where.mkdir()
-    subprocess.run(["mount", *arguments, str(where)], check=True)
-    try:
-        yield where
-    finally:
-        subprocess.run(["umount", str(where)], check=True)
-
-
-@contextmanager
-def an_ext4(folder: Path) -> Iterator[Path]:
-    if os.geteuid():
-        pytest.skip("no right to mount here: not root")
-    image = folder / "disk"
-    with image.open("wb") as file:
-        file.truncate(32 << 20)
-    subprocess.run(["mkfs.ext4", "-q", str(image)], check=True)
-    with mounted(folder / "ext4", "-o", "loop", str(image)) as disk:
-        yield disk
-
-
-@contextmanager
-def frozen(disk: Path) -> Iterator[None]:
-    """Whoever writes there now is stuck in the kernel until this ends."""
-    subprocess.run(["fsfreeze", "--freeze", str(disk)], check=True)
-    try:
-        yield
-    finally:
-        subprocess.run(["fsfreeze", "--unfreeze", str(disk)], check=True)
 
 
 @contextmanager
@@ -94,31 +58,21 @@ def test_on_a_full_disk_predictions_go_on_and_say_so_and_the_journal_works_again
     tmp_path: Path,
 ) -> None:
     with (
-        mounted(tmp_path / "tmpfs", "-t", "tmpfs", "-o", "size=1m", "none") as disk,
+        a_small_disk(tmp_path / "tmpfs") as disk,
         run_edged(tmp_path, config=journal_in(tmp_path, disk)) as daemon,
         watched(daemon) as raw,
     ):
-        fill(disk / "ballast")
+        ballast = fill(disk)
         eventually(lambda: told(raw, "journal_fails"), START_S)
         assert has_more(raw, 20)
         assert "its disk is full" in told(raw, "journal_fails")[0]
-        (disk / "ballast").unlink()
+        ballast.unlink()
         eventually(lambda: told(raw, "journal_works"), START_S)
         assert has_more(raw, 5)
         assert errors(daemon, "full") > 0
         assert conserves(daemon.stop())
         assert len(marked(raw)) >= 20
         assert {seen.seq for seen in raw.seen} - set(marked(raw)) <= journal_of(disk / "journal.sqlite").keys()
-
-
-def fill(ballast: Path) -> None:
-    with ballast.open("wb", buffering=0) as file:
-        for size in (4096, 512, 1):
-            try:
-                while True:
-                    file.write(bytes(size))
-            except OSError:
-                continue
 
 
 def test_on_a_disk_that_is_stuck_predictions_wait_for_no_longer_than_the_bound(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 from edged.engine.scratch import VARIABLE, use_own_scratch
+from tests.disks import a_small_disk, fill
 
 
 def test_every_process_has_its_own_even_if_its_parent_named_one(tmp_path: Path) -> None:
@@ -48,3 +49,23 @@ def test_without_a_writable_cache_it_is_elsewhere(tmp_path: Path) -> None:
     folder = Path(environment[VARIABLE])
     assert folder.is_dir()
     folder.rmdir()
+
+
+def test_on_a_disk_that_is_full_it_is_elsewhere_and_goes_with_its_process(tmp_path: Path) -> None:
+    with a_small_disk(tmp_path / "full") as full:
+        fill(full)
+        command = [sys.executable, "-c", ELSEWHERE, str(full)]
+        folder = Path(subprocess.run(command, capture_output=True, check=True, text=True).stdout.strip())
+    assert full not in folder.parents
+    assert folder.is_dir()
+
+    use_own_scratch(tmp_path, {})
+
+    assert not folder.exists()
+
+
+ELSEWHERE = """
+import sys; from pathlib import Path
+from edged.engine.scratch import VARIABLE, use_own_scratch
+use_own_scratch(Path(sys.argv[1]), found := {}); print(found[VARIABLE])
+"""
