@@ -39,6 +39,12 @@ class DeviceError(EdgedError):
     exit_code = 3
 
 
+class DeviceMemoryError(DeviceError):
+    """A device, or the host on its behalf, that has no more memory: a new process has what this one holds."""
+
+    exit_code = OUT_OF_MEMORY
+
+
 class CameraError(EdgedError):
     """A camera that cannot be opened, or that stopped."""
 

@@ -78,7 +78,7 @@ class Metrics:
         self.worker_up = gauge("edged_worker_up", "1 while the worker takes jobs, else 0.", ["worker", "device"])
         self.worker_restarts = counter(
             "edged_worker_restarts_total",
-            "How often a worker was lost and started again or replaced.",
+            "How often a worker was lost and started again or replaced, and why.",
             ["worker", "reason"],
         )
         self.energy = counter(

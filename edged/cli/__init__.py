@@ -53,12 +53,8 @@ def run_command_line(argv: Sequence[str]) -> int:
         show_compiling()
     try:
         return int(arguments.run(arguments))
-    except EdgedError as error:
-        print(f"edged: {error}", file=sys.stderr)
-        return _exit_code(error)
-    except MemoryError:
-        print("edged: there is no more memory", file=sys.stderr)
-        return OUT_OF_MEMORY
+    except (EdgedError, MemoryError) as error:
+        return tell(error)
     except KeyboardInterrupt:
         return 128 + signal.SIGINT  # as a shell would say it
     except BrokenPipeError:  # the reader of our output has gone: `edged subscribe | head`
@@ -66,5 +62,10 @@ def run_command_line(argv: Sequence[str]) -> int:
         return 0
 
 
-def _exit_code(error: EdgedError) -> int:
+def tell(error: EdgedError | MemoryError) -> int:
+    """Print what is wrong; the exit code that says it too."""
+    no_memory = isinstance(error, MemoryError)
+    print("edged: there is no more memory" if no_memory else f"edged: {error}", file=sys.stderr, flush=True)
+    if isinstance(error, MemoryError):
+        return OUT_OF_MEMORY
     return EX_CONFIG if is_started_by_systemd() and isinstance(error, ConfigError) else error.exit_code

@@ -8,8 +8,9 @@ import threading
 from pathlib import Path
 
 from edged import child, log
+from edged.cli import tell
 from edged.config_file import load_config
-from edged.errors import ConfigError
+from edged.errors import ConfigError, EdgedError
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -31,9 +32,14 @@ def run(arguments: argparse.Namespace) -> int:
         )
     from edged.worker.process import run_worker
 
-    run_worker(config, arguments.index, arguments.hub)
+    # A job may still be on the device: its driver is not to be taken down under it. And the hub is to see the end
+    # of the process, which says why, no later than that of its link.
+    try:
+        run_worker(config, arguments.index, arguments.hub)
+    except (EdgedError, MemoryError) as error:
+        os._exit(tell(error))
     sys.stderr.flush()
-    os._exit(0)  # a job may still be on the device: its driver is not to be taken down under it
+    os._exit(0)
 
 
 def _exit_when_told() -> None:

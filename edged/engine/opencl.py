@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from edged.engine.scratch import use_own_scratch
-from edged.errors import DeviceError
+from edged.errors import DeviceError, DeviceMemoryError
 from edged.paths import cache_directory
 
 DRIVER_SETTINGS = {
@@ -26,6 +26,9 @@ use_own_scratch(cache_directory() / "pocl", os.environ)
 
 import pyopencl as cl  # noqa: E402
 
+# Not CL_OUT_OF_RESOURCES, which some drivers say of anything.
+NO_MEMORY = (cl.status_code.MEM_OBJECT_ALLOCATION_FAILURE, cl.status_code.OUT_OF_HOST_MEMORY)
+
 __all__ = ["cl", "device_error", "device_errors", "in_one_line"]
 
 
@@ -38,9 +41,10 @@ def device_errors(device: str, doing: str) -> Iterator[None]:
         raise device_error(device, doing, error) from error
 
 
-def device_error(device: str, doing: str, error: Exception) -> DeviceError:
+def device_error(device: str, doing: str, error: cl.Error | MemoryError) -> DeviceError:
     """What failed on which device, and what to do."""
-    return DeviceError(
+    no_memory = isinstance(error, MemoryError) or error.code in NO_MEMORY
+    return (DeviceMemoryError if no_memory else DeviceError)(
         f"{device} failed while {doing}: {in_one_line(error)}. See `edged devices` for others to name in "
         "`workers:` (numpy needs no driver)"
     )

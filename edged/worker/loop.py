@@ -7,14 +7,17 @@ from dataclasses import dataclass
 import zmq
 
 from edged.energy.meter import Meter
-from edged.errors import DeviceError, MessageError
+from edged.errors import DeviceError, DeviceMemoryError, MessageError
 from edged.messages import Job, JobFailed, LinkMessage, Scores, Stop, decode, encode
 from edged.worker.answer import images_of, not_finite, scores_of
 from edged.worker.completion import Completions, Outcome
+from edged.worker.known import Known
 from edged.worker.runtime import ModelRuntime
 
 Hub = zmq.Socket[bytes]
 
+SURE_S = 60.0  # after which the device is asked once more for an answer that is known
+IN_DOUBT_S = 1.0  # the same where its answer holds NaN: of a network that answers so always, one more job a second
 IDLE_MS = 60_000  # counters of energy are read at least this often, so that no wrap is missed
 
 log = logging.getLogger("edged.worker")
@@ -37,14 +40,18 @@ class Loop:
     whether an answer is too old is for the hub to say.
     """
 
-    def __init__(self, runtime: ModelRuntime, served: Served, meter: Meter) -> None:
+    def __init__(self, runtime: ModelRuntime, served: Served, known: Known, meter: Meter) -> None:
         self._runtime = runtime
+        self._known = known
         self._served = served
         self._meter = meter
         self._completions = Completions()
 
     def run(self, hub: Hub) -> None:
-        """Until `Stop`. Raises MessageError if the hub refuses this worker, and whatever a bug raises."""
+        """Until `Stop`. Raises MessageError if the hub refuses this worker, and whatever a bug raises.
+
+        Raises DeviceMemoryError or MemoryError where there is no more: the end of the process gives it back.
+        """
         poller = zmq.Poller()
         poller.register(hub, zmq.POLLIN)
         poller.register(self._completions.fileno(), zmq.POLLIN)
@@ -72,16 +79,23 @@ class Loop:
             if not self._completions.in_flight:
                 self._meter.begin()
             self._completions.add(job, self._runtime.submit(images))
+        except DeviceMemoryError:
+            raise
         except (ValueError, DeviceError) as error:
             return _failed(job, str(error))
         return None
 
     def _completed(self, job: Job, outcome: Outcome) -> Scores | JobFailed:
-        if isinstance(outcome, DeviceError):
-            return _failed(job, str(outcome))
-        if isinstance(outcome, Exception):
-            raise outcome
-        if problem := not_finite(outcome.outputs):
+        try:
+            if isinstance(outcome, Exception):
+                raise outcome
+            problem = not_finite(outcome.outputs)
+            self._known.check(self._runtime, IN_DOUBT_S if problem else SURE_S)
+        except DeviceMemoryError:
+            raise
+        except DeviceError as error:
+            return _failed(job, str(error))
+        if problem:
             return JobFailed(job=job.job, reason="not_finite", error=problem)
         return scores_of(job, outcome, self._meter.end(), probabilities=self._served.probabilities)
 

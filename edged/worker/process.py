@@ -10,12 +10,15 @@ from edged import exclusive
 from edged.config import Config, Worker
 from edged.energy.find import Rails, find_rails
 from edged.energy.meter import Meter
+from edged.errors import DeviceError
 from edged.messages import ModelInfo, WorkerHello, encode
+from edged.model import reference
 from edged.model.package import Model, load_model
 from edged.paths import cache_directory
 from edged.worker.fresh_start import programs_in, start_again_if_compiled
+from edged.worker.known import Known, noise
 from edged.worker.loop import Loop, Served
-from edged.worker.runtime import ModelRuntime, is_numpy, open_runtime, opencl_device
+from edged.worker.runtime import Images, ModelRuntime, is_numpy, open_runtime, opencl_device
 from edged.worker.scores import ends_in_softmax
 
 WARM_UP_RUNS = 2  # some devices compile at the first launch; the second one runs as all later ones will
@@ -24,7 +27,7 @@ log = logging.getLogger("edged.worker")
 
 
 def run_worker(config: Config, index: int, hub_address: str) -> None:
-    """Serve the hub with `config.workers[index]` until it says stop.
+    """Serve the hub with `config.workers[index]` until it says stop. The link is open until the process ends.
 
     Raises ModelError, DeviceError (also where another worker drives the device), or MessageError where the hub
     refuses this worker.
@@ -38,7 +41,7 @@ def run_worker(config: Config, index: int, hub_address: str) -> None:
     _hold_device(worker)
     runtime = open_runtime(model, worker, cache=cache)
     opened = time.perf_counter()
-    forward_s = warm_up(runtime, model, worker.batch)
+    forward_s, known = warm_up(runtime, model, worker)
     start_again_if_compiled(cache, cached)
     log.info(
         "worker local-%d runs %s in %s on %s (model %.2f s, plan %.2f s, warm-up %.2f s)",
@@ -49,7 +52,7 @@ def run_worker(config: Config, index: int, hub_address: str) -> None:
     hello = _hello(index, worker, model, runtime.device_name, forward_s, rails)
     served = Served(model.input.width, model.input.height, worker.batch, ends_in_softmax(model.graph))
     del model  # its weights are the runtime's now
-    _serve(hub_address, hello, Loop(runtime, served, Meter(rails.rails)))
+    _serve(hub_address, hello, Loop(runtime, served, known, Meter(rails.rails)))
 
 
 def _hold_device(worker: Worker) -> None:
@@ -59,16 +62,28 @@ def _hold_device(worker: Worker) -> None:
         exclusive.hold(f"device-{device.platform}-{device.name}")
 
 
-def warm_up(runtime: ModelRuntime, model: Model, batch: int) -> float:
-    """Run black images, so that the first frame does not wait for what a device does once.
+def warm_up(runtime: ModelRuntime, model: Model, worker: Worker) -> tuple[float, Known]:
+    """Run a batch, so that the first frame does not wait for what a device does once.
 
-    Returns the seconds of the last run, from its submission to its answer.
+    Returns the seconds of the last run, from its submission to its answer, and its answer for one picture.
+    Raises DeviceError if the device gives NaN where the reference does not.
     """
-    images = np.zeros((batch, model.input.height, model.input.width, 3), np.uint8)
+    images = noise(worker.batch, model.input.width, model.input.height)
     for _ in range(WARM_UP_RUNS):
         start = time.perf_counter()
-        runtime.submit(images).wait()
-    return time.perf_counter() - start
+        outputs = runtime.submit(images).wait().outputs
+    forward_s = time.perf_counter() - start
+    if not np.isfinite(outputs[:1]).all() and worker.precision == "fp32":  # half has no number beyond 65504
+        _blame_the_model(runtime.device_name, model, images[:1])
+    return forward_s, Known(images[:1], outputs[:1])
+
+
+def _blame_the_model(device: str, model: Model, images: Images) -> None:
+    """Or else the device."""
+    graph = model.graph.checked()
+    if np.isfinite(reference.run(graph, reference.prepare(images, model.input))).all():
+        raise DeviceError(f"{device} answers {model.name} with NaN or infinity, where the reference has numbers")
+    log.warning("%s answers even noise with NaN or infinity: frames will be dropped as not_finite", model.name)
 
 
 def _hello(index: int, worker: Worker, model: Model, device: str, forward_s: float, rails: Rails) -> WorkerHello:
@@ -97,9 +112,5 @@ def _serve(hub_address: str, hello: WorkerHello, loop: Loop) -> None:
     hub = context.socket(zmq.DEALER)
     hub.setsockopt(zmq.IDENTITY, f"worker/{hello.worker}".encode())
     hub.connect(hub_address)
-    try:
-        hub.send(encode(hello))
-        loop.run(hub)
-    finally:
-        hub.close(linger=0)
-        context.term()
+    hub.send(encode(hello))
+    loop.run(hub)

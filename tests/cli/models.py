@@ -11,11 +11,11 @@ SIZE = 16
 CLASSES = 5
 
 
-def small_network(path: Path, activation: str = "Relu") -> Path:
+def small_network(path: Path, activation: str = "Relu", largest: float = 1.0) -> Path:
     """3×16×16 → 5 classes: convolution, activation, mean, matrix. Its file says nothing of colours or labels."""
     random = np.random.default_rng(7)
     weights = {
-        "kernel": random.normal(size=(8, 3, 3, 3)).astype(np.float32),
+        "kernel": (largest * random.normal(size=(8, 3, 3, 3))).astype(np.float32),
         "matrix": random.normal(size=(CLASSES, 8)).astype(np.float32),
     }
     nodes = [

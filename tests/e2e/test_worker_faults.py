@@ -5,14 +5,14 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import cv2
+import numpy as np
 import psutil
 import pytest
 
-from tests.e2e.daemon import Daemon, config_in, conserves, run_edged
-from tests.eventually import eventually
-
-WITHIN_S = 3.0
-START_S = 30.0
+from tests.cli.models import CLASSES, small_network
+from tests.e2e.daemon import config_in, conserves, run_edged
+from tests.e2e.recovery import WITHIN_S, restarts, seconds_to_recover
 
 
 def kill(worker: psutil.Process) -> None:
@@ -41,8 +41,8 @@ def test_predictions_go_on_after_the_worker_is(
         assert conserves(daemon.stop())
 
 
-@pytest.mark.parametrize(("fault", "reason"), [("endless", "deadline"), ("error", "device_error")])
-def test_predictions_go_on_after_a_job_on_the_device_has_met(
+@pytest.mark.parametrize(("fault", "reason"), [("endless", "deadline"), ("not a number", "device_error")])
+def test_predictions_go_on_after_a_kernel_that_never_returns_and_after_one_that_computes_no_numbers(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fault: str, reason: str
 ) -> None:
     trigger = breakable(tmp_path, monkeypatch)
@@ -52,6 +52,24 @@ def test_predictions_go_on_after_a_job_on_the_device_has_met(
         assert seconds_to_recover(daemon, worker, lambda: trigger(fault)) < WITHIN_S
         assert restarts(daemon, reason) == 1
         assert conserves(daemon.stop())
+
+
+def test_a_picture_that_the_network_itself_answers_with_nan_is_dropped_alone(tmp_path: Path) -> None:
+    (tmp_path / "pictures").mkdir()
+    for name, value in {"black": 0, "white": 255}.items():
+        cv2.imwrite(str(tmp_path / "pictures" / f"{name}.png"), np.full((16, 16, 3), value, np.uint8))
+    model = small_network(tmp_path / "overflows.onnx", largest=3e37)
+    camera = {"source": str(tmp_path / "pictures"), "at_end": "loop", "fps": 20}
+    config = config_in(tmp_path, cameras={"demo": camera}, model={"path": str(model)})
+    with run_edged(tmp_path, config=config) as daemon:
+        daemon.first(1)
+        worker = daemon.child("worker")
+        predictions = daemon.first(20)
+        assert worker.is_running()
+        summary = daemon.stop()
+    assert all(each.top[0].score == pytest.approx(1 / CLASSES) for each in predictions)  # all of them black
+    assert summary["dropped"]["not_finite"] >= 20
+    assert conserves(summary)
 
 
 def breakable(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
@@ -66,20 +84,3 @@ def breakable(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], 
         trigger.with_suffix(".new").rename(trigger)
 
     return tell
-
-
-def seconds_to_recover(daemon: Daemon, worker: psutil.Process, fault: Callable[[], None]) -> float:
-    """From the fault to the first prediction after the end of the worker that met it."""
-    begin = time.monotonic()
-    fault()
-    eventually(lambda: not worker.is_running(), START_S)
-    assert daemon.first(1)
-    took_s = time.monotonic() - begin
-    print(f"{took_s:.2f} s from the fault to the next prediction")
-    return took_s
-
-
-def restarts(daemon: Daemon, reason: str) -> float:
-    """How often local-0 was lost for this reason, as the metrics say."""
-    name = f'edged_worker_restarts_total{{reason="{reason}",worker="local-0"}} '
-    return next((float(line.removeprefix(name)) for line in daemon.metrics().splitlines() if name in line), 0.0)

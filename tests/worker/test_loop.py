@@ -9,16 +9,18 @@ import numpy as np
 import pytest
 import zmq
 
-from edged.clock import now_ns
+from edged.clock import NANOSECONDS, now_ns
 from edged.energy.meter import Meter
 from edged.energy.rails import Rail
-from edged.errors import DeviceError, MessageError
+from edged.errors import DeviceError, DeviceMemoryError, MessageError
 from edged.messages import Job, JobFailed, Scores, Stop, decode, encode
 from edged.model import reference
+from edged.worker.known import Known, noise
 from edged.worker.loop import Loop, Served
 from edged.worker.numpy_runtime import NumpyPending, NumpyResult, NumpyRuntime
 from edged.worker.runtime import Images, ModelRuntime
 from edged.worker.scores import softmax
+from tests.eventually import eventually
 from tests.worker.networks import CLASSES, INPUT, dense_network, pictures
 
 WITHIN_MS = 5_000
@@ -27,13 +29,13 @@ WITHIN_MS = 5_000
 class Hub:
     """A hub's end of the link, with a worker's loop at the other."""
 
-    def __init__(self, runtime: ModelRuntime, meter: Meter, batch: int, probabilities: bool) -> None:
+    def __init__(self, runtime: ModelRuntime, known: Known, meter: Meter, batch: int, probabilities: bool) -> None:
         self._context = zmq.Context()
         self._socket = self._context.socket(zmq.PAIR)
         self._socket.bind("inproc://hub")
         self._worker_end = self._context.socket(zmq.PAIR)
         self._worker_end.connect("inproc://hub")
-        loop = Loop(runtime, Served(INPUT.width, INPUT.height, batch, probabilities), meter)
+        loop = Loop(runtime, Served(INPUT.width, INPUT.height, batch, probabilities), known, meter)
         self.raised: Exception | None = None
         self._thread = threading.Thread(target=self._run, args=(loop,))
         self._thread.start()
@@ -68,13 +70,29 @@ class Hub:
 
 @contextmanager
 def serving(
-    runtime: ModelRuntime, *, meter: Meter | None = None, batch: int = 4, probabilities: bool = False
+    runtime: ModelRuntime,
+    *,
+    known: Known | None = None,
+    meter: Meter | None = None,
+    batch: int = 4,
+    probabilities: bool = False,
 ) -> Iterator[Hub]:
-    hub = Hub(runtime, meter or Meter([]), batch, probabilities)
+    hub = Hub(runtime, known or asked_just_now(), meter or Meter([]), batch, probabilities)
     try:
         yield hub
     finally:
         hub.end(Stop())
+
+
+def asked_just_now() -> Known:
+    return Known(pictures(1), np.zeros((1, CLASSES), np.float32))
+
+
+def remembered(weight: float | None = None, asked_s_ago: float = 3600) -> Known:
+    """The answer of a network whose weights are all `weight`."""
+    images = noise(1, INPUT.width, INPUT.height)
+    outputs = numpy_runtime(weight).submit(images).wait().outputs
+    return Known(images, outputs, now_ns() - round(asked_s_ago * NANOSECONDS))
 
 
 def numpy_runtime(weight: float | None = None) -> NumpyRuntime:
@@ -136,6 +154,50 @@ def test_scores_that_are_no_numbers_are_never_answered() -> None:
     assert "10 of the network's 10 outputs" in failed.error
 
 
+def test_a_device_that_no_longer_gives_the_answer_that_it_gave_at_its_start_has_failed() -> None:
+    with serving(numpy_runtime(weight=np.nan), known=remembered(weight=0.5, asked_s_ago=2)) as hub:
+        hub.ask(1, pictures(1))
+        failed = hub.answer()
+
+    assert isinstance(failed, JobFailed)
+    assert failed.reason == "device_error"
+    assert "no longer gives the answer that it gave at its start" in failed.error
+
+
+def test_an_answer_that_is_wrong_without_nan_is_found_a_minute_later() -> None:
+    with serving(numpy_runtime(weight=0.6), known=remembered(weight=0.5, asked_s_ago=61)) as hub:
+        hub.ask(1, pictures(1))
+        failed = hub.answer()
+
+    assert isinstance(failed, JobFailed)
+    assert failed.reason == "device_error"
+
+
+def test_where_the_network_itself_answers_with_nan_the_frame_alone_is_to_blame() -> None:
+    with serving(numpy_runtime(weight=np.nan), known=remembered(weight=np.nan)) as hub:
+        hub.ask(1, pictures(1))
+        failed = hub.answer()
+
+    assert isinstance(failed, JobFailed)
+    assert failed.reason == "not_finite"
+
+
+def test_a_device_that_answers_as_at_its_start_is_trusted_up_to_rounding() -> None:
+    with serving(numpy_runtime(weight=0.5 * (1 + 1e-5)), known=remembered(weight=0.5)) as hub:
+        hub.ask(1, pictures(1))
+
+        assert isinstance(hub.answer(), Scores)
+
+
+@pytest.mark.parametrize("error", [DeviceMemoryError("no more"), MemoryError()])
+def test_a_worker_without_memory_ends(error: Exception) -> None:
+    hub = Hub(FailingOnce("wait", error), asked_just_now(), Meter([]), 1, False)
+    hub.ask(1, pictures(1))
+
+    assert eventually(lambda: hub.raised) is error
+    hub.end(Stop())
+
+
 @pytest.mark.parametrize("when", ["submit", "wait"])
 def test_a_device_that_fails_fails_the_job_and_the_next_one_is_tried(when: str) -> None:
     with serving(FailingOnce(when)) as hub:
@@ -180,7 +242,7 @@ def test_what_is_no_message_is_left_aside(caplog: pytest.LogCaptureFixture) -> N
 
 
 def test_a_hub_that_refuses_the_worker_ends_it_with_the_reason() -> None:
-    hub = Hub(numpy_runtime(), Meter([]), 1, False)
+    hub = Hub(numpy_runtime(), asked_just_now(), Meter([]), 1, False)
 
     hub.end(Stop(refused="protocol 1 is too old"))
 
@@ -228,22 +290,24 @@ class GatedRuntime(NumpyRuntime):
 class FailingOnce(NumpyRuntime):
     """Its first job fails when it is submitted, or later."""
 
-    def __init__(self, when: str) -> None:
+    def __init__(self, when: str, error: Exception | None = None) -> None:
         super().__init__(dense_network(), INPUT)
         self._fails: str | None = when
+        self._error = error or DeviceError("the queue is gone")
 
     def submit(self, images: Images) -> NumpyPending:
         when, self._fails = self._fails, None
         if when == "submit":
-            raise DeviceError("the queue is gone")
+            raise self._error
+        error = self._error
+
+        class Failing(NumpyPending):
+            """A forward pass that fails."""
+
+            def wait(self) -> NumpyResult:
+                raise error
+
         return Failing(self._graph, self._input, images) if when else super().submit(images)
-
-
-class Failing(NumpyPending):
-    """A forward pass that fails."""
-
-    def wait(self) -> NumpyResult:
-        raise DeviceError("the queue is gone")
 
 
 class SpendingRuntime(NumpyRuntime):

@@ -1,7 +1,7 @@
-"""Lets a worker launch a kernel that never returns, get an OpenCL error, or hang in the kernel, once told to.
+"""Lets a worker launch a kernel that never returns, or one without numbers, or hang in the kernel, once told to.
 
 Python imports this at its start where the folder is on PYTHONPATH. EDGED_TEST_FAULT: a file that is taken
-away by the worker whose next job is the one; it holds `endless`, `error`, or the
+away by the worker whose next job is the one; it holds `endless`, `not a number`, or the
 path of a file to write, on a disk that is frozen.
 """
 
@@ -18,22 +18,34 @@ def break_jobs(trigger: Path) -> None:
 
     from edged.engine.opencl import cl
     from edged.engine.runtime import Runtime
-    from edged.errors import DeviceError
 
     submit = Runtime.submit
+    spoiled = []
+
+    def never_return(runtime: Any) -> None:
+        queue = runtime._compute
+        zero = cl.Buffer(queue.context, cl.mem_flags.READ_WRITE, 4)
+        cl.enqueue_fill_buffer(queue, zero, np.zeros(1, np.int32), 0, 4)
+        cl.Program(queue.context, ENDLESS).build().endless(queue, (1,), (1,), zero)
+
+    def spoil_weights(runtime: Any) -> None:
+        """From now on the last kernel finds NaN on the device where its weights were."""
+        (_, steps), queue = next(runtime._slots), runtime._compute
+        for place, buffer in enumerate(steps[-1].buffers):
+            if buffer.flags & cl.mem_flags.READ_ONLY:
+                nan = cl.Buffer(queue.context, cl.mem_flags.READ_WRITE, buffer.size)
+                cl.enqueue_fill_buffer(queue, nan, np.full(1, np.nan, np.float32), 0, buffer.size)
+                spoiled.append(nan)  # a kernel keeps no buffer alive
+                for _, each in [next(runtime._slots) for _ in range(2)]:
+                    each[-1].kernel.set_arg(place, nan)
+
+    faults = {"endless": never_return, "not a number": spoil_weights}
 
     def breaking(runtime: Any, images: Any) -> Any:
         if trigger.exists():
             fault = trigger.read_text()
             trigger.unlink()
-            if fault == "error":
-                raise DeviceError("CL_OUT_OF_RESOURCES, as a driver says it")
-            if fault != "endless":
-                Path(fault).write_text("this never gets there")
-            queue = runtime._compute
-            zero = cl.Buffer(queue.context, cl.mem_flags.READ_WRITE, 4)
-            cl.enqueue_fill_buffer(queue, zero, np.zeros(1, np.int32), 0, 4)
-            cl.Program(queue.context, ENDLESS).build().endless(queue, (1,), (1,), zero)
+            faults.get(fault, lambda _: Path(fault).write_text("this never gets there"))(runtime)
         return submit(runtime, images)
 
     Runtime.submit = breaking  # type: ignore[method-assign,assignment]
