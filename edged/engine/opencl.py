@@ -27,7 +27,11 @@ use_own_scratch(cache_directory() / "pocl", os.environ)
 import pyopencl as cl  # noqa: E402
 
 # Not CL_OUT_OF_RESOURCES, which some drivers say of anything.
-NO_MEMORY = (cl.status_code.MEM_OBJECT_ALLOCATION_FAILURE, cl.status_code.OUT_OF_HOST_MEMORY)
+NO_MEMORY = (
+    cl.status_code.MEM_OBJECT_ALLOCATION_FAILURE,
+    cl.status_code.OUT_OF_HOST_MEMORY,
+    cl.status_code.INVALID_BUFFER_SIZE,
+)
 
 __all__ = ["cl", "device_error", "device_errors", "in_one_line"]
 
@@ -43,11 +47,10 @@ def device_errors(device: str, doing: str) -> Iterator[None]:
 
 def device_error(device: str, doing: str, error: cl.Error | MemoryError) -> DeviceError:
     """What failed on which device, and what to do."""
-    no_memory = isinstance(error, MemoryError) or error.code in NO_MEMORY
-    return (DeviceMemoryError if no_memory else DeviceError)(
-        f"{device} failed while {doing}: {in_one_line(error)}. See `edged devices` for others to name in "
-        "`workers:` (numpy needs no driver)"
-    )
+    what = f"{device} failed while {doing}: {in_one_line(error)}"
+    if isinstance(error, MemoryError) or error.code in NO_MEMORY:
+        return DeviceMemoryError(f"{what}. A smaller `batch`, or another device in `workers:`, takes less memory")
+    return DeviceError(f"{what}. See `edged devices` for others to name in `workers:` (numpy needs no driver)")
 
 
 def in_one_line(error: BaseException) -> str:

@@ -11,7 +11,7 @@ SIZE = 16
 CLASSES = 5
 
 
-def small_network(path: Path, activation: str = "Relu", largest: float = 1.0) -> Path:
+def small_network(path: Path, activation: str = "Relu", largest: float = 1.0, size: int = SIZE) -> Path:
     """3×16×16 → 5 classes: convolution, activation, mean, matrix. Its file says nothing of colours or labels."""
     random = np.random.default_rng(7)
     weights = {
@@ -28,7 +28,7 @@ def small_network(path: Path, activation: str = "Relu", largest: float = 1.0) ->
     graph = helper.make_graph(
         nodes,
         "small",
-        [helper.make_tensor_value_info("image", TensorProto.FLOAT, [1, 3, SIZE, SIZE])],
+        [helper.make_tensor_value_info("image", TensorProto.FLOAT, [1, 3, size, size])],
         [helper.make_tensor_value_info("scores", TensorProto.FLOAT, [1, CLASSES])],
         [numpy_helper.from_array(array, name) for name, array in weights.items()],
     )

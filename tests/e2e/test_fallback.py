@@ -8,8 +8,9 @@ import psutil
 import pytest
 
 from tests.disks import a_small_disk, an_ext4, fill, frozen
-from tests.e2e.daemon import Daemon, config_in, conserves, run_edged
-from tests.e2e.test_worker_faults import START_S, WITHIN_S, breakable
+from tests.e2e.daemon import START_S, Daemon, config_in, conserves, run_edged
+from tests.e2e.recovery import WITHIN_S
+from tests.e2e.test_worker_faults import breakable
 from tests.eventually import eventually
 
 STUCK_S = WITHIN_S + 1  # SIGKILL gets its time first
