@@ -39,7 +39,7 @@ REASONS = {  # of edged_frames_dropped_total and of the summary of `edged run`
     "stale": "hub: older than max_age_s, before the prediction or after it",
     "deadline": "hub: the worker held it longer than deadline_s, and it was too old to be tried again",
     "worker_lost": "hub: its worker ended, and so did a second one, or it was too old for that",
-    "device_error": "hub: the device failed on it or has become wrong, and so did a second attempt, or it was too old for that",
+    "device_error": "hub: the device failed or was wrong, and so did a second attempt, or it was too old for that",
     "not_finite": "hub: the network's answer holds NaN or infinity",
     "link": "hub: counted by a camera that ended before the frame arrived",
     "shutdown": "hub: under way or waiting when the run ended",
