@@ -12,6 +12,9 @@ import psutil
 import zmq
 
 from edged.client import Prediction, subscribe
+from edged.client.sockets import curve_of, unconnected
+
+Keys = dict[str, Path | None]  # `key` and `server_key` of `edged.client.subscribe`
 
 RECONNECT_MS = 10
 LOOK_MS = 50
@@ -29,18 +32,18 @@ class Seen:
 class RawSubscriber(threading.Thread):
     """A plain SUB socket, which fills no gap: what it has seen has certainly left the hub."""
 
-    def __init__(self, address: str) -> None:
+    def __init__(self, address: str, keys: Keys | None = None) -> None:
         super().__init__(name="raw subscriber", daemon=True)
+        self._curve = curve_of(keys["key"], keys["server_key"]) if keys else None
         self.seen: list[Seen] = []
         self.events: list[dict[str, object]] = []
         self._address = address
         self._end = threading.Event()
 
     def run(self) -> None:
-        with zmq.Context() as context, context.socket(zmq.SUB) as socket:
-            socket.setsockopt(zmq.LINGER, 0)
-            socket.setsockopt(zmq.RCVHWM, 0)
+        with zmq.Context() as context, unconnected(context, zmq.SUB, self._address, 0, self._curve) as socket:
             socket.setsockopt(zmq.RECONNECT_IVL, RECONNECT_MS)
+            socket.setsockopt(zmq.RECONNECT_IVL_MAX, 0)  # not ever longer
             socket.connect(self._address)
             socket.subscribe("")
             while not self._end.is_set():
@@ -62,15 +65,18 @@ class RawSubscriber(threading.Thread):
 class Client(threading.Thread):
     """`edged.client.subscribe`, as another program uses it."""
 
-    def __init__(self, address: str, replay: str | None = None) -> None:
+    def __init__(self, address: str, replay: str | None = None, keys: Keys | None = None) -> None:
         super().__init__(name="client", daemon=True)
+        self._keys: Keys = keys or {"key": None, "server_key": None}
         self.seen: list[Prediction] = []
         self._address = address
         self._replay = replay
         self._end = threading.Event()
 
     def run(self) -> None:
-        for prediction in subscribe(self._address, replay=self._replay):
+        for prediction in subscribe(
+            self._address, replay=self._replay, key=self._keys["key"], server_key=self._keys["server_key"]
+        ):
             self.seen.append(prediction)
             if self._end.is_set():
                 break

@@ -58,6 +58,7 @@ class Soak:
             self.complaints.append(f"{fault.name}: not every camera goes on within {fault.bound_s:g} s\n{log}")
         else:
             self.recoveries[fault.name].append(seconds)
+        fault.heal(self._setting)
 
     def table(self) -> str:
         """A line a fault: how often, and how long until all went on."""

@@ -1,33 +1,43 @@
 """The table of faults. Each is made at once and gives the wall time from which on predictions must go on."""
 
 import json
+import resource
 import signal
 import socket
+import subprocess
 import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 from urllib.parse import urlsplit
 
 import psutil
 import zmq
 
 from tests.cli.command import edged
+from tests.disks import fill
+from tests.e2e.test_driver_faults import NO_DEVICE, NO_MEMORY, OUT_OF_RESOURCES
+from tests.e2e.witness import journal_of
 from tests.eventually import eventually
 from tests.soak.setting import Setting
 
 OUTAGE_S = 5.0
-GARBAGE = 4096  # bytes
+GARBAGE = PAGE = 4096  # bytes
 
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """`bound_s`: within it every camera's predictions must go on. `of_hub`: a new life of the hub begins."""
+    """`bound_s`: within it every camera's predictions must go on. `of_hub`: a new life of the hub begins.
+
+    `heal`: what is done afterwards, to something that still hurts.
+    """
 
     name: str
     make: Callable[[Setting], float]
     bound_s: float
     of_hub: bool = False
+    heal: Callable[[Setting], None] = lambda _: None
 
 
 def worker_signal(number: int) -> Callable[[Setting], float]:
@@ -80,6 +90,87 @@ def hub_dies_and_the_cache_is_damaged(setting: Setting) -> float:
             path.write_bytes(data[: setting.chance.choice([len(data), len(data) // 2])])
     setting.start()
     return start
+
+
+def hub_dies_and_the_journal_is_damaged(setting: Setting) -> float:
+    start, chance = time.time(), setting.chance
+    setting.kill_hub()
+    kept = journal_of(setting.journal)
+    setting.kept |= kept
+    setting.may_be_lost |= {number for number in kept if number > setting.client.last}
+    size = setting.journal.stat().st_size
+    with setting.journal.open("r+b") as file:
+        match chance.choice(["cut", "page", "all"]):
+            case "cut":
+                file.truncate(chance.randrange(size))
+            case "page":
+                file.seek(chance.randrange(size // PAGE) * PAGE)
+                file.write(chance.randbytes(PAGE))
+            case "all":
+                file.write(chance.randbytes(size))
+    setting.start()
+    return start
+
+
+def disk_of_the_journal_is_full(setting: Setting) -> float:
+    if setting.disk:
+        fill(setting.disk)
+    return time.time()
+
+
+def there_is_room(setting: Setting) -> None:
+    if setting.disk:
+        (setting.disk / "ballast").unlink()
+        works = len([each for each in setting.raw.events if each["event"] == "journal_fails"])
+        eventually(lambda: [each["event"] for each in setting.raw.events].count("journal_works") >= works, 10)
+
+
+def job_meets(fault: str) -> Callable[[Setting], float]:
+    """The next job on an OpenCL device; if NumPy serves, nothing happens."""
+    return lambda setting: _told(setting.trigger, fault)
+
+
+def driver_fails(setting: Setting) -> float:
+    code = setting.chance.choice([OUT_OF_RESOURCES, NO_DEVICE, NO_MEMORY])
+    return _told(setting.driver.fault, f"clEnqueueNDRangeKernel {code}") if setting.driver else time.time()
+
+
+def worker_sticks_in_the_kernel(setting: Setting) -> float:
+    """It writes to a disk that is frozen."""
+    if not setting.icy:
+        return time.time()
+    subprocess.run(["fsfreeze", "--freeze", str(setting.icy)], check=True)
+    return _told(setting.trigger, str(setting.icy / "file"))
+
+
+def disk_is_thawed(setting: Setting) -> None:
+    if setting.icy:
+        subprocess.run(["fsfreeze", "--unfreeze", str(setting.icy)], check=True)
+
+
+def _told(trigger: Path, fault: str) -> float:
+    """Whoever takes the file away meets the fault."""
+    new = trigger.with_suffix(".new")
+    new.write_text(fault)
+    new.rename(trigger)
+    start = time.time()
+    with suppress(AssertionError):
+        eventually(lambda: not trigger.exists(), 1.0)
+        return time.time()
+    trigger.unlink(missing_ok=True)
+    return start
+
+
+def worker_gets_no_memory(setting: Setting) -> float:
+    """Every request for more fails from now on. It may not need any: then it is killed."""
+    worker = setting.child("worker")
+    with suppress(psutil.NoSuchProcess, ProcessLookupError):
+        limit = worker.memory_info().vms
+        resource.prlimit(worker.pid, resource.RLIMIT_AS, (limit, limit))
+    with suppress(AssertionError):
+        eventually(lambda: not worker.is_running(), 2.0)
+        return time.time()
+    return _signal(worker, signal.SIGKILL)
 
 
 def garbage_on_every_port(setting: Setting) -> float:
@@ -139,6 +230,13 @@ FAULTS = (
     Fault(
         "hub SIGKILL, cache damaged", hub_dies_and_the_cache_is_damaged, 90, of_hub=True
     ),  # every kernel is built again
+    Fault("hub SIGKILL, journal damaged", hub_dies_and_the_journal_is_damaged, 30, of_hub=True),
+    Fault("journal's disk full", disk_of_the_journal_is_full, 5, heal=there_is_room),
+    Fault("kernel never returns", job_meets("endless"), 15),
+    Fault("kernel computes NaN", job_meets("not a number"), 15),
+    Fault("OpenCL call fails", driver_fails, 15),
+    Fault("worker stuck in the kernel", worker_sticks_in_the_kernel, 15, heal=disk_is_thawed),
+    Fault("worker without memory", worker_gets_no_memory, 15),
     Fault("garbage on every port", garbage_on_every_port, 5),
     Fault("reload, a good file", good_reload, 15),
     Fault("reload, a bad file", bad_reload, 5),

@@ -1,6 +1,7 @@
 """What is soaked: a daemon with two cameras, everybody who listens to it, and its lives one after another."""
 
 import json
+import os
 import random
 import signal
 import time
@@ -9,26 +10,47 @@ from pathlib import Path
 from typing import Any
 
 import psutil
+import pytest
 import zmq
 
+from edged.client.sockets import connect, curve_of
 from edged.engine.device import list_devices
+from edged.keys import new_pair
 from edged.paths import runtime_directory
 from tests.camera.rtsp import RtspServer, has_gstreamer
+from tests.conftest import ROOT
+from tests.disks import a_small_disk, an_ext4
 from tests.e2e.daemon import START_S, Daemon, config_in, run_edged
-from tests.e2e.witness import Client, RawSubscriber, processes_of
+from tests.e2e.test_driver_faults import Driver, can_preload
+from tests.e2e.witness import Client, Keys, RawSubscriber, processes_of
 from tests.eventually import eventually
 
 DOOR = {"source": "synthetic:digits", "size": [160, 120], "fps": 15, "seed": 1}
 YARD = {**DOOR, "seed": 2}
+RECOVERY = {"losses": 5, "retry_device_s": 10}  # a device is given up, and tried again, now and then
 KEPT = 10_000_000  # more than any soak makes: nothing is trimmed, all can be compared
 LOOK_S = 0.02
 
 
 class Setting:
-    """`daemon` is the life that runs; `raw`, `client` and a subscriber that never reads outlive it."""
+    """`daemon` is the life that runs; `raw`, `client` and a subscriber that never reads outlive it.
+
+    `disk`: a small one for the journal alone, and `icy` one that can be frozen; None where they cannot be mounted.
+    `kept`: what the journal held before it was damaged; what the client had not yet fetched then `may_be_lost`.
+    """
 
     def __init__(self, folder: Path, seed: int) -> None:
         self.folder = folder
+        self.kept: dict[int, bytes] = {}
+        self.may_be_lost: set[int] = set()
+        self.disk: Path | None = None
+        self.icy: Path | None = None
+        self.trigger = folder / "fault"
+        self.driver = Driver(folder) if can_preload() else None
+        self._keys: Keys = {"key": folder / "allowed" / "alice.key", "server_key": folder / "hub.pub"}
+        (folder / "allowed").mkdir()
+        new_pair(folder, "hub")
+        new_pair(folder / "allowed", "alice")
         self.chance = random.Random(seed)  # noqa: S311
         self.rtsp = RtspServer() if has_gstreamer() else None
         self.config: dict[str, Any] = config_in(
@@ -36,28 +58,51 @@ class Setting:
             cameras={"door": DOOR, "yard": {"source": self.rtsp.url} if self.rtsp else YARD},
             model={"name": "digits"},
             workers=[*([{"device": "auto"}] if list_devices() else []), {"device": "numpy"}],
-            journal={"path": str(folder / "journal.sqlite"), "max_predictions": KEPT},
+            recovery=RECOVERY,
+            security={"key": "hub.key", "allow": ["allowed"]},
+            journal={"path": str(folder / "room" / "journal.sqlite"), "max_predictions": KEPT},
         )
-        self.raw = RawSubscriber(self.config["publish"]["address"])
-        self.client = Client(self.config["publish"]["address"])
+        self.raw = RawSubscriber(self.config["publish"]["address"], self._keys)
+        self.client = Client(self.config["publish"]["address"], keys=self._keys)
         self._life = ExitStack()
+        self._around = ExitStack()
         self.daemon: Daemon
 
     def __enter__(self) -> "Setting":
+        self._inject()
+        self._mount()
         if self.rtsp:
             self.rtsp.start()
-        self._stalled: zmq.Socket[bytes] = zmq.Context.instance().socket(zmq.SUB)
-        self._stalled.setsockopt(zmq.RCVHWM, 1)
-        self._stalled.setsockopt(zmq.LINGER, 0)
-        self._stalled.connect(self.config["publish"]["address"])
+        curve = curve_of(self._keys["key"], self._keys["server_key"])
+        self._stalled = connect(zmq.Context.instance(), zmq.SUB, self.config["publish"]["address"], 1, curve)
         self._stalled.subscribe("")
         self.raw.start()
         self.client.start()
         self.start()
         return self
 
+    def _inject(self) -> None:
+        """Let the daemons started from now on meet faults: see `faults.py`."""
+        environment = self._around.enter_context(pytest.MonkeyPatch.context())
+        environment.setenv("PYTHONPATH", str(ROOT / "tests" / "e2e" / "endless_kernel"), prepend=":")
+        environment.setenv("EDGED_TEST_FAULT", str(self.trigger))
+        for name, value in (self.driver.environment if self.driver else {}).items():
+            environment.setenv(name, value)
+
+    def _mount(self) -> None:
+        if os.geteuid():
+            (self.folder / "room").mkdir()
+        else:
+            self.disk = self._around.enter_context(a_small_disk(self.folder / "room", "512m"))
+            self.icy = self._around.enter_context(an_ext4(self.folder))
+
+    @property
+    def journal(self) -> Path:
+        return Path(self.config["journal"]["path"])
+
     def __exit__(self, *_: object) -> None:
         self._life.close()
+        self._around.close()
         self.raw.stop()
         self._stalled.close()
         if self.rtsp:
@@ -102,7 +147,7 @@ class Setting:
     @property
     def runtime_folder(self) -> Path:
         """Where the hub keeps its sockets while it runs."""
-        return runtime_directory(self.folder / "journal.sqlite")
+        return runtime_directory(self.journal)
 
 
 def _says(process: psutil.Process, words: tuple[str, ...]) -> bool:
