@@ -12,6 +12,7 @@ import pytest
 
 from edged.errors import DeviceError
 from edged.exclusive import hold, state_of
+from tests.disks import an_ext4, frozen
 from tests.eventually import eventually
 
 HOLDS = """
@@ -20,7 +21,7 @@ from edged.exclusive import hold
 sys.argv = ["edged", "worker", "0"]
 hold({what!r})
 print("held", flush=True)
-sys.stdin.read()
+open(sys.stdin.readline().strip(), "w").write("never, on a disk that is frozen")
 """
 
 
@@ -45,6 +46,13 @@ def held_by_another(what: str) -> Iterator["subprocess.Popen[str]"]:
             process.kill()
 
 
+def write_to(holder: "subprocess.Popen[str]", path: Path) -> None:
+    """Its next system call; there is no other."""
+    assert holder.stdin
+    holder.stdin.write(f"{path}\n")
+    holder.stdin.flush()
+
+
 def test_a_second_process_is_refused_and_told_who_holds_it() -> None:
     with (
         held_by_another("device-a") as holder,
@@ -61,12 +69,17 @@ def test_of_a_stopped_holder_it_is_said_how_to_continue_or_end_it() -> None:
             hold("camera-/dev/video0", within_s=0.1)
 
 
-def test_of_a_holder_that_is_stuck_in_the_kernel_it_is_said_that_nothing_helps(
-    monkeypatch: pytest.MonkeyPatch,
+def test_of_a_holder_that_is_stuck_in_the_kernel_it_is_said_that_nothing_helps_but_its_driver(
+    tmp_path: Path,
 ) -> None:
-    monkeypatch.setattr("edged.exclusive.state_of", lambda pid: "D")
-    with held_by_another("device-a"), pytest.raises(DeviceError, match=r"stuck in the kernel \(state D\)"):
-        hold("device-a", within_s=0.1)
+    with an_ext4(tmp_path) as disk, held_by_another("camera-/dev/video0") as holder:
+        with frozen(disk):
+            write_to(holder, disk / "file")
+            eventually(lambda: state_of(holder.pid) == "D")
+            holder.kill()
+            with pytest.raises(DeviceError, match=rf"by process {holder.pid} .* stuck in the kernel \(state D\)"):
+                hold("camera-/dev/video0", within_s=0.1)
+        assert hold("camera-/dev/video0", within_s=5) > 0
 
 
 def test_it_is_free_once_its_holder_was_killed_and_that_is_waited_for() -> None:

@@ -52,6 +52,26 @@ def test_a_worker_that_not_even_sigkill_ends_is_left_behind_and_the_next_device_
         assert conserves(daemon.stop())
 
 
+def test_beside_a_worker_that_is_stuck_in_the_kernel_no_second_daemon_uses_the_device(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trigger = breakable(tmp_path, monkeypatch)
+    config = config_in(tmp_path, workers=[{"device": "cpu"}, {"device": "numpy"}], recovery={"retry_device_s": 1})
+    with an_ext4(tmp_path) as disk:
+        with frozen(disk):
+            with run_edged(tmp_path, config=config) as first:
+                device_name, stuck = device(first), first.child("worker")
+                trigger(str(disk / "file"))
+                eventually(lambda: stuck.status() == psutil.STATUS_DISK_SLEEP, START_S)
+                first.process.kill()
+                first.process.wait()
+            with run_edged(tmp_path, config=config) as second:
+                assert device(second) == "NumPy"
+                assert f"is in use by process {stuck.pid} (edged worker 0), which is stuck" in second.log()
+        with run_edged(tmp_path, config=config) as third:
+            assert device(third) == device_name
+
+
 def test_a_full_disk_under_the_caches_costs_no_more_than_a_slow_start(tmp_path: Path) -> None:
     with a_small_disk(tmp_path / "cache") as disk:
         fill(disk)
