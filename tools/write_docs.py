@@ -44,6 +44,16 @@ REASONS = {  # of edged_frames_dropped_total and of the summary of `edged run`
     "link": "hub: counted by a camera that ended before the frame arrived",
     "shutdown": "hub: under way or waiting when the run ended",
 }
+LOSSES = {  # of edged_worker_restarts_total
+    "deadline": "it held a job longer than deadline_s",
+    "device_error": "its device failed, or gave another answer than at its start to the same picture: it is asked "
+    "where an answer holds NaN or infinity, and once a minute",
+    "out_of_memory": "it got no more memory from its device or the kernel (exit code 5)",
+    "start": "it was not ready within start_s",
+    "stuck": "it was killed and does not end",
+    "signal": "it crashed, or somebody killed it; the kernel does where memory is short",
+    "exit": "it ended by itself; its message says why",
+}
 PATTERNS = {"(tcp://": "tcp://host:port or ipc:///path", r"(\[": "host:port", "[A-Za-z0-9]": "name"}
 
 Schema = Mapping[str, Any]
@@ -92,6 +102,8 @@ def metrics() -> str:
             "## Why a frame is dropped\n\nThe label `reason`: who let it go, and why. Captured = predicted + "
             "pending + dropped, exactly.",
             _table(("reason", "meaning"), [(f"`{reason}`", meaning) for reason, meaning in REASONS.items()]),
+            "## Why a worker is lost\n\nThe label `reason` of `edged_worker_restarts_total`.",
+            _table(("reason", "meaning"), [(f"`{reason}`", meaning) for reason, meaning in LOSSES.items()]),
         ],
     )
 
