@@ -30,5 +30,9 @@ def capture(source: Source) -> Captured | None:
         return None
     late_ns = picture.late_ns
     return Captured(
-        picture, at_s - late_ns / NANOSECONDS, read_ns - late_ns, read_ns, (read_ns - start_ns) / NANOSECONDS
+        picture,
+        at_s - late_ns / NANOSECONDS,
+        max(0, read_ns - late_ns),
+        read_ns,
+        (read_ns - start_ns) / NANOSECONDS,
     )

@@ -52,7 +52,7 @@ class CameraProcess:
         self._wanted: Capture | None = None
         self._stop: Stop | None = None
         self._granted = 0
-        self._reported_ns = now_ns()
+        self._reported_ns = self._tried_ns = now_ns()  # tried: the last opening, or picture that came
         self._unreadable: set[str] = set()
 
     def run(self) -> None:
@@ -62,13 +62,16 @@ class CameraProcess:
             self._listen(REPORT_EVERY_S)
             self._report_if_due()
         while not self._stop and not self._serve():
-            self._pause(self._backoff.failed())
+            self._listen()
+            self._report_if_due()
+            self._pause(self._backoff.failed() - seconds_since(self._tried_ns))
         self._link.send_last(self._state.last_report())
         if self._stop and self._stop.refused:
             raise CameraError(f"the hub refuses camera {self._name}: {self._stop.refused}")
 
     def _serve(self) -> bool:
         """From opening the source to its end or ours (True), or its failure (False)."""
+        self._tried_ns = now_ns()
         try:
             self._source.open()
             while not self._stop and self._step():
@@ -100,6 +103,7 @@ class CameraProcess:
             return True
         if captured is None:
             return False
+        self._tried_ns = captured.read_ns
         if self._state.came_up():
             self._backoff.succeeded()
             self._report()

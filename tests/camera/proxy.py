@@ -6,6 +6,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
+SPARED = 16384  # so many bytes from the server, the handshake and about a second, are never spoilt
 RESET = struct.pack("ii", 1, 0)  # linger on, for no time
 
 
@@ -68,7 +69,8 @@ class Proxy:
         with suppress(OSError):
             while data := source.recv(65536):
                 self._passes.wait()
-                target.sendall(self._spoilt(data, passed) if spoils and self.spoil_every else data)
+                spoilt = spoils and self.spoil_every and passed > SPARED
+                target.sendall(self._spoilt(data, passed) if spoilt else data)
                 passed += len(data)
         for end in (source, target):
             with suppress(OSError):

@@ -50,3 +50,11 @@ def test_pictures_that_stay_late_are_a_failure() -> None:
     assert min(late) > 700
     with pytest.raises(CameraError, match=r"lag behind by 0\.\d s"):
         late_ms(lag, 2280, 3080)
+
+
+@pytest.mark.parametrize(("position_ms", "seconds"), [(21_200_080, 20_000), (1_215_080, 15), (80, -1200)])
+def test_a_clock_that_jumps_is_a_failure(position_ms: int, seconds: int) -> None:
+    lag = Lag()
+    late_ms(lag, 1_200_040, 40)  # it has been on for twenty minutes
+    with pytest.raises(CameraError, match=rf"^its clock jumps by {seconds} s$"):
+        late_ms(lag, position_ms, 80)

@@ -13,6 +13,8 @@ from tests.e2e.daemon import START_S
 from tests.e2e.test_camera_faults import MAX_AGE_S, watched
 from tests.eventually import eventually
 
+SPOILT = 300  # one bit in so many bytes: hardly a packet is left whole
+DAMAGE = ("has stalled: no picture", "cannot be decoded", "its clock jumps", "lag behind")
 PASS_S = 0.3  # a frame is judged before its forward pass, and published after it
 Act = Callable[[RtspServer, Proxy], None]
 
@@ -53,4 +55,23 @@ def test_it_is_down_within_3_s_and_back_within_3_s_of_its_return(
             assert first.published_at - passed_at < FALL_S
             assert witness.hears("camera_up", "gate", passed_at)
             assert witness.metric("edged_camera_reconnects_total", "gate") == 1
+            assert witness.oldest_s("gate") < MAX_AGE_S + PASS_S
+
+
+def test_a_damaged_stream_is_told_joined_again_and_stops_no_process(server: RtspServer, tmp_path: Path) -> None:
+    with Proxy(server.port) as proxy:
+        gate = {"source": f"rtsp://127.0.0.1:{proxy.port}/live"}
+        with watched(tmp_path, gate=gate) as (daemon, witness):
+            eventually(lambda: witness.of("gate"), START_S)
+            process = daemon.child("gate")
+            damaged_at = time.time()
+            proxy.spoil_every = SPOILT
+            down = eventually(lambda: witness.told("camera_down", "gate", damaged_at), START_S)[0]
+            proxy.spoil_every = 0
+            whole_at = time.time()
+            assert any(words in down.message for words in DAMAGE), down.message
+            first = eventually(lambda: witness.of("gate", since=whole_at), within_s=20)[0]
+            assert first.published_at - whole_at < FALL_S
+            assert daemon.child("gate") == process
+            assert not witness.told("camera_lost", "gate")
             assert witness.oldest_s("gate") < MAX_AGE_S + PASS_S

@@ -67,7 +67,8 @@ class Stream:
         if seconds_since(start_ns) > STALL * self._read_timeout_s:
             raise CameraError(f"{self._shown} has stalled: no picture for {self._read_timeout_s:g} s")
         if pixels is None:
-            raise CameraError(f"{self._shown} has ended: the other side closed the connection")
+            reason = "the other side closed the connection, or sends what cannot be decoded"
+            raise CameraError(f"{self._shown} has ended: {reason}")
         return Picture(pixels, late_ns=self._late_ns())
 
     def close(self) -> None:
@@ -82,7 +83,7 @@ class Stream:
         try:
             return self._lag.late_ns(self._capture.get(cv2.CAP_PROP_POS_MSEC), now_ns())
         except CameraError as error:
-            raise CameraError(f"{self._shown} has stalled: {error}") from None
+            raise CameraError(f"{self._shown} is joined anew: {error}") from None
 
     def _catch_up(self, capture: cv2.VideoCapture) -> None:
         """Let go what was buffered while the format was found out, until a picture must be waited for.
