@@ -33,8 +33,8 @@ class Link:
             return False
         return True
 
-    def send_last(self, message: LinkMessage) -> None:
-        """Send, waiting for room as long as last words may take."""
+    def send_news(self, message: LinkMessage) -> None:
+        """Send, waiting for room as long as last words may take: frames before it may wait to leave."""
         if self.has_room(LAST_WORDS_MS / 1000):
             self.send(message)
 

@@ -65,7 +65,7 @@ class CameraProcess:
             self._listen()
             self._report_if_due()
             self._pause(self._backoff.failed() - seconds_since(self._tried_ns))
-        self._link.send_last(self._state.last_report())
+        self._link.send_news(self._state.last_report())
         if self._stop and self._stop.refused:
             raise CameraError(f"the hub refuses camera {self._name}: {self._stop.refused}")
 
@@ -179,5 +179,5 @@ class CameraProcess:
             self._report()
 
     def _report(self) -> None:
-        self._link.send(self._state.report())
+        self._link.send_news(self._state.report())
         self._reported_ns = now_ns()

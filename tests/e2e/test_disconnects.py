@@ -20,6 +20,7 @@ COUNT = int(os.environ.get("EDGED_DISCONNECTS", "5"))
 WARM = max(2, COUNT // 10)  # what is allocated once has been by then
 KILL_EVERY = 5
 GROWN_MB = 8
+PARKED = 2  # SQLite keeps the descriptor of a connection that was closed beside another one, for the next
 PASS_S = 0.3  # a frame is judged before its forward pass, and published after it
 
 
@@ -53,7 +54,7 @@ def lose(number: int, server: RtspServer, proxy: Proxy, witness: Witness) -> flo
     else:
         proxy.cut(reset=number % 2 == 1)
     down = witness.hears("camera_down", "gate", lost_at)
-    assert "the other side closed the connection" in down.message
+    assert f":{proxy.port}/live has" in down.message
     if kills:
         server.start()
     returned_at = time.time() if kills else lost_at
@@ -68,6 +69,6 @@ def sizes(daemon: Daemon) -> dict[str, tuple[float, int]]:
 
 def has_not_grown(before: dict[str, tuple[float, int]], after: dict[str, tuple[float, int]]) -> bool:
     return all(
-        after[name][0] < megabytes + GROWN_MB and after[name][1] <= descriptors
+        after[name][0] < megabytes + GROWN_MB and after[name][1] <= descriptors + PARKED
         for name, (megabytes, descriptors) in before.items()
     )
