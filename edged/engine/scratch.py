@@ -3,6 +3,7 @@
 Between two starts programs live in `binaries`, which knows whether they are whole.
 """
 
+import contextlib
 import os
 import shutil
 import tempfile
@@ -47,8 +48,9 @@ def _elsewhere() -> Iterator[Path]:
     """Our own folders there."""
     for place in PLACES:
         for folder in place.glob(f"{PREFIX}[0-9]*-*"):
-            if folder.lstat().st_uid == os.getuid():
-                yield folder
+            with contextlib.suppress(FileNotFoundError):  # another process tidies up too
+                if folder.lstat().st_uid == os.getuid():
+                    yield folder
 
 
 def _has_room(folder: Path) -> bool:
