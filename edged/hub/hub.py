@@ -11,6 +11,7 @@ import zmq
 from edged import systemd
 from edged.clock import NANOSECONDS, now_ns
 from edged.config import Config
+from edged.hub.descriptors import allow_many_descriptors
 from edged.hub.display import Display
 from edged.hub.limits import Limits
 from edged.hub.link import Received
@@ -42,6 +43,7 @@ def run_hub(
     `show` gets the status lines, each second or every `line_every_s`; `program` runs cameras and workers.
     Returns the summary. Raises EdgedError; no child is left in any case.
     """
+    allow_many_descriptors()
     with ExitStack() as resources:
         signals = resources.enter_context(Signals())
         parts = open_parts(config, limits, program=program, resources=resources)
