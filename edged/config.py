@@ -270,18 +270,35 @@ class Journal(Section):
     )
 
 
+class Tls(Section):
+    """TLS for the Prometheus endpoint; all three are PEM files, and credential:NAME is systemd's."""
+
+    certificate: Path = Field(description="This host's certificate, then those between it and its authority's")
+    key: Path = Field(description="Its private key, without a passphrase, for its owner alone (mode 0600)")
+    client_ca: Path | None = Field(
+        None, description="Authorities: who shows no certificate that one of them has signed may not scrape"
+    )
+
+
 class Metrics(Section):
     """The Prometheus endpoint."""
 
-    insecure: bool = Field(False, description="Allow an address beyond this host, for everybody")
+    tls: Tls | None = Field(None, description="Its certificate and key, and whose clients may scrape")
+    insecure: bool = Field(
+        False, description="Allow an address beyond this host without `tls.client_ca`: for everybody"
+    )
     address: HttpAddress = Field("127.0.0.1:9464", description="host:port for /metrics")
 
     @field_validator("address")
     @classmethod
     def _local_unless_told(cls, address: str, info: ValidationInfo) -> str:
-        if is_local(address) or info.data.get("insecure"):
+        tls: Tls | None = info.data.get("tls")
+        if is_local(address) or info.data.get("insecure") or (tls and tls.client_ca):
             return address
-        raise ValueError("is open to other hosts, for everybody: use 127.0.0.1, or add insecure: true beside it")
+        raise ValueError(
+            "is open to other hosts, for everybody: use 127.0.0.1, or add tls: with a client_ca, "
+            "or insecure: true beside it"
+        )
 
 
 class Energy(Section):

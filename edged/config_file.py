@@ -7,7 +7,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from edged.config import Camera, Config, Security
+from edged.config import Camera, Config, Security, Tls
 from edged.config_mistakes import mistakes_of
 from edged.errors import ConfigError
 from edged.keys import CREDENTIAL
@@ -126,7 +126,10 @@ def _with_absolute_paths(config: Config, folder: Path) -> Config:
     journal = config.journal.model_copy(update={"path": _absolute(config.journal.path, folder)})
     cameras = {name: _camera(camera, folder) for name, camera in config.cameras.items()}
     security = _security(config.security, folder)
-    return config.model_copy(update={"cameras": cameras, "model": model, "journal": journal, "security": security})
+    metrics = config.metrics.model_copy(update={"tls": _tls(config.metrics.tls, folder)})
+    return config.model_copy(
+        update={"cameras": cameras, "model": model, "journal": journal, "security": security, "metrics": metrics}
+    )
 
 
 def _security(security: Security | None, folder: Path) -> Security | None:
@@ -134,6 +137,12 @@ def _security(security: Security | None, folder: Path) -> Security | None:
         return None
     allow = tuple(_absolute(path, folder) or path for path in security.allow)
     return security.model_copy(update={"key": _absolute(security.key, folder), "allow": allow})
+
+
+def _tls(tls: Tls | None, folder: Path) -> Tls | None:
+    if tls is None:
+        return None
+    return tls.model_copy(update={key: _absolute(path, folder) for key, path in tls if path})
 
 
 def _camera(camera: Camera, folder: Path) -> Camera:

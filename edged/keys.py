@@ -51,9 +51,9 @@ def new_pair(directory: Path, name: str) -> tuple[Path, Path]:
 
 def load_pair(path: Path) -> KeyPair:
     """The key pair in a NAME.key. Raises ConfigError, also where others could read the file."""
-    path = _located(path)
+    path = located(path)
     text = _read(path)
-    _refuse_if_open(path)
+    refuse_if_open(path)
     public, secret = _half("public", text), _half("secret", text)
     if public is None or secret is None:
         raise ConfigError(f"{path}: expected a secret key as `edged keys new NAME` writes it (NAME.key)")
@@ -64,7 +64,7 @@ def load_pair(path: Path) -> KeyPair:
 
 def load_public(path: Path) -> bytes:
     """The public key in a NAME.pub, in Z85. Raises ConfigError."""
-    path = _located(path)
+    path = located(path)
     public = _half("public", _read(path))
     if public is None:
         raise ConfigError(f"{path}: expected a public key as `edged keys new NAME` writes it (NAME.pub)")
@@ -74,13 +74,13 @@ def load_public(path: Path) -> bytes:
 def load_allowed(paths: tuple[Path, ...]) -> dict[bytes, str]:
     """The name of every public key in these files, and in the .pub files of these folders. Raises ConfigError."""
     allowed: dict[bytes, str] = {}
-    for path in map(_located, paths):
+    for path in map(located, paths):
         files = sorted(path.glob("*.pub")) if path.is_dir() else [path]
         allowed.update({load_public(file): file.name.removesuffix(".pub") for file in files})
     return allowed
 
 
-def _located(path: Path) -> Path:
+def located(path: Path) -> Path:
     """`credential:NAME` becomes that file of systemd's."""
     name = str(path)
     if not name.startswith(CREDENTIAL):
@@ -116,7 +116,7 @@ def _read(path: Path) -> str:
     return content.decode(errors="replace")
 
 
-def _refuse_if_open(path: Path) -> None:
+def refuse_if_open(path: Path) -> None:
     """A secret must be ours, or root's as systemd's credentials are, and nobody else may read it.
 
     systemd may give a credential to the service by its group (0440): the folder keeps everybody else out.

@@ -1,11 +1,10 @@
-"""Every metric, declared once, and the endpoint that Prometheus scrapes.
+"""Every metric, declared once.
 
 Rates (frames a second, watts) are PromQL's work: `rate(edged_predictions_total[1m])`.
 """
 
 from collections.abc import Mapping
 from functools import partial
-from wsgiref.simple_server import WSGIServer
 
 from prometheus_client import (
     CollectorRegistry,
@@ -16,7 +15,6 @@ from prometheus_client import (
     PlatformCollector,
     ProcessCollector,
     disable_created_metrics,
-    start_http_server,
 )
 
 SECONDS = (0.001, 0.002, 0.003, 0.005, 0.0075, 0.01, 0.015, 0.02, 0.03, 0.05, 0.075, 0.1, 0.2, 0.5, 1, 2, 5, 10)
@@ -125,9 +123,3 @@ class Metrics:
         told = self._frames_told.get((camera, reason), 0)
         self._frames_told[camera, reason] = total
         return total - told
-
-
-def serve(metrics: Metrics, host: str, port: int) -> WSGIServer:
-    """Answer scrapes in a thread, on this address alone. Raises OSError where it cannot be used."""
-    server, _ = start_http_server(port, host, metrics.registry)
-    return server

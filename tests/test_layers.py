@@ -17,6 +17,7 @@ LEVELS = (
     {
         "config", "config_file", "config_mistakes", "yaml_places", "messages", "metrics", "keys", "address",
         "errors", "clock", "paths", "log", "log_flood", "child", "backoff", "entries", "exclusive", "systemd",
+        "tls",
     },
 )  # fmt: skip
 WITHIN_A_LEVEL = {

@@ -1,10 +1,6 @@
-from urllib.request import urlopen
-
-import pytest
 from prometheus_client import generate_latest
 
-from edged.metrics import Metrics, serve
-from tests.eventually import free_port
+from edged.metrics import Metrics
 
 
 def test_frames_are_counted_from_totals() -> None:
@@ -23,16 +19,3 @@ def test_every_metric_has_the_prefix_a_help_text_and_no_time_of_creation() -> No
     assert len(ours) >= 17
     assert all(family.documentation.endswith(".") for family in ours)
     assert b"_created" not in generate_latest(Metrics("1.2.3").registry)
-
-
-def test_the_endpoint_answers_on_its_address_alone_and_a_second_one_fails() -> None:
-    port = free_port()
-    server = serve(Metrics("1.2.3"), "127.0.0.1", port)
-    try:
-        with urlopen(f"http://127.0.0.1:{port}/metrics", timeout=5) as answer:
-            assert 'edged_build_info{version="1.2.3"} 1.0' in answer.read().decode()
-        with pytest.raises(OSError, match="in use"):
-            serve(Metrics("1.2.3"), "127.0.0.1", port)
-    finally:
-        server.shutdown()
-        server.server_close()

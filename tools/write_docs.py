@@ -28,6 +28,7 @@ SECTIONS = {  # where each type of edged/config.py stands in the file
     "Publish": "publish",
     "Journal": "journal",
     "Metrics": "metrics",
+    "Tls": "metrics.tls",
     "Energy": "energy",
 }
 REASONS = {  # of edged_frames_dropped_total and of the summary of `edged run`
@@ -135,6 +136,8 @@ def _section(title: str, summary: str, properties: Mapping[str, Schema], require
 
 def _kind(schema: Schema) -> str:
     """A JSON Schema in a few words."""
+    if "$ref" in schema:
+        return "a section"
     if "anyOf" in schema:
         return " or ".join(_kind(each) for each in schema["anyOf"] if each.get("type") != "null")
     if choices := schema.get("enum") or ([schema["const"]] if "const" in schema else None):

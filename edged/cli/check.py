@@ -10,13 +10,14 @@ from pathlib import Path
 from typing import Literal
 
 from edged.address import host_and_port, is_ipc, is_ipv6
-from edged.config import Camera, Config, Security, Worker
+from edged.config import Camera, Config, Security, Tls, Worker
 from edged.config_file import load_config
 from edged.energy.find import find_rails
 from edged.errors import CameraError, ConfigError, DeviceError, ModelError
 from edged.keys import load_allowed, load_pair
 from edged.model.package import load_model
 from edged.paths import state_directory
+from edged.tls import server_context
 from edged.worker.runtime import device_name
 
 
@@ -61,6 +62,8 @@ def findings_of(config: Config) -> Iterator[Finding]:
     }
     for key, address in addresses.items():
         yield address_finding(key, address)
+    if config.metrics.tls:
+        yield tls_finding(config.metrics.tls)
     yield journal_finding(config)
     yield energy_finding(config)
 
@@ -159,6 +162,16 @@ def security_finding(security: Security) -> Finding:
     if not names:
         return Finding("warning", "security", "security.allow holds no key: nobody can subscribe over TCP")
     return Finding("ok", "security", f"lets in {', '.join(names)}")
+
+
+def tls_finding(tls: Tls) -> Finding:
+    """Whether certificate and key can be used, and who may scrape."""
+    try:
+        server_context(tls)
+    except ConfigError as error:
+        return Finding("error", "metrics.tls", str(error))
+    who = f"clients that {tls.client_ca} has signed" if tls.client_ca else "everybody"
+    return Finding("ok", "metrics.tls", f"{tls.certificate}, for {who}")
 
 
 def journal_finding(config: Config) -> Finding:

@@ -26,13 +26,15 @@ from edged.hub.publisher import Publisher
 from edged.hub.rejections import Rejections
 from edged.hub.replay import Replay
 from edged.hub.router import Router
+from edged.hub.scrapes import ENDPOINT, Scrapes
 from edged.hub.sockets import unusable
 from edged.hub.supervisor import Supervisor
 from edged.hub.tally import Tally
 from edged.hub.workers import Workers
 from edged.keys import load_allowed, load_pair
-from edged.metrics import Metrics, serve
+from edged.metrics import Metrics
 from edged.paths import journal_path, runtime_directory
+from edged.tls import server_context
 
 log = logging.getLogger("edged.hub")
 
@@ -60,7 +62,8 @@ def open_parts(config: Config, limits: Limits, *, program: Sequence[str], resour
     journal = _journal(config, resources)
     context: zmq.Context[zmq.Socket[bytes]] = zmq.Context()
     resources.callback(context.destroy, linger=0)
-    guard = _guard(context, config, metrics, resources)
+    rejections = Rejections(metrics.peers_rejected)
+    guard = _guard(context, config, rejections, resources)
     publisher = Publisher(context, config.node, config.publish.address, config.publish.replay, guard)
     replay = Replay(
         context,
@@ -70,7 +73,7 @@ def open_parts(config: Config, limits: Limits, *, program: Sequence[str], resour
         guard,
     )
     resources.callback(replay.stop)
-    _serve_metrics(metrics, config.metrics.address, resources)
+    _serve_metrics(config, metrics, rejections, resources)
     folder = resources.enter_context(
         private_folder(runtime_directory(journal_path(config.node, config.journal.path)))
     )
@@ -111,10 +114,10 @@ def _journal(config: Config, resources: ExitStack) -> Journal:
 
 
 def _guard(
-    context: zmq.Context[zmq.Socket[bytes]], config: Config, metrics: Metrics, resources: ExitStack
+    context: zmq.Context[zmq.Socket[bytes]], config: Config, rejections: Rejections, resources: ExitStack
 ) -> Guard:
     security = config.security
-    guard = Guard(context, Rejections(metrics.peers_rejected), load_pair(security.key) if security else None)
+    guard = Guard(context, rejections, load_pair(security.key) if security else None)
     resources.callback(guard.close)
     if security:
         guard.allow(load_allowed(security.allow))
@@ -126,7 +129,7 @@ def _say_what_is_open(config: Config, metrics: Metrics) -> None:
     addresses = {
         "publish.address": (config.publish.address, config.security),
         "publish.replay": (config.publish.replay, config.security),
-        "metrics.address": (config.metrics.address, None),
+        "metrics.address": (config.metrics.address, config.metrics.tls and config.metrics.tls.client_ca),
     }
     for name, (address, protection) in addresses.items():
         is_open = not is_local(address) and protection is None
@@ -135,11 +138,13 @@ def _say_what_is_open(config: Config, metrics: Metrics) -> None:
             log.warning("%s: %s is open to everybody who reaches this host (insecure: true)", name, address)
 
 
-def _serve_metrics(metrics: Metrics, address: str, resources: ExitStack) -> None:
+def _serve_metrics(config: Config, metrics: Metrics, rejections: Rejections, resources: ExitStack) -> None:
+    address, tls = config.metrics.address, config.metrics.tls
     host, port = host_and_port(address)
+    context = server_context(tls) if tls else None
     try:
-        server = serve(metrics, host, port)
+        scrapes = Scrapes(host, port, metrics.registry, rejections, context)
     except OSError as error:
-        raise ConfigError(unusable("metrics.address", address, error.errno, error.strerror)) from None
-    resources.callback(server.server_close)
-    resources.callback(server.shutdown)
+        raise ConfigError(unusable(ENDPOINT, address, error.errno, error.strerror)) from None
+    scrapes.start()
+    resources.callback(scrapes.stop)

@@ -17,6 +17,9 @@ REASONS = {  # the label `reason`, and what to say
     "silent": "it connected and said nothing",
     "malformed": "its message is no message of edged, or is too large",
     "too_much": "it sends more than a peer of this endpoint has to say",
+    "no_certificate": "it shows no certificate that one of metrics.tls.client_ca has signed",
+    "not_tls": "it does not speak TLS as this endpoint does, or does not trust its certificate",
+    "slow": "its request took too long",
     "stalled": "it has stopped reading",
     "too_many": "there are as many connections as this endpoint takes",
 }

@@ -5,7 +5,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from itertools import pairwise
 
 import psutil
@@ -155,3 +155,41 @@ def test_what_is_no_message_of_a_child_ends_the_connection(daemon: Daemon, parts
         peer.connect(address_of(daemon, "link"))
         peer.send_multipart(parts)
         is_rejected(daemon, "malformed", "link", before)
+
+
+@pytest.mark.parametrize(
+    ("request_", "reason"),
+    [
+        (NOISE + b"\n", "malformed"),
+        (b"POST / HTTP/1.1\r\n\r\n", "malformed"),
+        (b"GET http://[/ HTTP/1.1\r\n\r\n", "malformed"),
+        (b"GET /" + b"a" * MIB, "too_much"),
+        (b"GET / HTTP/1.1\r\n" + b"X-More: %a\r\n" % ("a" * 1000) * 50, "too_much"),
+    ],
+    ids=["noise", "post", "url", "line", "headers"],
+)
+def test_what_is_no_scrape_ends_the_connection(daemon: Daemon, request_: bytes, reason: str) -> None:
+    before = rejected(daemon, reason, "metrics.address")
+    with connected(address_of(daemon, "metrics.address")) as peer:
+        send_until_cut(peer, request_, 1)
+        assert is_cut(peer)
+    is_rejected(daemon, reason, "metrics.address", before)
+
+
+def test_scrapes_without_end_take_no_threads_for_ever_and_none_from_others(daemon: Daemon) -> None:
+    threads = psutil.Process(daemon.process.pid).num_threads
+    before, at_first = (
+        threads(),
+        {each: rejected(daemon, each, "metrics.address") for each in ("too_many", "slow")},
+    )
+    with ExitStack() as peers:
+        for _ in range(200):
+            peers.enter_context(connected(address_of(daemon, "metrics.address")))
+        is_rejected(daemon, "too_many", "metrics.address", at_first["too_many"] + 160)
+        assert threads() <= before + 40
+        peer = peers.enter_context(connected(address_of(daemon, "metrics.address")))
+        with suppress(OSError):
+            while rejected(daemon, "slow", "metrics.address") == at_first["slow"]:  # each of these is answered
+                peer.sendall(b"G")
+        is_rejected(daemon, "slow", "metrics.address", at_first["slow"] + 20)
+    eventually(lambda: threads() <= before + 1, START_S)

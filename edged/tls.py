@@ -1,0 +1,42 @@
+"""TLS for a server of ours, from the PEM files that the config names."""
+
+import ssl
+from pathlib import Path
+
+from edged.config import Tls
+from edged.errors import ConfigError
+from edged.keys import located, refuse_if_open
+
+
+def server_context(tls: Tls) -> ssl.SSLContext:
+    """What the endpoint speaks: TLS 1.2 or newer. Raises ConfigError, also where others could read the key."""
+    certificate, key = located(tls.certificate), located(tls.key)
+    for path in (certificate, key):
+        if not path.is_file():
+            raise ConfigError(f"{path}: expected a PEM file, found {'a folder' if path.exists() else 'nothing'}")
+    refuse_if_open(key)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    try:
+        context.load_cert_chain(certificate, key, password="")  # else OpenSSL asks at the terminal
+    except ssl.SSLError as error:
+        raise ConfigError(
+            f"{certificate}, {key}: expected a certificate and its own private key, in PEM, without a passphrase "
+            f"({error.reason or error})"
+        ) from None
+    except OSError as error:
+        raise ConfigError(f"{certificate}, {key}: cannot read: {error.strerror}") from None
+    if tls.client_ca:
+        _demand_certificates(context, located(tls.client_ca))
+    return context
+
+
+def _demand_certificates(context: ssl.SSLContext, path: Path) -> None:
+    try:
+        context.load_verify_locations(path)
+    except ssl.SSLError as error:
+        raise ConfigError(
+            f"{path}: expected an authority's certificates in PEM ({error.reason or error})"
+        ) from None
+    except OSError as error:
+        raise ConfigError(f"{path}: cannot read the authority's certificates: {error.strerror}") from None
+    context.verify_mode = ssl.CERT_REQUIRED

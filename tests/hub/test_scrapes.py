@@ -1,0 +1,32 @@
+"""The endpoint that Prometheus scrapes, in a process with its tests."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from urllib.request import urlopen
+
+import pytest
+
+from edged.hub.rejections import Rejections
+from edged.hub.scrapes import Scrapes
+from edged.metrics import Metrics
+from tests.eventually import free_port
+
+
+@contextmanager
+def scrapes(port: int) -> Iterator[None]:
+    metrics = Metrics("1.2.3")
+    server = Scrapes("127.0.0.1", port, metrics.registry, Rejections(metrics.peers_rejected), None)
+    server.start()
+    try:
+        yield
+    finally:
+        server.stop()
+
+
+def test_it_answers_on_its_address_alone_and_a_second_one_fails() -> None:
+    port = free_port()
+    with scrapes(port):
+        with urlopen(f"http://127.0.0.1:{port}/metrics", timeout=5) as answer:
+            assert 'edged_build_info{version="1.2.3"} 1.0' in answer.read().decode()
+        with pytest.raises(OSError, match="in use"), scrapes(port):
+            pass
