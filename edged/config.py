@@ -19,13 +19,18 @@ NAME = r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$"
 MAX_BATCH = 64  # frames of a job
 
 STREAMS = ("rtsp://", "rtsps://", "http://", "https://")
-_PASSWORD_IN_URL = re.compile(r"://[^/@:]*:[^/@]+@")
+_PASSWORD_IN_URL = re.compile(
+    r"://[^/@:\[]*:(?!\d*([/?#]|$))[^@]*@"
+)  # what follows host: is a port, even before an @
 
 
 def _host(url: str) -> str | None:
-    """Raises ValueError for an address or port that cannot be."""
-    parts = urlsplit(url)
-    return parts.hostname if parts.port is None or parts.port else None
+    """Raises ValueError for an address or port that cannot be, without quoting what may be a password."""
+    try:
+        parts = urlsplit(url)
+        return parts.hostname if parts.port is None or parts.port else None
+    except ValueError:
+        raise ValueError("a URL must have a host and port that can be") from None
 
 
 def _with_port(address: str) -> str:

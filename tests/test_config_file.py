@@ -219,12 +219,36 @@ def test_a_file_that_cannot_be_read_says_so(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "url", ["rtsp://me:s3cret@host/x", "rtsp://me:s3#cret@host", "http://:s3cret@host", "rtsp://me:s3?cret@host"]
+    "url",
+    [
+        "rtsp://me:s3cret@host/x",
+        "rtsp://me:s3#cret@host",
+        "http://:s3cret@host",
+        "rtsp://me:s3?cret@host",
+        "rtsp://me:s3/cret@h",
+    ],
 )
 def test_a_password_in_a_source_is_refused_and_never_shown(write: Write, url: str) -> None:
     message = mistake(write(f"cameras: {{door: {{source: '{url}'}}}}\n"))
     assert "must not hold a password: use user and password_file" in message
     assert "cret" not in message
+
+
+def test_a_port_that_cannot_be_is_not_shown_either(write: Write) -> None:
+    message = mistake(write("cameras: {door: {source: 'rtsp://me:s3cret/x'}}"))
+    assert "a URL must have a host and port that can be" in message
+    assert "cret" not in message
+
+
+def test_what_comes_after_the_host_of_a_url_is_no_password(write: Write) -> None:
+    for url in (
+        "rtsp://host:554/a@b",
+        "rtsp://[fe80::1]:554/a@b",
+        "rtsp://host:1?a@b",
+        "rtsp://host/a:b@c",
+        "rtsp://me@host:554/x",
+    ):
+        assert load_config(write(f"cameras: {{door: {{source: '{url}'}}}}")).cameras["door"].source == url
 
 
 def test_a_password_in_the_wrong_key_is_never_shown(write: Write) -> None:

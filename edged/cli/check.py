@@ -71,7 +71,7 @@ def findings_of(config: Config) -> Iterator[Finding]:
 def camera_finding(name: str, camera: Camera) -> Finding:
     """A camera that is absent is a warning: `edged run` would go on trying."""
     from edged.camera.sources import open_source
-    from edged.camera.sources.stream import Stream
+    from edged.camera.sources.stream import Stream, without_secrets
 
     what = f"camera {name}"
     try:
@@ -83,8 +83,9 @@ def camera_finding(name: str, camera: Camera) -> Finding:
         return Finding("warning", what, f"{error} (`edged run` would keep trying)")
     except ConfigError as error:
         return Finding("error", what, str(error))
-    tried = ", which was not contacted" if isinstance(source, Stream) else ""
-    return Finding("ok", what, f"{camera.source}{tried}")
+    if isinstance(source, Stream):
+        return Finding("ok", what, f"{without_secrets(str(camera.source))}, which was not contacted")
+    return Finding("ok", what, f"{camera.source}")
 
 
 def model_finding(config: Config) -> Finding:

@@ -61,7 +61,8 @@ class Link:
             except ValueError:  # one part alone: no header
                 self._reject(peer)
             except MessageError as error:
-                log.warning("%s is refused, is it another version of edged? %s", name, error)
+                shown = name if name.isprintable() else repr(peer.bytes)
+                log.warning("%s is refused, is it another version of edged? %s", shown, error)
                 self.send(name, Stop(refused=str(error)))
                 self._reject(peer)
 
