@@ -24,7 +24,7 @@ MIB = 1 << 20
 ENDPOINTS = {"publish.address": "SUB", "publish.replay": "DEALER", "link": "DEALER"}  # and who connects there
 NOISE = random.Random(7).randbytes(4096)  # noqa: S311
 GROWTH = 48 * MIB  # of the hub's memory, at most, whatever a peer does
-SUBSCRIBER = "import sys, zmq; s = zmq.Context().socket(zmq.SUB); s.subscribe(''); s.connect(sys.argv[1]); s.recv(); print(1, flush=True); s.poll()"  # noqa: E501
+SUBSCRIBER = "import signal, sys, zmq; s = zmq.Context().socket(zmq.SUB); s.subscribe(''); s.connect(sys.argv[1]); s.recv(); print(1, flush=True); signal.pause()"  # noqa: E501
 
 
 @pytest.fixture(scope="module")
