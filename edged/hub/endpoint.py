@@ -39,8 +39,8 @@ class Endpoint:
 
     @property
     def is_idle(self) -> bool:
-        """Whether nobody is connected."""
-        return not self._connections
+        """Whether nobody is connected whom `look` could find to be at fault."""
+        return self._port is None or not self._connections
 
     def listen(self) -> None:
         """Take in what the monitor has to tell."""
@@ -60,7 +60,9 @@ class Endpoint:
                     self._failure = TOLD
 
     def look(self) -> None:
-        """At every connection: who must go, goes."""
+        """At every connection: who must go, goes. Only TCP counts its bytes."""
+        if self.is_idle:
+            return
         now = now_ns()
         for connection in self._connections.values():
             if reason := connection.fault(self._bounds, now):
