@@ -78,7 +78,7 @@ class CameraProcess:
                 pass
         except CameraError as error:
             if self._state.went_down(str(error)):
-                self._report()
+                self._tell_news()
             return False
         finally:
             self._source.close()
@@ -106,9 +106,9 @@ class CameraProcess:
         self._tried_ns = captured.read_ns
         if self._state.came_up():
             self._backoff.succeeded()
-            self._report()
+            self._tell_news()
         if self._state.stands_still(self._freeze.frozen(captured.picture.pixels, captured.at_ns)):
-            self._report()
+            self._tell_news()
         number = self._state.captured()
         region = preprocess.region(captured.picture.pixels, self._camera.roi)
         refusal = self._gate.refusal(region, captured.at_ns) or self._send(number, captured, region, wanted)
@@ -176,8 +176,9 @@ class CameraProcess:
 
     def _report_if_due(self) -> None:
         if seconds_since(self._reported_ns) >= REPORT_EVERY_S:
-            self._report()
+            self._link.send(self._state.report())
+            self._reported_ns = now_ns()
 
-    def _report(self) -> None:
+    def _tell_news(self) -> None:
         self._link.send_news(self._state.report())
         self._reported_ns = now_ns()

@@ -1,0 +1,34 @@
+"""A hub that reads late: frames are let go, news is not."""
+
+import threading
+from pathlib import Path
+
+import zmq
+
+from edged.camera.link import Link
+from edged.messages import CameraCount, CameraReport, decode
+
+REPORT = CameraReport(camera="door", up=True, count=CameraCount(captured=0, dropped={}))
+LARGE = REPORT.model_copy(update={"error": 1_000_000 * "x"})  # the kernel holds but a few of them
+LATE_S = 0.1
+
+
+def test_news_waits_for_room(tmp_path: Path) -> None:
+    with zmq.Context() as context, context.socket(zmq.ROUTER) as hub:
+        hub.setsockopt(zmq.RCVHWM, 1)
+        hub.bind(f"ipc://{tmp_path}/hub")
+        link = Link("door", f"ipc://{tmp_path}/hub")
+        assert link.has_room(5)
+        sent = 0
+        while link.has_room(LATE_S):
+            sent += link.send(LARGE)
+        assert not link.send(REPORT)
+
+        heard: list[bytes] = []
+        late = threading.Timer(LATE_S, lambda: heard.extend(hub.recv_multipart()[1] for _ in range(sent + 1)))
+        late.start()
+        link.send_news(REPORT)
+
+        late.join()
+        link.close()
+    assert decode(heard[-1]) == REPORT
