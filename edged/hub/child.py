@@ -9,9 +9,12 @@ from edged.child import PARENT
 from edged.clock import nanoseconds, now_ns, seconds_since
 from edged.errors import OUT_OF_MEMORY
 from edged.exclusive import state_of
+from edged.hub.oom import OomKills, own_group
 from edged.hub.restarts import Pauses
 
 STDERR = 2
+
+oom_kills = OomKills(own_group())
 
 
 class Child:
@@ -58,8 +61,13 @@ class Child:
         )
 
     def exit_code(self) -> int | None:
-        """The code of a process that has just ended (negative: the signal), once; else None."""
+        """The code of a process that has just ended (negative: the signal), once; else None.
+
+        `OUT_OF_MEMORY` too where it was the kernel that killed it, for want of memory.
+        """
         code = self._process.poll() if self._process else None
+        if code == -signal.SIGKILL and oom_kills.claim():
+            code = OUT_OF_MEMORY
         if code is not None:
             self._process = None
         return code
