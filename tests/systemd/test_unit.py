@@ -54,6 +54,11 @@ def test_and_to_1_7_for_drivers_that_write_and_execute_memory(unit: Path) -> Non
     assert "✗ MemoryDenyWriteExecute=" in done.stdout
 
 
+def test_cameras_and_gpus_are_allowed_by_numbers_which_hold_before_their_driver_is_loaded() -> None:
+    allowed = [line for line in (UNITS / "edged.service").read_text().splitlines() if "DeviceAllow=char-" in line]
+    assert {"DeviceAllow=char-81 rw", "DeviceAllow=char-226 rw"} < set(allowed)  # see the kernel's devices.txt
+
+
 def test_each_relaxation_is_explained_by_a_comment_above_it() -> None:
     lines = (UNITS / "edged.service").read_text().splitlines()
     for relaxed in ("PrivateDevices=no", "RestrictAddressFamilies=", "SystemCallFilter=sched_", "LimitMEMLOCK="):
