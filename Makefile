@@ -3,13 +3,14 @@
 EDGED = .venv/bin/edged
 PIP = .venv/bin/python -m pip install --quiet
 
-.PHONY: help run test fuzz soak intel lint bench bench-peers docs install clean
+.PHONY: help run test fuzz soak vm-test intel lint bench bench-peers docs install clean
 
 help:
 	@echo 'make run     set up everything and start the daemon on configs/demo.yaml'
 	@echo 'make test    run the tests'
 	@echo 'make fuzz    give every reader of files and messages 10,000 damaged ones (minutes)'
 	@echo 'make soak MINUTES=30 SEED=1   injure a running daemon again and again, and see that it goes on'
+	@echo 'make vm-test   test the installed service in whole machines, x86-64 and arm64 (as root; half an hour)'
 	@echo 'make intel   let the tests run on Intel'"'"'s OpenCL runtime too (x86-64, 270 MB)'
 	@echo 'make lint    check style and types'
 	@echo 'make bench   time ResNet-50 at 120×120 on this machine'
@@ -30,6 +31,10 @@ fuzz: .venv/.test
 # exit code 1 where the daemon did not go on, lost something or grew
 soak: .venv/.test
 	@.venv/bin/python -m tests.soak $(if $(MINUTES),--minutes $(MINUTES)) $(if $(SEED),--seed $(SEED))
+
+# make vm-test ONLY="x86-64 and unplug": see CONTRIBUTING.md; never a part of make test
+vm-test: .venv/.test
+	@.venv/bin/python -m pytest -v tests/vm/checks.py $(if $(ONLY),-k "$(ONLY)")
 
 intel: .venv/.intel
 
