@@ -4,6 +4,8 @@ import json
 import shutil
 import sqlite3
 import threading
+from collections.abc import Iterable
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -13,6 +15,7 @@ import zmq
 
 from edged.client import Prediction, subscribe
 from edged.client.sockets import curve_of, unconnected
+from edged.hub.journal_layout import checksum
 
 Keys = dict[str, Path | None]  # `key` and `server_key` of `edged.client.subscribe`
 
@@ -102,6 +105,18 @@ def journal_of(path: Path) -> dict[int, bytes]:
         finally:
             database.close()
     return {seq: bytes(blob) for seq, blob in rows}
+
+
+def salvaged(path: Path, numbers: Iterable[int]) -> dict[int, bytes]:
+    """What is whole under these numbers of a journal that may be damaged, while no hub runs."""
+    found = {}
+    with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as database:
+        for number in numbers:
+            with suppress(sqlite3.DatabaseError):
+                for blob, crc in database.execute("SELECT json, crc FROM predictions WHERE seq = ?", (number,)):
+                    if crc == checksum(number, bytes(blob)):
+                        found[number] = bytes(blob)
+    return found
 
 
 def processes_of(folder: Path) -> list[psutil.Process]:

@@ -21,12 +21,12 @@ import zmq
 from tests.cli.command import edged
 from tests.disks import fill
 from tests.e2e.test_driver_faults import NO_DEVICE, NO_MEMORY, OUT_OF_RESOURCES
-from tests.e2e.witness import journal_of
 from tests.eventually import eventually
 from tests.soak.setting import Setting
 
 OUTAGE_S = 5.0
 TAKEN_WITHIN_S = 2.0
+RETRIED_WITHIN_S = 10.0
 GARBAGE = PAGE = 4096  # bytes
 
 
@@ -101,9 +101,10 @@ def hub_dies_and_the_cache_is_damaged(setting: Setting) -> float:
 def hub_dies_and_the_journal_is_damaged(setting: Setting) -> float:
     start, chance = time.time(), setting.chance
     setting.kill_hub()
-    kept = journal_of(setting.journal)
+    kept = setting.in_journal()
     setting.kept |= kept
     setting.may_be_lost |= {number for number in kept if number > setting.client.last}
+    setting.damaged_at.append(time.time())
     size = setting.journal.stat().st_size
     with setting.journal.open("r+b") as file:
         match chance.choice(["cut", "page", "all"]):
@@ -128,8 +129,7 @@ def disk_of_the_journal_is_full(setting: Setting) -> float | None:
 def there_is_room(setting: Setting) -> None:
     if setting.disk:
         (setting.disk / "ballast").unlink()
-        works = len([each for each in setting.raw.events if each["event"] == "journal_fails"])
-        eventually(lambda: [each["event"] for each in setting.raw.events].count("journal_works") >= works, 10)
+        eventually(lambda: b'"journaled":false' not in setting.raw.seen[-1].json, RETRIED_WITHIN_S)
 
 
 def job_meets(fault: str) -> Callable[[Setting], float | None]:

@@ -22,7 +22,7 @@ from tests.conftest import ROOT
 from tests.disks import a_small_disk, an_ext4
 from tests.e2e.daemon import START_S, Daemon, config_in, run_edged
 from tests.e2e.test_driver_faults import Driver, can_preload
-from tests.e2e.witness import Client, Keys, RawSubscriber, processes_of
+from tests.e2e.witness import Client, Keys, RawSubscriber, processes_of, salvaged
 from tests.eventually import eventually
 
 DOOR = {"source": "synthetic:digits", "size": [160, 120], "fps": 15, "seed": 1}
@@ -43,6 +43,7 @@ class Setting:
         self.folder = folder
         self.kept: dict[int, bytes] = {}
         self.may_be_lost: set[int] = set()
+        self.damaged_at: list[float] = []  # wall time
         self.disk: Path | None = None
         self.icy: Path | None = None
         self.trigger = folder / "fault"
@@ -96,9 +97,25 @@ class Setting:
             self.disk = self._around.enter_context(a_small_disk(self.folder / "room", "512m"))
             self.icy = self._around.enter_context(an_ext4(self.folder))
 
+    def went_with_the_journal(self, published_at: float) -> bool:
+        """Whether the journal had been damaged then, and was set aside when the hub came upon it later."""
+        found = [float(str(each["at"])) for each in self.raw.events if each["event"] == "journal_set_aside"]
+        ends = ((start, min((at for at in found if at > start), default=start)) for start in self.damaged_at)
+        return any(start <= published_at <= end for start, end in ends)
+
     @property
     def journal(self) -> Path:
         return Path(self.config["journal"]["path"])
+
+    def in_journal(self) -> dict[int, bytes]:
+        """What is on disk while no hub runs, in files too that a hub has set aside because a page is damaged."""
+        files = [*self.journal.parent.glob(f"{self.journal.name}.damaged-*"), self.journal]
+        numbers = [seen.seq for seen in self.raw.seen]
+        held: dict[int, bytes] = {}
+        for file in files:
+            if not file.name.endswith(("-wal", "-shm")):
+                held |= salvaged(file, numbers)
+        return held
 
     def __exit__(self, *_: object) -> None:
         self._life.close()

@@ -7,7 +7,7 @@ from typing import Any
 
 from edged.messages import prediction_from_json
 from tests.e2e.daemon import conserves
-from tests.e2e.witness import journal_of, processes_of
+from tests.e2e.witness import processes_of
 from tests.soak.setting import Setting
 
 CACHED = {".graph", ".packed", ".program", ".weights"}
@@ -15,7 +15,7 @@ CACHED = {".graph", ".packed", ".program", ".weights"}
 
 def verdict(setting: Setting, summary: dict[str, Any]) -> list[str]:
     """The daemon has stopped."""
-    journal = setting.kept | journal_of(setting.journal)
+    journal = setting.kept | setting.in_journal()
     return [
         *_journal(setting, journal),
         *_client(setting, journal),
@@ -33,8 +33,13 @@ def _journal(setting: Setting, journal: dict[int, bytes]) -> list[str]:
     """
     numbers = [seen.seq for seen in setting.raw.seen]
     owed = [seen for seen in setting.raw.seen if b'"journaled":false' not in seen.json]
-    lost = [seen.seq for seen in owed if journal.get(seen.seq) != seen.json]
-    predictions = map(prediction_from_json, journal.values())
+    lost = [
+        seen.seq
+        for seen in owed
+        if journal.get(seen.seq) != seen.json
+        and not setting.went_with_the_journal(prediction_from_json(seen.json).published_at)
+    ]
+    predictions = [prediction_from_json(json) for json in journal.values()]
     frames = Counter((each.boot, each.camera, each.frame, each.captured_at) for each in predictions)
     twice = [frame for frame, count in frames.items() if count > 1]
     return [
@@ -54,7 +59,7 @@ def _client(setting: Setting, journal: dict[int, bytes]) -> list[str]:
     other = [
         number
         for number, each in seen.items()
-        if each.journaled and (number not in journal or each != prediction_from_json(journal[number]))
+        if number in journal and each.journaled and each != prediction_from_json(journal[number])
     ]
     return [
         *(["the client saw some twice or out of order"] if numbers != sorted(seen) else []),
