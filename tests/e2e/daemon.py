@@ -98,14 +98,21 @@ def run_edged(folder: Path, *arguments: str, config: dict[str, Any] | None = Non
     finally:
         process.kill()
         process.wait()
-        _, alive = psutil.wait_procs(children, timeout=5)
         assert "Traceback" not in daemon.log(), daemon.log()
-    assert not alive, alive
+    eventually(lambda: not any(map(_is_alive, children)))
 
 
 def conserves(summary: dict[str, Any]) -> bool:
     """Whether every frame is accounted for."""
     return bool(summary["captured"] == summary["predictions"] + sum(summary["dropped"].values()))
+
+
+def _is_alive(process: psutil.Process) -> bool:
+    """Whether it runs; one that has ended may wait for seconds until process 1 takes note of it."""
+    try:
+        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
 
 
 def _command(process: psutil.Process) -> list[str]:
