@@ -17,7 +17,7 @@ from edged.hub.rejections import REASONS
 from edged.paths import runtime_directory
 from tests.e2e.daemon import START_S, Daemon, run_edged
 from tests.e2e.test_access import listening, rejected
-from tests.e2e.zmtp import COMMAND, GREETING, MORE, connected, frame, header, is_cut, ready, send_until_cut
+from tests.e2e.zmtp import COMMAND, GREETING, MORE, connected, frame, header, is_cut, joined, ready, send_until_cut
 from tests.eventually import eventually
 
 MIB = 1 << 20
@@ -78,8 +78,8 @@ def test_a_peer_with_a_hundred_thousand_topics_is_cut_off(daemon: Daemon) -> Non
 def test_a_peer_with_topics_of_a_megabyte_is_cut_off(daemon: Daemon) -> None:
     before = all_rejected(daemon, "publish.address")
     for _ in range(20):
-        with connected(daemon.address) as peer:  # libzmq's own SUB does not survive such a topic
-            send_until_cut(peer, ready("SUB") + frame(b"\1" + bytes(MIB)), 1)
+        with joined(daemon.address, "SUB") as peer:  # libzmq's own SUB does not survive such a topic
+            send_until_cut(peer, frame(b"\1" + bytes(MIB)), 1)
             assert is_cut(peer)
     eventually(lambda: all_rejected(daemon, "publish.address") == before + 20, START_S)
 
@@ -131,8 +131,8 @@ def test_who_does_not_end_his_handshake_is_cut_off(daemon: Daemon) -> None:
 def test_a_message_that_is_too_large_is_not_even_begun(daemon: Daemon, endpoint: str) -> None:
     before = all_rejected(daemon, endpoint)
     for size in (1 << 31, 1 << 40, (1 << 63) - 1, (1 << 64) - 1):
-        with connected(address_of(daemon, endpoint)) as peer:
-            peer.sendall(ready(ENDPOINTS[endpoint]) + header(size))
+        with joined(address_of(daemon, endpoint), ENDPOINTS[endpoint]) as peer:
+            peer.sendall(header(size))
             assert is_cut(peer)
     eventually(lambda: all_rejected(daemon, endpoint) == before + 4, START_S)
 
@@ -141,8 +141,7 @@ def test_a_message_that_is_too_large_is_not_even_begun(daemon: Daemon, endpoint:
 @pytest.mark.parametrize("part", [frame(bytes(1000), MORE), frame(b"\x04PING\0\0" + bytes(16), COMMAND)])
 def test_parts_and_commands_without_end_are_cut_off(daemon: Daemon, endpoint: str, part: bytes) -> None:
     before = all_rejected(daemon, endpoint)
-    with connected(address_of(daemon, endpoint)) as peer:
-        peer.sendall(ready(ENDPOINTS[endpoint]))
+    with joined(address_of(daemon, endpoint), ENDPOINTS[endpoint]) as peer:
         assert send_until_cut(peer, part * 1000, 1000) < 1000
         eventually(lambda: all_rejected(daemon, endpoint) == before + 1, START_S)
 

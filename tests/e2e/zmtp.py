@@ -36,9 +36,22 @@ def ready(kind: str) -> bytes:
     return GREETING + frame(b"\x05READY" + properties, COMMAND)
 
 
-def send_until_cut(peer: socket.socket, data: bytes, times: int) -> int:
-    """How often `data` was sent before the other side had enough; a blocked connection counts as that."""
+def joined(address: str, kind: str) -> socket.socket:
+    """A connection whose handshake as a socket of that kind has ended well."""
+    peer = connected(address)
     peer.settimeout(20)
+    peer.sendall(ready(kind))
+    answer = b""
+    while b"READY" not in answer:
+        more = peer.recv(1024)
+        assert more, "cut off in the handshake"
+        answer += more
+    return peer
+
+
+def send_until_cut(peer: socket.socket, data: bytes, times: int) -> int:
+    """How often `data` was sent before the other side had enough; who closes a full window sends no reset."""
+    peer.settimeout(1)
     sent = 0
     with suppress(OSError):
         for _ in range(times):
