@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 
 from edged.cli import VERBS
+from edged.config import Config
 from tests.conftest import ROOT
-from tools.write_docs import PAGES
+from tools.write_docs import PAGES, SECTIONS
 
 README = (ROOT / "README.md").read_text()
 DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *sorted(ROOT.glob("docs/*.md"))]
@@ -40,3 +41,8 @@ def test_the_readme_names_each_dependency_of_the_package() -> None:
     [listed] = re.findall(r"^dependencies = \[(.*?)\]", pyproject, re.DOTALL | re.MULTILINE)
     for name in re.findall(r'"([A-Za-z0-9-]+)', listed):
         assert f"| {name} |" in README
+
+
+def test_the_page_of_the_configuration_has_every_section() -> None:
+    sections = set(Config.model_json_schema()["$defs"])
+    assert set(SECTIONS) == sections

@@ -24,6 +24,7 @@ SECTIONS = {  # where each type of edged/config.py stands in the file
     "Model": "model",
     "Worker": "workers[]",
     "Freshness": "freshness",
+    "Recovery": "recovery",
     "Security": "security",
     "Publish": "publish",
     "Journal": "journal",
