@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from edged.errors import DeviceError, ModelError
+from edged.errors import OUT_OF_MEMORY, DeviceError, DeviceMemoryError, ModelError
 from edged.hub.loss import Loss
 from edged.hub.notice import Notice
 from edged.hub.seat import Seat
@@ -93,7 +93,7 @@ class Choice:
         elif loss.is_final and index + 1 < len(self.seats):
             return self._fall_back(what, loss.cause)
         elif loss.is_final and not self._ever_ready:
-            raise self._no_worker()
+            raise self._no_worker(loss)
         else:
             wait_s = seat.start_again()
             what += f"; it starts again {when(wait_s)}"
@@ -119,9 +119,10 @@ class Choice:
         )
         return Notice("fallback", message, worker=lost.name, reason=cause)
 
-    def _no_worker(self) -> DeviceError:
+    def _no_worker(self, last: Loss) -> DeviceError:
         devices = ", ".join(seat.device for seat in self.seats)
-        return DeviceError(
+        kind = DeviceMemoryError if last.code == OUT_OF_MEMORY else DeviceError
+        return kind(
             f"no worker can run ({self.seat.name} was the last of workers: [{devices}]): "
             "their messages are above; `edged devices` lists what there is"
         )

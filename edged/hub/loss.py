@@ -26,8 +26,8 @@ class Loss:
         return KILLED.get(self.cause) or describe_exit(self.code or 0)
 
 
-def own_cause(code: int) -> str:
-    """Why a worker ended that nobody has killed."""
+def cause_of(code: int, cause: str) -> str:
+    """Why a worker ended. `cause`: why the hub has killed it, if it has; it may have run out of memory before."""
     if code == OUT_OF_MEMORY:
         return "out_of_memory"
-    return "exit" if code >= 0 else "signal"
+    return cause or ("exit" if code >= 0 else "signal")

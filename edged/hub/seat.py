@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 from edged.clock import nanoseconds, now_ns, seconds_since
 from edged.config import Recovery
-from edged.errors import DeviceError
+from edged.errors import OUT_OF_MEMORY, DeviceError
 from edged.hub.child import Child
-from edged.hub.loss import Loss, own_cause
+from edged.hub.loss import Loss, cause_of
 from edged.hub.restarts import Budget
 
 REAPED_WITHIN_S = 0.5  # after SIGKILL; a process that is still there is stuck in the kernel
@@ -121,7 +121,7 @@ class Seat:
             self.kill("" if self.retires else "start")
         code = self._child.exit_code()
         if code is not None:
-            return self._loss(code, self._cause or own_cause(code))
+            return self._loss(code, cause_of(code, self._cause))
         if self._child.running and self._killed_ns and seconds_since(self._killed_ns) >= REAPED_WITHIN_S:
             self._stuck.append(self._child)
             self._child = None
@@ -144,7 +144,7 @@ class Seat:
     def _loss(self, code: int | None, cause: str) -> Loss:
         lived_s = seconds_since(self._state_ns) if self.ready else 0.0
         used_up = self._budget.lost(time.monotonic())
-        cannot_start = code == DeviceError.exit_code and not self.ready
+        cannot_start = code in {DeviceError.exit_code, OUT_OF_MEMORY} and not self.ready
         relapse = self._returned and lived_s < self._recovery.within_s
         if lived_s >= self._recovery.within_s:
             self._returned, self._wait_s = False, self._recovery.retry_device_s

@@ -18,7 +18,7 @@ import zmq
 
 from edged.config import Journal as Settings
 from edged.config_file import load_config
-from edged.errors import ConfigError, DeviceError, ModelError
+from edged.errors import ConfigError, DeviceError, DeviceMemoryError, ModelError
 from edged.hub.hub import run_hub
 from edged.hub.journal import Journal
 from edged.hub.limits import Limits
@@ -182,7 +182,12 @@ def test_a_device_that_fails_again_after_its_return_is_given_up_at_once_and_for_
 
 def test_a_worker_without_memory_says_so(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     Run(tmp_path, ["steady"], ["exit 5", "good"]).until(predictions=1)
-    assert "worker local-0 ran out of memory; it starts again at once" in caplog.text
+    assert "worker local-0 ran out of memory: its device exit 5 is given up" in caplog.text
+
+
+def test_where_no_device_has_the_memory_the_error_says_so(tmp_path: Path) -> None:
+    with pytest.raises(DeviceMemoryError, match="no worker can run"):
+        Run(tmp_path, ["steady"], ["exit 5"]).until()
 
 
 def test_a_slow_worker_has_five_times_what_its_warm_up_took_before_it_hangs(
