@@ -145,7 +145,7 @@ class Stream:
             return
         if lost := last - first + 1 - found:
             log.warning(
-                "%d predictions of %s (of %d to %d) are lost: its journal has them no more",
+                "%d predictions of %s (of %d to %d) are lost, or its journal was: it does not have them",
                 lost,
                 node,
                 first,
