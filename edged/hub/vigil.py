@@ -10,7 +10,8 @@ from edged.clock import NANOSECONDS
 
 SILENT_NS = 5 * NANOSECONDS // 2  # a camera speaks each second, and a read that gives nothing takes 2 s
 HUNG_NS = 10 * NANOSECONDS  # opening a network camera may take 7 s
-STARTING_NS = 30 * NANOSECONDS  # from an SD card that is busy
+STARTING_NS = 30 * NANOSECONDS  # from an SD card that is busy; twice as long after each start in vain
+LONGEST_START = 16
 
 
 class Vigil:
@@ -19,15 +20,18 @@ class Vigil:
     def __init__(self) -> None:
         self._heard_ns: dict[str, int] = {}
         self._silent: set[str] = set()
+        self._patience: dict[str, int] = {}  # how many times STARTING_NS a start may take
 
     def heard(self, name: str, now_ns: int) -> None:
         """It has said something."""
         self._heard_ns[name] = now_ns
         self._silent.discard(name)
+        self._patience.pop(name, None)
 
     def left(self, name: str) -> None:
         """Its process has ended: nothing is expected of it."""
-        self._heard_ns.pop(name, None)
+        if self._heard_ns.pop(name, None) is None:
+            self._patience[name] = min(2 * self._patience.get(name, 1), LONGEST_START)
         self._silent.discard(name)
 
     def fallen_silent(self, now_ns: int) -> list[str]:
@@ -51,4 +55,6 @@ class Vigil:
 
     def _hangs_ns(self, name: str, started_ns: int) -> int:
         heard_ns = self._heard_ns.get(name, 0)
-        return heard_ns + HUNG_NS if heard_ns > started_ns else started_ns + STARTING_NS
+        return (
+            heard_ns + HUNG_NS if heard_ns > started_ns else started_ns + self._patience.get(name, 1) * STARTING_NS
+        )

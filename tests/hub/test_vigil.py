@@ -39,6 +39,19 @@ def test_a_process_that_never_says_a_word_hangs_too_and_has_longer_for_its_start
     assert vigil.hung(500 + STARTING_NS, {"door": 500}) == ["door"]
 
 
+def test_a_start_that_was_killed_in_vain_leaves_the_next_one_more_time_until_a_word_is_heard() -> None:
+    vigil = Vigil()
+    vigil.left("door")
+    vigil.left("door")
+
+    assert vigil.hung(499 + 4 * STARTING_NS, {"door": 500}) == []
+    assert vigil.hung(500 + 4 * STARTING_NS, {"door": 500}) == ["door"]
+
+    vigil.heard("door", 1000)
+    vigil.left("door")
+    assert vigil.hung(2000 + STARTING_NS, {"door": 2000}) == ["door"]
+
+
 def test_the_words_of_an_earlier_process_count_for_nothing() -> None:
     vigil = Vigil()
     vigil.heard("door", 1000)
