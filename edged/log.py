@@ -1,10 +1,10 @@
 """Logging to standard error, one line an event, with journald's priorities under systemd."""
 
 import logging
-import os
 import sys
 
 from edged.log_flood import Sparing
+from edged.systemd import is_journal
 
 HANDLER = "edged"
 SYSLOG_PRIORITY = {"DEBUG": 7, "INFO": 6, "WARNING": 4, "ERROR": 3, "CRITICAL": 2}  # syslog(3), sd-daemon(3)
@@ -37,7 +37,7 @@ class _Journal(_OneLine):
 def configure(level: str = "info") -> None:
     """Send edged's events from `level` up, and other packages' warnings, to standard error."""
     stream = logging.StreamHandler(sys.stderr)
-    stream.setFormatter(_Journal() if _is_journal() else _Terminal())
+    stream.setFormatter(_Journal() if is_journal(sys.stderr) else _Terminal())
     handler = Sparing(stream)
     handler.set_name(HANDLER)
     root = logging.getLogger()
@@ -45,13 +45,3 @@ def configure(level: str = "info") -> None:
         root.removeHandler(earlier)
     root.addHandler(handler)
     logging.getLogger("edged").setLevel(level.upper())
-
-
-def _is_journal() -> bool:
-    """Whether standard error is the stream that systemd names (systemd.exec(5): device and inode)."""
-    stream = os.environ.get("JOURNAL_STREAM")
-    try:
-        status = os.fstat(sys.stderr.fileno())
-    except (OSError, ValueError, AttributeError):  # closed, or replaced by something that is no file
-        return False
-    return stream == f"{status.st_dev}:{status.st_ino}"

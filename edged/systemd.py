@@ -6,6 +6,7 @@ Each function does nothing where no systemd listens. None blocks for long, none 
 import os
 import socket
 import time
+from typing import TextIO
 
 MICROSECONDS = 1_000_000
 PATIENCE_S = 0.5  # systemd reads at once; one that does not must not stop the hub
@@ -14,6 +15,15 @@ PATIENCE_S = 0.5  # systemd reads at once; one that does not must not stop the h
 def is_started_by_systemd() -> bool:
     """Whether this very process is the one that a unit has started, not a child of it."""
     return os.environ.get("SYSTEMD_EXEC_PID") == str(os.getpid())
+
+
+def is_journal(stream: TextIO) -> bool:
+    """Whether what is written there goes into systemd's journal (systemd.exec(5): device and inode)."""
+    try:
+        status = os.fstat(stream.fileno())
+    except (OSError, ValueError, AttributeError):  # closed, or replaced by something that is no file
+        return False
+    return os.environ.get("JOURNAL_STREAM") == f"{status.st_dev}:{status.st_ino}"
 
 
 def ready(status: str = "") -> bool:

@@ -3,11 +3,9 @@
 import argparse
 import functools
 import json
-import os
 import sys
 import time
 from pathlib import Path
-from typing import TextIO
 
 from edged import log
 from edged.cli.numbers import positive, seconds
@@ -16,6 +14,7 @@ from edged.errors import ConfigError
 from edged.hub.hub import run_hub
 from edged.hub.limits import Limits
 from edged.hub.report import summary_text
+from edged.systemd import is_journal
 
 JOURNAL_LINE_S = 60.0
 DEMO = Path("configs/demo.yaml")
@@ -47,19 +46,10 @@ def run(arguments: argparse.Namespace) -> int:
         path,
         Limits(arguments.count, arguments.duration),
         show=functools.partial(print, file=lines, flush=True),
-        line_every_s=JOURNAL_LINE_S if _is_journal(lines) else 0.0,
+        line_every_s=JOURNAL_LINE_S if is_journal(lines) else 0.0,
     )
     print(json.dumps(report) if arguments.json else summary_text(report, time.monotonic() - start), flush=True)
     return 0
-
-
-def _is_journal(lines: TextIO) -> bool:
-    """Whether systemd keeps what is written there (systemd.exec(5): device and inode), where a line counts."""
-    stream = os.environ.get("JOURNAL_STREAM")
-    if stream is None:
-        return False
-    status = os.fstat(lines.fileno())
-    return stream == f"{status.st_dev}:{status.st_ino}"
 
 
 def config_or_demo(path: Path | None) -> Path:
