@@ -12,6 +12,7 @@ from edged.client.handshake import NO_KEY, UNKNOWN, WRONG_HUB
 from edged.client.sockets import curve_of
 from edged.client.stream import Stream
 from edged.keys import new_pair
+from tests.background import in_background
 from tests.cli.command import edged
 from tests.e2e.daemon import START_S, Daemon, config_in, run_edged
 from tests.eventually import eventually, free_port
@@ -41,9 +42,8 @@ def reload(daemon: Daemon) -> str:
 def listening(daemon: Daemon, **keys: Path) -> Iterator[list[int]]:
     """The numbers that a subscriber with these keys gets meanwhile."""
     numbers: list[int] = []
-    stopped = threading.Event()
 
-    def listen() -> None:
+    def listen(stopped: threading.Event) -> None:
         with zmq.Context() as context:
             stream = Stream(context, daemon.address, curve=curve_of(keys.get("key"), keys.get("server_key")))
             for arrival in stream.arrivals():
@@ -53,13 +53,8 @@ def listening(daemon: Daemon, **keys: Path) -> Iterator[list[int]]:
                     break
             stream.close()
 
-    thread = threading.Thread(target=listen)
-    thread.start()
-    try:
+    with in_background(listen):
         yield numbers
-    finally:
-        stopped.set()
-        thread.join()
 
 
 def keys_of(daemon: Daemon, name: str = "allowed/alice", hub: str = "hub") -> dict[str, Path]:

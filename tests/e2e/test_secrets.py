@@ -19,6 +19,7 @@ import pytest
 import zmq
 
 from edged.keys import load_pair, new_pair
+from tests.background import in_background
 from tests.camera.rtsp import RtspServer, skip_without_gstreamer
 from tests.cli.command import edged
 from tests.e2e.certificates import new_authority, new_certificate
@@ -80,22 +81,16 @@ def config_of(folder: Path, camera: RtspServer) -> Config:
 def overheard(daemon: Daemon) -> Iterator[list[bytes]]:
     """All that is published meanwhile, and every command line of the daemon and its children."""
     heard: list[bytes] = []
-    stopped = threading.Event()
 
-    def listen() -> None:
+    def listen(stopped: threading.Event) -> None:
         with zmq.Context() as context, subscriber(context, daemon, "alice") as stream:
             while not stopped.is_set():
                 if stream.poll(50):
                     heard.append(b" ".join(stream.recv_multipart()))
                 heard.extend(command_lines(daemon))
 
-    thread = threading.Thread(target=listen)
-    thread.start()
-    try:
+    with in_background(listen):
         yield heard
-    finally:
-        stopped.set()
-        thread.join()
 
 
 def subscriber(context: zmq.Context[zmq.Socket[bytes]], daemon: Daemon, name: str) -> zmq.Socket[bytes]:

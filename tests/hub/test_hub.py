@@ -10,6 +10,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ from edged.hub.hub import run_hub
 from edged.hub.journal import Journal
 from edged.hub.limits import Limits
 from edged.messages import Event
+from tests.background import in_background
 from tests.e2e.daemon import conserves
 from tests.eventually import free_port
 
@@ -57,14 +59,8 @@ class Run:
     def events(self) -> Iterator[list[Event]]:
         """What is published as events meanwhile."""
         heard: list[Event] = []
-        stop = threading.Event()
-        thread = threading.Thread(target=self._listen, args=(heard, stop))
-        thread.start()
-        try:
+        with in_background(partial(self._listen, heard)):
             yield heard
-        finally:
-            stop.set()
-            thread.join()
 
     def _listen(self, heard: list[Event], stop: threading.Event) -> None:
         with zmq.Context() as context, context.socket(zmq.SUB) as socket:
