@@ -65,6 +65,9 @@ class Camera(Section):
         description="V4L2 index or path (/dev/v4l/by-id/…), rtsp:// or http:// URL, video file, image folder, "
         "or synthetic:digits"
     )
+    host: Name | None = Field(
+        None, description="Where `edged camera` reads it; default: the hub starts it, on its own host"
+    )
     user: Text | None = Field(None, description="User name for an RTSP or HTTP camera")
     password_file: Path | None = Field(None, description="File that holds the password, nothing else")
     password_env: Text | None = Field(None, description="Environment variable that holds the password")
@@ -156,6 +159,12 @@ class Model(Section):
 class Worker(Section):
     """One entry of the list of devices, which is in order of preference."""
 
+    host: Name | None = Field(
+        None, description="Where `edged worker` serves with it; default: the hub starts it, on its own host"
+    )
+    group: Name | None = Field(
+        None, description="Neighbours in the list with the same group serve together; default: one after the other"
+    )
     device: Text = Field(
         "auto", description="Part of an OpenCL platform or device name, gpu, cpu, auto, or numpy (no OpenCL)"
     )
@@ -165,6 +174,9 @@ class Worker(Section):
         "fp16: tensors too. See `edged bench --precision` for the error",
     )
     batch: int = Field(1, ge=1, le=MAX_BATCH, description="Frames that one job may carry")
+    max_wait_s: float = Field(
+        0.0, ge=0, le=10, description="How long a frame may wait for others, where a job may carry more than one"
+    )
     credit: int = Field(2, ge=1, le=16, description="Jobs in hand: 2 lets an upload overlap a forward pass")
 
     @field_validator("precision")
@@ -210,9 +222,31 @@ class Security(Section):
         "credential:NAME is systemd's (LoadCredential=NAME:/path/to/it)"
     )
     allow: tuple[Path, ...] = Field(
-        description="Public keys (NAME.pub) of those who may connect, or folders of them; read again by "
+        description="Public keys (NAME.pub) of those who may subscribe, or folders of them; read again by "
         "`edged reload`, which also cuts off whose key has gone"
     )
+    cameras: tuple[Path, ...] = Field((), description="The same for hosts whose cameras may send frames")
+    workers: tuple[Path, ...] = Field((), description="The same for hosts whose workers may get them")
+    hub: Path | None = Field(None, description="The hub's public key, for the cameras and workers of other hosts")
+
+
+class Link(Section):
+    """Where the hub meets cameras and workers of other hosts."""
+
+    insecure: bool = Field(
+        False, description="Allow an address beyond this host without `security`: unencrypted, for everybody"
+    )
+    address: ZmqAddress | None = Field(
+        None, description="The hub's ZeroMQ address, as the other hosts reach it; default: no other hosts"
+    )
+    bind: ZmqAddress | None = Field(
+        None, description="Where the hub listens, if that is not the same, as tcp://0.0.0.0:5572 is"
+    )
+
+    @field_validator("address", "bind")
+    @classmethod
+    def _local_unless_told(cls, address: str | None, info: ValidationInfo) -> str | None:
+        return address if address is None else _local_or_protected(address, info)
 
 
 class Publish(Section):
@@ -237,12 +271,7 @@ class Publish(Section):
     @field_validator("address", "replay")
     @classmethod
     def _local_unless_told(cls, address: str, info: ValidationInfo) -> str:
-        if is_local(address) or info.data.get("insecure") or _is_encrypted(info):
-            return address
-        raise ValueError(
-            "is open to other hosts, unencrypted: use 127.0.0.1, or add security: with keys "
-            "(`edged keys new`), or insecure: true beside it"
-        )
+        return _local_or_protected(address, info)
 
     @field_validator("replay")
     @classmethod
@@ -250,6 +279,15 @@ class Publish(Section):
         if replay == info.data.get("address"):
             raise ValueError("must not be the same as address")
         return replay
+
+
+def _local_or_protected(address: str, info: ValidationInfo) -> str:
+    if is_local(address) or info.data.get("insecure") or _is_encrypted(info):
+        return address
+    raise ValueError(
+        "is open to other hosts, unencrypted: use 127.0.0.1, or add security: with keys "
+        "(`edged keys new`), or insecure: true beside it"
+    )
 
 
 def _is_encrypted(info: ValidationInfo) -> bool:
@@ -324,7 +362,12 @@ class Config(Section):
     freshness: Freshness = Freshness()
     recovery: Recovery = Recovery()
     security: Security | None = None
+    link: Link = Link()
     publish: Publish = Publish()
     journal: Journal = Journal()
     metrics: Metrics = Metrics()
     energy: Energy = Energy()
+
+    def worker_name(self, index: int) -> str:
+        """What the worker of this place in the list is called in messages and metrics: `local-0`, `big-1`."""
+        return f"{self.workers[index].host or 'local'}-{index}"

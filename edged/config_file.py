@@ -135,8 +135,12 @@ def _with_absolute_paths(config: Config, folder: Path) -> Config:
 def _security(security: Security | None, folder: Path) -> Security | None:
     if security is None:
         return None
-    allow = tuple(_absolute(path, folder) or path for path in security.allow)
-    return security.model_copy(update={"key": _absolute(security.key, folder), "allow": allow})
+    lists = {
+        role: tuple(_absolute(path, folder) or path for path in getattr(security, role))
+        for role in ("allow", "cameras", "workers")
+    }
+    own = {"key": _absolute(security.key, folder), "hub": _absolute(security.hub, folder)}
+    return security.model_copy(update={**lists, **own})
 
 
 def _tls(tls: Tls | None, folder: Path) -> Tls | None:

@@ -2,7 +2,7 @@
 
 A link joins the hub (ROUTER) with a camera or a worker (DEALER). A link message is
 `[JSON header, payload …]`: a frame's payload is its pixels, a job's payloads are its frames' pixels in order.
-A published message is `[topic, JSON]`. All times `…_ns` are CLOCK_MONOTONIC of the host.
+A published message is `[topic, JSON]`. All times `…_ns` are CLOCK_MONOTONIC of the hub's host.
 """
 
 from collections.abc import Sequence
@@ -32,12 +32,28 @@ class Message(BaseModel):
 # ── camera and hub ──────────────────────────────────────────────────────────────────────────────
 
 
+class CameraCount(Message):
+    """What one run of a camera process has counted since its start.
+
+    `captured` = frames sent + `dropped`, exactly, at any moment that a message leaves.
+    """
+
+    captured: Count
+    dropped: dict[str, Count]
+
+
 class CameraHello(Message):
-    """A camera's first message. `waits`: it captures only what is granted, so none of its frames grows stale."""
+    """A camera's first message to each hub that it meets.
+
+    `run`: new with each process, so that a hub knows one that it meets again; `count`: so far. `waits`: it
+    captures only what is granted, so none of its frames grows stale.
+    """
 
     kind: Literal["camera_hello"] = "camera_hello"
     protocol: int = SCHEMA
     camera: str
+    run: str
+    count: CameraCount
     waits: bool = False
 
 
@@ -49,6 +65,22 @@ class Capture(Message):
     height: Positive
 
 
+class ClockRequest(Message):
+    """Camera on another host to hub: what time is it? `sent_ns` is of its own clock."""
+
+    kind: Literal["clock_request"] = "clock_request"
+    sent_ns: Count
+
+
+class ClockAnswer(Message):
+    """Hub to camera: `hub_ns` by its CLOCK_MONOTONIC, `hub_at` in seconds since 1970."""
+
+    kind: Literal["clock_answer"] = "clock_answer"
+    sent_ns: Count
+    hub_ns: Count
+    hub_at: float
+
+
 class Grant(Message):
     """Hub to camera: so many more frames may be captured. Only a camera with `pace: fast` waits for it."""
 
@@ -56,22 +88,13 @@ class Grant(Message):
     frames: Positive
 
 
-class CameraCount(Message):
-    """What one run of a camera process has counted since its start.
-
-    `captured` = frames sent + `dropped`, exactly, at any moment that a message leaves.
-    """
-
-    captured: Count
-    dropped: dict[str, Count]
-
-
 class Frame(Message):
     """One image (payload: uint8, height × width × 3, RGB) with its history so far.
 
     `frame` counts from 0 with every captured frame, dropped ones too. `capture_s` is the time that the read
     took, and ends at `captured_ns` unless the picture was held up on its way to the camera process; `preprocess_s`
-    follows it. `truth` is the label, where the source knows it.
+    follows it. Both times of the capture are the hub's, off by at most `clock_error_s` where the camera is on
+    another host. `truth` is the label, where the source knows it.
     """
 
     kind: Literal["frame"] = "frame"
@@ -79,6 +102,7 @@ class Frame(Message):
     frame: Count
     captured_at: float
     captured_ns: Count
+    clock_error_s: Seconds = 0.0
     capture_s: Seconds
     preprocess_s: Seconds
     width: Positive
@@ -115,32 +139,41 @@ class ModelInfo(Message):
 
 
 class WorkerHello(Message):
-    """A worker's first message, once it is warm. `device` is the device's own name.
+    """A worker's first message to each hub that it meets, once it is warm. `device` is the device's own name.
 
     `forward_s`: what a full batch took there, from its submission to its answer; 0 where nobody has measured it.
+    `max_wait_s`: how long a frame may wait for others of its job. `host`: empty on the hub's own.
     """
 
     kind: Literal["worker_hello"] = "worker_hello"
     protocol: int = SCHEMA
     worker: str
     device: str
+    host: str = ""
     precision: str
     batch: Positive
     credit: Positive
     forward_s: Seconds = 0.0
+    max_wait_s: Seconds = 0.0
     model: ModelInfo
     energy: EnergyMethod
     energy_note: str = ""
 
 
+class Greet(Message):
+    """Hub to worker: say hello again; we have given you up, and hear that you live."""
+
+    kind: Literal["greet"] = "greet"
+
+
 class Job(Message):
-    """Hub to worker: classify these frames (one payload each) and answer before `deadline_ns`."""
+    """Hub to worker: classify these frames (one payload each), in `allowed_s` once the job before is answered."""
 
     kind: Literal["job"] = "job"
     job: Count
     frames: Positive
     top: Positive
-    deadline_ns: Count
+    allowed_s: Seconds
 
 
 class Score(Message):
@@ -163,7 +196,6 @@ class Scores(Message):
     upload_s: Seconds
     forward_s: Seconds
     download_s: Seconds
-    finished_ns: Count
     joules: Seconds | None = None
     rails: dict[str, Seconds] = {}
 
@@ -203,8 +235,8 @@ class Reloaded(Message):
 
 
 LinkMessage = (
-    CameraHello | Capture | Grant | Frame | CameraReport
-    | WorkerHello | Job | Scores | JobFailed | Stop
+    CameraHello | Capture | ClockRequest | ClockAnswer | Grant | Frame | CameraReport
+    | WorkerHello | Greet | Job | Scores | JobFailed | Stop
     | ReloadRequest | Reloaded
 )  # fmt: skip
 
@@ -288,6 +320,9 @@ class Prediction(Published):
         description="Its number among all pictures of the camera, from 0; anew when its process starts again"
     )
     captured_at: float
+    clock_error: Seconds = Field(
+        0.0, description="Where the camera is on another host: by how many seconds its times may be wrong at most"
+    )
     published_at: float
     model: PredictionModel
     top: tuple[Label, ...]

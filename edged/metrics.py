@@ -18,6 +18,7 @@ from prometheus_client import (
 )
 
 SECONDS = (0.001, 0.002, 0.003, 0.005, 0.0075, 0.01, 0.015, 0.02, 0.03, 0.05, 0.075, 0.1, 0.2, 0.5, 1, 2, 5, 10)
+FRAMES = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 64)
 JOULES = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30, 100)
 
 
@@ -74,6 +75,15 @@ class Metrics:
             ["camera"],
         )
         self.worker_up = gauge("edged_worker_up", "1 while the worker takes jobs, else 0.", ["worker", "device"])
+        self.worker_serving = gauge(
+            "edged_worker_serving", "1 while the worker gets jobs; 0 while another group serves.", ["worker"]
+        )
+        self.switches = counter(
+            "edged_switches_total",
+            "How often another group of workers began to serve; worker: the first of that group.",
+            ["worker"],
+        )
+        self.job_frames = histogram("edged_job_frames", "Frames that a job carried.", ["worker"], buckets=FRAMES)
         self.worker_restarts = counter(
             "edged_worker_restarts_total",
             "How often a worker was lost and started again or replaced, and why.",
@@ -81,7 +91,7 @@ class Metrics:
         )
         self.energy = counter(
             "edged_energy_joules_total",
-            "Energy that a power rail has supplied while a worker ran, idle time included.",
+            "Energy that a power rail of a host has supplied while a worker ran there, idle time included.",
             ["node", "rail", "method"],
         )
         self.inference_joules = histogram(

@@ -16,8 +16,8 @@ LEVELS = (
     {"engine", "model", "energy"},
     {
         "config", "config_file", "config_mistakes", "yaml_places", "messages", "metrics", "keys", "address",
-        "errors", "clock", "paths", "log", "log_flood", "child", "backoff", "entries", "exclusive", "systemd",
-        "tls",
+        "errors", "clock", "connect", "handshakes", "hub_link", "hub_clock", "paths", "log", "log_flood", "child",
+        "backoff", "entries", "exclusive", "systemd", "tls",
     },
 )  # fmt: skip
 WITHIN_A_LEVEL = {
@@ -32,6 +32,8 @@ CLIENT_NEEDS_ONLY = {
     "edged.clock",
     "edged.keys",
     "edged.address",
+    "edged.connect",
+    "edged.handshakes",
 }
 
 

@@ -38,7 +38,7 @@ from edged.messages import (
 
 MODEL = ModelInfo(name="digits", sha256="00", labels=("0", "1"), width=120, height=120)
 LINK_MESSAGES: list[LinkMessage] = [
-    CameraHello(camera="door"),
+    CameraHello(camera="door", run="6f1c", count=CameraCount(captured=0, dropped={})),
     Capture(width=120, height=120),
     Grant(frames=1),
     Frame(
@@ -55,14 +55,13 @@ LINK_MESSAGES: list[LinkMessage] = [
     WorkerHello(
         worker="local-0", device="cpu", precision="fp32", batch=1, credit=2, model=MODEL, energy="none"
     ),
-    Job(job=1, frames=1, top=5, deadline_ns=9),
+    Job(job=1, frames=1, top=5, allowed_s=1.5),
     Scores(
         job=1,
         frames=((Score(index=1, score=0.5),),),
         upload_s=0,
         forward_s=0.1,
         download_s=0,
-        finished_ns=8,
         rails={"GPU": 0.1},
     ),
     JobFailed(job=1, reason="not_finite", error="NaN in class 3"),

@@ -1,10 +1,12 @@
 """The camera process: read, let go or prepare, send; report; come back after a failure."""
 
 import logging
+from uuid import uuid4
 
 import cv2
 
 from edged import config
+from edged.address import is_ipc
 from edged.backoff import Backoff
 from edged.camera import preprocess
 from edged.camera.captured import Captured, capture
@@ -16,8 +18,10 @@ from edged.camera.sources.pace import sleep_ns
 from edged.camera.sources.picture import Pixels
 from edged.camera.state import State
 from edged.clock import NANOSECONDS, nanoseconds, now_ns, seconds_since
+from edged.connect import Curve
 from edged.errors import CameraError, ImageError, MessageError
-from edged.messages import CameraHello, Capture, Frame, Grant, LinkMessage, Stop
+from edged.hub_clock import HubClock
+from edged.messages import CameraHello, Capture, ClockAnswer, ClockRequest, Frame, Grant, LinkMessage, Stop
 
 log = logging.getLogger(__name__)
 
@@ -25,25 +29,27 @@ REPORT_EVERY_S = 1.0
 LONGEST_PAUSE_S = 0.8  # a camera that is there again gives a frame within 3 s, were it missed by a moment
 
 
-def run_camera(name: str, camera: config.Camera, hub: str) -> None:
+def run_camera(name: str, camera: config.Camera, hub: str, curve: Curve | None = None) -> None:
     """Serve the hub at the address `hub` until the source ends or the hub says stop. Raises CameraError."""
     cv2.setNumThreads(1)  # the other cores are for the forward pass
-    link = Link(name, hub)
+    process = CameraProcess(name, camera, hub, curve)
     try:
-        CameraProcess(name, camera, link).run()
+        process.run()
     finally:
-        link.close()
+        process.close()
 
 
 class CameraProcess:
     """One camera, from hello to its last report."""
 
-    def __init__(self, name: str, camera: config.Camera, link: Link) -> None:
+    def __init__(self, name: str, camera: config.Camera, hub: str, curve: Curve | None = None) -> None:
         """Raises ConfigError for a password that cannot be had."""
         self._name = name
         self._camera = camera
         self._source = open_source(camera, self._sleep)
-        self._link = link
+        self._run = uuid4().hex
+        self._clock = HubClock(same_host=is_ipc(hub))
+        self._link = Link(name, hub, self._greeting, curve)
         self._waits = waits(camera)  # for a grant, before it reads a picture
         self._gate = Gate(camera.max_fps, camera.motion)
         self._freeze = Freeze(camera.frozen_s if is_live(camera) else 0)
@@ -57,7 +63,6 @@ class CameraProcess:
 
     def run(self) -> None:
         """Return after the end of the source, or when the hub says so. Raises CameraError if it refuses us."""
-        self._link.send(CameraHello(camera=self._name, waits=self._waits))
         while not (self._wanted or self._stop):
             self._listen(REPORT_EVERY_S)
             self._report_if_due()
@@ -68,6 +73,16 @@ class CameraProcess:
         self._link.send_news(self._state.last_report())
         if self._stop and self._stop.refused:
             raise CameraError(f"the hub refuses camera {self._name}: {self._stop.refused}")
+
+    def close(self) -> None:
+        """Let the last words go."""
+        self._link.close()
+
+    def _greeting(self) -> CameraHello:
+        """To a hub that has not asked us for anything yet, or not this one."""
+        self._wanted, self._granted = None, 0
+        self._clock.forget()
+        return CameraHello(camera=self._name, run=self._run, waits=self._waits, count=self._state.count())
 
     def _serve(self) -> bool:
         """From opening the source to its end or ours (True), or its failure (False)."""
@@ -88,7 +103,10 @@ class CameraProcess:
         """Hear the hub, and capture a picture where we may; False at the end of the source."""
         self._listen()
         self._report_if_due()
-        if self._stop or self._wanted is None:
+        if self._stop:
+            return True
+        if self._wanted is None or not self._clock.is_known:
+            self._listen(REPORT_EVERY_S / 2)
             return True
         if not self._waits or (self._granted and self._link.has_room(REPORT_EVERY_S / 2)):
             return self._capture(self._wanted)
@@ -119,11 +137,13 @@ class CameraProcess:
     def _send(self, number: int, captured: Captured, region: Pixels, wanted: Capture) -> str | None:
         """Why the frame could not be sent, or None."""
         pixels = preprocess.fitted(region, wanted.width, wanted.height, self._camera.fit)
+        captured_ns, captured_at, error_ns = self._clock.of(captured.at_ns, captured.at_s)
         frame = Frame(
             camera=self._name,
             frame=number,
-            captured_at=captured.at_s,
-            captured_ns=captured.at_ns,
+            captured_at=captured_at,
+            captured_ns=captured_ns,
+            clock_error_s=error_ns / NANOSECONDS,
             capture_s=captured.read_s,
             preprocess_s=seconds_since(captured.read_ns),
             width=wanted.width,
@@ -167,6 +187,9 @@ class CameraProcess:
         match message:
             case Capture():
                 self._wanted = message
+                self._ask_the_time()
+            case ClockAnswer():
+                self._clock.answered(message.sent_ns, message.hub_ns, message.hub_at, now_ns())
             case Grant(frames=frames):
                 self._granted += frames
             case Stop():
@@ -178,7 +201,12 @@ class CameraProcess:
         if seconds_since(self._reported_ns) >= REPORT_EVERY_S:
             self._link.send(self._state.report())
             self._reported_ns = now_ns()
+            self._ask_the_time()
 
     def _tell_news(self) -> None:
         self._link.send_news(self._state.report())
         self._reported_ns = now_ns()
+
+    def _ask_the_time(self) -> None:
+        if not self._clock.same_host:
+            self._link.send(ClockRequest(sent_ns=now_ns()))

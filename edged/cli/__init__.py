@@ -29,7 +29,7 @@ VERBS = {
     "keys": "make the keys of a hub or a subscriber",
     "config": "print the JSON Schema of the config file",
     "camera": "one camera process (the hub starts it)",
-    "worker": "one worker process (the hub starts it)",
+    "worker": "one worker process (the hub starts those of its own host)",
 }
 
 PROCESSES = {"run", "camera", "worker"}  # they log

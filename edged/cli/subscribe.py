@@ -14,9 +14,9 @@ from edged import log
 from edged.address import ZMQ_ADDRESS
 from edged.cli.numbers import ago, positive
 from edged.client.received import Arrival
-from edged.client.sockets import curve_of
 from edged.client.stream import Stream
 from edged.config import Publish
+from edged.connect import curve_of
 from edged.messages import Prediction
 
 NOTICE_AFTER_S = 2.0

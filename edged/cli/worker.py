@@ -1,7 +1,8 @@
-"""`edged worker`: one worker process. The hub starts it; a person may, to see why it does not start."""
+"""`edged worker`: one worker process. The hub starts it; on another host a person or systemd does."""
 
 import argparse
 import os
+import platform
 import signal
 import sys
 import threading
@@ -9,15 +10,24 @@ from pathlib import Path
 
 from edged import child, log
 from edged.cli import tell
+from edged.cli.elsewhere import hub_of
+from edged.config import Config
 from edged.config_file import load_config
 from edged.errors import ConfigError, EdgedError
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Arguments of the verb."""
-    parser.add_argument("index", type=int, metavar="INDEX", help="which of the config's workers, from 0")
+    parser.add_argument(
+        "index",
+        type=int,
+        nargs="?",
+        metavar="INDEX",
+        help="which of the config's workers, from 0; default: this host's",
+    )
     parser.add_argument("--config", type=Path, required=True, metavar="FILE")
-    parser.add_argument("--hub", required=True, metavar="ADDRESS", help="ZeroMQ address of the hub")
+    parser.add_argument("--hub", metavar="ADDRESS", help="ZeroMQ address of the hub; default: link.address")
+    parser.add_argument("--host", metavar="NAME", help="take the worker of this host; default: its own name")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -26,20 +36,33 @@ def run(arguments: argparse.Namespace) -> int:
     _exit_when_told()
     log.configure()
     config = load_config(arguments.config)
-    if not 0 <= arguments.index < len(config.workers):
-        raise ConfigError(
-            f"{arguments.config}: there is no worker {arguments.index}, workers: has {len(config.workers)}"
-        )
+    index = _index(config, arguments)
+    hub, curve = hub_of(config, arguments.config, arguments.hub)
     from edged.worker.process import run_worker
 
     # A job may still be on the device: its driver is not to be taken down under it. And the hub is to see the end
     # of the process, which says why, no later than that of its link.
     try:
-        run_worker(config, arguments.index, arguments.hub)
+        run_worker(config, index, hub, curve)
     except (EdgedError, MemoryError) as error:
         os._exit(tell(error))
     sys.stderr.flush()
     os._exit(0)
+
+
+def _index(config: Config, arguments: argparse.Namespace) -> int:
+    """The worker that was named, or the one that is this host's."""
+    file, index, workers = arguments.config, arguments.index, config.workers
+    if index is not None:
+        if not 0 <= index < len(workers):
+            raise ConfigError(f"{file}: there is no worker {index}, workers: has {len(workers)}")
+        return int(index)
+    host = arguments.host or platform.node()
+    found = [place for place, worker in enumerate(workers) if worker.host == host]
+    if len(found) != 1:
+        what = f"{len(found)} workers have" if found else "no worker has"
+        raise ConfigError(f"{file}: {what} host: {host}; say which of workers: it is, by its number from 0")
+    return found[0]
 
 
 def _exit_when_told() -> None:

@@ -8,7 +8,7 @@ from pydantic import ValidationError
 
 from edged.address import is_ipc
 from edged.client.received import Arrival
-from edged.client.sockets import Context, Curve, connect
+from edged.connect import Context, Curve, connect
 from edged.errors import MessageError
 from edged.messages import ReplayAnswer, ReplayRequest, prediction_from_json
 

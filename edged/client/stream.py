@@ -7,13 +7,13 @@ from collections.abc import Generator, Iterator
 import zmq
 
 from edged.client.complaint import Complaint
-from edged.client.handshake import Handshakes
 from edged.client.received import Arrival, decoded
 from edged.client.replay import fetch, next_port, same_host
 from edged.client.sequence import Sequence
-from edged.client.sockets import Context, Curve, unconnected
 from edged.clock import wall_s
+from edged.connect import Context, Curve, unconnected
 from edged.errors import MessageError
+from edged.handshakes import Handshakes
 from edged.messages import ReplayRequest, Status
 
 log = logging.getLogger("edged.client")

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import zmq
 
-from edged.client.sockets import curve_of
 from edged.client.stream import Stream
+from edged.connect import curve_of
 from edged.messages import Prediction
 
 

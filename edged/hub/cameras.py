@@ -2,13 +2,24 @@
 
 from collections.abc import Iterable, Mapping
 
-from edged.clock import NANOSECONDS
-from edged.hub.link import Link, Received, protocol_problem
+from edged.clock import NANOSECONDS, now_ns, wall_s
+from edged.hub.link import Received, protocol_problem
+from edged.hub.links import Links
 from edged.hub.notice import Notice
 from edged.hub.router import Router
 from edged.hub.slot import Held
 from edged.hub.vigil import SILENT_NS, Vigil
-from edged.messages import CameraHello, CameraReport, Capture, Frame, Grant, ModelInfo, Stop
+from edged.messages import (
+    CameraHello,
+    CameraReport,
+    Capture,
+    ClockAnswer,
+    ClockRequest,
+    Frame,
+    Grant,
+    ModelInfo,
+    Stop,
+)
 from edged.metrics import Metrics
 
 SILENT = f"its process has said nothing for {SILENT_NS / NANOSECONDS:g} s: it is stopped, or stuck in a driver"
@@ -17,9 +28,9 @@ SILENT = f"its process has said nothing for {SILENT_NS / NANOSECONDS:g} s: it is
 class Cameras:
     """The hub's side of every camera's link."""
 
-    def __init__(self, router: Router, link: Link, metrics: Metrics) -> None:
+    def __init__(self, router: Router, links: Links, metrics: Metrics) -> None:
         self._router = router
-        self._link = link
+        self._links = links
         self._metrics = metrics
         self._wanted: Capture | None = None
         self._greeted: dict[str, CameraHello] = {}
@@ -42,7 +53,7 @@ class Cameras:
 
     def remove(self, name: str) -> None:
         """The config has it no more: what is under way is still predicted."""
-        self._link.send(f"camera/{name}", Stop())
+        self._links.send(f"camera/{name}", Stop())
         self.ended.add(name)
         self.removed.add(name)
         self._metrics.camera_up.remove(name)
@@ -50,7 +61,7 @@ class Cameras:
 
     def replace(self, name: str) -> bool:
         """Let the process end and another one come, with the new settings; False where it cannot be told."""
-        if not self._link.send(f"camera/{name}", Stop()):
+        if not self._links.send(f"camera/{name}", Stop()):
             return False
         self._replaced.add(name)
         return True
@@ -60,7 +71,7 @@ class Cameras:
         kind, _, name = received.peer.partition("/")
         message = received.message
         if kind != "camera" or name not in self._router.cameras or getattr(message, "camera", name) != name:
-            self._link.send(received.peer, Stop(refused=f"this hub's config has no camera {name}"))
+            self._links.send(received.peer, Stop(refused=f"this hub's config has no camera {name}"))
             return []
         self._vigil.heard(name, now)
         match message:
@@ -68,6 +79,8 @@ class Cameras:
                 return self._greet(message)
             case Frame():
                 self._frame(message, received, now)
+            case ClockRequest(sent_ns=sent_ns):
+                self._links.send(received.peer, ClockAnswer(sent_ns=sent_ns, hub_ns=now_ns(), hub_at=wall_s()))
             case CameraReport():
                 return self._report(message)
         return []
@@ -83,7 +96,7 @@ class Cameras:
     def grant(self) -> None:
         """Let the cameras that wait for it capture what there is room for."""
         for name, frames in self._router.grants().items():
-            self._link.send(f"camera/{name}", Grant(frames=frames))
+            self._links.send(f"camera/{name}", Grant(frames=frames))
 
     def left(self, name: str) -> None:
         """The process has ended."""
@@ -128,16 +141,17 @@ class Cameras:
 
     def _greet(self, hello: CameraHello) -> list[Notice]:
         if reason := protocol_problem(hello.protocol):
-            self._link.send(f"camera/{hello.camera}", Stop(refused=reason))
+            self._links.send(f"camera/{hello.camera}", Stop(refused=reason))
             return [Notice("refused", f"camera {hello.camera} is refused: {reason}", camera=hello.camera)]
         self._greeted[hello.camera] = hello
+        self._router.camera_started(hello)
         if self._wanted:
             self._start(hello)
         return []
 
     def _start(self, hello: CameraHello) -> None:
-        if self._wanted and self._link.send(f"camera/{hello.camera}", self._wanted):
-            self._router.camera_started(hello.camera, waits=hello.waits)
+        if self._wanted:
+            self._links.send(f"camera/{hello.camera}", self._wanted)
 
     def _frame(self, frame: Frame, received: Received, now: int) -> None:
         wanted = self._wanted
@@ -147,6 +161,8 @@ class Cameras:
             self._router.frame_unusable(frame.camera, frame.count)
             return
         self._metrics.last_frame.labels(frame.camera).set(frame.captured_at)
+        if frame.clock_error_s and frame.captured_ns > now:  # it cannot come before it was captured
+            frame = frame.model_copy(update={"captured_ns": now})
         self._router.frame_arrived(Held(frame, received.payloads[0]), now)
 
     def _report(self, report: CameraReport) -> list[Notice]:

@@ -14,6 +14,8 @@ LIVE = (
     "freshness",
     "recovery",
     "security.allow",
+    "security.cameras",
+    "security.workers",
     "publish.top",
     "journal.max_predictions",
     "journal.max_megabytes",

@@ -64,11 +64,10 @@ class Guard:
         port = None if is_ipc(address) else host_and_port(address)[1]
         self._new.put(Endpoint(name, port, bounds, monitor, self._rejections))
 
-    def allow(self, allowed: Mapping[bytes, str]) -> None:
-        """From now on these keys alone. Where one was taken away, everybody is cut off and must come again."""
-        taken = self._zap.allowed.keys() - allowed.keys()
-        self._zap.allowed = dict(allowed)
-        if taken:
+    def allow(self, allowed: Mapping[str, Mapping[bytes, str]]) -> None:
+        """From now on these keys alone, by endpoint. Where one is taken away, everybody must come again."""
+        before, self._zap.allowed = self._zap.allowed, allowed
+        if any(before[name].items() - allowed.get(name, {}).items() for name in before):
             self._cut_all.set()
 
     def reject(self, name: str, part: zmq.Frame, reason: str = "malformed") -> None:

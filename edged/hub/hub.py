@@ -72,7 +72,7 @@ class Hub:
     def run(self) -> None:
         """Until the end. Raises EdgedError where there is no going on."""
         poller = zmq.Poller()
-        for readable in (self._parts.link.socket, self._signals.fileno()):
+        for readable in (*self._parts.links.sockets, self._signals.fileno()):
             poller.register(readable, zmq.POLLIN)
         while not self._is_over():
             ready = dict(poller.poll(self._wait_ms()))
@@ -92,7 +92,7 @@ class Hub:
         """Stop every child; what waits or is in flight is dropped as `shutdown`."""
         systemd.stopping()
         self._parts.router.give_up_all("shutdown")
-        stop_children(self._parts.supervisor.children, self._parts.link, self._signals, self._take_last)
+        stop_children(self._parts.supervisor.children, self._parts.links, self._signals, self._take_last)
         self._parts.outlet.tell_of_the_journal()
         self._count()
 
@@ -104,7 +104,7 @@ class Hub:
     def _listen(self) -> bool:
         """Take in what cameras and workers have said; False where there may be more."""
         for _ in range(MESSAGES_A_TURN):
-            received = self._parts.link.receive()
+            received = self._parts.links.receive()
             if received is None:
                 return True
             for notice in self._take(received):
@@ -121,7 +121,7 @@ class Hub:
 
     def _reload_for(self, peer: str) -> list[Notice]:
         notice = self._reload_now()
-        self._parts.link.send(peer, Reloaded(accepted=not notice.is_bad, message=notice.message))
+        self._parts.links.send(peer, Reloaded(accepted=not notice.is_bad, message=notice.message))
         return [notice]
 
     def _reload_now(self) -> Notice:
@@ -138,20 +138,25 @@ class Hub:
         self._parts.outlet.announce(notice)
         if notice.event == "worker_up" and notice.worker and self._parts.workers.first:
             for returned in self._parts.supervisor.worker_is_ready(notice.worker):
-                self._parts.outlet.announce(returned)
-            self._parts.workers.retire(self._parts.supervisor.retiring)
+                self._announce_switch(returned)
+            self._choose()
             self._first_ready_ns = self._first_ready_ns or now_ns()
             self._parts.cameras.start_capture(self._parts.workers.first.model)
             self._service.worker_is_ready()
         if notice.event == "camera_ended" and notice.camera:
-            self._parts.supervisor.camera_has_ended(notice.camera)
+            self._parts.supervisor.cameras.has_ended(notice.camera)
         if notice.event == "job_failed" and notice.reason == "device_error" and notice.worker:
             self._parts.workers.left(notice.worker, "worker_lost")
             self._parts.supervisor.kill_worker(notice.worker, notice.reason)
 
+    def _announce_switch(self, notice: Notice) -> None:
+        self._parts.outlet.announce(notice)
+        if notice.event in {"fallback", "device_retried"}:
+            self._parts.metrics.switches.labels(self._parts.supervisor.worker).inc()
+
     def _lost(self, notice: Notice) -> None:
         """A child has ended that should not have."""
-        self._parts.outlet.announce(notice)
+        self._announce_switch(notice)
         self._service.lost(notice)
         if notice.event in {"worker_lost", "worker_retired", "fallback"} and notice.worker:
             self._parts.workers.left(notice.worker, "worker_lost")
@@ -170,10 +175,10 @@ class Hub:
         silent = cameras.fallen_silent(now)
         for notice in cameras.silenced(silent):
             self._happened(notice)
-        stopped = filter(supervisor.camera_is_stopped, silent)
+        stopped = filter(supervisor.cameras.is_stopped, silent)
         for name in {*stopped, *cameras.hung(now, supervisor.cameras_started_ns)}:
             self._service.camera_hangs(name)
-            supervisor.kill_camera(name)
+            supervisor.cameras.kill(name)
 
     def _supervise(self, now: int) -> None:
         """After a signal (a child may have ended), when a child is to be started, and each second to be sure."""
@@ -182,9 +187,12 @@ class Hub:
             self._happened(self._reload_now())
         for notice in self._parts.supervisor.step(now):
             self._lost(notice)
-        self._parts.workers.retire(self._parts.supervisor.retiring)
+        self._choose()
         due_ns = self._parts.supervisor.next_due_ns()
         self._supervise_ns = min(now + TICK_NS, now + TICK_NS if due_ns is None else due_ns)
+
+    def _choose(self) -> None:
+        self._parts.workers.choose(self._parts.supervisor.serving, self._parts.supervisor.retiring)
 
     def _tick(self, now: int) -> None:
         self._next_tick_ns = max(self._next_tick_ns + TICK_NS, now)
@@ -202,7 +210,8 @@ class Hub:
 
     def _wait_ms(self) -> int:
         deadline_ns, silence_ns = self._parts.router.next_deadline_ns(), self._parts.cameras.next_silence_ns()
-        times = (self._next_tick_ns, deadline_ns, silence_ns, self._supervise_ns)
+        job_ns = self._parts.router.next_job_ns()
+        times = (self._next_tick_ns, deadline_ns, silence_ns, job_ns, self._supervise_ns)
         first = min(at for at in times if at is not None)
         return max(0, math.ceil((first - now_ns()) / 1e6))
 

@@ -16,6 +16,7 @@ class Ledger:
 
     def __init__(self) -> None:
         self.predicted = 0
+        self._run = ""
         self.pending = 0  # waiting or in flight
         self._here: Counter[str] = Counter()  # dropped by the hub
         self._earlier: Counter[str] = Counter()  # dropped by the camera in its earlier runs
@@ -33,12 +34,17 @@ class Ledger:
         """Frames dropped by reason, by the camera and by the hub."""
         return dict(self._earlier + Counter(self._latest.dropped) + self._here)
 
-    def new_run(self) -> None:
-        """The camera process has started again."""
-        self._captured_earlier += self._latest.captured
-        self._earlier += Counter(self._latest.dropped)
-        self._latest = NOTHING
-        self._accounted = 0
+    def greeted(self, run: str, count: CameraCount) -> None:
+        """A camera process has come, or come back; what a new one has counted before is not ours."""
+        if run == self._run:
+            self.report(count)
+            return
+        self._run = run
+        self._captured_earlier += self._latest.captured - count.captured
+        self._earlier.update(self._latest.dropped)
+        self._earlier.subtract(count.dropped)
+        self._latest = count
+        self._accounted = self._sent(count)
 
     def frame(self, count: CameraCount) -> bool:
         """A frame has come with `count`; False for one that this count does not hold: it must be thrown away."""

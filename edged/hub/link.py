@@ -10,42 +10,37 @@ from edged.errors import MessageError
 from edged.hub.connection import Bounds
 from edged.hub.guard import Guard
 from edged.hub.slot import Pixels
+from edged.hub.sockets import bind
 from edged.messages import SCHEMA, LinkMessage, Stop, decode, encode
 
 log = logging.getLogger("edged.hub")
 
 QUEUED = 64  # messages of one peer; frames wait in slots, not here
-ENDPOINT = "link"
+PRIVATE, OUTER = "link", "link.address"
 OURS = Bounds(burst=0, a_second=0, lifetime=None, connections=1000)  # this user's; ipc counts no bytes
+OTHERS = Bounds(burst=1 << 32, a_second=1 << 30, lifetime=None, connections=1000)  # frames, of who has a key
 LARGEST_BYTES = 1 << 30  # 16384 × 16384 × 3 is what a config may ask for at most
 
 
 @dataclass(frozen=True, slots=True)
 class Received:
-    """A message from the peer of that name."""
+    """A message from the peer of that name. `roles`: what its key may be; none where there are no keys."""
 
     peer: str
     message: LinkMessage
     payloads: Sequence[zmq.Frame]
+    roles: frozenset[str]
+    header: zmq.Frame
 
 
 class Link:
     """A ROUTER socket. Peers are known by their names, `camera/NAME` or `worker/NAME`."""
 
-    def __init__(self, context: zmq.Context[zmq.Socket[bytes]], address: str, guard: Guard | None = None) -> None:
-        """Bound to `address`, guarded by `guard`."""
+    def __init__(self, socket: zmq.Socket[bytes], name: str = PRIVATE, guard: Guard | None = None) -> None:
+        """`name`: what `guard` calls the socket."""
+        self.socket = socket
+        self._name = name
         self._guard = guard
-        self.socket = context.socket(zmq.ROUTER)
-        self.socket.setsockopt(zmq.ROUTER_MANDATORY, 1)
-        self.socket.setsockopt(zmq.ROUTER_HANDOVER, 1)  # a child that was started again takes its name over
-        self.socket.setsockopt(zmq.LINGER, 0)
-        self.socket.setsockopt(zmq.RCVHWM, QUEUED)
-        self.socket.setsockopt(zmq.SNDHWM, QUEUED)
-        self.socket.setsockopt(zmq.MAXMSGSIZE, LARGEST_BYTES)
-        self.socket.setsockopt(zmq.HANDSHAKE_IVL, 2000)  # milliseconds
-        if guard:
-            guard.admit(self.socket, ENDPOINT, address, OURS)
-        self.socket.bind(address)
 
     def receive(self) -> Received | None:
         """The next message, or None where there is none now. A peer whose message does not fit is refused."""
@@ -57,18 +52,19 @@ class Link:
             name = peer.bytes.decode(errors="replace")
             try:
                 header, *payloads = parts
-                return Received(name, decode(header.buffer), payloads)
+                return Received(name, decode(header.buffer), payloads, _roles(header), header)
             except ValueError:  # one part alone: no header
-                self._reject(peer)
+                self.reject(peer)
             except MessageError as error:
                 shown = name if name.isprintable() else repr(peer.bytes)
                 log.warning("%s is refused, is it another version of edged? %s", shown, error)
                 self.send(name, Stop(refused=str(error)))
-                self._reject(peer)
+                self.reject(peer)
 
-    def _reject(self, peer: zmq.Frame) -> None:
+    def reject(self, part: zmq.Frame) -> None:
+        """Cut off the peer from which this part of a message came."""
         if self._guard:
-            self._guard.reject(ENDPOINT, peer)
+            self._guard.reject(self._name, part)
 
     def send(self, peer: str, message: LinkMessage, payloads: Sequence[Pixels] = ()) -> bool:
         """Whether the peer is there and has room; nothing is sent to one that is not."""
@@ -79,6 +75,37 @@ class Link:
                 raise
             return False
         return True
+
+
+def inner_door(context: zmq.Context[zmq.Socket[bytes]], address: str, guard: Guard | None = None) -> Link:
+    """For children of this hub and `edged reload`, at an address of ipc."""
+    socket = context.socket(zmq.ROUTER)
+    socket.setsockopt(zmq.ROUTER_MANDATORY, 1)
+    socket.setsockopt(zmq.ROUTER_HANDOVER, 1)  # a child that was started again takes its name over
+    socket.setsockopt(zmq.LINGER, 0)
+    socket.setsockopt(zmq.RCVHWM, QUEUED)
+    socket.setsockopt(zmq.SNDHWM, QUEUED)
+    socket.setsockopt(zmq.MAXMSGSIZE, LARGEST_BYTES)
+    socket.setsockopt(zmq.HANDSHAKE_IVL, 2000)  # milliseconds
+    if guard:
+        guard.admit(socket, PRIVATE, address, OURS)
+    socket.bind(address)
+    return Link(socket, PRIVATE, guard)
+
+
+def outer_door(context: zmq.Context[zmq.Socket[bytes]], address: str, guard: Guard | None = None) -> Link:
+    """For cameras and workers of other hosts. Raises ConfigError where the address cannot be used."""
+    socket = bind(context, zmq.ROUTER, OUTER, address, QUEUED, guard, bounds=OTHERS, largest=LARGEST_BYTES)
+    return Link(socket, OUTER, guard)
+
+
+def _roles(header: zmq.Frame) -> frozenset[str]:
+    """What the key of the sender is for, as `Zap` has said."""
+    try:
+        roles, _, _ = str(header.get("User-Id")).partition(" ")
+    except zmq.ZMQError:  # a socket without a guard
+        return frozenset()
+    return frozenset(roles.split(",")) - {""}
 
 
 def protocol_problem(protocol: int) -> str:

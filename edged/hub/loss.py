@@ -6,6 +6,7 @@ from edged.errors import OUT_OF_MEMORY
 from edged.hub.child import describe_exit
 
 KILLED = {
+    "away": "cannot be reached",
     "deadline": "held a job past its deadline and was killed",
     "device_error": "had a device that failed and was killed",
     "start": "was not ready in time and was killed",

@@ -28,9 +28,11 @@ class Outlet:
         # a label costs more to look up than to count, and these are counted with each frame
         self._stage_of = cache(metrics.stage.labels)
 
-    def publish(self, frame: Frame, place: int, scores: Scores, hello: WorkerHello) -> None:
-        """Publish the prediction of `frame`, number `place` of the job that `scores` answer."""
-        prediction = predict(self._origin, self._next_seq, frame, place, scores=scores, hello=hello)
+    def publish(self, frame: Frame, place: int, scores: Scores, hello: WorkerHello, answered_ns: int) -> None:
+        """Publish the prediction of `frame`, number `place` of the job that `scores` have answered just now."""
+        prediction = predict(
+            self._origin, self._next_seq, frame, place, scores=scores, hello=hello, answered_ns=answered_ns
+        )
         self._next_seq += 1
         self._publisher.prediction(frame.camera, self._kept(prediction))
         self._tally.add(prediction)

@@ -9,17 +9,19 @@ from pathlib import Path
 import zmq
 
 from edged import __version__
-from edged.address import host_and_port, is_local
+from edged.address import LOCALHOST, host_and_port, is_local
 from edged.clock import nanoseconds
 from edged.config import Config
 from edged.config_file import save_config
 from edged.errors import ConfigError
+from edged.hub.access import allowed_by
 from edged.hub.cameras import Cameras
 from edged.hub.guard import Guard
 from edged.hub.journal import Journal
 from edged.hub.journal_reader import JournalReader
 from edged.hub.limits import Limits
-from edged.hub.link import Link
+from edged.hub.link import inner_door, outer_door
+from edged.hub.links import Links, elsewhere
 from edged.hub.outlet import Outlet
 from edged.hub.private import link_address, private_folder, snapshot_path
 from edged.hub.publisher import Publisher
@@ -31,7 +33,7 @@ from edged.hub.sockets import unusable
 from edged.hub.supervisor import Supervisor
 from edged.hub.tally import Tally
 from edged.hub.workers import Workers
-from edged.keys import load_allowed, load_pair
+from edged.keys import load_pair
 from edged.metrics import Metrics
 from edged.paths import journal_path, runtime_directory
 from edged.tls import server_context
@@ -44,7 +46,7 @@ class Parts:
     """What a hub is made of."""
 
     router: Router
-    link: Link
+    links: Links
     guard: Guard
     journal: Journal
     outlet: Outlet
@@ -79,13 +81,13 @@ def open_parts(config: Config, limits: Limits, *, program: Sequence[str], resour
     )
     snapshot = snapshot_path(folder)
     save_config(config, snapshot)
-    link = Link(context, link_address(folder), guard)
+    links = _links(context, config, link_address(folder), guard)
     outlet = Outlet(config.node, publisher, journal, metrics, tally)
     outlet.tell_of_the_journal()
     _say_what_is_open(config, metrics)
     workers = Workers(
         router,
-        link,
+        links,
         outlet,
         metrics,
         node=config.node,
@@ -93,8 +95,14 @@ def open_parts(config: Config, limits: Limits, *, program: Sequence[str], resour
         may_publish=lambda: not limits.are_enough(tally.predictions),
     )
     supervisor = Supervisor(config, snapshot, link_address(folder), program)
-    cameras = Cameras(router, link, metrics)
-    return Parts(router, link, guard, journal, outlet, cameras, workers, supervisor, metrics, tally, snapshot)
+    cameras = Cameras(router, links, metrics)
+    return Parts(router, links, guard, journal, outlet, cameras, workers, supervisor, metrics, tally, snapshot)
+
+
+def _links(context: zmq.Context[zmq.Socket[bytes]], config: Config, address: str, guard: Guard) -> Links:
+    outside = config.link.bind or config.link.address
+    outer = outer_door(context, outside, guard) if outside else None
+    return Links(inner_door(context, address, guard), outer, elsewhere(config))
 
 
 def _router(config: Config) -> Router:
@@ -120,7 +128,7 @@ def _guard(
     guard = Guard(context, rejections, load_pair(security.key) if security else None)
     resources.callback(guard.close)
     if security:
-        guard.allow(load_allowed(security.allow))
+        guard.allow(allowed_by(security))
     return guard
 
 
@@ -129,6 +137,7 @@ def _say_what_is_open(config: Config, metrics: Metrics) -> None:
     addresses = {
         "publish.address": (config.publish.address, config.security),
         "publish.replay": (config.publish.replay, config.security),
+        "link.address": (config.link.bind or config.link.address or LOCALHOST, config.security),
         "metrics.address": (config.metrics.address, config.metrics.tls and config.metrics.tls.client_ca),
     }
     for name, (address, protection) in addresses.items():

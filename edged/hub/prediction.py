@@ -42,9 +42,9 @@ def labels_of(top: tuple[Score, ...], labels: tuple[str, ...]) -> tuple[Label, .
 
 
 def predict(
-    origin: Origin, seq: int, frame: Frame, place: int, *, scores: Scores, hello: WorkerHello
+    origin: Origin, seq: int, frame: Frame, place: int, *, scores: Scores, hello: WorkerHello, answered_ns: int
 ) -> Prediction:
-    """The prediction of `frame`, which was number `place` of its job. Its time stamps end here."""
+    """The prediction of `frame`, number `place` of a job answered at `answered_ns`. Its times end here."""
     joules = None if scores.joules is None else scores.joules / len(scores.frames)
     return Prediction(
         node=origin.node,
@@ -53,13 +53,14 @@ def predict(
         camera=frame.camera,
         frame=frame.frame,
         captured_at=frame.captured_at,
+        clock_error=frame.clock_error_s,
         model=model_of(hello),
         top=labels_of(scores.frames[place], hello.model.labels),
         truth=frame.truth,
         energy=PredictionEnergy(
             joules=joules, method="none" if joules is None else hello.energy, rails=tuple(scores.rails)
         ),
-        seconds=stages(frame, scores, now_ns()),
+        seconds=stages(frame, scores, answered_ns, now_ns()),
         published_at=wall_s(),
     )
 
@@ -71,10 +72,10 @@ def is_right(prediction: Prediction) -> bool | None:
     return prediction.top[0].label == prediction.truth
 
 
-def stages(frame: Frame, scores: Scores, published_ns: int) -> StageSeconds:
+def stages(frame: Frame, scores: Scores, answered_ns: int, published_ns: int) -> StageSeconds:
     """Where the time went from the capture of `frame` to `published_ns`; `wait` is what is left over."""
     total = (published_ns - frame.captured_ns) / NANOSECONDS
-    publish = max(0.0, (published_ns - scores.finished_ns) / NANOSECONDS)
+    publish = max(0.0, (published_ns - answered_ns) / NANOSECONDS)
     known = frame.preprocess_s + scores.upload_s + scores.forward_s + scores.download_s + publish
     return StageSeconds(
         capture=frame.capture_s,

@@ -8,7 +8,7 @@ import zmq
 from edged.clock import wall_s
 from edged.hub.guard import Guard
 from edged.hub.notice import Notice
-from edged.hub.sockets import bind
+from edged.hub.sockets import SUBSCRIBER, bind
 from edged.messages import Event, Status, to_json, topic
 
 QUEUED = 100  # messages for a subscriber that stalls; what is over is dropped, and can be fetched again
@@ -29,7 +29,7 @@ class Publisher:
         self.boot = uuid.uuid4().hex
         self._node = node
         self._replay = replay
-        self._socket = bind(context, zmq.PUB, "publish.address", address, QUEUED, guard)
+        self._socket = bind(context, zmq.PUB, "publish.address", address, QUEUED, guard, bounds=SUBSCRIBER)
 
     def prediction(self, camera: str, json: bytes) -> None:
         """Publish the JSON of a prediction."""

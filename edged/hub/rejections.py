@@ -9,7 +9,7 @@ from edged.clock import NANOSECONDS
 from edged.hub.notice import Notice
 
 REASONS = {  # the label `reason`, and what to say
-    "unknown_key": "its key is not in security.allow",
+    "unknown_key": "its key is not allowed there (see security)",
     "no_key": "it speaks without a key, or with one to a hub that has none",
     "wrong_server_key": "it takes this hub for another one: give it this hub's .pub as its server key",
     "not_zeromq": "what it sends is not ZeroMQ's protocol (ZMTP 3)",

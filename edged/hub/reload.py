@@ -6,10 +6,11 @@ from edged.clock import nanoseconds
 from edged.config import Config
 from edged.config_file import load_config, password_of, save_config
 from edged.errors import ConfigError
+from edged.hub.access import allowed_by
 from edged.hub.changes import Changes, changes
+from edged.hub.links import elsewhere
 from edged.hub.notice import Notice
 from edged.hub.parts import Parts
-from edged.keys import load_allowed
 
 
 class Reload:
@@ -25,7 +26,7 @@ class Reload:
         """What has changed, or why nothing has."""
         try:
             found = changes(self._config, _checked(self._path))
-            allowed = load_allowed(found.config.security.allow) if found.config.security else {}
+            allowed = allowed_by(found.config.security)
             save_config(found.config, self._parts.snapshot)
         except (ConfigError, OSError) as error:
             return Notice("config_refused", f"{error}; the config before goes on")
@@ -38,13 +39,13 @@ class Reload:
         for name in found.added:
             self._parts.tally.add_camera(name)
             self._parts.cameras.add(name)
-            self._parts.supervisor.add_camera(name)
+            self._parts.supervisor.cameras.add(name)
         for name in found.removed:
             self._parts.cameras.remove(name)
-            self._parts.supervisor.camera_has_ended(name)
+            self._parts.supervisor.cameras.has_ended(name)
         for name in found.changed:
             if not self._parts.cameras.replace(name):
-                self._parts.supervisor.kill_camera(name)
+                self._parts.supervisor.cameras.kill(name)
         freshness = found.config.freshness
         self._parts.router.set_freshness(
             keep=freshness.keep,
@@ -53,6 +54,7 @@ class Reload:
         )
         self._parts.workers.top = found.config.publish.top
         self._parts.journal.set_limits(found.config.journal)
+        self._parts.links.elsewhere = elsewhere(found.config)
         self._parts.supervisor.set_config(found.config)
 
 

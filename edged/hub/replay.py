@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from edged.hub.guard import Guard
 from edged.hub.journal_failure import is_damage
 from edged.hub.journal_reader import LAST, JournalReader
-from edged.hub.sockets import bind
+from edged.hub.sockets import REPLAYER, bind
 from edged.messages import ReplayAnswer, ReplayRequest
 
 log = logging.getLogger("edged.hub")
@@ -41,7 +41,7 @@ class Replay:
     ) -> None:
         """Raises ConfigError where the address cannot be used."""
         self.answered = 0
-        self._socket = bind(context, zmq.ROUTER, ENDPOINT, address, QUEUED, guard)
+        self._socket = bind(context, zmq.ROUTER, ENDPOINT, address, QUEUED, guard, bounds=REPLAYER)
         self._guard = guard
         self._reader = reader
         self._suspect = suspect

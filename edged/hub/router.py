@@ -3,10 +3,11 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from itertools import count
+from secrets import randbits
 
 from edged.hub.ledger import Ledger
 from edged.hub.slot import Held, Slot
-from edged.messages import CameraCount
+from edged.messages import CameraCount, CameraHello
 
 
 @dataclass(slots=True, eq=False)
@@ -25,11 +26,13 @@ class Capacity:
     """How many jobs a worker takes at a time, and how many frames each may carry.
 
     `patience_ns`: it may take so long for a job, however soon the deadline is: it is slow, it does not hang.
+    `gather_ns`: so long a frame may wait for others to go with it.
     """
 
     credit: int
     batch: int
     patience_ns: int = 0
+    gather_ns: int = 0
 
 
 class Camera:
@@ -64,7 +67,7 @@ class Router:
         self._keep = keep
         self._max_age_ns = max_age_ns
         self._deadline_ns = deadline_ns
-        self._numbers = count()
+        self._numbers = count(randbits(48))  # an answer to another hub's job is none to ours
 
     def set_freshness(self, *, keep: int, max_age_ns: int, deadline_ns: int) -> None:
         """From now on; a job that is in flight keeps its deadline."""
@@ -76,12 +79,12 @@ class Router:
         """One more camera; one that was there before goes on with its ledger."""
         self.cameras.setdefault(name, Camera())
 
-    def camera_started(self, name: str, *, waits: bool) -> None:
+    def camera_started(self, hello: CameraHello) -> None:
         """A camera process has said hello; one that waits may fill what is free of its slot."""
-        camera = self.cameras[name]
-        camera.ledger.new_run()
-        camera.waits = waits
-        camera.to_grant = self._keep - len(camera.slot) if waits else 0
+        camera = self.cameras[hello.camera]
+        camera.ledger.greeted(hello.run, hello.count)
+        camera.waits = hello.waits
+        camera.to_grant = self._keep - len(camera.slot) if hello.waits else 0
 
     def camera_reported(self, name: str, counted: CameraCount) -> None:
         """A count has come without a frame."""
@@ -110,8 +113,8 @@ class Router:
 
     # ── workers ──
 
-    def worker_joined(self, worker: str, capacity: Capacity) -> None:
-        """A worker is ready for its first jobs."""
+    def worker_joins(self, worker: str, capacity: Capacity) -> None:
+        """A worker is ready for jobs."""
         self._workers[worker] = capacity
 
     def worker_retires(self, worker: str) -> None:
@@ -135,9 +138,10 @@ class Router:
         if worker is None:
             return None
         capacity = self._workers[worker]
-        frames = self._next_frames(capacity.batch, now_ns)
-        if not frames:
+        gathered_ns = self._gathered_ns(capacity)
+        if gathered_ns is None or now_ns < gathered_ns:
             return None
+        frames = self._next_frames(capacity.batch, now_ns)
         allowed_ns = max(self._deadline_ns, capacity.patience_ns)
         assigned = Assigned(next(self._numbers), worker, frames, allowed_ns, now_ns + allowed_ns)
         self.in_flight[assigned.job] = assigned
@@ -192,6 +196,11 @@ class Router:
         """The jobs whose worker has passed the deadline."""
         return [assigned for assigned in self.in_flight.values() if now_ns >= assigned.deadline_ns]
 
+    def next_job_ns(self) -> int | None:
+        """When `assign` will have something to say though no other frame comes."""
+        worker = self._free_worker()
+        return self._gathered_ns(self._workers[worker]) if worker else None
+
     def next_deadline_ns(self) -> int | None:
         """When `overdue` will first have something to say."""
         return min((assigned.deadline_ns for assigned in self.in_flight.values()), default=None)
@@ -217,6 +226,19 @@ class Router:
                 left[assigned.worker] -= 1
         best = max(left, key=lambda name: left[name], default=None)
         return best if best is not None and left[best] > 0 else None
+
+    def _gathered_ns(self, capacity: Capacity) -> int | None:
+        """When the frames that wait are to go, though there are not as many as a job may carry. None: none wait.
+
+        No frame waits for others until it is half as old as it may be.
+        """
+        waiting = [camera.slot for camera in self.cameras.values() if len(camera.slot)]
+        if not waiting:
+            return None
+        if sum(map(len, waiting)) >= capacity.batch:
+            return 0
+        half_ns = self._max_age_ns // 2
+        return min(min(slot.waiting_since_ns + capacity.gather_ns, slot.oldest_ns + half_ns) for slot in waiting)
 
     def _next_frames(self, most: int, now_ns: int) -> tuple[Held, ...]:
         """Frames in the order in which their cameras have waited, one a camera and turn."""

@@ -8,7 +8,8 @@ import zmq
 
 from edged.clock import now_ns, seconds_since
 from edged.hub.child import Child
-from edged.hub.link import Link, Received
+from edged.hub.link import Received
+from edged.hub.links import Links
 from edged.hub.signals import Signals
 from edged.messages import Stop
 
@@ -20,13 +21,14 @@ log = logging.getLogger("edged.hub")
 
 
 def stop_children(
-    children: Sequence[Child], link: Link, signals: Signals, take: Callable[[Received], None]
+    children: Sequence[Child], links: Links, signals: Signals, take: Callable[[Received], None]
 ) -> None:
     """Tell all to stop, hear what they still say, and wait for their end; a second signal kills them at once."""
     for child in children:
-        link.send(child.peer, Stop())
+        links.send(child.peer, Stop())
     poller = zmq.Poller()
-    poller.register(link.socket, zmq.POLLIN)
+    for socket in links.sockets:
+        poller.register(socket, zmq.POLLIN)
     poller.register(signals.fileno(), zmq.POLLIN)
     start_ns, steps = now_ns(), list(PATIENCE)
     while left := [child for child in children if child.running and child.exit_code() is None]:
@@ -39,13 +41,13 @@ def stop_children(
             break
         poller.poll(20)
         signals.clear()
-        _hear(link, take)
-    while link.socket.poll(LAST_WORDS_MS):  # what was still on its way when they ended
-        _hear(link, take)
+        _hear(links, take)
+    while links.wait(LAST_WORDS_MS):  # what was still on its way when they ended
+        _hear(links, take)
 
 
-def _hear(link: Link, take: Callable[[Received], None]) -> None:
-    while received := link.receive():
+def _hear(links: Links, take: Callable[[Received], None]) -> None:
+    while received := links.receive():
         take(received)
 
 

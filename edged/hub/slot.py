@@ -37,6 +37,11 @@ class Slot:
     def __len__(self) -> int:
         return len(self._frames)
 
+    @property
+    def oldest_ns(self) -> int:
+        """When the oldest of its frames was captured."""
+        return self._frames[0].frame.captured_ns
+
     def add(self, held: Held, now_ns: int, keep: int | None) -> list[Held]:
         """Take a frame in; the ones that it supersedes, where only `keep` may stay."""
         if not self._frames:

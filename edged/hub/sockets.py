@@ -14,6 +14,7 @@ from edged.hub.guard import Guard
 
 LARGEST_MESSAGE = 1024  # bytes that a subscriber (a topic) or a replay client may send at once
 RECEIVE_BUFFER = 32_768  # bytes in the kernel; what a peer sends faster than we read waits on its side
+LARGEST_BUFFER = 1_048_576  # a frame and more
 SEND_BUFFER = 262_144
 # 200 topics; then heartbeats. A topic costs libzmq some 50 bytes for each of its own.
 SUBSCRIBER = Bounds(burst=16_384, a_second=128, lifetime=None, connections=1000)
@@ -28,21 +29,30 @@ def bind(
     address: str,
     queued: int,
     guard: Guard | None = None,
+    *,
+    bounds: Bounds,
+    largest: int = LARGEST_MESSAGE,
 ) -> zmq.Socket[bytes]:
-    """A socket bound to `address`, which the config's `key` gives, guarded by `guard`. Raises ConfigError."""
+    """A socket bound to `address`, which the config's `key` gives, guarded by `guard`. Raises ConfigError.
+
+    A peer may send `bounds`, and a message of `largest` bytes.
+    """
     socket = context.socket(kind)
+    if kind == zmq.ROUTER:
+        socket.setsockopt(zmq.ROUTER_MANDATORY, 1)
+        socket.setsockopt(zmq.ROUTER_HANDOVER, 1)  # a peer that has come again takes its name over
     socket.setsockopt(zmq.LINGER, 0)
     socket.setsockopt(zmq.SNDHWM, queued)
     socket.setsockopt(zmq.RCVHWM, queued)
-    socket.setsockopt(zmq.RCVBUF, RECEIVE_BUFFER)
+    socket.setsockopt(zmq.RCVBUF, max(RECEIVE_BUFFER, min(largest, LARGEST_BUFFER)))
     socket.setsockopt(zmq.SNDBUF, SEND_BUFFER)
-    socket.setsockopt(zmq.MAXMSGSIZE, LARGEST_MESSAGE)
+    socket.setsockopt(zmq.MAXMSGSIZE, largest)
     socket.setsockopt(zmq.HANDSHAKE_IVL, 2000)  # milliseconds
     socket.setsockopt(zmq.HEARTBEAT_IVL, 1000)
     socket.setsockopt(zmq.HEARTBEAT_TIMEOUT, 3000)
     socket.setsockopt(zmq.IPV6, is_ipv6(address))
     if guard:
-        guard.admit(socket, key, address, SUBSCRIBER if kind == zmq.PUB else REPLAYER)
+        guard.admit(socket, key, address, bounds)
     try:
         if is_ipc(address):
             _bind_private(socket, key, address)

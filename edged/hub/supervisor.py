@@ -1,21 +1,19 @@
-"""Keeps the children running: one process a camera, and the worker that serves (see `choice`)."""
+"""Keeps the processes of this host running, and knows which workers serve (see `choice`)."""
 
-import signal
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from itertools import groupby
 from pathlib import Path
 
-from edged.clock import now_ns
 from edged.config import Config
-from edged.errors import ConfigError
-from edged.hub.child import Child, describe_exit
-from edged.hub.choice import Choice, when
+from edged.hub.camera_processes import CameraProcesses
+from edged.hub.child import Child
+from edged.hub.choice import AnySeat, Choice
 from edged.hub.notice import Notice
+from edged.hub.remote_seat import RemoteSeat
 from edged.hub.seat import Seat
 
 EDGED = (sys.executable, "-m", "edged")
-
-BAD_INPUT = ConfigError.exit_code
 
 
 class Supervisor:
@@ -29,20 +27,24 @@ class Supervisor:
         self._config = config
         self._program = tuple(program)
         self._where = ("--config", str(path), "--hub", address)
-        self._cameras = {name: self._child("camera", name, name) for name in config.cameras}
-        self._ended: set[str] = set()
-        self._hung: set[str] = set()
-        self._choice = Choice([self._seat(index) for index in range(len(config.workers))])
+        here = [name for name, camera in config.cameras.items() if camera.host is None]
+        self.cameras = CameraProcesses(here, lambda name: self._child("camera", name, name))
+        self._choice = Choice(self._groups({}))
 
     @property
     def worker(self) -> str:
-        """The name of the worker that serves, or should."""
-        return self._choice.seat.name
+        """The name of the worker that serves, or should; the first of its group."""
+        return self._choice.serving[0].name
 
     @property
     def warming_up_s(self) -> float | None:
         """For how long the worker has been starting; None once it is ready."""
-        return self._choice.seat.warming_up_s
+        return self._choice.serving[0].warming_up_s
+
+    @property
+    def serving(self) -> frozenset[str]:
+        """The workers that are to get jobs."""
+        return self._choice.ready
 
     @property
     def retiring(self) -> list[str]:
@@ -53,38 +55,21 @@ class Supervisor:
     def children(self) -> list[Child]:
         """Every child that has a process."""
         workers = [child for seat in self._choice.all_seats for child in seat.children]
-        return [*(child for child in self._cameras.values() if child.running), *workers]
+        return [*self.cameras.running.values(), *workers]
 
     @property
     def cameras_started_ns(self) -> dict[str, int]:
         """When each camera process that is running was started, by the camera's name."""
-        return {name: child.started_ns for name, child in self._cameras.items() if child.running}
-
-    def camera_is_stopped(self, name: str) -> bool:
-        """Whether a signal keeps its process from running."""
-        return name in self._cameras and self._cameras[name].stopped
+        return {name: child.started_ns for name, child in self.cameras.running.items()}
 
     def next_due_ns(self) -> int | None:
-        """When a child must be started."""
-        due = [self._choice.next_due_ns(), *(child.due_ns for child in self._cameras.values())]
+        """When `step` is to be called at the latest."""
+        due = (self._choice.next_due_ns(), self.cameras.next_due_ns())
         return min((at for at in due if at is not None), default=None)
 
     def worker_is_ready(self, name: str) -> list[Notice]:
         """The worker has said hello."""
         return self._choice.is_ready(name)
-
-    def camera_has_ended(self, name: str) -> None:
-        """The camera's source is at its end: the process exits, and stays so."""
-        self._ended.add(name)
-        self._cameras[name].due_ns = None  # its end may have been seen before its last words were read
-
-    def add_camera(self, name: str) -> None:
-        """Start a process for it, or another one after the one that is about to end."""
-        self._ended.discard(name)
-        if name not in self._cameras:
-            self._cameras[name] = self._child("camera", name, name)
-        elif not self._cameras[name].running:
-            self._cameras[name].due_ns = now_ns()
 
     def set_config(self, config: Config) -> None:
         """Workers with other settings than before start again; cameras come and go one by one."""
@@ -95,53 +80,38 @@ class Supervisor:
             return
         same = config.energy == before.energy
         changed = {
-            _name(index): worker.device
+            config.worker_name(index): worker.device
             for index, worker in enumerate(config.workers)
             if not (same and before.workers[index : index + 1] == (worker,))
         }
-        seats = [self._choice.named(_name(index)) or self._seat(index) for index in range(len(config.workers))]
-        self._choice.change(seats, changed)
+        self._choice.change(self._groups({seat.name: seat for seat in self._choice.all_seats}), changed)
 
     def kill_worker(self, name: str, cause: str = "") -> None:
         """It hangs. `cause`: `deadline` or `device_error`; else its own end says why. `step` will tell."""
         if seat := self._choice.named(name):
             seat.kill(cause)
 
-    def kill_camera(self, name: str) -> None:
-        """It hangs. `step` will tell of its end."""
-        self._hung.add(name)
-        self._cameras[name].signal(signal.SIGKILL)
-
     def step(self, now: int) -> list[Notice]:
         """Reap who has ended, start who is due. Raises EdgedError where starting again cannot help."""
-        notices = [*self._lost_cameras(), *self._choice.step(now)]
-        for child in self._cameras.values():
-            child.start_if_due(now)
-        return notices
+        return [*self.cameras.step(now), *self._choice.step(now)]
 
-    def _lost_cameras(self) -> Iterator[Notice]:
-        for name, child in self._cameras.items():
-            code = child.exit_code()
-            if code is None or name in self._ended:
-                continue
-            if code == BAD_INPUT:
-                raise ConfigError(f"camera {name} cannot run: its message is above")
-            wait_s = child.start_again()
-            if code == 0:  # it has come to its end and says so, most likely
-                continue
-            what = "hung and was killed" if name in self._hung else describe_exit(code)
-            self._hung.discard(name)
-            message = f"camera process {name} {what}; it starts again {when(wait_s)}"
-            yield Notice("camera_lost", message, camera=name)
+    def _groups(self, known: dict[str, AnySeat]) -> list[list[AnySeat]]:
+        """Neighbours of the same group serve together."""
+        places = range(len(self._config.workers))
+        runs = groupby(places, lambda index: self._config.workers[index].group or index)
+        return [
+            [known.get(self._config.worker_name(index)) or self._seat(index) for index in run] for _, run in runs
+        ]
 
-    def _seat(self, index: int) -> Seat:
-        worker, name = self._config.workers[index], _name(index)
-        return Seat(name, worker.device, self._config.recovery, lambda: self._child("worker", name, str(index)))
+    def _seat(self, index: int) -> AnySeat:
+        worker, name, recovery = (
+            self._config.workers[index],
+            self._config.worker_name(index),
+            self._config.recovery,
+        )
+        if worker.host:
+            return RemoteSeat(name, worker.device, recovery)
+        return Seat(name, worker.device, recovery, lambda: self._child("worker", name, str(index)))
 
     def _child(self, verb: str, name: str, argument: str) -> Child:
         return Child(f"{verb}/{name}", (*self._program, verb, argument, *self._where))
-
-
-def _name(index: int) -> str:
-    """Of a worker, by its place in the list."""
-    return f"local-{index}"

@@ -1,13 +1,14 @@
 """What workers say, and the jobs that they get."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 
 from edged.clock import NANOSECONDS, nanoseconds, now_ns
-from edged.hub.link import Link, Received, protocol_problem
+from edged.hub.link import Received, protocol_problem
+from edged.hub.links import Links
 from edged.hub.notice import Notice
 from edged.hub.outlet import Outlet
 from edged.hub.router import Assigned, Capacity, Router
-from edged.messages import Job, JobFailed, Scores, Stop, WorkerHello
+from edged.messages import Greet, Job, JobFailed, Scores, Stop, WorkerHello
 from edged.metrics import Metrics
 
 PATIENCE = 5  # times what the warm-up took: a worker that is slower than the deadline does not hang
@@ -22,7 +23,7 @@ class Workers:
     def __init__(
         self,
         router: Router,
-        link: Link,
+        links: Links,
         outlet: Outlet,
         metrics: Metrics,
         *,
@@ -34,7 +35,7 @@ class Workers:
         self.first: WorkerHello | None = None  # says which model this hub serves
         self._told: set[tuple[str, str]] = set()
         self._router = router
-        self._link = link
+        self._links = links
         self._outlet = outlet
         self._metrics = metrics
         self._node = node
@@ -65,12 +66,16 @@ class Workers:
         unreachable = []
         while assigned := self._router.assign(now_ns()):
             job = Job(
-                job=assigned.job, frames=len(assigned.frames), top=self.top, deadline_ns=assigned.deadline_ns
+                job=assigned.job,
+                frames=len(assigned.frames),
+                top=self.top,
+                allowed_s=assigned.allowed_ns / NANOSECONDS,
             )
-            if not self._link.send(f"worker/{assigned.worker}", job, [held.pixels for held in assigned.frames]):
+            if not self._links.send(f"worker/{assigned.worker}", job, [held.pixels for held in assigned.frames]):
                 self.left(assigned.worker, "worker_lost")
                 unreachable.append(assigned.worker)
                 continue
+            self._metrics.job_frames.labels(assigned.worker).observe(len(assigned.frames))
             sent_ns = now_ns()
             for held in assigned.frames:
                 age = (sent_ns - held.frame.captured_ns) / NANOSECONDS
@@ -79,12 +84,17 @@ class Workers:
                     self._metrics.retried.labels(held.frame.camera).inc()
         return unreachable
 
-    def retire(self, names: Iterable[str]) -> None:
-        """These get no more jobs, and stop once they have answered those that they have."""
-        for name in names:
-            self._router.worker_retires(name)
+    def choose(self, serving: Collection[str], retiring: Iterable[str]) -> None:
+        """Jobs are for the first of these alone; the second stop, once they have answered those that they have."""
+        for name, hello in self.hellos.items():
+            self._metrics.worker_serving.labels(name).set(name in serving)
+            if name in serving:
+                self._router.worker_joins(name, _capacity(hello))
+            else:
+                self._router.worker_retires(name)
+        for name in retiring:
             if not self._router.has_jobs(name):
-                self._link.send(f"worker/{name}", Stop())
+                self._links.send(f"worker/{name}", Stop())
 
     def left(self, name: str, reason: str) -> None:
         """A worker is lost: `reason` for its frames."""
@@ -92,14 +102,15 @@ class Workers:
         self._told = {told for told in self._told if told[0] != name}
         if hello := self.hellos.pop(name, None):
             self._metrics.worker_up.labels(name, hello.device).set(0)
+            self._metrics.worker_serving.labels(name).set(0)
 
     def _greet(self, name: str, hello: WorkerHello) -> list[Notice]:
         if reason := self._unfit(name, hello):
-            self._link.send(f"worker/{name}", Stop(refused=reason))
+            self._links.send(f"worker/{name}", Stop(refused=reason))
             return [Notice("refused", f"worker {name} is refused: {reason}", worker=name)]
+        self.left(name, "worker_lost")  # what it had before its link broke, or before it died, it has no more
         self.first = self.first or hello
         self.hellos[name] = hello
-        self._router.worker_joined(name, _capacity(hello))
         self._metrics.worker_up.labels(name, hello.device).set(1)
         random = " (random weights: its answers mean nothing)" if hello.model.random_weights else ""
         note = f"; joules: {hello.energy_note}" if hello.energy_note else ""
@@ -121,11 +132,15 @@ class Workers:
 
     def _scores(self, name: str, scores: Scores) -> list[Notice]:
         hello = self.hellos.get(name)
-        assigned = self._router.answered(scores.job, name, now_ns())
+        answered_ns = now_ns()
+        assigned = self._router.answered(scores.job, name, answered_ns)
+        if hello is None:
+            self._links.send(f"worker/{name}", Greet())
         if hello is None or assigned is None:
             return []
-        for rail, joules in scores.rails.items():
-            self._metrics.energy.labels(self._node, rail, hello.energy).inc(joules)
+        if self._tells_of_energy(name, hello.host):
+            for rail, joules in scores.rails.items():
+                self._metrics.energy.labels(hello.host or self._node, rail, hello.energy).inc(joules)
         if not _fits(scores, assigned, hello):
             message = f"worker {name} answered a job with what is no answer to it"
             return self._unanswered(assigned, "device_error", message)
@@ -135,9 +150,13 @@ class Workers:
             elif not self._may_publish():
                 self._router.dropped(held, "shutdown")
             else:
-                self._outlet.publish(held.frame, place, scores, hello)
+                self._outlet.publish(held.frame, place, scores, hello, answered_ns)
                 self._router.predicted(held)
         return []
+
+    def _tells_of_energy(self, name: str, host: str) -> bool:
+        """Every worker of a host reads the same counters: the first one's word counts, once."""
+        return name == next(other for other, hello in self.hellos.items() if hello.host == host)
 
     def _failed(self, name: str, failed: JobFailed) -> list[Notice]:
         assigned = self._router.answered(failed.job, name, now_ns())
@@ -162,7 +181,9 @@ class Workers:
 
 
 def _capacity(hello: WorkerHello) -> Capacity:
-    return Capacity(hello.credit, hello.batch, nanoseconds(PATIENCE * hello.forward_s))
+    return Capacity(
+        hello.credit, hello.batch, nanoseconds(PATIENCE * hello.forward_s), nanoseconds(hello.max_wait_s)
+    )
 
 
 def _fits(scores: Scores, assigned: Assigned, hello: WorkerHello) -> bool:

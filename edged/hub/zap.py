@@ -22,7 +22,7 @@ class Zap:
         self.socket = context.socket(zmq.REP)
         self.socket.setsockopt(zmq.LINGER, 0)
         self.socket.bind(ADDRESS)
-        self.allowed: Mapping[bytes, str] = {}  # name by public key, replaced as a whole
+        self.allowed: Mapping[str, Mapping[bytes, str]] = {}  # who it is by domain and key; replaced as a whole
         self.encrypted: frozenset[str] = frozenset()  # the domains that ask for a key
         self._rejections = rejections
 
@@ -32,15 +32,15 @@ class Zap:
             version, request, domain, address, _, mechanism, *credentials = self.socket.recv_multipart()
             name = self._name(domain.decode(), address.decode(), mechanism, credentials)
             allowed = name is not None and version == VERSION
-            status = (b"200", b"OK") if allowed else (b"400", b"not in security.allow")
+            status = (b"200", b"OK") if allowed else (b"400", b"not in security")
             self.socket.send_multipart([VERSION, request, *status, (name or "").encode(), b""])
 
     def _name(self, domain: str, address: str, mechanism: bytes, credentials: list[bytes]) -> str | None:
         """Who it is, or None where it must not be."""
         if mechanism == b"NULL" and domain not in self.encrypted:
-            return "anybody"
+            return ""  # anybody
         key = z85.encode(credentials[0]) if mechanism == b"CURVE" and credentials else b""
-        name = self.allowed.get(key)
+        name = self.allowed.get(domain, {}).get(key)
         if name is None:
             self._rejections.add(domain, "unknown_key", address, key.decode())
         return name

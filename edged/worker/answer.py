@@ -4,7 +4,6 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from edged.clock import now_ns
 from edged.energy.meter import Spent
 from edged.messages import Job, Scores
 from edged.worker.runtime import Images, Outputs, Result
@@ -41,7 +40,6 @@ def scores_of(job: Job, result: Result, spent: Spent, *, probabilities: bool) ->
         upload_s=result.upload_s,
         forward_s=result.forward_s,
         download_s=result.download_s,
-        finished_ns=now_ns(),
         joules=spent.joules,
         rails=spent.rails,
     )

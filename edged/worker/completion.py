@@ -5,6 +5,7 @@ import threading
 from collections import deque
 from queue import SimpleQueue
 
+from edged.clock import now_ns, seconds_since
 from edged.messages import Job
 from edged.worker.runtime import Pending, Result
 
@@ -14,7 +15,7 @@ Outcome = Result | Exception
 class Completions:
     """Jobs in the order in which they were submitted, each handed back when the device is done with it.
 
-    A poller sees it readable once for every completion; then `take` gives one.
+    A poller sees it readable while there are completions to `take`.
     """
 
     def __init__(self) -> None:
@@ -22,6 +23,7 @@ class Completions:
         self._completed: deque[tuple[Job, Outcome]] = deque()
         self._bell, self._ring = socket.socketpair()
         self.in_flight = 0
+        self._since_ns = 0  # the device has worked on the oldest job, at the most
         # a daemon: a device that hangs must not keep the process alive
         self._thread = threading.Thread(target=self._wait_for_each, name="completion", daemon=True)
         self._thread.start()
@@ -32,14 +34,24 @@ class Completions:
 
     def add(self, job: Job, pending: Pending) -> None:
         """Wait for this one too."""
+        if not self.in_flight:
+            self._since_ns = now_ns()
         self.in_flight += 1
         self._submitted.put((job, pending))
 
-    def take(self) -> tuple[Job, Outcome]:
-        """The next completion: its result, or what went wrong."""
+    def take(self) -> tuple[Job, Outcome] | None:
+        """The next completion: its result, or what went wrong. None where no job is done."""
+        if not self._completed:
+            return None
         self._bell.recv(1)
         self.in_flight -= 1
+        self._since_ns = now_ns()
         return self._completed.popleft()
+
+    @property
+    def waiting_s(self) -> float:
+        """For how long the device has had its present job; 0 where it has none."""
+        return seconds_since(self._since_ns) if self.in_flight else 0.0
 
     def close(self, within_s: float = 0.5) -> None:
         """End the thread; one that waits for a device that hangs is left behind."""

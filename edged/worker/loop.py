@@ -1,24 +1,24 @@
 """The worker's loop: jobs in, scores out, until the hub says stop."""
 
 import logging
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import zmq
-
 from edged.energy.meter import Meter
 from edged.errors import DeviceError, DeviceMemoryError, MessageError
-from edged.messages import Job, JobFailed, LinkMessage, Scores, Stop, decode, encode
+from edged.hub_link import HubLink
+from edged.messages import Greet, Job, JobFailed, LinkMessage, Scores, Stop, WorkerHello, decode
 from edged.worker.answer import images_of, not_finite, scores_of
 from edged.worker.completion import Completions, Outcome
 from edged.worker.known import Known
 from edged.worker.runtime import ModelRuntime
 
-Hub = zmq.Socket[bytes]
-
+HANGS = 2  # times what a job may take
+ANSWERS = 64  # that may wait to be sent: more than there ever are, for each would be a frame lost
 SURE_S = 60.0  # after which the device is asked once more for an answer that is known
 IN_DOUBT_S = 1.0  # the same where its answer holds NaN: of a network that answers so always, one more job a second
-IDLE_MS = 60_000  # counters of energy are read at least this often, so that no wrap is missed
+IDLE_S = 60.0  # counters of energy are read at least this often, so that no wrap is missed
 
 log = logging.getLogger("edged.worker")
 
@@ -46,31 +46,46 @@ class Loop:
         self._served = served
         self._meter = meter
         self._completions = Completions()
+        self._hangs_s = math.inf
 
-    def run(self, hub: Hub) -> None:
+    def run(self, hub: HubLink, hello: WorkerHello) -> None:
         """Until `Stop`. Raises MessageError if the hub refuses this worker, and whatever a bug raises.
 
         Raises DeviceMemoryError or MemoryError where there is no more: the end of the process gives it back.
         """
-        poller = zmq.Poller()
-        poller.register(hub, zmq.POLLIN)
-        poller.register(self._completions.fileno(), zmq.POLLIN)
+        hub.watch(self._completions.fileno())
         try:
-            while True:
-                ready = dict(poller.poll(IDLE_MS))
-                if self._completions.fileno() in ready:
-                    hub.send(encode(self._completed(*self._completions.take())))
-                if hub in ready:
-                    header, *payloads = hub.recv_multipart()
-                    message = _decoded(header)
-                    if isinstance(message, Stop):
-                        return _stop(message)
-                    if isinstance(message, Job) and (failed := self._submit(message, payloads)):
-                        hub.send(encode(failed))
-                if not ready and not self._completions.in_flight:
-                    self._meter.begin()
+            while not self._turn(hub, hello, hub.wait(self._patience_s())):
+                self._end_if_the_device_hangs()
         finally:
             self._completions.close()
+
+    def _turn(self, hub: HubLink, hello: WorkerHello, has_news: bool) -> bool:
+        """What there is to do; whether that was all, for good."""
+        if hub.has_joined():
+            hub.send(hello)
+        if answer := self._completions.take():
+            hub.send(self._completed(*answer))  # one that has gone has given the job up
+        if parts := hub.receive():
+            message = _decoded(parts[0])
+            if isinstance(message, Stop):
+                _stop(message)
+                return True
+            if isinstance(message, Greet):
+                hub.send(hello)
+            if isinstance(message, Job) and (failed := self._submit(message, parts[1:])):
+                hub.send(failed)
+        if not has_news and not self._completions.in_flight:
+            self._meter.begin()
+        return False
+
+    def _patience_s(self) -> float:
+        return self._hangs_s if self._completions.in_flight else IDLE_S
+
+    def _end_if_the_device_hangs(self) -> None:
+        """The hub on this host would have killed us by now; one on another cannot."""
+        if self._completions.waiting_s >= self._hangs_s:
+            raise DeviceError(f"the device has not answered within {self._hangs_s:g} s: it hangs")
 
     def _submit(self, job: Job, payloads: Sequence[bytes]) -> JobFailed | None:
         served = self._served
@@ -78,6 +93,7 @@ class Loop:
             images = images_of(job, payloads, served.width, served.height, served.batch)
             if not self._completions.in_flight:
                 self._meter.begin()
+            self._hangs_s = HANGS * job.allowed_s
             self._completions.add(job, self._runtime.submit(images))
         except DeviceMemoryError:
             raise

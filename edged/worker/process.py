@@ -4,20 +4,21 @@ import logging
 import time
 
 import numpy as np
-import zmq
 
 from edged import exclusive
 from edged.config import Config, Worker
+from edged.connect import Curve
 from edged.energy.find import Rails, find_rails
 from edged.energy.meter import Meter
 from edged.errors import DeviceError
-from edged.messages import ModelInfo, WorkerHello, encode
+from edged.hub_link import HubLink
+from edged.messages import ModelInfo, WorkerHello
 from edged.model import reference
 from edged.model.package import Model, load_model
 from edged.paths import cache_directory
 from edged.worker.fresh_start import programs_in, start_again_if_compiled
 from edged.worker.known import Known, noise
-from edged.worker.loop import Loop, Served
+from edged.worker.loop import ANSWERS, Loop, Served
 from edged.worker.runtime import Images, ModelRuntime, is_numpy, open_runtime, opencl_device
 from edged.worker.scores import ends_in_softmax
 
@@ -26,7 +27,7 @@ WARM_UP_RUNS = 2  # some devices compile at the first launch; the second one run
 log = logging.getLogger("edged.worker")
 
 
-def run_worker(config: Config, index: int, hub_address: str) -> None:
+def run_worker(config: Config, index: int, hub_address: str, curve: Curve | None = None) -> None:
     """Serve the hub with `config.workers[index]` until it says stop. The link is open until the process ends.
 
     Raises ModelError, DeviceError (also where another worker drives the device), or MessageError where the hub
@@ -44,15 +45,16 @@ def run_worker(config: Config, index: int, hub_address: str) -> None:
     forward_s, known = warm_up(runtime, model, worker)
     start_again_if_compiled(cache, cached)
     log.info(
-        "worker local-%d runs %s in %s on %s (model %.2f s, plan %.2f s, warm-up %.2f s)",
-        *(index, model.name, worker.precision, runtime.device_name),
+        "worker %s runs %s in %s on %s (model %.2f s, plan %.2f s, warm-up %.2f s)",
+        *(config.worker_name(index), model.name, worker.precision, runtime.device_name),
         *(loaded - start, opened - loaded, time.perf_counter() - opened),
     )
     rails = find_rails(config.energy)
-    hello = _hello(index, worker, model, runtime.device_name, forward_s, rails)
+    hello = _hello(config.worker_name(index), worker, model, runtime.device_name, forward_s, rails)
     served = Served(model.input.width, model.input.height, worker.batch, ends_in_softmax(model.graph))
     del model  # its weights are the runtime's now
-    _serve(hub_address, hello, Loop(runtime, served, known, Meter(rails.rails)))
+    hub = HubLink(f"worker/{hello.worker}", hub_address, queued=ANSWERS, curve=curve)
+    Loop(runtime, served, known, Meter(rails.rails)).run(hub, hello)
 
 
 def _hold_device(worker: Worker) -> None:
@@ -86,12 +88,14 @@ def _blame_the_model(device: str, model: Model, images: Images) -> None:
     log.warning("%s answers even noise with NaN or infinity: frames will be dropped as not_finite", model.name)
 
 
-def _hello(index: int, worker: Worker, model: Model, device: str, forward_s: float, rails: Rails) -> WorkerHello:
+def _hello(name: str, worker: Worker, model: Model, device: str, forward_s: float, rails: Rails) -> WorkerHello:
     return WorkerHello(
-        worker=f"local-{index}",
+        worker=name,
+        host=worker.host or "",
         device=device,
         precision=worker.precision,
         batch=worker.batch,
+        max_wait_s=worker.max_wait_s,
         credit=worker.credit,
         forward_s=forward_s,
         model=ModelInfo(
@@ -105,12 +109,3 @@ def _hello(index: int, worker: Worker, model: Model, device: str, forward_s: flo
         energy=rails.method,
         energy_note=rails.note,
     )
-
-
-def _serve(hub_address: str, hello: WorkerHello, loop: Loop) -> None:
-    context: zmq.Context[zmq.Socket[bytes]] = zmq.Context()
-    hub = context.socket(zmq.DEALER)
-    hub.setsockopt(zmq.IDENTITY, f"worker/{hello.worker}".encode())
-    hub.connect(hub_address)
-    hub.send(encode(hello))
-    loop.run(hub)

@@ -7,6 +7,7 @@ import zmq
 
 from edged.camera.link import Link
 from edged.messages import CameraCount, CameraReport, decode
+from tests.hub.frames import hello_of
 
 REPORT = CameraReport(camera="door", up=True, count=CameraCount(captured=0, dropped={}))
 LARGE = REPORT.model_copy(update={"error": 1_000_000 * "x"})  # the kernel holds but a few of them
@@ -17,7 +18,7 @@ def test_news_waits_for_room(tmp_path: Path) -> None:
     with zmq.Context() as context, context.socket(zmq.ROUTER) as hub:
         hub.setsockopt(zmq.RCVHWM, 1)
         hub.bind(f"ipc://{tmp_path}/hub")
-        link = Link("door", f"ipc://{tmp_path}/hub")
+        link = Link("door", f"ipc://{tmp_path}/hub", lambda: hello_of("door"))
         assert link.has_room(5)
         sent = 0
         while link.has_room(LATE_S):

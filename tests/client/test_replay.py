@@ -7,7 +7,7 @@ import pytest
 import zmq
 
 from edged.client.replay import fetch
-from edged.client.sockets import Context, connect
+from edged.connect import Context, connect
 from edged.errors import MessageError
 from edged.messages import ReplayAnswer, ReplayRequest, to_json
 from tests.client.hub_end import Addresses, a_hub

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 import zmq
 
-from edged.client.handshake import NO_KEY, UNKNOWN, WRONG_HUB
-from edged.client.sockets import curve_of
 from edged.client.stream import Stream
+from edged.connect import curve_of
+from edged.handshakes import NO_KEY, UNKNOWN, WRONG_HUB
 from edged.keys import new_pair
 from tests.background import in_background
 from tests.cli.command import edged

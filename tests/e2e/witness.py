@@ -14,7 +14,7 @@ import psutil
 import zmq
 
 from edged.client import Prediction, subscribe
-from edged.client.sockets import curve_of, unconnected
+from edged.connect import curve_of, unconnected
 from edged.hub.journal_layout import checksum
 
 Keys = dict[str, Path | None]  # `key` and `server_key` of `edged.client.subscribe`

@@ -3,7 +3,7 @@
 from collections import Counter
 
 from edged.hub.slot import Held
-from edged.messages import CameraCount, Frame
+from edged.messages import SCHEMA, CameraCount, CameraHello, Frame
 
 PIXELS = b"\0" * 12  # 2 × 2
 
@@ -37,3 +37,9 @@ class CameraEnd:
             count=self.count(),
         )
         return Held(frame, PIXELS)
+
+
+def hello_of(camera: str, *, run: str = "first", waits: bool = False, protocol: int = SCHEMA) -> CameraHello:
+    """Of a process that has captured nothing yet."""
+    count = CameraCount(captured=0, dropped={})
+    return CameraHello(camera=camera, run=run, count=count, waits=waits, protocol=protocol)

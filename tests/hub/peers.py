@@ -14,11 +14,10 @@ from pathlib import Path
 import zmq
 
 from edged import child
-from edged.clock import NANOSECONDS, now_ns, wall_s
+from edged.clock import now_ns, wall_s
 from edged.config_file import load_config
 from edged.messages import (
     CameraCount,
-    CameraHello,
     CameraReport,
     Capture,
     Frame,
@@ -34,9 +33,11 @@ from edged.messages import (
     decode,
     encode,
 )
+from tests.hub.frames import hello_of
 
 SIDE = 120
 MODEL = ModelInfo(name="told", sha256="0" * 64, labels=("no", "yes"), width=SIDE, height=SIDE)
+
 Socket = zmq.Socket[bytes]
 
 
@@ -107,7 +108,6 @@ def good(job: Job) -> LinkMessage:
         upload_s=0.0,
         forward_s=0.0,
         download_s=0.0,
-        finished_ns=now_ns(),
         joules=0.5 * job.frames,
         rails={"GPU": 0.5 * job.frames},
     )
@@ -161,7 +161,7 @@ def worker(hub: Socket, index: int, config: Path) -> None:
     )
     hub.send(encode(hello))
     while not isinstance(message := decode(hub.recv_multipart()[0]), Stop):
-        if isinstance(message, Job) and now_ns() < message.deadline_ns + 10 * NANOSECONDS:
+        if isinstance(message, Job) and message.allowed_s > 0:
             hub.send(encode(answer(message)))
 
 
@@ -177,7 +177,7 @@ def once(device: str, config: Path) -> str:
 
 def camera(hub: Socket, name: str) -> None:
     if name != "old":
-        hub.send(encode(CameraHello(camera=name)))
+        hub.send(encode(hello_of(name)))
         if not wait_for(hub, Capture):
             return
     CAMERAS[name.partition("-")[0]](hub, name)

@@ -7,7 +7,8 @@ import pytest
 import zmq
 
 from edged.hub.cameras import Cameras
-from edged.hub.link import Link
+from edged.hub.link import inner_door
+from edged.hub.links import Links
 from edged.hub.router import Router
 from edged.hub.vigil import SILENT_NS
 from edged.messages import (
@@ -24,6 +25,7 @@ from edged.messages import (
 )
 from edged.metrics import Metrics
 from tests.eventually import eventually
+from tests.hub.frames import hello_of
 
 MODEL = ModelInfo(name="m", sha256="0", labels=("a",), width=2, height=2)
 NOTHING = CameraCount(captured=0, dropped={})
@@ -38,8 +40,8 @@ class Desk:
         self._peers: list[zmq.Socket[bytes]] = []
         self.metrics = Metrics("0")
         self.router = Router(["door", "folder"], keep=2, max_age_ns=10**9, deadline_ns=10**9)
-        self._link = Link(self._context, address)
-        self.cameras = Cameras(self.router, self._link, self.metrics)
+        self._links = Links(inner_door(self._context, address))
+        self.cameras = Cameras(self.router, self._links, self.metrics)
 
     def peer(self, name: str) -> "zmq.Socket[bytes]":
         peer = self._context.socket(zmq.DEALER)
@@ -50,7 +52,7 @@ class Desk:
 
     def hear(self, now: int = 0) -> list[str]:
         """Take the next message in; the names of what has happened."""
-        received = eventually(self._link.receive)
+        received = eventually(self._links.receive)
         assert received
         return [notice.event for notice in self.cameras.take(received, now)]
 
@@ -80,7 +82,7 @@ def report(**fields: object) -> bytes:
 
 def test_a_camera_captures_once_it_is_known_what_the_model_wants(desk: Desk) -> None:
     door = desk.peer("camera/door")
-    door.send(encode(CameraHello(camera="door")))
+    door.send(encode(hello_of("door")))
     desk.hear()
     assert not door.poll(0)
     desk.cameras.start_capture(MODEL)
@@ -90,7 +92,7 @@ def test_a_camera_captures_once_it_is_known_what_the_model_wants(desk: Desk) -> 
 def test_a_camera_that_comes_later_is_told_at_once_and_one_that_waits_is_granted_its_slot(desk: Desk) -> None:
     desk.cameras.start_capture(MODEL)
     folder = desk.peer("camera/folder")
-    folder.send(encode(CameraHello(camera="folder", waits=True)))
+    folder.send(encode(hello_of("folder", waits=True)))
     desk.hear()
     assert said(folder) == Capture(width=2, height=2)
     desk.cameras.grant()
@@ -98,9 +100,9 @@ def test_a_camera_that_comes_later_is_told_at_once_and_one_that_waits_is_granted
 
 
 @pytest.mark.parametrize(("name", "hello"), [
-    ("camera/window", CameraHello(camera="window")),
-    ("camera/door", CameraHello(camera="folder")),
-    ("camera/door", CameraHello(camera="door", protocol=99)),
+    ("camera/window", hello_of("window")),
+    ("camera/door", hello_of("folder")),
+    ("camera/door", hello_of("door", protocol=99)),
 ])  # fmt: skip
 def test_a_peer_that_does_not_fit_is_refused_with_the_reason(desk: Desk, name: str, hello: CameraHello) -> None:
     peer = desk.peer(name)

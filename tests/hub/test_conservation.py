@@ -8,7 +8,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 
 from edged.hub.router import Assigned, Capacity, Router
 from edged.hub.slot import Held
-from tests.hub.frames import CameraEnd
+from tests.hub.frames import CameraEnd, hello_of
 
 CAMERAS = ("door", "gate", "folder")
 WORKERS = ("local-0", "local-1")
@@ -31,6 +31,7 @@ class AnyHistory(RuleBasedStateMachine):
         self.published: list[Held] = []
         self.jobs: list[Assigned] = []
         self.retired: set[str] = set()
+        self.starts = 0
         for name in CAMERAS:
             self.start(name)
 
@@ -38,7 +39,8 @@ class AnyHistory(RuleBasedStateMachine):
         self.ends[name] = CameraEnd(name)
         self.earlier[name] += self.told[name]
         self.told[name] = self.granted[name] = 0
-        self.router.camera_started(name, waits=name == "folder")
+        self.starts += 1
+        self.router.camera_started(hello_of(name, run=str(self.starts), waits=name == "folder"))
 
     @rule(nanoseconds=st.integers(1, 400))
     def time_passes(self, nanoseconds: int) -> None:
@@ -91,7 +93,7 @@ class AnyHistory(RuleBasedStateMachine):
     @rule(name=workers, credit=st.integers(1, 3), batch=st.integers(1, 3))
     def a_worker_joins(self, name: str, credit: int, batch: int) -> None:
         self.router.worker_left(name, "worker_lost", self.now)
-        self.router.worker_joined(name, Capacity(credit, batch))
+        self.router.worker_joins(name, Capacity(credit, batch))
         self.retired.discard(name)
 
     @rule(name=workers)

@@ -26,10 +26,25 @@ def test_frames_that_were_sent_and_never_arrived_are_lost_on_the_link() -> None:
 def test_a_camera_that_starts_again_counts_from_zero_and_nothing_is_forgotten() -> None:
     ledger = Ledger()
     assert ledger.frame(count(5, motion=4))
-    ledger.new_run()
+    ledger.greeted("second", count(0))
     assert ledger.frame(count(2, motion=1))
     assert ledger.captured == 7
     assert ledger.dropped == {"motion": 5}
+
+
+def test_a_camera_that_is_met_again_goes_on_and_what_never_arrived_meanwhile_is_lost_on_the_link() -> None:
+    ledger = Ledger()
+    ledger.greeted("run", count(0))
+    assert ledger.frame(count(1))
+    ledger.greeted("run", count(9, link_full=5))
+    assert (ledger.captured, ledger.dropped, ledger.pending) == (9, {"link": 3, "link_full": 5}, 1)
+
+
+def test_what_a_camera_has_counted_for_another_hub_is_not_ours() -> None:
+    ledger = Ledger()
+    ledger.greeted("run", count(100, motion=40))
+    assert ledger.frame(count(103, motion=42))
+    assert (ledger.captured, ledger.dropped, ledger.pending) == (3, {"motion": 2}, 1)
 
 
 def test_a_count_that_runs_backwards_is_not_believed() -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from edged.hub.router import Assigned, Capacity, Router
 from edged.hub.slot import Held
-from tests.hub.frames import CameraEnd
+from tests.hub.frames import CameraEnd, hello_of
 
 MS = 1_000_000
 FRAME_NS = 1000 * MS // 60
@@ -25,8 +25,8 @@ class Overload:
         names = [end.name for end in self.ends]
         self.router = Router(names, keep=1, max_age_ns=500 * MS, deadline_ns=2000 * MS)
         for name in names:
-            self.router.camera_started(name, waits=False)
-        self.router.worker_joined("local-0", Capacity(CREDIT, batch=1))
+            self.router.camera_started(hello_of(name))
+        self.router.worker_joins("local-0", Capacity(CREDIT, batch=1))
         self.next_frame_ns = [self.chance.randrange(FRAME_NS) for _ in self.ends]
         self.in_hand: list[Assigned] = []
         self.done_ns = 0

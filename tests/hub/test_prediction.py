@@ -20,7 +20,6 @@ SCORES = Scores(
     upload_s=0.002,
     forward_s=0.010,
     download_s=0.001,
-    finished_ns=30 * MILLISECOND,
     joules=3.0,
     rails={"GPU": 2.0, "BIG": 1.0},
 )
@@ -31,7 +30,7 @@ def frame(truth: str | None = None) -> Frame:
 
 
 def test_the_stages_after_the_capture_add_up_to_the_total() -> None:
-    seconds = stages(frame(), SCORES, published_ns=32 * MILLISECOND)
+    seconds = stages(frame(), SCORES, answered_ns=30 * MILLISECOND, published_ns=32 * MILLISECOND)
     assert seconds.total == pytest.approx(0.027)
     assert seconds.publish == pytest.approx(0.002)
     assert seconds.wait == pytest.approx(0.027 - 0.001 - 0.002 - 0.010 - 0.001 - 0.002)
@@ -39,13 +38,13 @@ def test_the_stages_after_the_capture_add_up_to_the_total() -> None:
 
 def test_a_wait_is_never_negative() -> None:
     quick = SCORES.model_copy(update={"forward_s": 1.0})
-    assert stages(frame(), quick, published_ns=32 * MILLISECOND).wait == 0.0
+    assert stages(frame(), quick, answered_ns=30 * MILLISECOND, published_ns=32 * MILLISECOND).wait == 0.0
 
 
 def test_each_frame_of_a_job_has_its_own_labels_and_its_share_of_the_joules() -> None:
     origin = Origin("node", "boot")
-    first = predict(origin, 7, frame(), 0, scores=SCORES, hello=HELLO)
-    second = predict(origin, 8, frame(), 1, scores=SCORES, hello=HELLO)
+    first = predict(origin, 7, frame(), 0, scores=SCORES, hello=HELLO, answered_ns=0)
+    second = predict(origin, 8, frame(), 1, scores=SCORES, hello=HELLO, answered_ns=0)
     assert [label.label for label in first.top] == ["one", "zero"]
     assert [label.label for label in second.top] == ["zero"]
     assert first.energy.joules == second.energy.joules == 1.5
@@ -54,7 +53,7 @@ def test_each_frame_of_a_job_has_its_own_labels_and_its_share_of_the_joules() ->
 
 def test_energy_that_was_not_measured_is_null_and_says_so() -> None:
     scores = SCORES.model_copy(update={"joules": None})
-    energy = predict(Origin("node", "boot"), 0, frame(), 0, scores=scores, hello=HELLO).energy
+    energy = predict(Origin("node", "boot"), 0, frame(), 0, scores=scores, hello=HELLO, answered_ns=0).energy
     assert (energy.joules, energy.method) == (None, "none")
 
 
@@ -64,5 +63,5 @@ def test_energy_that_was_not_measured_is_null_and_says_so() -> None:
 def test_right_and_wrong_where_it_means_something(truth: str | None, random: bool, right: bool | None) -> None:
     model = HELLO.model.model_copy(update={"random_weights": random})
     hello = HELLO.model_copy(update={"model": model})
-    prediction = predict(Origin("node", "boot"), 0, frame(truth), 0, scores=SCORES, hello=hello)
+    prediction = predict(Origin("node", "boot"), 0, frame(truth), 0, scores=SCORES, hello=hello, answered_ns=0)
     assert is_right(prediction) is right

@@ -13,7 +13,7 @@ import psutil
 import pytest
 import zmq
 
-from edged.client.sockets import connect, curve_of
+from edged.connect import connect, curve_of
 from edged.engine.device import list_devices
 from edged.keys import new_pair
 from edged.paths import runtime_directory

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import zmq
 
-from edged.clock import now_ns
 from edged.messages import Job, JobFailed, LinkMessage, Scores, Stop, WorkerHello, decode, encode
 from edged.worker.runtime import Images
 
@@ -33,7 +32,7 @@ class WorkerUnderTest:
         return hello
 
     def submit(self, number: int, images: Images, top: int = 3) -> None:
-        job = Job(job=number, frames=len(images), top=top, deadline_ns=now_ns() + 10**9)
+        job = Job(job=number, frames=len(images), top=top, allowed_s=60)
         self.send(encode(job), *[image.tobytes() for image in images])
 
     def answer(self) -> Scores | JobFailed:

@@ -4,6 +4,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 import pytest
@@ -13,10 +14,11 @@ from edged.clock import NANOSECONDS, now_ns
 from edged.energy.meter import Meter
 from edged.energy.rails import Rail
 from edged.errors import DeviceError, DeviceMemoryError, MessageError
-from edged.messages import Job, JobFailed, Scores, Stop, decode, encode
+from edged.hub_link import HubLink
+from edged.messages import Job, JobFailed, LinkMessage, ModelInfo, Scores, Stop, WorkerHello, decode, encode
 from edged.model import reference
 from edged.worker.known import Known, noise
-from edged.worker.loop import Loop, Served
+from edged.worker.loop import ANSWERS, Loop, Served
 from edged.worker.numpy_runtime import NumpyPending, NumpyResult, NumpyRuntime
 from edged.worker.runtime import Images, ModelRuntime
 from edged.worker.scores import softmax
@@ -24,48 +26,63 @@ from tests.eventually import eventually
 from tests.worker.networks import CLASSES, INPUT, dense_network, pictures
 
 WITHIN_MS = 5_000
+HELLO = WorkerHello(
+    worker="w",
+    device="NumPy",
+    precision="fp32",
+    batch=4,
+    credit=2,
+    model=ModelInfo(name="m", sha256="0", labels=("a",), width=INPUT.width, height=INPUT.height),
+    energy="none",
+)
 
 
 class Hub:
     """A hub's end of the link, with a worker's loop at the other."""
 
     def __init__(self, runtime: ModelRuntime, known: Known, meter: Meter, batch: int, probabilities: bool) -> None:
+        self._folder = TemporaryDirectory()
+        address = f"ipc://{self._folder.name}/hub"
         self._context = zmq.Context()
-        self._socket = self._context.socket(zmq.PAIR)
-        self._socket.bind("inproc://hub")
-        self._worker_end = self._context.socket(zmq.PAIR)
-        self._worker_end.connect("inproc://hub")
+        self._socket = self._context.socket(zmq.ROUTER)
+        self._socket.bind(address)
+        self._link = HubLink("worker/w", address, queued=ANSWERS)
         loop = Loop(runtime, Served(INPUT.width, INPUT.height, batch, probabilities), known, meter)
         self.raised: Exception | None = None
         self._thread = threading.Thread(target=self._run, args=(loop,))
         self._thread.start()
+        assert self._receive() == HELLO
 
     def _run(self, loop: Loop) -> None:
         try:
-            loop.run(self._worker_end)
+            loop.run(self._link, HELLO)
         except Exception as error:
             self.raised = error
 
-    def ask(self, number: int, images: Images, top: int = 3) -> None:
-        job = Job(job=number, frames=len(images), top=top, deadline_ns=now_ns())
+    def ask(self, number: int, images: Images, top: int = 3, allowed_s: float = 60) -> None:
+        job = Job(job=number, frames=len(images), top=top, allowed_s=allowed_s)
         self.send(encode(job), *[image.tobytes() for image in images])
 
     def send(self, *parts: bytes) -> None:
-        self._socket.send_multipart(parts)
+        self._socket.send_multipart([b"worker/w", *parts])
 
     def answer(self) -> Scores | JobFailed:
-        assert self._socket.poll(WITHIN_MS), "no answer"
-        answer = decode(self._socket.recv())
+        answer = self._receive()
         assert isinstance(answer, Scores | JobFailed)
         return answer
+
+    def _receive(self) -> LinkMessage:
+        assert self._socket.poll(WITHIN_MS), "no answer"
+        return decode(self._socket.recv_multipart()[1])
 
     def end(self, stop: Stop) -> None:
         self.send(encode(stop))
         self._thread.join(WITHIN_MS / 1000)
         assert not self._thread.is_alive()
-        self._worker_end.close(linger=0)
+        self._link.close()
         self._socket.close(linger=0)
         self._context.term()
+        self._folder.cleanup()
 
 
 @contextmanager
@@ -144,6 +161,14 @@ def test_the_next_job_is_submitted_while_the_one_before_runs() -> None:
         assert [hub.answer().job, hub.answer().job] == [0, 1]
 
 
+def test_a_worker_whose_device_hangs_ends_by_itself() -> None:
+    runtime = GatedRuntime()
+    with serving(runtime) as hub:
+        hub.ask(0, pictures(1), allowed_s=0.2)
+        threading.Timer(0.6, runtime.may_finish.set).start()  # while its thread is waited for
+        assert "has not answered within 0.4 s: it hangs" in str(eventually(lambda: hub.raised))
+
+
 def test_scores_that_are_no_numbers_are_never_answered() -> None:
     with serving(numpy_runtime(weight=np.nan)) as hub:
         hub.ask(3, pictures(2))
@@ -213,7 +238,7 @@ def test_a_device_that_fails_fails_the_job_and_the_next_one_is_tried(when: str) 
 
 def test_a_frame_of_the_wrong_size_is_refused_with_both_sizes() -> None:
     with serving(numpy_runtime()) as hub:
-        hub.send(encode(Job(job=5, frames=1, top=1, deadline_ns=0)), b"short")
+        hub.send(encode(Job(job=5, frames=1, top=1, allowed_s=60)), b"short")
         failed = hub.answer()
 
     assert isinstance(failed, JobFailed)
@@ -223,7 +248,7 @@ def test_a_frame_of_the_wrong_size_is_refused_with_both_sizes() -> None:
 @pytest.mark.parametrize(("frames", "payloads"), [(1, 0), (2, 1), (1, 2), (3, 3)])
 def test_a_job_with_payloads_missing_or_too_many_for_the_batch_is_refused(frames: int, payloads: int) -> None:
     with serving(numpy_runtime(), batch=2) as hub:
-        job = Job(job=5, frames=frames, top=1, deadline_ns=0)
+        job = Job(job=5, frames=frames, top=1, allowed_s=60)
         hub.send(encode(job), *[pictures(1).tobytes()] * payloads)
         failed = hub.answer()
 

@@ -3,7 +3,7 @@
 import zmq
 from zmq.utils.monitor import parse_monitor_message
 
-from edged.client.sockets import Context, Curve
+from edged.connect import Context, Curve
 
 EVENTS = (
     zmq.EVENT_HANDSHAKE_FAILED_AUTH
@@ -19,25 +19,27 @@ NO_HUB = "who answers there does not speak as a hub does: is it the right addres
 
 
 class Handshakes:
-    """The handshakes of one socket that connects."""
+    """The handshakes of one socket that connects. `socket` is readable where there is news."""
 
     def __init__(self, context: Context, socket: zmq.Socket[bytes], curve: Curve | None) -> None:
         self._curve = curve
         self._broken_off = 0  # in a row, and without a reason
-        self._monitor = context.socket(zmq.PAIR)
-        self._monitor.setsockopt(zmq.RCVHWM, 0)
-        self._monitor.setsockopt(zmq.LINGER, 0)
+        self._succeeded = False
+        self.socket = context.socket(zmq.PAIR)
+        self.socket.setsockopt(zmq.RCVHWM, 0)
+        self.socket.setsockopt(zmq.LINGER, 0)
         socket.monitor(f"inproc://handshakes/{id(self)}", EVENTS)
-        self._monitor.connect(f"inproc://handshakes/{id(self)}")
+        self.socket.connect(f"inproc://handshakes/{id(self)}")
 
     def failure(self) -> str:
         """Why the last one has failed since we asked; nothing where none has, or one has succeeded since."""
         failure = ""
-        while self._monitor.poll(0):
-            event = parse_monitor_message(self._monitor.recv_multipart())
+        while self.socket.poll(0):
+            event = parse_monitor_message(self.socket.recv_multipart())
             match event["event"]:
                 case zmq.EVENT_HANDSHAKE_SUCCEEDED:
                     self._broken_off = 0
+                    self._succeeded = True
                     failure = ""
                 case zmq.EVENT_HANDSHAKE_FAILED_AUTH:
                     failure = UNKNOWN
@@ -48,6 +50,11 @@ class Handshakes:
                     failure = self._guess()
         return failure
 
+    def take_success(self) -> bool:
+        """Whether one has succeeded since this was asked last, as far as `failure` has seen."""
+        succeeded, self._succeeded = self._succeeded, False
+        return succeeded
+
     def _guess(self) -> str:
         """A hub that wants a key may hang up before its greeting is read; one that ends meanwhile does so once."""
         self._broken_off += 1
@@ -57,4 +64,4 @@ class Handshakes:
 
     def close(self) -> None:
         """Listen no more."""
-        self._monitor.close()
+        self.socket.close()

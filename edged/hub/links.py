@@ -1,0 +1,67 @@
+"""The hub's two doors: one for the children on this host, one for cameras and workers of others."""
+
+from collections.abc import Collection, Sequence
+
+import zmq
+
+from edged.config import Config
+from edged.hub.link import Link, Received
+from edged.hub.slot import Pixels
+from edged.messages import LinkMessage, Stop
+
+
+def elsewhere(config: Config) -> frozenset[str]:
+    """The names, on their links, of the cameras and workers of other hosts."""
+    cameras = (f"camera/{name}" for name, camera in config.cameras.items() if camera.host)
+    workers = (f"worker/{config.worker_name(index)}" for index, worker in enumerate(config.workers) if worker.host)
+    return frozenset((*cameras, *workers))
+
+
+class Links:
+    """Every camera and worker, by its name.
+
+    `elsewhere`: the names of those that come from other hosts. They come through the outer door alone, only with
+    a key for what they are, and nobody else does.
+    """
+
+    def __init__(self, inner: Link, outer: Link | None = None, elsewhere: Collection[str] = ()) -> None:
+        self._inner = inner
+        self._outer = outer
+        self.elsewhere = elsewhere
+
+    @property
+    def sockets(self) -> list[zmq.Socket[bytes]]:
+        """To be polled."""
+        return [link.socket for link in (self._inner, self._outer) if link]
+
+    def wait(self, within_ms: int) -> bool:
+        """Whether a message has come, waiting so long for it."""
+        poller = zmq.Poller()
+        for socket in self.sockets:
+            poller.register(socket, zmq.POLLIN)
+        return bool(poller.poll(within_ms))
+
+    def receive(self) -> Received | None:
+        """The next message, or None where there is none now."""
+        return self._inner.receive() or self._from_elsewhere()
+
+    def send(self, peer: str, message: LinkMessage, payloads: Sequence[Pixels] = ()) -> bool:
+        """Whether the peer is there and has room; nothing is sent to one that is not."""
+        link = self._outer if peer in self.elsewhere else self._inner
+        return link is not None and link.send(peer, message, payloads)
+
+    def _from_elsewhere(self) -> Received | None:
+        while self._outer and (received := self._outer.receive()):
+            if not (problem := self._problem(received)):
+                return received
+            self._outer.send(received.peer, Stop(refused=problem))
+            self._outer.reject(received.header)
+        return None
+
+    def _problem(self, received: Received) -> str:
+        kind, _, name = received.peer.partition("/")
+        if received.peer not in self.elsewhere:
+            return f"this hub's config has no {kind} {name} on another host (host: …)"
+        if received.roles and kind not in received.roles:
+            return f"its key is for {' and '.join(sorted(received.roles))}, not for a {kind}: see security.{kind}s"
+        return ""

@@ -1,0 +1,55 @@
+"""The hub's clocks, as a process on another host knows them: from the round trips of its link, as NTP does."""
+
+from collections import deque
+from dataclasses import dataclass
+
+from edged.clock import NANOSECONDS, now_ns, wall_s
+
+KEPT = 8  # round trips, of which the quickest counts (RFC 5905, section 10: the clock filter)
+DRIFT = 100e-6  # what two crystals may differ by
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """One round trip, in nanoseconds: what to add to our clock for the hub's, off by at most `error`, at `at`."""
+
+    offset: int
+    error: int
+    wall_offset_s: float
+    at: int
+
+    def error_at(self, now: int) -> int:
+        """It grows with time."""
+        return self.error + round(DRIFT * max(0, now - self.at))
+
+
+class HubClock:
+    """Nothing to estimate on the hub's own host, where CLOCK_MONOTONIC is the same."""
+
+    def __init__(self, *, same_host: bool) -> None:
+        self.same_host = same_host
+        self._samples: deque[Sample] = deque(maxlen=KEPT)
+
+    @property
+    def is_known(self) -> bool:
+        """Whether the hub's time can be told."""
+        return self.same_host or bool(self._samples)
+
+    def forget(self) -> None:
+        """The hub may be another one."""
+        self._samples.clear()
+
+    def answered(self, sent_ns: int, hub_ns: int, hub_s: float, received_ns: int) -> None:
+        """A question sent at `sent_ns` of our clock, answered at `hub_ns` and `hub_s` of the hub's two clocks."""
+        middle_ns = (sent_ns + received_ns) // 2
+        wall_middle_s = wall_s() - (now_ns() - middle_ns) / NANOSECONDS
+        error = (received_ns - sent_ns + 1) // 2
+        self._samples.append(Sample(hub_ns - middle_ns, error, hub_s - wall_middle_s, received_ns))
+
+    def of(self, at_ns: int, at_s: float) -> tuple[int, float, int]:
+        """A moment of our two clocks in the hub's, and by how many nanoseconds that may be wrong."""
+        if self.same_host:
+            return at_ns, at_s, 0
+        now = now_ns()
+        best = min(self._samples, key=lambda sample: sample.error_at(now))
+        return max(0, at_ns + best.offset), at_s + best.wall_offset_s, best.error_at(now)
