@@ -17,6 +17,13 @@ def to_memory(tensor: Tensor, x: NDArray[np.float32]) -> Floats:
     return np.ascontiguousarray(blocks.transpose(0, 1, 3, 4, 2))
 
 
+def image_of(tensor: Tensor, memory: Floats) -> NDArray[np.float32]:
+    """What `to_memory` was given; whatever halo and padding hold."""
+    blocks = memory.reshape(-1, tensor.blocks, tensor.rows, tensor.pitch, tensor.block)
+    padded = blocks.transpose(0, 1, 4, 2, 3).reshape(len(blocks), -1, tensor.rows, tensor.pitch)
+    return np.ascontiguousarray(_inside(tensor, padded), np.float32)
+
+
 def from_memory(tensor: Tensor, memory: Floats) -> NDArray[np.float32] | None:
     """What `to_memory` was given; None if the halo or a channel beyond the last is not zero."""
     blocks = memory.reshape(-1, tensor.blocks, tensor.rows, tensor.pitch, tensor.block)

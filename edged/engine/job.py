@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from edged.engine.arrays import image_of
 from edged.engine.executable import Step
 from edged.engine.layout import Tensor
 from edged.engine.opencl import cl, device_error
@@ -28,7 +29,7 @@ class KernelTime:
 
 @dataclass(frozen=True, eq=False)
 class Result:
-    """Raw outputs of the network, float32 [frames, classes], and seconds.
+    """Raw outputs, float32 [frames, classes], of a part [frames, channels, height, width]; and seconds.
 
     `upload_s` and `download_s` hold what the host itself had to copy. `forward_s`, by the device's own clock, runs
     from the start of the first kernel to the end of the last. `kernels` is empty unless the runtime was opened
@@ -44,9 +45,10 @@ class Result:
 
 @dataclass(frozen=True, eq=False)
 class Job:
-    """What a job has on its device, and its images: they must live until the device has done with them."""
+    """What a job has on its device, and what it sent there, which must live until the device has done with it."""
 
-    images: NDArray[np.uint8]
+    frames: int
+    data: NDArray[np.uint8]
     output: Tensor
     upload: Upload
     kernels: tuple[tuple[Step, Any], ...]
@@ -55,7 +57,7 @@ class Job:
 
     def result(self) -> Result:
         """Wait for it. Raises cl.Error."""
-        outputs = self._scores(self.download.take())
+        outputs = self._outputs(self.download.take())
         (_, first), (_, last) = self.kernels[0], self.kernels[-1]
         return Result(
             outputs=outputs,
@@ -80,11 +82,14 @@ class Job:
         failed = (str(step) for step, event in self.kernels if event.command_execution_status < 0)
         return next(failed, "a job")
 
-    def _scores(self, memory: Float32) -> Float32:
+    def _outputs(self, memory: Float32) -> Float32:
+        """Features are one pixel."""
         output = self.output
-        planes = memory.reshape(-1, output.blocks, output.rows, output.pitch, output.block)
-        pixel = planes[: len(self.images), :, output.halo.top, output.halo.left]
-        return np.ascontiguousarray(pixel.reshape(len(pixel), -1)[:, : output.channels])
+        planes = memory.view(output.dtype).reshape(-1, output.blocks, output.rows, output.pitch, output.block)
+        if (output.height, output.width) == (1, 1):
+            pixel = planes[: self.frames, :, output.halo.top, output.halo.left]
+            return np.ascontiguousarray(pixel.reshape(len(pixel), -1)[:, : output.channels], np.float32)
+        return image_of(output, planes[: self.frames])
 
 
 class Pending:

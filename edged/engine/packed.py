@@ -38,18 +38,18 @@ def weights_of(*launches: Launch) -> tuple[Weights, ...]:
     return tuple(argument for launch in launches for argument in launch.arguments if isinstance(argument, Weights))
 
 
-def plan_key(plan: Plan, model: str, wanted: Input) -> str:
+def plan_key(plan: Plan, model: str, wanted: Input | None) -> str:
     """All that the packed weights depend on: the model's, the kernels' layouts, and the code that packs."""
     launches = [
         [one.kernel, one.operator, one.options, [str(weights.dtype) for weights in weights_of(one)]]
         for one in plan.launches
     ]
     code = [code_sha256("edged.engine.variants"), code_sha256("edged.model")]
-    return sha256(json.dumps([model, asdict(wanted), launches, code]).encode()).hexdigest()
+    return sha256(json.dumps([model, wanted and asdict(wanted), launches, code]).encode()).hexdigest()
 
 
 def packed_weights(
-    directory: Path, model: str | None, wanted: Input, plan: Plan, whole: Callable[[], Plan]
+    directory: Path, model: str | None, wanted: Input | None, plan: Plan, whole: Callable[[], Plan]
 ) -> tuple[Plan, Source]:
     """A plan with the weights for its kernels: `plan` with what was kept in `directory`, or `whole()`, packed now.
 

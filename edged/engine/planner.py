@@ -28,9 +28,12 @@ Tensors = Mapping[str, Tensor]
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """`launches` turn `images` into `output`; every tensor between them has its place in `arena`."""
+    """`launches` turn `images` into `output`; every tensor between them has its place in `arena`.
 
-    images: Images
+    Of a part of a network that begins behind a cut, `images` is the tensor that crosses it.
+    """
+
+    images: Images | Tensor
     launches: tuple[Launch, ...]
     output: Tensor
     arena: Arena
@@ -38,19 +41,23 @@ class Plan:
 
 def make_plan(
     graph: Graph,
-    wanted: Input,
+    wanted: Input | None,
     device: Device,
     batch: int = 1,
     precision: Precision = "fp32",
     chooser: Chooser = RULES,
+    *,
+    is_part: bool = False,
 ) -> Plan:
     """Lower `graph`, as `passes.simplify` left it, for jobs of up to `batch` frames.
 
-    Raises ModelError for a network whose output is not one vector a frame.
+    `wanted`: of the images; None for a part that begins behind a cut (see `model.cuts`). Raises ModelError for a
+    network whose output is not one vector a frame; that of a part may be anything.
     """
-    _check(graph)
+    if not is_part:
+        check_output(graph)
     operators, output = _lowered(graph)
-    tensors = _tensors(graph, operators, batch, chooser.channel_block(device))
+    tensors = _tensors(graph, operators, batch, chooser.channel_block(device), begins=wanted is not None)
     if precision == "fp16":
         tensors = {name: replace(tensor, half=name != output) for name, tensor in tensors.items()}
     site = partial(_site, device=device, half_weights=precision != "fp32")
@@ -60,14 +67,18 @@ def make_plan(
         for operator, choice in zip(operators, choices, strict=True)
     ]
     tensors = _with_halos(tensors, operators, reaches)
-    images = Images(batch, wanted.height, wanted.width)
-    launches = [prepare(images, wanted, tensors[graph.input], device)]
+    images: Images | Tensor = tensors[graph.input]
+    launches: list[Launch] = []
+    if wanted:
+        images = Images(batch, wanted.height, wanted.width)
+        launches.append(prepare(images, wanted, tensors[graph.input], device))
     for operator, choice in zip(operators, choices, strict=True):
         launches += choice.variant.launches(site(operator, tensors), choice.parameters)
     return Plan(images, tuple(launches), tensors[output], arrange(lifetimes(launches), device.alignment))
 
 
-def _check(graph: Graph) -> None:
+def check_output(graph: Graph) -> None:
+    """Raises ModelError for a network whose output is not one vector a frame."""
     if image_shape(graph.shapes[graph.output])[1:] != (1, 1):
         raise ModelError(
             f"{graph.name}: the output {graph.output} has the shape {graph.shapes[graph.output]}; "
@@ -91,10 +102,10 @@ def _lowered(graph: Graph) -> tuple[tuple[Operator, ...], str]:
     return tuple(operators), same.get(graph.output, graph.output)
 
 
-def _tensors(graph: Graph, operators: Sequence[Operator], batch: int, block: int) -> Tensors:
-    """Without halos. Convolutions alone read the three channels of the input without padding them to a block."""
+def _tensors(graph: Graph, operators: Sequence[Operator], batch: int, block: int, *, begins: bool) -> Tensors:
+    """Without halos. Convolutions alone read the three channels of images without padding them to a block."""
     readers = [operator for operator in operators if graph.input in operator.inputs]
-    planar = all(isinstance(reader, Conv) for reader in readers)
+    planar = begins and all(isinstance(reader, Conv) for reader in readers)
     tensors = {
         name: Tensor(name, batch, *image_shape(graph.shapes[name]), block=block)
         for name in (graph.input, *(operator.output for operator in operators))

@@ -4,17 +4,21 @@ import itertools
 import threading
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from edged.config import Precision
+from edged.engine.arrays import to_memory
 from edged.engine.binaries import Binaries
 from edged.engine.choice import Chooser
 from edged.engine.copied import Copied
 from edged.engine.device import Device, open_device
 from edged.engine.executable import Executable, Step
 from edged.engine.job import Job, Pending
+from edged.engine.launch import Images
+from edged.engine.layout import Tensor
 from edged.engine.mapped import Mapped
 from edged.engine.memory import check_indices
 from edged.engine.opencl import cl, device_errors
@@ -23,7 +27,7 @@ from edged.engine.planner import RULES, Plan, make_plan
 from edged.engine.programs import Programs
 from edged.engine.transfer import Slot
 from edged.errors import DeviceError
-from edged.model.graph import Graph
+from edged.model.graph import Float32, Graph
 from edged.model.package import Input
 from edged.paths import cache_directory
 
@@ -33,16 +37,17 @@ Steps = tuple[Step, ...]
 class Runtime:
     """`graph` ready to run on `device`, for jobs of up to `batch` frames.
 
-    precision, chooser: as for `make_plan`. in_flight: jobs that may be under way at once, so that one computes
-    while the next is uploaded. model: the SHA-256 of the graph's weights, if they are to be kept packed for the
-    next start. cache: where compiled programs are kept, and `weights` beside it; by default the user's cache.
+    wanted, precision, chooser, is_part: as for `make_plan`. in_flight: jobs that may be under way at once, so that
+    one computes while the next is uploaded. model: the SHA-256 of the graph's weights, if they are to be kept packed
+    for the next start. cache: where compiled programs are kept, and `weights` beside it; by default the user's
+    cache.
     Raises DeviceError if the device or its compiler fails, ModelError if the network cannot be lowered.
     """
 
     def __init__(
         self,
         graph: Graph,
-        wanted: Input,
+        wanted: Input | None,
         device: Device,
         *,
         batch: int = 1,
@@ -52,11 +57,12 @@ class Runtime:
         model: str | None = None,
         cache: Path | None = None,
         profile: bool = False,
+        is_part: bool = False,
     ) -> None:
         folder = cache or cache_directory() / "programs"
 
         def plan_of(graph: Graph) -> Plan:
-            return make_plan(graph, wanted, device, batch, precision, chooser)
+            return make_plan(graph, wanted, device, batch, precision, chooser, is_part=is_part)
 
         plan = plan_of(graph)
         check_indices(graph.name, plan.launches)
@@ -65,7 +71,7 @@ class Runtime:
         )
         self.device_name = device.name
         self.kernels = len(plan.launches)
-        self._batch, self._shape, self._output = batch, (wanted.height, wanted.width, 3), plan.output
+        self._batch, self._input, self._output = batch, plan.images, plan.output
         self._profile = profile
         with device_errors(device.name, "opening it"):
             context = cl.Context([open_device(device)])
@@ -86,31 +92,50 @@ class Runtime:
         ends = zip(executable.images, executable.outputs, strict=True)
         return [Copied(self._compute, upload, *each) if upload else Mapped(self._compute, *each) for each in ends]
 
-    def submit(self, images: NDArray[np.uint8]) -> Pending:
+    def submit(self, frames: NDArray[np.uint8] | Float32) -> Pending:
         """Enqueue a job, uint8 RGB [1 … batch, height, width, 3], without waiting for it.
 
-        Where `in_flight` jobs are under way it may wait for the oldest of them. The array must not be changed
-        before the job's result is there. Raises DeviceError.
+        A part behind a cut takes float32 [1 … batch, channels, height, width]. Where `in_flight` jobs are under
+        way it may wait for the oldest of them. The array must not be changed before the job's result is there.
+        Raises DeviceError.
         """
-        if images.dtype != np.uint8 or images.shape[1:] != self._shape or not 1 <= len(images) <= self._batch:
-            raise ValueError(
-                f"images: {images.dtype} {images.shape}; expected uint8 1…{self._batch} × {self._shape}"
-            )
+        if not self._accepts(frames):
+            shape, dtype = self._wanted
+            raise ValueError(f"frames: {frames.dtype} {frames.shape}; expected {dtype} 1…{self._batch} × {shape}")
         with self._submitting, device_errors(self.device_name, "taking a job"):
             if self._closed:
                 raise DeviceError(f"{self.device_name} was closed: open a new runtime")
-            job = self._enqueue(np.ascontiguousarray(images))
+            job = self._enqueue(len(frames), self._as_uploaded(frames))
         return Pending(job, self.device_name)
 
-    def _enqueue(self, images: NDArray[np.uint8]) -> Job:
+    @property
+    def _wanted(self) -> tuple[tuple[int, ...], np.dtype[Any]]:
+        """Shape and type of one frame."""
+        match self._input:
+            case Images(height=height, width=width):
+                return (height, width, 3), np.dtype(np.uint8)
+            case Tensor(channels=channels, height=height, width=width):
+                return (channels, height, width), np.dtype(np.float32)
+
+    def _accepts(self, frames: NDArray[Any]) -> bool:
+        shape, dtype = self._wanted
+        return frames.dtype == dtype and frames.shape[1:] == shape and 1 <= len(frames) <= self._batch
+
+    def _as_uploaded(self, frames: NDArray[Any]) -> NDArray[np.uint8]:
+        if isinstance(self._input, Tensor):
+            return to_memory(self._input, frames).view(np.uint8)
+        return np.ascontiguousarray(frames)
+
+    def _enqueue(self, frames: int, data: NDArray[np.uint8]) -> Job:
         slot, (first, *others) = next(self._slots)
-        upload = slot.send(images)
-        events = [first.enqueue(self._compute, len(images), after=upload.events)]
-        events += [step.enqueue(self._compute, len(images)) for step in others]
-        download = slot.fetch(events[0])
+        upload = slot.send(data)
+        events = [first.enqueue(self._compute, frames, after=upload.events)]
+        events += [step.enqueue(self._compute, frames) for step in others]
+        # What is uploaded is read by the first kernel alone, but where it is a tensor.
+        download = slot.fetch(events[-1 if isinstance(self._input, Tensor) else 0])
         self._compute.flush()
         kernels = tuple(zip((first, *others), events, strict=True))
-        return Job(images, self._output, upload, kernels, download, self._profile)
+        return Job(frames, data, self._output, upload, kernels, download, self._profile)
 
     def close(self) -> None:
         """Wait for what is running and give the device's memory back."""

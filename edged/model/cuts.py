@@ -1,0 +1,51 @@
+"""Where a network can be cut in two so that a single tensor crosses, and the parts between cuts."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from edged.errors import ModelError
+from edged.model.graph import Graph, Shape
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """After the first `operators` of a graph, of which the last is called `after`: `tensor` alone crosses."""
+
+    operators: int
+    after: str
+    tensor: str
+    shape: Shape
+
+
+def cuts(graph: Graph) -> Iterator[Cut]:
+    """Every place, in order, where the operators so far leave one tensor that later ones read."""
+    last_read = {name: place for place, operator in enumerate(graph.operators) for name in operator.inputs}
+    alive = {graph.input}
+    for place, operator in enumerate(graph.operators[:-1]):
+        alive.add(operator.output)
+        alive = {name for name in alive if last_read.get(name, -1) > place}
+        if len(alive) == 1:
+            (tensor,) = alive
+            yield Cut(place + 1, operator.name, tensor, graph.shapes[tensor])
+
+
+def cut_after(graph: Graph, until: str) -> Cut:
+    """The last cut whose operator's name is `until`, or begins with it and a dot or slash. Raises ModelError."""
+    found = [cut for cut in cuts(graph) if cut.after == until or cut.after.startswith((f"{until}.", f"{until}/"))]
+    if not found:
+        names = ", ".join(cut.after for cut in cuts(graph))
+        raise ModelError(f"{graph.name} cannot be cut after {until!r}; a single tensor crosses after: {names}")
+    return found[-1]
+
+
+def part(graph: Graph, begin: Cut | None, end: Cut | None) -> Graph:
+    """The operators after `begin` up to `end`; None: from the images, or to the scores."""
+    operators = graph.operators[begin.operators if begin else 0 : end.operators if end else None]
+    recheck = graph.recheck
+    return replace(
+        graph,
+        input=begin.tensor if begin else graph.input,
+        output=end.tensor if end else graph.output,
+        operators=operators,
+        recheck=(lambda: part(recheck(), begin, end)) if recheck else None,
+    )

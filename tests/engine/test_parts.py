@@ -1,0 +1,46 @@
+"""A network in parts, each with a runtime of its own: the answers are those of the whole, to the bit."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from edged.config import Precision
+from edged.engine.device import Device
+from edged.engine.runtime import Runtime
+from edged.model.cuts import cut_after, part
+from edged.model.graph import Graph
+from edged.model.package import Input
+from edged.model.passes import simplify
+from edged.model.resnet import random_resnet
+from tests.engine.networks import RGB, random_images
+
+WANTED = replace(RGB, width=64, height=48)
+GRAPH = simplify(random_resnet(18, 64, 48))
+
+
+@pytest.mark.parametrize("precision", ["fp32", "fp16-weights"])
+@pytest.mark.parametrize("until", ["stem.conv", "stage1.block1", "stage4"])
+def test_two_parts_answer_as_the_whole_does(
+    device: Device, programs_directory: Path, until: str, precision: Precision
+) -> None:
+    cut, images = cut_after(GRAPH, until), random_images(WANTED, 3)
+
+    def runtime(graph: Graph, wanted: Input | None, is_part: bool) -> Runtime:
+        return Runtime(
+            graph, wanted, device, batch=4, precision=precision, cache=programs_directory, is_part=is_part
+        )
+
+    first, second = runtime(part(GRAPH, None, cut), WANTED, True), runtime(part(GRAPH, cut, None), None, True)
+    between = first.submit(images).wait().outputs
+    assert between.shape == (3, *cut.shape)
+    answer = second.submit(between).wait().outputs
+    assert np.array_equal(answer, runtime(GRAPH, WANTED, False).submit(images).wait().outputs)
+
+
+def test_a_part_refuses_what_is_not_the_tensor_of_its_cut(device: Device, programs_directory: Path) -> None:
+    cut = cut_after(GRAPH, "stage1")
+    second = Runtime(part(GRAPH, cut, None), None, device, cache=programs_directory, is_part=True)
+    with pytest.raises(ValueError, match=r"uint8 \(1, 48, 64, 3\); expected float32 1…1 × \(64, 12, 16\)"):
+        second.submit(random_images(WANTED, 1))
