@@ -1,0 +1,98 @@
+"""Simulated cameras and workers, many to a process, cheap enough not to be what is measured."""
+
+import heapq
+import time
+from pathlib import Path
+
+import zmq
+
+from edged.connect import Curve, curve_of, unconnected
+from edged.messages import (
+    CameraCount,
+    CameraHello,
+    CameraReport,
+    Job,
+    ModelInfo,
+    Score,
+    Scores,
+    WorkerHello,
+    decode,
+    encode,
+)
+
+SIDE = 120
+PIXELS = bytes(SIDE * SIDE * 3)
+MODEL = ModelInfo(name="null", sha256="0" * 64, labels=tuple("0123456789"), width=SIDE, height=SIDE)
+TOP = tuple(Score(index=index, score=0.1) for index in range(5))
+
+
+def cameras(address: str, count: int, fps: float, keys: Path | None) -> None:
+    """So many cameras, `c0` and on, for ever."""
+    sockets = [_connected(address, f"camera/c{index}", keys) for index in range(count)]
+    for index, socket in enumerate(sockets):
+        nothing = CameraCount(captured=0, dropped={})
+        socket.send(encode(CameraHello(camera=f"c{index}", run="1", count=nothing)))
+        socket.send(encode(CameraReport(camera=f"c{index}", up=True, count=nothing)))
+    for socket in sockets:
+        while b"capture" not in socket.recv():
+            pass
+    sent = [0] * count
+    start = time.monotonic()
+    due = [(start + index / count / fps, index) for index in range(count)]
+    heapq.heapify(due)
+    while True:
+        at, index = heapq.heappop(due)
+        if (wait_s := at - time.monotonic()) > 0:
+            time.sleep(wait_s)
+        sent[index] += 1
+        try:
+            sockets[index].send_multipart([_frame(index, sent[index]), PIXELS], zmq.NOBLOCK, copy=False)
+        except zmq.Again:
+            sent[index] -= 1
+        heapq.heappush(due, (max(at + 1 / fps, time.monotonic() - 1), index))
+
+
+def workers(address: str, count: int, batch: int, keys: Path | None) -> None:
+    """So many workers that answer at once, for ever."""
+    poller = zmq.Poller()
+    for index in range(count):
+        socket = _connected(address, f"worker/swarm-{index}", keys)
+        hello = WorkerHello(
+            worker=f"swarm-{index}",
+            device="null",
+            host="swarm",
+            precision="fp32",
+            batch=batch,
+            credit=2,
+            model=MODEL,
+            energy="none",
+        )
+        socket.send(encode(hello))
+        poller.register(socket, zmq.POLLIN)
+    while True:
+        for socket, _ in poller.poll():
+            job = decode(socket.recv_multipart(copy=False)[0].buffer)
+            if isinstance(job, Job):
+                socket.send(encode(_scores(job)))
+
+
+def _scores(job: Job) -> Scores:
+    return Scores(job=job.job, frames=(TOP,) * job.frames, upload_s=0.0, forward_s=0.001, download_s=0.0)
+
+
+def _frame(index: int, number: int) -> bytes:
+    """What `encode(Frame(…))` would give, at a fraction of its cost."""
+    return (
+        f'{{"kind":"frame","camera":"c{index}","frame":{number - 1},"captured_at":{time.time()},'
+        f'"captured_ns":{time.monotonic_ns()},"clock_error_s":0.0,"capture_s":0.01,"preprocess_s":0.001,'
+        f'"width":{SIDE},"height":{SIDE},"truth":null,"count":{{"captured":{number},"dropped":{{}}}}}}'
+    ).encode()
+
+
+def _connected(address: str, name: str, keys: Path | None) -> "zmq.Socket[bytes]":
+    curve: Curve | None = curve_of(keys / "swarm.key", keys / "hub.pub") if keys else None
+    socket = unconnected(zmq.Context.instance(), zmq.DEALER, address, 100, curve)
+    socket.setsockopt(zmq.IDENTITY, name.encode())
+    socket.setsockopt(zmq.SNDHWM, 2 if name.startswith("camera") else 100)
+    socket.connect(address)
+    return socket
