@@ -26,6 +26,7 @@ SECTIONS = {  # where each type of edged/config.py stands in the file
     "Freshness": "freshness",
     "Recovery": "recovery",
     "Security": "security",
+    "Link": "link",
     "Publish": "publish",
     "Journal": "journal",
     "Metrics": "metrics",
@@ -55,6 +56,7 @@ LOSSES = {  # of edged_worker_restarts_total
     "stuck": "it was killed and does not end",
     "signal": "it crashed, or somebody killed it; the kernel does where memory is short",
     "exit": "it ended by itself; its message says why",
+    "away": "on another host: it has gone, or cannot be reached",
 }
 PATTERNS = {"(tcp://": "tcp://host:port or ipc:///path", r"(\[": "host:port", "[A-Za-z0-9]": "name"}
 

@@ -38,9 +38,9 @@ class Runtime:
     """`graph` ready to run on `device`, for jobs of up to `batch` frames.
 
     wanted, precision, chooser, is_part: as for `make_plan`. in_flight: jobs that may be under way at once, so that
-    one computes while the next is uploaded. model: the SHA-256 of the graph's weights, if they are to be kept packed
-    for the next start. cache: where compiled programs are kept, and `weights` beside it; by default the user's
-    cache.
+    one computes while the next is uploaded. model: the SHA-256 of the graph's weights, if they are to be kept
+    packed for the next start. cache: where compiled programs are kept, and `weights` beside it; by default the
+    user's cache.
     Raises DeviceError if the device or its compiler fails, ModelError if the network cannot be lowered.
     """
 
