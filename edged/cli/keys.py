@@ -23,5 +23,6 @@ def run(arguments: argparse.Namespace) -> int:
     key, pub = new_pair(arguments.directory, arguments.name)
     print(f"{key}  secret: stays on the host of {arguments.name} (mode 0600)")
     print(f"{pub}  public: into `security.allow` of every hub that {arguments.name} may subscribe to,")
-    print("  or, if it is a hub's, to its subscribers as --server-key")
+    print("  or `security.cameras` and `security.workers`, if it is a host whose cameras and workers may join it;")
+    print("  a hub's: to its subscribers as --server-key, to other hosts as `security.hub`")
     return 0

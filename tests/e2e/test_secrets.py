@@ -142,7 +142,7 @@ def provoke(daemon: Daemon) -> Iterator[bytes]:
             each.sendall(b"GET / HTTP/1.0\r\n\r\n")
             assert is_cut(each)
     with zmq.Context() as context, subscriber(context, daemon, "mallory"):
-        eventually(lambda: "not in security.allow" in daemon.log(), START_S)
+        eventually(lambda: "its key is not allowed there" in daemon.log(), START_S)
     path, environment = daemon.folder / "edged.yaml", {"XDG_STATE_HOME": str(daemon.folder)}
     good = path.read_text()
     for count, bad in enumerate(bad_configs(daemon), 1):
