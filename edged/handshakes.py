@@ -12,8 +12,8 @@ EVENTS = (
     | zmq.EVENT_HANDSHAKE_SUCCEEDED
 )
 UNKNOWN = (
-    "the hub does not know this key: there, add its .pub to security.allow for a subscriber, to security.cameras or "
-    "security.workers for a host, then `edged reload`"
+    "the hub does not know this key: there, add its .pub to security.allow for a subscriber, to security.cameras "
+    "or security.workers for a host, then `edged reload`"
 )
 NO_KEY = "the hub asks for a key: give yours and the hub's .pub (key and server_key, --key and --server-key)"
 NO_KEYS_THERE = "the hub speaks without keys: leave key and server_key out, or is it another program?"
