@@ -18,9 +18,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Serve the hub until the source ends, the hub says stop, or the hub is gone."""
-    child.end_with_parent()
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the hub, which stops its children in order
+    """Serve the hub until the source ends or the hub says stop."""
+    if child.end_with_parent():
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the hub, which stops its children in order
     log.configure()
     config = load_config(arguments.config)
     if arguments.name not in config.cameras:

@@ -32,8 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Serve until the hub says stop."""
-    child.end_with_parent()
-    _exit_when_told()
+    _exit_when_told(ours={signal.SIGTERM} if child.end_with_parent() else {signal.SIGTERM, signal.SIGINT})
     log.configure()
     config = load_config(arguments.config)
     index = _index(config, arguments)
@@ -58,21 +57,26 @@ def _index(config: Config, arguments: argparse.Namespace) -> int:
             raise ConfigError(f"{file}: there is no worker {index}, workers: has {len(workers)}")
         return int(index)
     host = arguments.host or platform.node()
-    found = [place for place, worker in enumerate(workers) if worker.host == host]
+    names = {host, host.partition(".")[0]}
+    found = [place for place, worker in enumerate(workers) if worker.host in names]
     if len(found) != 1:
         what = f"{len(found)} workers have" if found else "no worker has"
         raise ConfigError(f"{file}: {what} host: {host}; say which of workers: it is, by its number from 0")
     return found[0]
 
 
-def _exit_when_told() -> None:
-    """SIGTERM ends the process at once and well, even while a device's compiler runs; Ctrl-C is the hub's."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+def _exit_when_told(ours: set[signal.Signals]) -> None:
+    """One of these signals ends the process at once and well, even while a device's compiler runs.
+
+    Under a hub Ctrl-C is not among them: it is for the hub, which stops its children in order.
+    """
+    if signal.SIGINT not in ours:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
     # a handler would have to wait for the call that the main thread is in; a thread of its own does not
-    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
-    threading.Thread(target=_exit_on_sigterm, name="sigterm", daemon=True).start()
+    signal.pthread_sigmask(signal.SIG_BLOCK, ours)
+    threading.Thread(target=_exit_on, args=(ours,), name="signals", daemon=True).start()
 
 
-def _exit_on_sigterm() -> None:
-    signal.sigwait({signal.SIGTERM})
+def _exit_on(ours: set[signal.Signals]) -> None:
+    signal.sigwait(ours)
     os._exit(0)

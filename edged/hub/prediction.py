@@ -74,16 +74,16 @@ def is_right(prediction: Prediction) -> bool | None:
 
 def stages(frame: Frame, scores: Scores, answered_ns: int, published_ns: int) -> StageSeconds:
     """Where the time went from the capture of `frame` to `published_ns`; `wait` is what is left over."""
-    total = (published_ns - frame.captured_ns) / NANOSECONDS
     publish = max(0.0, (published_ns - answered_ns) / NANOSECONDS)
     known = frame.preprocess_s + scores.upload_s + scores.forward_s + scores.download_s + publish
+    total = max(known, (published_ns - frame.captured_ns) / NANOSECONDS)  # another host's clock may be wrong
     return StageSeconds(
         capture=frame.capture_s,
         preprocess=frame.preprocess_s,
-        wait=max(0.0, total - known),
+        wait=total - known,
         upload=scores.upload_s,
         forward=scores.forward_s,
         download=scores.download_s,
         publish=publish,
-        total=max(0.0, total),
+        total=total,
     )

@@ -119,6 +119,16 @@ def test_sigterm_ends_a_worker_well_and_ctrl_c_does_not_reach_it(tmp_path: Path)
         assert "Traceback" not in worker.errors()
 
 
+def test_ctrl_c_ends_a_worker_that_a_person_has_started(tmp_path: Path) -> None:
+    file = models.small_network(tmp_path / "model.onnx")
+
+    with worker_process(tmp_path, config(file), by_hub=False) as worker:
+        worker.hello()
+        worker.process.send_signal(signal.SIGINT)
+
+        assert worker.exit_code() == 0
+
+
 def test_a_hub_that_refuses_ends_the_worker_with_the_reason(tmp_path: Path) -> None:
     file = models.small_network(tmp_path / "model.onnx")
 

@@ -38,7 +38,9 @@ def test_the_stages_after_the_capture_add_up_to_the_total() -> None:
 
 def test_a_wait_is_never_negative() -> None:
     quick = SCORES.model_copy(update={"forward_s": 1.0})
-    assert stages(frame(), quick, answered_ns=30 * MILLISECOND, published_ns=32 * MILLISECOND).wait == 0.0
+    seconds = stages(frame(), quick, answered_ns=30 * MILLISECOND, published_ns=32 * MILLISECOND)
+    assert seconds.wait == 0.0
+    assert seconds.total == pytest.approx(0.001 + 0.002 + 1.0 + 0.001 + 0.002)
 
 
 def test_each_frame_of_a_job_has_its_own_labels_and_its_share_of_the_joules() -> None:

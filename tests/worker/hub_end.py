@@ -10,6 +10,7 @@ from pathlib import Path
 
 import zmq
 
+from edged.child import PARENT
 from edged.messages import Job, JobFailed, LinkMessage, Scores, Stop, WorkerHello, decode, encode
 from edged.worker.runtime import Images
 
@@ -60,8 +61,8 @@ class WorkerUnderTest:
 
 
 @contextmanager
-def worker_process(folder: Path, config: str, index: int = 0) -> Iterator[WorkerUnderTest]:
-    """`edged worker` on the YAML text `config`, ended at the end."""
+def worker_process(folder: Path, config: str, index: int = 0, *, by_hub: bool = True) -> Iterator[WorkerUnderTest]:
+    """`edged worker` on the YAML text `config`, as a hub starts it or a person; ended at the end."""
     file = folder / "config.yaml"
     file.write_text(config)
     address = f"ipc://{folder}/hub"
@@ -70,6 +71,8 @@ def worker_process(folder: Path, config: str, index: int = 0) -> Iterator[Worker
     socket.bind(address)
     command = [sys.executable, "-m", "edged", "worker", str(index), "--config", str(file), "--hub", address]
     environment = os.environ | {"XDG_CACHE_HOME": str(folder / "cache")}
+    if by_hub:
+        environment[PARENT] = str(os.getpid())
     process = subprocess.Popen(
         command,
         stdin=subprocess.DEVNULL,
