@@ -173,6 +173,12 @@ class Worker(Section):
         description="How numbers are stored; arithmetic is always fp32. fp16-weights: weights as fp16; "
         "fp16: tensors too. See `edged bench --precision` for the error",
     )
+    threads: int | None = Field(
+        None,
+        ge=1,
+        le=1024,
+        description="Of a CPU (PoCL, numpy); workers with it share one. Default: all, for one worker alone",
+    )
     batch: int = Field(1, ge=1, le=MAX_BATCH, description="Frames that one job may carry")
     max_wait_s: float = Field(
         0.0, ge=0, le=10, description="How long a frame may wait for others, where a job may carry more than one"

@@ -14,6 +14,7 @@ from edged.cli.elsewhere import hub_of
 from edged.config import Config
 from edged.config_file import load_config
 from edged.errors import ConfigError, EdgedError
+from edged.worker.threads import limit_threads
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -37,6 +38,7 @@ def run(arguments: argparse.Namespace) -> int:
     config = load_config(arguments.config)
     index = _index(config, arguments)
     hub, curve = hub_of(config, arguments.config, arguments.hub)
+    limit_threads(config.workers[index].threads)
     from edged.worker.process import run_worker
 
     # A job may still be on the device: its driver is not to be taken down under it. And the hub is to see the end

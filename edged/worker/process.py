@@ -5,7 +5,6 @@ import time
 
 import numpy as np
 
-from edged import exclusive
 from edged.config import Config, Worker
 from edged.connect import Curve
 from edged.energy.find import Rails, find_rails
@@ -16,10 +15,11 @@ from edged.messages import ModelInfo, WorkerHello
 from edged.model import reference
 from edged.model.package import Model, load_model
 from edged.paths import cache_directory
+from edged.worker.device_lock import hold_device
 from edged.worker.fresh_start import programs_in, start_again_if_compiled
 from edged.worker.known import Known, noise
 from edged.worker.loop import ANSWERS, Loop, Served
-from edged.worker.runtime import Images, ModelRuntime, is_numpy, open_runtime, opencl_device
+from edged.worker.runtime import Images, ModelRuntime, open_runtime
 from edged.worker.scores import ends_in_softmax
 
 WARM_UP_RUNS = 2  # some devices compile at the first launch; the second one runs as all later ones will
@@ -39,7 +39,7 @@ def run_worker(config: Config, index: int, hub_address: str, curve: Curve | None
     loaded = time.perf_counter()
     cache = cache_directory() / "programs"
     cached = programs_in(cache)
-    _hold_device(worker)
+    hold_device(worker, config.worker_name(index))
     runtime = open_runtime(model, worker, cache=cache)
     opened = time.perf_counter()
     forward_s, known = warm_up(runtime, model, worker)
@@ -55,13 +55,6 @@ def run_worker(config: Config, index: int, hub_address: str, curve: Curve | None
     del model  # its weights are the runtime's now
     hub = HubLink(f"worker/{hello.worker}", hub_address, queued=ANSWERS, curve=curve)
     Loop(runtime, served, known, Meter(rails.rails)).run(hub, hello)
-
-
-def _hold_device(worker: Worker) -> None:
-    """Beside a worker that is stuck in the driver of an OpenCL device there must not be a second one."""
-    if not is_numpy(worker):
-        device = opencl_device(worker.device)
-        exclusive.hold(f"device-{device.platform}-{device.name}")
 
 
 def warm_up(runtime: ModelRuntime, model: Model, worker: Worker) -> tuple[float, Known]:

@@ -1,0 +1,28 @@
+"""Which workers may drive a device at the same time."""
+
+from edged import exclusive
+from edged.config import Worker
+from edged.errors import DeviceError
+from edged.worker.runtime import is_numpy, opencl_device
+
+
+def hold_device(worker: Worker, name: str) -> None:
+    """Until this process ends. `name`: the worker's own.
+
+    Beside a worker that is stuck in the driver of a device there must not be a second one. A CPU that keeps to
+    `threads` has no driver to be stuck in, and several may share it, each in a place of its own. Raises
+    DeviceError where the device, or the place, is taken, or where the device takes more than `threads`.
+    """
+    if is_numpy(worker):
+        return
+    device = opencl_device(worker.device)
+    what = f"device-{device.platform}-{device.name}"
+    if worker.threads is None:
+        exclusive.hold(what)
+    elif device.kind == "cpu" and device.compute_units <= worker.threads:
+        exclusive.hold(f"{what}-{name}")
+    else:
+        raise DeviceError(
+            f"{device.name} ({device.platform}) does not keep to threads: {worker.threads}, which is for CPUs "
+            "with PoCL, and for numpy: leave it out, or name another device"
+        )
