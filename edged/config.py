@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationInfo, field_validator
 
 from edged.address import HOST_AND_PORT, ZMQ_ADDRESS, host_and_port, is_ipc, is_local
+from edged.segments import problem_of
 
 NAME = r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$"
 
@@ -193,6 +194,21 @@ class Worker(Section):
         return precision
 
 
+class Segment(Section):
+    """A part of the network, where several devices run it one after another, each with a frame of its own.
+
+    The groups of all segments serve together, as one: where a part has no worker, the next group takes
+    over, with the whole network.
+    """
+
+    until: Text | None = Field(
+        None,
+        description="The operator after which the network is cut, or what its name begins with (stage2); a single "
+        "tensor must cross there, `edged check` lists where. The last segment has none",
+    )
+    workers: Name = Field(description="The group of `workers` that runs it")
+
+
 class Freshness(Section):
     """How long a frame may wait, and how many of each camera may."""
 
@@ -365,6 +381,7 @@ class Config(Section):
     cameras: dict[Name, Camera] = Field(min_length=1, description="By name")
     model: Model = Model(name="digits")
     workers: tuple[Worker, ...] = Field((Worker(), Worker(device="numpy")), min_length=1)
+    segments: tuple[Segment, ...] = Field((), description="Default: every worker runs the whole network")
     freshness: Freshness = Freshness()
     recovery: Recovery = Recovery()
     security: Security | None = None
@@ -373,6 +390,26 @@ class Config(Section):
     journal: Journal = Journal()
     metrics: Metrics = Metrics()
     energy: Energy = Energy()
+
+    @field_validator("segments")
+    @classmethod
+    def _fit_the_workers(cls, segments: tuple[Segment, ...], info: ValidationInfo) -> tuple[Segment, ...]:
+        workers: tuple[Worker, ...] = info.data.get("workers", ())
+        names = [segment.workers for segment in segments]
+        untils = [segment.until for segment in segments]
+        if workers and (problem := problem_of(untils, names, [worker.group for worker in workers])):
+            raise ValueError(problem)
+        if len({worker.batch for worker in workers if worker.group in names}) > 1:
+            raise ValueError("the workers of all segments must have the same batch")
+        return segments
+
+    def ends_of(self, index: int) -> tuple[str | None, str | None]:
+        """The cuts between which the worker of this place runs; None: from the images, to the scores."""
+        cuts = (None, *(segment.until for segment in self.segments))
+        names = [segment.workers for segment in self.segments]
+        group = self.workers[index].group
+        place = names.index(group) if group in names else None
+        return (None, None) if place is None else (cuts[place], cuts[place + 1])
 
     def worker_name(self, index: int) -> str:
         """What the worker of this place in the list is called in messages and metrics: `local-0`, `big-1`."""

@@ -1,7 +1,8 @@
 """What crosses a link or is published, and its wire form.
 
 A link joins the hub (ROUTER) with a camera or a worker (DEALER). A link message is
-`[JSON header, payload …]`: a frame's payload is its pixels, a job's payloads are its frames' pixels in order.
+`[JSON header, payload …]`: a frame's payload is its pixels, a job's payloads are its frames' pixels in order, or
+the features of all of them, where a network is cut in parts.
 A published message is `[topic, JSON]`. All times `…_ns` are CLOCK_MONOTONIC of the hub's host.
 """
 
@@ -138,11 +139,28 @@ class ModelInfo(Message):
     random_weights: bool = False
 
 
+class Part(Message):
+    """The part of a network that a worker runs: from the cut `begin` to the cut `end`, by names of operators.
+
+    None: from the images, to the scores. `takes` and `gives`: values of a frame that cross there; 0: none do.
+    """
+
+    begin: str | None = None
+    end: str | None = None
+    takes: Count = 0
+    gives: Count = 0
+
+    def __str__(self) -> str:
+        """For people."""
+        return f"from {self.begin or 'the images'} to {self.end or 'the scores'}"
+
+
 class WorkerHello(Message):
     """A worker's first message to each hub that it meets, once it is warm. `device` is the device's own name.
 
     `forward_s`: what a full batch took there, from its submission to its answer; 0 where nobody has measured it.
-    `max_wait_s`: how long a frame may wait for others of its job. `host`: empty on the hub's own.
+    `max_wait_s`: how long a frame may wait for others of its job. `host`: empty on the hub's own. `part`: None
+    where it runs the whole network.
     """
 
     kind: Literal["worker_hello"] = "worker_hello"
@@ -156,6 +174,7 @@ class WorkerHello(Message):
     forward_s: Seconds = 0.0
     max_wait_s: Seconds = 0.0
     model: ModelInfo
+    part: Part | None = None
     energy: EnergyMethod
     energy_note: str = ""
 
@@ -167,7 +186,10 @@ class Greet(Message):
 
 
 class Job(Message):
-    """Hub to worker: classify these frames (one payload each), in `allowed_s` once the job before is answered."""
+    """Hub to worker: classify these frames (one payload each), in `allowed_s` once the job before is answered.
+
+    For a part behind a cut there is one payload: the features of all frames, as the part before gave them.
+    """
 
     kind: Literal["job"] = "job"
     job: Count
@@ -193,6 +215,21 @@ class Scores(Message):
     kind: Literal["scores"] = "scores"
     job: Count
     frames: tuple[tuple[Score, ...], ...]
+    upload_s: Seconds
+    forward_s: Seconds
+    download_s: Seconds
+    joules: Seconds | None = None
+    rails: dict[str, Seconds] = {}
+
+
+class Features(Message):
+    """The answer of a worker whose part ends at a cut: its payload is what crosses there.
+
+    Payload: float32, little-endian, [frames, *shape of the tensor], C order. The other fields are as in `Scores`.
+    """
+
+    kind: Literal["features"] = "features"
+    job: Count
     upload_s: Seconds
     forward_s: Seconds
     download_s: Seconds
@@ -236,7 +273,7 @@ class Reloaded(Message):
 
 LinkMessage = (
     CameraHello | Capture | ClockRequest | ClockAnswer | Grant | Frame | CameraReport
-    | WorkerHello | Greet | Job | Scores | JobFailed | Stop
+    | WorkerHello | Greet | Job | Scores | Features | JobFailed | Stop
     | ReloadRequest | Reloaded
 )  # fmt: skip
 

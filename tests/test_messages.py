@@ -13,6 +13,7 @@ from edged.messages import (
     CameraHello,
     Capture,
     Event,
+    Features,
     Frame,
     Grant,
     Job,
@@ -20,6 +21,7 @@ from edged.messages import (
     Label,
     LinkMessage,
     ModelInfo,
+    Part,
     Prediction,
     PredictionEnergy,
     PredictionModel,
@@ -55,7 +57,18 @@ LINK_MESSAGES: list[LinkMessage] = [
     WorkerHello(
         worker="local-0", device="cpu", precision="fp32", batch=1, credit=2, model=MODEL, energy="none"
     ),
+    WorkerHello(
+        worker="local-1",
+        device="cpu",
+        precision="fp32",
+        batch=1,
+        credit=2,
+        model=MODEL,
+        part=Part(begin="stage2", takes=25088),
+        energy="none",
+    ),
     Job(job=1, frames=1, top=5, allowed_s=1.5),
+    Features(job=1, upload_s=0.1, forward_s=0.2, download_s=0.1, joules=None),
     Scores(
         job=1,
         frames=((Score(index=1, score=0.5),),),

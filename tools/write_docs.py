@@ -23,6 +23,7 @@ SECTIONS = {  # where each type of edged/config.py stands in the file
     "Camera": "cameras.NAME",
     "Model": "model",
     "Worker": "workers[]",
+    "Segment": "segments[]",
     "Freshness": "freshness",
     "Recovery": "recovery",
     "Security": "security",

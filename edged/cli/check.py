@@ -6,6 +6,7 @@ import os
 import socket
 from collections.abc import Iterator
 from dataclasses import dataclass
+from math import prod
 from pathlib import Path
 from typing import Literal
 
@@ -15,7 +16,9 @@ from edged.config_file import load_config
 from edged.energy.find import find_rails
 from edged.errors import CameraError, ConfigError, DeviceError, ModelError
 from edged.keys import load_allowed, load_pair
-from edged.model.package import load_model
+from edged.messages import Part
+from edged.model.cuts import cut_after, ends_of
+from edged.model.package import Model, load_model
 from edged.paths import state_directory
 from edged.tls import server_context
 from edged.worker.runtime import device_name
@@ -89,16 +92,24 @@ def camera_finding(name: str, camera: Camera) -> Finding:
 
 
 def model_finding(config: Config) -> Finding:
-    """The model's name, input and classes."""
+    """The model's name, input and classes, and where it is cut."""
     try:
         model = load_model(config.model)
+        cuts = [_cut(model, segment.until) for segment in config.segments[:-1]]
+        for index in range(len(config.workers)):
+            ends_of(model.graph, *config.ends_of(index))
     except ModelError as error:
         return Finding("error", "model", str(error))
     size = f"{model.input.width}×{model.input.height}"
-    text = f"{model.name}, {size}, {len(model.labels)} classes, sha256 {model.sha256[:12]}…"
+    text = f"{model.name}, {size}, {len(model.labels)} classes, sha256 {model.sha256[:12]}…{''.join(cuts)}"
     if model.random_weights:
         return Finding("warning", "model", f"{text}; random weights, for timing only: its labels mean nothing")
     return Finding("ok", "model", text)
+
+
+def _cut(model: Model, until: str | None) -> str:
+    cut = cut_after(model.graph, str(until))
+    return f"; cut after {cut.after}, where {4 * prod(cut.shape) / 1000:.0f} kB a frame cross"
 
 
 def worker_findings(config: Config) -> Iterator[Finding]:
@@ -112,9 +123,16 @@ def worker_findings(config: Config) -> Iterator[Finding]:
             last = index == len(config.workers) - 1 and not running
             yield Finding("error" if last else "warning", what, str(error))
             continue
-        role = "takes over if those before it fail" if running else "runs the model"
+        role = _role(config, index, running=running)
         yield Finding("ok", what, f"{worker.device}: {name}; {role}{_precision(worker)}")
         running = True
+
+
+def _role(config: Config, index: int, *, running: bool) -> str:
+    begin, end = config.ends_of(index)
+    if begin or end:
+        return f"runs its part, {Part(begin=begin, end=end)}"
+    return "takes over if those before it fail" if running else "runs the model"
 
 
 def _precision(worker: Worker) -> str:

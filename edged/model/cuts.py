@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 from edged.errors import ModelError
 from edged.model.graph import Graph, Shape
+from edged.segments import is_cut
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,11 +32,19 @@ def cuts(graph: Graph) -> Iterator[Cut]:
 
 def cut_after(graph: Graph, until: str) -> Cut:
     """The last cut whose operator's name is `until`, or begins with it and a dot or slash. Raises ModelError."""
-    found = [cut for cut in cuts(graph) if cut.after == until or cut.after.startswith((f"{until}.", f"{until}/"))]
+    found = [cut for cut in cuts(graph) if is_cut(until, cut.after)]
     if not found:
         names = ", ".join(cut.after for cut in cuts(graph))
         raise ModelError(f"{graph.name} cannot be cut after {until!r}; a single tensor crosses after: {names}")
     return found[-1]
+
+
+def ends_of(graph: Graph, begin: str | None, end: str | None) -> tuple[Cut | None, Cut | None]:
+    """The cuts with these names, in their order. Raises ModelError, also where nothing lies between them."""
+    first, last = (cut_after(graph, name) if name is not None else None for name in (begin, end))
+    if first and last and first.operators >= last.operators:
+        raise ModelError(f"{graph.name} has nothing between {begin!r} and {end!r}: segments come in its own order")
+    return first, last
 
 
 def part(graph: Graph, begin: Cut | None, end: Cut | None) -> Graph:

@@ -1,26 +1,59 @@
-"""From a job's payloads to images, and from the outputs to the message that answers the job."""
+"""From a job's payloads to what the network takes, and from the outputs to the message that answers the job."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from math import prod
 
 import numpy as np
 
+from edged import messages
 from edged.energy.meter import Spent
 from edged.messages import Job, Scores
-from edged.worker.runtime import Images, Outputs, Result
+from edged.model.graph import Shape
+from edged.worker.part import Features, Images
+from edged.worker.runtime import Outputs, Result
 from edged.worker.scores import softmax, top_classes
 
+FEATURE = np.dtype("<f4")
 
-def images_of(job: Job, payloads: Sequence[bytes], width: int, height: int, batch: int) -> Images:
-    """The job's frames, uint8 [n, height, width, 3]. Raises ValueError where they do not fit the model."""
-    if not len(payloads) == job.frames <= batch:
+
+@dataclass(frozen=True)
+class Served:
+    """What the loop must know of the part of the model that it serves.
+
+    `frame`: the shape in which a frame comes: (height, width, 3) of uint8, or features of float32 where the part
+    `takes_features`. Its answers are features too where it `gives_features`; else scores, for which
+    `probabilities` says that the network's outputs need no softmax.
+    """
+
+    frame: Shape
+    batch: int
+    probabilities: bool = False
+    takes_features: bool = False
+    gives_features: bool = False
+
+
+def frames_of(job: Job, payloads: Sequence[bytes], served: Served) -> Images | Features:
+    """The job's frames, [n, *served.frame]. Raises ValueError where they do not fit the model."""
+    expected = 1 if served.takes_features else job.frames
+    if len(payloads) != expected or job.frames > served.batch:
+        what = "one payload for all" if served.takes_features else "a payload each"
         raise ValueError(
-            f"{job.frames} frames with {len(payloads)} payloads; expected 1 to {batch}, a payload each"
+            f"{job.frames} frames with {len(payloads)} payloads; expected 1 to {served.batch}, {what}"
         )
-    wanted = height * width * 3
+    shape = " × ".join(map(str, served.frame))
+    if served.takes_features:
+        wanted = job.frames * prod(served.frame) * FEATURE.itemsize
+        if len(payloads[0]) != wanted:
+            raise ValueError(
+                f"features of {len(payloads[0])} bytes; expected {job.frames} × {shape} × 4 = {wanted}"
+            )
+        return np.frombuffer(payloads[0], FEATURE).reshape(job.frames, *served.frame)
+    wanted = prod(served.frame)
     if wrong := [len(payload) for payload in payloads if len(payload) != wanted]:
-        raise ValueError(f"a frame of {wrong[0]} bytes; expected {width} × {height} × 3 = {wanted}")
+        raise ValueError(f"a frame of {wrong[0]} bytes; expected {shape} = {wanted}")
     pixels = payloads[0] if len(payloads) == 1 else b"".join(payloads)
-    return np.frombuffer(pixels, np.uint8).reshape(job.frames, height, width, 3)
+    return np.frombuffer(pixels, np.uint8).reshape(job.frames, *served.frame)
 
 
 def not_finite(outputs: Outputs) -> str:
@@ -29,6 +62,19 @@ def not_finite(outputs: Outputs) -> str:
     if finite.all():
         return ""
     return f"{np.count_nonzero(~finite)} of the network's {finite.size} outputs are NaN or infinite"
+
+
+def features_of(job: Job, result: Result, spent: Spent) -> tuple[messages.Features, memoryview]:
+    """The answer of a part that ends at a cut, and its payload."""
+    answer = messages.Features(
+        job=job.job,
+        upload_s=result.upload_s,
+        forward_s=result.forward_s,
+        download_s=result.download_s,
+        joules=spent.joules,
+        rails=spent.rails,
+    )
+    return answer, np.ascontiguousarray(result.outputs, FEATURE).data.cast("B")
 
 
 def scores_of(job: Job, result: Result, spent: Spent, *, probabilities: bool) -> Scores:

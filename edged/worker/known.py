@@ -1,4 +1,6 @@
-"""A picture whose answer the worker remembers from its start: a device that answers otherwise now is broken."""
+"""A picture, or features, whose answer the worker remembers from its start: a device that answers otherwise now is
+broken.
+"""
 
 from dataclasses import dataclass, field
 
@@ -6,21 +8,17 @@ import numpy as np
 
 from edged.clock import NANOSECONDS, now_ns
 from edged.errors import DeviceError
-from edged.worker.runtime import Images, ModelRuntime, Outputs
+from edged.worker.part import Features, Images
+from edged.worker.runtime import ModelRuntime, Outputs
 
 TOLERANCE = 1e-3  # of the largest output: more than rounding ever changes, less than a broken device does
 
 
-def noise(batch: int, width: int, height: int) -> Images:
-    """The same pictures at every start, in which every weight has its say."""
-    return np.random.default_rng(0).integers(0, 256, (batch, height, width, 3), np.uint8)
-
-
 @dataclass(eq=False)
 class Known:
-    """`outputs`: what the device made of `images` at its start."""
+    """`outputs`: what the device made of `frames` at its start."""
 
-    images: Images
+    frames: Images | Features
     outputs: Outputs
     _checked_ns: int = field(default_factory=now_ns)
 
@@ -33,7 +31,7 @@ class Known:
         if now - self._checked_ns < every_s * NANOSECONDS:
             return
         self._checked_ns = now
-        outputs = runtime.submit(self.images).wait().outputs
+        outputs = runtime.submit(self.frames).wait().outputs
         if not _agree(outputs, self.outputs):
             raise DeviceError(
                 f"{runtime.device_name} no longer gives the answer that it gave at its start to the same picture"

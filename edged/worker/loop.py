@@ -3,13 +3,12 @@
 import logging
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from edged.energy.meter import Meter
 from edged.errors import DeviceError, DeviceMemoryError, MessageError
 from edged.hub_link import HubLink
-from edged.messages import Greet, Job, JobFailed, LinkMessage, Scores, Stop, WorkerHello, decode
-from edged.worker.answer import images_of, not_finite, scores_of
+from edged.messages import Features, Greet, Job, JobFailed, LinkMessage, Scores, Stop, WorkerHello, decode
+from edged.worker.answer import Served, features_of, frames_of, not_finite, scores_of
 from edged.worker.completion import Completions, Outcome
 from edged.worker.known import Known
 from edged.worker.runtime import ModelRuntime
@@ -21,16 +20,6 @@ IN_DOUBT_S = 1.0  # the same where its answer holds NaN: of a network that answe
 IDLE_S = 60.0  # counters of energy are read at least this often, so that no wrap is missed
 
 log = logging.getLogger("edged.worker")
-
-
-@dataclass(frozen=True)
-class Served:
-    """What the loop must know of the model. `probabilities`: its outputs need no softmax."""
-
-    width: int
-    height: int
-    batch: int
-    probabilities: bool
 
 
 class Loop:
@@ -65,7 +54,7 @@ class Loop:
         if hub.has_joined():
             hub.send(hello)
         if answer := self._completions.take():
-            hub.send(self._completed(*answer))  # one that has gone has given the job up
+            hub.send(*self._completed(*answer))  # one that has gone has given the job up
         if parts := hub.receive():
             message = _decoded(parts[0])
             if isinstance(message, Stop):
@@ -88,20 +77,20 @@ class Loop:
             raise DeviceError(f"the device has not answered within {self._hangs_s:g} s: it hangs")
 
     def _submit(self, job: Job, payloads: Sequence[bytes]) -> JobFailed | None:
-        served = self._served
         try:
-            images = images_of(job, payloads, served.width, served.height, served.batch)
+            frames = frames_of(job, payloads, self._served)
             if not self._completions.in_flight:
                 self._meter.begin()
             self._hangs_s = HANGS * job.allowed_s
-            self._completions.add(job, self._runtime.submit(images))
+            self._completions.add(job, self._runtime.submit(frames))
         except DeviceMemoryError:
             raise
         except (ValueError, DeviceError) as error:
             return _failed(job, str(error))
         return None
 
-    def _completed(self, job: Job, outcome: Outcome) -> Scores | JobFailed:
+    def _completed(self, job: Job, outcome: Outcome) -> tuple[Scores | Features | JobFailed, Sequence[memoryview]]:
+        """The answer, with its payloads."""
         try:
             if isinstance(outcome, Exception):
                 raise outcome
@@ -110,10 +99,14 @@ class Loop:
         except DeviceMemoryError:
             raise
         except DeviceError as error:
-            return _failed(job, str(error))
+            return _failed(job, str(error)), ()
         if problem:
-            return JobFailed(job=job.job, reason="not_finite", error=problem)
-        return scores_of(job, outcome, self._meter.end(), probabilities=self._served.probabilities)
+            return JobFailed(job=job.job, reason="not_finite", error=problem), ()
+        spent = self._meter.end()
+        if self._served.gives_features:
+            features, payload = features_of(job, outcome, spent)
+            return features, (payload,)
+        return scores_of(job, outcome, spent, probabilities=self._served.probabilities), ()
 
 
 def _failed(job: Job, error: str) -> JobFailed:

@@ -3,10 +3,10 @@
 import time
 from dataclasses import dataclass
 
-from edged.model import reference
 from edged.model.graph import Graph
 from edged.model.package import Input
-from edged.worker.runtime import NUMPY, Images, Outputs
+from edged.worker.part import Features, Images, run_reference
+from edged.worker.runtime import NUMPY, Outputs
 
 
 @dataclass(frozen=True)
@@ -21,17 +21,17 @@ class NumpyResult:
 
 @dataclass(frozen=True, eq=False)
 class NumpyPending:
-    """Images that wait for their forward pass."""
+    """Images, or features behind a cut, that wait for their forward pass."""
 
     graph: Graph
-    input: Input
-    images: Images
+    input: Input | None
+    images: Images | Features
 
     def wait(self) -> NumpyResult:
         """The forward pass, in the thread that waits for it."""
         start = time.perf_counter()
-        outputs = reference.run(self.graph, reference.prepare(self.images, self.input))
-        return NumpyResult(outputs.reshape(len(self.images), -1), time.perf_counter() - start)
+        outputs = run_reference(self.graph, self.input, self.images)
+        return NumpyResult(outputs, time.perf_counter() - start)
 
 
 class NumpyRuntime:
@@ -40,13 +40,13 @@ class NumpyRuntime:
     device_name = NUMPY
     kernels = 0
 
-    def __init__(self, graph: Graph, model_input: Input) -> None:
+    def __init__(self, graph: Graph, model_input: Input | None) -> None:
         self._graph = graph
         self._input = model_input
 
-    def submit(self, images: Images) -> NumpyPending:
-        """Images, uint8 [n, height, width, 3] RGB, any n."""
-        return NumpyPending(self._graph, self._input, images)
+    def submit(self, frames: Images | Features) -> NumpyPending:
+        """As a `ModelRuntime`, any n."""
+        return NumpyPending(self._graph, self._input, frames)
 
     def close(self) -> None:
         """Nothing to give back."""

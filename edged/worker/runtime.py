@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 from edged import config
 from edged.errors import DeviceError
 from edged.model.package import Model
+from edged.worker.part import Features, Images, ModelPart, whole
 
 if TYPE_CHECKING:
     from edged.engine.device import Device
 
-Images = NDArray[np.uint8]
 Outputs = NDArray[np.float32]
 
 NUMPY = "NumPy"  # as a device's name
@@ -25,7 +25,10 @@ NO_OPENCL = (
 
 
 class Result(Protocol):
-    """What came back. `outputs`: float32 [n, classes], the network's own output; seconds of device time."""
+    """What came back, and seconds of device time.
+
+    `outputs`: float32, the network's own, [n, classes], or of a part [n, *shape of what crosses the cut].
+    """
 
     @property
     def outputs(self) -> Outputs: ...
@@ -53,31 +56,36 @@ class ModelRuntime(Protocol):
     def kernels(self) -> int:
         """Kernels that one forward pass launches."""
 
-    def submit(self, images: Images) -> Pending:
+    def submit(self, frames: Images | Features) -> Pending:
         """Start images, uint8 [n, height, width, 3] RGB with 1 ≤ n ≤ batch, without waiting for the answer.
 
-        Two submissions may be in flight. Raises DeviceError.
+        A part behind a cut takes float32 [n, channels, height, width]. Two submissions may be in flight. Raises
+        DeviceError.
         """
 
     def close(self) -> None: ...
 
 
-def open_runtime(model: Model, worker: config.Worker, *, cache: Path | None = None) -> ModelRuntime:
-    """`model` on the device that `worker` names. `cache`: folder of compiled programs, None for the user's.
+def open_runtime(
+    model: Model, worker: config.Worker, *, part: ModelPart | None = None, cache: Path | None = None
+) -> ModelRuntime:
+    """`model`, or that `part` of it, on the device that `worker` names.
 
+    `cache`: folder of compiled programs, None for the user's.
     Raises DeviceError, which lists the devices that there are, or ModelError if the network does not fit it.
     """
+    part = part or whole(model)
     if is_numpy(worker):
         from edged.worker.numpy_runtime import NumpyRuntime
 
-        return NumpyRuntime(model.graph.checked(), model.input)
+        return NumpyRuntime(part.graph.checked(), part.input)
     device = opencl_device(worker.device)
     from edged.engine.records import chooser_for
     from edged.engine.runtime import Runtime
 
     return Runtime(
-        model.graph,
-        model.input,
+        part.graph,
+        part.input,
         device,
         batch=worker.batch,
         precision=worker.precision,
@@ -85,6 +93,7 @@ def open_runtime(model: Model, worker: config.Worker, *, cache: Path | None = No
         in_flight=worker.credit,
         model=model.sha256,
         cache=cache,
+        is_part=part.end is not None,
     )
 
 

@@ -28,6 +28,9 @@ def config_file(folder: Path, text: str) -> Path:
     return file
 
 
+SEGMENTS = "segments: [{{until: {}, workers: a}}, {{workers: b}}]\n"
+
+
 def check(file: Path, capsys: pytest.CaptureFixture[str]) -> tuple[int, dict[str, str]]:
     """The exit code, and the findings' level and text by what they are about."""
     code = run_command_line(["check", str(file)])
@@ -46,6 +49,25 @@ def test_a_config_in_order_says_what_would_run(tmp_path: Path, capsys: pytest.Ca
     assert "16×16, 5 classes" in found["model"]
     assert found["worker 0"] == "ok numpy: NumPy; runs the model"
     assert found["publish.address"].endswith("is free")
+
+
+def test_a_network_in_segments_says_who_runs_what_and_how_much_crosses(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    workers = "workers: [{device: numpy, group: a}, {device: numpy, group: b}, {device: numpy}]\n"
+
+    code, found = check(config_file(tmp_path, workers + SEGMENTS.format("a")), capsys)
+
+    assert code == 0
+    assert found["model"].endswith("; cut after a, where 8 kB a frame cross")
+    assert found["worker 0"] == "ok numpy: NumPy; runs its part, from the images to a"
+    assert found["worker 1"] == "ok numpy: NumPy; runs its part, from a to the scores"
+    assert found["worker 2"] == "ok numpy: NumPy; takes over if those before it fail"
+
+    code, found = check(config_file(tmp_path, workers + SEGMENTS.format("stage2")), capsys)
+
+    assert code == 2
+    assert "cannot be cut after 'stage2'; a single tensor crosses after: a, c, c/flat" in found["model"]
 
 
 def test_all_that_is_wrong_is_told_at_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from edged.config import Model
-from edged.messages import JobFailed, Scores, Stop, encode
+from edged.messages import Job, JobFailed, Part, Scores, Stop, encode
 from edged.model import reference
 from edged.model.package import load_model
 from edged.worker.scores import softmax
@@ -54,6 +54,42 @@ def test_a_worker_greets_answers_as_the_reference_does_and_stops(tmp_path: Path,
         by_index = [score.score for score in sorted(frame, key=lambda score: score.index)]
         np.testing.assert_allclose(by_index, shares, atol=1e-4)
     assert single.forward_s > 0
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_two_workers_of_one_network_answer_as_one_worker_does(tmp_path: Path, device: str) -> None:
+    file = models.small_network(tmp_path / "model.onnx")
+    workers = f"workers: [{{device: {device}, group: a, batch: 3}}, {{device: {device}, group: b, batch: 3}}]\n"
+    text = f"{CAMERAS}model: {{path: {file}}}\n{workers}"
+    segments = "segments: [{until: a, workers: a}, {workers: b}]\n"
+    images = pictures(3)
+    with worker_process(tmp_path, text) as all_of_it:
+        assert all_of_it.hello().part is None
+        all_of_it.submit(0, images)
+        expected = all_of_it.answer()
+    with worker_process(tmp_path, text + segments) as front:
+        gives = front.hello().part
+        front.submit(1, images)
+        features, payload = front.features()
+    with worker_process(tmp_path, text + segments, index=1) as back:
+        takes = back.hello().part
+        back.send(encode(Job(job=1, frames=3, top=3, allowed_s=60)), payload)
+        answer = back.answer()
+
+    assert gives == Part(end="a", gives=8 * models.SIZE**2)
+    assert takes == Part(begin="a", takes=8 * models.SIZE**2)
+    assert (features.job, len(payload)) == (1, 3 * 4 * 8 * models.SIZE**2)
+    assert isinstance(answer, Scores)
+    assert isinstance(expected, Scores)
+    assert answer.frames == expected.frames
+
+
+def test_a_place_where_the_network_cannot_be_cut_ends_a_worker_with_those_where_it_can(tmp_path: Path) -> None:
+    file = models.small_network(tmp_path / "model.onnx")
+    segments = "workers: [{group: a}, {group: b}]\nsegments: [{until: stage2, workers: a}, {workers: b}]\n"
+    with worker_process(tmp_path, f"{CAMERAS}model: {{path: {file}}}\n{segments}") as worker:
+        assert worker.exit_code() == 2
+        assert "cannot be cut after 'stage2'; a single tensor crosses after: a, c, c/flat" in worker.errors()
 
 
 @pytest.mark.parametrize("device", DEVICES)

@@ -11,8 +11,8 @@ from pathlib import Path
 import zmq
 
 from edged.child import PARENT
-from edged.messages import Job, JobFailed, LinkMessage, Scores, Stop, WorkerHello, decode, encode
-from edged.worker.runtime import Images
+from edged.messages import Features, Job, JobFailed, LinkMessage, Scores, Stop, WorkerHello, decode, encode
+from edged.worker.part import Images
 
 START_S = 60.0  # a device may have to compile, on a machine that others use too
 ANSWER_S = 30.0
@@ -40,6 +40,14 @@ class WorkerUnderTest:
         answer = self._receive(ANSWER_S)
         assert isinstance(answer, Scores | JobFailed)
         return answer
+
+    def features(self) -> tuple[Features, bytes]:
+        """The answer of a part that ends at a cut, and its payload."""
+        assert self._socket.poll(round(ANSWER_S * 1000)), "no message"
+        _, header, payload = self._socket.recv_multipart()
+        features = decode(header)
+        assert isinstance(features, Features)
+        return features, payload
 
     def send(self, *parts: bytes) -> None:
         self._socket.send_multipart([self.identity, *parts])

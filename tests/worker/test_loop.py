@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -17,10 +18,12 @@ from edged.errors import DeviceError, DeviceMemoryError, MessageError
 from edged.hub_link import HubLink
 from edged.messages import Job, JobFailed, LinkMessage, ModelInfo, Scores, Stop, WorkerHello, decode, encode
 from edged.model import reference
-from edged.worker.known import Known, noise
-from edged.worker.loop import ANSWERS, Loop, Served
+from edged.worker.answer import Served
+from edged.worker.known import Known
+from edged.worker.loop import ANSWERS, Loop
 from edged.worker.numpy_runtime import NumpyPending, NumpyResult, NumpyRuntime
-from edged.worker.runtime import Images, ModelRuntime
+from edged.worker.part import Features, Images
+from edged.worker.runtime import ModelRuntime
 from edged.worker.scores import softmax
 from tests.eventually import eventually
 from tests.worker.networks import CLASSES, INPUT, dense_network, pictures
@@ -35,19 +38,20 @@ HELLO = WorkerHello(
     model=ModelInfo(name="m", sha256="0", labels=("a",), width=INPUT.width, height=INPUT.height),
     energy="none",
 )
+WHOLE = Served((INPUT.height, INPUT.width, 3), batch=4)
 
 
 class Hub:
     """A hub's end of the link, with a worker's loop at the other."""
 
-    def __init__(self, runtime: ModelRuntime, known: Known, meter: Meter, batch: int, probabilities: bool) -> None:
+    def __init__(self, runtime: ModelRuntime, known: Known, meter: Meter, served: Served) -> None:
         self._folder = TemporaryDirectory()
         address = f"ipc://{self._folder.name}/hub"
         self._context = zmq.Context()
         self._socket = self._context.socket(zmq.ROUTER)
         self._socket.bind(address)
         self._link = HubLink("worker/w", address, queued=ANSWERS)
-        loop = Loop(runtime, Served(INPUT.width, INPUT.height, batch, probabilities), known, meter)
+        loop = Loop(runtime, served, known, meter)
         self.raised: Exception | None = None
         self._thread = threading.Thread(target=self._run, args=(loop,))
         self._thread.start()
@@ -91,10 +95,9 @@ def serving(
     *,
     known: Known | None = None,
     meter: Meter | None = None,
-    batch: int = 4,
-    probabilities: bool = False,
+    served: Served = WHOLE,
 ) -> Iterator[Hub]:
-    hub = Hub(runtime, known or asked_just_now(), meter or Meter([]), batch, probabilities)
+    hub = Hub(runtime, known or asked_just_now(), meter or Meter([]), served)
     try:
         yield hub
     finally:
@@ -107,7 +110,7 @@ def asked_just_now() -> Known:
 
 def remembered(weight: float | None = None, asked_s_ago: float = 3600) -> Known:
     """The answer of a network whose weights are all `weight`."""
-    images = noise(1, INPUT.width, INPUT.height)
+    images = pictures(1)
     outputs = numpy_runtime(weight).submit(images).wait().outputs
     return Known(images, outputs, now_ns() - round(asked_s_ago * NANOSECONDS))
 
@@ -132,7 +135,9 @@ def test_a_job_of_several_frames_is_answered_frame_by_frame() -> None:
 
 
 def test_what_is_a_probability_already_stays_as_it_is() -> None:
-    with serving(NumpyRuntime(dense_network(softmax=True), INPUT), probabilities=True) as hub:
+    with serving(
+        NumpyRuntime(dense_network(softmax=True), INPUT), served=replace(WHOLE, probabilities=True)
+    ) as hub:
         hub.ask(0, pictures(1), top=CLASSES)
         scores = hub.answer()
 
@@ -216,7 +221,7 @@ def test_a_device_that_answers_as_at_its_start_is_trusted_up_to_rounding() -> No
 
 @pytest.mark.parametrize("error", [DeviceMemoryError("no more"), MemoryError()])
 def test_a_worker_without_memory_ends(error: Exception) -> None:
-    hub = Hub(FailingOnce("wait", error), asked_just_now(), Meter([]), 1, False)
+    hub = Hub(FailingOnce("wait", error), asked_just_now(), Meter([]), WHOLE)
     hub.ask(1, pictures(1))
 
     assert eventually(lambda: hub.raised) is error
@@ -242,18 +247,46 @@ def test_a_frame_of_the_wrong_size_is_refused_with_both_sizes() -> None:
         failed = hub.answer()
 
     assert isinstance(failed, JobFailed)
-    assert "5 bytes; expected 4 × 3 × 3 = 36" in failed.error
+    assert "5 bytes; expected 3 × 4 × 3 = 36" in failed.error
 
 
 @pytest.mark.parametrize(("frames", "payloads"), [(1, 0), (2, 1), (1, 2), (3, 3)])
 def test_a_job_with_payloads_missing_or_too_many_for_the_batch_is_refused(frames: int, payloads: int) -> None:
-    with serving(numpy_runtime(), batch=2) as hub:
+    with serving(numpy_runtime(), served=replace(WHOLE, batch=2)) as hub:
         job = Job(job=5, frames=frames, top=1, allowed_s=60)
         hub.send(encode(job), *[pictures(1).tobytes()] * payloads)
         failed = hub.answer()
 
     assert isinstance(failed, JobFailed)
     assert "expected 1 to 2, a payload each" in failed.error
+
+
+def test_a_part_behind_a_cut_takes_the_features_of_all_frames_in_one_payload() -> None:
+    features = np.ones((2, 36), np.float32)
+    behind, shape = dense_network(), (3, INPUT.height, INPUT.width)
+    with serving(NumpyRuntime(behind, None), served=Served(shape, batch=4, takes_features=True)) as hub:
+        hub.send(encode(Job(job=1, frames=2, top=1, allowed_s=60)), features.tobytes())
+        hub.send(encode(Job(job=2, frames=2, top=1, allowed_s=60)), features[:1].tobytes())
+        hub.send(encode(Job(job=3, frames=2, top=1, allowed_s=60)), *[features[:1].tobytes()] * 2)
+        answers = [hub.answer() for _ in range(3)]
+
+    good, *bad = sorted(answers, key=lambda answer: answer.job)
+    assert isinstance(good, Scores)
+    assert len(good.frames) == 2
+    assert [failed.error for failed in bad if isinstance(failed, JobFailed)] == [
+        "features of 144 bytes; expected 2 × 3 × 3 × 4 × 4 = 288",
+        "2 frames with 2 payloads; expected 1 to 4, one payload for all",
+    ]
+
+
+def test_a_part_that_ends_at_a_cut_never_answers_with_nan() -> None:
+    served = Served((INPUT.height, INPUT.width, 3), batch=4, gives_features=True)
+    with serving(numpy_runtime(weight=np.nan), served=served) as hub:
+        hub.ask(3, pictures(1))
+        failed = hub.answer()
+
+    assert isinstance(failed, JobFailed)
+    assert failed.reason == "not_finite"
 
 
 def test_what_is_no_message_is_left_aside(caplog: pytest.LogCaptureFixture) -> None:
@@ -267,7 +300,7 @@ def test_what_is_no_message_is_left_aside(caplog: pytest.LogCaptureFixture) -> N
 
 
 def test_a_hub_that_refuses_the_worker_ends_it_with_the_reason() -> None:
-    hub = Hub(numpy_runtime(), asked_just_now(), Meter([]), 1, False)
+    hub = Hub(numpy_runtime(), asked_just_now(), Meter([]), WHOLE)
 
     hub.end(Stop(refused="protocol 1 is too old"))
 
@@ -298,7 +331,7 @@ class GatedRuntime(NumpyRuntime):
         self.second_submitted = threading.Event()
         self.may_finish = threading.Event()
 
-    def submit(self, images: Images) -> NumpyPending:
+    def submit(self, frames: Images | Features) -> NumpyPending:
         self.submitted += 1
         if self.submitted == 2:
             self.second_submitted.set()
@@ -309,7 +342,7 @@ class GatedRuntime(NumpyRuntime):
                 assert gate.wait(5)
                 return super().wait()
 
-        return Gated(self._graph, self._input, images)
+        return Gated(self._graph, self._input, frames)
 
 
 class FailingOnce(NumpyRuntime):
@@ -320,7 +353,7 @@ class FailingOnce(NumpyRuntime):
         self._fails: str | None = when
         self._error = error or DeviceError("the queue is gone")
 
-    def submit(self, images: Images) -> NumpyPending:
+    def submit(self, frames: Images | Features) -> NumpyPending:
         when, self._fails = self._fails, None
         if when == "submit":
             raise self._error
@@ -332,7 +365,7 @@ class FailingOnce(NumpyRuntime):
             def wait(self) -> NumpyResult:
                 raise error
 
-        return Failing(self._graph, self._input, images) if when else super().submit(images)
+        return Failing(self._graph, self._input, frames) if when else super().submit(frames)
 
 
 class SpendingRuntime(NumpyRuntime):
@@ -343,7 +376,7 @@ class SpendingRuntime(NumpyRuntime):
         self._rail = rail
         self._joules = joules_each
 
-    def submit(self, images: Images) -> NumpyPending:
+    def submit(self, frames: Images | Features) -> NumpyPending:
         rail, joules = self._rail, self._joules
 
         class Spending(NumpyPending):
@@ -353,4 +386,4 @@ class SpendingRuntime(NumpyRuntime):
                 replacement.replace(rail.path)
                 return super().wait()
 
-        return Spending(self._graph, self._input, images)
+        return Spending(self._graph, self._input, frames)

@@ -9,21 +9,21 @@ from edged import config
 from edged.errors import DeviceError
 from edged.model.package import Model, load_model
 from edged.worker.numpy_runtime import NumpyPending, NumpyResult, NumpyRuntime
-from edged.worker.process import warm_up
-from edged.worker.runtime import Images
+from edged.worker.part import Features, Images, whole
+from edged.worker.ready import warm_up
 from tests.cli.models import small_network
 
 
 class Broken(NumpyRuntime):
     """Answers everything with NaN."""
 
-    def submit(self, images: Images) -> NumpyPending:
+    def submit(self, frames: Images | Features) -> NumpyPending:
         class Nothing(NumpyPending):
             def wait(self) -> NumpyResult:
                 result = super().wait()
                 return NumpyResult(np.full_like(result.outputs, np.nan), result.forward_s)
 
-        return Nothing(self._graph, self._input, images)
+        return Nothing(self._graph, self._input, frames)
 
 
 def model_in(folder: Path, largest: float) -> Model:
@@ -33,7 +33,7 @@ def model_in(folder: Path, largest: float) -> Model:
 def test_a_device_that_answers_with_nan_where_the_reference_has_numbers_is_refused(tmp_path: Path) -> None:
     model = model_in(tmp_path, largest=1.0)
     with pytest.raises(DeviceError, match="with NaN or infinity, where the reference has numbers"):
-        warm_up(Broken(model.graph, model.input), model, config.Worker(device="cpu"))
+        warm_up(Broken(model.graph, model.input), whole(model), config.Worker(device="cpu"))
 
 
 def test_a_network_whose_own_answer_is_nan_is_told_of_and_may_run(
@@ -41,11 +41,11 @@ def test_a_network_whose_own_answer_is_nan_is_told_of_and_may_run(
 ) -> None:
     model = model_in(tmp_path, largest=3e37)
     with np.errstate(all="ignore"):
-        _, known = warm_up(NumpyRuntime(model.graph, model.input), model, config.Worker(device="numpy"))
+        _, known = warm_up(NumpyRuntime(model.graph, model.input), whole(model), config.Worker(device="numpy"))
     assert not np.isfinite(known.outputs).all()
     assert "answers even noise with NaN or infinity" in caplog.text
 
 
 def test_half_precision_may_overflow_where_the_reference_does_not(tmp_path: Path) -> None:
     model = model_in(tmp_path, largest=1.0)
-    warm_up(Broken(model.graph, model.input), model, config.Worker(device="cpu", precision="fp16"))
+    warm_up(Broken(model.graph, model.input), whole(model), config.Worker(device="cpu", precision="fp16"))

@@ -1,0 +1,74 @@
+"""What one worker runs of a model: all of it, or from one cut to the next, with what goes in and comes out."""
+
+from dataclasses import dataclass
+from math import prod
+
+import numpy as np
+from numpy.typing import NDArray
+
+from edged import messages
+from edged.model import reference
+from edged.model.cuts import Cut, ends_of, part
+from edged.model.graph import Graph, Shape
+from edged.model.package import Input, Model
+
+Images = NDArray[np.uint8]
+Features = NDArray[np.float32]
+
+
+@dataclass(frozen=True, eq=False)
+class ModelPart:
+    """`graph` from the cut `begin` to `end`; None: from the images, to the scores. `input`: None behind a cut."""
+
+    graph: Graph
+    input: Input | None
+    begin: Cut | None = None
+    end: Cut | None = None
+
+    @property
+    def frame_shape(self) -> Shape:
+        """Of one frame's input: (height, width, 3) of uint8, or (channels, height, width) of float32."""
+        if self.input:
+            return self.input.height, self.input.width, 3
+        shape = self.graph.shapes[self.graph.input]
+        return shape if len(shape) == 3 else (*shape, 1, 1)
+
+    @property
+    def described(self) -> messages.Part | None:
+        """For the hub; None for a whole network."""
+        if not self.begin and not self.end:
+            return None
+        return messages.Part(
+            begin=self.begin and self.begin.after,
+            end=self.end and self.end.after,
+            takes=prod(self.begin.shape) if self.begin else 0,
+            gives=prod(self.end.shape) if self.end else 0,
+        )
+
+    def noise(self, frames: int) -> Images | Features:
+        """The same input at every start, in which every weight has its say: features as a ReLU leaves them."""
+        random = np.random.default_rng(0)
+        if self.input:
+            return random.integers(0, 256, (frames, *self.frame_shape), np.uint8)
+        return np.abs(random.standard_normal((frames, *self.frame_shape), np.float32))
+
+    def truth(self, frames: Images | Features) -> Features:
+        """What the reference makes of them."""
+        return run_reference(self.graph.checked(), self.input, frames)
+
+
+def run_reference(graph: Graph, wanted: Input | None, frames: Images | Features) -> Features:
+    """The reference's outputs, float32 [n, values], for images or, where `wanted` is None, for features."""
+    x = reference.prepare(frames.view(np.uint8), wanted) if wanted else frames.view(np.float32)
+    return reference.run(graph, x.reshape(len(x), *graph.shapes[graph.input]))
+
+
+def whole(model: Model) -> ModelPart:
+    """All of it."""
+    return ModelPart(model.graph, model.input)
+
+
+def part_of(model: Model, begin: str | None, end: str | None) -> ModelPart:
+    """From cut to cut, as the config's `until` names them. Raises ModelError, which lists all cuts."""
+    first, last = ends_of(model.graph, begin, end)
+    return ModelPart(part(model.graph, first, last), None if first else model.input, first, last)

@@ -1,0 +1,102 @@
+"""A part of a model on its device, warm: all that is needed to serve with it."""
+
+import logging
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from edged.config import Worker
+from edged.energy.find import Rails
+from edged.errors import DeviceError
+from edged.messages import ModelInfo, WorkerHello
+from edged.model.package import Model
+from edged.worker.answer import Served
+from edged.worker.known import Known
+from edged.worker.part import ModelPart
+from edged.worker.runtime import ModelRuntime, open_runtime
+from edged.worker.scores import ends_in_softmax
+
+WARM_UP_RUNS = 2  # some devices compile at the first launch; the second one runs as all later ones will
+
+log = logging.getLogger("edged.worker")
+
+
+@dataclass(frozen=True, eq=False)
+class Ready:
+    """`forward_s`: what a full batch took, from its submission to its answer."""
+
+    part: ModelPart
+    runtime: ModelRuntime
+    served: Served
+    known: Known
+    forward_s: float
+
+
+def make_ready(model: Model, part: ModelPart, worker: Worker, cache: Path) -> Ready:
+    """Open the device that `worker` names for `part` of `model`, and run it until it is warm.
+
+    Raises DeviceError, also if the device gives NaN where the reference does not, or ModelError if the network
+    does not fit it.
+    """
+    runtime = open_runtime(model, worker, part=part, cache=cache)
+    forward_s, known = warm_up(runtime, part, worker)
+    served = Served(
+        frame=part.frame_shape,
+        batch=worker.batch,
+        probabilities=ends_in_softmax(model.graph),
+        takes_features=part.begin is not None,
+        gives_features=part.end is not None,
+    )
+    return Ready(part, runtime, served, known, forward_s)
+
+
+def warm_up(runtime: ModelRuntime, part: ModelPart, worker: Worker) -> tuple[float, Known]:
+    """Run a batch, so that the first frame does not wait for what a device does once.
+
+    Returns the seconds of the last run, from its submission to its answer, and its answer for one picture.
+    Raises DeviceError if the device gives NaN where the reference does not.
+    """
+    frames = part.noise(worker.batch)
+    for _ in range(WARM_UP_RUNS):
+        start = time.perf_counter()
+        outputs = runtime.submit(frames).wait().outputs
+    forward_s = time.perf_counter() - start
+    known = Known(frames[:1], outputs[:1])
+    if not np.isfinite(known.outputs).all() and worker.precision == "fp32":  # half has no number beyond 65504
+        _blame_the_model(runtime.device_name, part, known)
+    return forward_s, known
+
+
+def _blame_the_model(device: str, part: ModelPart, known: Known) -> None:
+    """Or else the device."""
+    name = part.graph.name
+    if np.isfinite(part.truth(known.frames)).all():
+        raise DeviceError(f"{device} answers {name} with NaN or infinity, where the reference has numbers")
+    log.warning("%s answers even noise with NaN or infinity: frames will be dropped as not_finite", name)
+
+
+def hello_of(name: str, worker: Worker, model: Model, ready: Ready, rails: Rails) -> WorkerHello:
+    """What the hub is told of a worker with this `name`."""
+    return WorkerHello(
+        worker=name,
+        host=worker.host or "",
+        device=ready.runtime.device_name,
+        precision=worker.precision,
+        batch=worker.batch,
+        max_wait_s=worker.max_wait_s,
+        credit=worker.credit,
+        forward_s=ready.forward_s,
+        model=ModelInfo(
+            name=model.name,
+            sha256=model.sha256,
+            labels=model.labels,
+            width=model.input.width,
+            height=model.input.height,
+            random_weights=model.random_weights,
+        ),
+        part=ready.part.described,
+        energy=rails.method,
+        energy_note=rails.note,
+    )
