@@ -64,7 +64,7 @@ class Executable:
         self._packed = packed
         self._is_cpu = device.kind == "cpu"
         with device_errors(device.name, f"reserving {plan.arena.size} bytes for tensors"):
-            self._arena = self._buffer(plan.arena.size)
+            self._arena = self._buffer(max(1, plan.arena.size))  # a single kernel has nothing between its two ends
             self.images = tuple(self._buffer(plan.images.nbytes) for _ in range(in_flight))
             self.outputs = tuple(self._buffer(plan.output.nbytes) for _ in range(in_flight))
         with device_errors(device.name, "uploading weights"):
