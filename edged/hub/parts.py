@@ -14,14 +14,13 @@ from edged.clock import nanoseconds
 from edged.config import Config
 from edged.config_file import save_config
 from edged.errors import ConfigError
-from edged.hub.access import allowed_by
 from edged.hub.cameras import Cameras
+from edged.hub.doors import open_guard, open_links
 from edged.hub.guard import Guard
 from edged.hub.journal import Journal
 from edged.hub.journal_reader import JournalReader
 from edged.hub.limits import Limits
-from edged.hub.link import inner_door, outer_door
-from edged.hub.links import Links, elsewhere
+from edged.hub.links import Links
 from edged.hub.outlet import Outlet
 from edged.hub.private import link_address, private_folder, snapshot_path
 from edged.hub.publisher import Publisher
@@ -33,7 +32,6 @@ from edged.hub.sockets import unusable
 from edged.hub.supervisor import Supervisor
 from edged.hub.tally import Tally
 from edged.hub.workers import Workers
-from edged.keys import load_pair
 from edged.metrics import Metrics
 from edged.paths import journal_path, runtime_directory
 from edged.tls import server_context
@@ -65,7 +63,7 @@ def open_parts(config: Config, limits: Limits, *, program: Sequence[str], resour
     context: zmq.Context[zmq.Socket[bytes]] = zmq.Context()
     resources.callback(context.destroy, linger=0)
     rejections = Rejections(metrics.peers_rejected)
-    guard = _guard(context, config, rejections, resources)
+    guard = open_guard(context, config, rejections, resources)
     publisher = Publisher(context, config.node, config.publish.address, config.publish.replay, guard)
     replay = Replay(
         context,
@@ -81,7 +79,7 @@ def open_parts(config: Config, limits: Limits, *, program: Sequence[str], resour
     )
     snapshot = snapshot_path(folder)
     save_config(config, snapshot)
-    links = _links(context, config, link_address(folder), guard)
+    links = open_links(context, config, link_address(folder), guard)
     outlet = Outlet(config.node, publisher, journal, metrics, tally)
     outlet.tell_of_the_journal()
     _say_what_is_open(config, metrics)
@@ -99,12 +97,6 @@ def open_parts(config: Config, limits: Limits, *, program: Sequence[str], resour
     return Parts(router, links, guard, journal, outlet, cameras, workers, supervisor, metrics, tally, snapshot)
 
 
-def _links(context: zmq.Context[zmq.Socket[bytes]], config: Config, address: str, guard: Guard) -> Links:
-    outside = config.link.bind or config.link.address
-    outer = outer_door(context, outside, guard) if outside else None
-    return Links(inner_door(context, address, guard), outer, elsewhere(config))
-
-
 def _router(config: Config) -> Router:
     freshness = config.freshness
     return Router(
@@ -119,17 +111,6 @@ def _journal(config: Config, resources: ExitStack) -> Journal:
     journal = Journal(journal_path(config.node, config.journal.path), config.journal)
     resources.callback(journal.close)
     return journal
-
-
-def _guard(
-    context: zmq.Context[zmq.Socket[bytes]], config: Config, rejections: Rejections, resources: ExitStack
-) -> Guard:
-    security = config.security
-    guard = Guard(context, rejections, load_pair(security.key) if security else None)
-    resources.callback(guard.close)
-    if security:
-        guard.allow(allowed_by(security))
-    return guard
 
 
 def _say_what_is_open(config: Config, metrics: Metrics) -> None:
