@@ -43,6 +43,10 @@ class HubLink:
         """Let `wait` return for this one too."""
         self._poller.register(descriptor, zmq.POLLIN)
 
+    def unwatch(self, descriptor: int) -> None:
+        """No longer: it is about to be closed."""
+        self._poller.unregister(descriptor)
+
     def wait(self, within_s: float) -> bool:
         """Until there is something to receive, the hub has come or gone, or a watched descriptor is readable."""
         if self._refusal:

@@ -246,6 +246,60 @@ class JobFailed(Message):
     error: str
 
 
+# ── `edged plan-split` in the hub's place, and worker ───────────────────────────────────────────
+
+
+class Measure(Message):
+    """To a worker: how long does each part of the network take there? In jobs of `frames`, for about `for_s`."""
+
+    kind: Literal["measure"] = "measure"
+    frames: Positive
+    for_s: Seconds
+
+
+class Place(Message):
+    """Where a single tensor crosses: behind the operator `after`; None: the images, or the scores.
+
+    `nbytes` of a job cross. `reached_s`: device time from the first kernel's start until it is there; `take_s`:
+    what a worker needs to begin with it, from the payload to the device; `give_s`: to end with it, and back.
+    """
+
+    after: str | None
+    nbytes: Count
+    reached_s: Seconds
+    take_s: Seconds
+    give_s: Seconds
+
+
+class Measured(Message):
+    """A worker's answer: the places in order, from the images to the scores.
+
+    `overlaps`: the host takes and gives while the device computes; on a CPU both want the same cores.
+    """
+
+    kind: Literal["measured"] = "measured"
+    places: tuple[Place, ...]
+    overlaps: bool
+
+
+class Echo(Message):
+    """To a worker, with a payload: answer with another one, of `wanted` bytes."""
+
+    kind: Literal["echo"] = "echo"
+    wanted: int = Field(ge=0, le=1 << 28)
+
+
+class TakePart(Message):
+    """To a worker: from now on run what lies behind `begin` up to `end`, and say hello with it.
+
+    Each is the operator `after` of a place; None: from the images, or to the scores.
+    """
+
+    kind: Literal["take_part"] = "take_part"
+    begin: str | None = None
+    end: str | None = None
+
+
 class Stop(Message):
     """Hub to camera or worker: finish and exit. `refused` says why, where the peer does not fit."""
 
@@ -273,7 +327,7 @@ class Reloaded(Message):
 
 LinkMessage = (
     CameraHello | Capture | ClockRequest | ClockAnswer | Grant | Frame | CameraReport
-    | WorkerHello | Greet | Job | Scores | Features | JobFailed | Stop
+    | WorkerHello | Greet | Job | Scores | Features | JobFailed | Measure | Measured | Echo | TakePart | Stop
     | ReloadRequest | Reloaded
 )  # fmt: skip
 

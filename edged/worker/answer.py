@@ -33,7 +33,7 @@ class Served:
     gives_features: bool = False
 
 
-def frames_of(job: Job, payloads: Sequence[bytes], served: Served) -> Images | Features:
+def frames_of(job: Job, payloads: Sequence[bytes | memoryview], served: Served) -> Images | Features:
     """The job's frames, [n, *served.frame]. Raises ValueError where they do not fit the model."""
     expected = 1 if served.takes_features else job.frames
     if len(payloads) != expected or job.frames > served.batch:
@@ -62,6 +62,16 @@ def not_finite(outputs: Outputs) -> str:
     if finite.all():
         return ""
     return f"{np.count_nonzero(~finite)} of the network's {finite.size} outputs are NaN or infinite"
+
+
+def answer_to(
+    job: Job, result: Result, spent: Spent, served: Served
+) -> tuple[Scores | messages.Features, Sequence[memoryview]]:
+    """The answer to a job, with its payloads."""
+    if served.gives_features:
+        features, payload = features_of(job, result, spent)
+        return features, (payload,)
+    return scores_of(job, result, spent, probabilities=served.probabilities), ()
 
 
 def features_of(job: Job, result: Result, spent: Spent) -> tuple[messages.Features, memoryview]:

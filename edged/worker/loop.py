@@ -7,8 +7,21 @@ from collections.abc import Sequence
 from edged.energy.meter import Meter
 from edged.errors import DeviceError, DeviceMemoryError, MessageError
 from edged.hub_link import HubLink
-from edged.messages import Features, Greet, Job, JobFailed, LinkMessage, Scores, Stop, WorkerHello, decode
-from edged.worker.answer import Served, features_of, frames_of, not_finite, scores_of
+from edged.messages import (
+    Echo,
+    Features,
+    Greet,
+    Job,
+    JobFailed,
+    LinkMessage,
+    Measure,
+    Scores,
+    Stop,
+    TakePart,
+    WorkerHello,
+    decode,
+)
+from edged.worker.answer import Served, answer_to, frames_of, not_finite
 from edged.worker.completion import Completions, Outcome
 from edged.worker.known import Known
 from edged.worker.runtime import ModelRuntime
@@ -18,6 +31,8 @@ ANSWERS = 64  # that may wait to be sent: more than there ever are, for each wou
 SURE_S = 60.0  # after which the device is asked once more for an answer that is known
 IN_DOUBT_S = 1.0  # the same where its answer holds NaN: of a network that answers so always, one more job a second
 IDLE_S = 60.0  # counters of energy are read at least this often, so that no wrap is missed
+
+Wish = Measure | TakePart  # of `edged plan-split`: the device is wanted for something else
 
 log = logging.getLogger("edged.worker")
 
@@ -37,36 +52,43 @@ class Loop:
         self._completions = Completions()
         self._hangs_s = math.inf
 
-    def run(self, hub: HubLink, hello: WorkerHello) -> None:
-        """Until `Stop`. Raises MessageError if the hub refuses this worker, and whatever a bug raises.
+    def run(self, hub: HubLink, hello: WorkerHello) -> Wish | None:
+        """Until `Stop`, or a wish. Raises MessageError if the hub refuses this worker, and whatever a bug raises.
 
         Raises DeviceMemoryError or MemoryError where there is no more: the end of the process gives it back.
         """
         hub.watch(self._completions.fileno())
         try:
-            while not self._turn(hub, hello, hub.wait(self._patience_s())):
+            while (end := self._turn(hub, hello, hub.wait(self._patience_s()))) is None:
                 self._end_if_the_device_hangs()
         finally:
+            hub.unwatch(self._completions.fileno())
             self._completions.close()
+        return None if isinstance(end, Stop) else end
 
-    def _turn(self, hub: HubLink, hello: WorkerHello, has_news: bool) -> bool:
-        """What there is to do; whether that was all, for good."""
+    def _turn(self, hub: HubLink, hello: WorkerHello, has_news: bool) -> Stop | Wish | None:
+        """What there is to do, up to what ends the loop."""
         if hub.has_joined():
             hub.send(hello)
         if answer := self._completions.take():
             hub.send(*self._completed(*answer))  # one that has gone has given the job up
         if parts := hub.receive():
-            message = _decoded(parts[0])
-            if isinstance(message, Stop):
-                _stop(message)
-                return True
-            if isinstance(message, Greet):
-                hub.send(hello)
-            if isinstance(message, Job) and (failed := self._submit(message, parts[1:])):
-                hub.send(failed)
+            match _decoded(parts[0]):
+                case Stop() as stop:
+                    _stop(stop)
+                    return stop
+                case Measure() | TakePart() as wish:
+                    return wish
+                case Greet():
+                    hub.send(hello)
+                case Echo(wanted=wanted):
+                    hub.send(Echo(wanted=0), [bytes(wanted)])
+                case Job() as job:
+                    if failed := self._submit(job, parts[1:]):
+                        hub.send(failed)
         if not has_news and not self._completions.in_flight:
             self._meter.begin()
-        return False
+        return None
 
     def _patience_s(self) -> float:
         return self._hangs_s if self._completions.in_flight else IDLE_S
@@ -102,11 +124,7 @@ class Loop:
             return _failed(job, str(error)), ()
         if problem:
             return JobFailed(job=job.job, reason="not_finite", error=problem), ()
-        spent = self._meter.end()
-        if self._served.gives_features:
-            features, payload = features_of(job, outcome, spent)
-            return features, (payload,)
-        return scores_of(job, outcome, spent, probabilities=self._served.probabilities), ()
+        return answer_to(job, outcome, self._meter.end(), self._served)
 
 
 def _failed(job: Job, error: str) -> JobFailed:

@@ -14,6 +14,7 @@ from edged.worker.device_lock import hold_device
 from edged.worker.fresh_start import programs_in, start_again_if_compiled
 from edged.worker.loop import ANSWERS, Loop
 from edged.worker.part import part_of
+from edged.worker.planned import fulfil
 from edged.worker.ready import hello_of, make_ready
 
 log = logging.getLogger("edged.worker")
@@ -41,7 +42,11 @@ def run_worker(config: Config, index: int, hub_address: str, curve: Curve | None
         *(hello.worker, model.name, hello.part or "all of it", worker.precision, hello.device),
         *(loaded - start, time.perf_counter() - loaded),
     )
-    loop = Loop(ready.runtime, ready.served, ready.known, Meter(rails.rails))
-    del model, ready  # its weights are the runtime's now
+    meter = Meter(rails.rails)
+    loop = Loop(ready.runtime, ready.served, ready.known, meter)
+    del model  # its weights are the runtime's now
     hub = HubLink(f"worker/{hello.worker}", hub_address, queued=ANSWERS, curve=curve)
-    loop.run(hub, hello)
+    wish = loop.run(hub, hello)
+    if wish:
+        ready.runtime.close()
+        fulfil(wish, hub, hello, config, index, meter)

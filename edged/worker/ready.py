@@ -42,14 +42,18 @@ def make_ready(model: Model, part: ModelPart, worker: Worker, cache: Path) -> Re
     """
     runtime = open_runtime(model, worker, part=part, cache=cache)
     forward_s, known = warm_up(runtime, part, worker)
-    served = Served(
+    return Ready(part, runtime, served_of(model, part, worker), known, forward_s)
+
+
+def served_of(model: Model, part: ModelPart, worker: Worker) -> Served:
+    """What the worker's loop must know of it."""
+    return Served(
         frame=part.frame_shape,
         batch=worker.batch,
         probabilities=ends_in_softmax(model.graph),
         takes_features=part.begin is not None,
         gives_features=part.end is not None,
     )
-    return Ready(part, runtime, served, known, forward_s)
 
 
 def warm_up(runtime: ModelRuntime, part: ModelPart, worker: Worker) -> tuple[float, Known]:

@@ -67,11 +67,16 @@ class ModelRuntime(Protocol):
 
 
 def open_runtime(
-    model: Model, worker: config.Worker, *, part: ModelPart | None = None, cache: Path | None = None
+    model: Model,
+    worker: config.Worker,
+    *,
+    part: ModelPart | None = None,
+    cache: Path | None = None,
+    comes_again: bool = True,
 ) -> ModelRuntime:
     """`model`, or that `part` of it, on the device that `worker` names.
 
-    `cache`: folder of compiled programs, None for the user's.
+    `cache`: folder of compiled programs, None for the user's. `comes_again`: keep its weights packed.
     Raises DeviceError, which lists the devices that there are, or ModelError if the network does not fit it.
     """
     part = part or whole(model)
@@ -91,7 +96,7 @@ def open_runtime(
         precision=worker.precision,
         chooser=chooser_for(device),
         in_flight=worker.credit,
-        model=model.sha256,
+        model=model.sha256 if comes_again else None,
         cache=cache,
         is_part=part.end is not None,
     )

@@ -49,6 +49,12 @@ class WorkerUnderTest:
         assert isinstance(features, Features)
         return features, payload
 
+    def says(self) -> tuple[LinkMessage, list[bytes]]:
+        """Its next message, whatever it is, and the payloads."""
+        assert self._socket.poll(round(START_S * 1000)), "no message"
+        _, header, *payloads = self._socket.recv_multipart()
+        return decode(header), payloads
+
     def send(self, *parts: bytes) -> None:
         self._socket.send_multipart([self.identity, *parts])
 

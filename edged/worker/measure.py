@@ -1,0 +1,112 @@
+"""How long each part of a network takes on this worker's device: the answer to `Measure`."""
+
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from itertools import accumulate, pairwise
+from math import prod
+from pathlib import Path
+from statistics import median
+
+from edged.clock import now_ns, seconds_since
+from edged.config import Worker
+from edged.energy.meter import Spent
+from edged.messages import Job, Measure, Measured, Place, encode
+from edged.model.cuts import Cut, cut_after, cuts
+from edged.model.graph import Flatten, Graph, Operator
+from edged.model.package import Model
+from edged.worker.answer import FEATURE, Served, answer_to, frames_of
+from edged.worker.part import ModelPart, part_of
+from edged.worker.ready import served_of, warm_up
+from edged.worker.runtime import ModelRuntime, is_numpy, open_runtime, opencl_device
+
+FEWEST = 3  # rounds
+UNMEASURED = Spent(None, {})
+
+Payloads = Sequence[bytes | memoryview]  # a job's, or of its answer
+
+
+def measure(asked: Measure, model: Model, worker: Worker, cache: Path) -> Measured:
+    """Lead frames of noise through the network in stretches, from one place to the next, again and again.
+
+    So each stretch finds the caches as the one before it leaves them. Raises DeviceError.
+    """
+    ends = [None, *(cut.after for cut in places_in(model.graph)), None]
+    parts = [part_of(model, *two) for two in pairwise(ends)]
+    with ExitStack() as opened:
+        stretches = [Stretch(model, part, worker, cache, opened) for part in parts]
+        images = [image.tobytes() for image in parts[0].noise(asked.frames)]
+        start_ns = now_ns()
+        while seconds_since(start_ns) < asked.for_s or len(stretches[0].seconds) < FEWEST:
+            payloads: Payloads = images
+            for stretch in stretches:
+                payloads = stretch.run(payloads, asked.frames)
+    return Measured(
+        places=tuple(_places(stretches, asked.frames)),
+        overlaps=not is_numpy(worker) and opencl_device(worker.device).kind != "cpu",
+    )
+
+
+def places_in(graph: Graph) -> Iterator[Cut]:
+    """The cuts that a config can name, where there is something to compute between each and the next."""
+    begin = 0
+    for cut in cuts(graph):
+        named = cut_after(graph, cut.after)
+        parts = [graph.operators[begin : cut.operators], graph.operators[named.operators :]]
+        between = graph.operators[cut.operators : named.operators]
+        if all(map(_computes, parts)) and not _computes(between):
+            yield named
+            begin = named.operators
+
+
+def _computes(operators: Sequence[Operator]) -> bool:
+    """To flatten a tensor is nothing."""
+    return not all(isinstance(operator, Flatten) for operator in operators)
+
+
+class Stretch:
+    """What is not to be cut, as a worker would run it. `seconds`: of the three steps of each job."""
+
+    def __init__(self, model: Model, part: ModelPart, worker: Worker, cache: Path, opened: ExitStack) -> None:
+        self.part = part
+        self.seconds: list[tuple[float, float, float]] = []
+        self._runtime: ModelRuntime = open_runtime(model, worker, part=part, cache=cache, comes_again=False)
+        opened.callback(self._runtime.close)
+        warm_up(self._runtime, part, worker)
+        self._served: Served = served_of(model, part, worker)
+
+    def run(self, payloads: Payloads, frames: int) -> Payloads:
+        """From a job's payloads to those of its answer."""
+        job = Job(job=0, frames=frames, top=1, allowed_s=0)
+        begun = time.perf_counter()
+        pending = self._runtime.submit(frames_of(job, payloads, self._served))
+        submitted = time.perf_counter()
+        result = pending.wait()
+        answer, features = answer_to(job, result, UNMEASURED, self._served)
+        encode(answer)
+        ended = time.perf_counter()
+        take_s, rest_s = submitted - begun, ended - submitted
+        self.seconds.append((take_s, result.forward_s, max(0.0, rest_s - result.forward_s)))
+        return features
+
+    @property
+    def medians(self) -> tuple[float, float, float]:
+        """Seconds to take a job, to compute it and to give the answer."""
+        take_s, compute_s, give_s = map(median, zip(*self.seconds, strict=True))
+        return take_s, compute_s, give_s
+
+
+def _places(stretches: Sequence[Stretch], frames: int) -> Iterator[Place]:
+    """One before each stretch, and the scores."""
+    take_s, compute_s, give_s = zip(*(stretch.medians for stretch in stretches), strict=True)
+    reached_s = accumulate(compute_s, initial=0.0)
+    names = [*(stretch.part.begin and stretch.part.begin.after for stretch in stretches), None]
+    sizes = [*(_nbytes(stretch.part) for stretch in stretches), 0]
+    for name, size, *seconds in zip(names, sizes, reached_s, (*take_s, 0.0), (0.0, *give_s), strict=True):
+        reached, take, give = seconds
+        yield Place(after=name, nbytes=frames * size, reached_s=reached, take_s=take, give_s=give)
+
+
+def _nbytes(part: ModelPart) -> int:
+    """Of one frame as it comes."""
+    return prod(part.frame_shape) * (1 if part.input else FEATURE.itemsize)
