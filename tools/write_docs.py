@@ -11,7 +11,7 @@ from typing import Any
 from prometheus_client.metrics import MetricWrapperBase
 
 from edged import __version__
-from edged.cli import VERBS
+from edged.cli import VERBS, module_of
 from edged.client import schema
 from edged.config_file import json_schema
 from edged.engine import record
@@ -115,7 +115,7 @@ def metrics() -> str:
 
 def _command(verb: str) -> str:
     parser = argparse.ArgumentParser(prog=f"edged {verb}", add_help=False)
-    importlib.import_module(f"edged.cli.{verb}").add_arguments(parser)
+    importlib.import_module(module_of(verb)).add_arguments(parser)
     rows = [(_argument(action), (action.help or "") % vars(action)) for action in parser._actions]
     return (
         f"## edged {verb}\n\n{VERBS[verb][0].upper()}{VERBS[verb][1:]}.\n\n{_table(('argument', 'meaning'), rows)}"

@@ -26,6 +26,7 @@ VERBS = {
     "bench": "time a network on a device",
     "profile": "time each kernel of a network on a device",
     "tune": "find the fastest kernels for a network on a device",
+    "plan-split": "say where to cut a network in parts for several workers",
     "keys": "make the keys of a hub or a subscriber",
     "config": "print the JSON Schema of the config file",
     "camera": "one camera process (the hub starts it)",
@@ -45,7 +46,7 @@ def run_command_line(argv: Sequence[str]) -> int:
     for verb, summary in VERBS.items():
         command = verbs.add_parser(verb, help=summary, description=summary)
         if argv and argv[0] == verb:
-            module = importlib.import_module(f"edged.cli.{verb}")
+            module = importlib.import_module(module_of(verb))
             module.add_arguments(command)
             command.set_defaults(run=module.run)
     arguments = parser.parse_args(argv)
@@ -60,6 +61,11 @@ def run_command_line(argv: Sequence[str]) -> int:
     except BrokenPipeError:  # the reader of our output has gone: `edged subscribe | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+
+
+def module_of(verb: str) -> str:
+    """Where its `add_arguments` and `run` are."""
+    return f"edged.cli.{verb.replace('-', '_')}"
 
 
 def tell(error: EdgedError | MemoryError) -> int:

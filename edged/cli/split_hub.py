@@ -1,0 +1,53 @@
+"""`edged plan-split` in the place of the hub: the same doors and keys, the same workers, and no camera."""
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+
+import zmq
+
+from edged import __version__
+from edged.cli.split_team import Team
+from edged.config import Config
+from edged.config_file import save_config
+from edged.hub.child import Child
+from edged.hub.doors import open_guard, open_links
+from edged.hub.links import Links
+from edged.hub.private import link_address, private_folder, snapshot_path
+from edged.hub.rejections import Rejections
+from edged.hub.shutdown import stop_children
+from edged.hub.signals import Signals
+from edged.hub.supervisor import EDGED
+from edged.metrics import Metrics
+from edged.paths import journal_path, runtime_directory
+
+
+@contextmanager
+def in_place_of_the_hub(config: Config) -> Iterator[Team]:
+    """The doors are open, and the workers of this host are started; at the end they are stopped.
+
+    Raises ConfigError where a hub runs already, or an address cannot be had.
+    """
+    with ExitStack() as resources:
+        journal = journal_path(config.node, config.journal.path)
+        folder = resources.enter_context(private_folder(runtime_directory(journal)))
+        save_config(config, snapshot_path(folder))
+        context: zmq.Context[zmq.Socket[bytes]] = zmq.Context()
+        resources.callback(context.destroy, linger=0)
+        guard = open_guard(context, config, Rejections(Metrics(__version__).peers_rejected), resources)
+        address = link_address(folder)
+        links = open_links(context, config, address, guard)
+        where = ("--config", str(snapshot_path(folder)), "--hub", address)
+        children = {
+            config.worker_name(index): Child(
+                f"worker/{config.worker_name(index)}", (*EDGED, "worker", str(index), *where)
+            )
+            for index, worker in enumerate(config.workers)
+            if worker.host is None
+        }
+        resources.callback(_stop, children, links)
+        yield Team(links, children)
+
+
+def _stop(children: dict[str, Child], links: Links) -> None:
+    with Signals() as signals:
+        stop_children(list(children.values()), links, signals, lambda received: None)

@@ -1,0 +1,74 @@
+"""What `edged plan-split` asks of the workers, one thing after the other."""
+
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+from edged.cli.split_costs import Ability, Unit
+from edged.cli.split_links import link_speed
+from edged.cli.split_pump import Pump, Tried
+from edged.cli.split_team import Team
+from edged.cli.split_ways import Part, Way
+from edged.errors import ModelError
+from edged.messages import Measure, Measured, TakePart
+
+Tell = Callable[[str], None]
+
+
+def measure(team: Team, groups: Mapping[str, Sequence[str]], frames: int, for_s: float, tell: Tell) -> list[Unit]:
+    """Every worker of `groups` at the same time, as they are to work; then the link to each, with nothing else on.
+
+    `frames`: of a job. Raises ModelError for a network that cannot be cut.
+    """
+    workers = [name for names in groups.values() for name in names]
+    tell(f"measuring {', '.join(workers)}")
+    answers = team.ask({name: Measure(frames=frames, for_s=for_s) for name in workers})
+    found = {name: answer for name, answer in answers.items() if isinstance(answer, Measured)}
+    _check(found)
+    tell("measuring the links")
+    abilities = {name: Ability(found[name], link_speed(team, name)) for name in workers}
+    return [Unit(group, tuple(names), tuple(abilities[name] for name in names)) for group, names in groups.items()]
+
+
+def _check(found: Mapping[str, Measured]) -> None:
+    places = {name: [place.after for place in measured.places] for name, measured in found.items()}
+    first, *others = places
+    for other in others:
+        if places[other] != places[first]:
+            raise ModelError(
+                f"{first} and {other} cut the network at other places: install the same edged on both"
+            )
+    if len(places[first]) < 3:
+        raise ModelError("this network cannot be cut: there is no place in it where a single tensor crosses")
+
+
+def try_each(team: Team, ways: Iterable[Way], frames: int, for_s: float, tell: Tell) -> dict[str, Tried]:
+    """Run noise through each way; by title, what came out. In the end each worker has its own part again."""
+    own = [Part("", (name,), *_ends(team, name)) for name in team.hellos]
+    model = next(iter(team.hellos.values())).model
+    images = [os.urandom(model.width * model.height * 3) for _ in range(frames)]
+    tried: dict[str, Tried] = {}
+    try:
+        for way in ways:
+            tell(f"trying: {way.title}")
+            _take_parts(team, way.parts)
+            tried[way.title] = Pump(team, [part.workers for part in way.parts], images).run(for_s)
+    except KeyboardInterrupt:
+        _take_parts(team, own)
+        raise
+    _take_parts(team, own)
+    return tried
+
+
+def _take_parts(team: Team, parts: Iterable[Part]) -> None:
+    """Whoever has another part takes this one."""
+    wanted = {name: (part.begin, part.end) for part in parts for name in part.workers}
+    team.ask({
+        name: TakePart(begin=begin, end=end)
+        for name, (begin, end) in wanted.items()
+        if (begin, end) != _ends(team, name)
+    })  # fmt: skip
+
+
+def _ends(team: Team, name: str) -> tuple[str | None, str | None]:
+    part = team.hellos[name].part
+    return (part.begin, part.end) if part else (None, None)

@@ -1,0 +1,97 @@
+"""The workers of a config, for `edged plan-split`, which stands in the place of the hub."""
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+
+from edged.clock import nanoseconds, now_ns
+from edged.errors import DeviceError, ModelError
+from edged.hub.child import Child, describe_exit
+from edged.hub.link import Received, protocol_problem
+from edged.hub.links import Links
+from edged.hub.slot import Pixels
+from edged.messages import JobFailed, LinkMessage, WorkerHello
+
+LOOK_S = 0.2  # how often whether a child has ended
+ANSWER_S = 120.0  # a device may have to compile
+
+
+class Team:
+    """Who is there, and what they say. Every method raises DeviceError where a worker has ended or fails."""
+
+    def __init__(self, links: Links, children: Mapping[str, Child]) -> None:
+        """`children`: those workers that are processes of this host, by name."""
+        self.hellos: dict[str, WorkerHello] = {}
+        self._links = links
+        self._children = children
+
+    def gather(self, names: Collection[str], within_s: float, tell: Callable[[str], None]) -> None:
+        """Wait until all of these have said hello; `tell` is told for whom."""
+        deadline_ns, told = now_ns() + nanoseconds(within_s), ""
+        while missing := ", ".join(name for name in names if name not in self.hellos):
+            if missing != told:
+                tell(f"waiting for {missing}")
+            told = missing
+            if self.hear(deadline_ns) is None:
+                raise DeviceError(
+                    f"{missing}: not here within {within_s:g} s. Start `edged worker --config FILE` on each other "
+                    "host, or wait longer (--wait SECONDS)"
+                )
+
+    def ask(self, requests: Mapping[str, LinkMessage]) -> dict[str, LinkMessage]:
+        """Tell each what to do, and wait until all are ready again; what they have answered, by name."""
+        for name, request in requests.items():
+            del self.hellos[name]
+            self.send(name, request)
+        answers: dict[str, LinkMessage] = {}
+        deadline_ns = now_ns() + nanoseconds(ANSWER_S)
+        while missing := [name for name in requests if name not in self.hellos]:
+            received = self.hear(deadline_ns)
+            if received is None:
+                raise DeviceError(f"worker {', '.join(missing)} does not answer within {ANSWER_S:g} s")
+            if not isinstance(received.message, WorkerHello):
+                answers[name_of(received)] = received.message
+        return answers
+
+    def send(self, name: str, message: LinkMessage, payloads: Sequence[Pixels] = ()) -> None:
+        """To one of them."""
+        if not self._links.send(f"worker/{name}", message, payloads):
+            raise DeviceError(f"worker {name} cannot be reached any more")
+
+    def hear(self, until_ns: int) -> Received | None:
+        """What a worker says next, or None where none says anything until then. A hello is remembered."""
+        while True:
+            while received := self._links.receive():
+                match received.message:
+                    case WorkerHello() as hello:
+                        self._greet(name_of(received), hello)
+                        return received
+                    case JobFailed() as failed:
+                        raise DeviceError(f"worker {name_of(received)} could not do a job: {failed.error}")
+                if received.peer.startswith("worker/"):
+                    return received
+            self._look_after_children()
+            left_s = (until_ns - now_ns()) * 1e-9
+            if left_s <= 0:
+                return None
+            self._links.wait(round(1000 * min(left_s, LOOK_S)) + 1)
+
+    def _greet(self, name: str, hello: WorkerHello) -> None:
+        if problem := protocol_problem(hello.protocol):
+            raise DeviceError(f"worker {name}: {problem}")
+        for other, theirs in self.hellos.items():
+            if theirs.model != hello.model:
+                raise ModelError(
+                    f"worker {name} runs {hello.model.name} ({hello.model.sha256[:12]}), {other} runs "
+                    f"{theirs.model.name} ({theirs.model.sha256[:12]}): give both the same model file"
+                )
+        self.hellos[name] = hello
+
+    def _look_after_children(self) -> None:
+        for name, child in self._children.items():
+            child.start_if_due(now_ns())
+            if (code := child.exit_code()) is not None:
+                raise DeviceError(f"worker {name} {describe_exit(code)}: its message is above")
+
+
+def name_of(received: Received) -> str:
+    """The worker's, in the config's words."""
+    return received.peer.removeprefix("worker/")
