@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from itertools import count
 from secrets import randbits
 
+from edged.clock import nanoseconds
 from edged.hub.ledger import Ledger
 from edged.hub.slot import Held, Slot
 from edged.messages import CameraCount, CameraHello
@@ -188,9 +189,10 @@ class Router:
     # ── time ──
 
     def is_stale(self, held: Held, now_ns: int) -> bool:
-        """Whether a frame is too old to be predicted or published."""
+        """Whether a frame is too old to be predicted or published; or may be, for all that is known of clocks."""
         camera = self.cameras[held.frame.camera]
-        return not camera.waits and now_ns - held.frame.captured_ns > self._max_age_ns
+        oldest_ns = now_ns - held.frame.captured_ns + nanoseconds(held.frame.clock_error_s)
+        return not camera.waits and oldest_ns > self._max_age_ns
 
     def overdue(self, now_ns: int) -> list[Assigned]:
         """The jobs whose worker has passed the deadline."""

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 from edged.hub.router import Assigned, Capacity, Router
 from edged.hub.slot import Held
 from tests.hub.frames import CameraEnd, hello_of
@@ -94,6 +96,13 @@ def test_a_frame_is_tried_twice_and_not_three_times() -> None:
         router.worker_left("local-0", reason, 10)
     assert router.idle
     assert router.cameras["door"].ledger.dropped == {"worker_lost": 1}
+
+
+def test_a_frame_of_another_host_counts_as_old_as_it_may_be() -> None:
+    router, door = a_router("door"), CameraEnd("door")
+    sure = door.frame(at_ns=100)
+    unsure = replace(sure, frame=sure.frame.model_copy(update={"clock_error_s": 200e-9}))
+    assert [router.is_stale(held, 450) for held in (sure, unsure)] == [False, True]
 
 
 def test_a_frame_that_is_stale_when_its_worker_is_lost_is_not_tried_again() -> None:
