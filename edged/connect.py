@@ -53,7 +53,8 @@ def unconnected(
     socket.setsockopt(zmq.MAXMSGSIZE, 2**24)  # bytes of one part, far more than a prediction has
     socket.setsockopt(zmq.HEARTBEAT_IVL, 1000)  # milliseconds
     socket.setsockopt(zmq.HEARTBEAT_TIMEOUT, 3000)
+    # the kernel asks a second time after 1 s, so that at any moment the next question is at most 1.1 s away
     socket.setsockopt(zmq.CONNECT_TIMEOUT, 1500)
     socket.setsockopt(zmq.RECONNECT_IVL, 100)
-    socket.setsockopt(zmq.RECONNECT_IVL_MAX, 2000)
+    socket.setsockopt(zmq.RECONNECT_IVL_MAX, 500)
     return socket
