@@ -5,26 +5,32 @@ from dataclasses import dataclass
 from edged.errors import OUT_OF_MEMORY
 from edged.hub.child import describe_exit
 
-KILLED = {
+FAULTS = {
     "away": "cannot be reached",
-    "deadline": "held a job past its deadline and was killed",
-    "device_error": "had a device that failed and was killed",
-    "start": "was not ready in time and was killed",
+    "deadline": "held a job past its deadline",
+    "device_error": "had a device that failed",
+    "start": "was not ready in time",
     "stuck": "was killed and does not end",
 }
 
 
 @dataclass(frozen=True, slots=True)
 class Loss:
-    """The end of a worker's process. `code`: None while it is stuck; `is_final`: its device is to be given up."""
+    """The end of a worker's process. `is_final`: its device is to be given up.
+
+    `code`: None while it is stuck, and of a worker on another host, which no hub can kill.
+    """
 
     cause: str
     code: int | None
     is_final: bool
 
     def __str__(self) -> str:
-        """`was killed by SIGKILL`."""
-        return KILLED.get(self.cause) or describe_exit(self.code or 0)
+        """`was killed by SIGKILL`, `held a job past its deadline and was killed`."""
+        fault = FAULTS.get(self.cause, "")
+        if self.code is None:
+            return fault
+        return f"{fault} and was killed" if fault else describe_exit(self.code)
 
 
 def cause_of(code: int, cause: str) -> str:

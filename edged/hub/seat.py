@@ -106,7 +106,7 @@ class Seat:
         return self._child.start_again()
 
     def kill(self, cause: str) -> None:
-        """`cause`: a key of KILLED; empty: its own end says why."""
+        """`cause`: a key of FAULTS; empty: its own end says why."""
         self._cause = self._cause or cause
         self._killed_ns = self._killed_ns or now_ns()
         if self._child:
