@@ -25,12 +25,23 @@ class HubLink:
     """
 
     def __init__(
-        self, peer: str, address: str, *, queued: int, linger_ms: int = 0, curve: Curve | None = None
+        self,
+        peer: str,
+        address: str,
+        *,
+        queued: int,
+        buffered: int = -1,
+        linger_ms: int = 0,
+        curve: Curve | None = None,
     ) -> None:
-        """`peer`: our name, `camera/NAME` or `worker/NAME`; `queued`: messages that may wait to be sent."""
+        """`peer`: our name, `camera/NAME` or `worker/NAME`; `queued`: messages that may wait to be sent.
+
+        `buffered`: bytes that may wait in the kernel after that; −1: as many as it likes.
+        """
         self._peer = peer
         self._address = address
         self._queued = queued
+        self._buffered = buffered
         self._linger_ms = linger_ms
         self._curve = curve
         self._refusal = self._told = ""
@@ -97,6 +108,7 @@ class HubLink:
         socket = unconnected(self._context, zmq.DEALER, self._address, QUEUED, self._curve)
         socket.setsockopt(zmq.IDENTITY, self._peer.encode())
         socket.setsockopt(zmq.SNDHWM, self._queued)
+        socket.setsockopt(zmq.SNDBUF, self._buffered)
         socket.setsockopt(zmq.LINGER, self._linger_ms)
         socket.setsockopt(zmq.IMMEDIATE, 1)
         socket.setsockopt(zmq.MAXMSGSIZE, LARGEST_BYTES)

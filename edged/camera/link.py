@@ -2,12 +2,14 @@
 
 from collections.abc import Callable
 
+from edged.address import is_ipc
 from edged.camera.sources.picture import Pixels
 from edged.connect import Curve
 from edged.hub_link import HubLink
 from edged.messages import CameraHello, LinkMessage, decode
 
 WAITING_FRAMES = 2  # more would only grow old here: waiting is done in the hub
+BUFFERED = 65_536  # bytes in the kernel, which would take megabytes: seconds of a link of 10 Mbit/s
 LAST_WORDS_MS = 500
 
 
@@ -19,7 +21,14 @@ class Link:
     ) -> None:
         self._greeting = greeting
         peer = f"camera/{camera}"
-        self._hub = HubLink(peer, address, queued=WAITING_FRAMES, linger_ms=LAST_WORDS_MS, curve=curve)
+        self._hub = HubLink(
+            peer,
+            address,
+            queued=WAITING_FRAMES,
+            buffered=-1 if is_ipc(address) else BUFFERED,
+            linger_ms=LAST_WORDS_MS,
+            curve=curve,
+        )
 
     def send(self, message: LinkMessage, pixels: Pixels | None = None) -> bool:
         """Whether there was room; a message that finds none is not sent. `pixels`: uint8, C-contiguous."""
