@@ -193,7 +193,7 @@ class CameraProcess:
             case Grant(frames=frames):
                 self._granted += frames
             case Stop():
-                self._stop = message
+                self._stop = self._stop or message  # what it says to frames that come after it does not count
             case _:
                 raise MessageError(f"the hub sent camera {self._name} a {message.kind}: is it another version?")
 

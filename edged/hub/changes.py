@@ -33,7 +33,7 @@ class Changes:
     """From one config to the next.
 
     `config`: the next one as far as it takes effect at once, what runs after the change. `settings` and `restart`
-    are dotted keys of the file.
+    are dotted keys of the file. A camera that another host reads from now on is removed and added.
     """
 
     config: Config
@@ -62,11 +62,12 @@ def changes(before: Config, after: Config) -> Changes:
     config = _with_live_keys(before, after)
     keys = tuple(_differences(before.model_dump(), config.model_dump()))
     old, new = before.cameras, config.cameras
+    stay = {name for name in new if name in old and new[name].host == old[name].host}
     return Changes(
         config=config,
-        added=tuple(name for name in new if name not in old),
-        removed=tuple(name for name in old if name not in new),
-        changed=tuple(name for name in new if name in old and new[name] != old[name]),
+        added=tuple(name for name in new if name not in stay),
+        removed=tuple(name for name in old if name not in stay),
+        changed=tuple(name for name in new if name in stay and new[name] != old[name]),
         settings=tuple(key for key in keys if not key.startswith("cameras.")),
         restart=tuple(_differences(config.model_dump(), after.model_dump())),
     )

@@ -61,10 +61,10 @@ class Link:
                 self.send(name, Stop(refused=str(error)))
                 self.reject(peer)
 
-    def reject(self, part: zmq.Frame) -> None:
-        """Cut off the peer from which this part of a message came."""
+    def reject(self, part: zmq.Frame, reason: str = "malformed") -> None:
+        """Cut off the peer from which this part of a message came; `reason`: one of `rejections`."""
         if self._guard:
-            self._guard.reject(self._name, part)
+            self._guard.reject(self._name, part, reason)
 
     def send(self, peer: str, message: LinkMessage, payloads: Sequence[Pixels] = ()) -> bool:
         """Whether the peer is there and has room; nothing is sent to one that is not."""

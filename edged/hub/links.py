@@ -1,6 +1,7 @@
 """The hub's two doors: one for the children on this host, one for cameras and workers of others."""
 
-from collections.abc import Collection, Sequence
+import logging
+from collections.abc import Sequence
 
 import zmq
 
@@ -8,6 +9,8 @@ from edged.config import Config
 from edged.hub.link import Link, Received
 from edged.hub.slot import Pixels
 from edged.messages import LinkMessage, Stop
+
+log = logging.getLogger("edged.hub")
 
 
 def elsewhere(config: Config) -> frozenset[str]:
@@ -24,7 +27,7 @@ class Links:
     a key for what they are, and nobody else does.
     """
 
-    def __init__(self, inner: Link, outer: Link | None = None, elsewhere: Collection[str] = ()) -> None:
+    def __init__(self, inner: Link, outer: Link | None = None, elsewhere: frozenset[str] = frozenset()) -> None:
         self._inner = inner
         self._outer = outer
         self.elsewhere = elsewhere
@@ -41,21 +44,32 @@ class Links:
             poller.register(socket, zmq.POLLIN)
         return bool(poller.poll(within_ms))
 
+    def shut(self) -> None:
+        """Hear no other host any more: they go on, whatever becomes of this hub."""
+        self._outer = None
+
     def receive(self) -> Received | None:
         """The next message, or None where there is none now."""
-        return self._inner.receive() or self._from_elsewhere()
+        return self._from_here() or self._from_elsewhere()
 
     def send(self, peer: str, message: LinkMessage, payloads: Sequence[Pixels] = ()) -> bool:
         """Whether the peer is there and has room; nothing is sent to one that is not."""
         link = self._outer if peer in self.elsewhere else self._inner
         return link is not None and link.send(peer, message, payloads)
 
+    def _from_here(self) -> Received | None:
+        """The last words of one that has moved to another host are not its successor's."""
+        while (received := self._inner.receive()) and received.peer in self.elsewhere:
+            pass
+        return received
+
     def _from_elsewhere(self) -> Received | None:
         while self._outer and (received := self._outer.receive()):
             if not (problem := self._problem(received)):
                 return received
+            log.warning("%s is refused: %s", received.peer.replace("/", " "), problem)
             self._outer.send(received.peer, Stop(refused=problem))
-            self._outer.reject(received.header)
+            self._outer.reject(received.header, "not_expected")
         return None
 
     def _problem(self, received: Received) -> str:

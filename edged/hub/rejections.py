@@ -16,6 +16,7 @@ REASONS = {  # the label `reason`, and what to say
     "at_once": "its connection ended as soon as it had begun: it left, or its first message was refused",
     "silent": "it connected and said nothing",
     "malformed": "its message is no message of edged, or is too large",
+    "not_expected": "no camera or worker of the config has that name and a key for it (see security)",
     "too_much": "it sends more than a peer of this endpoint has to say",
     "no_certificate": "it shows no certificate that one of metrics.tls.client_ca has signed",
     "not_tls": "it does not speak TLS as this endpoint does, or does not trust its certificate",

@@ -36,16 +36,18 @@ class Reload:
         return Notice("config_reloaded", f"{self._path} is applied: {found}")
 
     def _apply(self, found: Changes) -> None:
-        for name in found.added:
-            self._parts.tally.add_camera(name)
-            self._parts.cameras.add(name)
-            self._parts.supervisor.cameras.add(name)
         for name in found.removed:
             self._parts.cameras.remove(name)
             self._parts.supervisor.cameras.has_ended(name)
         for name in found.changed:
             if not self._parts.cameras.replace(name):
                 self._parts.supervisor.cameras.kill(name)
+        self._meet_other_hosts(elsewhere(found.config))
+        for name in found.added:
+            self._parts.tally.add_camera(name)
+            self._parts.cameras.add(name)
+            if found.config.cameras[name].host is None:
+                self._parts.supervisor.cameras.add(name)
         freshness = found.config.freshness
         self._parts.router.set_freshness(
             keep=freshness.keep,
@@ -54,8 +56,14 @@ class Reload:
         )
         self._parts.workers.top = found.config.publish.top
         self._parts.journal.set_limits(found.config.journal)
-        self._parts.links.elsewhere = elsewhere(found.config)
         self._parts.supervisor.set_config(found.config)
+
+    def _meet_other_hosts(self, peers: frozenset[str]) -> None:
+        """Those of other hosts are these from now on; a worker that is none of them is told so."""
+        for peer in self._parts.links.elsewhere - peers:
+            if peer.startswith("worker/"):
+                self._parts.workers.remove(peer.removeprefix("worker/"))
+        self._parts.links.elsewhere = peers
 
 
 def _checked(path: Path) -> Config:

@@ -96,6 +96,11 @@ class Workers:
             if not self._router.has_jobs(name):
                 self._links.send(f"worker/{name}", Stop())
 
+    def remove(self, name: str) -> None:
+        """The config has a worker of another host no more: what it has now goes to the others."""
+        self._links.send(f"worker/{name}", Stop(refused=f"the config has worker {name} no more"))
+        self.left(name, "worker_lost")
+
     def left(self, name: str, reason: str) -> None:
         """A worker is lost: `reason` for its frames."""
         self._router.worker_left(name, reason, now_ns())

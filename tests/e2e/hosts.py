@@ -15,11 +15,13 @@ TOOLS = ("ip", "iptables", "tc")
 
 @dataclass(frozen=True)
 class Host:
-    """A network namespace with one interface, `eth0`."""
+    """A network namespace with one interface, `eth0`, whose other end is the `port` of a bridge."""
 
     name: str
     namespace: str
     address: str
+    bridge: str
+    port: str
 
     def start(self, command: Sequence[str | Path], errors: Path, **environment: str) -> "subprocess.Popen[str]":
         """A process there; what it says as an error goes into the file `errors`."""
@@ -35,37 +37,63 @@ class Host:
 
     @contextmanager
     def cut_off(self) -> Iterator[None]:
-        """Nothing comes in or goes out, and nobody is told."""
-        with self._losing("-j", "DROP"):
+        """Nothing comes in or goes out, and nobody is told: the interface stays up."""
+        port = ("ip", "-n", self.bridge, "link", "set", self.port)
+        run(*port, "nomaster")
+        try:
             yield
+        finally:
+            run(*port, "master", "br0")
 
     @contextmanager
     def losing(self, share: float) -> Iterator[None]:
         """So many of the packets that come in."""
-        with self._losing("-m", "statistic", "--mode", "random", "--probability", str(share), "-j", "DROP"):
+        rule = ("INPUT", "-j", "DROP", "-m", "statistic", "--mode", "random", "--probability", str(share))
+        self._try("iptables", "-I", *rule, missing="network namespaces here")
+        try:
             yield
+        finally:
+            self.run("iptables", "-D", *rule)
 
     @contextmanager
     def slow(self, rate: str) -> Iterator[None]:
         """What goes out, as `tc` writes it: `10mbit`."""
-        self._run(
-            "tc", "qdisc", "add", "dev", "eth0", "root", "tbf", "rate", rate, "burst", "64kb", "latency", "50ms"
-        )
-        try:
+        with self._queueing("tbf", "rate", rate, "burst", "64kb", "latency", "50ms"):
             yield
-        finally:
-            self._run("tc", "qdisc", "del", "dev", "eth0", "root")
 
     @contextmanager
-    def _losing(self, *rule: str) -> Iterator[None]:
-        self._run("iptables", "-I", "INPUT", "-i", "eth0", *rule)
+    def far(self, delay: str) -> Iterator[None]:
+        """What goes out takes so much longer: `80ms`. The test is skipped where the kernel cannot."""
+        with self._queueing("netem", "delay", delay):
+            yield
+
+    @contextmanager
+    def unplugged(self) -> Iterator[None]:
+        """The interface is down, as of a host without power."""
+        self.run("ip", "link", "set", "eth0", "down")
         try:
             yield
         finally:
-            self._run("iptables", "-D", "INPUT", "-i", "eth0", *rule)
+            self.run("ip", "link", "set", "eth0", "up")
 
-    def _run(self, *command: str) -> None:
-        run("ip", "netns", "exec", self.namespace, *command)
+    def run(self, *command: str | Path, **environment: str) -> str:
+        """What the command prints there."""
+        return run("ip", "netns", "exec", self.namespace, *map(str, command), **environment)
+
+    @contextmanager
+    def _queueing(self, discipline: str, *arguments: str) -> Iterator[None]:
+        queue = ("dev", "eth0", "root")
+        self._try("tc", "qdisc", "add", *queue, discipline, *arguments, missing=f"{discipline} in this kernel")
+        try:
+            yield
+        finally:
+            self.run("tc", "qdisc", "del", *queue)
+
+    def _try(self, *command: str, missing: str) -> None:
+        try:
+            self.run(*command)
+        except subprocess.CalledProcessError as error:
+            pytest.skip(f"no {missing}: {error.stderr.strip()}")
 
 
 @contextmanager
@@ -83,11 +111,11 @@ def hosts(*names: str) -> Iterator[list[Host]]:
 
 @contextmanager
 def _host(name: str, number: int, bridge: str) -> Iterator[Host]:
-    host = Host(name, f"edged-{os.getpid()}-{name}", f"10.77.0.{number}")
+    host = Host(name, f"edged-{os.getpid()}-{name}", f"10.77.0.{number}", bridge, f"to{number}")
     with _namespace(host.namespace):
         here = ("ip", "-n", host.namespace)
-        run(*here, "link", "add", "eth0", "type", "veth", "peer", "name", f"to{number}", "netns", bridge)
-        run("ip", "-n", bridge, "link", "set", f"to{number}", "master", "br0", "up")
+        run(*here, "link", "add", "eth0", "type", "veth", "peer", "name", host.port, "netns", bridge)
+        run("ip", "-n", bridge, "link", "set", host.port, "master", "br0", "up")
         run(*here, "addr", "add", f"{host.address}/24", "dev", "eth0")
         run(*here, "link", "set", "eth0", "up")
         run(*here, "link", "set", "lo", "up")
@@ -104,5 +132,8 @@ def _namespace(name: str) -> Iterator[None]:
         run("ip", "netns", "del", name)
 
 
-def run(*command: str) -> None:
-    subprocess.run(command, check=True, capture_output=True)
+def run(*command: str, **environment: str) -> str:
+    done = subprocess.run(
+        command, check=True, capture_output=True, text=True, timeout=60, env={**os.environ, **environment}
+    )
+    return done.stdout

@@ -23,6 +23,11 @@ def test_cameras_come_go_and_change() -> None:
     assert str(found) == "cameras added: yard; removed: gate; changed: door"
 
 
+def test_a_camera_that_another_host_reads_from_now_on_goes_and_comes() -> None:
+    found = changes(config(), config(cameras={"door": {**DOOR, "host": "gate-pi"}, "gate": DOOR}))
+    assert (found.added, found.removed, found.changed) == (("door",), ("door",), ())
+
+
 def test_settings_that_take_effect_at_once_are_named() -> None:
     after = config(freshness={"max_age_s": 2}, publish={"top": 1})
     found = changes(config(), after)

@@ -1,0 +1,166 @@
+"""One pipeline on several hosts: the same file everywhere, real processes, and what a subscriber sees of them."""
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from edged.keys import new_pair
+from tests.cli.models import SIZE, small_network
+from tests.e2e.daemon import SYNTHETIC, conserves
+from tests.e2e.hosts import Host, hosts
+from tests.e2e.witness import RawSubscriber
+from tests.eventually import eventually
+
+START_S = 60.0  # on a machine that is busy
+MAX_AGE_S = 0.5
+PORT = 5572
+HUB = f"tcp://10.77.0.1:{PORT}"
+EDGED = (sys.executable, "-m", "edged")
+THREE = {"hub": ("run", "--json"), "gate": ("camera", "yard"), "big": ("worker", "0")}
+
+
+def config_in(folder: Path, **sections: Any) -> dict[str, Any]:
+    """A hub, a camera on the host gate and a worker on the host big, changed by `sections`."""
+    return {
+        "node": "test",
+        "cameras": {"yard": {**SYNTHETIC, "host": "gate"}},
+        "model": {"path": "small.onnx"},
+        "workers": [{"device": "numpy", "host": "big"}],
+        "freshness": {"max_age_s": MAX_AGE_S},
+        "link": {"address": HUB},
+        "publish": {"address": f"ipc://{folder}/pub", "replay": f"ipc://{folder}/replay"},
+        "security": {
+            "key": "keys/own.key",
+            "hub": "keys/hub.pub",
+            "allow": [],
+            "cameras": ["keys/gate.pub"],
+            "workers": ["keys/big.pub"],
+        },
+        **sections,
+    }
+
+
+@dataclass
+class Pipeline:
+    """Each host has a folder of its own with the file, the model and its keys."""
+
+    folder: Path
+    hosts: dict[str, Host]
+    seen: RawSubscriber
+    processes: dict[str, "subprocess.Popen[str]"] = field(default_factory=dict)
+    summary: dict[str, Any] = field(default_factory=dict)  # the hub's, after the stop
+
+    def write(self, config: dict[str, Any]) -> None:
+        """Give every host this config."""
+        for name in self.hosts:
+            (self.folder / name / "edged.yaml").write_text(json.dumps(config))
+
+    def start(self, name: str, *verb: str, on: str = "", by: Sequence[str] = EDGED, **environment: str) -> None:
+        """A process of this name on the host of that name, or `on` another. `by`: the program, before the verb."""
+        host = self.hosts[on or name]
+        place = self.folder / host.name
+        config = (place / "edged.yaml",) if verb[0] == "run" else ("--config", place / "edged.yaml")
+        state = {"XDG_STATE_HOME": str(place), "XDG_CACHE_HOME": str(place / "cache")}
+        command = (*by, *verb, *config)
+        self.processes[name] = host.start(command, self.folder / f"{name}.log", **state, **environment)
+
+    def reload(self, config: dict[str, Any]) -> None:
+        """As its user does: the file on the hub's host, then `edged reload`."""
+        self.write(config)
+        file = self.folder / "hub/edged.yaml"
+        self.hosts["hub"].run(*EDGED, "reload", file, XDG_STATE_HOME=str(self.folder / "hub"))
+
+    def kill(self, name: str) -> None:
+        """As a power cut does."""
+        process = self.processes.pop(name)
+        process.kill()
+        process.wait(START_S)
+
+    def ends(self, name: str) -> int:
+        """The exit code of a process that ends by itself."""
+        return self.processes.pop(name).wait(START_S)
+
+    def goes_on(self) -> float:
+        """Seconds until the next prediction."""
+        begin, before = time.monotonic(), len(self.seen.seen)
+        eventually(lambda: len(self.seen.seen) > before, START_S)
+        return time.monotonic() - begin
+
+    def says(self, name: str, words: str) -> bool:
+        """Whether the log of a process has these words, once it has."""
+        return eventually(lambda: words in self.log(name), START_S)
+
+    def log(self, name: str) -> str:
+        """All that processes of this name have said."""
+        return (self.folder / f"{name}.log").read_text()
+
+    def predictions(self) -> list[dict[str, Any]]:
+        """As they were published."""
+        return [json.loads(seen.json) for seen in self.seen.seen]
+
+    def metrics(self) -> str:
+        """The hub's, all of them."""
+        get = "import urllib.request as u; print(u.urlopen('http://127.0.0.1:9464/metrics').read().decode())"
+        return self.hosts["hub"].run(sys.executable, "-c", get)
+
+    def stop(self) -> None:
+        """The hub; the others go on."""
+        hub = self.processes.pop("hub")
+        hub.send_signal(signal.SIGTERM)
+        assert hub.wait(START_S) == 0, self.log("hub")
+        self.summary = json.loads((self.folder / "hub.out").read_text().splitlines()[-1])
+
+    def is_whole(self) -> bool:
+        """Stops it. Nothing was published twice, nothing too old, and no frame is unaccounted for."""
+        seen = self.predictions()
+        numbers = {each["seq"] for each in seen}
+        frames = {(each["camera"], each["frame"], each["captured_at"]) for each in seen}
+        assert len(numbers) == len(frames) == len(seen)
+        assert max(each["seconds"]["total"] + each["clock_error"] for each in seen) <= MAX_AGE_S
+        self.stop()
+        return conserves(self.summary)
+
+
+@contextmanager
+def pipeline(
+    folder: Path, *names: str, config: dict[str, Any] | None = None, side: int = SIZE
+) -> Iterator[Pipeline]:
+    """Hosts of these names, the first is the hub's; nothing is left of what is started there.
+
+    `side`: of the pictures that the model takes, in pixels.
+    """
+    for name in names:
+        (folder / name / "keys").mkdir(parents=True)
+        small_network(folder / name / "small.onnx", size=side)
+        new_pair(folder / name / "keys", name)[0].rename(folder / name / "keys/own.key")
+    for name in names:
+        for other in names:
+            (folder / other / f"keys/{name}.pub").write_text((folder / name / f"keys/{name}.pub").read_text())
+    with hosts(*names) as machines:
+        running = Pipeline(folder, {host.name: host for host in machines}, RawSubscriber(f"ipc://{folder}/pub"))
+        running.write(config or config_in(folder))
+        running.seen.start()
+        try:
+            yield running
+        finally:
+            running.seen.stop()
+            for name in list(running.processes):
+                running.kill(name)
+            assert "Traceback" not in "".join(path.read_text() for path in folder.glob("*.log"))
+
+
+@contextmanager
+def three_hosts(folder: Path, side: int = SIZE, **sections: Any) -> Iterator[Pipeline]:
+    """The hub, the camera's host and the worker's; predictions come."""
+    with pipeline(folder, *THREE, config=config_in(folder, **sections), side=side) as running:
+        for name, verb in THREE.items():
+            running.start(name, *verb)
+        running.goes_on()
+        yield running

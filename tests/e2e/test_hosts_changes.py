@@ -1,0 +1,77 @@
+"""Workers and cameras of other hosts come and go while the hub runs."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.e2e.daemon import SYNTHETIC
+from tests.e2e.pipeline import START_S, Pipeline, config_in, pipeline
+from tests.eventually import eventually
+
+FAST = {"source": "synthetic:digits", "size": [64, 48], "fps": 400, "host": "gate"}  # one worker has always a job
+FIRST = {"device": "numpy", "host": "big", "group": "all"}
+SECOND = {"device": "numpy", "host": "spare", "group": "all"}
+
+
+def config(folder: Path, **sections: Any) -> dict[str, Any]:
+    """Both keys may be there from the start: who is refused without one is tested elsewhere."""
+    whole = config_in(folder, **{"workers": [FIRST], "cameras": {"yard": FAST}, **sections})
+    whole["security"]["workers"].append("keys/spare.pub")
+    return whole
+
+
+@pytest.fixture
+def running(tmp_path: Path) -> Iterator[Pipeline]:
+    with pipeline(tmp_path, "hub", "gate", "big", "spare", config=config(tmp_path)) as running:
+        running.start("hub", "run", "--json")
+        running.start("gate", "camera", "yard")
+        running.start("big", "worker", "0")
+        running.goes_on()
+        yield running
+
+
+def workers_of_the_last(running: Pipeline, count: int) -> set[str]:
+    """Who has made the next predictions."""
+    before = len(running.seen.seen)
+    eventually(lambda: len(running.seen.seen) >= before + count, START_S)
+    return {each["model"]["worker"] for each in running.predictions()[before:]}
+
+
+def test_a_worker_that_is_added_takes_its_share_and_one_that_is_removed_loses_no_frame(running: Pipeline) -> None:
+    folder = running.folder
+    running.reload(config(folder, workers=[FIRST, SECOND]))
+    running.start("spare", "worker", "1")
+    eventually(lambda: workers_of_the_last(running, 50) == {"big-0", "spare-1"}, START_S)
+    running.reload(config(folder))
+    assert running.says("spare", "the config has worker spare-1 no more")
+    running.ends("spare")
+    assert workers_of_the_last(running, 50) == {"big-0"}
+    assert running.is_whole()
+    assert not {"worker_lost", "deadline"} & set(running.summary["dropped"])
+
+
+def test_a_camera_that_is_added_and_removed_is_counted_to_the_last_frame(running: Pipeline) -> None:
+    folder = running.folder
+    both = {"yard": FAST, "door": {**SYNTHETIC, "host": "gate"}}
+    running.reload(config(folder, cameras=both))
+    running.start("door", "camera", "door", on="gate")
+    eventually(lambda: any(each["camera"] == "door" for each in running.predictions()), START_S)
+    running.reload(config(folder))
+    running.ends("door")
+    running.goes_on()
+    assert running.is_whole()
+
+
+def test_a_camera_moves_from_the_hubs_host_to_another_one_and_back(running: Pipeline) -> None:
+    folder = running.folder
+    here = {"yard": {each: value for each, value in FAST.items() if each != "host"}}
+    running.reload(config(folder, cameras=here))
+    running.ends("gate")
+    eventually(lambda: running.predictions()[-1]["clock_error"] == 0, START_S)
+    running.reload(config(folder))
+    running.start("gate", "camera", "yard")
+    eventually(lambda: running.predictions()[-1]["clock_error"] > 0, START_S)
+    running.goes_on()
+    assert running.is_whole()

@@ -1,0 +1,77 @@
+"""Links between hosts that lose, hold up or refuse what they carry, and work again."""
+
+import os
+import time
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.daemon import SYNTHETIC
+from tests.e2e.pipeline import THREE, Pipeline, three_hosts
+
+BACK_S = 2.0  # from the end of a fault to the next prediction
+LOOK_S = 2.0
+ASKED = os.environ.get("EDGED_PARTITIONS", "").split()  # "2 15 60": seconds, of each host; minutes more
+PARTITIONS = [(each, float(long)) for long in ASKED for each in THREE] or [("gate", 2), ("big", 2), ("hub", 5)]
+
+
+def rate(running: Pipeline, fault: AbstractContextManager[None]) -> float:
+    """Predictions a second while there is this fault."""
+    with fault:
+        before = len(running.seen.seen)
+        time.sleep(LOOK_S)
+        return (len(running.seen.seen) - before) / LOOK_S
+
+
+def goes_on_within(running: Pipeline, seconds: float) -> bool:
+    took_s = running.goes_on()
+    print(f"the next prediction came {took_s:.2f} s after the end of the fault")
+    return took_s < seconds
+
+
+@pytest.mark.parametrize(("host", "seconds"), PARTITIONS)
+def test_a_partition_ends_and_predictions_go_on(tmp_path: Path, host: str, seconds: float) -> None:
+    with three_hosts(tmp_path) as running:
+        with running.hosts[host].cut_off():
+            time.sleep(seconds)
+        assert goes_on_within(running, BACK_S)
+        assert running.is_whole()
+
+
+@contextmanager
+def everywhere(running: Pipeline, share: float) -> Iterator[None]:
+    """Each host loses so many of the packets that come in: of each way the same share."""
+    with ExitStack() as stack:
+        for host in running.hosts.values():
+            stack.enter_context(host.losing(share))
+        yield
+
+
+@pytest.mark.parametrize("share", [0.05, 0.2])
+def test_lost_packets_cost_frames_and_nothing_else(tmp_path: Path, share: float) -> None:
+    with three_hosts(tmp_path) as running:
+        seen = rate(running, everywhere(running, share))
+        print(f"{seen:.1f} predictions a second with {share:.0%} of the packets lost")
+        assert seen > 0
+        assert goes_on_within(running, BACK_S)
+        assert running.is_whole()
+
+
+def test_a_link_of_ten_megabits_carries_what_it_can_and_the_newest(tmp_path: Path) -> None:
+    cameras = {"yard": {**SYNTHETIC, "host": "gate", "fps": 60}}
+    with three_hosts(tmp_path, side=120, cameras=cameras) as running:  # 21 megabits a second
+        seen = rate(running, running.hosts["gate"].slow("10mbit"))
+        print(f"{seen:.1f} predictions a second")
+        assert 0 < seen < 35
+        assert goes_on_within(running, BACK_S)
+        assert running.is_whole()
+        assert running.summary["dropped"]["link_full"] > 0
+
+
+def test_a_link_that_takes_a_tenth_of_a_second_is_no_fault(tmp_path: Path) -> None:
+    with three_hosts(tmp_path) as running:
+        assert rate(running, running.hosts["gate"].far("100ms")) > 0
+        assert goes_on_within(running, BACK_S)
+        assert running.is_whole()
