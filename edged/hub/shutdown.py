@@ -16,6 +16,8 @@ from edged.messages import Stop
 PATIENCE = ((0.3, signal.SIGTERM), (1.2, signal.SIGKILL))  # seconds after Stop
 GIVEN_UP_S = 1.7  # a process that hangs in the kernel cannot even be killed
 LAST_WORDS_MS = 30
+LAST_WORDS_S = 0.2  # in all: the cameras of other hosts go on sending
+MESSAGES_A_TURN = 256
 
 log = logging.getLogger("edged.hub")
 
@@ -42,13 +44,15 @@ def stop_children(
         poller.poll(20)
         signals.clear()
         _hear(links, take)
-    while links.wait(LAST_WORDS_MS):  # what was still on its way when they ended
+    ended_ns = now_ns()
+    while seconds_since(ended_ns) < LAST_WORDS_S and links.wait(LAST_WORDS_MS):  # still on their way
         _hear(links, take)
 
 
 def _hear(links: Links, take: Callable[[Received], None]) -> None:
-    while received := links.receive():
-        take(received)
+    for _ in range(MESSAGES_A_TURN):
+        if received := links.receive():
+            take(received)
 
 
 def _send(children: Sequence[Child], number: signal.Signals) -> None:
