@@ -99,7 +99,7 @@ class Metrics:
         )
         self.journal_seconds = histogram(
             "edged_journal_seconds",
-            "Time until a prediction is committed to the journal, before it is published; no stage holds it.",
+            "Time until predictions are committed to the journal, before they are published; no stage holds it.",
         )
         self.journal_errors = counter(
             "edged_journal_errors_total",

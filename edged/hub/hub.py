@@ -67,7 +67,7 @@ class Hub:
         self._service = Service(parts)
         self._first_ready_ns: int | None = None
         self._next_tick_ns = now_ns() + TICK_NS
-        self._supervise_ns = now_ns()
+        self._supervise_ns = self._cameras_ns = now_ns()
 
     def run(self) -> None:
         """Until the end. Raises EdgedError where there is no going on."""
@@ -77,12 +77,15 @@ class Hub:
         while not self._is_over():
             ready = dict(poller.poll(self._wait_ms()))
             drained = self._listen()
+            self._parts.outlet.flush()
             for name in self._parts.workers.assign():
                 self._parts.supervisor.kill_worker(name)  # most likely it is dead already
             self._parts.cameras.grant()
             now = now_ns()
             if drained:  # else an answer may lie in the queue behind what has been read
-                self._kill_who_hangs(now)
+                self._kill_worker_that_hangs(now)
+                if now >= self._cameras_ns:
+                    self._kill_cameras_that_hang(now)
             if self._signals.fileno() in ready or now >= self._supervise_ns:
                 self._supervise(now)
             if now >= self._next_tick_ns:
@@ -166,12 +169,15 @@ class Hub:
         if notice.event == "camera_lost" and notice.camera:
             self._parts.cameras.left(notice.camera)
 
-    def _kill_who_hangs(self, now: int) -> None:
+    def _kill_worker_that_hangs(self, now: int) -> None:
         for assigned in self._parts.router.overdue(now):
             self._parts.router.give_up(assigned.job, "deadline", now)
             self._parts.workers.left(assigned.worker, "worker_lost")
             self._parts.supervisor.kill_worker(assigned.worker, "deadline")
             break  # its other jobs are lost with it
+
+    def _kill_cameras_that_hang(self, now: int) -> None:
+        """When one may have fallen silent, and each second."""
         cameras, supervisor = self._parts.cameras, self._parts.supervisor
         silent = cameras.fallen_silent(now)
         for notice in cameras.silenced(silent):
@@ -180,6 +186,8 @@ class Hub:
         for name in {*stopped, *cameras.hung(now, supervisor.cameras_started_ns)}:
             self._service.camera_hangs(name)
             supervisor.cameras.kill(name)
+        silence_ns = cameras.next_silence_ns()
+        self._cameras_ns = min(now + TICK_NS, now + TICK_NS if silence_ns is None else silence_ns)
 
     def _supervise(self, now: int) -> None:
         """After a signal (a child may have ended), when a child is to be started, and each second to be sure."""
@@ -210,10 +218,9 @@ class Hub:
             self._parts.metrics.count_frames(name, ledger.captured, ledger.dropped, ledger.pending)
 
     def _wait_ms(self) -> int:
-        deadline_ns, silence_ns = self._parts.router.next_deadline_ns(), self._parts.cameras.next_silence_ns()
-        job_ns = self._parts.router.next_job_ns()
-        times = (self._next_tick_ns, deadline_ns, silence_ns, job_ns, self._supervise_ns)
-        first = min(at for at in times if at is not None)
+        first = min(self._next_tick_ns, self._supervise_ns, self._cameras_ns)
+        for at in (self._parts.router.next_deadline_ns(), self._parts.router.next_job_ns()):
+            first = first if at is None else min(first, at)
         return max(0, math.ceil((first - now_ns()) / 1e6))
 
     def _is_over(self) -> bool:

@@ -1,7 +1,7 @@
 """The newest predictions on disk, so that a subscriber can fetch what it has missed."""
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from edged.clock import wall_s
@@ -56,11 +56,11 @@ class Journal:
         self._settings = self._sync.settings = settings
         self._store.set_limits(settings)
 
-    def append(self, seq: int, at: float, json: bytes) -> Reason | None:
-        """Commit a prediction, published at wall time `at`; None, or why it is not kept (yet: `stalled`)."""
-        self.next_seq = seq + 1
-        self._failing = self._writer.write(Row(seq, at, json), self._settings.max_wait_s)
-        self._missed += self._failing is not None
+    def append(self, rows: Sequence[Row]) -> Reason | None:
+        """Commit predictions, all or none; None, or why they are not kept (yet: `stalled`)."""
+        self.next_seq = rows[-1].seq + 1
+        self._failing = self._writer.write(rows, self._settings.max_wait_s)
+        self._missed += len(rows) if self._failing else 0
         return self._failing
 
     def notices(self) -> Iterator[Notice]:

@@ -3,6 +3,7 @@
 import threading
 import time
 from collections import deque
+from collections.abc import Sequence
 
 from edged.errors import ConfigError
 from edged.hub.journal_failure import Reason
@@ -41,18 +42,18 @@ class JournalWriter:
         self._thread = threading.Thread(target=self._run, name="journal", daemon=True)
         self._thread.start()
 
-    def write(self, row: Row, within_s: float) -> Reason | None:
-        """None once the row is in the file, or why it is not: `stalled` where it may still get there.
+    def write(self, rows: Sequence[Row], within_s: float) -> Reason | None:
+        """None once the rows are in the file, or why they are not: `stalled` where they may still get there.
 
-        While an earlier one is not through, nobody waits for a later one; as many are kept as fit the queue.
+        While earlier ones are not through, nobody waits for later ones; as many are kept as fit the queue.
         """
         late = self._handed != self._handled
         if late and len(self._queue) >= QUEUED:
             return "stalled"
-        self._handed = row.seq
-        self._queue.append(row)
+        self._handed = rows[-1].seq
+        self._queue.extend(rows)
         self._call()
-        if late or not self._is_through(row.seq, time.monotonic() + within_s):
+        if late or not self._is_through(self._handed, time.monotonic() + within_s):
             return "stalled"
         return self._outcome
 

@@ -18,19 +18,28 @@ log = logging.getLogger("edged.hub")
 QUEUED = 64  # messages of one peer; frames wait in slots, not here
 PRIVATE, OUTER = "link", "link.address"
 OURS = Bounds(burst=0, a_second=0, lifetime=None, connections=1000)  # this user's; ipc counts no bytes
+READABLE, NOW = int(zmq.POLLIN), int(zmq.NOBLOCK)  # an enum takes a microsecond and more at each use
 OTHERS = Bounds(burst=1 << 32, a_second=1 << 30, lifetime=None, connections=1000)  # frames, of who has a key
 LARGEST_BYTES = 1 << 30  # 16384 × 16384 × 3 is what a config may ask for at most
 
 
 @dataclass(frozen=True, slots=True)
 class Received:
-    """A message from the peer of that name. `roles`: what its key may be; none where there are no keys."""
+    """A message from the peer of that name."""
 
     peer: str
     message: LinkMessage
     payloads: Sequence[zmq.Frame]
-    roles: frozenset[str]
     header: zmq.Frame
+
+    @property
+    def roles(self) -> frozenset[str]:
+        """What the key of the sender is for, as `Zap` has said; none where there are no keys."""
+        try:
+            roles, _, _ = str(self.header.get("User-Id")).partition(" ")
+        except zmq.ZMQError:  # a socket without a guard
+            return frozenset()
+        return frozenset(roles.split(",")) - {""}
 
 
 class Link:
@@ -44,15 +53,12 @@ class Link:
 
     def receive(self) -> Received | None:
         """The next message, or None where there is none now. A peer whose message does not fit is refused."""
-        while True:
-            try:
-                peer, *parts = self.socket.recv_multipart(zmq.NOBLOCK, copy=False)
-            except zmq.Again:
-                return None
+        while int(self.socket.get(zmq.EVENTS)) & READABLE:
+            peer, *parts = self.socket.recv_multipart(NOW, copy=False)
             name = peer.bytes.decode(errors="replace")
             try:
                 header, *payloads = parts
-                return Received(name, decode(header.buffer), payloads, _roles(header), header)
+                return Received(name, decode(header.buffer), payloads, header)
             except ValueError:  # one part alone: no header
                 self.reject(peer)
             except MessageError as error:
@@ -60,6 +66,7 @@ class Link:
                 log.warning("%s is refused, is it another version of edged? %s", shown, error)
                 self.send(name, Stop(refused=str(error)))
                 self.reject(peer)
+        return None
 
     def reject(self, part: zmq.Frame, reason: str = "malformed") -> None:
         """Cut off the peer from which this part of a message came; `reason`: one of `rejections`."""
@@ -69,7 +76,7 @@ class Link:
     def send(self, peer: str, message: LinkMessage, payloads: Sequence[Pixels] = ()) -> bool:
         """Whether the peer is there and has room; nothing is sent to one that is not."""
         try:
-            self.socket.send_multipart([peer.encode(), encode(message), *payloads], zmq.NOBLOCK, copy=False)
+            self.socket.send_multipart([peer.encode(), encode(message), *payloads], NOW, copy=False)
         except (zmq.Again, zmq.ZMQError) as error:
             if error.errno not in {zmq.EAGAIN, zmq.EHOSTUNREACH}:
                 raise
@@ -97,15 +104,6 @@ def outer_door(context: zmq.Context[zmq.Socket[bytes]], address: str, guard: Gua
     """For cameras and workers of other hosts. Raises ConfigError where the address cannot be used."""
     socket = bind(context, zmq.ROUTER, OUTER, address, QUEUED, guard, bounds=OTHERS, largest=LARGEST_BYTES)
     return Link(socket, OUTER, guard)
-
-
-def _roles(header: zmq.Frame) -> frozenset[str]:
-    """What the key of the sender is for, as `Zap` has said."""
-    try:
-        roles, _, _ = str(header.get("User-Id")).partition(" ")
-    except zmq.ZMQError:  # a socket without a guard
-        return frozenset()
-    return frozenset(roles.split(",")) - {""}
 
 
 def protocol_problem(protocol: int) -> str:

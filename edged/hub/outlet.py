@@ -5,6 +5,7 @@ import time
 from functools import cache
 
 from edged.hub.journal import Journal
+from edged.hub.journal_layout import Row
 from edged.hub.notice import Notice
 from edged.hub.prediction import Origin, is_right, predict
 from edged.hub.publisher import Publisher
@@ -12,11 +13,16 @@ from edged.hub.tally import Tally
 from edged.messages import Frame, Prediction, Scores, WorkerHello, to_json
 from edged.metrics import Metrics
 
+COMMIT = 32  # predictions, together at most: none waits long for the others
+
 log = logging.getLogger("edged.hub")
 
 
 class Outlet:
-    """Numbers and publishes. A journal that fails does not stop the stream."""
+    """Numbers and publishes. A journal that fails does not stop the stream.
+
+    Predictions of one turn of the hub's loop share a commit: under load it is what costs most.
+    """
 
     def __init__(self, node: str, publisher: Publisher, journal: Journal, metrics: Metrics, tally: Tally) -> None:
         self._origin = Origin(node, publisher.boot)
@@ -26,20 +32,39 @@ class Outlet:
         self._tally = tally
         self._first_seq = self._next_seq = journal.next_seq
         # a label costs more to look up than to count, and these are counted with each frame
+        self._unsent: list[tuple[Prediction, bytes]] = []
         self._stage_of = cache(metrics.stage.labels)
 
     def publish(self, frame: Frame, place: int, scores: Scores, hello: WorkerHello, answered_ns: int) -> None:
-        """Publish the prediction of `frame`, number `place` of the job that `scores` have answered just now."""
+        """Publish, at the next `flush`, the prediction of `frame`, number `place` of the job answered just now."""
         prediction = predict(
             self._origin, self._next_seq, frame, place, scores=scores, hello=hello, answered_ns=answered_ns
         )
         self._next_seq += 1
-        self._publisher.prediction(frame.camera, self._kept(prediction))
+        self._unsent.append((prediction, to_json(prediction)))
         self._tally.add(prediction)
         self._count(prediction)
+        if len(self._unsent) == COMMIT:
+            self.flush()
+
+    def flush(self) -> None:
+        """Publish what is ready: the journal has it before anybody else, or it says that it has not."""
+        if not self._unsent:
+            return
+        unsent, self._unsent = self._unsent, []
+        start = time.perf_counter()
+        reason = self._journal.append([Row(each.seq, each.published_at, json) for each, json in unsent])
+        if reason:
+            self._metrics.journal_errors.labels(reason).inc(len(unsent))
+        else:
+            self._metrics.journal_seconds.observe(time.perf_counter() - start)
+        for prediction, json in unsent:
+            kept = to_json(prediction.model_copy(update={"journaled": False})) if reason else json
+            self._publisher.prediction(prediction.camera, kept)
 
     def announce(self, notice: Notice) -> None:
-        """Log an event and publish it."""
+        """Log an event and publish it, after what came before it."""
+        self.flush()
         log.log(logging.WARNING if notice.is_bad else logging.INFO, "%s", notice.message)
         self._publisher.event(notice)
 
@@ -54,17 +79,6 @@ class Outlet:
         for notice in self._journal.notices():
             self.announce(notice)
         self._metrics.journal_bytes.set(self._journal.bytes())
-
-    def _kept(self, prediction: Prediction) -> bytes:
-        """Its JSON, which the journal has before anybody else, or which says that it has not."""
-        json = to_json(prediction)
-        start = time.perf_counter()
-        reason = self._journal.append(prediction.seq, prediction.published_at, json)
-        if reason is None:
-            self._metrics.journal_seconds.observe(time.perf_counter() - start)
-            return json
-        self._metrics.journal_errors.labels(reason).inc()
-        return to_json(prediction.model_copy(update={"journaled": False}))
 
     def _count(self, prediction: Prediction) -> None:
         metrics, camera = self._metrics, prediction.camera

@@ -20,6 +20,9 @@ class Vigil:
     def __init__(self) -> None:
         self._heard_ns: dict[str, int] = {}
         self._silent: set[str] = set()
+        self._look_ns: int | None = (
+            None  # before this nobody can have fallen silent: no need to look at all each turn
+        )
         self._patience: dict[str, int] = {}  # how many times STARTING_NS a start may take
 
     def heard(self, name: str, now_ns: int) -> None:
@@ -27,6 +30,8 @@ class Vigil:
         self._heard_ns[name] = now_ns
         self._silent.discard(name)
         self._patience.pop(name, None)
+        if self._look_ns is None:
+            self._look_ns = now_ns + SILENT_NS
 
     def left(self, name: str) -> None:
         """Its process has ended: nothing is expected of it."""
@@ -36,12 +41,12 @@ class Vigil:
 
     def fallen_silent(self, now_ns: int) -> list[str]:
         """The cameras that have said nothing for `SILENT_NS`; each is told once, until it is heard again."""
-        news = [
-            name
-            for name, heard in self._heard_ns.items()
-            if name not in self._silent and now_ns - heard >= SILENT_NS
-        ]
+        if self._look_ns is None or now_ns < self._look_ns:
+            return []
+        speaking = {name: heard for name, heard in self._heard_ns.items() if name not in self._silent}
+        news = [name for name, heard in speaking.items() if now_ns - heard >= SILENT_NS]
         self._silent.update(news)
+        self._look_ns = min((speaking[name] + SILENT_NS for name in speaking.keys() - news), default=None)
         return news
 
     def hung(self, now_ns: int, started_ns: Mapping[str, int]) -> list[str]:
@@ -49,9 +54,8 @@ class Vigil:
         return [name for name, started in started_ns.items() if now_ns >= self._hangs_ns(name, started)]
 
     def next_ns(self) -> int | None:
-        """When `fallen_silent` will next have something to say."""
-        heard = (at for name, at in self._heard_ns.items() if name not in self._silent)
-        return min((at + SILENT_NS for at in heard), default=None)
+        """When `fallen_silent` is to be asked next; it may have nothing to say."""
+        return self._look_ns
 
     def _hangs_ns(self, name: str, started_ns: int) -> int:
         heard_ns = self._heard_ns.get(name, 0)

@@ -12,6 +12,7 @@ from edged.client.stream import Stream
 from edged.clock import wall_s
 from edged.config import Journal as Settings
 from edged.hub.journal import Journal
+from edged.hub.journal_layout import Row
 from edged.hub.journal_reader import JournalReader
 from edged.hub.publisher import Publisher
 from edged.hub.replay import Replay
@@ -44,7 +45,7 @@ class HubEnd:
             self.next_seq += 1
             json = to_json(prediction)
             if kept:
-                assert self._journal.append(prediction.seq, prediction.published_at, json) is None
+                assert self._journal.append([Row(prediction.seq, prediction.published_at, json)]) is None
             if sent:
                 self._publisher.prediction(camera, json)
 

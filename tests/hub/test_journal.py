@@ -13,6 +13,7 @@ import pytest
 from edged.config import Journal as Settings
 from edged.errors import ConfigError
 from edged.hub.journal import Journal
+from edged.hub.journal_layout import Row
 from edged.hub.journal_reader import PAGE_OF_ANSWER, JournalReader
 from edged.hub.journal_writer import TRIM_EVERY
 from tests.eventually import eventually
@@ -34,7 +35,7 @@ def fill(journal: Journal, predictions: int, *, at: float | None = None, size: i
     for _ in range(predictions):
         seq = journal.next_seq
         json = b'{"seq":%d}' % seq + b" " * size
-        assert journal.append(seq, time.time() if at is None else at + seq, json) is None
+        assert journal.append([Row(seq, time.time() if at is None else at + seq, json)]) is None
 
 
 def numbers(path: Path) -> list[int]:

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from edged.hub.journal import Journal
+from edged.hub.journal_layout import Row
 from edged.hub.journal_reader import JournalReader
 from tests.eventually import eventually
 from tests.hub.test_journal import a_journal, fill, numbers
@@ -40,7 +41,7 @@ def events(journal: Journal) -> list[str]:
 
 
 def works_again(journal: Journal) -> bool:
-    return journal.append(journal.next_seq, time.time(), b'{"seq":%d}' % journal.next_seq) is None
+    return journal.append([Row(journal.next_seq, time.time(), b'{"seq":%d}' % journal.next_seq)]) is None
 
 
 def flip(path: Path, offset: int, length: int = 1) -> None:
@@ -66,7 +67,7 @@ def test_a_failing_disk_is_told_once_and_the_journal_works_again_by_itself(path:
     with a_journal(path) as journal:
         fill(journal, 3)
         with no_file_may_grow():
-            reasons = {journal.append(seq, time.time(), b"{}") for seq in range(3, 103)}
+            reasons = {journal.append([Row(seq, time.time(), b"{}")]) for seq in range(3, 103)}
             told = [notice for notice in journal.notices() if notice.event == "journal_fails"]
             assert events(journal) == []
         eventually(lambda: works_again(journal))
