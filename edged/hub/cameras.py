@@ -1,6 +1,7 @@
 """What cameras say, and what they are told."""
 
 from collections.abc import Iterable, Mapping
+from functools import cache
 
 from edged.clock import NANOSECONDS, now_ns, wall_s
 from edged.hub.link import Received, protocol_problem
@@ -32,6 +33,7 @@ class Cameras:
         self._router = router
         self._links = links
         self._metrics = metrics
+        self._last_frame_of = cache(metrics.last_frame.labels)
         self._wanted: Capture | None = None
         self._greeted: dict[str, CameraHello] = {}
         self._vigil = Vigil()
@@ -160,7 +162,7 @@ class Cameras:
         if not (fits and wanted and (frame.width, frame.height) == (wanted.width, wanted.height)):
             self._router.frame_unusable(frame.camera, frame.count)
             return
-        self._metrics.last_frame.labels(frame.camera).set(frame.captured_at)
+        self._last_frame_of(frame.camera).set(frame.captured_at)
         if frame.clock_error_s and frame.captured_ns > now:  # it cannot come before it was captured
             frame = frame.model_copy(update={"captured_ns": now})
         self._router.frame_arrived(Held(frame, received.payloads[0]), now)

@@ -31,9 +31,9 @@ class Outlet:
         self._metrics = metrics
         self._tally = tally
         self._first_seq = self._next_seq = journal.next_seq
-        # a label costs more to look up than to count, and these are counted with each frame
         self._unsent: list[tuple[Prediction, bytes]] = []
-        self._stage_of = cache(metrics.stage.labels)
+        # a label costs more to look up than to count, and these are counted with each frame
+        self._stage_of, self._predictions_of = cache(metrics.stage.labels), cache(metrics.predictions.labels)
 
     def publish(self, frame: Frame, place: int, scores: Scores, hello: WorkerHello, answered_ns: int) -> None:
         """Publish, at the next `flush`, the prediction of `frame`, number `place` of the job answered just now."""
@@ -82,7 +82,7 @@ class Outlet:
 
     def _count(self, prediction: Prediction) -> None:
         metrics, camera = self._metrics, prediction.camera
-        metrics.predictions.labels(camera, prediction.model.name).inc()
+        self._predictions_of(camera, prediction.model.name).inc()
         for stage, seconds in prediction.seconds:
             self._stage_of(camera, stage).observe(seconds)
         if prediction.energy.joules is not None:

@@ -62,6 +62,7 @@ class Router:
 
     def __init__(self, cameras: Iterable[str], *, keep: int, max_age_ns: int, deadline_ns: int) -> None:
         self.cameras = {name: Camera() for name in cameras}
+        self._waiting: dict[str, Camera] = {}  # those whose slots hold frames: most cameras' do not, at most times
         self.in_flight: dict[int, Assigned] = {}
         self.answers = 0  # jobs that workers have answered
         self._workers: dict[str, Capacity] = {}
@@ -96,6 +97,7 @@ class Router:
         camera = self.cameras[held.frame.camera]
         if not camera.ledger.frame(held.frame.count):
             return
+        self._waiting[held.frame.camera] = camera
         superseded = camera.slot.add(held, now_ns, None if camera.waits else self._keep)
         self._drop(superseded, "superseded")
 
@@ -135,7 +137,7 @@ class Router:
     def assign(self, now_ns: int) -> Assigned | None:
         """The next job for the worker with the most credit left, or None where nothing waits or nobody is free."""
         self._drop_stale(now_ns)
-        worker = self._free_worker()
+        worker = self._free_worker() if self._waiting else None
         if worker is None:
             return None
         capacity = self._workers[worker]
@@ -178,6 +180,7 @@ class Router:
             self.dropped(held, reason)
             return
         camera.left_slot(-1)
+        self._waiting[held.frame.camera] = camera
         back = replace(held, lost=reason)
         self._drop(camera.slot.put_back(back, None if camera.waits else self._keep), "superseded")
 
@@ -200,7 +203,7 @@ class Router:
 
     def next_job_ns(self) -> int | None:
         """When `assign` will have something to say though no other frame comes."""
-        worker = self._free_worker()
+        worker = self._free_worker() if self._waiting else None
         return self._gathered_ns(self._workers[worker]) if worker else None
 
     def next_deadline_ns(self) -> int | None:
@@ -213,13 +216,14 @@ class Router:
             for held in assigned.frames:
                 self.dropped(held, reason)
         self.in_flight.clear()
-        for camera in self.cameras.values():
+        for camera in self._waiting.values():
             self._drop(camera.slot.clear(), reason)
+        self._waiting.clear()
 
     @property
     def idle(self) -> bool:
         """Whether nothing waits and nothing is in flight."""
-        return not self.in_flight and not any(len(camera.slot) for camera in self.cameras.values())
+        return not self.in_flight and not self._waiting
 
     def _free_worker(self) -> str | None:
         left = {name: capacity.credit for name, capacity in self._workers.items()}
@@ -234,7 +238,7 @@ class Router:
 
         No frame waits for others until it is half as old as it may be.
         """
-        waiting = [camera.slot for camera in self.cameras.values() if len(camera.slot)]
+        waiting = [camera.slot for camera in self._waiting.values()]
         if not waiting:
             return None
         if sum(map(len, waiting)) >= capacity.batch:
@@ -245,19 +249,20 @@ class Router:
     def _next_frames(self, most: int, now_ns: int) -> tuple[Held, ...]:
         """Frames in the order in which their cameras have waited, one a camera and turn."""
         frames: list[Held] = []
-        while len(frames) < most:
-            waiting = [camera for camera in self.cameras.values() if len(camera.slot)]
-            if not waiting:
-                break
-            first = min(waiting, key=lambda camera: camera.slot.waiting_since_ns)
+        while self._waiting and len(frames) < most:
+            name, first = min(self._waiting.items(), key=lambda each: each[1].slot.waiting_since_ns)
             frames.append(first.slot.take(now_ns + len(frames)))
             first.left_slot(1)
+            if not len(first.slot):
+                del self._waiting[name]
         return tuple(frames)
 
     def _drop_stale(self, now_ns: int) -> None:
-        for camera in self.cameras.values():
+        for name, camera in list(self._waiting.items()):
             if not camera.waits:
                 self._drop(camera.slot.older_than(now_ns - self._max_age_ns), "stale")
+                if not len(camera.slot):
+                    del self._waiting[name]
 
     def _drop(self, frames: Iterable[Held], reason: str) -> None:
         """Frames leave a slot for nowhere. One that waits because its worker was lost was lost with it."""

@@ -1,6 +1,7 @@
 """What workers say, and the jobs that they get."""
 
 from collections.abc import Callable, Collection, Iterable
+from functools import cache
 
 from edged.clock import NANOSECONDS, nanoseconds, now_ns
 from edged.hub.link import Received, protocol_problem
@@ -41,6 +42,8 @@ class Workers:
         self._node = node
         self.top = top  # labels in each prediction
         self._may_publish = may_publish
+        # a label costs more to look up than to count
+        self._age_of, self._job_frames_of = cache(metrics.frame_age.labels), cache(metrics.job_frames.labels)
         for camera in router.cameras:
             metrics.retried.labels(camera).inc(0)
 
@@ -75,11 +78,11 @@ class Workers:
                 self.left(assigned.worker, "worker_lost")
                 unreachable.append(assigned.worker)
                 continue
-            self._metrics.job_frames.labels(assigned.worker).observe(len(assigned.frames))
+            self._job_frames_of(assigned.worker).observe(len(assigned.frames))
             sent_ns = now_ns()
             for held in assigned.frames:
                 age = (sent_ns - held.frame.captured_ns) / NANOSECONDS
-                self._metrics.frame_age.labels(held.frame.camera).observe(max(0.0, age))
+                self._age_of(held.frame.camera).observe(max(0.0, age))
                 if held.lost:
                     self._metrics.retried.labels(held.frame.camera).inc()
         return unreachable
