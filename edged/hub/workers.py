@@ -4,6 +4,7 @@ from collections.abc import Callable, Collection, Iterable
 from functools import cache
 
 from edged.clock import NANOSECONDS, nanoseconds, now_ns
+from edged.hub.host_energy import HostEnergy
 from edged.hub.link import Received, protocol_problem
 from edged.hub.links import Links
 from edged.hub.notice import Notice
@@ -39,7 +40,7 @@ class Workers:
         self._links = links
         self._outlet = outlet
         self._metrics = metrics
-        self._node = node
+        self._energy = HostEnergy(metrics.energy, node)
         self.top = top  # labels in each prediction
         self._may_publish = may_publish
         # a label costs more to look up than to count
@@ -119,6 +120,7 @@ class Workers:
         self.left(name, "worker_lost")  # what it had before its link broke, or before it died, it has no more
         self.first = self.first or hello
         self.hellos[name] = hello
+        self._energy.begins(name, hello.host)
         self._metrics.worker_up.labels(name, hello.device).set(1)
         random = " (random weights: its answers mean nothing)" if hello.model.random_weights else ""
         note = f"; joules: {hello.energy_note}" if hello.energy_note else ""
@@ -146,9 +148,9 @@ class Workers:
             self._links.send(f"worker/{name}", Greet())
         if hello is None or assigned is None:
             return []
-        if self._tells_of_energy(name, hello.host):
-            for rail, joules in scores.rails.items():
-                self._metrics.energy.labels(hello.host or self._node, rail, hello.energy).inc(joules)
+        added = self._energy.told(name, scores.rails, hello.energy)
+        if scores.joules is not None and scores.joules > added:  # the rest was another worker's of that host
+            scores = scores.model_copy(update={"joules": added})
         if not _fits(scores, assigned, hello):
             message = f"worker {name} answered a job with what is no answer to it"
             return self._unanswered(assigned, "device_error", message)
@@ -161,10 +163,6 @@ class Workers:
                 self._outlet.publish(held.frame, place, scores, hello, answered_ns)
                 self._router.predicted(held)
         return []
-
-    def _tells_of_energy(self, name: str, host: str) -> bool:
-        """Every worker of a host reads the same counters: the first one's word counts, once."""
-        return name == next(other for other, hello in self.hellos.items() if hello.host == host)
 
     def _failed(self, name: str, failed: JobFailed) -> list[Notice]:
         assigned = self._router.answered(failed.job, name, now_ns())

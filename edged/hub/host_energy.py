@@ -1,0 +1,52 @@
+"""Joules by host and rail: all workers of a host read the same counters, and each joule counts once."""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import prometheus_client
+
+Rails = Mapping[str, float]
+
+
+@dataclass(slots=True)
+class Teller:
+    """A worker: what its sums have reached, as its host's, and what its host had told before it began."""
+
+    host: str
+    words_before: int
+    reached: dict[str, float] = field(default_factory=dict)
+
+
+class HostEnergy:
+    """Follows each worker's own sums: what goes beyond the highest one of its host is new."""
+
+    def __init__(self, counter: prometheus_client.Counter, node: str) -> None:
+        """`node`: what the hub's own host is called."""
+        self._counter = counter
+        self._node = node
+        self._tellers: dict[str, Teller] = {}
+        self._words: Counter[str] = Counter()  # by host
+        self._total: dict[tuple[str, str], float] = {}  # by host and rail
+
+    def begins(self, worker: str, host: str) -> None:
+        """A worker is there, or there again."""
+        self._tellers[worker] = Teller(host, self._words[host])
+
+    def told(self, worker: str, rails: Rails, method: str) -> float:
+        """The joules that are new, of those that a worker has counted since it was last heard."""
+        teller = self._tellers[worker]
+        new = sum(self._new(teller, rail, joules, method) for rail, joules in rails.items())
+        self._words[teller.host] += 1
+        return new
+
+    def _new(self, teller: Teller, rail: str, joules: float, method: str) -> float:
+        place = (teller.host, rail)
+        before = self._total.get(place, 0.0)
+        # its first word is of a time of which others of its host may have told
+        first = before if self._words[teller.host] == teller.words_before else before - joules
+        reached = teller.reached.get(rail, first) + joules
+        new = max(0.0, reached - before)
+        teller.reached[rail], self._total[place] = reached, before + new
+        self._counter.labels(teller.host or self._node, rail, method).inc(new)
+        return new

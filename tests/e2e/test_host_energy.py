@@ -1,0 +1,65 @@
+"""Two workers on one host read the same counters: its energy is counted once, under its name."""
+
+import threading
+from pathlib import Path
+
+import pytest
+
+from tests.background import in_background
+from tests.e2e.daemon import SYNTHETIC
+from tests.e2e.pipeline import EDGED, START_S, config_in, pipeline
+from tests.energy.sysfs import powercap_zone
+from tests.eventually import eventually
+
+WATTS = 100
+STEP_S = 0.02
+LABELS = '{method="measured",node="big",rail="package-0"}'
+
+
+class Supply:
+    """A power supply of that many watts, as RAPL counts its energy."""
+
+    def __init__(self, root: Path) -> None:
+        self._counter = powercap_zone(root, "intel-rapl:0", "package-0", 0)
+        self.joules = 0.0
+
+    def run(self, stopped: threading.Event) -> None:
+        new = self._counter.with_suffix(".new")
+        while not stopped.wait(STEP_S):
+            self.joules += WATTS * STEP_S
+            new.write_text(f"{round(1e6 * self.joules)}\n")
+            new.replace(self._counter)
+
+
+def seen_by(root: Path) -> tuple[str, ...]:
+    """A program whose /sys/class is the one below `root`: `ip netns exec` gives it mounts of its own."""
+    return ("sh", "-c", f'mount --bind {root}/class /sys/class && exec "$@"', "sh", *EDGED)
+
+
+def test_two_workers_of_a_host_count_its_energy_once(tmp_path: Path) -> None:
+    workers = [{"device": "numpy", "host": "big", "group": "all"}] * 2
+    cameras = {"yard": {**SYNTHETIC, "fps": 200, "size": [64, 48], "host": "gate"}}
+    supply = Supply(tmp_path)
+    config = config_in(tmp_path, workers=workers, cameras=cameras)
+    with in_background(supply.run), pipeline(tmp_path, "hub", "gate", "big", config=config) as running:
+        running.start("hub", "run", "--json")
+        for index in "01":
+            running.start(f"big-{index}", "worker", index, on="big", by=seen_by(tmp_path))
+            assert running.says("hub", f"worker big-{index} is ready")
+
+        def joules() -> float:
+            lines = running.metrics().splitlines()
+            return next((float(line.split()[-1]) for line in lines if f"joules_total{LABELS}" in line), 0.0)
+
+        running.start("gate", "camera", "yard")
+        eventually(
+            lambda: {each["model"]["worker"] for each in running.predictions()} == {"big-0", "big-1"}, START_S
+        )
+        before, begin = joules(), supply.joules
+        eventually(lambda: supply.joules > begin + 2 * WATTS, START_S)
+        counted, spent = joules() - before, supply.joules - begin
+        print(f"{counted:.0f} J counted of {spent:.0f} J")
+        assert counted == pytest.approx(spent, rel=0.25)
+        assert running.is_whole()
+        told = [each["energy"]["joules"] for each in running.predictions()]
+        assert 0 < sum(told) <= supply.joules

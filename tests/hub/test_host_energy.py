@@ -1,0 +1,89 @@
+"""Workers that read the same counters: each joule counts once, and none is invented."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from prometheus_client import CollectorRegistry, Counter
+
+from edged.hub.host_energy import HostEnergy
+
+Told = list[tuple[str, int]]  # worker, and the joules that its host has spent since anybody told
+
+
+class Host:
+    """A rail, and workers that tell what it has counted since each told last."""
+
+    def __init__(self) -> None:
+        self.registry = CollectorRegistry()
+        counter = Counter("joules", "Told", ["node", "rail", "method"], registry=self.registry)
+        self.energy = HostEnergy(counter, "hub")
+        self.spent = 0.0
+        self._at: dict[str, float] = {}
+
+    def begin(self, *workers: str) -> None:
+        for worker in workers:
+            self.energy.begins(worker, "big")
+            self._at[worker] = self.spent
+
+    def tell(self, worker: str) -> float:
+        since, self._at[worker] = self.spent - self._at[worker], self.spent
+        return self.energy.told(worker, {"GPU": since}, "measured")
+
+    @property
+    def counted(self) -> float:
+        labels = {"node": "big", "rail": "GPU", "method": "measured"}
+        return self.registry.get_sample_value("joules_total", labels) or 0.0
+
+
+def test_one_worker_alone_tells_everything_idle_time_too() -> None:
+    host = Host()
+    host.begin("big-0")
+    host.spent = 5
+    assert host.tell("big-0") == 5
+    host.begin("big-0")  # back after its link was away
+    host.spent = 7
+    assert (host.tell("big-0"), host.counted) == (2, 7)
+
+
+def test_of_two_workers_each_gets_what_the_other_has_not_told() -> None:
+    host = Host()
+    host.begin("big-0", "big-1")
+    host.tell("big-0")
+    host.tell("big-1")
+    host.spent = 3
+    assert (host.tell("big-0"), host.tell("big-1")) == (3, 0)
+    host.spent = 4
+    assert (host.tell("big-1"), host.tell("big-0"), host.counted) == (1, 0, 4)
+
+
+def test_one_that_stood_by_and_takes_over_tells_on_from_there() -> None:
+    host = Host()
+    host.begin("big-0", "big-1")
+    for host.spent in (1, 2, 3):
+        host.tell("big-0")
+    host.spent = 4
+    assert (host.tell("big-1"), host.counted) == (0, 3)  # of a time of which big-0 has told most
+    host.spent = 9
+    assert (host.tell("big-1"), host.counted) == (5, 8)
+
+
+@given(st.lists(st.tuples(st.sampled_from(["big-0", "big-1", "big-2"]), st.integers(0, 9)), max_size=40))
+def test_whoever_tells_and_when_no_joule_counts_twice(told: Told) -> None:
+    host = Host()
+    host.begin("big-0", "big-1", "big-2")
+    for worker, joules in told:
+        host.spent += joules
+        host.tell(worker)
+        assert host.counted <= host.spent + 1e-6
+
+
+@given(st.lists(st.tuples(st.sampled_from(["big-0", "big-1"]), st.integers(0, 9)), max_size=40))
+def test_once_all_have_spoken_none_is_missed(told: Told) -> None:
+    host = Host()
+    host.begin("big-0", "big-1")
+    host.tell("big-0")
+    host.tell("big-1")
+    for worker, joules in told:
+        host.spent += joules
+        host.tell(worker)
+    assert host.counted == pytest.approx(host.spent)
