@@ -1,0 +1,62 @@
+"""Who is there for `edged plan-split`, and what is said of those that are not, or do not fit."""
+
+import re
+
+import pytest
+
+from edged.cli.split_team import Team
+from edged.errors import DeviceError, ModelError
+from edged.messages import Job, JobFailed, Measure, Measured, TakePart
+from tests.cli.scripted import MODEL, ScriptedLinks, hello_of
+
+
+def test_what_a_worker_answers_comes_before_it_is_ready_again() -> None:
+    measured = Measured(places=(), overlaps=False)
+    links = ScriptedLinks({"a": lambda message, payloads: [(measured, ()), (hello_of("a"), ())]})
+    team = Team(links, {})
+    team.hellos["a"] = hello_of("a")
+
+    assert team.ask({"a": Measure(frames=1, for_s=0)}) == {"a": measured}
+    assert team.hellos.keys() == {"a"}
+
+
+def test_it_tells_once_for_whom_it_waits() -> None:
+    links, told = ScriptedLinks({}), list[str]()
+    links.says.extend((name, hello_of(name), ()) for name in "ab")
+
+    with pytest.raises(DeviceError, match=r"c: not here within 0.01 s"):
+        Team(links, {}).gather(["a", "b", "c"], 0.01, told.append)
+
+    assert told == ["waiting for a, b, c", "waiting for b, c", "waiting for c"]
+
+
+def test_two_models_are_no_team() -> None:
+    links = ScriptedLinks({})
+    other = MODEL.model_copy(update={"sha256": "f" * 64})
+    links.says.extend([("a", hello_of("a"), ()), ("b", hello_of("b", model=other), ())])
+
+    with pytest.raises(ModelError, match=re.escape("worker b runs m (ffffffffffff), a runs m (000000000000)")):
+        Team(links, {}).gather(["a", "b"], 1.0, lambda text: None)
+
+
+def test_another_version_of_edged_is_told_what_to_do() -> None:
+    links = ScriptedLinks({})
+    links.says.append(("a", hello_of("a", protocol=7), ()))
+
+    with pytest.raises(DeviceError, match="worker a: it speaks protocol 7, this hub 1: install the same edged"):
+        Team(links, {}).gather(["a"], 1.0, lambda text: None)
+
+
+def test_a_job_that_fails_ends_it_with_the_reason() -> None:
+    failed = JobFailed(job=1, reason="device_error", error="the queue is gone")
+    links = ScriptedLinks({"a": lambda message, payloads: [(failed, ())]})
+    team = Team(links, {})
+    team.send("a", Job(job=1, frames=1, top=1, allowed_s=1))
+
+    with pytest.raises(DeviceError, match="worker a could not do a job: the queue is gone"):
+        team.hear(0)
+
+
+def test_a_worker_that_has_gone_is_named() -> None:
+    with pytest.raises(DeviceError, match="worker a cannot be reached any more"):
+        Team(ScriptedLinks({}), {}).send("a", TakePart())

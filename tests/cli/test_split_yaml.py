@@ -1,0 +1,25 @@
+"""The lines that split a network, as the config takes them."""
+
+from edged.cli.split_search import Cost
+from edged.cli.split_ways import Part, Way
+from edged.cli.split_yaml import lines_of
+from edged.config import Camera, Config, Worker
+
+CONFIG = Config(
+    cameras={"demo": Camera(source="synthetic:digits")},
+    workers=(Worker(device="cpu"), Worker(device="Mali", host="big", batch=4), Worker(device="numpy")),
+)
+
+
+def test_the_workers_of_the_segments_come_first_in_their_order_and_the_others_stay_behind() -> None:
+    parts = (Part("big-1", ("big-1",), None, "stage2"), Part("local-0", ("local-0",), "stage2", None))
+    lines = lines_of(CONFIG, Way("split", parts, Cost(1, 2)))
+    assert lines.splitlines() == [
+        "workers:",
+        "  - {device: Mali, host: big, group: big-1, batch: 4}",
+        "  - {device: cpu, group: local-0}",
+        "  - {device: numpy}",
+        "segments:",
+        "  - {until: stage2, workers: big-1}",
+        "  - {workers: local-0}",
+    ]
