@@ -10,7 +10,7 @@ from pathlib import Path
 from edged.cli.numbers import seconds
 from edged.cli.split_hub import in_place_of_the_hub
 from edged.cli.split_report import Report
-from edged.cli.split_session import measure, try_each
+from edged.cli.split_session import measure, slower_now, try_each
 from edged.cli.split_text import as_text
 from edged.cli.split_ways import Ways
 from edged.cli.split_yaml import lines_of
@@ -45,7 +45,8 @@ def run(arguments: argparse.Namespace) -> int:
         split = ways.split()
         each = [*ways.unsplit(), *split]
         tried = try_each(team, each, frames, arguments.for_s, tell) if arguments.tries else {}
-        report = Report(team.hellos, ways, frames, each, tried)
+        slower = slower_now(team, ways.units, frames, arguments.for_s) if arguments.tries else {}
+        report = Report(team.hellos, ways, frames, each, tried, slower)
     lines = lines_of(config, split[0])
     if arguments.json:
         print(json.dumps(report.as_object() | {"config": lines}))

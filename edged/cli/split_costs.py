@@ -1,6 +1,7 @@
 """From what was measured to what a stage costs: the worker's time, and that of the link to it."""
 
 from dataclasses import dataclass
+from statistics import fmean
 
 from edged.cli.split_search import Cost
 from edged.messages import Measured
@@ -47,6 +48,6 @@ class Unit:
     abilities: tuple[Ability, ...]
 
     def cost(self, begin: int, end: int) -> Cost:
-        """Together they do as many jobs a second as each for itself; one job takes what the slowest takes."""
+        """Together they do as many jobs a second as each for itself; a job on its own may come to any of them."""
         each = [ability.cost(begin, end) for ability in self.abilities]
-        return Cost(1 / sum(1 / cost.period_s for cost in each), max(cost.latency_s for cost in each))
+        return Cost(1 / sum(1 / cost.period_s for cost in each), fmean(cost.latency_s for cost in each))

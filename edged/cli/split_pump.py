@@ -1,11 +1,11 @@
 """Frames of noise through a split network: how many a second come out, and how long one takes."""
 
-import statistics
 import time
 from collections import Counter, deque
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import count
+from statistics import fmean
 
 from edged.cli.split_team import ANSWER_S, Team, name_of
 from edged.clock import nanoseconds, now_ns
@@ -46,6 +46,7 @@ class Pump:
         self._credit = {name: team.hellos[name].credit for name in self._stage_of}
         self._waiting: list[deque[Waiting]] = [deque() for _ in stages]
         self._in_hand: Counter[str] = Counter()
+        self._given: Counter[str] = Counter()
         self._begun: dict[int, float] = {}
         self._numbers = count()
 
@@ -67,7 +68,7 @@ class Pump:
         taken: list[float] = []
         while not taken or (len(taken) < LATENCIES and sum(taken) < for_s):
             taken.append(self._next_answer(1))
-        return statistics.median(taken)
+        return fmean(taken)
 
     def _next_answer(self, room: int) -> float:
         """Keep `room` jobs under way until one of them is answered: the seconds that it took."""
@@ -99,13 +100,14 @@ class Pump:
             while self._waiting[place] and (name := self._free(place)) and not self._is_full(place + 1):
                 waiting = self._waiting[place].popleft()
                 self._in_hand[name] += 1
+                self._given[name] += 1
                 job = Job(job=waiting.job, frames=len(self._images), top=1, allowed_s=ALLOWED_S)
                 self._team.send(name, job, waiting.payloads)
 
     def _free(self, place: int) -> str | None:
-        """The worker of a stage with most credit left."""
+        """The worker of a stage with most credit left; of several, the one that has done least."""
         left = {name: self._credit[name] - self._in_hand[name] for name in self._stages[place]}
-        best = max(left, key=lambda name: left[name])
+        best = max(left, key=lambda name: (left[name], -self._given[name]))
         return best if left[best] > 0 else None
 
     def _is_full(self, place: int) -> bool:

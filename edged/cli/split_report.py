@@ -21,13 +21,17 @@ class Figures:
 
 @dataclass(frozen=True)
 class Report:
-    """`frames`: of a job; `ways`: what was looked at; `tried`: what came out, by title, where it was tried."""
+    """`frames`: of a job; `ways`: what was looked at; `tried`: what came out, by title, where it was tried.
+
+    `slower`: how many times as long each worker took in the end, where it was measured again.
+    """
 
     hellos: Mapping[str, WorkerHello]
     measured: Ways
     frames: int
     ways: Sequence[Way]
     tried: Mapping[str, Tried]
+    slower: Mapping[str, float]
 
     @property
     def model(self) -> ModelInfo:
@@ -57,6 +61,7 @@ class Report:
                 }
                 for hello, ability in self.abilities()
             },
+            "slower": dict(self.slower),
             "ways": [self._way_as_object(way) for way in self.ways],
         }
 

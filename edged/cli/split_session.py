@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from edged.cli.split_costs import Ability, Unit
 from edged.cli.split_links import link_speed
 from edged.cli.split_pump import Pump, Tried
-from edged.cli.split_team import Team
+from edged.cli.split_team import ANSWER_S, Team
 from edged.cli.split_ways import Part, Way
 from edged.errors import ModelError
 from edged.messages import Measure, Measured, TakePart
@@ -21,12 +21,25 @@ def measure(team: Team, groups: Mapping[str, Sequence[str]], frames: int, for_s:
     """
     workers = [name for names in groups.values() for name in names]
     tell(f"measuring {', '.join(workers)}")
-    answers = team.ask({name: Measure(frames=frames, for_s=for_s) for name in workers})
-    found = {name: answer for name, answer in answers.items() if isinstance(answer, Measured)}
+    found = _measured(team, workers, frames, for_s)
     _check(found)
     tell("measuring the links")
     abilities = {name: Ability(found[name], link_speed(team, name)) for name in workers}
     return [Unit(group, tuple(names), tuple(abilities[name] for name in names)) for group, names in groups.items()]
+
+
+def slower_now(team: Team, units: Iterable[Unit], frames: int, for_s: float) -> dict[str, float]:
+    """Measure the workers again: how many times as long the whole network takes each."""
+    before = {
+        name: each.measured for unit in units for name, each in zip(unit.workers, unit.abilities, strict=True)
+    }
+    now = _measured(team, before, frames, for_s)
+    return {name: now[name].places[-1].reached_s / before[name].places[-1].reached_s for name in before}
+
+
+def _measured(team: Team, workers: Iterable[str], frames: int, for_s: float) -> dict[str, Measured]:
+    answers = team.ask({name: Measure(frames=frames, for_s=for_s) for name in workers})
+    return {name: answer for name, answer in answers.items() if isinstance(answer, Measured)}
 
 
 def _check(found: Mapping[str, Measured]) -> None:
@@ -53,6 +66,7 @@ def try_each(team: Team, ways: Iterable[Way], frames: int, for_s: float, tell: T
             _take_parts(team, way.parts)
             tried[way.title] = Pump(team, [part.workers for part in way.parts], images).run(for_s)
     except KeyboardInterrupt:
+        team.gather([name for part in own for name in part.workers], ANSWER_S, tell)
         _take_parts(team, own)
         raise
     _take_parts(team, own)

@@ -28,7 +28,7 @@ def test_side_by_side_the_jobs_are_shared_in_proportion() -> None:
     assert (other.title, other.predicted) == ("other alone", Cost(36, 36))
     assert both.parts == (Part("all", ("one", "other")),)
     assert both.predicted.period_s == pytest.approx(9)
-    assert both.predicted.latency_s == 36
+    assert both.predicted.latency_s == 24
 
 
 def test_the_cut_is_where_the_stages_are_even_and_between_names_of_operators() -> None:
