@@ -411,6 +411,11 @@ class Config(Section):
         place = names.index(group) if group in names else None
         return (None, None) if place is None else (cuts[place], cuts[place + 1])
 
+    @property
+    def ends(self) -> dict[str, tuple[str | None, str | None]]:
+        """`ends_of` every worker, by its name."""
+        return {self.worker_name(index): self.ends_of(index) for index in range(len(self.workers))}
+
     def worker_name(self, index: int) -> str:
         """What the worker of this place in the list is called in messages and metrics: `local-0`, `big-1`."""
         return f"{self.workers[index].host or 'local'}-{index}"

@@ -84,6 +84,12 @@ class Metrics:
             ["worker"],
         )
         self.job_frames = histogram("edged_job_frames", "Frames that a job carried.", ["worker"], buckets=FRAMES)
+        self.job_seconds = histogram(
+            "edged_job_seconds", "Time from handing a job to a worker until its answer.", ["worker"]
+        )
+        self.frames_between = gauge(
+            "edged_frames_between", "Frames that wait between two segments of a network for the next one's worker."
+        )
         self.worker_restarts = counter(
             "edged_worker_restarts_total",
             "How often a worker was lost and started again or replaced, and why.",

@@ -11,6 +11,7 @@ from edged.config import Config
 LIVE = (
     "cameras",
     "workers",
+    "segments",
     "freshness",
     "recovery",
     "security.allow",

@@ -3,13 +3,13 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from edged.errors import OUT_OF_MEMORY, DeviceError, DeviceMemoryError, ModelError
+from edged.hub.group import AnySeat, Group
 from edged.hub.loss import Loss
 from edged.hub.notice import Notice
 from edged.hub.remote_seat import RemoteSeat
 from edged.hub.seat import Seat
 
-AnySeat = Seat | RemoteSeat
-Groups = Sequence[Sequence[AnySeat]]
+Groups = Sequence[Group]
 
 
 class Choice:
@@ -23,19 +23,19 @@ class Choice:
         self._start()
 
     @property
-    def serving(self) -> Sequence[AnySeat]:
+    def serving(self) -> Group:
         """The group that serves, or should."""
         return self.groups[self._index]
 
     @property
     def all_seats(self) -> tuple[AnySeat, ...]:
         """Those of the list, and those that leave."""
-        return (*(seat for group in self.groups for seat in group), *self._leaving)
+        return (*(seat for group in self.groups for seat in group.seats), *self._leaving)
 
     @property
     def ready(self) -> frozenset[str]:
         """The workers that are to get jobs."""
-        return frozenset(seat.name for seat in self.serving if seat.ready and not seat.retires)
+        return frozenset(seat.name for seat in self.serving.seats if seat.ready and not seat.retires)
 
     def named(self, name: str) -> AnySeat | None:
         """The seat of the worker with this name."""
@@ -43,18 +43,18 @@ class Choice:
 
     def change(self, groups: Groups, devices: Mapping[str, str]) -> None:
         """Another list of seats. `devices`: of those whose worker has other settings now, by name."""
-        served = self.serving[0]
-        kept = [seat for group in groups for seat in group]
+        served = self.serving.seats[0]
+        kept = [seat for group in groups for seat in group.seats]
         self._leaving = [seat for seat in self.all_seats if seat not in kept and seat.children]
         self.groups = groups
         for seat in self._leaving:
             seat.retire()
-        self._index = next((index for index, group in enumerate(groups) if served in group), 0)
+        self._index = next((index for index, group in enumerate(groups) if served in group.seats), 0)
         for seat in kept:
             if seat.name in devices:
                 seat.change(devices[seat.name])
         for group in groups[: self._index]:
-            for seat in group:
+            for seat in group.seats:
                 if seat.name in devices:
                     seat.start()
         self._start()
@@ -82,28 +82,51 @@ class Choice:
                 yield self._lost(seat, loss)
         self._leaving = [seat for seat in self._leaving if seat.children]
         for group in self.groups[: self._index + 1]:
-            for seat in group:
+            for seat in group.seats:
                 if seat.due_ns is not None and now >= seat.due_ns:
-                    seat.start()
+                    self._try_again(group, seat)
         yield from self._settle()
 
     def _start(self) -> None:
-        for seat in self.serving:
+        for seat in self.serving.seats:
             seat.start()
 
     def _settle(self) -> Iterator[Notice]:
-        """The first group with a worker that is ready serves."""
-        ready = [any(seat.ready for seat in group) for group in self.groups[: self._index + 1]]
-        self._ever_ready = self._ever_ready or any(ready)
-        if not any(ready[:-1]):
-            return
-        self._index = ready.index(True)
-        for group in self.groups[self._index + 1 :]:
-            for seat in group:
+        """The first group that works serves; an earlier one that only needs to be started is."""
+        self._ever_ready = self._ever_ready or any(group.works for group in self.groups[: self._index + 1])
+        for index, group in enumerate(self.groups[: self._index]):
+            if group.works or (group.could_work and any(map(self._is_taken, group.seats))):
+                yield self._switch_back(index)
+                return
+            if group.could_work:
+                group.wake()
+
+    def _switch_back(self, index: int) -> Notice:
+        self._index = index
+        for group in self.groups[index + 1 :]:
+            for seat in group.seats:
                 seat.retire()
-        names = ", ".join(seat.name for seat in self.serving if seat.ready)
-        message = f"device {self.serving[0].device} works again: worker {names} serves"
-        yield Notice("device_retried", message, worker=self.serving[0].name)
+        self.serving.wake()
+        names = ", ".join(seat.name for seat in self.serving.seats if seat.ready or not self.serving.works)
+        devices = " and ".join(dict.fromkeys(seat.device for seat in self.serving.seats))
+        message = f"device {devices} works again: worker {names} serves"
+        return Notice("device_retried", message, worker=self.serving.seats[0].name)
+
+    def _try_again(self, group: Group, seat: AnySeat) -> None:
+        """What keeps a part from its device makes way once all other parts are there (see `_settle`)."""
+        if group.is_split and self._is_taken(seat):
+            seat.rest()
+        else:
+            seat.start()
+
+    def _is_taken(self, seat: AnySeat) -> bool:
+        """Whether a worker that serves in its place keeps it from its device."""
+        if seat in self.serving.seats or not seat.alone or seat.children:
+            return False
+        return any(
+            other.alone and other.children and other.device.lower() == seat.device.lower()
+            for other in self.serving.seats
+        )
 
     def _lost(self, seat: AnySeat, loss: Loss) -> Notice:
         what = f"worker {seat.name} {loss}"
@@ -111,8 +134,8 @@ class Choice:
             return self._retired(seat)
         if loss.code == ModelError.exit_code and not self._ever_ready:
             raise ModelError(f"worker {seat.name} cannot use the model: its message is above")
-        others = [other for other in self.serving if other is not seat and (other.ready or other.warming_up_s)]
-        if seat not in self.serving or (loss.is_final and others):
+        others = [each for each in self.serving.beside(seat) if each.ready or each.warming_up_s]
+        if seat not in self.serving.seats or (loss.is_final and others):
             what += f"; its device {seat.device} is tried again in {seat.give_up():g} s"
         elif loss.is_final and self._index + 1 < len(self.groups):
             return self._fall_back(seat, what, loss.cause)
@@ -124,7 +147,7 @@ class Choice:
 
     def _retired(self, seat: AnySeat) -> Notice:
         seat.rest()
-        if seat in self.serving:
+        if seat in self.serving.seats:
             seat.start()
             message = f"worker {seat.name} has ended, and starts again with other settings"
         else:
@@ -133,9 +156,11 @@ class Choice:
 
     def _fall_back(self, lost: AnySeat, what: str, cause: str) -> Notice:
         lost.give_up()
+        for seat in self.serving.seats:
+            seat.make_way()
         self._index += 1
         self._start()
-        names = ", ".join(f"{seat.name} (device {seat.device})" for seat in self.serving)
+        names = ", ".join(f"{seat.name} (device {seat.device})" for seat in self.serving.seats)
         message = f"{what}: its device {lost.device} is given up, {names} takes over"
         return Notice("fallback", message, worker=lost.name, reason=cause)
 
@@ -143,7 +168,7 @@ class Choice:
         devices = ", ".join(seat.device for seat in self.all_seats)
         kind = DeviceMemoryError if last.code == OUT_OF_MEMORY else DeviceError
         return kind(
-            f"no worker can run ({self.serving[-1].name} was the last of workers: [{devices}]): "
+            f"no worker can run ({self.serving.seats[-1].name} was the last of workers: [{devices}]): "
             "their messages are above; `edged devices` lists what there is"
         )
 

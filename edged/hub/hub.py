@@ -144,9 +144,6 @@ class Hub:
             for returned in self._parts.supervisor.worker_is_ready(notice.worker):
                 self._announce_switch(returned)
             self._choose()
-            self._first_ready_ns = self._first_ready_ns or now_ns()
-            self._parts.cameras.start_capture(self._parts.workers.first.model)
-            self._service.worker_is_ready()
         if notice.event == "camera_ended" and notice.camera:
             self._parts.supervisor.cameras.has_ended(notice.camera)
         if notice.event == "job_failed" and notice.reason == "device_error" and notice.worker:
@@ -202,6 +199,10 @@ class Hub:
 
     def _choose(self) -> None:
         self._parts.workers.choose(self._parts.supervisor.serving, self._parts.supervisor.retiring)
+        if self._parts.supervisor.works and self._parts.workers.first:
+            self._first_ready_ns = self._first_ready_ns or now_ns()
+            self._parts.cameras.start_capture(self._parts.workers.first.model)
+            self._service.worker_is_ready()
 
     def _tick(self, now: int) -> None:
         self._next_tick_ns = max(self._next_tick_ns + TICK_NS, now)

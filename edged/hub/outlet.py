@@ -6,6 +6,7 @@ from functools import cache
 
 from edged.hub.journal import Journal
 from edged.hub.journal_layout import Row
+from edged.hub.leg import Legs
 from edged.hub.notice import Notice
 from edged.hub.prediction import Origin, is_right, predict
 from edged.hub.publisher import Publisher
@@ -35,10 +36,22 @@ class Outlet:
         # a label costs more to look up than to count, and these are counted with each frame
         self._stage_of, self._predictions_of = cache(metrics.stage.labels), cache(metrics.predictions.labels)
 
-    def publish(self, frame: Frame, place: int, scores: Scores, hello: WorkerHello, answered_ns: int) -> None:
-        """Publish, at the next `flush`, the prediction of `frame`, number `place` of the job answered just now."""
+    def publish(
+        self, frame: Frame, place: int, scores: Scores, hello: WorkerHello, answered_ns: int, before: Legs
+    ) -> None:
+        """Publish, at the next `flush`, the prediction of `frame`, number `place` of the job answered just now.
+
+        `before`: who has run the segments of the network before the last one.
+        """
         prediction = predict(
-            self._origin, self._next_seq, frame, place, scores=scores, hello=hello, answered_ns=answered_ns
+            self._origin,
+            self._next_seq,
+            frame,
+            place,
+            scores=scores,
+            hello=hello,
+            answered_ns=answered_ns,
+            before=before,
         )
         self._next_seq += 1
         self._unsent.append((prediction, to_json(prediction)))

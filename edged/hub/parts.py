@@ -14,6 +14,7 @@ from edged.clock import nanoseconds
 from edged.config import Config
 from edged.config_file import save_config
 from edged.errors import ConfigError
+from edged.hub.answers import Answers
 from edged.hub.cameras import Cameras
 from edged.hub.doors import open_guard, open_links
 from edged.hub.guard import Guard
@@ -83,15 +84,14 @@ def open_parts(config: Config, limits: Limits, *, program: Sequence[str], resour
     outlet = Outlet(config.node, publisher, journal, metrics, tally)
     outlet.tell_of_the_journal()
     _say_what_is_open(config, metrics)
-    workers = Workers(
+    answers = Answers(
         router,
-        links,
         outlet,
         metrics,
         node=config.node,
-        top=config.publish.top,
         may_publish=lambda: not limits.are_enough(tally.predictions),
     )
+    workers = Workers(router, links, answers, metrics, top=config.publish.top, ends=config.ends)
     supervisor = Supervisor(config, snapshot, link_address(folder), program)
     cameras = Cameras(router, links, metrics)
     return Parts(router, links, guard, journal, outlet, cameras, workers, supervisor, metrics, tally, snapshot)

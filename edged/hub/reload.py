@@ -57,6 +57,8 @@ class Reload:
         self._parts.workers.top = found.config.publish.top
         self._parts.journal.set_limits(found.config.journal)
         self._parts.supervisor.set_config(found.config)
+        for name in self._parts.workers.set_ends(found.config.ends):
+            self._parts.supervisor.kill_worker(name)
 
     def _meet_other_hosts(self, peers: frozenset[str]) -> None:
         """Those of other hosts are these from now on; a worker that is none of them is told so."""

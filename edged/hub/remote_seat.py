@@ -18,7 +18,9 @@ class RemoteSeat:
     def __init__(self, name: str, device: str, recovery: Recovery) -> None:
         self.name = name
         self.device = device
+        self.alone = False  # whatever its device is, none of ours is the same
         self.retires = False
+        self.rests = False
         self.children: Sequence[Child] = ()
         self.warming_up_s: float | None = None
         self._recovery = recovery
@@ -51,6 +53,9 @@ class RemoteSeat:
 
     def retire(self) -> None:
         """It gets no more jobs, and stays where it is."""
+
+    def make_way(self) -> None:
+        """It stays where it is."""
 
     def rest(self) -> None:
         """It is not needed until it is started again."""

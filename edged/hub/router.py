@@ -1,39 +1,19 @@
-"""Which frame goes to which worker, and what becomes of it: without sockets, clocks or processes."""
+"""Which frame goes to which worker, and what becomes of it: without sockets, clocks or processes.
+
+A worker that runs a part of the network begins or ends at a cut, which has a name. Frames of the slots go to
+workers that begin with the images; what one that ends at a cut gives goes on to those that begin there.
+"""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
-from itertools import count
-from secrets import randbits
+from dataclasses import replace
 
 from edged.clock import nanoseconds
+from edged.hub.between import Between, Passing
+from edged.hub.jobs import Assigned, Capacity, Jobs
 from edged.hub.ledger import Ledger
-from edged.hub.slot import Held, Slot
+from edged.hub.leg import Leg
+from edged.hub.slot import Held, Pixels, Slot
 from edged.messages import CameraCount, CameraHello
-
-
-@dataclass(slots=True, eq=False)
-class Assigned:
-    """A job in a worker's hands, to be answered before `deadline_ns`: `allowed_ns` after its turn has come."""
-
-    job: int
-    worker: str
-    frames: tuple[Held, ...]
-    allowed_ns: int
-    deadline_ns: int
-
-
-@dataclass(frozen=True, slots=True)
-class Capacity:
-    """How many jobs a worker takes at a time, and how many frames each may carry.
-
-    `patience_ns`: it may take so long for a job, however soon the deadline is: it is slow, it does not hang.
-    `gather_ns`: so long a frame may wait for others to go with it.
-    """
-
-    credit: int
-    batch: int
-    patience_ns: int = 0
-    gather_ns: int = 0
 
 
 class Camera:
@@ -57,19 +37,19 @@ class Camera:
 class Router:
     """Slots, credit and deadlines. All times are nanoseconds of one monotonic clock, given by the caller.
 
-    For each camera, after each method: captured = predicted + dropped by reason + waiting + in flight, exactly.
+    For each camera, after each method: captured = predicted + dropped by reason + waiting (in its slot or between
+    two segments) + in flight, exactly.
     """
 
     def __init__(self, cameras: Iterable[str], *, keep: int, max_age_ns: int, deadline_ns: int) -> None:
         self.cameras = {name: Camera() for name in cameras}
         self._waiting: dict[str, Camera] = {}  # those whose slots hold frames: most cameras' do not, at most times
-        self.in_flight: dict[int, Assigned] = {}
+        self.between = Between()
+        self.jobs = Jobs(self.between)
         self.answers = 0  # jobs that workers have answered
-        self._workers: dict[str, Capacity] = {}
         self._keep = keep
         self._max_age_ns = max_age_ns
         self._deadline_ns = deadline_ns
-        self._numbers = count(randbits(48))  # an answer to another hub's job is none to ours
 
     def set_freshness(self, *, keep: int, max_age_ns: int, deadline_ns: int) -> None:
         """From now on; a job that is in flight keeps its deadline."""
@@ -118,37 +98,35 @@ class Router:
 
     def worker_joins(self, worker: str, capacity: Capacity) -> None:
         """A worker is ready for jobs."""
-        self._workers[worker] = capacity
+        self.jobs.workers[worker] = capacity
 
     def worker_retires(self, worker: str) -> None:
         """A worker gets no more jobs; those that it has, it may answer."""
-        self._workers.pop(worker, None)
+        self.jobs.workers.pop(worker, None)
 
     def has_jobs(self, worker: str) -> bool:
         """Whether a worker owes an answer."""
-        return any(assigned.worker == worker for assigned in self.in_flight.values())
+        return any(self.jobs.of(worker))
 
     def worker_left(self, worker: str, reason: str, now_ns: int) -> None:
         """A worker is gone: its jobs will not be answered."""
-        self._workers.pop(worker, None)
-        for job in [job for job, assigned in self.in_flight.items() if assigned.worker == worker]:
-            self.give_up(job, reason, now_ns)
+        self.jobs.workers.pop(worker, None)
+        for assigned in self.jobs.of(worker):
+            self.give_up(assigned.job, reason, now_ns)
 
     def assign(self, now_ns: int) -> Assigned | None:
         """The next job for the worker with the most credit left, or None where nothing waits or nobody is free."""
         self._drop_stale(now_ns)
-        worker = self._free_worker() if self._waiting else None
+        if passed_on := self._next_part(now_ns):
+            return passed_on
+        worker = self.jobs.free_worker() if self._waiting else None
         if worker is None:
             return None
-        capacity = self._workers[worker]
+        capacity = self.jobs.workers[worker]
         gathered_ns = self._gathered_ns(capacity)
         if gathered_ns is None or now_ns < gathered_ns:
             return None
-        frames = self._next_frames(capacity.batch, now_ns)
-        allowed_ns = max(self._deadline_ns, capacity.patience_ns)
-        assigned = Assigned(next(self._numbers), worker, frames, allowed_ns, now_ns + allowed_ns)
-        self.in_flight[assigned.job] = assigned
-        return assigned
+        return self.jobs.hand(worker, self._next_frames(capacity.batch, now_ns), now_ns, self._deadline_ns)
 
     def answered(self, job: int, worker: str, now_ns: int) -> Assigned | None:
         """Take the job from its worker. None for one that was given up: its answer comes too late.
@@ -156,14 +134,13 @@ class Router:
         The caller owes each of its frames a `predicted`, `dropped` or `lost`. The time of the worker's later jobs,
         which have waited for this one, begins now.
         """
-        assigned = self.in_flight.get(job)
-        if assigned is None or assigned.worker != worker:
-            return None
-        self.answers += 1
-        for other in self.in_flight.values():
-            if other.worker == worker and other.job > job:
-                other.deadline_ns = now_ns + other.allowed_ns
-        return self.in_flight.pop(job)
+        assigned = self.jobs.answered(job, worker, now_ns)
+        self.answers += assigned is not None
+        return assigned
+
+    def passed_on(self, assigned: Assigned, features: Pixels, leg: Leg) -> None:
+        """An answered job is to go on behind the cut where its worker ends: `leg` is what that one has done."""
+        self.between.add(Passing(assigned.frames, assigned.until, features, (*assigned.legs, leg)))
 
     def predicted(self, held: Held) -> None:
         """A frame of an answered job is published."""
@@ -186,7 +163,7 @@ class Router:
 
     def give_up(self, job: int, reason: str, now_ns: int) -> None:
         """Nobody waits any more for the answer to a job."""
-        for held in self.in_flight.pop(job).frames:
+        for held in self.jobs.in_flight.pop(job).frames:
             self.lost(held, reason, now_ns)
 
     # ── time ──
@@ -199,23 +176,25 @@ class Router:
 
     def overdue(self, now_ns: int) -> list[Assigned]:
         """The jobs whose worker has passed the deadline."""
-        return [assigned for assigned in self.in_flight.values() if now_ns >= assigned.deadline_ns]
+        return [assigned for assigned in self.jobs.in_flight.values() if now_ns >= assigned.deadline_ns]
 
     def next_job_ns(self) -> int | None:
         """When `assign` will have something to say though no other frame comes."""
-        worker = self._free_worker() if self._waiting else None
-        return self._gathered_ns(self._workers[worker]) if worker else None
+        worker = self.jobs.free_worker() if self._waiting else None
+        return self._gathered_ns(self.jobs.workers[worker]) if worker else None
 
     def next_deadline_ns(self) -> int | None:
         """When `overdue` will first have something to say."""
-        return min((assigned.deadline_ns for assigned in self.in_flight.values()), default=None)
+        return min((assigned.deadline_ns for assigned in self.jobs.in_flight.values()), default=None)
 
     def give_up_all(self, reason: str) -> None:
         """Drop whatever waits or is in flight."""
-        for assigned in self.in_flight.values():
+        for assigned in self.jobs.in_flight.values():
             for held in assigned.frames:
                 self.dropped(held, reason)
-        self.in_flight.clear()
+        self.jobs.in_flight.clear()
+        for held in self.between.take(lambda passing: True):
+            self.dropped(held, reason)
         for camera in self._waiting.values():
             self._drop(camera.slot.clear(), reason)
         self._waiting.clear()
@@ -223,15 +202,17 @@ class Router:
     @property
     def idle(self) -> bool:
         """Whether nothing waits and nothing is in flight."""
-        return not self.in_flight and not self._waiting
+        return not self.jobs.in_flight and not self.between.waiting and not self._waiting
 
-    def _free_worker(self) -> str | None:
-        left = {name: capacity.credit for name, capacity in self._workers.items()}
-        for assigned in self.in_flight.values():
-            if assigned.worker in left:
-                left[assigned.worker] -= 1
-        best = max(left, key=lambda name: left[name], default=None)
-        return best if best is not None and left[best] > 0 else None
+    def _next_part(self, now_ns: int) -> Assigned | None:
+        """The next job for a worker behind a cut. What nobody goes on with may be run by others from the start."""
+        for held in self.between.take(lambda passing: not self.jobs.is_served(passing)):
+            self.lost(held, "worker_lost", now_ns)
+        for passing in self.between.waiting:
+            if worker := self.jobs.free_worker(passing):
+                self.between.remove(passing)
+                return self.jobs.hand(worker, passing.frames, now_ns, self._deadline_ns, passing)
+        return None
 
     def _gathered_ns(self, capacity: Capacity) -> int | None:
         """When the frames that wait are to go, though there are not as many as a job may carry. None: none wait.
@@ -263,6 +244,8 @@ class Router:
                 self._drop(camera.slot.older_than(now_ns - self._max_age_ns), "stale")
                 if not len(camera.slot):
                     del self._waiting[name]
+        for held in self.between.take(lambda each: all(self.is_stale(held, now_ns) for held in each.frames)):
+            self.dropped(held, "stale")
 
     def _drop(self, frames: Iterable[Held], reason: str) -> None:
         """Frames leave a slot for nowhere. One that waits because its worker was lost was lost with it."""

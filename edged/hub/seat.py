@@ -20,10 +20,16 @@ LONGEST_WAIT_S = 3600.0
 class Seat:
     """Off, starting, ready or retiring. It does not know of the others (see `choice`)."""
 
-    def __init__(self, name: str, device: str, recovery: Recovery, new_child: Callable[[], Child]) -> None:
-        """`new_child`: a process of this worker that is not yet started, and due."""
+    def __init__(
+        self, name: str, device: str, recovery: Recovery, new_child: Callable[[], Child], *, alone: bool = True
+    ) -> None:
+        """`new_child`: a process of this worker that is not yet started, and due.
+
+        `alone`: while it has one, nobody else can use the device.
+        """
         self.name = name
         self.device = device
+        self.alone = alone
         self.ready = False
         self.retires = False
         self._recovery = recovery
@@ -48,6 +54,11 @@ class Seat:
         """For how long it has been starting; None where it does not."""
         starting = self._child and self._child.running and not self.ready
         return self._child.age_s if self._child and starting else None
+
+    @property
+    def rests(self) -> bool:
+        """Whether it is off for no other reason than that nobody needs it."""
+        return self._child is None and self._retry_ns is None
 
     @property
     def due_ns(self) -> int | None:
@@ -88,10 +99,12 @@ class Seat:
         """Its worker has other settings: what has become of it by those before counts no more."""
         self.device = device
         self._returned, self._wait_s = False, self._recovery.retry_device_s
-        starts = self.warming_up_s is not None
-        self.retire()
-        if starts:
-            self.kill("")  # it does not listen yet
+        self._stop()
+
+    def make_way(self) -> None:
+        """Another group serves. A device that was given up stays so until its time."""
+        if self._retry_ns is None:
+            self._stop()
 
     def give_up(self) -> float:
         """Its device is tried again after so many seconds, twice as many each time."""
@@ -128,6 +141,12 @@ class Seat:
             return self._loss(None, "stuck")
         self._child.start_if_due(now)
         return None
+
+    def _stop(self) -> None:
+        starts = self.warming_up_s is not None
+        self.retire()
+        if starts:
+            self.kill("")  # it does not listen yet
 
     def _bury_the_stuck(self, now: int) -> None:
         """The device is worth another try as soon as nobody hangs in it any more."""

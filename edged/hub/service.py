@@ -106,7 +106,7 @@ class Service:
     def _worker_sign(self) -> WorkerSign:
         return WorkerSign(
             answered=self._parts.router.answers,
-            ready=bool(self._parts.workers.hellos),
+            ready=self._parts.supervisor.works,
             frames_wait=not self._parts.router.idle,
             heard_ns=self._worker_heard_ns,
         )

@@ -4,11 +4,13 @@ import sys
 from collections.abc import Sequence
 from itertools import groupby
 from pathlib import Path
+from typing import Any
 
 from edged.config import Config
 from edged.hub.camera_processes import CameraProcesses
 from edged.hub.child import Child
-from edged.hub.choice import AnySeat, Choice
+from edged.hub.choice import Choice
+from edged.hub.group import AnySeat, Group
 from edged.hub.notice import Notice
 from edged.hub.remote_seat import RemoteSeat
 from edged.hub.seat import Seat
@@ -34,12 +36,17 @@ class Supervisor:
     @property
     def worker(self) -> str:
         """The name of the worker that serves, or should; the first of its group."""
-        return self._choice.serving[0].name
+        return self._choice.serving.seats[0].name
+
+    @property
+    def works(self) -> bool:
+        """Whether somebody serves: for each part of the network there is a worker that is ready."""
+        return self._choice.serving.works
 
     @property
     def warming_up_s(self) -> float | None:
         """For how long the worker has been starting; None once it is ready."""
-        return self._choice.serving[0].warming_up_s
+        return next((seat.warming_up_s for seat in self._choice.serving.seats if not seat.ready), None)
 
     @property
     def serving(self) -> frozenset[str]:
@@ -76,13 +83,13 @@ class Supervisor:
         before, self._config = self._config, config
         for seat in self._choice.all_seats:
             seat.set_recovery(config.recovery)
-        if (config.workers, config.energy) == (before.workers, before.energy):
+        if _settings(config) == _settings(before):
             return
-        same = config.energy == before.energy
+        was = dict(enumerate(_settings(before)))
         changed = {
-            config.worker_name(index): worker.device
-            for index, worker in enumerate(config.workers)
-            if not (same and before.workers[index : index + 1] == (worker,))
+            config.worker_name(index): config.workers[index].device
+            for index, settings in enumerate(_settings(config))
+            if was.get(index) != settings
         }
         self._choice.change(self._groups({seat.name: seat for seat in self._choice.all_seats}), changed)
 
@@ -95,13 +102,14 @@ class Supervisor:
         """Reap who has ended, start who is due. Raises EdgedError where starting again cannot help."""
         return [*self.cameras.step(now), *self._choice.step(now)]
 
-    def _groups(self, known: dict[str, AnySeat]) -> list[list[AnySeat]]:
-        """Neighbours of the same group serve together."""
-        places = range(len(self._config.workers))
-        runs = groupby(places, lambda index: self._config.workers[index].group or index)
-        return [
-            [known.get(self._config.worker_name(index)) or self._seat(index) for index in run] for _, run in runs
-        ]
+    def _groups(self, known: dict[str, AnySeat]) -> list[Group]:
+        """Neighbours of the same group serve together, and so do the groups of all segments."""
+        workers, names = self._config.workers, [segment.workers for segment in self._config.segments]
+        seats = [known.get(self._config.worker_name(index)) or self._seat(index) for index in range(len(workers))]
+        runs = groupby(range(len(workers)), lambda index: workers[index].group or index)
+        parts = [(key, [seats[index] for index in run]) for key, run in runs]
+        units = groupby(parts, lambda part: "segments" if part[0] in names else id(part))
+        return [Group([part for _, part in unit]) for _, unit in units]
 
     def _seat(self, index: int) -> AnySeat:
         worker, name, recovery = (
@@ -111,7 +119,13 @@ class Supervisor:
         )
         if worker.host:
             return RemoteSeat(name, worker.device, recovery)
-        return Seat(name, worker.device, recovery, lambda: self._child("worker", name, str(index)))
+        alone = worker.threads is None and worker.device.lower() != "numpy"
+        return Seat(name, worker.device, recovery, lambda: self._child("worker", name, str(index)), alone=alone)
 
     def _child(self, verb: str, name: str, argument: str) -> Child:
         return Child(f"{verb}/{name}", (*self._program, verb, argument, *self._where))
+
+
+def _settings(config: Config) -> list[tuple[Any, ...]]:
+    """All that makes a worker another one where it changes, for each."""
+    return [(worker, config.ends_of(index), config.energy) for index, worker in enumerate(config.workers)]

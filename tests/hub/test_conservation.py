@@ -6,7 +6,8 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from edged.hub.router import Assigned, Capacity, Router
+from edged.hub.jobs import Assigned, Capacity
+from edged.hub.router import Router
 from edged.hub.slot import Held
 from tests.hub.frames import CameraEnd, hello_of
 
@@ -139,7 +140,7 @@ class AnyHistory(RuleBasedStateMachine):
         for name, camera in self.router.cameras.items():
             ledger = camera.ledger
             in_flight = sum(
-                held.frame.camera == name for job in self.router.in_flight.values() for held in job.frames
+                held.frame.camera == name for job in self.router.jobs.in_flight.values() for held in job.frames
             )
             assert ledger.pending == len(camera.slot) + in_flight
             assert ledger.captured == self.earlier[name] + self.told[name]
@@ -154,8 +155,8 @@ class AnyHistory(RuleBasedStateMachine):
 
     @invariant()
     def no_worker_has_more_than_its_credit(self) -> None:
-        for name, capacity in self.router._workers.items():
-            jobs = [job for job in self.router.in_flight.values() if job.worker == name]
+        for name, capacity in self.router.jobs.workers.items():
+            jobs = [job for job in self.router.jobs.in_flight.values() if job.worker == name]
             assert len(jobs) <= capacity.credit or name in self.retired
             assert all(1 <= len(job.frames) <= capacity.batch for job in jobs)
 

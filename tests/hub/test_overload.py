@@ -5,7 +5,8 @@ from collections import Counter
 
 import pytest
 
-from edged.hub.router import Assigned, Capacity, Router
+from edged.hub.jobs import Assigned, Capacity
+from edged.hub.router import Router
 from edged.hub.slot import Held
 from tests.hub.frames import CameraEnd, hello_of
 

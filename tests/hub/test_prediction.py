@@ -1,5 +1,6 @@
 import pytest
 
+from edged.hub.leg import Leg
 from edged.hub.prediction import Origin, is_right, predict, stages
 from edged.messages import Frame, ModelInfo, Score, Scores, WorkerHello
 from tests.hub.frames import CameraEnd
@@ -30,7 +31,7 @@ def frame(truth: str | None = None) -> Frame:
 
 
 def test_the_stages_after_the_capture_add_up_to_the_total() -> None:
-    seconds = stages(frame(), SCORES, answered_ns=30 * MILLISECOND, published_ns=32 * MILLISECOND)
+    seconds = stages(frame(), [Leg(HELLO, SCORES)], answered_ns=30 * MILLISECOND, published_ns=32 * MILLISECOND)
     assert seconds.total == pytest.approx(0.027)
     assert seconds.publish == pytest.approx(0.002)
     assert seconds.wait == pytest.approx(0.027 - 0.001 - 0.002 - 0.010 - 0.001 - 0.002)
@@ -38,7 +39,7 @@ def test_the_stages_after_the_capture_add_up_to_the_total() -> None:
 
 def test_a_wait_is_never_negative() -> None:
     quick = SCORES.model_copy(update={"forward_s": 1.0})
-    seconds = stages(frame(), quick, answered_ns=30 * MILLISECOND, published_ns=32 * MILLISECOND)
+    seconds = stages(frame(), [Leg(HELLO, quick)], answered_ns=30 * MILLISECOND, published_ns=32 * MILLISECOND)
     assert seconds.wait == 0.0
     assert seconds.total == pytest.approx(0.001 + 0.002 + 1.0 + 0.001 + 0.002)
 

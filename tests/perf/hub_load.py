@@ -100,7 +100,11 @@ def swarm(load: Load, daemon: Daemon) -> Iterator[None]:
     address, keys = str(daemon.config["link"]["address"]), daemon.folder if load.curve else None
     context = multiprocessing.get_context("spawn")
     processes = [
-        *([context.Process(target=workers, args=(address, load.workers, load.batch, keys), daemon=True)] if load.workers else []),
+        *(
+            [context.Process(target=workers, args=(address, load.workers, load.batch, keys), daemon=True)]
+            if load.workers
+            else []
+        ),
         context.Process(target=cameras, args=(address, load.cameras, load.fps, keys), daemon=True),
     ]
     for process in processes:

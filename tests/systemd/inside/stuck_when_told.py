@@ -3,7 +3,8 @@
 import sys
 
 from edged.cli import run_command_line
-from edged.hub.router import Assigned, Router
+from edged.hub.jobs import Assigned
+from edged.hub.router import Router
 from tests.systemd.inside.unit import STUCK
 
 assign = Router.assign

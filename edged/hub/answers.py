@@ -1,0 +1,96 @@
+"""What becomes of what workers answer: predictions, features for the next segment, or frames that are lost."""
+
+from collections.abc import Callable, Sequence
+from functools import cache
+
+import zmq
+
+from edged.clock import NANOSECONDS, now_ns
+from edged.hub.fit import are_features, are_scores
+from edged.hub.host_energy import HostEnergy
+from edged.hub.jobs import Assigned
+from edged.hub.leg import Leg
+from edged.hub.notice import Notice
+from edged.hub.outlet import Outlet
+from edged.hub.router import Router
+from edged.messages import Features, JobFailed, Scores, WorkerHello
+from edged.metrics import Metrics
+
+
+class Answers:
+    """Takes every job back.
+
+    `may_publish` is asked before each prediction; where it says no, the frame is dropped as `shutdown`.
+    """
+
+    def __init__(
+        self, router: Router, outlet: Outlet, metrics: Metrics, *, node: str, may_publish: Callable[[], bool]
+    ) -> None:
+        self._router = router
+        self._outlet = outlet
+        self._energy = HostEnergy(metrics.energy, node)
+        self._may_publish = may_publish
+        self._told: set[tuple[str, str]] = set()
+        self._seconds_of = cache(metrics.job_seconds.labels)
+
+    def greeted(self, hello: WorkerHello) -> None:
+        """A worker has come."""
+        self._energy.begins(hello.worker, hello.host)
+
+    def left(self, name: str) -> None:
+        """A worker has gone."""
+        self._told = {told for told in self._told if told[0] != name}
+
+    def take(
+        self, hello: WorkerHello, answer: Scores | Features | JobFailed, payloads: Sequence[zmq.Frame]
+    ) -> list[Notice]:
+        """The answer of a worker; nothing comes of one whose job was given up."""
+        answered_ns = now_ns()
+        assigned = self._router.answered(answer.job, hello.worker, answered_ns)
+        if assigned is None:
+            return []
+        if isinstance(answer, JobFailed):
+            message = f"worker {hello.worker} could not do a job: {answer.error}"
+            return self._unanswered(assigned, answer.reason, message)
+        self._seconds_of(hello.worker).observe((answered_ns - assigned.since_ns) / NANOSECONDS)
+        answer = self._with_own_joules(hello, answer)
+        if isinstance(answer, Scores) and are_scores(answer, assigned, hello):
+            self._publish(assigned, answer, hello, answered_ns)
+        elif isinstance(answer, Features) and are_features(payloads, assigned, hello):
+            self._router.passed_on(assigned, payloads[0], Leg(hello, answer))
+        else:
+            message = f"worker {hello.worker} answered a job with what is no answer to it"
+            return self._unanswered(assigned, "device_error", message)
+        return []
+
+    def _publish(self, assigned: Assigned, scores: Scores, hello: WorkerHello, answered_ns: int) -> None:
+        for place, held in enumerate(assigned.frames):
+            if self._router.is_stale(held, now_ns()):
+                self._router.dropped(held, "stale")
+            elif not self._may_publish():
+                self._router.dropped(held, "shutdown")
+            else:
+                self._outlet.publish(held.frame, place, scores, hello, answered_ns, assigned.legs)
+                self._router.predicted(held)
+
+    def _with_own_joules(self, hello: WorkerHello, answer: Scores | Features) -> Scores | Features:
+        """What others of its host have told of is not counted twice."""
+        added = self._energy.told(hello.worker, answer.rails, hello.energy)
+        if answer.joules is not None and answer.joules > added:
+            return answer.model_copy(update={"joules": added})
+        return answer
+
+    def _unanswered(self, assigned: Assigned, reason: str, message: str) -> list[Notice]:
+        """The frames may fare better on a device that works, but a network's answer stays what it is.
+
+        Told once for each reason and start of a worker: it may be each frame.
+        """
+        for held in assigned.frames:
+            if reason == "device_error":
+                self._router.lost(held, reason, now_ns())
+            else:
+                self._router.dropped(held, reason)
+        if (assigned.worker, reason) in self._told:
+            return []
+        self._told.add((assigned.worker, reason))
+        return [Notice("job_failed", message, worker=assigned.worker, reason=reason)]
