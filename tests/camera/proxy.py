@@ -20,6 +20,8 @@ class Proxy:
         self._passes = threading.Event()
         self._passes.set()
         self._sockets: list[socket.socket] = []
+        self._counting = threading.Lock()
+        self.passed = 0  # bytes, both ways
         self.spoil_every = 0  # bytes from the server, of which one gets a flipped bit; 0: none
         threading.Thread(target=self._accept, daemon=True).start()
 
@@ -72,6 +74,8 @@ class Proxy:
                 spoilt = spoils and self.spoil_every and passed > SPARED
                 target.sendall(self._spoilt(data, passed) if spoilt else data)
                 passed += len(data)
+                with self._counting:
+                    self.passed += len(data)
         for end in (source, target):
             with suppress(OSError):
                 end.shutdown(socket.SHUT_RD)  # `close` alone wakes nobody who waits for it
