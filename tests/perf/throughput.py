@@ -6,6 +6,7 @@ is the median of the rounds. Nothing here is a test: how fast a machine is, is n
 """
 
 import argparse
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -22,6 +23,8 @@ from tests.perf.hub_load import Load, heard, swarm
 
 MODEL = {"name": "resnet50", "size": 120}
 WARM_S = 1.0
+TRIES = 3  # before it waits again
+LOOK_S = 1.0
 
 
 @dataclass(frozen=True)
@@ -54,20 +57,28 @@ class Measured:
     others: float
 
 
-def measure(case: Case, folder: Path, seconds: float) -> Measured:
-    """What is published in so many seconds."""
-    with started(case, folder) as daemon, swarm(Load(case.cameras, 0, case.fps), daemon):
-        heard(daemon, WARM_S)
-        busy_s, ours_s = busy(), ours()
-        ages = heard(daemon, seconds)
-        return Measured(sorted(ages), (busy() - busy_s - ours() + ours_s) / seconds)
+def measure(case: Case, folder: Path, seconds: float, most: float) -> Measured:
+    """What is published in so many seconds in which others keep so few processors busy: waits for such a time."""
+    while True:
+        wait_for_quiet(most)
+        with started(case, folder) as daemon, swarm(Load(case.cameras, 0, case.fps), daemon):
+            heard(daemon, WARM_S)
+            for _ in range(TRIES):
+                busy_s, ours_s = busy(), ours()
+                ages = heard(daemon, seconds)
+                others = (busy() - busy_s - ours() + ours_s) / seconds
+                if others <= most:
+                    return Measured(sorted(ages), others)
+                print(f"({case.name}: {len(ages) / seconds:.1f}/s, others {others:.2f})", flush=True)
 
 
-def quiet(case: Case, folder: Path, seconds: float, most: float) -> Measured:
-    """The same, in a moment when others took so much at most."""
-    while (measured := measure(case, folder, seconds)).others > most:
-        print(f"({case.name}: {len(measured.ages) / seconds:.1f}/s, others {measured.others:.2f})", flush=True)
-    return measured
+def wait_for_quiet(most: float) -> None:
+    """Until others keep so few processors busy."""
+    others = most + 1
+    while others > most:
+        busy_s = busy()
+        time.sleep(LOOK_S)
+        others = (busy() - busy_s) / LOOK_S
 
 
 def busy() -> float:
@@ -114,7 +125,7 @@ def main() -> None:
     with TemporaryDirectory() as name:
         for _ in range(options.rounds):
             for case in cases:
-                measured = quiet(case, Path(name), options.seconds, options.others)
+                measured = measure(case, Path(name), options.seconds, options.others)
                 fps[case.name].append(len(measured.ages) / options.seconds)
                 age[case.name].append(1000 * median(measured.ages))
                 print(f"{case.name}: {fps[case.name][-1]:.1f}/s, others {measured.others:.2f}", flush=True)
