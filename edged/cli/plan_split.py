@@ -4,7 +4,6 @@ import argparse
 import functools
 import json
 import sys
-from itertools import groupby
 from pathlib import Path
 
 from edged.cli.numbers import seconds
@@ -17,6 +16,8 @@ from edged.cli.split_yaml import lines_of
 from edged.config import Config
 from edged.config_file import load_config
 from edged.errors import ConfigError
+
+FEWEST, MOST = 2, 6  # units: each order of them is looked at
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -35,28 +36,33 @@ def run(arguments: argparse.Namespace) -> int:
     """Measure, predict, and try where that is asked for."""
     config = load_config(arguments.config).model_copy(update={"segments": ()})
     groups = groups_of(config)
-    if len(groups) < 2:
-        raise ConfigError(f"{arguments.config}: workers: has one worker, or one group alone; a split takes two")
+    if not FEWEST <= len(groups) <= MOST:
+        raise ConfigError(
+            f"{arguments.config}: workers: has {len(groups)} groups (a worker without one is a group); "
+            f"expected {FEWEST} to {MOST}"
+        )
     tell = functools.partial(print, "edged:", file=sys.stderr, flush=True)
-    with in_place_of_the_hub(config) as team:
-        team.gather([name for names in groups.values() for name in names], arguments.wait, tell)
+    with in_place_of_the_hub(config, tell) as team:
+        team.gather([name for names in groups.values() for name in names], arguments.wait)
         frames = min(hello.batch for hello in team.hellos.values())
-        ways = Ways(measure(team, groups, frames, arguments.for_s, tell))
-        split = ways.split()
-        each = [*ways.unsplit(), *split]
-        tried = try_each(team, each, frames, arguments.for_s, tell) if arguments.tries else {}
+        ways = Ways(measure(team, groups, frames, arguments.for_s))
+        each = [*ways.unsplit, *ways.split]
+        tried = try_each(team, each, frames, arguments.for_s) if arguments.tries else {}
         slower = slower_now(team, ways.units, frames, arguments.for_s) if arguments.tries else {}
         report = Report(team.hellos, ways, frames, each, tried, slower)
-    lines = lines_of(config, split[0])
+    best = ways.split[0]
+    lines = lines_of(config, best)
     if arguments.json:
         print(json.dumps(report.as_object() | {"config": lines}))
     else:
-        print(as_text(report), f"# {split[0].title}", lines, sep="\n")
+        print(as_text(report), f"# {best.title}", lines, sep="\n")
     return 0
 
 
 def groups_of(config: Config) -> dict[str, list[str]]:
     """The names of the workers that serve together, by that of their group, or by the only one's own."""
-    places = range(len(config.workers))
-    runs = groupby(places, lambda index: config.workers[index].group or config.worker_name(index))
-    return {str(group): [config.worker_name(index) for index in run] for group, run in runs}
+    groups: dict[str, list[str]] = {}
+    for index, worker in enumerate(config.workers):
+        name = config.worker_name(index)
+        groups.setdefault(worker.group or name, []).append(name)
+    return groups

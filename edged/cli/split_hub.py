@@ -6,7 +6,7 @@ from contextlib import ExitStack, contextmanager
 import zmq
 
 from edged import __version__
-from edged.cli.split_team import Team
+from edged.cli.split_team import Team, Tell
 from edged.config import Config
 from edged.config_file import save_config
 from edged.hub.child import Child
@@ -22,7 +22,7 @@ from edged.paths import journal_path, runtime_directory
 
 
 @contextmanager
-def in_place_of_the_hub(config: Config) -> Iterator[Team]:
+def in_place_of_the_hub(config: Config, tell: Tell) -> Iterator[Team]:
     """The doors are open, and the workers of this host are started; at the end they are stopped.
 
     Raises ConfigError where a hub runs already, or an address cannot be had.
@@ -45,7 +45,7 @@ def in_place_of_the_hub(config: Config) -> Iterator[Team]:
             if worker.host is None
         }
         resources.callback(_stop, children, links)
-        yield Team(links, children)
+        yield Team(links, children, tell, guard)
 
 
 def _stop(children: dict[str, Child], links: Links) -> None:

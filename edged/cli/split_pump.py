@@ -15,7 +15,7 @@ from edged.messages import Features, Job, Scores
 
 ALLOWED_S = 60.0
 LATENCIES = 20  # at most
-WARM_UP = 3  # jobs for each that may be under way
+WARM_UP = 2  # jobs for each that may be under way
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """What `edged plan-split` asks of the workers, one thing after the other."""
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from edged.cli.split_costs import Ability, Unit
 from edged.cli.split_links import link_speed
@@ -11,19 +11,17 @@ from edged.cli.split_ways import Part, Way
 from edged.errors import ModelError
 from edged.messages import Measure, Measured, TakePart
 
-Tell = Callable[[str], None]
 
-
-def measure(team: Team, groups: Mapping[str, Sequence[str]], frames: int, for_s: float, tell: Tell) -> list[Unit]:
+def measure(team: Team, groups: Mapping[str, Sequence[str]], frames: int, for_s: float) -> list[Unit]:
     """Every worker of `groups` at the same time, as they are to work; then the link to each, with nothing else on.
 
     `frames`: of a job. Raises ModelError for a network that cannot be cut.
     """
     workers = [name for names in groups.values() for name in names]
-    tell(f"measuring {', '.join(workers)}")
+    team.tell(f"measuring {', '.join(workers)}")
     found = _measured(team, workers, frames, for_s)
     _check(found)
-    tell("measuring the links")
+    team.tell("measuring the links")
     abilities = {name: Ability(found[name], link_speed(team, name)) for name in workers}
     return [Unit(group, tuple(names), tuple(abilities[name] for name in names)) for group, names in groups.items()]
 
@@ -38,7 +36,7 @@ def slower_now(team: Team, units: Iterable[Unit], frames: int, for_s: float) -> 
 
 
 def _measured(team: Team, workers: Iterable[str], frames: int, for_s: float) -> dict[str, Measured]:
-    answers = team.ask({name: Measure(frames=frames, for_s=for_s) for name in workers})
+    answers = team.ask({name: Measure(frames=frames, for_s=for_s) for name in workers}, for_s)
     return {name: answer for name, answer in answers.items() if isinstance(answer, Measured)}
 
 
@@ -54,7 +52,7 @@ def _check(found: Mapping[str, Measured]) -> None:
         raise ModelError("this network cannot be cut: there is no place in it where a single tensor crosses")
 
 
-def try_each(team: Team, ways: Iterable[Way], frames: int, for_s: float, tell: Tell) -> dict[str, Tried]:
+def try_each(team: Team, ways: Iterable[Way], frames: int, for_s: float) -> dict[str, Tried]:
     """Run noise through each way; by title, what came out. In the end each worker has its own part again."""
     own = [Part("", (name,), *_ends(team, name)) for name in team.hellos]
     model = next(iter(team.hellos.values())).model
@@ -62,11 +60,11 @@ def try_each(team: Team, ways: Iterable[Way], frames: int, for_s: float, tell: T
     tried: dict[str, Tried] = {}
     try:
         for way in ways:
-            tell(f"trying: {way.title}")
+            team.tell(f"trying: {way.title}")
             _take_parts(team, way.parts)
             tried[way.title] = Pump(team, [part.workers for part in way.parts], images).run(for_s)
     except KeyboardInterrupt:
-        team.gather([name for part in own for name in part.workers], ANSWER_S, tell)
+        team.gather([name for part in own for name in part.workers], ANSWER_S)
         _take_parts(team, own)
         raise
     _take_parts(team, own)

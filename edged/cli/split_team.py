@@ -5,10 +5,13 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from edged.clock import nanoseconds, now_ns
 from edged.errors import DeviceError, ModelError
 from edged.hub.child import Child, describe_exit
+from edged.hub.guard import Guard
 from edged.hub.link import Received, protocol_problem
 from edged.hub.links import Links
 from edged.hub.slot import Pixels
 from edged.messages import JobFailed, LinkMessage, WorkerHello
+
+Tell = Callable[[str], None]
 
 LOOK_S = 0.2  # how often whether a child has ended
 ANSWER_S = 120.0  # a device may have to compile
@@ -17,18 +20,22 @@ ANSWER_S = 120.0  # a device may have to compile
 class Team:
     """Who is there, and what they say. Every method raises DeviceError where a worker has ended or fails."""
 
-    def __init__(self, links: Links, children: Mapping[str, Child]) -> None:
-        """`children`: those workers that are processes of this host, by name."""
+    def __init__(
+        self, links: Links, children: Mapping[str, Child], tell: Tell, guard: Guard | None = None
+    ) -> None:
+        """`children`: those workers that are processes of this host, by name; `tell`: a person what goes on."""
         self.hellos: dict[str, WorkerHello] = {}
+        self.tell = tell
         self._links = links
         self._children = children
+        self._guard = guard
 
-    def gather(self, names: Collection[str], within_s: float, tell: Callable[[str], None]) -> None:
-        """Wait until all of these have said hello; `tell` is told for whom."""
+    def gather(self, names: Collection[str], within_s: float) -> None:
+        """Wait until all of these have said hello."""
         deadline_ns, told = now_ns() + nanoseconds(within_s), ""
         while missing := ", ".join(name for name in names if name not in self.hellos):
             if missing != told:
-                tell(f"waiting for {missing}")
+                self.tell(f"waiting for {missing}")
             told = missing
             if self.hear(deadline_ns) is None:
                 raise DeviceError(
@@ -36,17 +43,17 @@ class Team:
                     "host, or wait longer (--wait SECONDS)"
                 )
 
-    def ask(self, requests: Mapping[str, LinkMessage]) -> dict[str, LinkMessage]:
-        """Tell each what to do, and wait until all are ready again; what they have answered, by name."""
+    def ask(self, requests: Mapping[str, LinkMessage], for_s: float = 0.0) -> dict[str, LinkMessage]:
+        """Tell each what to do, which takes it `for_s`, and wait until all are ready again: their answers."""
         for name, request in requests.items():
             del self.hellos[name]
             self.send(name, request)
         answers: dict[str, LinkMessage] = {}
-        deadline_ns = now_ns() + nanoseconds(ANSWER_S)
+        deadline_ns = now_ns() + nanoseconds(for_s + ANSWER_S)
         while missing := [name for name in requests if name not in self.hellos]:
             received = self.hear(deadline_ns)
             if received is None:
-                raise DeviceError(f"worker {', '.join(missing)} does not answer within {ANSWER_S:g} s")
+                raise DeviceError(f"worker {', '.join(missing)} does not answer within {for_s + ANSWER_S:g} s")
             if not isinstance(received.message, WorkerHello):
                 answers[name_of(received)] = received.message
         return answers
@@ -68,7 +75,7 @@ class Team:
                         raise DeviceError(f"worker {name_of(received)} could not do a job: {failed.error}")
                 if received.peer.startswith("worker/"):
                     return received
-            self._look_after_children()
+            self._look_around()
             left_s = (until_ns - now_ns()) * 1e-9
             if left_s <= 0:
                 return None
@@ -85,11 +92,14 @@ class Team:
                 )
         self.hellos[name] = hello
 
-    def _look_after_children(self) -> None:
+    def _look_around(self) -> None:
+        """At the children, and at who was turned away."""
         for name, child in self._children.items():
             child.start_if_due(now_ns())
             if (code := child.exit_code()) is not None:
                 raise DeviceError(f"worker {name} {describe_exit(code)}: its message is above")
+        for notice in self._guard.notices(now_ns()) if self._guard else ():
+            self.tell(notice.message)
 
 
 def name_of(received: Received) -> str:

@@ -76,6 +76,6 @@ def _advice(report: Report) -> Iterator[str]:
     for worker, times in report.slower.items():
         if not 1 / BUSY < times < BUSY:
             yield f"{worker} took {times:.2f} times as long in the end: something else uses its device, at times"
-    together, split = report.measured.unsplit()[-1], report.measured.split()[0]
+    together, split = report.measured.unsplit[-1], report.measured.split[0]
     if together.predicted.period_s <= split.predicted.period_s:
         yield "Unsplit and side by side (all in one group, no segments), these workers answer more frames."

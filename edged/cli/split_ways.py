@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import permutations
 
 from edged.cli.split_costs import Unit
@@ -35,7 +36,9 @@ class Ways:
         self.units = tuple(units)
         self.places: tuple[Place, ...] = units[0].abilities[0].measured.places
         self._last = len(self.places) - 1
+        self._costs: dict[Stage, Cost] = {}
 
+    @cached_property
     def unsplit(self) -> list[Way]:
         """Each unit alone with the whole network, and all of them side by side."""
         alone = [self._whole(f"{unit.name} alone", unit) for unit in self.units]
@@ -43,6 +46,7 @@ class Ways:
         abilities = tuple(ability for unit in self.units for ability in unit.abilities)
         return [*alone, self._whole("side by side, unsplit", Unit("all", workers, abilities))]
 
+    @cached_property
     def split(self) -> list[Way]:
         """The best for throughput, and for latency where that is another one."""
         units, last = len(self.units), self._last
@@ -60,7 +64,9 @@ class Ways:
         return min((total(split, self._cost) for split in splits), key=lambda cost: cost.period_s)
 
     def _cost(self, stage: Stage) -> Cost:
-        return self.units[stage.unit].cost(stage.begin, stage.end)
+        if stage not in self._costs:
+            self._costs[stage] = self.units[stage.unit].cost(stage.begin, stage.end)
+        return self._costs[stage]
 
     def _whole(self, title: str, unit: Unit) -> Way:
         return Way(title, (Part(unit.name, unit.workers),), unit.cost(0, self._last))

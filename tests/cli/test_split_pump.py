@@ -27,7 +27,7 @@ def gives_scores(message: LinkMessage, payloads: Sequence[Pixels]) -> list[Says]
 
 def pumped(front: Sequence[str], back: Sequence[str], credit: int = 2) -> ScriptedLinks:
     links = ScriptedLinks({**dict.fromkeys(front, gives_features), **dict.fromkeys(back, gives_scores)})
-    team = Team(links, {})
+    team = Team(links, {}, print)
     team.hellos.update({name: hello_of(name, credit) for name in (*front, *back)})
     Pump(team, [front, back], IMAGES).run(for_s=0.0)
     return links
@@ -60,7 +60,7 @@ def test_nobody_is_given_more_than_its_credit() -> None:
             return received
 
     links = Counting({"a": gives_features, "b": gives_scores})
-    team = Team(links, {})
+    team = Team(links, {}, print)
     team.hellos.update({name: hello_of(name) for name in "ab"})
     Pump(team, [["a"], ["b"]], IMAGES).run(for_s=0.0)
     assert held == {"worker/a": 0, "worker/b": 0}

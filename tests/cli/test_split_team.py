@@ -13,7 +13,7 @@ from tests.cli.scripted import MODEL, ScriptedLinks, hello_of
 def test_what_a_worker_answers_comes_before_it_is_ready_again() -> None:
     measured = Measured(places=(), overlaps=False)
     links = ScriptedLinks({"a": lambda message, payloads: [(measured, ()), (hello_of("a"), ())]})
-    team = Team(links, {})
+    team = Team(links, {}, print)
     team.hellos["a"] = hello_of("a")
 
     assert team.ask({"a": Measure(frames=1, for_s=0)}) == {"a": measured}
@@ -25,7 +25,7 @@ def test_it_tells_once_for_whom_it_waits() -> None:
     links.says.extend((name, hello_of(name), ()) for name in "ab")
 
     with pytest.raises(DeviceError, match=r"c: not here within 0.01 s"):
-        Team(links, {}).gather(["a", "b", "c"], 0.01, told.append)
+        Team(links, {}, told.append).gather(["a", "b", "c"], 0.01)
 
     assert told == ["waiting for a, b, c", "waiting for b, c", "waiting for c"]
 
@@ -36,7 +36,7 @@ def test_two_models_are_no_team() -> None:
     links.says.extend([("a", hello_of("a"), ()), ("b", hello_of("b", model=other), ())])
 
     with pytest.raises(ModelError, match=re.escape("worker b runs m (ffffffffffff), a runs m (000000000000)")):
-        Team(links, {}).gather(["a", "b"], 1.0, lambda text: None)
+        Team(links, {}, print).gather(["a", "b"], 1.0)
 
 
 def test_another_version_of_edged_is_told_what_to_do() -> None:
@@ -44,13 +44,13 @@ def test_another_version_of_edged_is_told_what_to_do() -> None:
     links.says.append(("a", hello_of("a", protocol=7), ()))
 
     with pytest.raises(DeviceError, match="worker a: it speaks protocol 7, this hub 1: install the same edged"):
-        Team(links, {}).gather(["a"], 1.0, lambda text: None)
+        Team(links, {}, print).gather(["a"], 1.0)
 
 
 def test_a_job_that_fails_ends_it_with_the_reason() -> None:
     failed = JobFailed(job=1, reason="device_error", error="the queue is gone")
     links = ScriptedLinks({"a": lambda message, payloads: [(failed, ())]})
-    team = Team(links, {})
+    team = Team(links, {}, print)
     team.send("a", Job(job=1, frames=1, top=1, allowed_s=1))
 
     with pytest.raises(DeviceError, match="worker a could not do a job: the queue is gone"):
@@ -59,4 +59,4 @@ def test_a_job_that_fails_ends_it_with_the_reason() -> None:
 
 def test_a_worker_that_has_gone_is_named() -> None:
     with pytest.raises(DeviceError, match="worker a cannot be reached any more"):
-        Team(ScriptedLinks({}), {}).send("a", TakePart())
+        Team(ScriptedLinks({}), {}, print).send("a", TakePart())

@@ -23,7 +23,7 @@ def unit(name: str, link: LinkSpeed = FREE, times: float = 1.0) -> Unit:
 
 
 def test_side_by_side_the_jobs_are_shared_in_proportion() -> None:
-    one, other, both = Ways([unit("one"), unit("other", times=3)]).unsplit()
+    one, other, both = Ways([unit("one"), unit("other", times=3)]).unsplit
     assert (one.title, one.predicted) == ("one alone", Cost(12, 12))
     assert (other.title, other.predicted) == ("other alone", Cost(36, 36))
     assert both.parts == (Part("all", ("one", "other")),)
@@ -32,20 +32,20 @@ def test_side_by_side_the_jobs_are_shared_in_proportion() -> None:
 
 
 def test_the_cut_is_where_the_stages_are_even_and_between_names_of_operators() -> None:
-    (best,) = Ways([unit("one"), unit("other")]).split()
+    (best,) = Ways([unit("one"), unit("other")]).split
     assert best.title == "split, best throughput and latency"
     assert best.parts == (Part("one", ("one",), None, "a"), Part("other", ("other",), "a", None))
     assert best.predicted == Cost(8, 12)
 
 
 def test_a_slow_link_moves_the_cut_to_where_less_crosses() -> None:
-    quick, *_ = Ways([unit("one", SLOW), unit("other", SLOW)]).split()
+    quick, *_ = Ways([unit("one", SLOW), unit("other", SLOW)]).split
     assert quick.parts[0].end == "b"
     assert quick.predicted.period_s == 10
 
 
 def test_the_best_latency_may_want_another_cut() -> None:
-    quick, soon = Ways([unit("one"), unit("other", times=2)]).split()
+    quick, soon = Ways([unit("one"), unit("other", times=2)]).split
     assert (quick.title, soon.title) == ("split, best throughput", "split, best latency")
     assert quick.predicted == Cost(8, 16)
     assert soon.predicted == Cost(10, 14)

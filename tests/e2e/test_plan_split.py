@@ -76,7 +76,7 @@ def test_a_worker_that_is_not_there_is_named(tmp_path: Path) -> None:
 def test_a_single_worker_is_no_team(tmp_path: Path) -> None:
     done = edged("plan-split", "--config", config_of(tmp_path, {"device": "numpy"}))
     assert done.returncode == 2
-    assert "has one worker" in done.stderr
+    assert "has 1 groups" in done.stderr
 
 
 def test_beside_a_hub_that_runs_it_says_so(tmp_path: Path) -> None:
