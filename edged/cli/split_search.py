@@ -1,7 +1,7 @@
 """Where to cut a network: every order of the workers and every place, by dynamic programming.
 
-A pipeline is as quick as its slowest stage, and a frame takes what all stages take together. That is how PipeDream
-divides a network too (Harlap et al., 2018, https://arxiv.org/abs/1806.03377, section 3.2).
+A pipeline is as quick as its slowest stage, and a frame takes what all stages take together. PipeDream partitions
+networks so (Harlap et al., 2018, https://arxiv.org/abs/1806.03377).
 """
 
 from collections.abc import Callable
