@@ -1,7 +1,6 @@
 """What cameras say, and what they are told."""
 
 from collections.abc import Iterable, Mapping
-from functools import cache
 
 from edged.clock import NANOSECONDS, now_ns, wall_s
 from edged.hub.link import Received, protocol_problem
@@ -33,7 +32,7 @@ class Cameras:
         self._router = router
         self._links = links
         self._metrics = metrics
-        self._last_frame_of = cache(metrics.last_frame.labels)
+        self._captured_at: dict[str, float] = {}  # the newest frame of each, in seconds since 1970
         self._wanted: Capture | None = None
         self._greeted: dict[str, CameraHello] = {}
         self._vigil = Vigil()
@@ -127,6 +126,11 @@ class Cameras:
         """When `fallen_silent` may have something to say."""
         return self._vigil.next_ns()
 
+    def count(self) -> None:
+        """Bring the metrics of the newest frames up to date."""
+        for name, at in self._captured_at.items():
+            self._metrics.last_frame.labels(name).set(at)
+
     def is_up(self, name: str) -> bool:
         """Whether it gives frames, by its own last word."""
         report = self._reports.get(name)
@@ -162,7 +166,7 @@ class Cameras:
         if not (fits and wanted and (frame.width, frame.height) == (wanted.width, wanted.height)):
             self._router.frame_unusable(frame.camera, frame.count)
             return
-        self._last_frame_of(frame.camera).set(frame.captured_at)
+        self._captured_at[frame.camera] = frame.captured_at
         if frame.clock_error_s and frame.captured_ns > now:  # it cannot come before it was captured
             frame = frame.model_copy(update={"captured_ns": now})
         self._router.frame_arrived(Held(frame, received.payloads[0]), now)

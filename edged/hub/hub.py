@@ -217,6 +217,7 @@ class Hub:
         for name, camera in self._parts.router.cameras.items():
             ledger = camera.ledger
             self._parts.metrics.count_frames(name, ledger.captured, ledger.dropped, ledger.pending)
+        self._parts.cameras.count()
 
     def _wait_ms(self) -> int:
         first = min(self._next_tick_ns, self._supervise_ns, self._cameras_ns)

@@ -9,6 +9,7 @@ import zmq
 from edged.errors import MessageError
 from edged.hub.connection import Bounds
 from edged.hub.guard import Guard
+from edged.hub.multipart import receive_parts, send_parts
 from edged.hub.slot import Pixels
 from edged.hub.sockets import bind
 from edged.messages import SCHEMA, LinkMessage, Stop, decode, encode
@@ -18,7 +19,6 @@ log = logging.getLogger("edged.hub")
 QUEUED = 64  # messages of one peer; frames wait in slots, not here
 PRIVATE, OUTER = "link", "link.address"
 OURS = Bounds(burst=0, a_second=0, lifetime=None, connections=1000)  # this user's; ipc counts no bytes
-READABLE, NOW = int(zmq.POLLIN), int(zmq.NOBLOCK)  # an enum takes a microsecond and more at each use
 OTHERS = Bounds(burst=1 << 32, a_second=1 << 30, lifetime=None, connections=1000)  # frames, of who has a key
 LARGEST_BYTES = 1 << 30  # 16384 × 16384 × 3 is what a config may ask for at most
 
@@ -53,8 +53,8 @@ class Link:
 
     def receive(self) -> Received | None:
         """The next message, or None where there is none now. A peer whose message does not fit is refused."""
-        while int(self.socket.get(zmq.EVENTS)) & READABLE:
-            peer, *parts = self.socket.recv_multipart(NOW, copy=False)
+        while received := receive_parts(self.socket):
+            peer, *parts = received
             name = peer.bytes.decode(errors="replace")
             try:
                 header, *payloads = parts
@@ -76,7 +76,7 @@ class Link:
     def send(self, peer: str, message: LinkMessage, payloads: Sequence[Pixels] = ()) -> bool:
         """Whether the peer is there and has room; nothing is sent to one that is not."""
         try:
-            self.socket.send_multipart([peer.encode(), encode(message), *payloads], NOW, copy=False)
+            send_parts(self.socket, [peer.encode(), encode(message), *payloads])
         except (zmq.Again, zmq.ZMQError) as error:
             if error.errno not in {zmq.EAGAIN, zmq.EHOSTUNREACH}:
                 raise

@@ -7,6 +7,7 @@ import zmq
 
 from edged.clock import wall_s
 from edged.hub.guard import Guard
+from edged.hub.multipart import send_parts
 from edged.hub.notice import Notice
 from edged.hub.sockets import SUBSCRIBER, bind
 from edged.messages import Event, Status, to_json, topic
@@ -62,4 +63,4 @@ class Publisher:
         self._send(None, "status", to_json(status))
 
     def _send(self, camera: str | None, what: Literal["prediction", "event", "status"], json: bytes) -> None:
-        self._socket.send_multipart([topic(self._node, camera, what).encode(), json])
+        send_parts(self._socket, [topic(self._node, camera, what).encode(), json])
