@@ -6,7 +6,6 @@ is the median of the rounds. Nothing here is a test: how fast a machine is, is n
 """
 
 import argparse
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -15,16 +14,13 @@ from statistics import median
 from tempfile import TemporaryDirectory
 from typing import Any
 
-import psutil
-
 from tests.e2e.daemon import Daemon, run_edged
 from tests.eventually import free_port
 from tests.perf.hub_load import Load, heard, swarm
+from tests.perf.quiet import undisturbed, wait_for_quiet
 
 MODEL = {"name": "resnet50", "size": 120}
 WARM_S = 1.0
-TRIES = 3  # before it waits again
-LOOK_S = 1.0
 
 
 @dataclass(frozen=True)
@@ -49,49 +45,15 @@ def batch_cases(batches: list[int], max_wait_s: float) -> list[Case]:
     ]
 
 
-@dataclass(frozen=True)
-class Measured:
-    """`ages`: of what was published, in seconds, sorted; `others`: processors that others kept busy meanwhile."""
-
-    ages: list[float]
-    others: float
-
-
-def measure(case: Case, folder: Path, seconds: float, most: float) -> Measured:
-    """What is published in so many seconds in which others keep so few processors busy: waits for such a time."""
-    while True:
+def measure(case: Case, folder: Path, seconds: float, most: float) -> list[float]:
+    """The ages of what is published in so many seconds, in which others keep so few processors busy."""
+    ages: list[float] | None = None
+    while ages is None:
         wait_for_quiet(most)
         with started(case, folder) as daemon, swarm(Load(case.cameras, 0, case.fps), daemon):
             heard(daemon, WARM_S)
-            for _ in range(TRIES):
-                busy_s, ours_s = busy(), ours()
-                ages = heard(daemon, seconds)
-                others = (busy() - busy_s - ours() + ours_s) / seconds
-                if others <= most:
-                    return Measured(sorted(ages), others)
-                print(f"({case.name}: {len(ages) / seconds:.1f}/s, others {others:.2f})", flush=True)
-
-
-def wait_for_quiet(most: float) -> None:
-    """Until others keep so few processors busy."""
-    others = most + 1
-    while others > most:
-        busy_s = busy()
-        time.sleep(LOOK_S)
-        others = (busy() - busy_s) / LOOK_S
-
-
-def busy() -> float:
-    """Seconds that this machine's processors have worked."""
-    times = psutil.cpu_times()
-    return float(times.user + times.nice + times.system + times.irq + times.softirq + times.steal)
-
-
-def ours() -> float:
-    """Those of this process and all that it has started and that still run."""
-    me = psutil.Process()
-    spent = [each.cpu_times() for each in (me, *me.children(recursive=True))]
-    return float(sum(times.user + times.system for times in spent))
+            ages = undisturbed(lambda: heard(daemon, seconds), most)
+    return ages
 
 
 @contextmanager
@@ -125,10 +87,10 @@ def main() -> None:
     with TemporaryDirectory() as name:
         for _ in range(options.rounds):
             for case in cases:
-                measured = measure(case, Path(name), options.seconds, options.others)
-                fps[case.name].append(len(measured.ages) / options.seconds)
-                age[case.name].append(1000 * median(measured.ages))
-                print(f"{case.name}: {fps[case.name][-1]:.1f}/s, others {measured.others:.2f}", flush=True)
+                ages = measure(case, Path(name), options.seconds, options.others)
+                fps[case.name].append(len(ages) / options.seconds)
+                age[case.name].append(1000 * median(ages))
+                print(f"{case.name}: {fps[case.name][-1]:.1f}/s", flush=True)
     print(f"\n{'':20} {'frames/s':>9} {'ratio':>6} {'age ms':>7}")
     first = fps[cases[0].name]
     for case in cases:

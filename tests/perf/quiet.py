@@ -1,0 +1,46 @@
+"""Measurements on a machine that others use too: only those count in which they left it alone."""
+
+import time
+from collections.abc import Callable
+from typing import TypeVar
+
+import psutil
+
+TRIES = 3
+LOOK_S = 1.0
+
+T = TypeVar("T")
+
+
+def undisturbed(measure: Callable[[], T], most: float) -> T | None:
+    """What `measure` finds while others keep `most` processors busy at most; None where each try was disturbed."""
+    for _ in range(TRIES):
+        start, busy_s, ours_s = time.monotonic(), busy(), ours()
+        measured = measure()
+        others = (busy() - busy_s - ours() + ours_s) / (time.monotonic() - start)
+        if others <= most:
+            return measured
+        print(f"(disturbed: others kept {others:.2f} processors busy)", flush=True)
+    return None
+
+
+def wait_for_quiet(most: float) -> None:
+    """Until so few processors are busy. To be called before anything of ours runs."""
+    others = most + 1
+    while others > most:
+        busy_s = busy()
+        time.sleep(LOOK_S)
+        others = (busy() - busy_s) / LOOK_S
+
+
+def busy() -> float:
+    """Seconds that this machine's processors have worked."""
+    times = psutil.cpu_times()
+    return float(times.user + times.nice + times.system + times.irq + times.softirq + times.steal)
+
+
+def ours() -> float:
+    """Those of this process and all that it has started and that still run."""
+    me = psutil.Process()
+    spent = [each.cpu_times() for each in (me, *me.children(recursive=True))]
+    return float(sum(times.user + times.system for times in spent))
