@@ -1,6 +1,11 @@
 """`edged plan-split` with real workers: it measures, predicts and tries, and what it prints can be used."""
 
 import json
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +13,8 @@ import pytest
 
 from edged.config_file import load_config
 from tests.cli.command import DEVICES, edged
-from tests.e2e.daemon import SYNTHETIC, run_edged
+from tests.e2e.daemon import START_S, SYNTHETIC, run_edged
+from tests.eventually import eventually, free_port
 
 TITLES = [
     "local-0 alone",
@@ -87,3 +93,35 @@ def test_beside_a_hub_that_runs_it_says_so(tmp_path: Path) -> None:
         done = edged("plan-split", "--config", path, env={"XDG_STATE_HOME": str(tmp_path)})
     assert done.returncode == 2
     assert "another edged with the same journal runs" in done.stderr
+
+
+def test_ctrl_c_while_it_tries_gives_each_worker_its_own_part_back(tmp_path: Path) -> None:
+    path = config_of(
+        tmp_path,
+        {"device": "numpy"},
+        {"device": "numpy", "host": "big"},
+        link={"address": f"tcp://127.0.0.1:{free_port()}"},
+    )
+    said = tmp_path / "worker.log"
+    with (
+        background("worker", "1", "--config", path, log=said) as worker,
+        background("plan-split", "--config", path, "--for", "0.5", "--try", log=tmp_path / "plan.log") as plan,
+    ):
+        eventually(lambda: "to the scores" in said.read_text() or "from the images" in said.read_text(), START_S)
+        plan.send_signal(signal.SIGINT)
+        assert plan.wait(START_S) == 128 + signal.SIGINT
+        assert said.read_text().splitlines()[-1].endswith("worker big-1 runs digits: all of it")
+        assert worker.poll() is None
+
+
+@contextmanager
+def background(*arguments: str | Path, log: Path) -> Iterator["subprocess.Popen[bytes]"]:
+    """`edged …` that goes on, with its messages in a file."""
+    with log.open("w") as stderr:
+        process = subprocess.Popen([sys.executable, "-m", "edged", *map(str, arguments)], stderr=stderr)
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.wait()
+        assert "Traceback" not in log.read_text()
