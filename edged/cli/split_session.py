@@ -1,14 +1,14 @@
 """What `edged plan-split` asks of the workers, one thing after the other."""
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from edged.cli.split_costs import Ability, Unit
 from edged.cli.split_links import link_speed
 from edged.cli.split_pump import Pump, Tried
 from edged.cli.split_team import ANSWER_S, Team
 from edged.cli.split_ways import Part, Way
-from edged.errors import ModelError
+from edged.errors import DeviceError, ModelError
 from edged.messages import Measure, Measured, TakePart
 
 
@@ -35,9 +35,12 @@ def slower_now(team: Team, units: Iterable[Unit], frames: int, for_s: float) -> 
     return {name: now[name].places[-1].reached_s / before[name].places[-1].reached_s for name in before}
 
 
-def _measured(team: Team, workers: Iterable[str], frames: int, for_s: float) -> dict[str, Measured]:
+def _measured(team: Team, workers: Collection[str], frames: int, for_s: float) -> dict[str, Measured]:
     answers = team.ask({name: Measure(frames=frames, for_s=for_s) for name in workers}, for_s)
-    return {name: answer for name, answer in answers.items() if isinstance(answer, Measured)}
+    found = {name: answer for name, answer in answers.items() if isinstance(answer, Measured)}
+    if lost := [name for name in workers if name not in found]:
+        raise DeviceError(f"worker {', '.join(lost)} came back without an answer: its link was broken meanwhile")
+    return found
 
 
 def _check(found: Mapping[str, Measured]) -> None:

@@ -1,0 +1,40 @@
+"""What goes wrong while workers are asked what they can do."""
+
+from collections.abc import Sequence
+
+import pytest
+
+from edged.cli.split_session import measure
+from edged.cli.split_team import Team
+from edged.errors import DeviceError, EdgedError, ModelError
+from edged.hub.slot import Pixels
+from edged.messages import LinkMessage, Measured, Place
+from tests.cli.scripted import Says, ScriptedLinks, hello_of
+
+
+def measured(*names: str) -> Measured:
+    after = (None, *names, None)
+    places = [
+        Place(after=name, nbytes=1, reached_s=number, take_s=0, give_s=0) for number, name in enumerate(after)
+    ]
+    return Measured(places=tuple(places), overlaps=False)
+
+
+@pytest.mark.parametrize(("answers", "error", "words"), [
+    ({"a": measured("x"), "b": measured("y")}, ModelError, "a and b cut the network at other places"),
+    ({"a": measured(), "b": measured()}, ModelError, "this network cannot be cut"),
+    ({"a": measured("x"), "b": None}, DeviceError, "worker b came back without an answer"),
+])  # fmt: skip
+def test_answers_that_cannot_be_used_are_told(
+    answers: dict[str, Measured | None], error: type[EdgedError], words: str
+) -> None:
+    def says(name: str, message: LinkMessage, payloads: Sequence[Pixels]) -> list[Says]:
+        answer = answers[name]
+        return [*([(answer, ())] if answer else []), (hello_of(name), ())]
+
+    links = ScriptedLinks({name: lambda *sent, name=name: says(name, *sent) for name in answers})
+    team = Team(links, {}, print)
+    team.hellos.update({name: hello_of(name) for name in answers})
+
+    with pytest.raises(error, match=words):
+        measure(team, {name: [name] for name in answers}, frames=1, for_s=0.0)
