@@ -21,9 +21,9 @@ import yaml
 from tests.e2e.daemon import run_edged
 from tests.eventually import free_port
 from tests.perf.hub_load import Load, heard, swarm
-from tests.perf.throughput import WARM_S, busy, ours, wait_for_quiet
+from tests.perf.quiet import busy, ours, wait_for_quiet
 
-CAMERAS, FPS = 8, 30.0
+CAMERAS, FPS, WARM_S = 8, 30.0, 1.0
 WORKER = {"device": "cpu", "threads": 1}
 
 Figures = dict[str, dict[str, float]]
