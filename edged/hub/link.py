@@ -102,7 +102,17 @@ def inner_door(context: zmq.Context[zmq.Socket[bytes]], address: str, guard: Gua
 
 def outer_door(context: zmq.Context[zmq.Socket[bytes]], address: str, guard: Guard | None = None) -> Link:
     """For cameras and workers of other hosts. Raises ConfigError where the address cannot be used."""
-    socket = bind(context, zmq.ROUTER, OUTER, address, QUEUED, guard, bounds=OTHERS, largest=LARGEST_BYTES)
+    socket = bind(
+        context,
+        zmq.ROUTER,
+        OUTER,
+        address,
+        QUEUED,
+        guard,
+        bounds=OTHERS,
+        largest=LARGEST_BYTES,
+        heartbeats=False,
+    )
     return Link(socket, OUTER, guard)
 
 
