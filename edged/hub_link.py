@@ -12,6 +12,7 @@ from edged.handshakes import Handshakes
 from edged.messages import LinkMessage, encode
 
 REFUSED_S = 1.0  # from one attempt to the next, where the hub refuses us
+ROOM_S = 0.05  # until a hub that has let us in can be greeted: libzmq's threads have yet to agree
 QUEUED = 64  # messages of the hub
 LARGEST_BYTES = 1 << 30  # of a job's picture
 
@@ -45,7 +46,7 @@ class HubLink:
         self._linger_ms = linger_ms
         self._curve = curve
         self._refusal = self._told = ""
-        self._is_news = False
+        self._is_news = self._is_ungreeted = False
         self._context: zmq.Context[zmq.Socket[bytes]] = zmq.Context()
         self._poller = zmq.Poller()
         self._connect()
@@ -60,23 +61,19 @@ class HubLink:
 
     def wait(self, within_s: float) -> bool:
         """Until there is something to receive, the hub has come or gone, or a watched descriptor is readable."""
-        if self._refusal:
-            within_s = min(within_s, REFUSED_S)
+        if self._refusal or self._is_ungreeted:
+            within_s = min(within_s, REFUSED_S if self._refusal else ROOM_S)
         ready = dict(self._poller.poll(math.ceil(1000 * within_s)))
         self._is_news = self._handshakes.socket in ready
         return bool(ready)
 
     def has_joined(self) -> bool:
-        """Whether a hub has let us in since this was asked last."""
-        if not self._is_news and not self._refusal:
-            return False
-        refusal = self._handshakes.failure()
-        if self._handshakes.take_success():
-            self._refusal = self._told = ""
+        """Whether a hub has let us in since this was last True, and hears us: it is to be greeted."""
+        if self._is_news or self._refusal:
+            self._take_news()
+        if self._is_ungreeted and self.has_room():
+            self._is_ungreeted = False
             return True
-        self._refusal = refusal or self._refusal
-        if self._refusal and time.monotonic() - self._connected_s >= REFUSED_S:
-            self._connect_again()
         return False
 
     def send(self, message: LinkMessage, payloads: Sequence[bytes | memoryview] = ()) -> bool:
@@ -102,6 +99,16 @@ class HubLink:
         """Let the last words go, and close."""
         self._disconnect()
         self._context.term()
+
+    def _take_news(self) -> None:
+        refusal = self._handshakes.failure()
+        if self._handshakes.take_success():
+            self._refusal = self._told = ""
+            self._is_ungreeted = True
+            return
+        self._refusal = refusal or self._refusal
+        if self._refusal and time.monotonic() - self._connected_s >= REFUSED_S:
+            self._connect_again()
 
     def _connect(self) -> None:
         self._connected_s = time.monotonic()

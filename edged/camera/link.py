@@ -46,7 +46,8 @@ class Link:
     def receive(self, within_s: float = 0.0) -> LinkMessage | None:
         """The hub's next message, or None if none comes in time. Raises MessageError for one that does not fit."""
         parts = self._hub.receive()
-        if parts is None and self._hub.wait(within_s):
+        if parts is None:
+            self._hub.wait(within_s)
             if self._hub.has_joined():
                 self._hub.send(self._greeting())
             parts = self._hub.receive()

@@ -161,6 +161,7 @@ class Hub:
         self._service.lost(notice)
         if notice.event in {"worker_lost", "worker_retired", "fallback"} and notice.worker:
             self._parts.workers.left(notice.worker, "worker_lost")
+            self._parts.workers.greet(notice.worker)
         if notice.event in {"worker_lost", "fallback"}:
             self._parts.metrics.worker_restarts.labels(notice.worker, notice.reason).inc()
         if notice.event == "camera_lost" and notice.camera:

@@ -30,12 +30,13 @@ class Links:
     def __init__(self, inner: Link, outer: Link | None = None, elsewhere: frozenset[str] = frozenset()) -> None:
         self._inner = inner
         self._outer = outer
+        self._doors = [inner, *([outer] if outer else [])]
         self.elsewhere = elsewhere
 
     @property
     def sockets(self) -> list[zmq.Socket[bytes]]:
         """To be polled."""
-        return [link.socket for link in (self._inner, self._outer) if link]
+        return [door.socket for door in self._doors]
 
     def wait(self, within_ms: int) -> bool:
         """Whether a message has come, waiting so long for it."""
@@ -46,7 +47,7 @@ class Links:
 
     def shut(self) -> None:
         """Hear no other host any more: they go on, whatever becomes of this hub."""
-        self._outer = None
+        self._doors = [self._inner]
 
     def receive(self) -> Received | None:
         """The next message, or None where there is none now."""
@@ -64,7 +65,7 @@ class Links:
         return received
 
     def _from_elsewhere(self) -> Received | None:
-        while self._outer and (received := self._outer.receive()):
+        while self._outer in self._doors and (received := self._outer.receive()):
             if not (problem := self._problem(received)):
                 return received
             log.warning("%s is refused: %s", received.peer.replace("/", " "), problem)

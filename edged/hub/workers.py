@@ -58,7 +58,7 @@ class Workers:
             case (Scores() | Features() | JobFailed()) as answer if name in self.hellos:
                 return self.answers.take(self.hellos[name], answer, received.payloads)
             case Scores() | Features():
-                self._links.send(f"worker/{name}", Greet())
+                self.greet(name)
         return []
 
     def assign(self) -> list[str]:
@@ -114,6 +114,10 @@ class Workers:
         """The config has a worker of another host no more: what it has now goes to the others."""
         self._links.send(f"worker/{name}", Stop(refused=f"the config has worker {name} no more"))
         self.left(name, "worker_lost")
+
+    def greet(self, name: str) -> None:
+        """One on another host may be there again before its loss was told: it is to say so once more."""
+        self._links.send(f"worker/{name}", Greet())
 
     def left(self, name: str, reason: str) -> None:
         """A worker is lost: `reason` for its frames."""

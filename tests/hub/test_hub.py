@@ -34,11 +34,11 @@ PEERS = (sys.executable, "-m", "tests.hub.peers")
 class Run:
     """A pipeline of told peers, and what it has shown."""
 
-    def __init__(self, folder: Path, cameras: list[str], workers: list[str], **sections: Any) -> None:
+    def __init__(self, folder: Path, cameras: list[str], devices: list[str], **sections: Any) -> None:
         config = {
             "node": "test",
             "cameras": {name: {"source": "synthetic:digits"} for name in cameras},
-            "workers": [{"device": device} for device in workers],
+            "workers": [{"device": device} for device in devices],
             "publish": {"address": f"tcp://127.0.0.1:{free_port()}", "replay": f"tcp://127.0.0.1:{free_port()}"},
             "metrics": {"address": f"127.0.0.1:{free_port()}"},
             "journal": {"path": str(folder / "journal.sqlite")},
