@@ -1,5 +1,6 @@
 """How a client connects: it comes back by itself, and notices a peer that is gone."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -38,8 +39,31 @@ def connect(
     return socket
 
 
+def by_heartbeats(socket: zmq.Socket[bytes]) -> None:
+    """Notice within 3 s that the other end is gone, or stands still."""
+    socket.setsockopt(zmq.HEARTBEAT_IVL, 1000)  # milliseconds
+    socket.setsockopt(zmq.HEARTBEAT_TIMEOUT, 3000)
+
+
+def by_the_kernel(socket: zmq.Socket[bytes]) -> None:
+    """Notice within 3 s that the other end's host is gone, or that it takes nothing any more.
+
+    For links, where messages may wait for us: libzmq 4.3.5 aborts where a heartbeat is due, or comes, on a
+    connection that broke meanwhile (zeromq/libzmq#3937, #4364).
+    """
+    socket.setsockopt(zmq.TCP_KEEPALIVE, 1)
+    socket.setsockopt(zmq.TCP_KEEPALIVE_IDLE, 1)  # seconds
+    socket.setsockopt(zmq.TCP_KEEPALIVE_INTVL, 1)
+    socket.setsockopt(zmq.TCP_MAXRT, 3000)  # milliseconds without an answer: TCP_USER_TIMEOUT, tcp(7)
+
+
 def unconnected(
-    context: Context, kind: int, address: str, queued: int, curve: Curve | None = None
+    context: Context,
+    kind: int,
+    address: str,
+    queued: int,
+    curve: Curve | None = None,
+    notice: Callable[[zmq.Socket[bytes]], None] = by_heartbeats,
 ) -> zmq.Socket[bytes]:
     """The same, for who has more to set before it connects."""
     socket = context.socket(kind)
@@ -51,8 +75,7 @@ def unconnected(
     socket.setsockopt(zmq.LINGER, 0)
     socket.setsockopt(zmq.RCVHWM, queued)
     socket.setsockopt(zmq.MAXMSGSIZE, 2**24)  # bytes of one part, far more than a prediction has
-    socket.setsockopt(zmq.HEARTBEAT_IVL, 1000)  # milliseconds
-    socket.setsockopt(zmq.HEARTBEAT_TIMEOUT, 3000)
+    notice(socket)
     # the kernel asks a second time after 1 s, so that at any moment the next question is at most 1.1 s away
     socket.setsockopt(zmq.CONNECT_TIMEOUT, 1500)
     socket.setsockopt(zmq.RECONNECT_IVL, 100)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import zmq
 
-from edged.connect import Curve, unconnected
+from edged.connect import Curve, by_the_kernel, unconnected
 from edged.handshakes import Handshakes
 from edged.messages import LinkMessage, encode
 
@@ -112,7 +112,7 @@ class HubLink:
 
     def _connect(self) -> None:
         self._connected_s = time.monotonic()
-        socket = unconnected(self._context, zmq.DEALER, self._address, QUEUED, self._curve)
+        socket = unconnected(self._context, zmq.DEALER, self._address, QUEUED, self._curve, by_the_kernel)
         socket.setsockopt(zmq.IDENTITY, self._peer.encode())
         socket.setsockopt(zmq.SNDHWM, self._queued)
         socket.setsockopt(zmq.SNDBUF, self._buffered)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import zmq
 
+from edged.connect import by_the_kernel
 from edged.errors import MessageError
 from edged.hub.connection import Bounds
 from edged.hub.guard import Guard
@@ -111,7 +112,7 @@ def outer_door(context: zmq.Context[zmq.Socket[bytes]], address: str, guard: Gua
         guard,
         bounds=OTHERS,
         largest=LARGEST_BYTES,
-        heartbeats=False,
+        notice=by_the_kernel,
     )
     return Link(socket, OUTER, guard)
 

@@ -3,11 +3,13 @@
 import os
 import socket as sockets
 import stat
+from collections.abc import Callable
 from pathlib import Path
 
 import zmq
 
 from edged.address import host_and_port, is_ipc, is_ipv6
+from edged.connect import by_heartbeats
 from edged.errors import ConfigError
 from edged.hub.connection import Bounds
 from edged.hub.guard import Guard
@@ -32,11 +34,11 @@ def bind(
     *,
     bounds: Bounds,
     largest: int = LARGEST_MESSAGE,
-    heartbeats: bool = True,
+    notice: Callable[[zmq.Socket[bytes]], None] = by_heartbeats,
 ) -> zmq.Socket[bytes]:
     """A socket bound to `address`, which the config's `key` gives, guarded by `guard`. Raises ConfigError.
 
-    A peer may send `bounds`, and a message of `largest` bytes. `heartbeats`: see `_notice_who_is_gone`.
+    A peer may send `bounds`, and a message of `largest` bytes. `notice`: how it is noticed that one is gone.
     """
     socket = context.socket(kind)
     if kind == zmq.ROUTER:
@@ -49,7 +51,7 @@ def bind(
     socket.setsockopt(zmq.SNDBUF, SEND_BUFFER)
     socket.setsockopt(zmq.MAXMSGSIZE, largest)
     socket.setsockopt(zmq.HANDSHAKE_IVL, 2000)  # milliseconds
-    _notice_who_is_gone(socket, by_heartbeats=heartbeats)
+    notice(socket)
     socket.setsockopt(zmq.IPV6, is_ipv6(address))
     if guard:
         guard.admit(socket, key, address, bounds)
@@ -62,23 +64,6 @@ def bind(
         socket.close()
         raise ConfigError(unusable(key, address, error.errno, error.strerror)) from None
     return socket
-
-
-def _notice_who_is_gone(socket: zmq.Socket[bytes], *, by_heartbeats: bool) -> None:
-    """Within 3 s.
-
-    libzmq aborts where a heartbeat is due on a connection that broke while messages from it waited for us
-    (zeromq/libzmq#4364). Frames do wait, so the kernel watches those who send them: of a process that stands still
-    it knows nothing, but that is for its hub to see.
-    """
-    if by_heartbeats:
-        socket.setsockopt(zmq.HEARTBEAT_IVL, 1000)
-        socket.setsockopt(zmq.HEARTBEAT_TIMEOUT, 3000)
-        return
-    socket.setsockopt(zmq.TCP_KEEPALIVE, 1)
-    socket.setsockopt(zmq.TCP_KEEPALIVE_IDLE, 1)  # seconds
-    socket.setsockopt(zmq.TCP_KEEPALIVE_INTVL, 1)
-    socket.setsockopt(zmq.TCP_MAXRT, 3000)  # milliseconds without an answer: tcp(7), TCP_USER_TIMEOUT
 
 
 def unusable(key: str, address: str, errno: int | None, reason: str | None) -> str:
