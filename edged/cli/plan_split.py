@@ -9,7 +9,7 @@ from pathlib import Path
 from edged.cli.numbers import seconds
 from edged.cli.split_hub import in_place_of_the_hub
 from edged.cli.split_report import Report
-from edged.cli.split_session import measure, slower_now, try_each
+from edged.cli.split_session import measure, try_each
 from edged.cli.split_text import as_text
 from edged.cli.split_ways import Ways
 from edged.cli.split_yaml import lines_of
@@ -26,8 +26,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--config", type=Path, required=True, metavar="FILE", help=config)
     wait = "that all workers may take to be there (default: 60)"
     parser.add_argument("--wait", type=seconds, default=60.0, metavar="SECONDS", help=wait)
-    each = "that each measurement takes (default: 3)"
-    parser.add_argument("--for", type=seconds, default=3.0, dest="for_s", metavar="SECONDS", help=each)
+    each = "that each measurement takes (default: 2)"
+    parser.add_argument("--for", type=seconds, default=2.0, dest="for_s", metavar="SECONDS", help=each)
     parser.add_argument("--try", action="store_true", dest="tries", help="run each way, and say what came out")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
 
@@ -46,10 +46,9 @@ def run(arguments: argparse.Namespace) -> int:
         team.gather([name for names in groups.values() for name in names], arguments.wait)
         frames = min(hello.batch for hello in team.hellos.values())
         ways = Ways(measure(team, groups, frames, arguments.for_s))
-        each = [*ways.unsplit, *ways.split]
-        tried = try_each(team, each, frames, arguments.for_s) if arguments.tries else {}
-        slower = slower_now(team, ways.units, frames, arguments.for_s) if arguments.tries else {}
-        report = Report(team.hellos, ways, frames, each, tried, slower)
+        tried = try_each(team, ways, frames, arguments.for_s) if arguments.tries else {}
+        each = list(tried) or [*ways.unsplit, *ways.split]
+        report = Report(team.hellos, ways, frames, each, tried)
     best = ways.split[0]
     lines = lines_of(config, best)
     if arguments.json:

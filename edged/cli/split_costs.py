@@ -1,5 +1,6 @@
 """From what was measured to what a stage costs: the worker's time, and that of the link to it."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from statistics import fmean
 
@@ -46,6 +47,10 @@ class Unit:
     name: str
     workers: tuple[str, ...]
     abilities: tuple[Ability, ...]
+
+    def each(self) -> Iterator[tuple[str, Ability]]:
+        """The workers' names, and what was measured of them."""
+        return zip(self.workers, self.abilities, strict=True)
 
     def cost(self, begin: int, end: int) -> Cost:
         """Together they do as many jobs a second as each for itself; a job on its own may come to any of them."""

@@ -21,17 +21,13 @@ class Figures:
 
 @dataclass(frozen=True)
 class Report:
-    """`frames`: of a job; `ways`: what was looked at; `tried`: what came out, by title, where it was tried.
-
-    `slower`: how many times as long each worker took in the end, where it was measured again.
-    """
+    """`frames`: of a job; `ways`: what was looked at; `tried`: what came out of those that were tried."""
 
     hellos: Mapping[str, WorkerHello]
     measured: Ways
     frames: int
     ways: Sequence[Way]
-    tried: Mapping[str, Tried]
-    slower: Mapping[str, float]
+    tried: Mapping[Way, Tried]
 
     @property
     def model(self) -> ModelInfo:
@@ -40,7 +36,7 @@ class Report:
     def abilities(self) -> Iterator[tuple[WorkerHello, Ability]]:
         """Each worker, with what was measured of it."""
         for unit in self.measured.units:
-            yield from zip((self.hellos[name] for name in unit.workers), unit.abilities, strict=True)
+            yield from ((self.hellos[name], ability) for name, ability in unit.each())
 
     def figures(self, cost: Cost | Tried) -> Figures:
         """As a user sees them."""
@@ -61,12 +57,11 @@ class Report:
                 }
                 for hello, ability in self.abilities()
             },
-            "slower": dict(self.slower),
             "ways": [self._way_as_object(way) for way in self.ways],
         }
 
     def _way_as_object(self, way: Way) -> dict[str, Any]:
-        tried = self.tried.get(way.title)
+        tried = self.tried.get(way)
         return {
             "title": way.title,
             "parts": [asdict(part) for part in way.parts],

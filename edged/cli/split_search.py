@@ -4,7 +4,7 @@ A pipeline is as quick as its slowest stage, and a frame takes what all stages t
 networks so (Harlap et al., 2018, https://arxiv.org/abs/1806.03377).
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -32,10 +32,14 @@ Split = tuple[Stage, ...]
 Costs = Callable[[Stage], Cost]
 
 
+def together(stages: Sequence[Cost]) -> Cost:
+    """What a job takes in a pipeline of stages that cost so much."""
+    return Cost(max(cost.period_s for cost in stages), sum(cost.latency_s for cost in stages))
+
+
 def total(split: Split, costs: Costs) -> Cost:
-    """What a job takes in a pipeline of these stages."""
-    each = [costs(stage) for stage in split]
-    return Cost(max(cost.period_s for cost in each), sum(cost.latency_s for cost in each))
+    """The same for a split."""
+    return together([costs(stage) for stage in split])
 
 
 def best_for_latency(units: int, last: int, costs: Costs) -> Split:
@@ -56,9 +60,9 @@ def best_for_throughput(units: int, last: int, costs: Costs) -> Split:
 
 
 def _least(
-    units: int, last: int, seconds: Callable[[Stage], float], together: Callable[[float, float], float]
+    units: int, last: int, seconds: Callable[[Stage], float], joined: Callable[[float, float], float]
 ) -> Split:
-    """The split whose stages' `seconds`, put `together` from the last one on, are least."""
+    """The split whose stages' `seconds`, `joined` from the last one on, are least."""
 
     @cache
     def rest(begin: int, free: frozenset[int]) -> tuple[float, Split]:
@@ -71,7 +75,7 @@ def _least(
             for end in range(begin + 1, last if len(free) > 1 else 0):
                 stage = Stage(unit, begin, end)
                 after_s, after = rest(end, free - {unit})
-                ways.append((together(seconds(stage), after_s), (stage, *after)))
+                ways.append((joined(seconds(stage), after_s), (stage, *after)))
         return min(ways, key=lambda way: way[0])
 
     return rest(0, frozenset(range(units)))[1]

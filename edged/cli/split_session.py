@@ -2,12 +2,13 @@
 
 import os
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from edged.cli.split_costs import Ability, Unit
 from edged.cli.split_links import link_speed
 from edged.cli.split_pump import Pump, Tried
 from edged.cli.split_team import ANSWER_S, Team
-from edged.cli.split_ways import Part, Way
+from edged.cli.split_ways import Part, Way, Ways
 from edged.errors import DeviceError, ModelError
 from edged.messages import Measure, Measured, TakePart
 
@@ -26,13 +27,15 @@ def measure(team: Team, groups: Mapping[str, Sequence[str]], frames: int, for_s:
     return [Unit(group, tuple(names), tuple(abilities[name] for name in names)) for group, names in groups.items()]
 
 
-def slower_now(team: Team, units: Iterable[Unit], frames: int, for_s: float) -> dict[str, float]:
-    """Measure the workers again: how many times as long the whole network takes each."""
-    before = {
-        name: each.measured for unit in units for name, each in zip(unit.workers, unit.abilities, strict=True)
-    }
-    now = _measured(team, before, frames, for_s)
-    return {name: now[name].places[-1].reached_s / before[name].places[-1].reached_s for name in before}
+def _again(team: Team, units: Iterable[Unit], workers: Collection[str], frames: int, for_s: float) -> list[Unit]:
+    """The units as they were, but for these workers, which are measured again."""
+    now = _measured(team, workers, frames, for_s)
+    return [
+        replace(
+            unit, abilities=tuple(replace(old, measured=now.get(name, old.measured)) for name, old in unit.each())
+        )
+        for unit in units
+    ]
 
 
 def _measured(team: Team, workers: Collection[str], frames: int, for_s: float) -> dict[str, Measured]:
@@ -55,17 +58,21 @@ def _check(found: Mapping[str, Measured]) -> None:
         raise ModelError("this network cannot be cut: there is no place in it where a single tensor crosses")
 
 
-def try_each(team: Team, ways: Iterable[Way], frames: int, for_s: float) -> dict[str, Tried]:
-    """Run noise through each way; by title, what came out. In the end each worker has its own part again."""
+def try_each(team: Team, ways: Ways, frames: int, for_s: float) -> dict[Way, Tried]:
+    """Run noise through each way, and what came out: predicted just before, since what else runs there may change.
+
+    In the end each worker has its own part again.
+    """
     own = [Part("", (name,), *_ends(team, name)) for name in team.hellos]
     model = next(iter(team.hellos.values())).model
     images = [os.urandom(model.width * model.height * 3) for _ in range(frames)]
-    tried: dict[str, Tried] = {}
+    tried: dict[Way, Tried] = {}
     try:
-        for way in ways:
+        for way in (*ways.unsplit, *ways.split):
             team.tell(f"trying: {way.title}")
+            now = Ways(_again(team, ways.units, way.workers, frames, for_s))
             _take_parts(team, way.parts)
-            tried[way.title] = Pump(team, [part.workers for part in way.parts], images).run(for_s)
+            tried[now.again(way)] = Pump(team, [part.workers for part in way.parts], images).run(for_s)
     except KeyboardInterrupt:
         team.gather([name for part in own for name in part.workers], ANSWER_S)
         _take_parts(team, own)

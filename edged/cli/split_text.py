@@ -7,7 +7,6 @@ from edged.cli.split_report import Report
 from edged.cli.split_ways import Way
 
 MS, KB = 1e3, 1e-3
-BUSY = 1.1  # times that a device which does nothing else does not take longer
 
 
 def as_text(report: Report) -> str:
@@ -62,7 +61,7 @@ def _ways(report: Report) -> Iterator[str]:
 
 
 def _figures(report: Report, way: Way) -> str:
-    expected, tried = report.figures(way.predicted), report.tried.get(way.title)
+    expected, tried = report.figures(way.predicted), report.tried.get(way)
     text = f"{expected.frames_per_s:9.1f}/s{expected.latency_s * MS:11.1f} ms"
     if tried is None:
         return text
@@ -73,9 +72,6 @@ def _figures(report: Report, way: Way) -> str:
 
 def _advice(report: Report) -> Iterator[str]:
     """A split is for devices that do not hold the network, or do its parts unlike each other."""
-    for worker, times in report.slower.items():
-        if not 1 / BUSY < times < BUSY:
-            yield f"{worker} took {times:.2f} times as long in the end: something else uses its device, at times"
     together, split = report.measured.unsplit[-1], report.measured.split[0]
     if together.predicted.period_s <= split.predicted.period_s:
         yield "Unsplit and side by side (all in one group, no segments), these workers answer more frames."

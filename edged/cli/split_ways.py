@@ -1,12 +1,12 @@
 """The ways to run one network on the workers that there are: one alone, all side by side, or split."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import permutations
 
 from edged.cli.split_costs import Unit
-from edged.cli.split_search import Cost, Split, Stage, best_for_latency, best_for_throughput, total
+from edged.cli.split_search import Cost, Split, Stage, best_for_latency, best_for_throughput, together, total
 from edged.messages import Place
 
 
@@ -28,6 +28,11 @@ class Way:
     parts: tuple[Part, ...]
     predicted: Cost
 
+    @property
+    def workers(self) -> tuple[str, ...]:
+        """Those of all parts."""
+        return tuple(name for part in self.parts for name in part.workers)
+
 
 class Ways:
     """All that is worth a look. Every unit was measured at the same places, from the images to the scores."""
@@ -37,6 +42,7 @@ class Ways:
         self.places: tuple[Place, ...] = units[0].abilities[0].measured.places
         self._last = len(self.places) - 1
         self._costs: dict[Stage, Cost] = {}
+        self._abilities = {name: ability for unit in units for name, ability in unit.each()}
 
     @cached_property
     def unsplit(self) -> list[Way]:
@@ -54,6 +60,17 @@ class Ways:
         if quick == soon:
             return [self._way("split, best throughput and latency", quick)]
         return [self._way("split, best throughput", quick), self._way("split, best latency", soon)]
+
+    def again(self, way: Way) -> Way:
+        """The same way, and what is to be expected of it by what was measured here."""
+        places = [place.after for place in self.places[:-1]]
+        each = [
+            Unit("", part.workers, tuple(self._abilities[name] for name in part.workers)).cost(
+                places.index(part.begin), places.index(part.end) if part.end else self._last
+            )
+            for part in way.parts
+        ]
+        return replace(way, predicted=together(each))
 
     def at(self, place: int) -> Cost:
         """What two units give at best with a single cut there, for throughput."""

@@ -54,3 +54,11 @@ def test_the_best_latency_may_want_another_cut() -> None:
 def test_each_place_says_what_a_cut_there_would_give() -> None:
     ways = Ways([unit("one"), unit("other")])
     assert [ways.at(place).period_s for place in (1, 2)] == [8, 10]
+
+
+def test_a_way_is_predicted_again_by_what_its_workers_can_do_now() -> None:
+    before = Ways([unit("one"), unit("other")])
+    now = Ways([unit("one", times=2), unit("other")])
+    assert now.again(before.split[0]).predicted == Cost(8, 16)
+    assert now.again(before.unsplit[0]).predicted == Cost(24, 24)
+    assert now.again(before.unsplit[2]).predicted.period_s == pytest.approx(8)
