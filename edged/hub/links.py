@@ -77,6 +77,7 @@ class Links:
         kind, _, name = received.peer.partition("/")
         if received.peer not in self.elsewhere:
             return f"this hub's config has no {kind} {name} on another host (host: …)"
-        if received.roles and kind not in received.roles:
-            return f"its key is for {' and '.join(sorted(received.roles))}, not for a {kind}: see security.{kind}s"
+        roles = received.roles
+        if roles and kind not in roles:
+            return f"its key is for {' and '.join(sorted(roles))}, not for a {kind}: see security.{kind}s"
         return ""
