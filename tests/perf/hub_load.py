@@ -10,6 +10,7 @@ import itertools
 import json
 import math
 import multiprocessing
+import signal
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -141,6 +142,7 @@ def heard(daemon: Daemon, seconds: float) -> list[float]:
 
 
 def main() -> None:
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # so that no daemon is left behind
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("--cameras", type=int, nargs="+", default=[1, 8, 64])
     parser.add_argument("--workers", type=int, nargs="+", default=[1, 4, 16])

@@ -6,6 +6,7 @@ is the median of the rounds. Nothing here is a test: how fast a machine is, is n
 """
 
 import argparse
+import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -73,6 +74,7 @@ def started(case: Case, folder: Path) -> Iterator[Daemon]:
 
 
 def main() -> None:
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # so that no daemon is left behind
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("what", choices=("threads", "batch"))
     parser.add_argument("--rounds", type=int, default=5)
