@@ -10,28 +10,10 @@ from dataclasses import replace
 from edged.clock import nanoseconds
 from edged.hub.between import Between, Passing
 from edged.hub.jobs import Assigned, Capacity, Jobs
-from edged.hub.ledger import Ledger
 from edged.hub.leg import Leg
-from edged.hub.slot import Held, Pixels, Slot
+from edged.hub.slot import Held, Pixels
+from edged.hub.waiting import Camera, Waiting
 from edged.messages import CameraCount, CameraHello
-
-
-class Camera:
-    """What the router knows of one camera. `waits`: it captures what is granted, and nothing of it grows old.
-
-    `to_grant` is below 0 while frames that came back from a lost worker take more places than there are.
-    """
-
-    def __init__(self) -> None:
-        self.ledger = Ledger()
-        self.slot = Slot()
-        self.waits = False
-        self.to_grant = 0
-
-    def left_slot(self, frames: int) -> None:
-        """So many places are free again, or below 0 taken again."""
-        if self.waits:
-            self.to_grant += frames
 
 
 class Router:
@@ -43,7 +25,7 @@ class Router:
 
     def __init__(self, cameras: Iterable[str], *, keep: int, max_age_ns: int, deadline_ns: int) -> None:
         self.cameras = {name: Camera() for name in cameras}
-        self._waiting: dict[str, Camera] = {}  # those whose slots hold frames: most cameras' do not, at most times
+        self._waiting = Waiting()
         self.between = Between()
         self.jobs = Jobs(self.between)
         self.answers = 0  # jobs that workers have answered
@@ -77,8 +59,8 @@ class Router:
         camera = self.cameras[held.frame.camera]
         if not camera.ledger.frame(held.frame.count):
             return
-        self._waiting[held.frame.camera] = camera
         superseded = camera.slot.add(held, now_ns, None if camera.waits else self._keep)
+        self._waiting.add(held.frame.camera, camera)
         self._drop(superseded, "superseded")
 
     def frame_unusable(self, name: str, counted: CameraCount) -> None:
@@ -123,10 +105,10 @@ class Router:
         if worker is None:
             return None
         capacity = self.jobs.workers[worker]
-        gathered_ns = self._gathered_ns(capacity)
+        gathered_ns = self._waiting.gathered_ns(capacity, self._max_age_ns)
         if gathered_ns is None or now_ns < gathered_ns:
             return None
-        return self.jobs.hand(worker, self._next_frames(capacity.batch, now_ns), now_ns, self._deadline_ns)
+        return self.jobs.hand(worker, self._waiting.take(capacity.batch, now_ns), now_ns, self._deadline_ns)
 
     def answered(self, job: int, worker: str, now_ns: int) -> Assigned | None:
         """Take the job from its worker. None for one that was given up: its answer comes too late.
@@ -157,9 +139,9 @@ class Router:
             self.dropped(held, reason)
             return
         camera.left_slot(-1)
-        self._waiting[held.frame.camera] = camera
-        back = replace(held, lost=reason)
-        self._drop(camera.slot.put_back(back, None if camera.waits else self._keep), "superseded")
+        superseded = camera.slot.put_back(replace(held, lost=reason), None if camera.waits else self._keep)
+        self._waiting.add(held.frame.camera, camera)
+        self._drop(superseded, "superseded")
 
     def give_up(self, job: int, reason: str, now_ns: int) -> None:
         """Nobody waits any more for the answer to a job."""
@@ -181,7 +163,7 @@ class Router:
     def next_job_ns(self) -> int | None:
         """When `assign` will have something to say though no other frame comes."""
         worker = self.jobs.free_worker() if self._waiting else None
-        return self._gathered_ns(self.jobs.workers[worker]) if worker else None
+        return self._waiting.gathered_ns(self.jobs.workers[worker], self._max_age_ns) if worker else None
 
     def next_deadline_ns(self) -> int | None:
         """When `overdue` will first have something to say."""
@@ -195,9 +177,7 @@ class Router:
         self.jobs.in_flight.clear()
         for held in self.between.take(lambda passing: True):
             self.dropped(held, reason)
-        for camera in self._waiting.values():
-            self._drop(camera.slot.clear(), reason)
-        self._waiting.clear()
+        self._drop(self._waiting.clear(), reason)
 
     @property
     def idle(self) -> bool:
@@ -214,36 +194,8 @@ class Router:
                 return self.jobs.hand(worker, passing.frames, now_ns, self._deadline_ns, passing)
         return None
 
-    def _gathered_ns(self, capacity: Capacity) -> int | None:
-        """When the frames that wait are to go, though there are not as many as a job may carry. None: none wait.
-
-        No frame waits for others until it is half as old as it may be.
-        """
-        waiting = [camera.slot for camera in self._waiting.values()]
-        if not waiting:
-            return None
-        if sum(map(len, waiting)) >= capacity.batch:
-            return 0
-        half_ns = self._max_age_ns // 2
-        return min(min(slot.waiting_since_ns + capacity.gather_ns, slot.oldest_ns + half_ns) for slot in waiting)
-
-    def _next_frames(self, most: int, now_ns: int) -> tuple[Held, ...]:
-        """Frames in the order in which their cameras have waited, one a camera and turn."""
-        frames: list[Held] = []
-        while self._waiting and len(frames) < most:
-            name, first = min(self._waiting.items(), key=lambda each: each[1].slot.waiting_since_ns)
-            frames.append(first.slot.take(now_ns + len(frames)))
-            first.left_slot(1)
-            if not len(first.slot):
-                del self._waiting[name]
-        return tuple(frames)
-
     def _drop_stale(self, now_ns: int) -> None:
-        for name, camera in list(self._waiting.items()):
-            if not camera.waits:
-                self._drop(camera.slot.older_than(now_ns - self._max_age_ns), "stale")
-                if not len(camera.slot):
-                    del self._waiting[name]
+        self._drop(self._waiting.take_older_than(now_ns - self._max_age_ns), "stale")
         for held in self.between.take(lambda each: all(self.is_stale(held, now_ns) for held in each.frames)):
             self.dropped(held, "stale")
 

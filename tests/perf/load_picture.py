@@ -43,10 +43,12 @@ def _name(row: dict[str, Any]) -> str:
 
 
 def _tooltip(row: dict[str, Any]) -> str:
-    return (
-        f"{row['load']['cameras']} cameras, {_name(row)} workers: {row['fps']:.0f} frames/s\n"
-        f"age {row['p50_ms']:.1f} ms (p99 {row['p99_ms']:.1f} ms)\n{row['cpu_us']:.0f} µs a frame, {row['rss_mb']:.0f} MB"
+    lines = (
+        f"{row['load']['cameras']} cameras, {_name(row)} workers: {row['fps']:.0f} frames/s",
+        f"age {row['p50_ms']:.1f} ms (p99 {row['p99_ms']:.1f} ms)",
+        f"{row['cpu_us']:.0f} µs a frame, {row['rss_mb']:.0f} MB",
     )
+    return "\n".join(lines)
 
 
 if __name__ == "__main__":
