@@ -3,8 +3,17 @@
 from collections import Counter
 
 from edged.hub.slot import Held
-from edged.messages import SCHEMA, CameraCount, CameraHello, Frame
+from edged.messages import SCHEMA, CameraCount, CameraHello, Frame, ModelInfo, WorkerHello
 
+HELLO = WorkerHello(
+    worker="local-0",
+    device="Mali-T624",
+    precision="fp32",
+    batch=2,
+    credit=2,
+    model=ModelInfo(name="digits", sha256="0" * 64, labels=("zero", "one"), width=2, height=2),
+    energy="measured",
+)
 PIXELS = b"\0" * 12  # 2 × 2
 
 

@@ -1,20 +1,11 @@
 import pytest
 
-from edged.hub.leg import Leg
+from edged.hub.leg import Leg, energy_of, model_of
 from edged.hub.prediction import Origin, is_right, predict, stages
-from edged.messages import Frame, ModelInfo, Score, Scores, WorkerHello
-from tests.hub.frames import CameraEnd
+from edged.messages import Features, Frame, Score, Scores
+from tests.hub.frames import HELLO, CameraEnd
 
 MILLISECOND = 1_000_000
-HELLO = WorkerHello(
-    worker="local-0",
-    device="Mali-T624",
-    precision="fp32",
-    batch=2,
-    credit=2,
-    model=ModelInfo(name="digits", sha256="0" * 64, labels=("zero", "one"), width=2, height=2),
-    energy="measured",
-)
 SCORES = Scores(
     job=1,
     frames=((Score(index=1, score=0.9), Score(index=0, score=0.1)), (Score(index=0, score=0.8),)),
@@ -58,6 +49,41 @@ def test_energy_that_was_not_measured_is_null_and_says_so() -> None:
     scores = SCORES.model_copy(update={"joules": None})
     energy = predict(Origin("node", "boot"), 0, frame(), 0, scores=scores, hello=HELLO, answered_ns=0).energy
     assert (energy.joules, energy.method) == (None, "none")
+
+
+FRONT = Leg(
+    HELLO.model_copy(update={"worker": "front-0", "device": "Mali-T624", "precision": "fp16"}),
+    Features(job=1, upload_s=0.004, forward_s=0.020, download_s=0.003, joules=1.0, rails={"GPU": 1.0}),
+)
+BIG = HELLO.model_copy(update={"worker": "big-1", "device": "RTX"})
+
+
+def test_a_frame_of_a_split_network_names_all_who_had_it_and_adds_up_what_it_took() -> None:
+    seconds = stages(
+        frame(), [FRONT, Leg(BIG, SCORES)], answered_ns=60 * MILLISECOND, published_ns=62 * MILLISECOND
+    )
+    assert (seconds.upload, seconds.forward, seconds.download) == pytest.approx((0.006, 0.030, 0.004))
+    parts = [value for name, value in seconds if name not in {"capture", "total"}]
+    assert sum(parts) == pytest.approx(seconds.total)
+
+    prediction = predict(
+        Origin("node", "boot"), 0, frame(), 0, scores=SCORES, hello=BIG, answered_ns=0, before=[FRONT]
+    )
+    assert prediction.model.device == "Mali-T624+RTX"
+    assert prediction.model.worker == "front-0+big-1"
+    assert prediction.model.precision == "fp16+fp32"
+    assert prediction.energy.joules == (1.0 + 3.0) / 2
+    assert prediction.energy.rails == ("GPU", "BIG")
+
+
+def test_what_one_of_its_devices_has_cost_nobody_knows_is_not_known_of_the_frame() -> None:
+    dark = Leg(HELLO.model_copy(update={"energy": "none"}), FRONT.answer.model_copy(update={"joules": None}))
+    energy = energy_of([dark, Leg(BIG, SCORES)], 2)
+    assert (energy.joules, energy.method) == (None, "none")
+
+
+def test_a_precision_that_all_devices_share_is_said_once() -> None:
+    assert model_of([Leg(HELLO, SCORES), Leg(BIG, SCORES)]).precision == "fp32"
 
 
 @pytest.mark.parametrize(("truth", "random", "right"), [
