@@ -105,7 +105,7 @@ class Choice:
         self._index = index
         for group in self.groups[index + 1 :]:
             for seat in group.seats:
-                seat.retire()
+                seat.stop()
         self.serving.wake()
         names = ", ".join(seat.name for seat in self.serving.seats if seat.ready or not self.serving.works)
         devices = " and ".join(dict.fromkeys(seat.device for seat in self.serving.seats))

@@ -54,8 +54,11 @@ class RemoteSeat:
     def retire(self) -> None:
         """It gets no more jobs, and stays where it is."""
 
+    def stop(self) -> None:
+        """The same."""
+
     def make_way(self) -> None:
-        """It stays where it is."""
+        """The same."""
 
     def rest(self) -> None:
         """It is not needed until it is started again."""

@@ -99,12 +99,19 @@ class Seat:
         """Its worker has other settings: what has become of it by those before counts no more."""
         self.device = device
         self._returned, self._wait_s = False, self._recovery.retry_device_s
-        self._stop()
+        self.stop()
+
+    def stop(self) -> None:
+        """It is not needed, and what it has of its device somebody else may be waiting for."""
+        starts = self.warming_up_s is not None
+        self.retire()
+        if starts:
+            self.kill("")  # it does not listen yet
 
     def make_way(self) -> None:
-        """Another group serves. A device that was given up stays so until its time."""
+        """The same for a later group. A device that was given up is still tried again at its time."""
         if self._retry_ns is None:
-            self._stop()
+            self.stop()
 
     def give_up(self) -> float:
         """Its device is tried again after so many seconds, twice as many each time."""
@@ -141,12 +148,6 @@ class Seat:
             return self._loss(None, "stuck")
         self._child.start_if_due(now)
         return None
-
-    def _stop(self) -> None:
-        starts = self.warming_up_s is not None
-        self.retire()
-        if starts:
-            self.kill("")  # it does not listen yet
 
     def _bury_the_stuck(self, now: int) -> None:
         """The device is worth another try as soon as nobody hangs in it any more."""

@@ -20,12 +20,14 @@ from edged.messages import (
     CameraCount,
     CameraReport,
     Capture,
+    Features,
     Frame,
     Grant,
     Job,
     JobFailed,
     LinkMessage,
     ModelInfo,
+    Part,
     Score,
     Scores,
     Stop,
@@ -130,8 +132,31 @@ def unknown_class(job: Job) -> LinkMessage:
     return good(job).model_copy(update={"frames": ((Score(index=7, score=1.0),),) * job.frames})
 
 
+CROSSING = 3  # values of a frame, where the network is cut
+
+
+def features(job: Job, values: int = CROSSING) -> list[bytes]:
+    """The answer of a part that ends at a cut."""
+    header = Features(job=job.job, upload_s=0.0, forward_s=0.0, download_s=0.0, joules=0.5 * job.frames)
+    return [encode(header), bytes(4 * values * job.frames)]
+
+
+def part_between(begin: str | None, end: str | None) -> Part | None:
+    """As a worker says it: the config names the beginning of an operator's name."""
+    if not begin and not end:
+        return None
+    return Part(
+        begin=begin and f"{begin}.conv",
+        end=end and f"{end}.conv",
+        takes=CROSSING if begin else 0,
+        gives=CROSSING if end else 0,
+    )
+
+
 WORKERS: dict[str, Callable[[Job], LinkMessage]] = {
     "good": good,
+    "unlike_features": good,
+    "short_features": good,
     "slow": slow,
     "broken": broken,
     "not_a_number": not_a_number,
@@ -140,7 +165,8 @@ WORKERS: dict[str, Callable[[Job], LinkMessage]] = {
 
 
 def worker(hub: Socket, index: int, config: Path) -> None:
-    settings = load_config(config).workers[index]
+    whole = load_config(config)
+    settings, part = whole.workers[index], part_between(*whole.ends_of(index))
     device = once(settings.device, config)
     if device.startswith("exit "):
         print("told to exit", file=sys.stderr)
@@ -157,11 +183,18 @@ def worker(hub: Socket, index: int, config: Path) -> None:
         credit=settings.credit,
         forward_s=0.1 if device == "slow" else 0.0,
         model=model,
+        part=part,
         energy="measured",
     )
     hub.send(encode(hello))
-    while not isinstance(message := decode(hub.recv_multipart()[0]), Stop):
-        if isinstance(message, Job) and message.allowed_s > 0:
+    while not isinstance(message := decode((received := hub.recv_multipart())[0]), Stop):
+        if not isinstance(message, Job) or message.allowed_s <= 0:
+            continue
+        if part and part.begin:
+            assert received[1:] == [bytes(4 * CROSSING * message.frames)]
+        if part and part.end and device != "unlike_features":
+            hub.send_multipart(features(message, 1 if device == "short_features" else CROSSING))
+        else:
             hub.send(encode(answer(message)))
 
 

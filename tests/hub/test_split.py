@@ -1,0 +1,67 @@
+"""The whole hub, and a network in segments over peers that do as they are told (see tests.hub.peers)."""
+
+import json
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.hub.test_hub import Run
+
+SEGMENTS = [{"until": "stage2", "workers": "front"}, {"workers": "back"}]
+
+
+def split(folder: Path, front: str, back: str, *others: str, **sections: Any) -> Run:
+    """A network in two parts, and others that run the whole of it where a part has no worker."""
+    workers = [
+        {"device": front, "group": "front"},
+        {"device": back, "group": "back"},
+        *({"device": device} for device in others),
+    ]
+    return Run(folder, ["steady"], [], workers=workers, segments=SEGMENTS, **sections)
+
+
+def workers_in(folder: Path) -> list[str]:
+    """Who made the predictions, in the order in which they began to."""
+    with closing(sqlite3.connect(folder / "journal.sqlite")) as journal:
+        rows = journal.execute("SELECT json FROM predictions ORDER BY seq")
+        return list(dict.fromkeys(json.loads(row)["model"]["worker"] for (row,) in rows))
+
+
+def test_two_workers_make_each_prediction_together(tmp_path: Path) -> None:
+    summary = split(tmp_path, "good", "good").until(predictions=100)
+    assert summary["predictions"] == 100
+    assert summary["accuracy"] == 1.0
+    assert workers_in(tmp_path) == ["local-0+local-1"]
+
+
+@pytest.mark.parametrize("front", ["short_features", "unlike_features"])
+def test_what_is_no_tensor_of_the_cut_goes_to_nobody(
+    tmp_path: Path, front: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    summary = split(tmp_path, front, "good", "good").until(predictions=20)
+    assert "worker local-0 answered a job with what is no answer to it" in caplog.text
+    assert summary["dropped"]["device_error"] > 0
+    assert workers_in(tmp_path) == ["local-2"]
+
+
+def test_where_one_part_has_no_worker_another_one_runs_the_whole_until_it_has(tmp_path: Path) -> None:
+    run = split(tmp_path, "good", "exit 3 then good", "slow", recovery={"retry_device_s": 1})
+    with run.events() as heard:
+        run.until(seconds=6)
+    assert workers_in(tmp_path) == ["local-2", "local-0+local-1"]
+    told = [(event.event, event.worker) for event in heard]
+    assert told[0] == ("fallback", "local-1")
+    assert ("worker_retired", "local-0") in told  # it makes way, in case that it holds the other one's device
+    assert told.index(("device_retried", "local-0")) < told.index(("worker_retired", "local-2"))
+
+
+def test_a_device_that_runs_a_part_runs_the_whole_meanwhile_and_then_its_part_again(tmp_path: Path) -> None:
+    run = split(tmp_path, "good", "exit 3 then good", "good", recovery={"retry_device_s": 1})
+    with run.events() as heard:
+        run.until(seconds=6)
+    assert workers_in(tmp_path) == ["local-2", "local-0+local-1"]
+    [retried] = [event for event in heard if event.event == "device_retried"]
+    assert retried.message == "device good and exit 3 then good works again: worker local-0, local-1 serves"
