@@ -50,7 +50,7 @@ def test_what_is_no_tensor_of_the_cut_goes_to_nobody(
 def test_where_one_part_has_no_worker_another_one_runs_the_whole_until_it_has(tmp_path: Path) -> None:
     run = split(tmp_path, "good", "exit 3 then good", "slow", recovery={"retry_device_s": 1})
     with run.events() as heard:
-        run.until(seconds=6)
+        run.until(predictions=300)  # the slow one would take 15 s for them
     assert workers_in(tmp_path) == ["local-2", "local-0+local-1"]
     told = [(event.event, event.worker) for event in heard]
     assert told[0] == ("fallback", "local-1")
@@ -59,9 +59,9 @@ def test_where_one_part_has_no_worker_another_one_runs_the_whole_until_it_has(tm
 
 
 def test_a_device_that_runs_a_part_runs_the_whole_meanwhile_and_then_its_part_again(tmp_path: Path) -> None:
-    run = split(tmp_path, "good", "exit 3 then good", "good", recovery={"retry_device_s": 1})
+    run = split(tmp_path, "slow", "exit 3 then good", "slow", recovery={"retry_device_s": 1})
     with run.events() as heard:
-        run.until(seconds=6)
+        run.until(predictions=300)  # the slow one would take 15 s for them
     assert workers_in(tmp_path) == ["local-2", "local-0+local-1"]
     [retried] = [event for event in heard if event.event == "device_retried"]
-    assert retried.message == "device good and exit 3 then good works again: worker local-0, local-1 serves"
+    assert retried.message == "device slow and exit 3 then good works again: worker local-0, local-1 serves"
