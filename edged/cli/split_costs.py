@@ -10,11 +10,15 @@ from edged.messages import Measured
 
 @dataclass(frozen=True, slots=True)
 class LinkSpeed:
-    """Of the link between hub and worker: seconds of a round trip that carries nothing, and for each byte more."""
+    """Of the link between hub and worker: seconds of a round trip that carries nothing, and for each byte more.
+
+    `message_s`: from one empty answer to the next, where many are on their way: what both ends do for each.
+    """
 
     round_trip_s: float
     out_s_per_byte: float
     back_s_per_byte: float
+    message_s: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +37,8 @@ class Ability:
         compute_s, ends_s = max(0.0, last.reached_s - first.reached_s), first.take_s + last.give_s
         out_s = first.nbytes * self.link.out_s_per_byte
         back_s = last.nbytes * self.link.back_s_per_byte
-        busy_s = max(compute_s, ends_s) if self.measured.overlaps else compute_s + ends_s
+        host_s = ends_s + self.link.message_s
+        busy_s = max(compute_s, host_s) if self.measured.overlaps else compute_s + host_s
         return Cost(
             period_s=max(busy_s, out_s, back_s),
             latency_s=self.link.round_trip_s + out_s + compute_s + ends_s + back_s,

@@ -10,6 +10,7 @@ from edged.errors import DeviceError
 from edged.messages import Echo
 
 ROUND_TRIPS = 20
+AT_ONCE = 50  # fewer than either end lets wait
 LARGE = 5
 FIRST_BYTES, MOST_BYTES = 1 << 16, 1 << 22
 ENOUGH_S = 0.1  # for a payload to tell how quick the link is
@@ -19,7 +20,22 @@ def link_speed(team: Team, name: str) -> LinkSpeed:
     """Of the link between us and a worker that has nothing else to do."""
     _seconds(team, name, 0, 0)
     empty_s = statistics.median(_seconds(team, name, 0, 0) for _ in range(ROUND_TRIPS))
-    return LinkSpeed(empty_s, _s_per_byte(team, name, back=False), _s_per_byte(team, name, back=True))
+    return LinkSpeed(
+        round_trip_s=empty_s,
+        out_s_per_byte=_s_per_byte(team, name, back=False),
+        back_s_per_byte=_s_per_byte(team, name, back=True),
+        message_s=_message_s(team, name),
+    )
+
+
+def _message_s(team: Team, name: str) -> float:
+    """Many at once, so that each end has always one to do."""
+    start = time.perf_counter()
+    for _ in range(AT_ONCE):
+        team.send(name, Echo(wanted=0), [b""])
+    for _ in range(AT_ONCE):
+        _await_echo(team, name)
+    return (time.perf_counter() - start) / AT_ONCE
 
 
 def _s_per_byte(team: Team, name: str, *, back: bool) -> float:
@@ -45,7 +61,12 @@ def _seconds(team: Team, name: str, out: int, back: int) -> float:
     payload = bytes(out)
     start = time.perf_counter()
     team.send(name, Echo(wanted=back), [payload])
+    _await_echo(team, name)
+    return time.perf_counter() - start
+
+
+def _await_echo(team: Team, name: str) -> None:
     while received := team.hear(now_ns() + nanoseconds(ANSWER_S)):
         if name_of(received) == name and isinstance(received.message, Echo):
-            return time.perf_counter() - start
+            return
     raise DeviceError(f"worker {name} does not answer within {ANSWER_S:g} s")

@@ -44,6 +44,12 @@ def test_a_link_is_a_stage_of_its_own_and_adds_to_the_latency() -> None:
     assert cost(Ability(ON_A_CPU, link), 1, 3) == (2 + 8 + 0.125, 0.5 + 8 + 2 + 8 + 0.125)
 
 
+def test_what_both_ends_do_for_a_message_counts_where_one_follows_the_other() -> None:
+    link = LinkSpeed(0.5, 0.0, 0.0, message_s=0.25)
+    assert cost(Ability(ON_A_CPU, link), 2, 3) == (0.5 + 2 + 0.125 + 0.25, 0.5 + 0.5 + 2 + 0.125)
+    assert cost(Ability(ON_A_GPU, link), 2, 3) == (2, 0.5 + 0.5 + 2 + 0.125)
+
+
 def test_two_workers_of_a_group_do_twice_as_many_jobs_and_none_of_them_sooner() -> None:
     ability = Ability(ON_A_CPU, FREE)
     pair = Unit("pair", ("one", "other"), (ability, ability))

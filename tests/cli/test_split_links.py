@@ -1,0 +1,34 @@
+"""How quick a link is, with a worker behind it that takes its time."""
+
+import time
+from collections.abc import Sequence
+
+import pytest
+import zmq
+
+from edged.cli.split_links import link_speed
+from edged.cli.split_team import Team
+from edged.hub.slot import Pixels
+from edged.messages import Echo, LinkMessage
+from tests.cli.scripted import Says, ScriptedLinks, hello_of
+
+S_PER_BYTE = 1e-7  # ten megabytes a second
+
+
+def slow_echo(message: LinkMessage, payloads: Sequence[Pixels]) -> list[Says]:
+    """One way takes time by its bytes; the other none."""
+    assert isinstance(message, Echo)
+    time.sleep(0.0005 + S_PER_BYTE * sum(len(payload) for payload in payloads))
+    return [(Echo(wanted=0), [zmq.Frame(bytes(message.wanted))])]
+
+
+def test_both_ways_are_measured_and_what_carries_nothing() -> None:
+    team = Team(ScriptedLinks({"a": slow_echo}), {}, print)
+    team.hellos["a"] = hello_of("a")
+
+    speed = link_speed(team, "a")
+
+    assert 0.0005 <= speed.round_trip_s < 0.1
+    assert 0.0005 <= speed.message_s < 0.1
+    assert speed.out_s_per_byte == pytest.approx(S_PER_BYTE, rel=0.5)
+    assert speed.back_s_per_byte < S_PER_BYTE / 2
