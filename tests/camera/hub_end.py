@@ -1,5 +1,6 @@
 """The hub's end of the link, by hand: a real ROUTER that a real camera process talks to."""
 
+import os
 import subprocess
 import sys
 import threading
@@ -12,6 +13,7 @@ import numpy as np
 import zmq
 
 from edged.camera.sources.picture import Pixels
+from edged.child import PARENT
 from edged.messages import (
     CameraCount,
     CameraHello,
@@ -151,7 +153,8 @@ def running_camera(
     address = f"ipc://{folder}/hub"
     hub = HubEnd(address)
     command = [sys.executable, "-m", "edged", "camera", camera, "--config", str(config), "--hub", address]
-    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    environment = {**os.environ, PARENT: str(os.getpid())}
+    process = subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True)
     try:
         if capture:
             hub.start(camera, side)

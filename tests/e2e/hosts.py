@@ -98,7 +98,7 @@ class Host:
 
 @contextmanager
 def hosts(*names: str) -> Iterator[list[Host]]:
-    """So many hosts at 10.77.0.1, 10.77.0.2 …; the test is skipped where there can be none."""
+    """So many hosts: 192.168.1.10, …11, as in configs. The test is skipped where there can be none."""
     if os.geteuid() or any(shutil.which(tool) is None for tool in TOOLS):
         pytest.skip(f"no network namespaces here: they take root and {', '.join(TOOLS)}")
     bridge = f"edged-{os.getpid()}-net"
@@ -111,7 +111,7 @@ def hosts(*names: str) -> Iterator[list[Host]]:
 
 @contextmanager
 def _host(name: str, number: int, bridge: str) -> Iterator[Host]:
-    host = Host(name, f"edged-{os.getpid()}-{name}", f"10.77.0.{number}", bridge, f"to{number}")
+    host = Host(name, f"edged-{os.getpid()}-{name}", f"192.168.1.{9 + number}", bridge, f"to{number}")
     with _namespace(host.namespace):
         here = ("ip", "-n", host.namespace)
         run(*here, "link", "add", "eth0", "type", "veth", "peer", "name", host.port, "netns", bridge)

@@ -21,7 +21,7 @@ from tests.eventually import eventually
 START_S = 60.0  # on a machine that is busy
 MAX_AGE_S = 0.5
 PORT = 5572
-HUB = f"tcp://10.77.0.1:{PORT}"
+HUB = f"tcp://192.168.1.10:{PORT}"
 EDGED = (sys.executable, "-m", "edged")
 THREE = {"hub": ("run", "--json"), "gate": ("camera", "yard"), "big": ("worker", "0")}
 
@@ -49,25 +49,27 @@ def config_in(folder: Path, **sections: Any) -> dict[str, Any]:
 
 @dataclass
 class Pipeline:
-    """Each host has a folder of its own with the file, the model and its keys."""
+    """Each host has a folder of its own with the file, the model and its keys; all share what is compiled."""
 
     folder: Path
+    cache: Path
     hosts: dict[str, Host]
     seen: RawSubscriber
     processes: dict[str, "subprocess.Popen[str]"] = field(default_factory=dict)
     summary: dict[str, Any] = field(default_factory=dict)  # the hub's, after the stop
 
-    def write(self, config: dict[str, Any]) -> None:
-        """Give every host this config."""
+    def write(self, config: dict[str, Any] | str) -> None:
+        """Give every host this config, or this file."""
         for name in self.hosts:
-            (self.folder / name / "edged.yaml").write_text(json.dumps(config))
+            text = config if isinstance(config, str) else json.dumps(config)
+            (self.folder / name / "edged.yaml").write_text(text)
 
     def start(self, name: str, *verb: str, on: str = "", by: Sequence[str] = EDGED, **environment: str) -> None:
         """A process of this name on the host of that name, or `on` another. `by`: the program, before the verb."""
         host = self.hosts[on or name]
         place = self.folder / host.name
         config = (place / "edged.yaml",) if verb[0] == "run" else ("--config", place / "edged.yaml")
-        state = {"XDG_STATE_HOME": str(place), "XDG_CACHE_HOME": str(place / "cache")}
+        state = {"XDG_STATE_HOME": str(place), "XDG_CACHE_HOME": str(self.cache)}
         command = (*by, *verb, *config)
         self.processes[name] = host.start(command, self.folder / f"{name}.log", **state, **environment)
 
@@ -130,7 +132,11 @@ class Pipeline:
 
 @contextmanager
 def pipeline(
-    folder: Path, *names: str, config: dict[str, Any] | None = None, side: int = SIZE
+    folder: Path,
+    *names: str,
+    config: dict[str, Any] | str | None = None,
+    side: int = SIZE,
+    cache: Path | None = None,
 ) -> Iterator[Pipeline]:
     """Hosts of these names, the first is the hub's; nothing is left of what is started there.
 
@@ -144,7 +150,8 @@ def pipeline(
         for other in names:
             (folder / other / f"keys/{name}.pub").write_text((folder / name / f"keys/{name}.pub").read_text())
     with hosts(*names) as machines:
-        running = Pipeline(folder, {host.name: host for host in machines}, RawSubscriber(f"ipc://{folder}/pub"))
+        by_name, seen = {host.name: host for host in machines}, RawSubscriber(f"ipc://{folder}/pub")
+        running = Pipeline(folder, cache or folder / "cache", by_name, seen)
         running.write(config or config_in(folder))
         running.seen.start()
         try:

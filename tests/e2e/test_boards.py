@@ -1,0 +1,84 @@
+"""The configs of docs/boards.md, run as they are, on as many hosts, by the commands that it gives."""
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from edged.keys import new_pair
+from tests.conftest import ROOT
+from tests.e2e.pipeline import EDGED, START_S, Pipeline, pipeline
+from tests.eventually import eventually
+
+PUBLISHED = "tcp://192.168.1.10:5570"
+BOTH = {"local-0+big-1"}
+HERE = "tcp://127.0.0.1:5570"
+Boards = Callable[..., Any]
+
+
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("cache")
+
+
+@contextmanager
+def boards(folder: Path, cache: Path, name: str, *hosts: str) -> Iterator[Pipeline]:
+    """The hub runs by this file of configs/."""
+    text = (ROOT / f"configs/{name}.yaml").read_text()
+    with pipeline(folder, *hosts, config=text, cache=cache) as running:
+        new_pair(folder / "hub/keys", "viewer")
+        running.start("hub", "run", "--json")
+        yield running
+
+
+def subscribe(running: Pipeline, count: int, address: str = HERE, *, on: str = "hub") -> list[dict[str, Any]]:
+    """So many predictions, by `edged subscribe` with the viewer's key."""
+    keys = running.folder / "hub/keys"
+    command = ("subscribe", "--json", "--count", str(count), "--key", keys / "viewer.key")
+    said = running.hosts[on].run(*EDGED, *command, "--server-key", keys / "hub.pub", address)
+    return [each for line in said.splitlines() if "seq" in (each := json.loads(line))]
+
+
+def workers(running: Pipeline) -> set[str]:
+    """Who has made the next predictions."""
+    return {each["model"]["worker"] for each in subscribe(running, 3)}
+
+
+def test_one_board(tmp_path: Path, cache: Path) -> None:
+    with boards(tmp_path, cache, "demo", "hub") as running:
+        said = running.hosts["hub"].run(*EDGED, "subscribe", "--count", "5")
+        assert len(said.splitlines()) == 5
+
+
+def test_cameras_on_one_board_and_a_gpu_on_another(tmp_path: Path, cache: Path) -> None:
+    with boards(tmp_path, cache, "cameras-elsewhere", "hub", "gate") as running:
+        for name in ("left", "right"):
+            running.start(name, "camera", name, on="gate")
+        seen = subscribe(running, 20, PUBLISHED, on="gate")
+        assert {each["camera"] for each in seen} == {"left", "right"}
+        assert {each["model"]["worker"] for each in seen} == {"local-0"}
+        assert all(each["clock_error"] > 0 for each in seen)
+
+
+def test_two_workers_with_failover(tmp_path: Path, cache: Path) -> None:
+    with boards(tmp_path, cache, "failover", "hub", "big") as running:
+        running.start("big", "worker", "--host", "big")
+        eventually(lambda: workers(running) == {"big-0"}, START_S)
+        with running.hosts["big"].cut_off():
+            eventually(lambda: workers(running) == {"local-1"}, START_S)
+            assert 'edged_worker_serving{worker="local-1"} 1.0' in running.metrics()
+        eventually(lambda: workers(running) == {"big-0"}, START_S)
+        assert 'edged_switches_total{worker="big-0"}' in running.metrics()
+
+
+def test_a_split_network(tmp_path: Path, cache: Path) -> None:
+    with boards(tmp_path, cache, "split", "hub", "big") as running:
+        running.start("big", "worker", "--host", "big")
+        eventually(lambda: workers(running) == BOTH, START_S)
+        running.kill("big")
+        eventually(lambda: workers(running) == {"local-2"}, START_S)
+        running.start("big", "worker", "--host", "big")
+        eventually(lambda: workers(running) == BOTH, START_S)
