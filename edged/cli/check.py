@@ -5,12 +5,13 @@ import errno
 import os
 import socket
 from collections.abc import Iterator
-from dataclasses import dataclass
 from math import prod
 from pathlib import Path
 from typing import Literal
 
 from edged.address import host_and_port, is_ipc, is_ipv6
+from edged.cli.check_hosts import group_findings, link_findings, listens_at, this_host
+from edged.cli.finding import Finding
 from edged.config import Camera, Config, Security, Tls, Worker
 from edged.config_file import load_config
 from edged.energy.find import find_rails
@@ -24,51 +25,70 @@ from edged.tls import server_context
 from edged.worker.runtime import device_name
 
 
-@dataclass(frozen=True)
-class Finding:
-    """One line of the answer. `error`: `edged run` would fail; `warning`: it would run, but not as hoped."""
-
-    level: Literal["ok", "warning", "error"]
-    what: str
-    text: str
-
-
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Arguments of the verb."""
     parser.add_argument("config", type=Path, metavar="CONFIG", help="YAML file")
+    parser.add_argument(
+        "--host",
+        metavar="NAME",
+        help="check what this host does; default: its own name, if the file has it, else the hub",
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Print all findings; 2 if one of them is an error."""
-    findings = list(findings_of(load_config(arguments.config)))
+    config = load_config(arguments.config)
+    host = this_host(config, arguments.host)
+    findings = list(findings_at(config, host) if host else findings_of(config))
     width = max(len(finding.what) for finding in findings)
     for finding in findings:
         print(f"{finding.level:8} {finding.what:{width}}  {finding.text}")
     errors = sum(finding.level == "error" for finding in findings)
-    verdict = f"`edged run` would fail, {errors} error{'s' * (errors > 1)} above" if errors else "ready to run"
-    print(f"{arguments.config}: {verdict}")
+    program = "`edged camera` or `edged worker`" if host else "`edged run`"
+    verdict = f"{program} would fail, {errors} error{'s' * (errors > 1)} above" if errors else "ready to run"
+    print(f"{arguments.config}: {verdict}{f' on {host}' * bool(host)}")
     return ConfigError.exit_code if errors else 0
+
+
+def findings_at(config: Config, host: str) -> Iterator[Finding]:
+    """Everything that the cameras and workers of another host would meet there."""
+    for name, camera in config.cameras.items():
+        if camera.host == host:
+            yield camera_finding(name, camera)
+    if any(worker.host == host for worker in config.workers):
+        yield model_finding(config)
+    yield from worker_findings(config, host)
+    yield from link_findings(config, host)
 
 
 def findings_of(config: Config) -> Iterator[Finding]:
     """Everything that `edged run` would meet, in the order of the file. Opens no network connection."""
     for name, camera in config.cameras.items():
-        yield camera_finding(name, camera)
+        yield _elsewhere(f"camera {name}", camera.host, name) if camera.host else camera_finding(name, camera)
     yield model_finding(config)
     yield from worker_findings(config)
+    yield from group_findings(config)
     if config.security:
         yield security_finding(config.security)
+    yield from link_findings(config, None)
     addresses = {
+        "link.address": listens_at(config),
         "publish.address": config.publish.address,
         "publish.replay": config.publish.replay,
         "metrics.address": config.metrics.address,
     }
     for key, address in addresses.items():
-        yield address_finding(key, address)
+        if address:
+            yield address_finding(key, address)
     if config.metrics.tls:
         yield tls_finding(config.metrics.tls)
     yield journal_finding(config)
     yield energy_finding(config)
+
+
+def _elsewhere(what: str, host: str, *which: str) -> Finding:
+    command = " ".join(["edged", what.partition(" ")[0], *which, "--config FILE"])
+    return Finding("ok", what, f"on host {host}: `{command}` there")
 
 
 def camera_finding(name: str, camera: Camera) -> Finding:
@@ -112,16 +132,24 @@ def _cut(model: Model, until: str | None) -> str:
     return f"; cut after {cut.after}, where {4 * prod(cut.shape) / 1000:.0f} kB a frame cross"
 
 
-def worker_findings(config: Config) -> Iterator[Finding]:
-    """The devices in order of preference: the first one that is there runs the model, the others wait."""
+def worker_findings(config: Config, host: str | None = None) -> Iterator[Finding]:
+    """The devices in order of preference: the first one that is there runs the model, the others wait.
+
+    `host`: None is the hub's, which needs at least one, there or elsewhere.
+    """
     running = False
     for index, worker in enumerate(config.workers):
         what = f"worker {index}"
+        if worker.host != host:
+            if host is None and worker.host:
+                yield _elsewhere(what, worker.host, str(index))
+            running = True
+            continue
         try:
             name = device_name(worker)
         except DeviceError as error:
             last = index == len(config.workers) - 1 and not running
-            yield Finding("error" if last else "warning", what, str(error))
+            yield Finding("error" if last or host else "warning", what, str(error))
             continue
         role = _role(config, index, running=running)
         yield Finding("ok", what, f"{worker.device}: {name}; {role}{_precision(worker)}")
@@ -154,12 +182,16 @@ def address_finding(key: str, address: str) -> Finding:
             server.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             server.bind(("" if host == "*" else host, port))
     except OSError as error:
-        in_use = error.errno == errno.EADDRINUSE
-        why = (
-            "is in use (by another edged? choose another port)" if in_use else f"cannot be bound: {error.strerror}"
-        )
-        return Finding("error", key, f"{address} {why}")
+        return Finding("error", key, f"{address} {_why_not(error)}")
     return Finding("ok", key, f"{address} is free")
+
+
+def _why_not(error: OSError) -> str:
+    if error.errno == errno.EADDRINUSE:
+        return "is in use (by another edged? choose another port)"
+    if error.errno == errno.EADDRNOTAVAIL:
+        return "is no address of this host (is it not the hub's? then: edged check --host NAME)"
+    return f"cannot be bound: {error.strerror}"
 
 
 def _ipc_finding(key: str, path: Path) -> Finding:

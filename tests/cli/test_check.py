@@ -31,9 +31,9 @@ def config_file(folder: Path, text: str) -> Path:
 SEGMENTS = "segments: [{{until: {}, workers: a}}, {{workers: b}}]\n"
 
 
-def check(file: Path, capsys: pytest.CaptureFixture[str]) -> tuple[int, dict[str, str]]:
+def check(file: Path, capsys: pytest.CaptureFixture[str], *options: str) -> tuple[int, dict[str, str]]:
     """The exit code, and the findings' level and text by what they are about."""
-    code = run_command_line(["check", str(file)])
+    code = run_command_line(["check", str(file), *options])
     lines = capsys.readouterr().out.splitlines()[:-1]
     columns = max(line.find("  ", 9) for line in lines)
     return code, {line[9:columns].strip(): f"{line[:8].strip()} {line[columns:].strip()}" for line in lines}
