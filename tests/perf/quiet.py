@@ -18,9 +18,9 @@ def undisturbed(measure: Callable[[], T], most: float) -> T | None:
         start, busy_s, ours_s = time.monotonic(), busy(), ours()
         measured = measure()
         others = (busy() - busy_s - ours() + ours_s) / (time.monotonic() - start)
+        print(f"({'disturbed: ' * (others > most)}others kept {others:.2f} processors busy)", flush=True)
         if others <= most:
             return measured
-        print(f"(disturbed: others kept {others:.2f} processors busy)", flush=True)
     return None
 
 

@@ -1,7 +1,9 @@
 """Simulated cameras and workers, many to a process, cheap enough not to be what is measured."""
 
 import heapq
+import math
 import time
+from collections import Counter
 from pathlib import Path
 
 import zmq
@@ -11,6 +13,7 @@ from edged.messages import (
     CameraCount,
     CameraHello,
     CameraReport,
+    Grant,
     Job,
     ModelInfo,
     Score,
@@ -27,12 +30,14 @@ TOP = tuple(Score(index=index, score=0.1) for index in range(5))
 
 
 def cameras(address: str, count: int, fps: float, keys: Path | None) -> None:
-    """So many cameras, `c0` and on, for ever."""
+    """So many cameras, `c0` and on, for ever; where `fps` is infinite, they give what the hub grants."""
     sockets = [_connected(address, f"camera/c{index}", keys) for index in range(count)]
     for index, socket in enumerate(sockets):
         nothing = CameraCount(captured=0, dropped={})
-        socket.send(encode(CameraHello(camera=f"c{index}", run="1", count=nothing)))
+        socket.send(encode(CameraHello(camera=f"c{index}", run="1", count=nothing, waits=math.isinf(fps))))
         socket.send(encode(CameraReport(camera=f"c{index}", up=True, count=nothing)))
+    if math.isinf(fps):
+        _as_granted(sockets)
     for socket in sockets:
         while b"capture" not in socket.recv():
             pass
@@ -50,6 +55,18 @@ def cameras(address: str, count: int, fps: float, keys: Path | None) -> None:
         except zmq.Again:
             sent[index] -= 1
         heapq.heappush(due, (max(at + 1 / fps, time.monotonic() - 1), index))
+
+
+def _as_granted(sockets: list[zmq.Socket[bytes]]) -> None:
+    poller, index_of, sent = zmq.Poller(), {socket: index for index, socket in enumerate(sockets)}, Counter[int]()
+    for socket in sockets:
+        poller.register(socket, zmq.POLLIN)
+    while True:
+        for socket, _ in poller.poll():
+            message, index = decode(socket.recv()), index_of[socket]
+            for _ in range(message.frames if isinstance(message, Grant) else 0):
+                sent[index] += 1
+                socket.send_multipart([_frame(index, sent[index]), PIXELS], copy=False)
 
 
 def workers(address: str, count: int, batch: int, keys: Path | None) -> None:

@@ -6,6 +6,7 @@ is the median of the rounds. Nothing here is a test: how fast a machine is, is n
 """
 
 import argparse
+import math
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -26,20 +27,22 @@ WARM_S = 1.0
 
 @dataclass(frozen=True)
 class Case:
-    """`workers`: as in the config; `cameras` offer `fps` frames a second each."""
+    """`workers`: as in the config; `cameras` offer `fps` frames a second each, or as many as are wanted."""
 
     name: str
     workers: list[dict[str, Any]]
     cameras: int = 8
-    fps: float = 30.0
+    fps: float = math.inf
 
 
-ONE = {"device": "cpu", "threads": 1, "group": "all"}
-THREADS = [Case("one worker", [ONE]), Case("two workers", [ONE, ONE])]
+def thread_cases(batch: int) -> list[Case]:
+    """One thread, then two in two workers."""
+    one = {"device": "cpu", "threads": 1, "group": "all", "batch": batch}
+    return [Case("one worker", [one]), Case("two workers", [one, one])]
 
 
 def batch_cases(batches: list[int], max_wait_s: float) -> list[Case]:
-    """Eight cameras that give more than one worker can answer, then one that gives little."""
+    """Eight cameras that give what one worker can answer, then one that gives little."""
     workers = {batch: [{"device": "cpu", "batch": batch, "max_wait_s": max_wait_s}] for batch in batches}
     return [Case(f"batch {batch}", worker) for batch, worker in workers.items()] + [
         Case(f"batch {batch}, 5 fps", worker, cameras=1, fps=5.0) for batch, worker in workers.items()
@@ -83,7 +86,10 @@ def main() -> None:
     parser.add_argument("--batches", type=int, nargs="+", default=[1, 2, 4, 8])
     parser.add_argument("--max-wait-s", type=float, default=0.0)
     options = parser.parse_args()
-    cases = THREADS if options.what == "threads" else batch_cases(options.batches, options.max_wait_s)
+    if options.what == "threads":
+        cases = thread_cases(options.batches[0])
+    else:
+        cases = batch_cases(options.batches, options.max_wait_s)
     fps: dict[str, list[float]] = {case.name: [] for case in cases}
     age: dict[str, list[float]] = {case.name: [] for case in cases}
     with TemporaryDirectory() as name:
