@@ -40,7 +40,7 @@ def save_config(config: Config, path: Path) -> None:
     """Write what `load_config` will read as the same config, in one step, for this user alone. Raises OSError."""
     unfinished = path.with_name(f"{path.name}.new")
     unfinished.touch(mode=0o600)
-    unfinished.write_text(config.model_dump_json())
+    unfinished.write_text(config.model_dump_json(exclude_defaults=True))  # no larger than what it was read from
     unfinished.replace(path)
 
 
