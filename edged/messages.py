@@ -365,7 +365,7 @@ class Label(Published):
 
 
 class PredictionModel(Published):
-    """Which model answered, on what."""
+    """Which model answered, on what. In segments: devices, workers, and precisions that differ, joined by `+`."""
 
     name: str
     sha256: str

@@ -42,7 +42,7 @@ REASONS = {  # of edged_frames_dropped_total and of the summary of `edged run`
     "superseded": "hub: a newer frame took its place while it waited",
     "stale": "hub: older than max_age_s, before the prediction or after it",
     "deadline": "hub: the worker held it longer than deadline_s, and it was too old to be tried again",
-    "worker_lost": "hub: its worker ended, and so did a second one, or it was too old for that",
+    "worker_lost": "hub: its worker (or the next segment's) ended, and so did a second one, or it was too old",
     "device_error": "hub: the device failed or was wrong, and so did a second attempt, or it was too old for that",
     "not_finite": "hub: the network's answer holds NaN or infinity",
     "link": "hub: counted by a camera that ended before the frame arrived",

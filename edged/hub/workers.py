@@ -1,5 +1,6 @@
 """What workers say, and the jobs that they get."""
 
+import logging
 from collections.abc import Collection, Iterable, Mapping
 from functools import cache
 
@@ -13,6 +14,8 @@ from edged.hub.notice import Notice
 from edged.hub.router import Router
 from edged.messages import Features, Greet, Job, JobFailed, Part, Scores, Stop, WorkerHello
 from edged.metrics import Metrics
+
+log = logging.getLogger("edged.hub")
 
 PATIENCE = 5  # times what the warm-up took: a worker that is slower than the deadline does not hang
 
@@ -105,6 +108,7 @@ class Workers:
         gone = []
         for name, hello in list(self.hellos.items()):
             if f"worker/{name}" in self._links.elsewhere and (reason := self._unfit(name, hello)):
+                log.warning("worker %s is refused: %s", name, reason)
                 self._links.send(f"worker/{name}", Stop(refused=reason))
                 self.left(name, "worker_lost")
                 gone.append(name)
