@@ -10,6 +10,7 @@ import zmq
 from edged.connect import Curve, by_the_kernel, unconnected
 from edged.handshakes import Handshakes
 from edged.messages import LinkMessage, encode
+from edged.unit import Unit
 
 REFUSED_S = 1.0  # from one attempt to the next, where the hub refuses us
 ROOM_S = 0.05  # until a hub that has let us in can be greeted: libzmq's threads have yet to agree
@@ -47,6 +48,7 @@ class HubLink:
         self._curve = curve
         self._refusal = self._told = ""
         self._is_news = self._is_ungreeted = False
+        self._unit = Unit()
         self._context: zmq.Context[zmq.Socket[bytes]] = zmq.Context()
         self._poller = zmq.Poller()
         self._connect()
@@ -61,6 +63,8 @@ class HubLink:
 
     def wait(self, within_s: float) -> bool:
         """Until there is something to receive, the hub has come or gone, or a watched descriptor is readable."""
+        self._unit.turns()
+        within_s = min(within_s, self._unit.within_s)
         if self._refusal or self._is_ungreeted:
             within_s = min(within_s, REFUSED_S if self._refusal else ROOM_S)
         ready = dict(self._poller.poll(math.ceil(1000 * within_s)))
@@ -73,6 +77,7 @@ class HubLink:
             self._take_news()
         if self._is_ungreeted and self.has_room():
             self._is_ungreeted = False
+            self._unit.joined(self._address)
             return True
         return False
 

@@ -12,7 +12,9 @@ ${PYTHON:-python3} -m venv "$root$prefix"
 "$root$prefix/bin/python" -m pip install --quiet --upgrade .
 sed -i "1s,^#!$root,#!," "$root$prefix/bin/edged"  # where it will be, not where it is put together
 put docs/service.md "$prefix/share/doc/edged/service.md"
-sed "s,/opt/edged,$prefix,g" systemd/edged.service | install -D -m 644 /dev/stdin "$root/etc/systemd/system/edged.service"
+for unit in edged.service edged-worker.service edged-camera@.service; do
+    sed "s,/opt/edged,$prefix,g" "systemd/$unit" | install -D -m 644 /dev/stdin "$root/etc/systemd/system/$unit"
+done
 put systemd/sysusers.conf /etc/sysusers.d/edged.conf
 put systemd/tmpfiles.conf /etc/tmpfiles.d/edged.conf
 put systemd/70-edged.rules /etc/udev/rules.d/70-edged.rules

@@ -15,15 +15,21 @@ CHECKS = "tests/systemd/inside/checks.py"
 WITHIN_S = 500
 
 # The program and its Python are this checkout's and the tests', wherever they are.
-FOR_TESTS = f"""[Service]
-ExecStart=
-ExecStart=/opt/edged/bin/python -m edged run /etc/edged/edged.yaml
+EDGED = "/opt/edged/bin/python -m edged"
+UNITS = {
+    "edged.service": f"""ExecStart={EDGED} run /etc/edged/edged.yaml
 ExecReload=
-ExecReload=/opt/edged/bin/python -m edged reload /etc/edged/edged.yaml
+ExecReload={EDGED} reload /etc/edged/edged.yaml
+""",
+    "edged-worker.service": f"ExecStart={EDGED} worker --config /etc/edged/edged.yaml\n",
+    "edged-camera@.service": f"ExecStart={EDGED} camera %i --config /etc/edged/edged.yaml\n",
+}
+FOR_TESTS = f"""[Service]
 Environment=PYTHONPATH=/opt/checkout PYTHONDONTWRITEBYTECODE=1 OCL_ICD_VENDORS=/etc/OpenCL/vendors
 ProtectHome=tmpfs
 BindReadOnlyPaths={sys.base_prefix}
 RestartSec=10ms
+ExecStart=
 """
 
 TESTS = """[Unit]
@@ -78,9 +84,10 @@ def _stage(stage: Path, kills: int) -> None:
     for name in ("sysusers", "tmpfiles"):
         (etc / f"{name}.d").mkdir(parents=True)
         shutil.copy(ROOT / f"systemd/{name}.conf", etc / f"{name}.d/edged.conf")
-    (units / "edged.service.d").mkdir(parents=True)
-    shutil.copy(ROOT / "systemd/edged.service", units)
-    (units / "edged.service.d/for-tests.conf").write_text(FOR_TESTS)
+    for name, commands in UNITS.items():
+        (units / f"{name}.d").mkdir(parents=True)
+        shutil.copy(ROOT / f"systemd/{name}", units)
+        (units / f"{name}.d/for-tests.conf").write_text(FOR_TESTS + commands)
     (units / "edged-test.service").write_text(TESTS.format(within_s=WITHIN_S, kills=kills, checks=CHECKS))
     (etc / "edged").mkdir()
     small_network(etc / "edged/small.onnx")

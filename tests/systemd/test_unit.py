@@ -1,4 +1,4 @@
-"""What systemd says of the unit before it is ever started."""
+"""What systemd says of the units before they are ever started."""
 
 import shutil
 import subprocess
@@ -9,6 +9,7 @@ import pytest
 from tests.conftest import ROOT
 
 UNITS = ROOT / "systemd"
+OTHERS = ("edged-worker.service", "edged-camera@.service")
 NEEDED = pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="systemd-analyze is not installed")
 
 
@@ -17,15 +18,26 @@ def analyze(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
 
 
-@pytest.fixture
-def unit(tmp_path: Path) -> Path:
+def a_unit(folder: Path, name: str) -> Path:
     """The unit, with a program that is there."""
-    program = tmp_path / "bin/edged"
+    program = folder / "bin/edged"
     program.parent.mkdir()
     program.symlink_to("/bin/true")
-    unit = tmp_path / "edged.service"
-    unit.write_text((UNITS / "edged.service").read_text().replace("/opt/edged", str(tmp_path)))
+    unit = folder / name
+    unit.write_text((UNITS / name).read_text().replace("/opt/edged", str(folder)))
     return unit
+
+
+@pytest.fixture
+def unit(tmp_path: Path) -> Path:
+    """The daemon's."""
+    return a_unit(tmp_path, "edged.service")
+
+
+def settings(name: str) -> set[str]:
+    """Its lines from `Everything that … can do without` on: how it is hardened."""
+    text = (UNITS / name).read_text().partition("can do without\n")[2].partition("[Install]")[0]
+    return {line for line in text.splitlines() if line and not line.startswith("#")}
 
 
 def with_drop_in(unit: Path, name: str) -> None:
@@ -34,15 +46,29 @@ def with_drop_in(unit: Path, name: str) -> None:
 
 
 @NEEDED
-def test_systemd_has_nothing_to_say_against_it(unit: Path) -> None:
-    done = analyze("verify", "--man=no", unit)
+@pytest.mark.parametrize("name", ["edged.service", *OTHERS])
+def test_systemd_has_nothing_to_say_against_it(tmp_path: Path, name: str) -> None:
+    done = analyze("verify", "--man=no", a_unit(tmp_path, name))
     assert (done.returncode, done.stdout + done.stderr) == (0, "")
 
 
 @NEEDED
-def test_it_is_hardened_to_1_5_at_most(unit: Path) -> None:
-    done = analyze("security", "--offline=true", "--threshold=15", "--no-pager", unit)
+@pytest.mark.parametrize("name", ["edged.service", *OTHERS])
+def test_it_is_hardened_to_1_5_at_most(tmp_path: Path, name: str) -> None:
+    done = analyze("security", "--offline=true", "--threshold=15", "--no-pager", a_unit(tmp_path, name))
     assert done.returncode == 0, done.stdout
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_a_camera_and_a_worker_of_other_hosts_are_hardened_as_the_daemon_is(name: str) -> None:
+    apart = settings(name) ^ settings("edged.service")
+    assert all(line.startswith("SystemCallFilter=sched_") for line in apart)
+
+
+def test_a_camera_may_open_no_gpu_and_a_worker_no_camera() -> None:
+    worker, camera = ((UNITS / name).read_text() for name in OTHERS)
+    assert "char-81" not in worker
+    assert not any(device in camera for device in ("char-226", "dma_heap", "mali"))
 
 
 @NEEDED

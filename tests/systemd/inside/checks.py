@@ -2,9 +2,10 @@
 
 import json
 import os
+import platform
 import signal
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import psutil
@@ -130,6 +131,28 @@ def test_a_config_that_is_wrong_is_not_tried_for_ever() -> None:
     systemctl("start", "edged")
     assert (prop("ActiveState"), prop("ExecMainStatus")) == ("failed", "78")
     systemctl("reset-failed", "edged")
+
+
+def test_a_worker_and_a_camera_of_their_own_are_ready_once_a_hub_has_let_them_in_and_wait_for_the_next() -> None:
+    config = json.loads(CONFIG.read_text())
+    config["cameras"] = {"yard": {**config["cameras"]["demo"], "host": "yard-pi"}}
+    config["workers"] = [{"device": "numpy", "host": platform.node()}]
+    CONFIG.write_text(json.dumps({**config, "link": {"address": "tcp://127.0.0.1:5572"}}))
+    others = ("edged-worker", "edged-camera@yard")
+    systemctl("stop", "edged")
+    systemctl("start", "--no-block", *others)
+    eventually(lambda: props("StatusText", others) == ["waits for its hub"] * 2, START_S)
+    assert props("ActiveState", others) == ["activating"] * 2
+    start()
+    eventually(lambda: props("ActiveState", others) == ["active"] * 2, START_S)
+    wait_until_ready_again(kill(signal.SIGKILL))
+    eventually(lambda: "1 of 1 cameras up" in prop("StatusText"), START_S)
+    assert props("NRestarts", others) == ["0"] * 2
+    assert systemctl("stop", *others).returncode == 0
+
+
+def props(name: str, units: Iterable[str]) -> list[str]:
+    return [prop(name, unit) for unit in units]
 
 
 def test_killed_again_and_again_it_is_ready_each_time() -> None:

@@ -20,9 +20,9 @@ def systemctl(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(["systemctl", *arguments], capture_output=True, text=True, timeout=120, check=False)
 
 
-def prop(name: str) -> str:
+def prop(name: str, unit: str = "edged") -> str:
     """A property of the unit, as `systemctl show` prints it."""
-    return systemctl("show", "edged", f"--property={name}", "--value").stdout.strip()
+    return systemctl("show", unit, f"--property={name}", "--value").stdout.strip()
 
 
 def hub() -> int:
