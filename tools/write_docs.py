@@ -19,7 +19,7 @@ from edged.metrics import Metrics
 
 ROOT = Path(__file__).resolve().parents[1]
 GENERATED = "<!-- Written by `make docs` from the code: change it there. -->"
-SECTIONS = {  # where each type of edged/config.py stands in the file
+SECTIONS = {  # where each type of edged/config stands in the file
     "Camera": "cameras.NAME",
     "Model": "model",
     "Worker": "workers[]",

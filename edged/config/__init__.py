@@ -1,0 +1,36 @@
+"""The YAML file as frozen types. Everything has a default but `cameras`.
+
+Durations carry their unit in the key, secrets are names of files or environment variables.
+Reading the file, with line and column in every error, is `config_file`'s work.
+"""
+
+from edged.config.access import Link, Metrics, Publish, Security, Tls
+from edged.config.camera import STREAMS, Camera
+from edged.config.journal import Journal
+from edged.config.model import Model
+from edged.config.pipeline import Config, Energy
+from edged.config.promises import Freshness, Recovery
+from edged.config.section import NAME, Section
+from edged.config.worker import MAX_BATCH, Precision, Segment, Worker
+
+__all__ = [
+    "MAX_BATCH",
+    "NAME",
+    "STREAMS",
+    "Camera",
+    "Config",
+    "Energy",
+    "Freshness",
+    "Journal",
+    "Link",
+    "Metrics",
+    "Model",
+    "Precision",
+    "Publish",
+    "Recovery",
+    "Section",
+    "Security",
+    "Segment",
+    "Tls",
+    "Worker",
+]

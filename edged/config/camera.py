@@ -1,0 +1,101 @@
+"""`cameras`: where frames come from."""
+
+import re
+from pathlib import Path
+from typing import Annotated, Literal
+from urllib.parse import urlsplit
+
+from pydantic import Field, ValidationInfo, field_validator
+
+from edged.config.section import Name, Pixels, Positive, Section, Share, Text
+
+STREAMS = ("rtsp://", "rtsps://", "http://", "https://")
+
+_PASSWORD_IN_URL = re.compile(
+    r"://[^/@:\[]*:(?!\d*([/?#]|$))[^@]*@"
+)  # what follows host: is a port, even before an @
+
+
+def _host(url: str) -> str | None:
+    """Raises ValueError for an address or port that cannot be, without quoting what may be a password."""
+    try:
+        parts = urlsplit(url)
+        return parts.hostname if parts.port is None or parts.port else None
+    except ValueError:
+        raise ValueError("a URL must have a host and port that can be") from None
+
+
+class Camera(Section):
+    """A named source of frames."""
+
+    source: Annotated[int, Field(ge=0, le=255)] | Text = Field(
+        description="V4L2 index or path (/dev/v4l/by-id/…), rtsp:// or http:// URL, video file, image folder, "
+        "or synthetic:digits"
+    )
+    host: Name | None = Field(
+        None, description="Where `edged camera` reads it; default: the hub starts it, on its own host"
+    )
+    user: Text | None = Field(None, description="User name for an RTSP or HTTP camera")
+    password_file: Path | None = Field(None, description="File that holds the password, nothing else")
+    password_env: Text | None = Field(None, description="Environment variable that holds the password")
+    size: tuple[Pixels, Pixels] | None = Field(
+        None, description="Width and height to ask of the camera; 640×480 for a synthetic one"
+    )
+    fps: Positive | None = Field(None, description="Frames per second to ask of the camera; synthetic: 30")
+    max_fps: Positive | None = Field(None, description="Frames above this rate are let go")
+    roi: tuple[Share, Share, Share, Share] = Field(
+        (0.0, 0.0, 1.0, 1.0), description="Left, top, right, bottom as shares of the picture"
+    )
+    fit: Literal["stretch", "crop", "pad"] = Field(
+        "stretch", description="How the region takes the shape of the model's input"
+    )
+    motion: Share = Field(
+        0.0, description="Share of changed pixels below which a frame is let go; 0 switches it off"
+    )
+    frozen_s: float = Field(
+        10.0,
+        ge=0,
+        allow_inf_nan=False,
+        description="Cameras and streams: after so many seconds of pictures that are the same byte for byte, the "
+        "camera is announced as frozen; 0 switches it off",
+    )
+    pace: Literal["auto", "realtime", "fast"] = Field(
+        "auto",
+        description="Files only. realtime: at the recorded rate, newest frame wins; fast: as quickly as they are "
+        "answered, every frame waits for its turn; auto: realtime for a video, fast for an image folder",
+    )
+    at_end: Literal["stop", "loop"] = Field("stop", description="What a video file or folder does at its end")
+    seed: int = Field(1, ge=0, description="Synthetic only: the same seed draws the same frames")
+
+    @field_validator("source")
+    @classmethod
+    def _no_password(cls, source: int | str) -> int | str:
+        if isinstance(source, str) and _PASSWORD_IN_URL.search(source):
+            raise ValueError("must not hold a password: use user and password_file (or password_env)")
+        return source
+
+    @field_validator("source")
+    @classmethod
+    def _known_kind(cls, source: int | str) -> int | str:
+        if isinstance(source, str) and source.startswith("synthetic:") and source != "synthetic:digits":
+            raise ValueError("the one synthetic camera is synthetic:digits")
+        if isinstance(source, str) and "://" in source and not source.lower().startswith(STREAMS):
+            raise ValueError(f"a URL must start with one of: {', '.join(STREAMS)}")
+        if isinstance(source, str) and "://" in source and not _host(source):
+            raise ValueError("a URL must name a host")
+        return source
+
+    @field_validator("password_env")
+    @classmethod
+    def _one_secret(cls, name: str | None, info: ValidationInfo) -> str | None:
+        if name and info.data.get("password_file"):
+            raise ValueError("give password_file or password_env, not both")
+        return name
+
+    @field_validator("roi")
+    @classmethod
+    def _left_to_right(cls, roi: tuple[float, float, float, float]) -> tuple[float, float, float, float]:
+        left, top, right, bottom = roi
+        if left >= right or top >= bottom:
+            raise ValueError("must be [left, top, right, bottom] with left < right and top < bottom")
+        return roi

@@ -1,0 +1,70 @@
+"""The whole file."""
+
+import platform
+from typing import Literal
+
+from pydantic import Field, ValidationInfo, field_validator
+
+from edged.config.access import Link, Metrics, Publish, Security
+from edged.config.camera import Camera
+from edged.config.journal import Journal
+from edged.config.model import Model
+from edged.config.promises import Freshness, Recovery
+from edged.config.section import Name, Section, Text
+from edged.config.worker import Segment, Worker
+from edged.segments import problem_of
+
+
+class Energy(Section):
+    """Which power supplies to read."""
+
+    rails: Literal["auto", "none"] | tuple[Text, ...] = Field(
+        "auto", description="auto: all that are found; none; or names that `edged devices` lists"
+    )
+
+
+class Config(Section):
+    """A whole pipeline; the same file serves every host of it."""
+
+    node: Name = Field(default_factory=lambda: platform.node() or "edged", description="Default: the host's name")
+    cameras: dict[Name, Camera] = Field(min_length=1, description="By name")
+    model: Model = Model(name="digits")
+    workers: tuple[Worker, ...] = Field((Worker(), Worker(device="numpy")), min_length=1)
+    segments: tuple[Segment, ...] = Field((), description="Default: every worker runs the whole network")
+    freshness: Freshness = Freshness()
+    recovery: Recovery = Recovery()
+    security: Security | None = None
+    link: Link = Link()
+    publish: Publish = Publish()
+    journal: Journal = Journal()
+    metrics: Metrics = Metrics()
+    energy: Energy = Energy()
+
+    @field_validator("segments")
+    @classmethod
+    def _fit_the_workers(cls, segments: tuple[Segment, ...], info: ValidationInfo) -> tuple[Segment, ...]:
+        workers: tuple[Worker, ...] = info.data.get("workers", ())
+        names = [segment.workers for segment in segments]
+        untils = [segment.until for segment in segments]
+        if workers and (problem := problem_of(untils, names, [worker.group for worker in workers])):
+            raise ValueError(problem)
+        if len({worker.batch for worker in workers if worker.group in names}) > 1:
+            raise ValueError("the workers of all segments must have the same batch")
+        return segments
+
+    def ends_of(self, index: int) -> tuple[str | None, str | None]:
+        """The cuts between which the worker of this place runs; None: from the images, to the scores."""
+        cuts = (None, *(segment.until for segment in self.segments))
+        names = [segment.workers for segment in self.segments]
+        group = self.workers[index].group
+        place = names.index(group) if group in names else None
+        return (None, None) if place is None else (cuts[place], cuts[place + 1])
+
+    @property
+    def ends(self) -> dict[str, tuple[str | None, str | None]]:
+        """`ends_of` every worker, by its name."""
+        return {self.worker_name(index): self.ends_of(index) for index in range(len(self.workers))}
+
+    def worker_name(self, index: int) -> str:
+        """What the worker of this place in the list is called in messages and metrics: `local-0`, `big-1`."""
+        return f"{self.workers[index].host or 'local'}-{index}"

@@ -1,0 +1,87 @@
+"""What crosses a link or is published, and its wire form.
+
+A link joins the hub (ROUTER) with a camera or a worker (DEALER). A link message is
+`[JSON header, payload …]`: a frame's payload is its pixels, a job's payloads are its frames' pixels in order, or
+the features of all of them, where a network is cut in parts.
+A published message is `[topic, JSON]`. All times `…_ns` are CLOCK_MONOTONIC of the hub's host.
+"""
+
+from edged.messages.camera import (
+    CameraCount,
+    CameraHello,
+    CameraReport,
+    Capture,
+    ClockAnswer,
+    ClockRequest,
+    Frame,
+    Grant,
+)
+from edged.messages.link import LinkMessage, Reloaded, ReloadRequest, Stop, decode, encode
+from edged.messages.message import SCHEMA, Count, EnergyMethod, Positive, Seconds
+from edged.messages.planning import Echo, Measure, Measured, Place, TakePart
+from edged.messages.published import (
+    STAGES,
+    Event,
+    Label,
+    Prediction,
+    PredictionEnergy,
+    PredictionModel,
+    Published,
+    StageSeconds,
+    Status,
+    prediction_from_json,
+    to_json,
+    topic,
+)
+from edged.messages.replay import ReplayAnswer, ReplayRequest
+from edged.messages.worker import Features, Greet, Job, JobFailed, ModelInfo, Part, Score, Scores, WorkerHello
+
+__all__ = [
+    "SCHEMA",
+    "STAGES",
+    "CameraCount",
+    "CameraHello",
+    "CameraReport",
+    "Capture",
+    "ClockAnswer",
+    "ClockRequest",
+    "Count",
+    "Echo",
+    "EnergyMethod",
+    "Event",
+    "Features",
+    "Frame",
+    "Grant",
+    "Greet",
+    "Job",
+    "JobFailed",
+    "Label",
+    "LinkMessage",
+    "Measure",
+    "Measured",
+    "ModelInfo",
+    "Part",
+    "Place",
+    "Positive",
+    "Prediction",
+    "PredictionEnergy",
+    "PredictionModel",
+    "Published",
+    "ReloadRequest",
+    "Reloaded",
+    "ReplayAnswer",
+    "ReplayRequest",
+    "Score",
+    "Scores",
+    "Seconds",
+    "StageSeconds",
+    "Status",
+    "Stop",
+    "TakePart",
+    "WorkerHello",
+    "decode",
+    "encode",
+    "prediction_from_json",
+    "to_json",
+    "topic",
+]

@@ -1,0 +1,129 @@
+"""What is published, for readers of any age and language."""
+
+from typing import Literal
+
+from pydantic import ConfigDict, Field, ValidationError
+
+from edged.errors import MessageError
+from edged.messages.message import LARGEST, SCHEMA, Count, EnergyMethod, Message, Seconds, places_of
+
+STAGES = ("capture", "preprocess", "wait", "upload", "forward", "download", "publish", "total")
+
+
+class Published(Message):
+    """Frozen, but open: a reader must accept what a newer edged adds."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True, allow_inf_nan=False)
+
+
+class Label(Published):
+    """One of the top classes of a prediction."""
+
+    label: str
+    index: Count
+    score: float
+
+
+class PredictionModel(Published):
+    """Which model answered, on what. In segments: devices, workers, and precisions that differ, joined by `+`."""
+
+    name: str
+    sha256: str
+    precision: str
+    device: str
+    worker: str
+    random_weights: bool = Field(False, description="True for a model that is for timing only")
+
+
+class PredictionEnergy(Published):
+    """What this prediction cost. `joules` is null unless measured or estimated."""
+
+    joules: Seconds | None
+    method: EnergyMethod
+    rails: tuple[str, ...]
+
+
+class StageSeconds(Published):
+    """Where the time went. `total` runs from capture to publish and is the sum of all but `capture`."""
+
+    capture: Seconds
+    preprocess: Seconds
+    wait: Seconds
+    upload: Seconds
+    forward: Seconds
+    download: Seconds
+    publish: Seconds
+    total: Seconds
+
+
+class Prediction(Published):
+    """Topic `edged/<node>/<camera>/prediction`: the top-k labels of one frame with its whole history.
+
+    `seq` grows by one with each prediction of a node, over restarts too; `boot` is new at every start.
+    """
+
+    schema_version: Literal[1] = Field(1, alias="schema")
+    node: str
+    boot: str
+    seq: Count
+    camera: str
+    frame: Count = Field(
+        description="Its number among all pictures of the camera, from 0; anew when its process starts again"
+    )
+    captured_at: float
+    clock_error: Seconds = Field(
+        0.0, description="Where the camera is on another host: by how many seconds its times may be wrong at most"
+    )
+    published_at: float
+    model: PredictionModel
+    top: tuple[Label, ...]
+    truth: str | None = Field(None, description="The right label, where the source knows it")
+    seconds: StageSeconds
+    energy: PredictionEnergy
+    journaled: bool = Field(
+        True, description="False where it was not on disk when it was published, and may not be fetched again"
+    )
+
+
+class Event(Published):
+    """Topic `edged/<node>/<camera>/event`, or `edged/<node>/event` where no camera is concerned."""
+
+    schema_version: Literal[1] = Field(1, alias="schema")
+    node: str
+    boot: str
+    at: float
+    event: str = Field(description="camera_down, camera_up, camera_ended, worker_up, worker_lost, fallback …")
+    camera: str | None = None
+    worker: str | None = None
+    message: str
+
+
+class Status(Published):
+    """Topic `edged/<node>/status`, each second."""
+
+    schema_version: Literal[1] = Field(1, alias="schema")
+    node: str
+    boot: str
+    at: float
+    first_seq: Count = Field(description="Number of the first prediction since this start, or of the next one")
+    last_seq: int = Field(ge=-1, le=LARGEST, description="−1 before the first prediction")
+    replay: str = Field(description="Address where missed predictions can be fetched")
+    cameras: dict[str, int] = Field(description="Last frame predicted by camera, −1 before the first")
+
+
+def to_json(message: Prediction | Event | Status) -> bytes:
+    """The JSON of a published message."""
+    return message.model_dump_json(by_alias=True).encode()
+
+
+def topic(node: str, camera: str | None, what: Literal["prediction", "event", "status"]) -> str:
+    """`edged/<node>/<camera>/<what>`, without the camera where none is concerned."""
+    return "/".join(part for part in ("edged", node, camera, what) if part)
+
+
+def prediction_from_json(data: bytes) -> Prediction:
+    """Raises MessageError for what is not a prediction of this schema."""
+    try:
+        return Prediction.model_validate_json(data)
+    except ValidationError as error:
+        raise MessageError(f"not a prediction of schema {SCHEMA}: {places_of(error)}") from None

@@ -1,0 +1,30 @@
+"""Replay of what was published: DEALER asks, ROUTER answers."""
+
+from typing import Literal
+
+from pydantic import Field
+
+from edged.messages.message import Count, Message
+
+
+class ReplayRequest(Message):
+    """Ask for predictions by sequence number, or for those published since a wall time, oldest first."""
+
+    kind: Literal["replay"] = "replay"
+    first_seq: Count | None = None
+    last_seq: Count | None = None
+    since: float | None = None
+    limit: int = Field(1000, ge=1, le=1000)
+
+
+class ReplayAnswer(Message):
+    """Followed by one payload (a prediction's JSON) for each of `predictions`.
+
+    `first_kept` and `last_kept` bound what the journal holds (null: empty); `more`: ask again after the last.
+    """
+
+    kind: Literal["replay_answer"] = "replay_answer"
+    predictions: Count
+    first_kept: int | None
+    last_kept: int | None
+    more: bool

@@ -1,0 +1,125 @@
+"""Between a worker and the hub."""
+
+from typing import Literal
+
+from pydantic import Field
+
+from edged.messages.message import SCHEMA, Count, EnergyMethod, Message, Positive, Seconds
+
+
+class ModelInfo(Message):
+    """The model that a worker runs. `labels` by class index."""
+
+    name: str
+    sha256: str
+    labels: tuple[str, ...]
+    width: Positive
+    height: Positive
+    random_weights: bool = False
+
+
+class Part(Message):
+    """The part of a network that a worker runs: from the cut `begin` to the cut `end`, by names of operators.
+
+    None: from the images, to the scores. `takes` and `gives`: values of a frame that cross there; 0: none do.
+    """
+
+    begin: str | None = None
+    end: str | None = None
+    takes: Count = 0
+    gives: Count = 0
+
+    def __str__(self) -> str:
+        """For people."""
+        return f"from {self.begin or 'the images'} to {self.end or 'the scores'}"
+
+
+class WorkerHello(Message):
+    """A worker's first message to each hub that it meets, once it is warm. `device` is the device's own name.
+
+    `forward_s`: what a full batch took there, from its submission to its answer; 0 where nobody has measured it.
+    `max_wait_s`: how long a frame may wait for others of its job. `host`: empty on the hub's own. `part`: None
+    where it runs the whole network.
+    """
+
+    kind: Literal["worker_hello"] = "worker_hello"
+    protocol: int = SCHEMA
+    worker: str
+    device: str
+    host: str = ""
+    precision: str
+    batch: Positive
+    credit: Positive
+    forward_s: Seconds = 0.0
+    max_wait_s: Seconds = 0.0
+    model: ModelInfo
+    part: Part | None = None
+    energy: EnergyMethod
+    energy_note: str = ""
+
+
+class Greet(Message):
+    """Hub to worker: say hello again; we have given you up, and hear that you live."""
+
+    kind: Literal["greet"] = "greet"
+
+
+class Job(Message):
+    """Hub to worker: classify these frames (one payload each), in `allowed_s` once the job before is answered.
+
+    For a part behind a cut there is one payload: the features of all frames, as the part before gave them.
+    """
+
+    kind: Literal["job"] = "job"
+    job: Count
+    frames: Positive
+    top: Positive
+    allowed_s: Seconds
+
+
+class Score(Message):
+    """One class of one frame: index and probability (or what the model gives in its place)."""
+
+    index: Count
+    score: float
+
+
+class Scores(Message):
+    """A worker's answer: the top classes of each frame, best first, with its own timings and joules.
+
+    `forward_s` is device time. `joules` is the whole job's, None where nothing was measured; `rails` is what
+    each rail's counter has added since the answer before (each joule is told once).
+    """
+
+    kind: Literal["scores"] = "scores"
+    job: Count
+    frames: tuple[tuple[Score, ...], ...]
+    upload_s: Seconds
+    forward_s: Seconds
+    download_s: Seconds
+    joules: Seconds | None = None
+    rails: dict[str, Seconds] = Field(default_factory=dict)
+
+
+class Features(Message):
+    """The answer of a worker whose part ends at a cut: its payload is what crosses there.
+
+    Payload: float32, little-endian, [frames, *shape of the tensor], C order. The other fields are as in `Scores`.
+    """
+
+    kind: Literal["features"] = "features"
+    job: Count
+    upload_s: Seconds
+    forward_s: Seconds
+    download_s: Seconds
+    joules: Seconds | None = None
+    rails: dict[str, Seconds] = Field(default_factory=dict)
+
+
+class JobFailed(Message):
+    """A worker's answer where there is none: never an invented score."""
+
+    kind: Literal["job_failed"] = "job_failed"
+    job: Count
+    reason: Literal["device_error", "not_finite"]
+    error: str
