@@ -22,38 +22,42 @@ STARTING_NS = 600 * NANOSECONDS  # a small GPU may compile for minutes
 
 @dataclass(frozen=True, slots=True)
 class CameraSign:
-    """One camera, as the hub knows it. `heard_ns`: when it, or its own end, was last heard of."""
+    """One camera, as the hub knows it. `heard_ns`: when it, or its own end, was last heard of.
+
+    `away`: on another host, and down: nobody need say so.
+    """
 
     captured: int
     up: bool
     heard_ns: int
     ended: bool = False
     waits_for_room: bool = False
+    away: bool = False
 
     def owes_a_frame(self, now_ns: int) -> bool:
         """Whether there should be frames, or word why there are none."""
-        if self.ended or self.waits_for_room:
+        if self.ended or self.waits_for_room or self.away:
             return False
         return self.up or now_ns - self.heard_ns > DOWN_NS
 
 
 @dataclass(frozen=True, slots=True)
 class WorkerSign:
-    """The workers. `answered`: jobs; `frames_wait`: some have no answer yet; `heard_ns` as for cameras."""
+    """The workers. `answered`: jobs; `frames_wait`: some have no answer yet; `heard_ns`, `away` as for cameras."""
 
     answered: int
     ready: bool
     frames_wait: bool
     heard_ns: int
+    away: bool = False
 
-    @property
-    def is_starting_until_ns(self) -> int:
-        """Until when a worker that is not ready is believed to be starting."""
-        return self.heard_ns + STARTING_NS
+    def may_be_starting(self, now_ns: int) -> bool:
+        """Whether it is believed that a worker that is not ready will be."""
+        return self.away or now_ns <= self.heard_ns + STARTING_NS
 
     def owes_an_answer(self, now_ns: int) -> bool:
         """Whether there should be one, or word why there is none."""
-        return self.frames_wait and (self.ready or now_ns > self.is_starting_until_ns)
+        return self.frames_wait and (self.ready or not self.may_be_starting(now_ns))
 
 
 class Heartbeat:

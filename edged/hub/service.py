@@ -68,7 +68,7 @@ class Service:
         worker = self._worker_sign()
         if self._ready and self._heartbeat.beats(self._camera_signs(), worker, now):
             systemd.watchdog()
-        if not self._ready and now < worker.is_starting_until_ns:
+        if not self._ready and worker.may_be_starting(now):
             systemd.extend_timeout(EXTEND_S)
         if now - self._status_ns >= STATUS_NS or not self._ready:
             self._tell_status(now)
@@ -101,6 +101,7 @@ class Service:
                 heard_ns=self._camera_heard_ns.get(name, self._begun_ns),
                 ended=name in self._parts.cameras.ended,
                 waits_for_room=camera.waits and camera.ledger.pending > 0,
+                away=f"camera/{name}" in self._parts.links.elsewhere and not self._parts.cameras.is_up(name),
             )
 
     def _worker_sign(self) -> WorkerSign:
@@ -109,4 +110,5 @@ class Service:
             ready=self._parts.supervisor.works,
             frames_wait=not self._parts.router.idle,
             heard_ns=self._worker_heard_ns,
+            away=self._parts.supervisor.waits_for_others,
         )

@@ -44,6 +44,13 @@ class Supervisor:
         return self._choice.serving.works
 
     @property
+    def waits_for_others(self) -> bool:
+        """Whether nobody serves for want of workers on other hosts alone."""
+        return not self.works and all(
+            seat.ready or isinstance(seat, RemoteSeat) for seat in self._choice.serving.seats
+        )
+
+    @property
     def warming_up_s(self) -> float | None:
         """For how long the worker has been starting; None once it is ready."""
         return next((seat.warming_up_s for seat in self._choice.serving.seats if not seat.ready), None)

@@ -50,6 +50,10 @@ def answered(worker: WorkerSign) -> WorkerSign:
         ("the worker is compiling", moved(UP), STARTING, True),
         ("the worker is compiling, and a folder waits for it", [FULL], STARTING, True),
         ("no worker has been heard of for longer than any compiler takes", moved(UP), GONE, False),
+        ("a camera of another host is away", [replace(UNHEARD, away=True)], IDLE, True),
+        ("and one of this host is stuck", [replace(UNHEARD, away=True), UP], IDLE, False),
+        ("the worker of another host is away", moved(UP), replace(GONE, away=True), True),
+        ("it is there, and nobody answers", moved(UP), replace(BUSY, away=True), False),
         ("no worker, but nothing for it to do either", [DOWN], replace(GONE, frames_wait=False), True),
     ],
 )

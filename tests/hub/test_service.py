@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from edged.hub.router import Router
-from tests.eventually import eventually
+from tests.eventually import eventually, free_port
 from tests.hub.test_hub import Run
 from tests.notified import Notified, notified
 
@@ -84,3 +84,16 @@ def test_a_router_that_hands_out_nothing_any_more_starves_the_watchdog_though_th
     lines = told_by(tmp_path, monkeypatch, Run(tmp_path, ["steady"], ["good"]))
     assert "READY=1" in lines
     assert lines.count("WATCHDOG=1") <= 1  # while the camera was starting
+
+
+def test_a_hub_that_waits_for_the_only_worker_on_another_host_asks_for_time_however_long_that_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("edged.hub.heartbeat.STARTING_NS", 0)
+    far, link = {"device": "any", "host": "far"}, {"address": f"tcp://127.0.0.1:{free_port()}"}
+    with notified(tmp_path, monkeypatch) as systemd:
+        run = Run(tmp_path, ["steady"], [], workers=[far], link=link)
+        monkeypatch.setattr("edged.hub.limits.Limits.are_enough", lambda *_: len(systemd.messages) > 5)
+        run.until()
+    assert systemd.lines.count("EXTEND_TIMEOUT_USEC=15000000") > 1
+    assert "READY=1" not in systemd.lines
