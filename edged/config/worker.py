@@ -58,6 +58,6 @@ class Segment(Section):
     until: Text | None = Field(
         None,
         description="The operator after which the network is cut, or what its name begins with (stage2); a single "
-        "tensor must cross there, `edged check` lists where. The last segment has none",
+        "tensor must cross there: `edged plan-split` says where. The last segment has none",
     )
     workers: Name = Field(description="The group of `workers` that runs it")

@@ -192,10 +192,11 @@ def worker(hub: Socket, index: int, config: Path) -> None:
             continue
         if part and part.begin:
             assert received[1:] == [bytes(4 * CROSSING * message.frames)]
+        answered = answer(message)
         if part and part.end and device != "unlike_features":
             hub.send_multipart(features(message, 1 if device == "short_features" else CROSSING))
         else:
-            hub.send(encode(answer(message)))
+            hub.send(encode(answered))
 
 
 def once(device: str, config: Path) -> str:

@@ -1,0 +1,58 @@
+"""One network over two hosts, and a link between its parts that fails."""
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from tests.e2e.daemon import SYNTHETIC
+from tests.e2e.pipeline import START_S, Pipeline, config_in, pipeline
+from tests.eventually import eventually
+
+FAULT_S = 2.0
+BACK_S = 2.0  # from the end of a fault to the next prediction
+
+
+@contextmanager
+def split(folder: Path) -> Iterator[Pipeline]:
+    """The first part beside the hub, the second on the host big; predictions come."""
+    config = config_in(folder, cameras={"yard": SYNTHETIC})
+    config["workers"] = [
+        {"device": "numpy", "group": "front"},
+        {"device": "numpy", "host": "big", "group": "back"},
+    ]
+    config["segments"] = [{"until": "a", "workers": "front"}, {"workers": "back"}]
+    config["security"] = {**config["security"], "cameras": []}
+    with pipeline(folder, "hub", "big", config=config) as running:
+        running.start("hub", "run", "--json")
+        running.start("big", "worker", "1")
+        running.goes_on()
+        yield running
+
+
+def test_a_partition_between_the_parts_ends_and_predictions_go_on(tmp_path: Path) -> None:
+    with split(tmp_path) as running:
+        with running.hosts["big"].cut_off():
+            time.sleep(FAULT_S)
+        took_s = running.goes_on()
+        print(f"{took_s:.2f} s after a partition of {FAULT_S:g} s")
+        assert took_s < BACK_S
+        assert running.is_whole()
+
+
+def test_lost_packets_between_the_parts_cost_frames_and_nothing_else(tmp_path: Path) -> None:
+    with split(tmp_path) as running:
+        with running.hosts["hub"].losing(0.05):
+            time.sleep(FAULT_S)
+        assert running.goes_on() < BACK_S
+        assert running.is_whole()
+
+
+def test_a_hub_that_is_killed_between_the_parts_finds_both_again(tmp_path: Path) -> None:
+    with split(tmp_path) as running:
+        running.kill("hub")
+        running.start("hub", "run", "--json")
+        eventually(lambda: len({seen.boot for seen in running.seen.seen}) == 2, START_S)
+        running.goes_on()
+        assert {each["model"]["worker"] for each in running.predictions()} == {"local-0+big-1"}
+        assert running.is_whole()
