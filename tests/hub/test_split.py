@@ -60,7 +60,7 @@ def test_where_one_part_has_no_worker_another_one_runs_the_whole_until_it_has(tm
 def test_a_device_that_runs_a_part_runs_the_whole_meanwhile_and_then_its_part_again(tmp_path: Path) -> None:
     run = split(tmp_path, "slow", "exit 3 then good", "slow", recovery={"retry_device_s": 1})
     with run.events() as heard:
-        run.until(predictions=300)  # the slow one would take 15 s for them
+        run.until(predictions=120)
     assert workers_in(tmp_path) == ["local-2", "local-0+local-1"]
     [retried] = [event for event in heard if event.event == "device_retried"]
     assert retried.message == "device slow and exit 3 then good works again: worker local-0, local-1 serves"
