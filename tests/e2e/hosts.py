@@ -104,8 +104,8 @@ def hosts(*names: str) -> Iterator[list[Host]]:
     bridge = f"edged-{os.getpid()}-net"
     with ExitStack() as stack:
         stack.enter_context(_namespace(bridge))
-        run("ip", "-n", bridge, "link", "add", "br0", "type", "bridge")
-        run("ip", "-n", bridge, "link", "set", "br0", "up")
+        needed("ip", "-n", bridge, "link", "add", "br0", "type", "bridge")
+        needed("ip", "-n", bridge, "link", "set", "br0", "up")
         yield [stack.enter_context(_host(name, number, bridge)) for number, name in enumerate(names, 1)]
 
 
@@ -114,8 +114,8 @@ def _host(name: str, number: int, bridge: str) -> Iterator[Host]:
     host = Host(name, f"edged-{os.getpid()}-{name}", f"192.168.1.{9 + number}", bridge, f"to{number}")
     with _namespace(host.namespace):
         here = ("ip", "-n", host.namespace)
-        run(*here, "link", "add", "eth0", "type", "veth", "peer", "name", host.port, "netns", bridge)
-        run("ip", "-n", bridge, "link", "set", host.port, "master", "br0", "up")
+        needed(*here, "link", "add", "eth0", "type", "veth", "peer", "name", host.port, "netns", bridge)
+        needed("ip", "-n", bridge, "link", "set", host.port, "master", "br0", "up")
         run(*here, "addr", "add", f"{host.address}/24", "dev", "eth0")
         run(*here, "link", "set", "eth0", "up")
         run(*here, "link", "set", "lo", "up")
@@ -124,12 +124,19 @@ def _host(name: str, number: int, bridge: str) -> Iterator[Host]:
 
 @contextmanager
 def _namespace(name: str) -> Iterator[None]:
-    if subprocess.run(["ip", "netns", "add", name], check=False, capture_output=True).returncode:
-        pytest.skip("no network namespaces here: this machine lets nobody make them")
+    needed("ip", "netns", "add", name)
     try:
         yield
     finally:
         run("ip", "netns", "del", name)
+
+
+def needed(*command: str) -> None:
+    """Where it fails, this machine has no such hosts."""
+    try:
+        run(*command)
+    except subprocess.CalledProcessError as error:
+        pytest.skip(f"no network namespaces here: {' '.join(command)}: {error.stderr.strip()}")
 
 
 def run(*command: str, **environment: str) -> str:

@@ -11,10 +11,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import psutil
+
 from edged.keys import new_pair
 from tests.cli.models import SIZE, small_network
 from tests.e2e.daemon import SYNTHETIC, conserves
 from tests.e2e.hosts import Host, hosts
+from tests.e2e.recovery import busy_s, spent_s, unstarved
 from tests.e2e.witness import RawSubscriber
 from tests.eventually import eventually
 
@@ -90,10 +93,10 @@ class Pipeline:
         return self.processes.pop(name).wait(START_S)
 
     def goes_on(self) -> float:
-        """Seconds until the next prediction."""
-        begin, before = time.monotonic(), len(self.seen.seen)
+        """Seconds until the next prediction; on a machine that is starved, less the share of other programs."""
+        begin, others_s, before = time.monotonic(), self._others_s(), len(self.seen.seen)
         eventually(lambda: len(self.seen.seen) > before, START_S)
-        return time.monotonic() - begin
+        return unstarved(time.monotonic() - begin, self._others_s() - others_s)
 
     def says(self, name: str, words: str) -> bool:
         """Whether the log of a process has these words, once it has."""
@@ -128,6 +131,9 @@ class Pipeline:
         assert max(each["seconds"]["total"] + each["clock_error"] for each in seen) <= MAX_AGE_S
         self.stop()
         return conserves(self.summary)
+
+    def _others_s(self) -> float:
+        return busy_s() - sum(spent_s(psutil.Process(each.pid)) for each in self.processes.values())
 
 
 @contextmanager

@@ -23,17 +23,28 @@ def seconds_to_recover(daemon: Daemon, worker: psutil.Process, fault: Callable[[
     eventually(lambda: not worker.is_running(), START_S)
     assert daemon.first(1)
     took_s = time.monotonic() - begin
-    taken = (spent_by_others_s(daemon) - others_s) / (took_s * (psutil.cpu_count() or 1))
-    print(f"{took_s:.2f} s from the fault to the next prediction; {taken:.0%} of the cores were taken")
-    return took_s if taken < STARVED else took_s * (1 - min(1.0, taken))
+    fair_s = unstarved(took_s, spent_by_others_s(daemon) - others_s)
+    print(f"{took_s:.2f} s from the fault to the next prediction, {fair_s:.2f} s but for other programs")
+    return fair_s
 
 
 def spent_by_others_s(daemon: Daemon) -> float:
     """Seconds of all cores since the machine began that neither were idle nor went to the daemon."""
-    machine, hub = psutil.cpu_times(), psutil.Process(daemon.process.pid).cpu_times()
-    busy_s = sum(machine) - machine.idle - machine.iowait - machine.guest - machine.guest_nice
+    hub = psutil.Process(daemon.process.pid).cpu_times()
     ours_s = hub.user + hub.system + hub.children_user + hub.children_system  # of children that have ended
-    return busy_s - ours_s - sum(spent_s(child) for child in daemon.children())
+    return busy_s() - ours_s - sum(spent_s(child) for child in daemon.children())
+
+
+def busy_s() -> float:
+    """Seconds of all cores since the machine began that were not idle."""
+    machine = psutil.cpu_times()
+    return sum(machine) - machine.idle - machine.iowait - machine.guest - machine.guest_nice
+
+
+def unstarved(took_s: float, others_s: float) -> float:
+    """What took so long, while others had so many seconds of all cores: less their share, where that was large."""
+    taken = others_s / (took_s * (psutil.cpu_count() or 1))
+    return took_s if taken < STARVED else took_s * (1 - min(1.0, taken))
 
 
 def spent_s(child: psutil.Process) -> float:

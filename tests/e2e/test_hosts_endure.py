@@ -13,8 +13,8 @@ import psutil
 from tests.e2e.pipeline import THREE, Pipeline, three_hosts
 from tests.soak.levels import Levels
 
-MINUTES = float(os.environ.get("EDGED_FAULT_MINUTES", "0.1"))  # memory is judged from about 5 minutes on
-SEED = int(os.environ.get("EDGED_FAULT_SEED", "1"))
+MINUTES = float(os.environ.get("EDGED_FAULT_MINUTES", "0.05"))  # memory is judged from about 5 minutes on
+SEED = int(os.environ.get("EDGED_FAULT_SEED", "4"))
 BACK_S = 2.0  # from the end of a fault to the next prediction
 LOOKS = 4  # after each fault
 

@@ -14,7 +14,7 @@ from tests.e2e.pipeline import THREE, Pipeline, three_hosts
 BACK_S = 2.0  # from the end of a fault to the next prediction
 LOOK_S = 2.0
 ASKED = os.environ.get("EDGED_PARTITIONS", "").split()  # "2 15 60": seconds, of each host; minutes more
-PARTITIONS = [(each, float(long)) for long in ASKED for each in THREE] or [("gate", 2), ("big", 2), ("hub", 5)]
+PARTITIONS = [(each, float(long)) for long in ASKED for each in THREE] or [("gate", 2), ("big", 2), ("hub", 4)]
 
 
 def rate(running: Pipeline, fault: AbstractContextManager[None]) -> float:
