@@ -12,7 +12,7 @@ from edged.hub.connection import Bounds
 from edged.hub.guard import Guard
 from edged.hub.multipart import receive_parts, send_parts
 from edged.hub.slot import Pixels
-from edged.hub.sockets import bind
+from edged.hub.sockets import OTHERS, bind
 from edged.messages import SCHEMA, LinkMessage, Stop, decode, encode
 
 log = logging.getLogger("edged.hub")
@@ -20,7 +20,6 @@ log = logging.getLogger("edged.hub")
 QUEUED = 64  # messages of one peer; frames wait in slots, not here
 PRIVATE, OUTER = "link", "link.address"
 OURS = Bounds(burst=0, a_second=0, lifetime=None, connections=1000)  # this user's; ipc counts no bytes
-OTHERS = Bounds(burst=1 << 32, a_second=1 << 30, lifetime=None, connections=1000)  # frames, of who has a key
 LARGEST_BYTES = 1 << 30  # 16384 × 16384 × 3 is what a config may ask for at most
 
 

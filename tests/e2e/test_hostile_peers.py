@@ -4,6 +4,7 @@ import random
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import ExitStack, suppress
 from itertools import pairwise
@@ -14,6 +15,7 @@ import zmq
 
 from edged.hub.private import link_address
 from edged.hub.rejections import REASONS
+from edged.messages import ReplayRequest
 from edged.paths import runtime_directory
 from tests.e2e.daemon import START_S, Daemon, run_edged
 from tests.e2e.test_access import listening, rejected
@@ -91,6 +93,21 @@ def test_a_request_that_is_none_ends_the_connection(daemon: Daemon) -> None:
         peer.connect(daemon.config["publish"]["replay"])
         peer.send(b"{")
         is_rejected(daemon, "malformed", "publish.replay", before)
+
+
+def test_peers_that_ask_for_much_and_leave_at_once_do_not_end_the_hub(daemon: Daemon) -> None:
+    request = ReplayRequest(first_seq=0).model_dump_json().encode()
+    for _ in range(6):
+        with zmq.Context() as context, ExitStack() as peers:
+            for _ in range(5):
+                peer = peers.enter_context(context.socket(zmq.DEALER))
+                peer.setsockopt(zmq.LINGER, 100)
+                peer.setsockopt(zmq.HEARTBEAT_IVL, 50)  # of its own; libzmq has its trouble with those
+                peer.connect(daemon.config["publish"]["replay"])
+                for _ in range(90):
+                    peer.send(request)
+            time.sleep(0.2)  # so that some are answered, and some are not
+    assert daemon.process.poll() is None
 
 
 def test_a_subscriber_that_stops_reading_is_cut_off(daemon: Daemon) -> None:
