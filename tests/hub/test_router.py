@@ -236,6 +236,20 @@ def test_what_waits_after_a_camera_has_started_again_is_granted_later() -> None:
     assert router.grants() == {"folder": 1}
 
 
+def test_an_idle_worker_gets_a_frame_at_once_and_a_busy_one_then_all_that_came_meanwhile() -> None:
+    router, door, yard = a_router("door", "yard"), CameraEnd("door"), CameraEnd("yard")
+    router.worker_joins("local-0", Capacity(credit=1, batch=2))
+    router.frame_arrived(door.frame(0), 0)
+    first = router.assign(0)
+    assert numbers(first) == [("door", 0)]
+    router.frame_arrived(door.frame(10), 10)
+    router.frame_arrived(yard.frame(20), 20)
+    assert first
+    assert router.assign(20) is None
+    router.answered(first.job, "local-0", 30)
+    assert numbers(router.assign(30)) == [("door", 1), ("yard", 0)]
+
+
 def test_frames_wait_for_others_to_fill_a_job() -> None:
     router, door, yard = a_router("door", "yard"), CameraEnd("door"), CameraEnd("yard")
     router.worker_joins("local-0", Capacity(credit=1, batch=2, gather_ns=20))
