@@ -156,7 +156,7 @@ class Choice:
 
     def _fall_back(self, lost: AnySeat, what: str, cause: str) -> Notice:
         lost.give_up()
-        for seat in self.serving.seats:
+        for seat in self.serving.beyond(lost):
             seat.make_way()
         self._index += 1
         self._start()

@@ -43,3 +43,7 @@ class Group:
     def beside(self, seat: AnySeat) -> list[AnySeat]:
         """The others at its part."""
         return [other for part in self._parts if seat in part for other in part if other is not seat]
+
+    def beyond(self, seat: AnySeat) -> list[AnySeat]:
+        """Those at the other parts."""
+        return [other for part in self._parts if seat not in part for other in part]

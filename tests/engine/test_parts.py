@@ -11,7 +11,7 @@ from edged.config import Precision
 from edged.engine.device import Device
 from edged.engine.runtime import Runtime
 from edged.model.cuts import cut_after, part
-from edged.model.graph import Graph
+from edged.model.graph import Float32, Graph
 from edged.model.package import Input
 from edged.model.passes import simplify
 from edged.model.resnet import random_resnet
@@ -21,7 +21,7 @@ WANTED = replace(RGB, width=64, height=48)
 GRAPH = simplify(random_resnet(18, 64, 48))
 
 
-@pytest.mark.parametrize("precision", ["fp32", "fp16-weights"])
+@pytest.mark.parametrize("precision", ["fp32", "fp16-weights", "fp16"])
 @pytest.mark.parametrize("until", ["stem.conv", "stage1.block1", "stage4", "pool"])
 def test_two_parts_answer_as_the_whole_does(
     device: Device, programs_directory: Path, until: str, precision: Precision
@@ -38,6 +38,20 @@ def test_two_parts_answer_as_the_whole_does(
     assert between.size == 3 * math.prod(cut.shape)
     answer = second.submit(between.reshape(3, *cut.shape)).wait().outputs
     assert np.array_equal(answer, runtime(GRAPH, WANTED, False).submit(images).wait().outputs)
+
+
+def test_features_cross_to_and_from_a_device_with_memory_of_its_own(
+    device: Device, programs_directory: Path
+) -> None:
+    cut, images = cut_after(GRAPH, "stage1"), random_images(WANTED, 2)
+
+    def between(unified: bool) -> Float32:
+        memory = replace(device, unified_memory=unified)
+        first = Runtime(part(GRAPH, None, cut), WANTED, memory, batch=2, cache=programs_directory, is_part=True)
+        second = Runtime(part(GRAPH, cut, None), None, memory, batch=2, cache=programs_directory, is_part=False)
+        return second.submit(first.submit(images).wait().outputs).wait().outputs
+
+    assert np.array_equal(between(unified=False), between(unified=True))
 
 
 def test_a_part_refuses_what_is_not_the_tensor_of_its_cut(device: Device, programs_directory: Path) -> None:
