@@ -35,25 +35,33 @@ class Served:
 
 def frames_of(job: Job, payloads: Sequence[bytes | memoryview], served: Served) -> Images | Features:
     """The job's frames, [n, *served.frame]. Raises ValueError where they do not fit the model."""
-    expected = 1 if served.takes_features else job.frames
+    expected, what = (1, "one payload for all") if served.takes_features else (job.frames, "a payload each")
     if len(payloads) != expected or job.frames > served.batch:
-        what = "one payload for all" if served.takes_features else "a payload each"
         raise ValueError(
             f"{job.frames} frames with {len(payloads)} payloads; expected 1 to {served.batch}, {what}"
         )
-    shape = " × ".join(map(str, served.frame))
     if served.takes_features:
-        wanted = job.frames * prod(served.frame) * FEATURE.itemsize
-        if len(payloads[0]) != wanted:
-            raise ValueError(
-                f"features of {len(payloads[0])} bytes; expected {job.frames} × {shape} × 4 = {wanted}"
-            )
-        return np.frombuffer(payloads[0], FEATURE).reshape(job.frames, *served.frame)
-    wanted = prod(served.frame)
+        return _features(payloads[0], (job.frames, *served.frame))
+    return _images(payloads, (job.frames, *served.frame))
+
+
+def _features(payload: bytes | memoryview, shape: Shape) -> Features:
+    wanted = prod(shape) * FEATURE.itemsize
+    if len(payload) != wanted:
+        raise ValueError(f"features of {len(payload)} bytes; expected {_product(shape)} × 4 = {wanted}")
+    return np.frombuffer(payload, FEATURE).reshape(shape)
+
+
+def _images(payloads: Sequence[bytes | memoryview], shape: Shape) -> Images:
+    wanted = prod(shape[1:])
     if wrong := [len(payload) for payload in payloads if len(payload) != wanted]:
-        raise ValueError(f"a frame of {wrong[0]} bytes; expected {shape} = {wanted}")
+        raise ValueError(f"a frame of {wrong[0]} bytes; expected {_product(shape[1:])} = {wanted}")
     pixels = payloads[0] if len(payloads) == 1 else b"".join(payloads)
-    return np.frombuffer(pixels, np.uint8).reshape(job.frames, *served.frame)
+    return np.frombuffer(pixels, np.uint8).reshape(shape)
+
+
+def _product(shape: Shape) -> str:
+    return " × ".join(map(str, shape))
 
 
 def not_finite(outputs: Outputs) -> str:
