@@ -3,6 +3,7 @@
 import difflib
 import re
 from collections.abc import Iterable
+from types import UnionType
 from typing import Any, get_args
 
 from pydantic import BaseModel, ValidationError
@@ -137,11 +138,13 @@ def _keys_of(section: Path) -> list[str]:
     for part in section:
         inside = isinstance(kind, type) and issubclass(kind, BaseModel)
         kind = kind.model_fields[part].annotation if inside else _item_type(kind)
+        if isinstance(kind, UnionType):  # a section that may be absent
+            kind = _item_type(kind)
     return list(kind.model_fields)
 
 
 def _item_type(kind: Any) -> Any:
-    """`Camera` of dict[Name, Camera], `Worker` of tuple[Worker, ...]."""
+    """`Camera` of dict[Name, Camera], `Worker` of tuple[Worker, ...], `Tls` of Tls | None."""
     return next(each for each in get_args(kind) if isinstance(each, type) and issubclass(each, BaseModel))
 
 

@@ -124,6 +124,14 @@ metrics: {address: "0.0.0.0:9464"}
         ),
         (CAMERA + "metrics:\n", "2:1: metrics: expected keys and values below it, found nothing"),
         (CAMERA + "zzz: 1\n", "2:1: unknown key 'zzz'; expected one of: node, cameras, model"),
+        (
+            CAMERA + "security: {key: a, allow: [], huhn: b}\n",
+            "2:31: security: unknown key 'huhn'; expected one of: key, allow, ",
+        ),
+        (
+            CAMERA + "metrics: {tls: {key: a, certificate: b, clientca: c}}\n",
+            "2:41: metrics.tls: unknown key 'clientca'; did you mean 'client_ca'?",
+        ),
     ],
 )
 def test_a_mistake_is_told_with_its_place_and_what_was_expected(write: Write, text: str, expected: str) -> None:
