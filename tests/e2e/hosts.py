@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-TOOLS = ("ip", "iptables", "tc")
+TOOLS = ("ip", "iptables", "nsenter", "tc")
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Host:
         """A process there; what it says as an error goes into the file `errors`."""
         with errors.open("a") as stderr, errors.with_suffix(".out").open("a") as stdout:
             return subprocess.Popen(
-                ["ip", "netns", "exec", self.namespace, *map(str, command)],
+                [*self._inside, *map(str, command)],
                 env={**os.environ, **environment},
                 stdin=subprocess.DEVNULL,
                 stdout=stdout,
@@ -78,7 +78,12 @@ class Host:
 
     def run(self, *command: str | Path, **environment: str) -> str:
         """What the command prints there."""
-        return run("ip", "netns", "exec", self.namespace, *map(str, command), **environment)
+        return run(*self._inside, *map(str, command), **environment)
+
+    @property
+    def _inside(self) -> tuple[str, str]:
+        """`ip netns exec` would mount another /sys, which it may not in a chroot."""
+        return ("nsenter", f"--net=/run/netns/{self.namespace}")
 
     @contextmanager
     def _queueing(self, discipline: str, *arguments: str) -> Iterator[None]:

@@ -32,8 +32,10 @@ class Supply:
 
 
 def seen_by(root: Path) -> tuple[str, ...]:
-    """A program whose /sys/class is the one below `root`: `ip netns exec` gives it mounts of its own."""
-    return ("sh", "-c", f'mount --bind {root}/class /sys/class && exec "$@"', "sh", *EDGED)
+    """A program whose /sys/class is the one below `root`, for it alone."""
+    mounts = f"mount --make-rprivate /sys && mount --bind {root}/class /sys/class"
+    alone = ("unshare", "--mount", "--propagation", "unchanged")  # a chroot's / cannot be changed
+    return (*alone, "sh", "-c", f'{mounts} && exec "$@"', "sh", *EDGED)
 
 
 def test_two_workers_of_a_host_count_its_energy_once(tmp_path: Path) -> None:
