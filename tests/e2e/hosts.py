@@ -27,7 +27,7 @@ class Host:
         """A process there; what it says as an error goes into the file `errors`."""
         with errors.open("a") as stderr, errors.with_suffix(".out").open("a") as stdout:
             return subprocess.Popen(
-                [*self._inside, *map(str, command)],
+                [*inside(self.namespace), *map(str, command)],
                 env={**os.environ, **environment},
                 stdin=subprocess.DEVNULL,
                 stdout=stdout,
@@ -38,7 +38,7 @@ class Host:
     @contextmanager
     def cut_off(self) -> Iterator[None]:
         """Nothing comes in or goes out, and nobody is told: the interface stays up."""
-        port = ("ip", "-n", self.bridge, "link", "set", self.port)
+        port = (*inside(self.bridge), "ip", "link", "set", self.port)
         run(*port, "nomaster")
         try:
             yield
@@ -78,12 +78,7 @@ class Host:
 
     def run(self, *command: str | Path, **environment: str) -> str:
         """What the command prints there."""
-        return run(*self._inside, *map(str, command), **environment)
-
-    @property
-    def _inside(self) -> tuple[str, str]:
-        """`ip netns exec` would mount another /sys, which it may not in a chroot."""
-        return ("nsenter", f"--net=/run/netns/{self.namespace}")
+        return run(*inside(self.namespace), *map(str, command), **environment)
 
     @contextmanager
     def _queueing(self, discipline: str, *arguments: str) -> Iterator[None]:
@@ -109,8 +104,8 @@ def hosts(*names: str) -> Iterator[list[Host]]:
     bridge = f"edged-{os.getpid()}-net"
     with ExitStack() as stack:
         stack.enter_context(_namespace(bridge))
-        needed("ip", "-n", bridge, "link", "add", "br0", "type", "bridge")
-        needed("ip", "-n", bridge, "link", "set", "br0", "up")
+        needed(*inside(bridge), "ip", "link", "add", "br0", "type", "bridge")
+        needed(*inside(bridge), "ip", "link", "set", "br0", "up")
         yield [stack.enter_context(_host(name, number, bridge)) for number, name in enumerate(names, 1)]
 
 
@@ -118,9 +113,9 @@ def hosts(*names: str) -> Iterator[list[Host]]:
 def _host(name: str, number: int, bridge: str) -> Iterator[Host]:
     host = Host(name, f"edged-{os.getpid()}-{name}", f"192.168.1.{9 + number}", bridge, f"to{number}")
     with _namespace(host.namespace):
-        here = ("ip", "-n", host.namespace)
+        here = (*inside(host.namespace), "ip")
         needed(*here, "link", "add", "eth0", "type", "veth", "peer", "name", host.port, "netns", bridge)
-        needed("ip", "-n", bridge, "link", "set", host.port, "master", "br0", "up")
+        needed(*inside(bridge), "ip", "link", "set", host.port, "master", "br0", "up")
         run(*here, "addr", "add", f"{host.address}/24", "dev", "eth0")
         run(*here, "link", "set", "eth0", "up")
         run(*here, "link", "set", "lo", "up")
@@ -134,6 +129,11 @@ def _namespace(name: str) -> Iterator[None]:
         yield
     finally:
         run("ip", "netns", "del", name)
+
+
+def inside(namespace: str) -> tuple[str, str]:
+    """What a command there begins with. `ip -n` and `ip netns exec` mount another /sys, as no chroot may."""
+    return ("nsenter", f"--net=/run/netns/{namespace}")
 
 
 def needed(*command: str) -> None:
