@@ -18,7 +18,6 @@ from prometheus_client import (
 )
 
 SECONDS = (0.001, 0.002, 0.003, 0.005, 0.0075, 0.01, 0.015, 0.02, 0.03, 0.05, 0.075, 0.1, 0.2, 0.5, 1, 2, 5, 10)
-FRAMES = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 64)
 JOULES = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30, 100)
 
 
@@ -83,7 +82,16 @@ class Metrics:
             "How often another group of workers began to serve; worker: the first of that group.",
             ["worker"],
         )
-        self.job_frames = histogram("edged_job_frames", "Frames that a job carried.", ["worker"], buckets=FRAMES)
+        self.jobs = counter(
+            "edged_jobs_total",
+            "Jobs that the worker has answered, by how many frames they carried.",
+            ["worker", "frames"],
+        )
+        self.job_device_seconds = counter(
+            "edged_job_device_seconds_total",
+            "What they took of the device: upload, forward pass and download.",
+            ["worker", "frames"],
+        )
         self.job_seconds = histogram(
             "edged_job_seconds", "Time from handing a job to a worker until its answer.", ["worker"]
         )

@@ -1,13 +1,13 @@
 """What becomes of what workers answer: predictions, features for the next segment, or frames that are lost."""
 
 from collections.abc import Callable, Sequence
-from functools import cache
 
 import zmq
 
 from edged.clock import NANOSECONDS, now_ns
 from edged.hub.fit import are_features, are_scores
 from edged.hub.host_energy import HostEnergy
+from edged.hub.job_figures import JobFigures
 from edged.hub.jobs import Assigned
 from edged.hub.leg import Leg
 from edged.hub.notice import Notice
@@ -31,7 +31,7 @@ class Answers:
         self._energy = HostEnergy(metrics.energy, node)
         self._may_publish = may_publish
         self._told: set[tuple[str, str]] = set()
-        self._seconds_of = cache(metrics.job_seconds.labels)
+        self._figures = JobFigures(metrics)
 
     def greeted(self, hello: WorkerHello) -> None:
         """A worker has come."""
@@ -52,7 +52,8 @@ class Answers:
         if isinstance(answer, JobFailed):
             message = f"worker {hello.worker} could not do a job: {answer.error}"
             return self._unanswered(assigned, answer.reason, message)
-        self._seconds_of(hello.worker).observe((answered_ns - assigned.since_ns) / NANOSECONDS)
+        took_s = (answered_ns - assigned.since_ns) / NANOSECONDS
+        self._figures.answered(hello.worker, len(assigned.frames), answer, took_s)
         answer = self._with_own_joules(hello, answer)
         if isinstance(answer, Scores) and are_scores(answer, assigned, hello):
             self._publish(assigned, answer, hello, answered_ns)

@@ -94,6 +94,7 @@ class Hub:
     def stop(self) -> None:
         """Stop every child; what waits or is in flight is dropped as `shutdown`."""
         systemd.stopping()
+        self._parts.outlet.flush()
         self._parts.links.shut()
         self._parts.router.give_up_all("shutdown")
         stop_children(self._parts.supervisor.children, self._parts.links, self._signals, self._take_last)

@@ -43,7 +43,7 @@ class Workers:
         self.top = top  # labels in each prediction
         self._ends = ends
         # a label costs more to look up than to count
-        self._age_of, self._job_frames_of = cache(metrics.frame_age.labels), cache(metrics.job_frames.labels)
+        self._age_of = cache(metrics.frame_age.labels)
         for camera in router.cameras:
             metrics.retried.labels(camera).inc(0)
 
@@ -80,7 +80,6 @@ class Workers:
                 self.left(assigned.worker, "worker_lost")
                 unreachable.append(assigned.worker)
                 continue
-            self._job_frames_of(assigned.worker).observe(len(assigned.frames))
             sent_ns = now_ns()
             for held in () if passing else assigned.frames:
                 age = (sent_ns - held.frame.captured_ns) / NANOSECONDS
