@@ -17,9 +17,15 @@ def eventually(condition: Callable[[], T], within_s: float = 5.0) -> T:
     return value
 
 
+_given: set[int] = set()
+
+
 def free_port() -> int:
-    """A TCP port of 127.0.0.1 that nobody listened on a moment ago."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
+    """A TCP port of 127.0.0.1 that nobody listened on a moment ago, and that this process is given once."""
+    while True:
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            port: int = probe.getsockname()[1]
+        if port not in _given:
+            _given.add(port)
+            return port

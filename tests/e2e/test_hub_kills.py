@@ -1,9 +1,11 @@
-"""`kill -9` of the hub, at any moment, fifty times."""
+"""`kill -9` of the hub, at any moment, again and again: EDGED_HUB_KILLS=50 for more."""
 
+import os
 import random
 import signal
 import time
 from collections import Counter
+from itertools import cycle, islice
 from pathlib import Path
 from typing import Any
 
@@ -12,13 +14,13 @@ from tests.e2e.daemon import START_S, Daemon, config_in, run_edged
 from tests.e2e.witness import Client, RawSubscriber, journal_of, processes_of
 from tests.eventually import eventually
 
-LIVES = 50
+LIVES = int(os.environ.get("EDGED_HUB_KILLS", "16"))
 SEED = 4
 FAST = {"source": "synthetic:digits", "size": [64, 64], "fps": 200}
 KEPT = 1000  # the fewest that a journal may keep: it is trimmed in most of these lives
 TRIM_EVERY = 64
 PATIENT_S = 10.0  # no prediction goes out before it is kept, however crowded the machine is
-MOMENTS = {"while it starts": 12, "at the first prediction": 13, "while it publishes": 13, "while it trims": 12}
+MOMENTS = ("while it starts", "at the first prediction", "while it publishes", "while it trims")
 
 
 class Lives:
@@ -68,11 +70,10 @@ class Lives:
             assert self.journal.setdefault(seq, json) == json
 
 
-def test_fifty_kills_of_the_hub_lose_no_prediction_that_was_published(tmp_path: Path) -> None:
+def test_no_kill_of_the_hub_loses_a_prediction_that_was_published(tmp_path: Path) -> None:
     lives, chance = Lives(tmp_path), random.Random(SEED)  # noqa: S311
-    moments = list(Counter(MOMENTS).elements())
+    moments = list(islice(cycle(MOMENTS), LIVES))
     chance.shuffle(moments)
-    assert len(moments) == LIVES
     with run_edged(tmp_path, config=lives.config) as daemon:
         lives.published(KEPT - TRIM_EVERY)  # soon there will be something to trim
         lives.kill(daemon)

@@ -8,13 +8,23 @@ from edged.engine.device import Device, list_devices
 from tests.engine.lab import Lab
 
 DEVICES = list_devices()
+CPUS = [device for device in DEVICES if device.kind == "cpu"]
+# a second runtime for the same CPU is there for its compiler, which takes minutes for whole networks
+FOR_NETWORKS = [device for device in DEVICES if device not in CPUS[1:]]
 
 
-@pytest.fixture(
-    scope="session",
-    params=DEVICES,
-    ids=[f"{device.platform}-{device.kind}".replace(" ", "_") for device in DEVICES],
-)
+def name_of(device: Device) -> str:
+    return f"{device.platform}-{device.kind}".replace(" ", "_")
+
+
+@pytest.fixture(scope="session", params=FOR_NETWORKS, ids=[name_of(device) for device in FOR_NETWORKS])
+def network_device(request: pytest.FixtureRequest) -> Device:
+    """An OpenCL device of this machine, of several for one CPU the first: for whole networks."""
+    found: Device = request.param
+    return found
+
+
+@pytest.fixture(scope="session", params=DEVICES, ids=[name_of(device) for device in DEVICES])
 def device(request: pytest.FixtureRequest) -> Device:
     """An OpenCL device of this machine."""
     found: Device = request.param

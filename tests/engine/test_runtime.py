@@ -41,18 +41,18 @@ def test_every_variant_runs_every_operator(device: Device, programs_directory: P
 
 @pytest.mark.parametrize(("depth", "width", "height"), [(18, 64, 48), (50, 120, 120)])
 def test_a_resnet_of_any_size(
-    device: Device, programs_directory: Path, depth: int, width: int, height: int
+    network_device: Device, programs_directory: Path, depth: int, width: int, height: int
 ) -> None:
     graph, wanted = random_resnet(depth, width, height), replace(RGB, width=width, height=height)
-    runtime = Runtime(graph, wanted, device, cache=programs_directory)
+    runtime = Runtime(graph, wanted, network_device, cache=programs_directory)
 
     assert_equals_reference(runtime, graph, wanted)
 
 
 @pytest.mark.parametrize("file", ["resnet20_cifar10", "resnet8_mlperf_tiny"])
-def test_a_trained_network(device: Device, programs_directory: Path, shared_data: Path, file: str) -> None:
+def test_a_trained_network(network_device: Device, programs_directory: Path, shared_data: Path, file: str) -> None:
     model = load_model(config.Model(path=shared_data / "models" / f"{file}.onnx", size=32))
-    runtime = Runtime(model.graph, model.input, device, cache=programs_directory)
+    runtime = Runtime(model.graph, model.input, network_device, cache=programs_directory)
 
     assert_equals_reference(runtime, model.graph, model.input)
 
