@@ -84,16 +84,14 @@ class Score(Message):
     score: float
 
 
-class Scores(Message):
-    """A worker's answer: the top classes of each frame, best first, with its own timings and joules.
+class JobDone(Message):
+    """What a worker says of each job that it has done: its own timings and joules.
 
     `forward_s` is device time. `joules` is the whole job's, None where nothing was measured; `rails` is what
     each rail's counter has added since the answer before (each joule is told once).
     """
 
-    kind: Literal["scores"] = "scores"
     job: Count
-    frames: tuple[tuple[Score, ...], ...]
     upload_s: Seconds
     forward_s: Seconds
     download_s: Seconds
@@ -101,19 +99,20 @@ class Scores(Message):
     rails: dict[str, Seconds] = Field(default_factory=dict)
 
 
-class Features(Message):
+class Scores(JobDone):
+    """A worker's answer: the top classes of each frame, best first."""
+
+    kind: Literal["scores"] = "scores"
+    frames: tuple[tuple[Score, ...], ...]
+
+
+class Features(JobDone):
     """The answer of a worker whose part ends at a cut: its payload is what crosses there.
 
-    Payload: float32, little-endian, [frames, *shape of the tensor], C order. The other fields are as in `Scores`.
+    Payload: float32, little-endian, [frames, *shape of the tensor], C order.
     """
 
     kind: Literal["features"] = "features"
-    job: Count
-    upload_s: Seconds
-    forward_s: Seconds
-    download_s: Seconds
-    joules: Seconds | None = None
-    rails: dict[str, Seconds] = Field(default_factory=dict)
 
 
 class JobFailed(Message):
