@@ -64,6 +64,12 @@ def link_findings(config: Config, host: str | None) -> Iterator[Finding]:
             yield from _role_findings(config.security, places)
 
 
+def elsewhere(what: str, host: str, *which: str) -> Finding:
+    """What is to be started there."""
+    command = " ".join(["edged", what.partition(" ")[0], *which, "--config FILE"])
+    return Finding("ok", what, f"on host {host}: `{command}` there")
+
+
 def group_findings(config: Config) -> Iterator[Finding]:
     """Groups that are not what they look like: neighbours alone serve together."""
     runs = [group for group, _ in groupby(worker.group for worker in config.workers) if group]

@@ -1,0 +1,93 @@
+"""What `edged check` finds of cameras, the model and its workers."""
+
+from collections.abc import Iterator
+from math import prod
+
+from edged.cli.check_hosts import elsewhere
+from edged.cli.finding import Finding
+from edged.config import Camera, Config, Worker
+from edged.errors import CameraError, ConfigError, DeviceError, ModelError
+from edged.messages import Part
+from edged.model.cuts import cut_after, ends_of
+from edged.model.package import Model, load_model
+from edged.worker.runtime import device_name
+
+
+def camera_finding(name: str, camera: Camera) -> Finding:
+    """A camera that is absent is a warning: `edged run` would go on trying."""
+    from edged.camera.sources import open_source
+    from edged.camera.sources.stream import Stream, without_secrets
+
+    what = f"camera {name}"
+    try:
+        source = open_source(camera)
+        if not isinstance(source, Stream):
+            source.open()
+            source.close()
+    except CameraError as error:
+        return Finding("warning", what, f"{error} (`edged run` would keep trying)")
+    except ConfigError as error:
+        return Finding("error", what, str(error))
+    if isinstance(source, Stream):
+        return Finding("ok", what, f"{without_secrets(str(camera.source))}, which was not contacted")
+    return Finding("ok", what, f"{camera.source}")
+
+
+def model_finding(config: Config) -> Finding:
+    """The model's name, input and classes, and where it is cut."""
+    try:
+        model = load_model(config.model)
+        cuts = [_cut(model, segment.until) for segment in config.segments[:-1]]
+        for index in range(len(config.workers)):
+            ends_of(model.graph, *config.ends_of(index))
+    except ModelError as error:
+        return Finding("error", "model", str(error))
+    size = f"{model.input.width}×{model.input.height}"
+    text = f"{model.name}, {size}, {len(model.labels)} classes, sha256 {model.sha256[:12]}…{''.join(cuts)}"
+    if model.random_weights:
+        return Finding("warning", "model", f"{text}; random weights, for timing only: its labels mean nothing")
+    return Finding("ok", "model", text)
+
+
+def _cut(model: Model, until: str | None) -> str:
+    cut = cut_after(model.graph, str(until))
+    return f"; cut after {cut.after}, where {4 * prod(cut.shape) / 1000:.0f} kB a frame cross"
+
+
+def worker_findings(config: Config, host: str | None = None) -> Iterator[Finding]:
+    """The devices in order of preference: the first one that is there runs the model, the others wait.
+
+    `host`: None is the hub's, which needs at least one, there or elsewhere.
+    """
+    running = False
+    for index, worker in enumerate(config.workers):
+        what = f"worker {index}"
+        if worker.host != host:
+            if host is None and worker.host:
+                yield elsewhere(what, worker.host, str(index))
+            running = True
+            continue
+        try:
+            name = device_name(worker)
+        except DeviceError as error:
+            last = index == len(config.workers) - 1 and not running
+            yield Finding("error" if last or host else "warning", what, str(error))
+            continue
+        role = _role(config, index, running=running)
+        yield Finding("ok", what, f"{worker.device}: {name}; {role}{_precision(worker)}")
+        running = True
+
+
+def _role(config: Config, index: int, *, running: bool) -> str:
+    begin, end = config.ends_of(index)
+    if begin or end:
+        return f"runs its part, {Part(begin=begin, end=end)}"
+    return "takes over if those before it fail" if running else "runs the model"
+
+
+def _precision(worker: Worker) -> str:
+    """Nobody is to run at less than fp32 without knowing where its error is shown."""
+    if worker.precision == "fp32":
+        return ""
+    how = f"edged bench --model … --device {worker.device} --precision {worker.precision} --images FOLDER"
+    return f" in {worker.precision}, whose error `{how}` shows"
