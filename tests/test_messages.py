@@ -29,6 +29,7 @@ from edged.messages import (
     Score,
     Scores,
     StageSeconds,
+    Status,
     Stop,
     WorkerHello,
     decode,
@@ -167,3 +168,9 @@ def test_topics_name_node_camera_and_kind() -> None:
 def test_an_event_without_a_camera_says_so() -> None:
     event = Event(schema=1, node="box", boot="6f1c", at=1.0, event="fallback", worker="local-1", message="no GPU")
     assert json.loads(to_json(event))["camera"] is None
+
+
+def test_the_status_of_an_older_edged_is_read_too() -> None:
+    older = {"node": "box", "boot": "6f1c", "at": 1.0, "first_seq": 0, "last_seq": 3, "replay": "", "cameras": {}}
+    status = Status.model_validate_json(json.dumps(older))
+    assert (status.camera_states, status.workers, status.energy.method) == ({}, {}, "none")

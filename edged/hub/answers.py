@@ -13,7 +13,7 @@ from edged.hub.leg import Leg
 from edged.hub.notice import Notice
 from edged.hub.outlet import Outlet
 from edged.hub.router import Router
-from edged.messages import Features, JobFailed, Scores, WorkerHello
+from edged.messages import EnergySoFar, Features, JobFailed, Scores, WorkerHello
 from edged.metrics import Metrics
 
 
@@ -32,6 +32,11 @@ class Answers:
         self._may_publish = may_publish
         self._told: set[tuple[str, str]] = set()
         self._figures = JobFigures(metrics)
+
+    @property
+    def energy(self) -> EnergySoFar:
+        """What the rails of all hosts have supplied."""
+        return self._energy.so_far
 
     def greeted(self, hello: WorkerHello) -> None:
         """A worker has come."""

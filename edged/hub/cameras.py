@@ -1,5 +1,6 @@
 """What cameras say, and what they are told."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 
 from edged.clock import NANOSECONDS, now_ns, wall_s
@@ -37,6 +38,7 @@ class Cameras:
         self._greeted: dict[str, CameraHello] = {}
         self._vigil = Vigil()
         self._reports: dict[str, CameraReport] = {}
+        self.reconnects: Counter[str] = Counter()
         self.ended: set[str] = set()
         self.removed: set[str] = set()
         self._replaced: set[str] = set()  # the process is to end, and another one to take its place
@@ -108,7 +110,7 @@ class Cameras:
         self._greeted.pop(name, None)
         self._reports.pop(name, None)
         if name not in self.ended:
-            self._metrics.reconnects.labels(name).inc()
+            self._reconnected(name, 1)
 
     def fallen_silent(self, now: int) -> list[str]:
         """The cameras that say nothing any more: each once, until it speaks again."""
@@ -135,6 +137,16 @@ class Cameras:
         """Whether it gives frames, by its own last word."""
         report = self._reports.get(name)
         return report is not None and report.up and name not in self.ended
+
+    def is_frozen(self, name: str) -> bool:
+        """Whether it gives the same picture again and again."""
+        report = self._reports.get(name)
+        return report is not None and report.frozen and self.is_up(name)
+
+    def error(self, name: str) -> str | None:
+        """Why it is down, where it has said so, or is silent."""
+        report = self._reports.get(name)
+        return report.error if report and not report.up else None
 
     def state(self, name: str) -> str:
         """Why a camera gives no predictions, for people."""
@@ -181,7 +193,7 @@ class Cameras:
         self._metrics.camera_frozen.labels(name).set(report.frozen)
         back = bool(report.up and before and before.error == SILENT)  # of which the camera knows nothing
         since = report.reconnects - (before.reconnects if before else 0)
-        self._metrics.reconnects.labels(name).inc(max(0, since) + back)
+        self._reconnected(name, max(0, since) + back)
         if report.ended and name in self._replaced:
             self._vigil.left(name)
             self._replaced.discard(name)
@@ -191,6 +203,10 @@ class Cameras:
             self.ended.add(name)
             return [Notice("camera_ended", f"camera {name} has come to its end", camera=name)]
         return _changes(report, before)
+
+    def _reconnected(self, name: str, times: int) -> None:
+        self.reconnects[name] += times
+        self._metrics.reconnects.labels(name).inc(times)
 
     def _silence(self, name: str) -> list[Notice]:
         if name in self.removed:

@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 
 import prometheus_client
 
+from edged.messages import EnergyMethod, EnergySoFar
+
 Rails = Mapping[str, float]
 
 
@@ -28,16 +30,24 @@ class HostEnergy:
         self._tellers: dict[str, Teller] = {}
         self._words: Counter[str] = Counter()  # by host
         self._total: dict[tuple[str, str], float] = {}  # by host and rail
+        self._methods: set[EnergyMethod] = set()
+
+    @property
+    def so_far(self) -> EnergySoFar:
+        """The sums; one estimate makes all of them estimated."""
+        rails = {f"{host}/{rail}" if host else rail: joules for (host, rail), joules in self._total.items()}
+        return EnergySoFar(rails=rails, method=min(self._methods, default="none"))  # estimated < measured
 
     def begins(self, worker: str, host: str) -> None:
         """A worker is there, or there again."""
         self._tellers[worker] = Teller(host, self._words[host])
 
-    def told(self, worker: str, rails: Rails, method: str) -> float:
+    def told(self, worker: str, rails: Rails, method: EnergyMethod) -> float:
         """The joules that are new, of those that a worker has counted since it was last heard."""
         teller = self._tellers[worker]
         new = sum(self._new(teller, rail, joules, method) for rail, joules in rails.items())
         self._words[teller.host] += 1
+        self._methods |= {method} if rails else set()
         return new
 
     def _new(self, teller: Teller, rail: str, joules: float, method: str) -> float:

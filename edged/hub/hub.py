@@ -19,6 +19,7 @@ from edged.hub.notice import Notice
 from edged.hub.parts import Parts, open_parts
 from edged.hub.reload import Reload
 from edged.hub.report import summary
+from edged.hub.roll_call import standing
 from edged.hub.service import Service
 from edged.hub.shutdown import stop_children
 from edged.hub.signals import Signals
@@ -208,7 +209,8 @@ class Hub:
 
     def _tick(self, now: int) -> None:
         self._next_tick_ns = max(self._next_tick_ns + TICK_NS, now)
-        self._parts.outlet.status()
+        parts = self._parts
+        parts.outlet.status(standing(parts.router, parts.cameras, parts.supervisor, parts.workers))
         for notice in self._parts.guard.notices(now):
             self._parts.outlet.announce(notice)
         self._count()

@@ -10,6 +10,7 @@ from edged.hub.leg import Legs
 from edged.hub.notice import Notice
 from edged.hub.prediction import Origin, is_right, predict
 from edged.hub.publisher import Publisher
+from edged.hub.standing import Standing
 from edged.hub.tally import Tally
 from edged.messages import Frame, Prediction, Scores, WorkerHello, to_json
 from edged.metrics import Metrics
@@ -81,11 +82,11 @@ class Outlet:
         log.log(logging.WARNING if notice.is_bad else logging.INFO, "%s", notice.message)
         self._publisher.event(notice)
 
-    def status(self) -> None:
-        """Publish that this node is alive, and what has become of its journal."""
+    def status(self, standing: Standing) -> None:
+        """Publish that this node is alive and how it stands, and what has become of its journal."""
         self.tell_of_the_journal()
         last_frames = {name: camera.last_frame for name, camera in self._tally.cameras.items()}
-        self._publisher.status(self._first_seq, self._next_seq - 1, last_frames)
+        self._publisher.status(self._first_seq, self._next_seq - 1, last_frames, standing)
 
     def tell_of_the_journal(self) -> None:
         """Announce what has happened to it."""

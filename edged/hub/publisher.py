@@ -10,6 +10,7 @@ from edged.hub.guard import Guard
 from edged.hub.multipart import send_parts
 from edged.hub.notice import Notice
 from edged.hub.sockets import SUBSCRIBER, bind
+from edged.hub.standing import Standing
 from edged.messages import Event, Status, to_json, topic
 
 QUEUED = 100  # messages for a subscriber that stalls; what is over is dropped, and can be fetched again
@@ -49,8 +50,8 @@ class Publisher:
         )
         self._send(notice.camera, "event", to_json(event))
 
-    def status(self, first_seq: int, last_seq: int, last_frames: dict[str, int]) -> None:
-        """Publish that this node is alive, and what came last."""
+    def status(self, first_seq: int, last_seq: int, last_frames: dict[str, int], standing: Standing) -> None:
+        """Publish that this node is alive, what came last, and how it stands."""
         status = Status(
             node=self._node,
             boot=self.boot,
@@ -59,6 +60,9 @@ class Publisher:
             last_seq=last_seq,
             replay=self._replay,
             cameras=last_frames,
+            camera_states=standing.cameras,
+            workers=standing.workers,
+            energy=standing.energy,
         )
         self._send(None, "status", to_json(status))
 

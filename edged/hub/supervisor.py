@@ -1,6 +1,7 @@
 """Keeps the processes of this host running, and knows which workers serve (see `choice`)."""
 
 import sys
+from collections import Counter
 from collections.abc import Sequence
 from itertools import groupby
 from pathlib import Path
@@ -16,6 +17,7 @@ from edged.hub.remote_seat import RemoteSeat
 from edged.hub.seat import Seat
 
 EDGED = (sys.executable, "-m", "edged")
+LOSSES = {"worker_lost", "fallback"}
 
 
 class Supervisor:
@@ -32,11 +34,17 @@ class Supervisor:
         here = [name for name, camera in config.cameras.items() if camera.host is None]
         self.cameras = CameraProcesses(here, lambda name: self._child("camera", name, name))
         self._choice = Choice(self._groups({}))
+        self.losses: Counter[str] = Counter()  # by worker
 
     @property
     def worker(self) -> str:
         """The name of the worker that serves, or should; the first of its group."""
         return self._choice.serving.seats[0].name
+
+    @property
+    def seats(self) -> list[AnySeat]:
+        """Those of all workers of the config, in its order."""
+        return [seat for group in self._choice.groups for seat in group.seats]
 
     @property
     def works(self) -> bool:
@@ -107,7 +115,9 @@ class Supervisor:
 
     def step(self, now: int) -> list[Notice]:
         """Reap who has ended, start who is due. Raises EdgedError where starting again cannot help."""
-        return [*self.cameras.step(now), *self._choice.step(now)]
+        of_workers = [*self._choice.step(now)]
+        self.losses.update(each.worker for each in of_workers if each.worker and each.event in LOSSES)
+        return [*self.cameras.step(now), *of_workers]
 
     def _groups(self, known: dict[str, AnySeat]) -> list[Group]:
         """Neighbours of the same group serve together, and so do the groups of all segments."""

@@ -28,12 +28,12 @@ from edged.messages.published import (
     PredictionModel,
     Published,
     StageSeconds,
-    Status,
     prediction_from_json,
     to_json,
     topic,
 )
 from edged.messages.replay import ReplayAnswer, ReplayRequest
+from edged.messages.status import CameraState, EnergySoFar, Status, WorkerIs, WorkerState
 from edged.messages.worker import Features, Greet, Job, JobFailed, ModelInfo, Part, Score, Scores, WorkerHello
 
 __all__ = [
@@ -42,12 +42,14 @@ __all__ = [
     "CameraCount",
     "CameraHello",
     "CameraReport",
+    "CameraState",
     "Capture",
     "ClockAnswer",
     "ClockRequest",
     "Count",
     "Echo",
     "EnergyMethod",
+    "EnergySoFar",
     "Event",
     "Features",
     "Frame",
@@ -79,6 +81,8 @@ __all__ = [
     "Stop",
     "TakePart",
     "WorkerHello",
+    "WorkerIs",
+    "WorkerState",
     "decode",
     "encode",
     "prediction_from_json",

@@ -5,7 +5,7 @@ from typing import Literal
 from pydantic import ConfigDict, Field, ValidationError
 
 from edged.errors import MessageError
-from edged.messages.message import LARGEST, SCHEMA, Count, EnergyMethod, Message, Seconds, places_of
+from edged.messages.message import SCHEMA, Count, EnergyMethod, Message, Seconds, places_of
 
 STAGES = ("capture", "preprocess", "wait", "upload", "forward", "download", "publish", "total")
 
@@ -98,20 +98,7 @@ class Event(Published):
     message: str
 
 
-class Status(Published):
-    """Topic `edged/<node>/status`, each second."""
-
-    schema_version: Literal[1] = Field(1, alias="schema")
-    node: str
-    boot: str
-    at: float
-    first_seq: Count = Field(description="Number of the first prediction since this start, or of the next one")
-    last_seq: int = Field(ge=-1, le=LARGEST, description="−1 before the first prediction")
-    replay: str = Field(description="Address where missed predictions can be fetched")
-    cameras: dict[str, int] = Field(description="Last frame predicted by camera, −1 before the first")
-
-
-def to_json(message: Prediction | Event | Status) -> bytes:
+def to_json(message: Published) -> bytes:
     """The JSON of a published message."""
     return message.model_dump_json(by_alias=True).encode()
 

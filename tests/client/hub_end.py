@@ -16,6 +16,7 @@ from edged.hub.journal_layout import Row
 from edged.hub.journal_reader import JournalReader
 from edged.hub.publisher import Publisher
 from edged.hub.replay import Replay
+from edged.hub.standing import Standing
 from edged.messages import Label, Prediction, PredictionEnergy, PredictionModel, StageSeconds, to_json
 from tests.eventually import free_port
 
@@ -54,7 +55,7 @@ class HubEnd:
         self._publisher._socket.send_multipart(parts)
 
     def status(self) -> None:
-        self._publisher.status(self.first_seq, self.next_seq - 1, {})
+        self._publisher.status(self.first_seq, self.next_seq - 1, {}, Standing())
 
     @property
     def answered(self) -> int:

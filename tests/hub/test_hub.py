@@ -8,11 +8,11 @@ import socket
 import sqlite3
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
 import zmq
@@ -23,11 +23,12 @@ from edged.errors import ConfigError, DeviceError, DeviceMemoryError, ModelError
 from edged.hub.hub import run_hub
 from edged.hub.journal import Journal
 from edged.hub.limits import Limits
-from edged.messages import Event
+from edged.messages import Event, Published, Status
 from tests.background import in_background
 from tests.e2e.daemon import conserves
 from tests.eventually import free_port
 
+P = TypeVar("P", bound=Published)
 PEERS = (sys.executable, "-m", "tests.hub.peers")
 
 
@@ -58,11 +59,22 @@ class Run:
     @contextmanager
     def events(self) -> Iterator[list[Event]]:
         """What is published as events meanwhile."""
-        heard: list[Event] = []
-        with in_background(partial(self._listen, heard)):
+        with self._heard("event", Event) as heard:
             yield heard
 
-    def _listen(self, heard: list[Event], stop: threading.Event) -> None:
+    @contextmanager
+    def statuses(self) -> Iterator[list[Status]]:
+        """What the hub says of itself meanwhile."""
+        with self._heard("status", Status) as heard:
+            yield heard
+
+    @contextmanager
+    def _heard(self, what: str, kind: type[P]) -> Iterator[list[P]]:
+        heard: list[P] = []
+        with in_background(partial(self._listen, what, lambda json: heard.append(kind.model_validate_json(json)))):
+            yield heard
+
+    def _listen(self, what: str, take: Callable[[bytes], None], stop: threading.Event) -> None:
         with zmq.Context() as context, context.socket(zmq.SUB) as socket:
             socket.subscribe("edged/test/")
             socket.setsockopt(zmq.RECONNECT_IVL, 10)
@@ -70,8 +82,8 @@ class Run:
             while not stop.is_set():
                 if socket.poll(10):
                     topic, message = socket.recv_multipart()
-                    if topic.endswith(b"/event"):
-                        heard.append(Event.model_validate_json(message))
+                    if topic.endswith(f"/{what}".encode()):
+                        take(message)
 
 
 def test_exactly_so_many_predictions_with_truth_and_joules(tmp_path: Path) -> None:

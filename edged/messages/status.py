@@ -1,0 +1,56 @@
+"""What a node says of itself each second."""
+
+from typing import Literal
+
+from pydantic import Field
+
+from edged.messages.message import LARGEST, Count, EnergyMethod, Seconds
+from edged.messages.published import Published
+
+WorkerIs = Literal["serving", "up", "starting", "off", "down"]
+
+
+class CameraState(Published):
+    """A camera, and what became of its frames: captured = predicted + dropped + a few that are under way."""
+
+    up: bool = Field(description="Whether it gives frames")
+    frozen: bool = Field(False, description="True while it gives the same picture again and again")
+    ended: bool = Field(False, description="True for a file that is over, and is not begun again")
+    error: str | None = Field(None, description="Why it is down, where it has said so")
+    captured: Count
+    predicted: Count
+    dropped: dict[str, Count] = Field(description="Frames let go, by reason")
+    reconnects: Count = Field(description="How often it came back after a failure of its source or process")
+
+
+class WorkerState(Published):
+    """A worker of the config."""
+
+    device: str = Field(description="As the worker calls it; as the config does, before the worker is there")
+    state: WorkerIs = Field(
+        description="serving: gets jobs; up: stands by; starting; off: started when it is needed; down: lost"
+    )
+    restarts: Count = Field(description="How often it was lost since the node started")
+
+
+class EnergySoFar(Published):
+    """What the power rails have supplied since this start, idle time included."""
+
+    rails: dict[str, Seconds] = Field({}, description="Joules by rail; HOST/RAIL for those of other hosts")
+    method: EnergyMethod = "none"
+
+
+class Status(Published):
+    """Topic `edged/<node>/status`, each second."""
+
+    schema_version: Literal[1] = Field(1, alias="schema")
+    node: str
+    boot: str
+    at: float
+    first_seq: Count = Field(description="Number of the first prediction since this start, or of the next one")
+    last_seq: int = Field(ge=-1, le=LARGEST, description="−1 before the first prediction")
+    replay: str = Field(description="Address where missed predictions can be fetched")
+    cameras: dict[str, int] = Field(description="Last frame predicted by camera, −1 before the first")
+    camera_states: dict[str, CameraState] = Field({}, description="Every camera of the config")
+    workers: dict[str, WorkerState] = Field({}, description="Every worker of the config, in its order")
+    energy: EnergySoFar = EnergySoFar()
