@@ -1,0 +1,51 @@
+"""Every metric, declared once, by theme.
+
+Rates (frames a second, watts) are PromQL's work: `rate(edged_predictions_total[1m])`.
+"""
+
+from collections.abc import Mapping
+
+from prometheus_client import (
+    CollectorRegistry,
+    Info,
+    PlatformCollector,
+    ProcessCollector,
+    disable_created_metrics,
+)
+
+from edged.metrics.cameras import CameraMetrics
+from edged.metrics.declare import Declare
+from edged.metrics.energy import EnergyMetrics
+from edged.metrics.frames import FrameMetrics
+from edged.metrics.hub import HubMetrics
+from edged.metrics.workers import WorkerMetrics
+
+THEMES = (FrameMetrics, CameraMetrics, WorkerMetrics, EnergyMetrics, HubMetrics)
+
+
+class Metrics(FrameMetrics, CameraMetrics, WorkerMetrics, EnergyMetrics, HubMetrics):
+    """The metrics of one hub, in a registry of their own."""
+
+    def __init__(self, version: str) -> None:
+        disable_created_metrics()  # type: ignore[no-untyped-call]  # it would add a gauge to every counter
+        self.registry = registry = CollectorRegistry()
+        ProcessCollector(registry=registry)
+        PlatformCollector(registry=registry)
+        declare = Declare(registry)
+        for theme in THEMES:
+            theme.__init__(self, declare)
+        self.build = Info("edged_build", "The edged that runs.", registry=registry)
+        self.build.info({"version": version})
+        self._frames_told: dict[tuple[str, str], int] = {}
+
+    def count_frames(self, camera: str, captured: int, dropped: Mapping[str, int], pending: int) -> None:
+        """Bring the counters of a camera's frames up to these totals."""
+        self.frames.labels(camera).inc(self._new(camera, "", captured))
+        for reason, total in dropped.items():
+            self.dropped.labels(camera, reason).inc(self._new(camera, reason, total))
+        self.pending.labels(camera).set(pending)
+
+    def _new(self, camera: str, reason: str, total: int) -> int:
+        told = self._frames_told.get((camera, reason), 0)
+        self._frames_told[camera, reason] = total
+        return total - told

@@ -1,0 +1,32 @@
+"""Metrics of the hub itself: its journal, and who was turned away."""
+
+from edged.metrics.declare import Declare
+
+
+class HubMetrics:
+    """What is on disk, and what listens."""
+
+    def __init__(self, declare: Declare) -> None:
+        self.journal_seconds = declare.histogram(
+            "edged_journal_seconds",
+            "Time until predictions are committed to the journal, before they are published; no stage holds it.",
+        )
+        self.journal_errors = declare.counter(
+            "edged_journal_errors_total",
+            "Predictions that were published before they were kept for subscribers that miss them, or without.",
+            ["reason"],
+        )
+        self.journal_bytes = declare.gauge(
+            "edged_journal_bytes", "What the files of the journal take on the disk."
+        )
+        self.peers_rejected = declare.counter(
+            "edged_peers_rejected_total",
+            "Connections that were refused or cut off, by the key of the config that holds the address; "
+            "link: cameras' and workers'.",
+            ["endpoint", "reason"],
+        )
+        self.insecure = declare.gauge(
+            "edged_insecure",
+            "1 where other hosts reach this address without a key, else 0.",
+            ["endpoint"],
+        )
