@@ -93,6 +93,9 @@ class Metrics(Section):
         False, description="Allow an address beyond this host without `tls.client_ca`: for everybody"
     )
     address: HttpAddress = Field("127.0.0.1:9464", description="host:port for /metrics")
+    labels: int = Field(
+        20, ge=0, le=1000, description="Labels of each camera that are counted by name; the rest are one, `other`"
+    )
 
     @field_validator("address")
     @classmethod

@@ -28,6 +28,11 @@ class Choice:
         return self.groups[self._index]
 
     @property
+    def is_fallback(self) -> bool:
+        """Whether it is not the first one."""
+        return self._index > 0
+
+    @property
     def all_seats(self) -> tuple[AnySeat, ...]:
         """Those of the list, and those that leave."""
         return (*(seat for group in self.groups for seat in group.seats), *self._leaving)

@@ -202,6 +202,7 @@ class Hub:
 
     def _choose(self) -> None:
         self._parts.workers.choose(self._parts.supervisor.serving, self._parts.supervisor.retiring)
+        self._parts.metrics.fallback.set(self._parts.supervisor.is_fallback)
         if self._parts.supervisor.works and self._parts.workers.first:
             self._first_ready_ns = self._first_ready_ns or now_ns()
             self._parts.cameras.start_capture(self._parts.workers.first.model)

@@ -7,7 +7,7 @@ from pathlib import Path
 from edged.clock import wall_s
 from edged.config import Journal as Settings
 from edged.hub.journal_failure import Reason
-from edged.hub.journal_layout import Row
+from edged.hub.journal_layout import MEGABYTE, Row
 from edged.hub.journal_store import JournalStore
 from edged.hub.journal_sync import JournalSync
 from edged.hub.journal_writer import JournalWriter
@@ -91,6 +91,16 @@ class Journal:
     def bytes(self) -> int:
         """What the file and its WAL took a moment ago."""
         return self._writer.bytes
+
+    @property
+    def limit_bytes(self) -> int:
+        """What they may take."""
+        return self._settings.max_megabytes * MEGABYTE
+
+    @property
+    def disk_free_bytes(self) -> float:
+        """What was free on their disk a moment ago; NaN where nobody could say."""
+        return self._writer.disk_free
 
     def close(self) -> None:
         """Write what is queued, fold the WAL into the file, and let the next daemon in."""

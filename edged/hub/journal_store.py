@@ -1,6 +1,8 @@
 """The journal's file, opened again where it fails and replaced where it is damaged."""
 
 import contextlib
+import math
+import os
 import sqlite3
 import time
 from collections import deque
@@ -70,6 +72,14 @@ class JournalStore:
     def bytes(self) -> int:
         """What the file and its WAL take."""
         return size_of(self._path) + size_of(wal_of(self._path))
+
+    def disk_free(self) -> float:
+        """Bytes that are left to us on its disk; NaN where the disk does not say."""
+        try:
+            disk = os.statvfs(self._path.parent)
+        except OSError:
+            return math.nan
+        return disk.f_bavail * disk.f_frsize
 
     def has_grown(self) -> bool:
         """Whether the WAL is to be folded into the file."""

@@ -1,5 +1,6 @@
 """The thread that waits for the disk."""
 
+import math
 import threading
 import time
 from collections import deque
@@ -19,7 +20,8 @@ class JournalWriter:
     """Commits in order what one other thread hands over.
 
     `next_seq`, or `mistake` where the journal can never be used, once it `is_open` (or was tried in vain). It sets
-    `grown` where the WAL is to be folded in. `bytes`: what the journal took when it was trimmed last.
+    `grown` where the WAL is to be folded in. `bytes`, `disk_free`: what the journal took, and what was left of its
+    disk, when it was trimmed last.
     """
 
     def __init__(self, store: JournalStore, grown: threading.Event) -> None:
@@ -27,6 +29,7 @@ class JournalWriter:
         self.mistake: ConfigError | None = None
         self.is_open = threading.Event()
         self.bytes = 0
+        self.disk_free = math.nan
         self._store = store
         self._grown = grown
         self._queue: deque[Row] = deque()
@@ -118,5 +121,5 @@ class JournalWriter:
         if self._store.has_grown():
             self._grown.set()
         more = self._store.trim()
-        self.bytes = self._store.bytes()
+        self.bytes, self.disk_free = self._store.bytes(), self._store.disk_free()
         return more

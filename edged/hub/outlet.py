@@ -6,6 +6,7 @@ from functools import cache
 
 from edged.hub.journal import Journal
 from edged.hub.journal_layout import Row
+from edged.hub.label_counts import LabelCounts
 from edged.hub.leg import Legs
 from edged.hub.notice import Notice
 from edged.hub.prediction import Origin, is_right, predict
@@ -26,7 +27,15 @@ class Outlet:
     Predictions of one turn of the hub's loop share a commit: under load it is what costs most.
     """
 
-    def __init__(self, node: str, publisher: Publisher, journal: Journal, metrics: Metrics, tally: Tally) -> None:
+    def __init__(
+        self,
+        node: str,
+        publisher: Publisher,
+        journal: Journal,
+        metrics: Metrics,
+        tally: Tally,
+        labels: LabelCounts,
+    ) -> None:
         self._origin = Origin(node, publisher.boot)
         self._publisher = publisher
         self._journal = journal
@@ -36,6 +45,8 @@ class Outlet:
         self._unsent: list[tuple[Prediction, bytes]] = []
         # a label costs more to look up than to count, and these are counted with each frame
         self._stage_of, self._predictions_of = cache(metrics.stage.labels), cache(metrics.predictions.labels)
+        self._score_of = cache(metrics.score.labels)
+        self._labels = labels
 
     def publish(
         self, frame: Frame, place: int, scores: Scores, hello: WorkerHello, answered_ns: int, before: Legs
@@ -93,12 +104,17 @@ class Outlet:
         for notice in self._journal.notices():
             self.announce(notice)
         self._metrics.journal_bytes.set(self._journal.bytes())
+        self._metrics.journal_limit.set(self._journal.limit_bytes)
+        self._metrics.journal_disk_free.set(self._journal.disk_free_bytes)
 
     def _count(self, prediction: Prediction) -> None:
         metrics, camera = self._metrics, prediction.camera
         self._predictions_of(camera, prediction.model.name).inc()
         for stage, seconds in prediction.seconds:
             self._stage_of(camera, stage).observe(seconds)
+        if prediction.top:
+            self._score_of(camera).observe(prediction.top[0].score)
+            self._labels.add(camera, prediction.top[0].label)
         if prediction.energy.joules is not None:
             metrics.inference_joules.labels(prediction.energy.method).observe(prediction.energy.joules)
         right = is_right(prediction)

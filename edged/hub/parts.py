@@ -20,6 +20,7 @@ from edged.hub.doors import open_guard, open_links
 from edged.hub.guard import Guard
 from edged.hub.journal import Journal
 from edged.hub.journal_reader import JournalReader
+from edged.hub.label_counts import LabelCounts
 from edged.hub.limits import Limits
 from edged.hub.links import Links
 from edged.hub.outlet import Outlet
@@ -81,7 +82,8 @@ def open_parts(config: Config, limits: Limits, *, program: Sequence[str], resour
     snapshot = snapshot_path(folder)
     save_config(config, snapshot)
     links = open_links(context, config, link_address(folder), guard)
-    outlet = Outlet(config.node, publisher, journal, metrics, tally)
+    labels = LabelCounts(metrics.labels, config.metrics.labels)
+    outlet = Outlet(config.node, publisher, journal, metrics, tally, labels)
     outlet.tell_of_the_journal()
     _say_what_is_open(config, metrics)
     answers = Answers(

@@ -52,6 +52,11 @@ class Supervisor:
         return self._choice.serving.works
 
     @property
+    def is_fallback(self) -> bool:
+        """Whether another group than the first one serves, or should."""
+        return self._choice.is_fallback
+
+    @property
     def waits_for_others(self) -> bool:
         """Whether nobody serves for want of workers on other hosts alone."""
         return not self.works and all(

@@ -1,6 +1,6 @@
 """Metrics of frames and of what was predicted from them."""
 
-from edged.metrics.declare import Declare
+from edged.metrics.declare import SHARES, Declare
 
 
 class FrameMetrics:
@@ -30,6 +30,14 @@ class FrameMetrics:
             "edged_known_truth_total",
             "Predictions of frames whose right label is known, by whether the best label was right.",
             ["camera", "result"],
+        )
+        self.score = declare.histogram(
+            "edged_score", "Score of the best label of each prediction.", ["camera"], buckets=SHARES
+        )
+        self.labels = declare.counter(
+            "edged_labels_total",
+            "Predictions by their best label: the first metrics.labels that come up by name, the rest as other.",
+            ["camera", "label"],
         )
         self.stage = declare.histogram(
             "edged_stage_seconds",

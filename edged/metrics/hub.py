@@ -19,6 +19,12 @@ class HubMetrics:
         self.journal_bytes = declare.gauge(
             "edged_journal_bytes", "What the files of the journal take on the disk."
         )
+        self.journal_limit = declare.gauge(
+            "edged_journal_limit_bytes", "What they may take: journal.max_megabytes."
+        )
+        self.journal_disk_free = declare.gauge(
+            "edged_journal_disk_free_bytes", "What is free on the disk of the journal; NaN while nobody can say."
+        )
         self.peers_rejected = declare.counter(
             "edged_peers_rejected_total",
             "Connections that were refused or cut off, by the key of the config that holds the address; "

@@ -13,6 +13,9 @@ class WorkerMetrics:
         self.worker_serving = declare.gauge(
             "edged_worker_serving", "1 while the worker gets jobs; 0 while another group serves.", ["worker"]
         )
+        self.fallback = declare.gauge(
+            "edged_fallback", "1 while another group of workers than the first serves, or is to, else 0."
+        )
         self.switches = declare.counter(
             "edged_switches_total",
             "How often another group of workers began to serve; worker: the first of that group.",

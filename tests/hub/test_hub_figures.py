@@ -1,0 +1,68 @@
+"""What the metrics of a whole hub say of told peers (see tests.hub.peers)."""
+
+import json
+import threading
+import time
+from pathlib import Path
+from urllib.error import URLError
+from urllib.request import urlopen
+
+from prometheus_client.parser import text_string_to_metric_families
+
+from tests.background import in_background
+from tests.hub.test_hub import Run
+
+Samples = dict[str, float]
+
+
+def scrape(run: Run) -> Samples:
+    """All samples: `name{label="value"}` → value."""
+    address = json.loads(run.path.read_text())["metrics"]["address"]
+    with urlopen(f"http://{address}/metrics", timeout=5) as answer:
+        families = text_string_to_metric_families(answer.read().decode())
+        return {_key(sample.name, sample.labels): sample.value for family in families for sample in family.samples}
+
+
+def _key(name: str, labels: dict[str, str]) -> str:
+    inside = ",".join(f'{label}="{value}"' for label, value in labels.items())
+    return f"{name}{{{inside}}}" if inside else name
+
+
+def scrapes_while(run: Run, predictions: int) -> list[Samples]:
+    """What was scraped while the hub ran, again and again."""
+    scraped: list[Samples] = []
+
+    def look(stop: threading.Event) -> None:
+        while not stop.is_set():
+            try:
+                scraped.append(scrape(run))
+            except (URLError, OSError):  # not there yet, or there no more
+                time.sleep(0.01)
+
+    with in_background(look):
+        run.until(predictions=predictions)
+    return scraped
+
+
+def test_scores_and_labels_of_what_was_predicted(tmp_path: Path) -> None:
+    last = scrapes_while(Run(tmp_path, ["steady"], ["good"]), predictions=150)[-1]
+    predicted = last['edged_predictions_total{camera="steady",model="told"}']
+    assert predicted > 0
+    assert last['edged_labels_total{camera="steady",label="yes"}'] == predicted
+    assert last['edged_score_bucket{camera="steady",le="0.8"}'] == 0
+    assert last['edged_score_bucket{camera="steady",le="0.9"}'] == predicted
+
+
+def test_a_fallback_shows_as_long_as_another_group_serves(tmp_path: Path) -> None:
+    run = Run(tmp_path, ["steady"], ["exit 3 then good", "good"], recovery={"retry_device_s": 0.5})
+    shown = [scraped["edged_fallback"] for scraped in scrapes_while(run, predictions=400)]
+    changes = [value for value, before in zip(shown, [None, *shown], strict=False) if value != before]
+    assert changes == [0, 1, 0]
+
+
+def test_the_journal_and_the_room_that_it_has(tmp_path: Path) -> None:
+    journal = {"path": str(tmp_path / "journal.sqlite"), "max_megabytes": 16}
+    last = scrapes_while(Run(tmp_path, ["steady"], ["good"], journal=journal), predictions=300)[-1]
+    assert last["edged_journal_limit_bytes"] == 16 << 20
+    assert 0 < last["edged_journal_bytes"] < last["edged_journal_limit_bytes"]
+    assert last["edged_journal_disk_free_bytes"] > 0
