@@ -1,11 +1,12 @@
 """What a subscriber hears."""
 
 from dataclasses import dataclass
+from typing import TypeVar
 
 from pydantic import ValidationError
 
 from edged.errors import MessageError
-from edged.messages import Prediction, Status, prediction_from_json
+from edged.messages import Event, Prediction, Status, prediction_from_json
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,7 +17,11 @@ class Arrival:
     json: bytes
 
 
-def decoded(parts: list[bytes]) -> Arrival | Status | None:
+Heard = Arrival | Event | Status
+Told = TypeVar("Told", Event, Status)
+
+
+def decoded(parts: list[bytes]) -> Heard | None:
     """A message of the stream; None for one that is of no use here. Raises MessageError."""
     if len(parts) != 2:
         raise MessageError(f"{len(parts)} parts in place of topic and JSON: is it edged?")
@@ -24,13 +29,17 @@ def decoded(parts: list[bytes]) -> Arrival | Status | None:
     match topic.rpartition(b"/")[2]:
         case b"prediction":
             return Arrival(prediction_from_json(json), json)
+        case b"event":
+            return _told(Event, json)
         case b"status":
-            return _status_from(json)
+            return _told(Status, json)
     return None
 
 
-def _status_from(json: bytes) -> Status:
+def _told(kind: type[Told], json: bytes) -> Told:
     try:
-        return Status.model_validate_json(json)
+        return kind.model_validate_json(json)
     except ValidationError:
-        raise MessageError("a status that does not fit the schema: another version of edged?") from None
+        raise MessageError(
+            f"{kind.__name__.lower()} that does not fit the schema: another version of edged?"
+        ) from None

@@ -4,23 +4,19 @@ import logging
 import time
 from collections.abc import Generator, Iterator
 
-import zmq
-
 from edged.client.complaint import Complaint
-from edged.client.received import Arrival, decoded
+from edged.client.received import Arrival
 from edged.client.replay import fetch, next_port, same_host
 from edged.client.sequence import Sequence
+from edged.client.subscription import Subscription
 from edged.clock import wall_s
-from edged.connect import Context, Curve, unconnected
+from edged.connect import Context, Curve
 from edged.errors import MessageError
-from edged.handshakes import Handshakes
 from edged.messages import ReplayRequest, Status
 
 log = logging.getLogger("edged.client")
 
-QUEUED = 1000  # messages that may wait for us; what is lost beyond is fetched
 TICK_MS = 100
-REFUSED_S = 1.0  # from one attempt to the next, where the hub refuses us
 FETCH_AGAIN_S = 1.0  # meanwhile what comes is read: it may tell that the hub answers elsewhere now
 
 
@@ -53,35 +49,14 @@ class Stream:
         self._since = None if since_s is None else wall_s() - since_s
         self._nodes: dict[str, Sequence] = {}
         self._curve = curve
-        self._topic = f"edged/{node}/" if node else "edged/"
-        self._refusal = self._told = ""
         self._unanswered = Complaint()
-        self._malformed = Complaint()
         self._fetch_at_s = 0.0
-        self._connect()
+        topic = f"edged/{node}/" if node else "edged/"
+        self._subscription = Subscription(context, address, topic=topic, curve=curve)
 
     def close(self) -> None:
         """Disconnect."""
-        self._handshakes.close()
-        self._socket.close()
-
-    def _connect(self) -> None:
-        self._connected_s = time.monotonic()
-        self._socket = unconnected(self._context, zmq.SUB, self._address, QUEUED, self._curve)
-        self._handshakes = Handshakes(self._context, self._socket, self._curve)
-        self._socket.subscribe(self._topic)
-        self._socket.connect(self._address)
-
-    def _connect_again_if_refused(self) -> None:
-        """Whoever is refused may be let in later; why is told once."""
-        self._refusal = self._handshakes.failure() or self._refusal
-        if not self._refusal or time.monotonic() - self._connected_s < REFUSED_S:
-            return
-        if self._refusal != self._told:
-            log.warning("%s: %s", self._address, self._refusal)
-        self._told, self._refusal = self._refusal, ""
-        self.close()
-        self._connect()
+        self._subscription.close()
 
     def arrivals(self) -> Iterator[Arrival | None]:
         """Predictions for ever; None now and then while there are none, so that the caller can look at the clock.
@@ -89,20 +64,13 @@ class Stream:
         What no edged of this schema has sent is left out, and told.
         """
         while True:
-            if not self._socket.poll(TICK_MS):
-                self._connect_again_if_refused()
-                yield None
-                continue
-            try:
-                message = decoded(self._socket.recv_multipart())
-            except MessageError as error:
-                self._malformed.say(f"a message from {self._address} is left out: {error}")
-                continue
-            match message:
-                case Arrival():
-                    yield from self._prediction(message)
-                case Status():
-                    yield from self._status(message)
+            match self._subscription.receive(TICK_MS):
+                case Arrival() as arrival:
+                    yield from self._prediction(arrival)
+                case Status() as status:
+                    yield from self._status(status)
+                    yield None
+                case _:
                     yield None
 
     def _prediction(self, arrival: Arrival) -> Iterator[Arrival]:
