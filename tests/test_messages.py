@@ -28,6 +28,8 @@ from edged.messages import (
     ReplayRequest,
     Score,
     Scores,
+    Snapshot,
+    SnapshotWish,
     StageSeconds,
     Status,
     Stop,
@@ -35,6 +37,7 @@ from edged.messages import (
     decode,
     encode,
     prediction_from_json,
+    snapshot_topic,
     to_json,
     topic,
 )
@@ -43,6 +46,8 @@ MODEL = ModelInfo(name="digits", sha256="00", labels=("0", "1"), width=120, heig
 LINK_MESSAGES: list[LinkMessage] = [
     CameraHello(camera="door", run="6f1c", count=CameraCount(captured=0, dropped={})),
     Capture(width=120, height=120),
+    Capture(width=120, height=120, snapshot=SnapshotWish(every_s=1, width=320, quality=70, max_bytes=32768)),
+    Snapshot(camera="door", frame=3, captured_at=1.5, width=320, height=240),
     Grant(frames=1),
     Frame(
         camera="door",
@@ -163,6 +168,11 @@ def test_a_subscriber_refuses_another_schema() -> None:
 def test_topics_name_node_camera_and_kind() -> None:
     assert topic("box", "door", "prediction") == "edged/box/door/prediction"
     assert topic("box", None, "status") == "edged/box/status"
+
+
+def test_nobody_gets_pictures_who_subscribes_to_all_else() -> None:
+    assert snapshot_topic("box", "door") == "snapshot/box/door"
+    assert not snapshot_topic("box", "door").startswith("edged/")
 
 
 def test_an_event_without_a_camera_says_so() -> None:

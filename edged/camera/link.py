@@ -30,9 +30,9 @@ class Link:
             curve=curve,
         )
 
-    def send(self, message: LinkMessage, pixels: Pixels | None = None) -> bool:
-        """Whether there was room; a message that finds none is not sent. `pixels`: uint8, C-contiguous."""
-        return self._hub.send(message, [] if pixels is None else [pixels.data])
+    def send(self, message: LinkMessage, payload: Pixels | None = None) -> bool:
+        """Whether there was room; a message that finds none is not sent. `payload`: uint8, C-contiguous."""
+        return self._hub.send(message, [] if payload is None else [payload.data])
 
     def send_news(self, message: LinkMessage) -> None:
         """Send, waiting for room as long as last words may take: frames before it may wait to leave."""

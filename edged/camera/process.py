@@ -13,6 +13,7 @@ from edged.camera.captured import Captured, capture
 from edged.camera.freeze import Freeze
 from edged.camera.gate import Gate
 from edged.camera.link import Link
+from edged.camera.snapshots import Snapshots
 from edged.camera.sources import is_live, open_source, waits
 from edged.camera.sources.pace import sleep_ns
 from edged.camera.sources.picture import Pixels
@@ -54,6 +55,7 @@ class CameraProcess:
         self._gate = Gate(camera.max_fps, camera.motion)
         self._freeze = Freeze(camera.frozen_s if is_live(camera) else 0)
         self._state = State(name)
+        self._snapshots = Snapshots(name)
         self._backoff = Backoff(longest_s=LONGEST_PAUSE_S)
         self._wanted: Capture | None = None
         self._stop: Stop | None = None
@@ -155,7 +157,16 @@ class CameraProcess:
             return "link_full"
         self._gate.sent(region, captured.at_ns)
         self._granted -= 1
+        self._send_snapshot(region, frame)
         return None
+
+    def _send_snapshot(self, region: Pixels, frame: Frame) -> None:
+        """After its frame, which shall not wait for it, and only where it need not wait either."""
+        now = now_ns()
+        if self._snapshots.is_due(now) and self._link.has_room():
+            taken = self._snapshots.take(region, frame, now)
+            if taken:
+                self._link.send(taken.header, taken.jpeg)
 
     def _leave_out(self, error: str) -> None:
         self._state.captured()
@@ -187,6 +198,7 @@ class CameraProcess:
         match message:
             case Capture():
                 self._wanted = message
+                self._snapshots.ask(message.snapshot)
                 self._ask_the_time()
             case ClockAnswer():
                 self._clock.answered(message.sent_ns, message.hub_ns, message.hub_at, now_ns())

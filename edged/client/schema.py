@@ -3,14 +3,19 @@
 import json
 from pathlib import Path
 
-from edged.messages import Event, Prediction, Published, Status
+from edged.messages import Event, Prediction, Published, SnapshotHeader, Status
 
 FOLDER = Path(__file__).resolve().parents[1]
-PUBLISHED: dict[str, type[Published]] = {"prediction": Prediction, "event": Event, "status": Status}
+PUBLISHED: dict[str, type[Published]] = {
+    "prediction": Prediction,
+    "event": Event,
+    "status": Status,
+    "snapshot": SnapshotHeader,
+}
 
 
 def schema_file(what: str) -> Path:
-    """Where the schema of a `prediction`, an `event` or a `status` is."""
+    """Where the schema of a `prediction`, an `event`, a `status` or a `snapshot`'s header is."""
     return FOLDER / f"{what}.schema.json"
 
 

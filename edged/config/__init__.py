@@ -11,6 +11,7 @@ from edged.config.model import Model
 from edged.config.pipeline import Config, Energy
 from edged.config.promises import Freshness, Recovery
 from edged.config.section import NAME, Section
+from edged.config.snapshot import Snapshot
 from edged.config.worker import MAX_BATCH, Precision, Segment, Worker
 
 __all__ = [
@@ -31,6 +32,7 @@ __all__ = [
     "Section",
     "Security",
     "Segment",
+    "Snapshot",
     "Tls",
     "Worker",
 ]

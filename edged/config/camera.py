@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 from pydantic import Field, ValidationInfo, field_validator
 
 from edged.config.section import Name, Pixels, Positive, Section, Share, Text
+from edged.config.snapshot import Snapshot
 
 STREAMS = ("rtsp://", "rtsps://", "http://", "https://")
 
@@ -66,6 +67,11 @@ class Camera(Section):
     )
     at_end: Literal["stop", "loop"] = Field("stop", description="What a video file or folder does at its end")
     seed: int = Field(1, ge=0, description="Synthetic only: the same seed draws the same frames")
+    snapshot: Snapshot | None = Field(
+        None,
+        description="Publish small pictures of its frames, of the region of interest alone: {} does; default: no "
+        "picture leaves edged",
+    )
 
     @field_validator("source")
     @classmethod

@@ -9,6 +9,7 @@ from edged.hub.links import Links
 from edged.hub.notice import Notice
 from edged.hub.router import Router
 from edged.hub.slot import Held
+from edged.hub.snapshots import Snapshots
 from edged.hub.vigil import SILENT_NS, Vigil
 from edged.messages import (
     CameraHello,
@@ -19,6 +20,7 @@ from edged.messages import (
     Frame,
     Grant,
     ModelInfo,
+    Snapshot,
     Stop,
 )
 from edged.metrics import Metrics
@@ -29,12 +31,13 @@ SILENT = f"its process has said nothing for {SILENT_NS / NANOSECONDS:g} s: it is
 class Cameras:
     """The hub's side of every camera's link."""
 
-    def __init__(self, router: Router, links: Links, metrics: Metrics) -> None:
+    def __init__(self, router: Router, links: Links, metrics: Metrics, snapshots: Snapshots) -> None:
         self._router = router
+        self._snapshots = snapshots
         self._links = links
         self._metrics = metrics
         self._captured_at: dict[str, float] = {}  # the newest frame of each, in seconds since 1970
-        self._wanted: Capture | None = None
+        self._model: ModelInfo | None = None
         self._greeted: dict[str, CameraHello] = {}
         self._vigil = Vigil()
         self._reports: dict[str, CameraReport] = {}
@@ -82,6 +85,8 @@ class Cameras:
                 return self._greet(message)
             case Frame():
                 self._frame(message, received, now)
+            case Snapshot():
+                self._snapshots.take(message, received.payloads, now)
             case ClockRequest(sent_ns=sent_ns):
                 self._links.send(received.peer, ClockAnswer(sent_ns=sent_ns, hub_ns=now_ns(), hub_at=wall_s()))
             case CameraReport():
@@ -90,11 +95,17 @@ class Cameras:
 
     def start_capture(self, model: ModelInfo) -> None:
         """It is known now what the model wants: tell the cameras that have said hello, and all that will."""
-        if self._wanted:
+        if self._model:
             return
-        self._wanted = Capture(width=model.width, height=model.height)
+        self._model = model
         for hello in self._greeted.values():
             self._start(hello)
+
+    def ask_for_snapshots(self, names: Iterable[str]) -> None:
+        """Tell those of them that have said hello what is wanted now; the others will hear it then."""
+        for name in names:
+            if name in self._greeted:
+                self._start(self._greeted[name])
 
     def grant(self) -> None:
         """Let the cameras that wait for it capture what there is room for."""
@@ -148,6 +159,10 @@ class Cameras:
         report = self._reports.get(name)
         return report.error if report and not report.up else None
 
+    def sends_snapshots(self, name: str) -> bool:
+        """Whether it is asked for them."""
+        return self._snapshots.wish(name) is not None
+
     def state(self, name: str) -> str:
         """Why a camera gives no predictions, for people."""
         report = self._reports.get(name)
@@ -163,16 +178,17 @@ class Cameras:
             return [Notice("refused", f"camera {hello.camera} is refused: {reason}", camera=hello.camera)]
         self._greeted[hello.camera] = hello
         self._router.camera_started(hello)
-        if self._wanted:
-            self._start(hello)
+        self._start(hello)
         return []
 
     def _start(self, hello: CameraHello) -> None:
-        if self._wanted:
-            self._links.send(f"camera/{hello.camera}", self._wanted)
+        if self._model:
+            wish = self._snapshots.wish(hello.camera)
+            capture = Capture(width=self._model.width, height=self._model.height, snapshot=wish)
+            self._links.send(f"camera/{hello.camera}", capture)
 
     def _frame(self, frame: Frame, received: Received, now: int) -> None:
-        wanted = self._wanted
+        wanted = self._model
         size = frame.width * frame.height * 3
         fits = len(received.payloads) == 1 and len(received.payloads[0].buffer) == size
         if not (fits and wanted and (frame.width, frame.height) == (wanted.width, wanted.height)):

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from edged.config import Config
+from edged.config import Camera, Config, Snapshot
 
 # Keys of the file that take effect at once, with all that lies below them. The others hold what is open or shared
 # for the life of a hub: sockets, the journal's file, the model that every prediction is of.
@@ -34,13 +34,15 @@ class Changes:
     """From one config to the next.
 
     `config`: the next one as far as it takes effect at once, what runs after the change. `settings` and `restart`
-    are dotted keys of the file. A camera that another host reads from now on is removed and added.
+    are dotted keys of the file. A camera that another host reads from now on is removed and added. `snapshots`:
+    cameras of which nothing else has changed, which go on as they are.
     """
 
     config: Config
     added: tuple[str, ...]
     removed: tuple[str, ...]
     changed: tuple[str, ...]
+    snapshots: tuple[str, ...]
     settings: tuple[str, ...]
     restart: tuple[str, ...]
 
@@ -50,6 +52,7 @@ class Changes:
             "cameras added": self.added,
             "removed": self.removed,
             "changed": self.changed,
+            "snapshots": self.snapshots,
             "settings": self.settings,
         }
         told = [f"{what}: {', '.join(which)}" for what, which in parts.items() if which]
@@ -64,14 +67,21 @@ def changes(before: Config, after: Config) -> Changes:
     keys = tuple(_differences(before.model_dump(), config.model_dump()))
     old, new = before.cameras, config.cameras
     stay = {name for name in new if name in old and new[name].host == old[name].host}
+    changed = [name for name in new if name in stay and new[name] != old[name]]
+    goes_on = {name for name in changed if new[name] == _with_snapshot(old[name], new[name].snapshot)}
     return Changes(
         config=config,
         added=tuple(name for name in new if name not in stay),
         removed=tuple(name for name in old if name not in stay),
-        changed=tuple(name for name in new if name in stay and new[name] != old[name]),
+        changed=tuple(name for name in changed if name not in goes_on),
+        snapshots=tuple(name for name in changed if name in goes_on),
         settings=tuple(key for key in keys if not key.startswith("cameras.")),
         restart=tuple(_differences(config.model_dump(), after.model_dump())),
     )
+
+
+def _with_snapshot(camera: Camera, snapshot: Snapshot | None) -> Camera:
+    return camera.model_copy(update={"snapshot": snapshot})
 
 
 def _with_live_keys(before: Config, after: Config) -> Config:

@@ -30,6 +30,7 @@ from edged.hub.rejections import Rejections
 from edged.hub.replay import Replay
 from edged.hub.router import Router
 from edged.hub.scrapes import ENDPOINT, Scrapes
+from edged.hub.snapshots import Snapshots
 from edged.hub.sockets import unusable
 from edged.hub.supervisor import Supervisor
 from edged.hub.tally import Tally
@@ -51,6 +52,7 @@ class Parts:
     journal: Journal
     outlet: Outlet
     cameras: Cameras
+    snapshots: Snapshots
     workers: Workers
     supervisor: Supervisor
     metrics: Metrics
@@ -95,8 +97,22 @@ def open_parts(config: Config, limits: Limits, *, program: Sequence[str], resour
     )
     workers = Workers(router, links, answers, metrics, top=config.publish.top, ends=config.ends)
     supervisor = Supervisor(config, snapshot, link_address(folder), program)
-    cameras = Cameras(router, links, metrics)
-    return Parts(router, links, guard, journal, outlet, cameras, workers, supervisor, metrics, tally, snapshot)
+    snapshots = Snapshots(publisher.snapshot, metrics, config.cameras)
+    cameras = Cameras(router, links, metrics, snapshots)
+    return Parts(
+        router,
+        links,
+        guard,
+        journal,
+        outlet,
+        cameras,
+        snapshots,
+        workers,
+        supervisor,
+        metrics,
+        tally,
+        snapshot,
+    )
 
 
 def _router(config: Config) -> Router:

@@ -7,11 +7,11 @@ import zmq
 
 from edged.clock import wall_s
 from edged.hub.guard import Guard
-from edged.hub.multipart import send_parts
+from edged.hub.multipart import Part, send_parts
 from edged.hub.notice import Notice
 from edged.hub.sockets import SUBSCRIBER, bind
 from edged.hub.standing import Standing
-from edged.messages import Event, Status, to_json, topic
+from edged.messages import Event, Snapshot, SnapshotHeader, Status, snapshot_topic, to_json, topic
 
 QUEUED = 100  # messages for a subscriber that stalls; what is over is dropped, and can be fetched again
 
@@ -65,6 +65,19 @@ class Publisher:
             energy=standing.energy,
         )
         self._send(None, "status", to_json(status))
+
+    def snapshot(self, snapshot: Snapshot, jpeg: Part) -> None:
+        """Publish a picture of a frame; who stalls misses it."""
+        header = SnapshotHeader(
+            node=self._node,
+            boot=self.boot,
+            camera=snapshot.camera,
+            frame=snapshot.frame,
+            captured_at=snapshot.captured_at,
+            width=snapshot.width,
+            height=snapshot.height,
+        )
+        send_parts(self._socket, [snapshot_topic(self._node, snapshot.camera).encode(), to_json(header), jpeg])
 
     def _send(self, camera: str | None, what: Literal["prediction", "event", "status"], json: bytes) -> None:
         send_parts(self._socket, [topic(self._node, camera, what).encode(), json])

@@ -42,6 +42,8 @@ class Reload:
         for name in found.changed:
             if not self._parts.cameras.replace(name):
                 self._parts.supervisor.cameras.kill(name)
+        self._parts.snapshots.grant(found.config.cameras)
+        self._parts.cameras.ask_for_snapshots(found.snapshots)
         self._meet_other_hosts(elsewhere(found.config))
         for name in found.added:
             self._parts.tally.add_camera(name)

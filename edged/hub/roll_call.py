@@ -29,6 +29,7 @@ def _camera(name: str, router: Router, cameras: Cameras) -> CameraState:
         predicted=ledger.predicted,
         dropped={reason: frames for reason, frames in ledger.dropped.items() if frames},
         reconnects=cameras.reconnects[name],
+        snapshots=cameras.sends_snapshots(name),
     )
 
 

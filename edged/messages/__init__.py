@@ -3,7 +3,8 @@
 A link joins the hub (ROUTER) with a camera or a worker (DEALER). A link message is
 `[JSON header, payload …]`: a frame's payload is its pixels, a job's payloads are its frames' pixels in order, or
 the features of all of them, where a network is cut in parts.
-A published message is `[topic, JSON]`. All times `…_ns` are CLOCK_MONOTONIC of the hub's host.
+A published message is `[topic, JSON]`, with a JPEG behind it where it is a snapshot.
+All times `…_ns` are CLOCK_MONOTONIC of the hub's host.
 """
 
 from edged.messages.camera import (
@@ -15,11 +16,14 @@ from edged.messages.camera import (
     ClockRequest,
     Frame,
     Grant,
+    Snapshot,
+    SnapshotWish,
 )
 from edged.messages.link import LinkMessage, Reloaded, ReloadRequest, Stop, decode, encode
 from edged.messages.message import SCHEMA, Count, EnergyMethod, Positive, Seconds
 from edged.messages.planning import Echo, Measure, Measured, Place, TakePart
 from edged.messages.published import (
+    SNAPSHOTS,
     STAGES,
     Event,
     Label,
@@ -27,8 +31,10 @@ from edged.messages.published import (
     PredictionEnergy,
     PredictionModel,
     Published,
+    SnapshotHeader,
     StageSeconds,
     prediction_from_json,
+    snapshot_topic,
     to_json,
     topic,
 )
@@ -38,6 +44,7 @@ from edged.messages.worker import Features, Greet, Job, JobFailed, ModelInfo, Pa
 
 __all__ = [
     "SCHEMA",
+    "SNAPSHOTS",
     "STAGES",
     "CameraCount",
     "CameraHello",
@@ -76,6 +83,9 @@ __all__ = [
     "Score",
     "Scores",
     "Seconds",
+    "Snapshot",
+    "SnapshotHeader",
+    "SnapshotWish",
     "StageSeconds",
     "Status",
     "Stop",
@@ -86,6 +96,7 @@ __all__ = [
     "decode",
     "encode",
     "prediction_from_json",
+    "snapshot_topic",
     "to_json",
     "topic",
 ]

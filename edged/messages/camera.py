@@ -2,6 +2,8 @@
 
 from typing import Literal
 
+from pydantic import Field
+
 from edged.messages.message import SCHEMA, Count, Message, Positive, Seconds
 
 
@@ -30,12 +32,28 @@ class CameraHello(Message):
     waits: bool = False
 
 
+class SnapshotWish(Message):
+    """Which snapshots a camera shall send: one at most `every_s`, of at most `width` pixels each way.
+
+    `quality`: of the JPEG, at best; one that would have more than `max_bytes` has less of it, or is not sent.
+    """
+
+    every_s: float = Field(gt=0)
+    width: Positive
+    quality: int = Field(ge=1, le=100)
+    max_bytes: Positive
+
+
 class Capture(Message):
-    """Hub to camera: start, with frames of this size (uint8, height × width × 3, RGB)."""
+    """Hub to camera: start, with frames of this size (uint8, height × width × 3, RGB).
+
+    It comes again where `snapshot` changes; None: no picture shall leave but for the frames.
+    """
 
     kind: Literal["capture"] = "capture"
     width: Positive
     height: Positive
+    snapshot: SnapshotWish | None = None
 
 
 class ClockRequest(Message):
@@ -82,6 +100,17 @@ class Frame(Message):
     height: Positive
     truth: str | None = None
     count: CameraCount
+
+
+class Snapshot(Message):
+    """A frame that was sent, as people would see it (payload: JPEG). Nobody waits for it, nothing counts on it."""
+
+    kind: Literal["snapshot"] = "snapshot"
+    camera: str
+    frame: Count
+    captured_at: float
+    width: Positive
+    height: Positive
 
 
 class CameraReport(Message):

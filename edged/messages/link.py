@@ -13,6 +13,7 @@ from edged.messages.camera import (
     ClockRequest,
     Frame,
     Grant,
+    Snapshot,
 )
 from edged.messages.message import SCHEMA, Message, places_of
 from edged.messages.planning import Echo, Measure, Measured, TakePart
@@ -42,7 +43,7 @@ class Reloaded(Message):
 
 
 LinkMessage = (
-    CameraHello | Capture | ClockRequest | ClockAnswer | Grant | Frame | CameraReport
+    CameraHello | Capture | ClockRequest | ClockAnswer | Grant | Frame | Snapshot | CameraReport
     | WorkerHello | Greet | Job | Scores | Features | JobFailed | Measure | Measured | Echo | TakePart | Stop
     | ReloadRequest | Reloaded
 )  # fmt: skip

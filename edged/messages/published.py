@@ -5,9 +5,10 @@ from typing import Literal
 from pydantic import ConfigDict, Field, ValidationError
 
 from edged.errors import MessageError
-from edged.messages.message import SCHEMA, Count, EnergyMethod, Message, Seconds, places_of
+from edged.messages.message import SCHEMA, Count, EnergyMethod, Message, Positive, Seconds, places_of
 
 STAGES = ("capture", "preprocess", "wait", "upload", "forward", "download", "publish", "total")
+SNAPSHOTS = "snapshot/"  # what the topics of all snapshots begin with
 
 
 class Published(Message):
@@ -98,6 +99,22 @@ class Event(Published):
     message: str
 
 
+class SnapshotHeader(Published):
+    """Topic `snapshot/<node>/<camera>`: a small picture of a frame. A JPEG follows as the message's third part.
+
+    Where the config asks for it; at most as often as it says, never fetched again.
+    """
+
+    schema_version: Literal[1] = Field(1, alias="schema")
+    node: str
+    boot: str
+    camera: str
+    frame: Count = Field(description="Its number, by which it belongs to a prediction, if there is one")
+    captured_at: float
+    width: Positive
+    height: Positive
+
+
 def to_json(message: Published) -> bytes:
     """The JSON of a published message."""
     return message.model_dump_json(by_alias=True).encode()
@@ -106,6 +123,11 @@ def to_json(message: Published) -> bytes:
 def topic(node: str, camera: str | None, what: Literal["prediction", "event", "status"]) -> str:
     """`edged/<node>/<camera>/<what>`, without the camera where none is concerned."""
     return "/".join(part for part in ("edged", node, camera, what) if part)
+
+
+def snapshot_topic(node: str, camera: str) -> str:
+    """Another one than those of `topic`: who subscribes to `edged/` gets no pictures."""
+    return f"{SNAPSHOTS}{node}/{camera}"
 
 
 def prediction_from_json(data: bytes) -> Prediction:

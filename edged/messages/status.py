@@ -21,6 +21,7 @@ class CameraState(Published):
     predicted: Count
     dropped: dict[str, Count] = Field(description="Frames let go, by reason")
     reconnects: Count = Field(description="How often it came back after a failure of its source or process")
+    snapshots: bool = Field(False, description="Whether its config has small pictures of it published")
 
 
 class WorkerState(Published):

@@ -21,3 +21,9 @@ class CameraMetrics:
             "How often the camera came back after a failure of its source or of its process.",
             ["camera"],
         )
+        self.snapshots = declare.counter(
+            "edged_snapshots_total",
+            "Small pictures of frames that the camera sent: published; or not, as they were not_wanted, too_many, "
+            "too_large or malformed.",
+            ["camera", "result"],
+        )

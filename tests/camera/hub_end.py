@@ -22,6 +22,7 @@ from edged.messages import (
     Frame,
     Grant,
     LinkMessage,
+    Snapshot,
     Stop,
     decode,
     encode,
@@ -52,6 +53,7 @@ class HubEnd:
         self.hello: CameraHello | None = None
         self.frames: list[Received] = []
         self.reports: list[CameraReport] = []
+        self.snapshots: list[tuple[Snapshot, bytes]] = []
 
     def send(self, message: LinkMessage) -> None:
         """To the camera that has said hello."""
@@ -114,6 +116,9 @@ class HubEnd:
                 self._peer, self.hello = peer, message
             case CameraReport():
                 self.reports.append(message)
+            case Snapshot():
+                [jpeg] = payload
+                self.snapshots.append((message, jpeg))
             case Frame(width=width, height=height):
                 pixels = np.frombuffer(payload[0], np.uint8).reshape(height, width, 3)
                 self.frames.append(Received(message, pixels))

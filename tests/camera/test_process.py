@@ -6,7 +6,10 @@ import sys
 from functools import partial
 from pathlib import Path
 
-from edged.messages import Stop
+import cv2
+import numpy as np
+
+from edged.messages import Capture, SnapshotWish, Stop
 from tests.camera.hub_end import SIDE, grant, running_camera, unaccounted
 from tests.camera.pictures import plain, write_picture, write_video
 from tests.eventually import eventually
@@ -63,6 +66,30 @@ def test_an_unreadable_picture_is_counted_named_once_and_takes_no_grant(tmp_path
     assert unaccounted(report.count, 4) == 0
     assert log.count("broken.png") == 1
     assert "Traceback" not in log
+
+
+def test_snapshots_come_while_they_are_asked_for_each_of_a_frame_that_was_sent(tmp_path: Path) -> None:
+    pictures = folder_of(tmp_path / "pictures", 9)
+
+    with running_camera(tmp_path, "door", f"{{source: {pictures}}}") as camera:
+        grant(camera.hub, 3)
+        eventually(lambda: camera.hub.has_frames(3))
+        wish = SnapshotWish(every_s=0.0001, width=40, quality=90, max_bytes=10_000)
+        camera.hub.send(Capture(width=SIDE, height=SIDE, snapshot=wish))
+        grant(camera.hub, 3)
+        eventually(lambda: camera.hub.has_frames(6))
+        camera.hub.send(Capture(width=SIDE, height=SIDE))
+        grant(camera.hub, 4)
+        camera.last_words()
+
+    assert [snapshot.frame for snapshot, _ in camera.hub.snapshots] == [3, 4, 5]
+    for snapshot, jpeg in camera.hub.snapshots:
+        frame = camera.hub.frames[snapshot.frame]
+        pixels = cv2.imdecode(np.frombuffer(jpeg, np.uint8), cv2.IMREAD_COLOR)
+        assert pixels is not None
+        assert pixels.shape == (snapshot.height, snapshot.width, 3) == (30, 40, 3)
+        assert abs(pixels.mean() - frame.pixels.mean()) < 2
+        assert snapshot.captured_at == frame.frame.captured_at
 
 
 def test_a_video_comes_in_real_time_and_ends(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import psutil
 import pytest
+import zmq
 
 from tests.cli.command import edged
 from tests.e2e.daemon import SYNTHETIC, Daemon, config_in, conserves, run_edged
@@ -57,6 +58,24 @@ def test_a_camera_with_new_settings_is_started_again_and_the_other_one_is_not(tm
         eventually(lambda: 'edged_frames_dropped_total{camera="gate",reason="max_fps"}' in daemon.metrics())
         assert daemon.child("door").pid == door.pid
         assert conserves(daemon.stop())
+
+
+def test_snapshots_are_switched_on_and_off_while_the_camera_goes_on(daemon: Daemon) -> None:
+    camera = daemon.child("camera")
+    published = 'edged_snapshots_total{camera="demo",result="published"}'
+    assert published not in daemon.metrics()
+    code, words = reload(daemon, cameras={"demo": {**SYNTHETIC, "snapshot": {"every_s": 0.1}}})
+    assert (code, "snapshots: demo" in words) == (0, True)
+    eventually(lambda: published in daemon.metrics())
+    assert reload(daemon)[0] == 0
+    with zmq.Context() as context, context.socket(zmq.SUB) as socket:
+        socket.setsockopt(zmq.RCVTIMEO, 10_000)  # milliseconds
+        socket.subscribe("")
+        socket.connect(daemon.address)
+        daemon.first(30)  # a second
+        topics = [socket.recv_multipart()[0] for _ in range(20)]
+    assert not any(topic.startswith(b"snapshot/") for topic in topics)
+    assert daemon.child("camera") == camera
 
 
 def test_settings_take_effect_with_the_next_prediction(daemon: Daemon) -> None:

@@ -8,14 +8,17 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from itertools import takewhile
 from pathlib import Path
 
 import jsonschema
 import pytest
 import zmq
 
+from edged.client import subscribe
 from edged.client.schema import PUBLISHED, schema_file
-from tests.e2e.daemon import START_S, Daemon, run_edged
+from edged.messages import SNAPSHOTS
+from tests.e2e.daemon import START_S, SYNTHETIC, Daemon, config_in, run_edged
 from tests.eventually import eventually
 
 NODE_SUBSCRIBER = """
@@ -38,7 +41,10 @@ main()
 
 @pytest.fixture(scope="module")
 def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Daemon]:
-    with run_edged(tmp_path_factory.mktemp("stream")) as daemon:
+    """One that sends snapshots too, of which nobody hears who has not asked for them."""
+    folder = tmp_path_factory.mktemp("stream")
+    config = config_in(folder, cameras={"demo": {**SYNTHETIC, "snapshot": {"every_s": 0.1}}})
+    with run_edged(folder, config=config) as daemon:
         daemon.first(1)
         yield daemon
 
@@ -66,11 +72,28 @@ def test_everything_that_is_published_fits_its_schema(daemon: Daemon) -> None:
         daemon.child("camera").kill()  # makes events
         while seen != set(PUBLISHED):
             assert socket.poll(int(START_S * 1000))
-            topic, message = socket.recv_multipart()
-            what = topic.decode().rpartition("/")[2]
+            topic, message, *_ = socket.recv_multipart()
+            what = "snapshot" if topic == b"snapshot/test/demo" else topic.decode().rpartition("/")[2]
             validators[what].validate(json.loads(message))
             assert json.loads(message)["schema"] == 1
             seen.add(what)
+
+
+def test_snapshots_are_jpegs_of_frames_of_the_stream(daemon: Daemon) -> None:
+    shown: dict[float, int] = {}
+    with zmq.Context() as context, context.socket(zmq.SUB) as socket:
+        socket.subscribe(SNAPSHOTS)
+        socket.connect(daemon.address)
+        while len(shown) < 5:
+            assert socket.poll(int(START_S * 1000))
+            _, header, jpeg = socket.recv_multipart()
+            assert jpeg.startswith(b"\xff\xd8")
+            shown[json.loads(header)["captured_at"]] = json.loads(header)["frame"]
+    stream = subscribe(daemon.address, since_s=600, timeout_s=START_S)
+    until_then = takewhile(lambda each: each.captured_at <= max(shown), stream)
+    predicted = {each.captured_at: each.frame for each in until_then if each.captured_at in shown}
+    assert predicted  # a frame that was dropped has a snapshot alone
+    assert predicted.items() <= shown.items()
 
 
 def test_a_subscriber_that_comes_late_gets_what_it_asks_for(daemon: Daemon) -> None:

@@ -6,10 +6,13 @@ from pathlib import Path
 import pytest
 import zmq
 
+from edged import config
+from edged.config import Camera
 from edged.hub.cameras import Cameras
 from edged.hub.link import inner_door
 from edged.hub.links import Links
 from edged.hub.router import Router
+from edged.hub.snapshots import JPEG, Snapshots
 from edged.hub.vigil import SILENT_NS
 from edged.messages import (
     CameraCount,
@@ -19,6 +22,7 @@ from edged.messages import (
     Grant,
     LinkMessage,
     ModelInfo,
+    Snapshot,
     Stop,
     decode,
     encode,
@@ -41,7 +45,12 @@ class Desk:
         self.metrics = Metrics("0")
         self.router = Router(["door", "folder"], keep=2, max_age_ns=10**9, deadline_ns=10**9)
         self._links = Links(inner_door(self._context, address))
-        self.cameras = Cameras(self.router, self._links, self.metrics)
+        self.settings = {"door": Camera(source=0), "folder": Camera(source="pictures")}
+        self.published: list[Snapshot] = []
+        self.snapshots = Snapshots(
+            lambda snapshot, _: self.published.append(snapshot), self.metrics, self.settings
+        )
+        self.cameras = Cameras(self.router, self._links, self.metrics, self.snapshots)
 
     def peer(self, name: str) -> "zmq.Socket[bytes]":
         peer = self._context.socket(zmq.DEALER)
@@ -157,3 +166,31 @@ def test_reconnects_are_counted_over_restarts_of_the_process(desk: Desk) -> None
     door.send(report(reconnects=1))
     desk.hear()
     assert desk.value("edged_camera_reconnects_total") == 4
+
+
+def test_snapshots_are_asked_for_and_left_off_while_a_camera_runs(desk: Desk) -> None:
+    desk.cameras.start_capture(MODEL)
+    door = desk.peer("camera/door")
+    door.send(encode(hello_of("door")))
+    desk.hear()
+    assert said(door) == Capture(width=2, height=2)
+
+    desk.snapshots.grant({"door": Camera(source=0, snapshot=config.Snapshot(every_s=2))})
+    desk.cameras.ask_for_snapshots(["door", "folder"])  # the folder has yet to say hello
+    asked = said(door)
+    assert isinstance(asked, Capture)
+    assert asked.snapshot
+    assert asked.snapshot.every_s == 2
+
+    desk.snapshots.grant(desk.settings)
+    desk.cameras.ask_for_snapshots(["door"])
+    assert said(door) == Capture(width=2, height=2)
+
+
+def test_a_snapshot_goes_to_who_looks_on(desk: Desk) -> None:
+    desk.snapshots.grant({"door": Camera(source=0, snapshot=config.Snapshot())})
+    door = desk.peer("camera/door")
+    snapshot = Snapshot(camera="door", frame=3, captured_at=1.0, width=4, height=3)
+    door.send_multipart([encode(snapshot), JPEG])
+    assert desk.hear() == []
+    assert desk.published == [snapshot]

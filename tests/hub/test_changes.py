@@ -28,6 +28,17 @@ def test_a_camera_that_another_host_reads_from_now_on_goes_and_comes() -> None:
     assert (found.added, found.removed, found.changed) == (("door",), ("door",), ())
 
 
+def test_a_camera_that_shall_send_snapshots_goes_on_as_it_is() -> None:
+    found = changes(config(), config(cameras={"door": {**DOOR, "snapshot": {}}, "gate": DOOR}))
+    assert (found.changed, found.snapshots) == ((), ("door",))
+    assert str(found) == "snapshots: door"
+
+
+def test_a_camera_of_which_more_has_changed_is_started_again() -> None:
+    found = changes(config(), config(cameras={"door": {**DOOR, "snapshot": {}, "max_fps": 5}, "gate": DOOR}))
+    assert (found.changed, found.snapshots) == (("door",), ())
+
+
 def test_settings_that_take_effect_at_once_are_named() -> None:
     after = config(freshness={"max_age_s": 2}, publish={"top": 1})
     found = changes(config(), after)
