@@ -9,7 +9,7 @@ from pathlib import Path
 import zmq
 
 from edged import __version__
-from edged.address import LOCALHOST, host_and_port, is_local
+from edged.address import host_and_port, is_local
 from edged.clock import nanoseconds
 from edged.config import Config
 from edged.config_file import save_config
@@ -40,6 +40,8 @@ from edged.paths import journal_path, runtime_directory
 from edged.tls import server_context
 
 log = logging.getLogger("edged.hub")
+
+PRIVATE = "ipc://"  # where cameras and workers of this host alone meet the hub
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +138,7 @@ def _say_what_is_open(config: Config, metrics: Metrics) -> None:
     addresses = {
         "publish.address": (config.publish.address, config.security),
         "publish.replay": (config.publish.replay, config.security),
-        "link.address": (config.link.bind or config.link.address or LOCALHOST, config.security),
+        "link.address": (config.link.bind or config.link.address or PRIVATE, config.security),
         "metrics.address": (config.metrics.address, config.metrics.tls and config.metrics.tls.client_ca),
     }
     for name, (address, protection) in addresses.items():

@@ -132,7 +132,9 @@ def test_an_address_beyond_this_host_is_open_with_keys_and_said_to_be_insecure_w
     with run_edged(tmp_path, config=config_in(tmp_path, publish={**ports, "insecure": True})) as daemon:
         eventually(lambda: "publish.address: tcp://0.0.0.0" in daemon.log(), START_S)
         assert 'edged_insecure{endpoint="publish.address"} 1.0' in daemon.metrics()
-        assert 'edged_insecure{endpoint="metrics.address"} 0.0' in daemon.metrics()
+        for private in ("link.address", "metrics.address"):
+            assert f'edged_insecure{{endpoint="{private}"}} 0.0' in daemon.metrics()
+            assert f"{private}: " not in daemon.log()
 
 
 def test_sockets_in_the_file_system_are_for_this_user_alone(tmp_path: Path) -> None:
