@@ -15,7 +15,9 @@ from edged.messages import (
     Event,
     Features,
     Frame,
+    Frequency,
     Grant,
+    HostState,
     Job,
     JobFailed,
     Label,
@@ -49,6 +51,7 @@ LINK_MESSAGES: list[LinkMessage] = [
     Capture(width=120, height=120, snapshot=SnapshotWish(every_s=1, width=320, quality=70, max_bytes=32768)),
     Snapshot(camera="door", frame=3, captured_at=1.5, width=320, height=240),
     Grant(frames=1),
+    HostState(celsius={"cpu-thermal": 61.5}, frequencies={"policy0": Frequency(now=6, limit=8, maximum=10)}),
     Frame(
         camera="door",
         frame=3,

@@ -9,7 +9,7 @@ from edged.hub.guard import Guard
 from edged.hub.link import Received, protocol_problem
 from edged.hub.links import Links
 from edged.hub.slot import Pixels
-from edged.messages import JobFailed, LinkMessage, WorkerHello
+from edged.messages import HostState, JobFailed, LinkMessage, WorkerHello
 
 Tell = Callable[[str], None]
 
@@ -73,6 +73,8 @@ class Team:
                         return received
                     case JobFailed() as failed:
                         raise DeviceError(f"worker {name_of(received)} could not do a job: {failed.error}")
+                    case HostState():
+                        continue
                 if received.peer.startswith("worker/"):
                     return received
             self._look_around()

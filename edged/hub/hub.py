@@ -214,6 +214,7 @@ class Hub:
         parts.outlet.status(standing(parts.router, parts.cameras, parts.supervisor, parts.workers))
         for notice in self._parts.guard.notices(now):
             self._parts.outlet.announce(notice)
+        self._parts.hosts.tick(now)
         self._count()
         self._display.lines(now)
         self._service.tick(now)

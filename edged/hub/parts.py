@@ -14,10 +14,12 @@ from edged.clock import nanoseconds
 from edged.config import Config
 from edged.config_file import save_config
 from edged.errors import ConfigError
+from edged.host.watch import HostWatch
 from edged.hub.answers import Answers
 from edged.hub.cameras import Cameras
 from edged.hub.doors import open_guard, open_links
 from edged.hub.guard import Guard
+from edged.hub.host_states import HostStates
 from edged.hub.journal import Journal
 from edged.hub.journal_reader import JournalReader
 from edged.hub.label_counts import LabelCounts
@@ -59,6 +61,7 @@ class Parts:
     supervisor: Supervisor
     metrics: Metrics
     tally: Tally
+    hosts: HostStates
     snapshot: Path
 
 
@@ -97,7 +100,8 @@ def open_parts(config: Config, limits: Limits, *, program: Sequence[str], resour
         node=config.node,
         may_publish=lambda: not limits.are_enough(tally.predictions),
     )
-    workers = Workers(router, links, answers, metrics, top=config.publish.top, ends=config.ends)
+    hosts = _hosts(config, metrics, resources)
+    workers = Workers(router, links, answers, metrics, hosts, top=config.publish.top, ends=config.ends)
     supervisor = Supervisor(config, snapshot, link_address(folder), program)
     snapshots = Snapshots(publisher.snapshot, metrics, config.cameras)
     cameras = Cameras(router, links, metrics, snapshots)
@@ -113,6 +117,7 @@ def open_parts(config: Config, limits: Limits, *, program: Sequence[str], resour
         supervisor,
         metrics,
         tally,
+        hosts,
         snapshot,
     )
 
@@ -131,6 +136,12 @@ def _journal(config: Config, resources: ExitStack) -> Journal:
     journal = Journal(journal_path(config.node, config.journal.path), config.journal)
     resources.callback(journal.close)
     return journal
+
+
+def _hosts(config: Config, metrics: Metrics, resources: ExitStack) -> HostStates:
+    watch = HostWatch()
+    resources.callback(watch.stop)
+    return HostStates(metrics, config.node, watch)
 
 
 def _say_what_is_open(config: Config, metrics: Metrics) -> None:

@@ -7,12 +7,13 @@ from functools import cache
 from edged.clock import NANOSECONDS, nanoseconds, now_ns
 from edged.hub.answers import Answers
 from edged.hub.fit import Ends, crossing, misfit
+from edged.hub.host_states import HostStates
 from edged.hub.jobs import Capacity
 from edged.hub.link import Received
 from edged.hub.links import Links
 from edged.hub.notice import Notice
 from edged.hub.router import Router
-from edged.messages import Features, Greet, Job, JobFailed, Part, Scores, Stop, WorkerHello
+from edged.messages import Features, Greet, HostState, Job, JobFailed, Part, Scores, Stop, WorkerHello
 from edged.metrics import Metrics
 
 log = logging.getLogger("edged.hub")
@@ -29,6 +30,7 @@ class Workers:
         links: Links,
         answers: Answers,
         metrics: Metrics,
+        hosts: HostStates,
         *,
         top: int,
         ends: Mapping[str, Ends],
@@ -40,6 +42,7 @@ class Workers:
         self._router = router
         self._links = links
         self._metrics = metrics
+        self._hosts = hosts
         self.top = top  # labels in each prediction
         self._ends = ends
         # a label costs more to look up than to count
@@ -60,6 +63,8 @@ class Workers:
                 return self._greet(name, hello)
             case (Scores() | Features() | JobFailed()) as answer if name in self.hellos:
                 return self.answers.take(self.hellos[name], answer, received.payloads)
+            case HostState() as state if name in self.hellos:
+                self._hosts.told(name, self.hellos[name].host, state, now_ns())
             case Scores() | Features():
                 self.greet(name)
         return []

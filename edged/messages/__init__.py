@@ -19,6 +19,7 @@ from edged.messages.camera import (
     Snapshot,
     SnapshotWish,
 )
+from edged.messages.host import Frequency, HostState
 from edged.messages.link import LinkMessage, Reloaded, ReloadRequest, Stop, decode, encode
 from edged.messages.message import SCHEMA, Count, EnergyMethod, Positive, Seconds
 from edged.messages.planning import Echo, Measure, Measured, Place, TakePart
@@ -60,8 +61,10 @@ __all__ = [
     "Event",
     "Features",
     "Frame",
+    "Frequency",
     "Grant",
     "Greet",
+    "HostState",
     "Job",
     "JobFailed",
     "Label",

@@ -15,6 +15,7 @@ from edged.messages.camera import (
     Grant,
     Snapshot,
 )
+from edged.messages.host import HostState
 from edged.messages.message import SCHEMA, Message, places_of
 from edged.messages.planning import Echo, Measure, Measured, TakePart
 from edged.messages.worker import Features, Greet, Job, JobFailed, Scores, WorkerHello
@@ -45,7 +46,7 @@ class Reloaded(Message):
 LinkMessage = (
     CameraHello | Capture | ClockRequest | ClockAnswer | Grant | Frame | Snapshot | CameraReport
     | WorkerHello | Greet | Job | Scores | Features | JobFailed | Measure | Measured | Echo | TakePart | Stop
-    | ReloadRequest | Reloaded
+    | HostState | ReloadRequest | Reloaded
 )  # fmt: skip
 
 _LINK: TypeAdapter[LinkMessage] = TypeAdapter(Annotated[LinkMessage, Field(discriminator="kind")])

@@ -17,13 +17,14 @@ from edged.metrics.cameras import CameraMetrics
 from edged.metrics.declare import Declare
 from edged.metrics.energy import EnergyMetrics
 from edged.metrics.frames import FrameMetrics
+from edged.metrics.hosts import HostMetrics
 from edged.metrics.hub import HubMetrics
 from edged.metrics.workers import WorkerMetrics
 
-THEMES = (FrameMetrics, CameraMetrics, WorkerMetrics, EnergyMetrics, HubMetrics)
+THEMES = (FrameMetrics, CameraMetrics, WorkerMetrics, EnergyMetrics, HostMetrics, HubMetrics)
 
 
-class Metrics(FrameMetrics, CameraMetrics, WorkerMetrics, EnergyMetrics, HubMetrics):
+class Metrics(FrameMetrics, CameraMetrics, WorkerMetrics, EnergyMetrics, HostMetrics, HubMetrics):
     """The metrics of one hub, in a registry of their own."""
 
     def __init__(self, version: str) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from edged.energy.meter import Meter
 from edged.errors import DeviceError, DeviceMemoryError, MessageError
+from edged.host.watch import READ_S, HostWatch
 from edged.hub_link import HubLink
 from edged.messages import (
     Echo,
@@ -44,11 +45,15 @@ class Loop:
     whether an answer is too old is for the hub to say.
     """
 
-    def __init__(self, runtime: ModelRuntime, served: Served, known: Known, meter: Meter) -> None:
+    def __init__(
+        self, runtime: ModelRuntime, served: Served, known: Known, meter: Meter, host: HostWatch | None = None
+    ) -> None:
+        """`host`: where the hub is on another one, which cannot see this one's state."""
         self._runtime = runtime
         self._known = known
         self._served = served
         self._meter = meter
+        self._host = host
         self._completions = Completions()
         self._hangs_s = math.inf
 
@@ -72,6 +77,8 @@ class Loop:
             hub.send(hello)
         if answer := self._completions.take():
             hub.send(*self._completed(*answer))  # one that has gone has given the job up
+        if self._host and (state := self._host.news()):
+            hub.send(state)
         if parts := hub.receive():
             match _decoded(parts[0]):
                 case Stop() as stop:
@@ -91,7 +98,8 @@ class Loop:
         return None
 
     def _patience_s(self) -> float:
-        return self._hangs_s if self._completions.in_flight else IDLE_S
+        idle_s = READ_S if self._host else IDLE_S
+        return min(self._hangs_s, idle_s) if self._completions.in_flight else idle_s
 
     def _end_if_the_device_hangs(self) -> None:
         """The hub on this host would have killed us by now; one on another cannot."""

@@ -7,6 +7,7 @@ from edged.config import Config
 from edged.connect import Curve
 from edged.energy.find import find_rails
 from edged.energy.meter import Meter
+from edged.host.watch import HostWatch
 from edged.hub_link import HubLink
 from edged.model.package import load_model
 from edged.paths import cache_directory
@@ -43,7 +44,7 @@ def run_worker(config: Config, index: int, hub_address: str, curve: Curve | None
         *(loaded - start, time.perf_counter() - loaded),
     )
     meter = Meter(rails.rails)
-    loop = Loop(ready.runtime, ready.served, ready.known, meter)
+    loop = Loop(ready.runtime, ready.served, ready.known, meter, HostWatch() if worker.host else None)
     del model  # its weights are the runtime's now
     hub = HubLink(f"worker/{hello.worker}", hub_address, queued=ANSWERS, curve=curve)
     wish = loop.run(hub, hello)

@@ -1,4 +1,4 @@
-"""Two workers on one host read the same counters: its energy is counted once, under its name."""
+"""Two workers on one host read the same counters: its energy is counted once, and told under its name."""
 
 import threading
 from pathlib import Path
@@ -10,6 +10,7 @@ from tests.e2e.daemon import SYNTHETIC
 from tests.e2e.pipeline import EDGED, START_S, config_in, pipeline
 from tests.energy.sysfs import powercap_zone
 from tests.eventually import eventually
+from tests.host.sysfs import zone
 
 WATTS = 100
 STEP_S = 0.02
@@ -42,6 +43,7 @@ def test_two_workers_of_a_host_count_its_energy_once(tmp_path: Path) -> None:
     workers = [{"device": "numpy", "host": "big", "group": "all"}] * 2
     cameras = {"yard": {**SYNTHETIC, "fps": 200, "size": [64, 48], "host": "gate"}}
     supply = Supply(tmp_path)
+    zone(tmp_path, 0, "cpu-thermal", 61_000)
     config = config_in(tmp_path, workers=workers, cameras=cameras)
     with in_background(supply.run), pipeline(tmp_path, "hub", "gate", "big", config=config) as running:
         running.start("hub", "run", "--json")
@@ -62,6 +64,8 @@ def test_two_workers_of_a_host_count_its_energy_once(tmp_path: Path) -> None:
         counted, spent = joules() - before, supply.joules - begin
         print(f"{counted:.0f} J counted of {spent:.0f} J")
         assert counted == pytest.approx(spent, rel=0.25)
+        shown = 'edged_temperature_celsius{node="big",sensor="cpu-thermal"} 61.0'
+        eventually(lambda: shown in running.metrics().splitlines(), START_S)
         assert running.is_whole()
         told = [each["energy"]["joules"] for each in running.predictions()]
         assert 0 < sum(told) <= supply.joules
