@@ -15,31 +15,43 @@ from edged.model.graph import Float32, Graph
 from edged.model.package import Input
 from edged.model.passes import simplify
 from edged.model.resnet import random_resnet
-from tests.engine.networks import RGB, random_images
+from tests.engine.networks import RGB, random_images, small_network
 
 WANTED = replace(RGB, width=64, height=48)
 GRAPH = simplify(random_resnet(18, 64, 48))
 
 
 @pytest.mark.parametrize(
-    ("until", "precision"),
-    [("stem.conv", "fp32"), ("stage1.block1", "fp16"), ("stage4", "fp32"), ("pool", "fp16")],
+    ("whole", "wanted", "until", "precision"),
+    [
+        (GRAPH, WANTED, "stem.conv", "fp32"),
+        (GRAPH, WANTED, "stage1.block1", "fp32"),
+        (GRAPH, WANTED, "stage4", "fp32"),
+        (small_network(), RGB, "pool", "fp16"),
+        (small_network(), RGB, "relu", "fp16-weights"),
+    ],
+    ids=["stem.conv", "stage1.block1", "stage4", "pool-fp16", "relu-fp16-weights"],
 )
 def test_two_parts_answer_as_the_whole_does(
-    network_device: Device, programs_directory: Path, until: str, precision: Precision
+    network_device: Device,
+    programs_directory: Path,
+    whole: Graph,
+    wanted: Input,
+    until: str,
+    precision: Precision,
 ) -> None:
-    cut, images = cut_after(GRAPH, until), random_images(WANTED, 3)
+    cut, images = cut_after(whole, until), random_images(wanted, 3)
 
     def runtime(graph: Graph, wanted: Input | None, is_part: bool) -> Runtime:
         return Runtime(
             graph, wanted, network_device, batch=4, precision=precision, cache=programs_directory, is_part=is_part
         )
 
-    first, second = runtime(part(GRAPH, None, cut), WANTED, True), runtime(part(GRAPH, cut, None), None, True)
+    first, second = runtime(part(whole, None, cut), wanted, True), runtime(part(whole, cut, None), None, True)
     between = first.submit(images).wait().outputs
     assert between.size == 3 * math.prod(cut.shape)
     answer = second.submit(between.reshape(3, *cut.shape)).wait().outputs
-    assert np.array_equal(answer, runtime(GRAPH, WANTED, False).submit(images).wait().outputs)
+    assert np.array_equal(answer, runtime(whole, wanted, False).submit(images).wait().outputs)
 
 
 def test_features_cross_to_and_from_a_device_with_memory_of_its_own(

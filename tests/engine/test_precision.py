@@ -49,11 +49,16 @@ EXAMPLES: tuple[tuple[Operator, tuple[Float32, ...]], ...] = (
     (Relu("relu", ("x",), "y"), (IMAGE,)),
     (Softmax("softmax", ("x",), "y"), (FEATURES,)),
 )
+# each width of a block once, and each way to store at the least and at another width: all eight find nothing more
+STORED = ((1, False), (1, True), (4, True), (8, False), (16, True))
 ALL = [(kind, variant) for kind, variants in VARIANTS.items() for variant in variants]
 
 
-@pytest.mark.parametrize("half_tensors", [False, True], ids=["weights", "tensors"])
-@pytest.mark.parametrize("block", [1, 4, 8, 16])
+@pytest.mark.parametrize(
+    ("block", "half_tensors"),
+    STORED,
+    ids=[f"{block}-{'tensors' if tensors else 'weights'}" for block, tensors in STORED],
+)
 @pytest.mark.parametrize(("kind", "variant"), ALL, ids=[variant.name for _, variant in ALL])
 def test_what_a_half_holds_exactly_is_computed_as_ever(
     lab: Lab, kind: type[Operator], variant: AnyVariant, block: int, half_tensors: bool

@@ -39,12 +39,12 @@ def test_every_variant_runs_every_operator(device: Device, programs_directory: P
     assert_equals_reference(runtime, SMALL, RGB, frames=2)
 
 
-@pytest.mark.parametrize(("depth", "width", "height"), [(18, 64, 48), (50, 120, 120)])
+@pytest.mark.parametrize(("depth", "width", "height", "batch"), [(18, 64, 48, 4), (50, 120, 120, 1)])
 def test_a_resnet_of_any_size(
-    network_device: Device, programs_directory: Path, depth: int, width: int, height: int
+    network_device: Device, programs_directory: Path, depth: int, width: int, height: int, batch: int
 ) -> None:
     graph, wanted = random_resnet(depth, width, height), replace(RGB, width=width, height=height)
-    runtime = Runtime(graph, wanted, network_device, cache=programs_directory)
+    runtime = Runtime(graph, wanted, network_device, batch=batch, cache=programs_directory)
 
     assert_equals_reference(runtime, graph, wanted)
 
