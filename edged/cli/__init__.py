@@ -21,6 +21,7 @@ VERBS = {
     "check": "validate a config, its model, device and addresses; say what would run",
     "devices": "list OpenCL devices, cameras and power sensors",
     "subscribe": "print predictions as they are published",
+    "top": "show what cameras and workers do, twice a second, in a terminal",
     "export": "take predictions out of the journal, as CSV, JSON lines or Parquet",
     "predict": "classify pictures without a daemon",
     "bench": "time a network on a device",

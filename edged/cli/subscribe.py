@@ -1,21 +1,18 @@
 """`edged subscribe`: predictions, one a line."""
 
 import argparse
-import re
 import sys
 import time
 from collections.abc import Iterator
 from itertools import islice
-from pathlib import Path
 
 import zmq
 
 from edged import log
-from edged.address import ZMQ_ADDRESS
+from edged.cli.hub_options import add_hub_options, address
 from edged.cli.numbers import ago, positive
 from edged.client.received import Arrival
 from edged.client.stream import Stream
-from edged.config import Publish
 from edged.connect import curve_of
 from edged.messages import Prediction
 
@@ -24,17 +21,12 @@ NOTICE_AFTER_S = 2.0
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Where to listen and what to print."""
-    default = Publish().address
-    parser.add_argument(
-        "address", type=_address, nargs="?", default=default, metavar="ADDRESS", help=f"default: {default}"
-    )
-    parser.add_argument("--replay", type=_address, metavar="ADDRESS", help="where to fetch what was missed")
+    add_hub_options(parser)
+    parser.add_argument("--replay", type=address, metavar="ADDRESS", help="where to fetch what was missed")
     parser.add_argument("--json", action="store_true", help="print the messages as they were published")
     parser.add_argument("--count", type=positive, metavar="N", help="end after N predictions")
     parser.add_argument("--camera", metavar="NAME", help="only this camera")
     parser.add_argument("--since", type=ago, metavar="TIME", help="begin so long ago: 30s, 5m, 2h, 1d")
-    parser.add_argument("--key", type=Path, metavar="NAME.key", help="our secret, where the hub asks for one")
-    parser.add_argument("--server-key", type=Path, metavar="HUB.pub", help="the hub's public key, with --key")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -76,9 +68,3 @@ def _chosen(stream: Stream, arguments: argparse.Namespace) -> Iterator[Arrival]:
             heard = True
             if arguments.camera in {None, arrival.prediction.camera}:
                 yield arrival
-
-
-def _address(text: str) -> str:
-    if not re.fullmatch(ZMQ_ADDRESS, text):
-        raise argparse.ArgumentTypeError(f"{text!r} is not an address like tcp://127.0.0.1:5570")
-    return text

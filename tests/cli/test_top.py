@@ -1,0 +1,126 @@
+"""What `edged top` shows, without a terminal and without a daemon."""
+
+import re
+import sys
+from typing import Any
+
+import pytest
+
+from edged.cli import run_command_line
+from edged.cli.top_camera import bar, labels
+from edged.cli.top_lines import lines
+from edged.cli.top_picture import Pages, picture
+from edged.cli.top_text import duration, fit, milliseconds, rate
+from edged.client.board import Board
+from edged.client.known import Known
+from edged.messages import WorkerState
+from tests.client.told import SECONDS, camera, event, prediction, status
+
+NOW_S = 100.0
+
+
+def a_node(cameras: int, *, down: int = 0) -> Known:
+    """With so many cameras, the last ones of them down."""
+    board = Board()
+    for index in range(cameras):
+        board.take(prediction("7", camera=f"c{index}", at=NOW_S - 0.1), NOW_S)
+    states: dict[str, Any] = {
+        f"c{index}": camera() if index < cameras - down else camera(up=False, error="unplugged")
+        for index in range(cameras)
+    }
+    told = status(NOW_S, **states)
+    workers = {"local-0": WorkerState(device="Mali-T624", state="serving", restarts=2)}
+    board.take(told.model_copy(update={"workers": workers}), NOW_S)
+    return board.known(NOW_S)
+
+
+def rows(
+    known: Known, *, width: int = 80, height: int = 24, pages: Pages | None = None, alarm: str = ""
+) -> list[str]:
+    """The screen."""
+    return picture(known, "tcp://hub:5570", alarm, width, height, pages or Pages()).plain.split("\n")
+
+
+@pytest.mark.parametrize(("width", "height"), [(80, 24), (40, 10), (200, 60), (20, 5)])
+@pytest.mark.parametrize("cameras", [0, 1, 3, 8, 64])
+def test_it_fits_every_screen(width: int, height: int, cameras: int) -> None:
+    drawn = rows(a_node(cameras), width=width, height=height)
+    assert len(drawn) == height
+    assert all(len(row) < width for row in drawn)
+
+
+def test_of_many_cameras_those_that_are_down_come_first_and_the_others_page_by_page() -> None:
+    known, pages = a_node(64, down=2), Pages()
+    first = rows(known, pages=pages)
+    assert [row.split()[:2] for row in first[5:7]] == [["c62", "DOWN"], ["c63", "DOWN"]]
+    assert first[-1].startswith("q: quit   space: more cameras (1 to 18 of 64, worst first)")
+    seen = {row.split()[0] for row in first if re.match(r"c\d", row)}
+    for _ in range(3):
+        pages.turn(1)
+        seen |= {row.split()[0] for row in rows(known, pages=pages) if re.match(r"c\d", row)}
+    assert len(seen) == 64
+    pages.turn(1)
+    assert rows(known, pages=pages) == first
+
+
+def test_a_camera_that_is_down_says_why_in_as_many_rows_as_there_are() -> None:
+    board = Board()
+    why = "rtsp://door/sub gives no video: " + "the host is there, but nothing listens at its port; " * 2
+    board.take(status(door=camera(up=False, error=why)), NOW_S)
+    text = " ".join(" ".join(rows(board.known(NOW_S))).split())
+    assert f"door DOWN {why.strip()}" in text
+
+
+def test_a_worker_that_was_lost_and_a_hub_that_is_away_are_told() -> None:
+    assert "local-0 serving (lost 2 times): Mali-T624" in rows(a_node(1))[1]
+    assert rows(Board().known(NOW_S))[3].startswith("nothing from tcp://hub:5570: is `edged run` up?")
+    assert rows(Board().known(NOW_S), alarm="refused: unknown key")[3].startswith("refused: unknown key")
+
+
+def test_the_last_events_are_at_the_foot() -> None:
+    board = Board()
+    for number in range(6):
+        board.take(event("fallback", f"event {number}", camera=None), NOW_S)
+    assert [row.split("  ")[1] for row in rows(board.known(NOW_S))[-5:-1]] == [f"event {n}" for n in range(2, 6)]
+
+
+def test_nothing_that_a_label_or_a_name_holds_steers_the_terminal() -> None:
+    board = Board()
+    board.take(prediction("\x1b[2J\x9b31m\u202e", camera="do\x1b[0mor"), NOW_S)
+    board.take(event("fallback", "\x1b]0;title\x07"), NOW_S)
+    known = board.known(NOW_S)
+    assert all(character.isprintable() for row in (*rows(known), *lines(known)) for character in row)
+
+
+def test_a_line_for_programs_has_every_key_whatever_is_known() -> None:
+    keys = [re.findall(r'(\w+)=(?:"[^"]*"|\S*)', line) for line in lines(a_node(2, down=1))]
+    assert keys[0] == keys[1]
+    assert keys[0][:4] == ["at", "node", "camera", "state"]
+
+
+def test_a_label_has_as_many_columns_as_it_lasted() -> None:
+    assert labels(["cat"] * 6 + ["dog"] + [None] * 2 + ["犬"] * 3) == "cat───d··犬─"
+
+
+def test_the_bar_gives_each_stage_its_share() -> None:
+    seconds = SECONDS.model_copy(update={"wait": 0.25, "forward": 0.5, "publish": 0.25, "total": 1.0})
+    assert bar(seconds) == "wwwFFFFFFPPP"
+    assert bar(SECONDS) == " " * 12
+
+
+def test_figures_in_few_columns() -> None:
+    assert [*map(duration, (None, 0.034, 42.0, 125.0, 7300.0, 400_000.0))] == [
+        "-", "0.03 s", "42 s", "2 min", "2 h", "5 d",
+    ]  # fmt: skip
+    assert [*map(milliseconds, (None, 0.0042, 1.5))] == ["-", "4.2", "1500"]
+    assert [*map(rate, (0.0, 0.25, 40.0))] == ["", "0.2/s", "40/s"]
+    assert (fit("abcdef", 4), fit("a", 3, right=True), fit("犬犬", 3)) == ("abc…", "  a", "犬…")
+
+
+def test_without_rich_the_screen_says_what_to_install(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(sys.modules, "rich", None)
+    monkeypatch.setattr("edged.cli.top.is_terminal", lambda: True)
+    assert run_command_line(["top"]) == 2
+    assert "pip install 'edged[top]'; --plain does without" in capsys.readouterr().err
