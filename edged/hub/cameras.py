@@ -24,6 +24,7 @@ from edged.messages import (
     Stop,
 )
 from edged.metrics import Metrics
+from edged.metrics.reasons import DROPPED
 
 SILENT = f"its process has said nothing for {SILENT_NS / NANOSECONDS:g} s: it is stopped, or stuck in a driver"
 
@@ -56,6 +57,8 @@ class Cameras:
         self._metrics.camera_up.labels(name).set(0)
         self._metrics.camera_frozen.labels(name).set(0)
         self._metrics.reconnects.labels(name).inc(0)
+        for reason in DROPPED:
+            self._metrics.dropped.labels(name, reason)
 
     def remove(self, name: str) -> None:
         """The config has it no more: what is under way is still predicted."""

@@ -3,8 +3,10 @@
 import logging
 import time
 from functools import cache
+from typing import get_args
 
 from edged.hub.journal import Journal
+from edged.hub.journal_failure import Reason
 from edged.hub.journal_layout import Row
 from edged.hub.label_counts import LabelCounts
 from edged.hub.leg import Legs
@@ -46,7 +48,12 @@ class Outlet:
         # a label costs more to look up than to count, and these are counted with each frame
         self._stage_of, self._predictions_of = cache(metrics.stage.labels), cache(metrics.predictions.labels)
         self._score_of = cache(metrics.score.labels)
+        self._truth_of = cache(
+            lambda camera: [metrics.known_truth.labels(camera, each) for each in ("wrong", "right")]
+        )
         self._labels = labels
+        for reason in get_args(Reason):
+            metrics.journal_errors.labels(reason)
 
     def publish(
         self, frame: Frame, place: int, scores: Scores, hello: WorkerHello, answered_ns: int, before: Legs
@@ -119,4 +126,4 @@ class Outlet:
             metrics.inference_joules.labels(prediction.energy.method).observe(prediction.energy.joules)
         right = is_right(prediction)
         if right is not None:
-            metrics.known_truth.labels(camera, "right" if right else "wrong").inc()
+            self._truth_of(camera)[right].inc()

@@ -24,6 +24,7 @@ from edged.hub.journal import Journal
 from edged.hub.journal_reader import JournalReader
 from edged.hub.label_counts import LabelCounts
 from edged.hub.limits import Limits
+from edged.hub.link import PRIVATE
 from edged.hub.links import Links
 from edged.hub.outlet import Outlet
 from edged.hub.private import link_address, private_folder, snapshot_path
@@ -40,6 +41,8 @@ from edged.hub.workers import Workers
 from edged.metrics import Metrics
 from edged.paths import journal_path, runtime_directory
 from edged.tls import server_context
+
+ENDPOINTS = ("publish.address", "publish.replay", "link.address", PRIVATE, ENDPOINT)
 
 log = logging.getLogger("edged.hub")
 
@@ -71,7 +74,7 @@ def open_parts(config: Config, limits: Limits, *, program: Sequence[str], resour
     journal = _journal(config, resources)
     context: zmq.Context[zmq.Socket[bytes]] = zmq.Context()
     resources.callback(context.destroy, linger=0)
-    rejections = Rejections(metrics.peers_rejected)
+    rejections = Rejections(metrics.peers_rejected, ENDPOINTS)
     guard = open_guard(context, config, rejections, resources)
     publisher = Publisher(context, config.node, config.publish.address, config.publish.replay, guard)
     replay = Replay(

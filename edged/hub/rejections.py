@@ -1,6 +1,7 @@
 """Peers that were turned away: each is counted, and told without a flood."""
 
 from collections import deque
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from prometheus_client import Counter
@@ -42,7 +43,11 @@ class Rejection:
 class Rejections:
     """Filled by any thread, told by the hub's."""
 
-    def __init__(self, counter: Counter) -> None:
+    def __init__(self, counter: Counter, endpoints: Iterable[str] = ()) -> None:
+        """`endpoints`: where nobody has been turned away yet, which is told too."""
+        for endpoint in endpoints:
+            for reason in REASONS:
+                counter.labels(endpoint, reason)
         self._counter = counter
         self._new: deque[Rejection] = deque(maxlen=10_000)
         self._untold: dict[Rejection, int] = {}

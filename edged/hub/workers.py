@@ -15,6 +15,7 @@ from edged.hub.notice import Notice
 from edged.hub.router import Router
 from edged.messages import Features, Greet, HostState, Job, JobFailed, Part, Scores, Stop, WorkerHello
 from edged.metrics import Metrics
+from edged.metrics.reasons import LOST
 
 log = logging.getLogger("edged.hub")
 
@@ -44,7 +45,7 @@ class Workers:
         self._metrics = metrics
         self._hosts = hosts
         self.top = top  # labels in each prediction
-        self._ends = ends
+        self._expect(ends)
         # a label costs more to look up than to count
         self._age_of = cache(metrics.frame_age.labels)
         for camera in router.cameras:
@@ -108,7 +109,7 @@ class Workers:
 
     def set_ends(self, ends: Mapping[str, Ends]) -> list[str]:
         """Other parts for some workers. Returns those of other hosts that must go: nobody here can change them."""
-        self._ends = ends
+        self._expect(ends)
         gone = []
         for name, hello in list(self.hellos.items()):
             if f"worker/{name}" in self._links.elsewhere and (reason := self._unfit(name, hello)):
@@ -134,6 +135,14 @@ class Workers:
         if hello := self.hellos.pop(name, None):
             self._metrics.worker_up.labels(name, hello.device).set(0)
             self._metrics.worker_serving.labels(name).set(0)
+
+    def _expect(self, ends: Mapping[str, Ends]) -> None:
+        """These are the workers of the config: what may happen to one is counted from 0."""
+        self._ends = ends
+        for name in ends:
+            self._metrics.switches.labels(name)
+            for reason in LOST:
+                self._metrics.worker_restarts.labels(name, reason)
 
     def _greet(self, name: str, hello: WorkerHello) -> list[Notice]:
         if reason := self._unfit(name, hello):

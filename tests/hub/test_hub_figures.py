@@ -66,3 +66,12 @@ def test_the_journal_and_the_room_that_it_has(tmp_path: Path) -> None:
     assert last["edged_journal_limit_bytes"] == 16 << 20
     assert 0 < last["edged_journal_bytes"] < last["edged_journal_limit_bytes"]
     assert last["edged_journal_disk_free_bytes"] > 0
+
+
+def test_what_counts_faults_is_there_before_the_first_one(tmp_path: Path) -> None:
+    first = scrapes_while(Run(tmp_path, ["steady"], ["good"]), predictions=50)[0]
+    assert first['edged_frames_dropped_total{camera="steady",reason="worker_lost"}'] == 0
+    assert first['edged_worker_restarts_total{reason="deadline",worker="local-0"}'] == 0
+    assert first['edged_switches_total{worker="local-0"}'] == 0
+    assert first['edged_journal_errors_total{reason="full"}'] == 0
+    assert first['edged_peers_rejected_total{endpoint="publish.address",reason="unknown_key"}'] == 0
