@@ -124,12 +124,12 @@ def _with_absolute_paths(config: Config, folder: Path) -> Config:
         update={key: _absolute(getattr(config.model, key), folder) for key in ("path", "labels")}
     )
     journal = config.journal.model_copy(update={"path": _absolute(config.journal.path, folder)})
+    energy = config.energy.model_copy(update={"sysfs": _absolute(config.energy.sysfs, folder)})
     cameras = {name: _camera(camera, folder) for name, camera in config.cameras.items()}
     security = _security(config.security, folder)
     metrics = config.metrics.model_copy(update={"tls": _tls(config.metrics.tls, folder)})
-    return config.model_copy(
-        update={"cameras": cameras, "model": model, "journal": journal, "security": security, "metrics": metrics}
-    )
+    sections = {"model": model, "journal": journal, "security": security, "metrics": metrics, "energy": energy}
+    return config.model_copy(update={"cameras": cameras, **sections})
 
 
 def _security(security: Security | None, folder: Path) -> Security | None:

@@ -122,6 +122,14 @@ metrics: {address: "0.0.0.0:9464"}
             CAMERA + "energy: {rails: 3}\n",
             "2:17: energy.rails: expected 'auto' or 'none' or a list: [ … ], found 3",
         ),
+        (
+            CAMERA + "workers: [{device: Mali, rails: [GPU]}]\nenergy: {rails: [BIG]}\n",
+            "3:9: energy: must read GPU too, which rails of a worker names",
+        ),
+        (
+            CAMERA + "energy: {idle_s: 300}\n",
+            "2:9: energy: idle_s must be less than recovery.start_s, 300 s",
+        ),
         (CAMERA + "metrics:\n", "2:1: metrics: expected keys and values below it, found nothing"),
         (CAMERA + "zzz: 1\n", "2:1: unknown key 'zzz'; expected one of: node, cameras, model"),
         (

@@ -18,6 +18,7 @@ from edged.messages import (
     Frequency,
     Grant,
     HostState,
+    IdleEnergy,
     Job,
     JobFailed,
     Label,
@@ -87,6 +88,7 @@ LINK_MESSAGES: list[LinkMessage] = [
         rails={"GPU": 0.1},
     ),
     JobFailed(job=1, reason="not_finite", error="NaN in class 3"),
+    IdleEnergy(rails={"GPU": 0.1}),
     Stop(refused="another model"),
 ]  # fmt: skip
 PREDICTION = Prediction(

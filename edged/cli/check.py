@@ -89,7 +89,11 @@ def journal_finding(config: Config) -> Finding:
 
 def energy_finding(config: Config) -> Finding:
     """Which rails are read, and why others are not."""
-    rails = find_rails(config.energy)
+    borne = tuple(
+        dict.fromkeys(rail for worker in config.workers if not worker.host for rail in worker.rails or ())
+    )
+    rails = find_rails(config.energy, borne or None)
     names = ", ".join(rail.name for rail in rails.rails) or "not measured"
-    level: Literal["ok", "warning"] = "warning" if rails.unreadable or rails.missing else "ok"
+    is_short = rails.unreadable or rails.missing or rails.not_borne
+    level: Literal["ok", "warning"] = "warning" if is_short else "ok"
     return Finding(level, "energy", f"{names}: {rails.note}" if rails.note else names)

@@ -6,9 +6,10 @@ Reading the file, with line and column in every error, is `config_file`'s work.
 
 from edged.config.access import Link, Metrics, Publish, Security, Tls
 from edged.config.camera import STREAMS, Camera
+from edged.config.energy import Energy
 from edged.config.journal import Journal
 from edged.config.model import Model
-from edged.config.pipeline import Config, Energy
+from edged.config.pipeline import Config
 from edged.config.promises import Freshness, Recovery
 from edged.config.section import NAME, Section
 from edged.config.snapshot import Snapshot

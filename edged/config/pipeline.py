@@ -1,26 +1,18 @@
 """The whole file."""
 
 import platform
-from typing import Literal
 
 from pydantic import Field, ValidationInfo, field_validator
 
 from edged.config.access import Link, Metrics, Publish, Security
 from edged.config.camera import Camera
+from edged.config.energy import Energy
 from edged.config.journal import Journal
 from edged.config.model import Model
 from edged.config.promises import Freshness, Recovery
-from edged.config.section import Name, Section, Text
+from edged.config.section import Name, Section
 from edged.config.worker import Segment, Worker
 from edged.segments import problem_of
-
-
-class Energy(Section):
-    """Which power supplies to read."""
-
-    rails: Literal["auto", "none"] | tuple[Text, ...] = Field(
-        "auto", description="auto: all that are found; none; or names that `edged devices` lists"
-    )
 
 
 class Config(Section):
@@ -51,6 +43,19 @@ class Config(Section):
         if len({worker.batch for worker in workers if worker.group in names}) > 1:
             raise ValueError("the workers of all segments must have the same batch")
         return segments
+
+    @field_validator("energy")
+    @classmethod
+    def _fits_the_workers(cls, energy: Energy, info: ValidationInfo) -> Energy:
+        workers: tuple[Worker, ...] = info.data.get("workers", ())
+        named = [rail for worker in workers for rail in worker.rails or ()]
+        unread = named if energy.rails == "none" else [rail for rail in named if rail not in energy.rails]
+        if unread and energy.rails != "auto":
+            raise ValueError(f"must read {', '.join(dict.fromkeys(unread))} too, which rails of a worker names")
+        recovery: Recovery = info.data.get("recovery", Recovery())
+        if energy.idle_s >= recovery.start_s:
+            raise ValueError(f"idle_s must be less than recovery.start_s, {recovery.start_s:g} s")
+        return energy
 
     def ends_of(self, index: int) -> tuple[str | None, str | None]:
         """The cuts between which the worker of this place runs; None: from the images, to the scores."""

@@ -39,6 +39,12 @@ class Worker(Section):
         0.0, ge=0, le=10, description="How long a frame may wait for others, where a job may carry more than one"
     )
     credit: int = Field(2, ge=1, le=16, description="Jobs in hand: 2 lets an upload overlap a forward pass")
+    rails: tuple[Text, ...] | None = Field(
+        None,
+        min_length=1,
+        description="Whose joules its predictions bear: the rails that its device uses, such as [GPU]; default: "
+        "all that `energy.rails` reads",
+    )
 
     @field_validator("precision")
     @classmethod

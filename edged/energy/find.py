@@ -1,7 +1,8 @@
 """Which rails this machine has, and which of them a config asks for."""
 
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from edged import config
@@ -12,39 +13,79 @@ from edged.messages import EnergyMethod
 
 @dataclass(frozen=True)
 class Rails:
-    """The rails that are read, and why others are not. `others` could be named in the config."""
+    """The rails that are read, and why others are not. `others` could be named in the config.
 
+    `bears`: the names of those whose joules a worker's predictions bear, None for all. `silent_juno`: sensors are
+    there whose firmware tells of no energy.
+    """
+
+    energy: config.Energy
     rails: tuple[Rail, ...]
     others: tuple[Rail, ...] = ()
     unreadable: tuple[Unreadable, ...] = ()
     missing: tuple[str, ...] = ()
-    switched_off: bool = False
+    bears: tuple[str, ...] | None = None
+    silent_juno: bool = False
 
     @property
     def method(self) -> EnergyMethod:
-        """measured where there is a rail, else none."""
-        return "measured" if self.rails else "none"
+        """measured where there is a rail, else estimated where the config says how, else none."""
+        if self.rails:
+            return "measured"
+        return "estimated" if self.energy.watts_per_core else "none"
+
+    @property
+    def not_borne(self) -> tuple[str, ...]:
+        """What a worker's predictions should bear, and nobody reads."""
+        read = {rail.name for rail in self.rails}
+        return tuple(name for name in self.bears or () if name not in read) if self.rails else ()
 
     @property
     def note(self) -> str:
-        """Why energy is not measured, or not all that was asked for; empty where all is well."""
-        if self.switched_off:
-            return "switched off by energy.rails: none"
+        """How energy is known, where not by counters alone, and why it is not; empty where all is well."""
+        parts = [self._how(), *self._why_not()]
+        return "; ".join(part for part in parts if part)
+
+    def _how(self) -> str:
+        if self.method == "estimated":
+            return f"estimated: {self.energy.watts_per_core:g} W for each second of processor time of the worker"
+        if names := ", ".join(rail.name for rail in self.rails if rail.gives == "watts"):
+            return f"{names}: power alone, integrated at {self.energy.sample_hz:g} samples a second"
+        return ""
+
+    def _why_not(self) -> list[str]:
+        if self.energy.rails == "none":
+            return ["switched off by energy.rails: none"]
         reasons = [f"there is no rail named {', '.join(self.missing)}"] if self.missing else []
+        if self.not_borne:
+            names = ", ".join(self.not_borne)
+            reasons.append(f"no joules of predictions: the worker's rails {names} are not read")
         reasons += [f"{u.name} ({u.path}): {u.reason}; {u.remedy}" for u in self.unreadable]
         if not self.rails and not reasons:
-            return "this machine has no energy counter in /sys/class/hwmon or /sys/class/powercap"
-        return "; ".join(reasons)
+            reasons.append(self._why_none())
+        return reasons
+
+    def _why_none(self) -> str:
+        if self.others:
+            names = ", ".join(rail.name for rail in self.others)
+            return f"energy.rails: auto takes none of {names}, which hold others or are held by them: name one"
+        root = self.energy.sysfs
+        nothing = f"this machine has no energy or power counter in {root}/class/hwmon or {root}/class/powercap"
+        return (
+            f"{nothing}; Juno's firmware tells of none by default since March 2020"
+            if self.silent_juno
+            else nothing
+        )
 
 
-def find_rails(energy: config.Energy, root: Path = Path("/sys")) -> Rails:
-    """The rails of this machine that `energy.rails` asks for. Reads each once; never raises.
+def find_rails(energy: config.Energy, bears: tuple[str, ...] | None = None) -> Rails:
+    """The rails of this machine that `energy.rails` asks for. Reads each once; never raises, nor blocks for long.
 
     `auto` leaves out a rail whose joules are in another one too, so that their sum tells each joule once.
     """
     if energy.rails == "none":
-        return Rails(rails=(), switched_off=True)
-    found = _without_twins([*hwmon.find(root), *powercap.find(root)])
+        return Rails(energy, rails=())
+    found = _distinct([*hwmon.find(energy.sysfs), *powercap.find(energy.sysfs)])
     readable = [rail for rail in found if isinstance(rail, Rail)]
     unreadable = tuple(rail for rail in found if isinstance(rail, Unreadable))
     if energy.rails == "auto":
@@ -56,13 +97,19 @@ def find_rails(energy: config.Energy, root: Path = Path("/sys")) -> Rails:
         missing = tuple(name for name in energy.rails if name not in known)
         unreadable = tuple(rail for rail in unreadable if rail.name in energy.rails)
     others = tuple(rail for rail in readable if rail not in chosen)
-    return Rails(tuple(chosen), others, unreadable, missing)
+    silent = not found and hwmon.is_without_energy(energy.sysfs)
+    return Rails(energy, tuple(chosen), others, unreadable, missing, bears, silent)
 
 
-def _without_twins(found: Sequence[Rail | Unreadable]) -> list[Rail | Unreadable]:
-    """One of each name: RAPL shows the same package through two interfaces (MSR and MMIO)."""
-    by_name: dict[str, Rail | Unreadable] = {}
-    for rail in found:
-        if rail.name not in by_name or isinstance(by_name[rail.name], Unreadable):
-            by_name[rail.name] = rail
-    return list(by_name.values())
+def _distinct(found: Sequence[Rail | Unreadable]) -> list[Rail | Unreadable]:
+    """Those of the same name, but of several devices, are told apart by where those are (`1-0040` on a bus)."""
+    of_name = Counter(rail.name for rail in found if isinstance(rail, Rail))
+    return [
+        replace(rail, name=f"{rail.name}@{_place(rail.path)}") if of_name[rail.name] > 1 else rail
+        for rail in found
+    ]
+
+
+def _place(path: Path) -> str:
+    device = path.parent / "device"
+    return device.resolve().name if device.exists() else path.parent.name

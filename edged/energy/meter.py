@@ -1,20 +1,28 @@
-"""Joules of jobs, from the differences of the rails' counters."""
+"""Joules of jobs, from what rails have supplied."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, KeysView, Mapping, Sequence
 from dataclasses import dataclass
 
-from edged.energy.rails import Rail, joules_between
+from edged.clock import now_ns, seconds_since
+from edged.energy.rails import Rail
+from edged.energy.reader import Reader
+from edged.energy.sampler import Sampler
+from edged.energy.sums import Counted, Level, ProcessorTime, Sum
+
+Joules = Mapping[str, float]  # by rail
 
 
 @dataclass(frozen=True)
 class Spent:
-    """What a job cost, and what each rail has added since the answer before.
+    """What a job cost, and what each rail has added since that was told last.
 
-    `joules` is None where there is no rail, or where one of them had a gap (a reset, a failed reading).
+    `joules` is None where there is no rail, or where one of those that bear it had a gap (a reset, a reading that
+    failed). `idle`: joules that were taken off, since the rails would have supplied them anyway.
     """
 
     joules: float | None
     rails: dict[str, float]
+    idle: float = 0.0
 
 
 class Meter:
@@ -24,43 +32,96 @@ class Meter:
     sum over jobs is the counters' own difference. What an idle device spends is told, but is no job's.
     """
 
-    def __init__(self, rails: Sequence[Rail]) -> None:
-        self._rails = tuple(rails)
-        self._last: dict[str, float] = {}
+    def __init__(
+        self,
+        rails: Sequence[Rail],
+        *,
+        bears: Collection[str] | None = None,
+        watts_per_core: float | None = None,
+        sample_hz: float = 10.0,
+    ) -> None:
+        """`bears`: names of the rails whose joules are a job's, None for all. `watts_per_core`: without rails."""
+        counters = [rail for rail in rails if rail.gives == "joules"]
+        self._reader = Reader(counters)
+        self._counted = {rail.name: Counted(rail.range_joules) for rail in counters}
+        self._sampler = Sampler([rail for rail in rails if rail.gives == "watts"], sample_hz)
+        self._sums: dict[str, Sum] = {**self._counted, **self._sampler.sums}
+        if watts_per_core and not rails:
+            self._sums[ProcessorTime.NAME] = ProcessorTime(watts_per_core)
+        self._bears = frozenset(self._sums if bears is None or not rails else bears)
+        self.idle_watts: dict[str, float] = {}
+        self._levels: dict[str, Level] = {}
+        self._since_ns = now_ns()
         self._untold: dict[str, float] = {}
+        self._owed = 0.0  # idle joules that are yet to be taken off: a counter may be slower than a job
         self._advance()
+
+    @property
+    def rails(self) -> KeysView[str]:
+        """Names of all that are told."""
+        return self._sums.keys()
+
+    @property
+    def bears(self) -> tuple[str, ...]:
+        """Names of those whose joules are a job's; one that is not read leaves every job without a figure."""
+        return tuple(sorted(self._bears))
 
     def begin(self) -> None:
         """A job begins on an idle device: nothing that was spent before is its own."""
-        self._untold = _sum(self._untold, self._advance())
+        self._untold = _sum(self._untold, self._advance().added)
+        self._owed = 0.0
 
     def end(self) -> Spent:
         """A job is finished."""
-        added = self._advance()
-        told, self._untold = _sum(self._untold, added), {}
-        complete = bool(self._rails) and len(added) == len(self._rails)
-        return Spent(sum(added.values()) if complete else None, told)
+        since = self._advance()
+        self._untold = _sum(self._untold, since.added)
+        told = self.told()
+        if not self._bears or not self._bears <= since.whole:
+            return Spent(None, told)
+        joules = sum(since.added[rail] for rail in self._bears)
+        idle = self._owed + since.seconds * sum(self.idle_watts.get(rail, 0.0) for rail in self._bears)
+        taken_off = min(joules, idle)
+        self._owed = idle - taken_off
+        return Spent(joules - taken_off, told, taken_off)
 
-    def _advance(self) -> dict[str, float]:
-        """Joules by rail since the call before; a rail with a gap is left out."""
-        before, self._last = self._last, _readings(self._rails)
-        differences = {
-            rail.name: joules_between(before[rail.name], self._last[rail.name], rail.range_joules)
-            for rail in self._rails
-            if rail.name in before and rail.name in self._last
-        }
-        return {name: joules for name, joules in differences.items() if joules is not None}
+    def told(self) -> dict[str, float]:
+        """What each rail has added up to the last `begin` or `end`, since that was told."""
+        told, self._untold = self._untold, {}
+        return told
+
+    def close(self) -> None:
+        """End the threads."""
+        self._reader.close()
+        self._sampler.close()
+
+    def _advance(self) -> "_Interval":
+        readings = self._reader.read() if self._counted else {}
+        for name, counted in self._counted.items():
+            counted.take(readings.get(name))
+        levels = {name: rail.level() for name, rail in self._sums.items()}
+        interval = _between(self._levels, levels, seconds_since(self._since_ns))
+        self._levels, self._since_ns = levels, now_ns()
+        return interval
 
 
-def _sum(some: Mapping[str, float], more: Mapping[str, float]) -> dict[str, float]:
+@dataclass(frozen=True, slots=True)
+class _Interval:
+    """Joules by rail, and those rails of which none is missing."""
+
+    added: Joules
+    whole: frozenset[str]
+    seconds: float
+
+
+def _between(before: Mapping[str, Level], now: Mapping[str, Level], seconds: float) -> _Interval:
+    added, whole = {}, []
+    for name in before.keys() & now.keys():
+        begin, end = before[name], now[name]
+        added[name] = max(0.0, end.joules - begin.joules)
+        if end.known is not None and end.known == begin.known:
+            whole.append(name)
+    return _Interval(added, frozenset(whole), seconds)
+
+
+def _sum(some: Joules, more: Joules) -> dict[str, float]:
     return {name: some.get(name, 0.0) + more.get(name, 0.0) for name in {**some, **more}}
-
-
-def _readings(rails: Sequence[Rail]) -> dict[str, float]:
-    readings = {}
-    for rail in rails:
-        try:
-            readings[rail.name] = rail.read()
-        except (OSError, ValueError):
-            continue
-    return readings

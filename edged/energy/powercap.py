@@ -4,9 +4,10 @@ Interface: Linux, Documentation/power/powercap/powercap.rst. Zones nest by name:
 intel-rapl:0:1 a part of it. Only root may read them since CVE-2020-8694.
 """
 
+from collections.abc import Sequence
 from pathlib import Path
 
-from edged.energy.rails import JOULES_PER_MICROJOULE, Rail, Unreadable, probe, text_of
+from edged.energy.rails import MICRO, Rail, Unreadable, probe, text_of
 
 APART = {"dram"}  # zones below a package that the package's own counter does not include
 WHOLE_PLATFORM = "psys"  # includes the packages, on the machines that wire it at all
@@ -15,7 +16,16 @@ WHOLE_PLATFORM = "psys"  # includes the packages, on the machines that wire it a
 def find(root: Path) -> list[Rail | Unreadable]:
     """Every zone below `root`/class/powercap; a part of a package is named package-0.core and so on."""
     zones = sorted(path.parent for path in (root / "class/powercap").glob("*/energy_uj"))
-    return [probe(_rail(zone)) for zone in zones]
+    return _without_twins([probe(_rail(zone)) for zone in zones])
+
+
+def _without_twins(found: Sequence[Rail | Unreadable]) -> list[Rail | Unreadable]:
+    """One of each name: RAPL shows the same package through two interfaces (MSR and MMIO)."""
+    by_name: dict[str, Rail | Unreadable] = {}
+    for rail in found:
+        if rail.name not in by_name or isinstance(by_name[rail.name], Unreadable):
+            by_name[rail.name] = rail
+    return list(by_name.values())
 
 
 def _rail(zone: Path) -> Rail:
@@ -29,4 +39,4 @@ def _rail(zone: Path) -> Rail:
 
 def _range_joules(zone: Path) -> float | None:
     text = text_of(zone / "max_energy_range_uj")
-    return int(text) * JOULES_PER_MICROJOULE if text.isdecimal() else None
+    return int(text) * MICRO if text.isdecimal() else None

@@ -1,27 +1,54 @@
-"""Rails: measured power supplies, each a cumulative counter of energy in a file."""
+"""Rails: measured power supplies, each a file that holds its energy or its power."""
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
-JOULES_PER_MICROJOULE = 1e-6
+from edged.energy.bounded import bounded
+from edged.energy.permission import remedy_for
+
+MICRO = 1e-6
+MILLI = 1e-3
+LARGEST_BYTES = 64  # of a number
 
 
 @dataclass(frozen=True)
 class Rail:
-    """A counter of microjoules in a file.
+    """A supply, and the file with its number.
 
-    `range_joules`: the value at which it starts again from zero, None for one that never does in practice.
-    `overlaps`: its joules are part of another rail's (a core's in its package's).
+    `gives`: joules since a moment unknown, or watts. `scale`: one of them by the file's unit. `times`: a second
+    file whose number multiplies the first (mV × mA). `range_joules`: the value at which a counter starts again
+    from zero, None for one that never does in practice. `overlaps`: its joules are part of another rail's, or
+    hold those of others (a core's in its package's; a package's in the platform's).
     """
 
     name: str
     path: Path
     range_joules: float | None = None
     overlaps: bool = False
+    gives: Literal["joules", "watts"] = "joules"
+    scale: float = MICRO
+    times: Path | None = None
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """All that must be readable."""
+        if self.times:
+            return self.path, self.times
+        range_file = self.path.with_name("max_energy_range_uj")
+        return (self.path, range_file) if range_file.exists() else (self.path,)
 
     def read(self) -> float:
-        """Joules since a moment unknown. Raises OSError or ValueError where the file gives no number."""
-        return int(self.path.read_text()) * JOULES_PER_MICROJOULE
+        """Joules or watts. Raises OSError or ValueError where a file gives no number, and may block for ever."""
+        number = _number_in(self.path)
+        if self.times:
+            number *= _number_in(self.times)
+        if self.gives == "watts":
+            return max(0, number) * self.scale  # a sensor's noise around zero, or a battery that is charged
+        if number < 0:
+            raise ValueError(f"a counter that is negative: {number}")
+        return number * self.scale
 
 
 @dataclass(frozen=True)
@@ -35,33 +62,28 @@ class Unreadable:
 
 
 def probe(rail: Rail) -> Rail | Unreadable:
-    """The rail itself if a reading succeeds, else why not."""
+    """The rail itself if a reading succeeds soon, else why not."""
     try:
-        rail.read()
+        bounded(rail.read)
     except PermissionError:
-        remedy = f"run as root, or let this user read it: chmod a+r {rail.path} (a udev rule keeps that)"
-        return Unreadable(rail.name, rail.path, "permission denied", remedy)
+        return Unreadable(rail.name, rail.path, "permission denied", remedy_for(rail.files))
     except (OSError, ValueError) as error:
         return Unreadable(rail.name, rail.path, f"no reading ({error})", "see the kernel's log for its driver")
     return rail
 
 
-def joules_between(before: float, now: float, range_joules: float | None) -> float | None:
-    """What a counter added between two readings, over one wrap; None where it was reset.
-
-    A counter that goes down has wrapped only if it was in the upper half of its range and is in the lower
-    one now; a driver that was loaded again starts from zero at any value, and what it missed nobody knows.
-    """
-    if now >= before:
-        return now - before
-    if range_joules and before > range_joules / 2 > now:
-        return now + range_joules - before
-    return None
-
-
 def text_of(path: Path) -> str:
-    """What a small sysfs file says; empty where there is no such file."""
+    """What a small sysfs file says; empty where there is no such file, or where it does not answer."""
     try:
-        return path.read_text().strip()
+        return bounded(path.read_text).strip()
     except (OSError, UnicodeDecodeError):
         return ""
+
+
+def _number_in(path: Path) -> int:
+    """Opened anew each time: a driver that was loaded again has other files of the same names."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        return int(os.read(descriptor, LARGEST_BYTES))
+    finally:
+        os.close(descriptor)

@@ -41,7 +41,18 @@ from edged.messages.published import (
 )
 from edged.messages.replay import ReplayAnswer, ReplayRequest
 from edged.messages.status import CameraState, EnergySoFar, Status, WorkerIs, WorkerState
-from edged.messages.worker import Features, Greet, Job, JobFailed, ModelInfo, Part, Score, Scores, WorkerHello
+from edged.messages.worker import (
+    Features,
+    Greet,
+    IdleEnergy,
+    Job,
+    JobFailed,
+    ModelInfo,
+    Part,
+    Score,
+    Scores,
+    WorkerHello,
+)
 
 __all__ = [
     "SCHEMA",
@@ -65,6 +76,7 @@ __all__ = [
     "Grant",
     "Greet",
     "HostState",
+    "IdleEnergy",
     "Job",
     "JobFailed",
     "Label",

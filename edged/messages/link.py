@@ -18,7 +18,7 @@ from edged.messages.camera import (
 from edged.messages.host import HostState
 from edged.messages.message import SCHEMA, Message, places_of
 from edged.messages.planning import Echo, Measure, Measured, TakePart
-from edged.messages.worker import Features, Greet, Job, JobFailed, Scores, WorkerHello
+from edged.messages.worker import Features, Greet, IdleEnergy, Job, JobFailed, Scores, WorkerHello
 
 
 class Stop(Message):
@@ -45,8 +45,8 @@ class Reloaded(Message):
 
 LinkMessage = (
     CameraHello | Capture | ClockRequest | ClockAnswer | Grant | Frame | Snapshot | CameraReport
-    | WorkerHello | Greet | Job | Scores | Features | JobFailed | Measure | Measured | Echo | TakePart | Stop
-    | HostState | ReloadRequest | Reloaded
+    | WorkerHello | Greet | Job | Scores | Features | JobFailed | IdleEnergy | Measure | Measured | Echo | TakePart
+    | Stop | HostState | ReloadRequest | Reloaded
 )  # fmt: skip
 
 _LINK: TypeAdapter[LinkMessage] = TypeAdapter(Annotated[LinkMessage, Field(discriminator="kind")])

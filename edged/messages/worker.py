@@ -39,7 +39,8 @@ class WorkerHello(Message):
 
     `forward_s`: what a full batch took there, from its submission to its answer; 0 where nobody has measured it.
     `max_wait_s`: how long a frame may wait for others of its job. `host`: empty on the hub's own. `part`: None
-    where it runs the whole network.
+    where it runs the whole network. `bears`: the rails whose joules its jobs bear. `idle_watts`: what rails draw
+    anyway, where that was measured: it is taken off those joules.
     """
 
     kind: Literal["worker_hello"] = "worker_hello"
@@ -56,6 +57,8 @@ class WorkerHello(Message):
     part: Part | None = None
     energy: EnergyMethod
     energy_note: str = ""
+    bears: tuple[str, ...] = ()
+    idle_watts: dict[str, Seconds] = Field(default_factory=dict)
 
 
 class Greet(Message):
@@ -87,8 +90,9 @@ class Score(Message):
 class JobDone(Message):
     """What a worker says of each job that it has done: its own timings and joules.
 
-    `forward_s` is device time. `joules` is the whole job's, None where nothing was measured; `rails` is what
-    each rail's counter has added since the answer before (each joule is told once).
+    `forward_s` is device time. `joules` is the whole job's, None where nothing was measured; `idle` is what was
+    taken off it, since it would have been spent anyway. `rails` is what each rail has added since that was told
+    last (each joule is told once).
     """
 
     job: Count
@@ -96,6 +100,7 @@ class JobDone(Message):
     forward_s: Seconds
     download_s: Seconds
     joules: Seconds | None = None
+    idle: Seconds = 0.0
     rails: dict[str, Seconds] = Field(default_factory=dict)
 
 
@@ -113,6 +118,13 @@ class Features(JobDone):
     """
 
     kind: Literal["features"] = "features"
+
+
+class IdleEnergy(Message):
+    """What each rail has added while there was no job."""
+
+    kind: Literal["idle_energy"] = "idle_energy"
+    rails: dict[str, Seconds]
 
 
 class JobFailed(Message):

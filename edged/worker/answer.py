@@ -90,6 +90,7 @@ def features_of(job: Job, result: Result, spent: Spent) -> tuple[messages.Featur
         forward_s=result.forward_s,
         download_s=result.download_s,
         joules=spent.joules,
+        idle=spent.idle,
         rails=spent.rails,
     )
     return answer, np.ascontiguousarray(result.outputs, FEATURE).data.cast("B")
@@ -105,5 +106,6 @@ def scores_of(job: Job, result: Result, spent: Spent, *, probabilities: bool) ->
         forward_s=result.forward_s,
         download_s=result.download_s,
         joules=spent.joules,
+        idle=spent.idle,
         rails=spent.rails,
     )

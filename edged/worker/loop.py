@@ -12,6 +12,7 @@ from edged.messages import (
     Echo,
     Features,
     Greet,
+    IdleEnergy,
     Job,
     JobFailed,
     LinkMessage,
@@ -31,7 +32,8 @@ HANGS = 2  # times what a job may take
 ANSWERS = 64  # that may wait to be sent: more than there ever are, for each would be a frame lost
 SURE_S = 60.0  # after which the device is asked once more for an answer that is known
 IN_DOUBT_S = 1.0  # the same where its answer holds NaN: of a network that answers so always, one more job a second
-IDLE_S = 60.0  # counters of energy are read at least this often, so that no wrap is missed
+TELL_S = 5.0  # without a job, energy is told of so often: no wrap is missed, and a rate of it means something
+IDLE_S = 60.0  # without rails there is nothing to tell
 
 Wish = Measure | TakePart  # of `edged plan-split`: the device is wanted for something else
 
@@ -95,10 +97,12 @@ class Loop:
                         hub.send(failed)
         if not has_news and not self._completions.in_flight:
             self._meter.begin()
+            if told := self._meter.told():
+                hub.send(IdleEnergy(rails=told))
         return None
 
     def _patience_s(self) -> float:
-        idle_s = READ_S if self._host else IDLE_S
+        idle_s = READ_S if self._host else TELL_S if self._meter.rails else IDLE_S
         return min(self._hangs_s, idle_s) if self._completions.in_flight else idle_s
 
     def _end_if_the_device_hangs(self) -> None:

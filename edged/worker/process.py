@@ -6,7 +6,7 @@ import time
 from edged.config import Config
 from edged.connect import Curve
 from edged.energy.find import find_rails
-from edged.energy.meter import Meter
+from edged.energy.idle import meter_of
 from edged.host.watch import HostWatch
 from edged.hub_link import HubLink
 from edged.model.package import load_model
@@ -36,14 +36,14 @@ def run_worker(config: Config, index: int, hub_address: str, curve: Curve | None
     hold_device(worker, config.worker_name(index))
     ready = make_ready(model, part_of(model, *config.ends_of(index)), worker, cache)
     start_again_if_compiled(cache, cached)
-    rails = find_rails(config.energy)
-    hello = hello_of(config.worker_name(index), worker, model, ready, rails)
+    rails = find_rails(config.energy, worker.rails)
+    meter = meter_of(rails, cache_directory())
+    hello = hello_of(config.worker_name(index), worker, model, ready, rails, meter)
     log.info(
         "worker %s runs %s (%s) in %s on %s (model %.2f s, plan and warm-up %.2f s)",
         *(hello.worker, model.name, hello.part or "all of it", worker.precision, hello.device),
         *(loaded - start, time.perf_counter() - loaded),
     )
-    meter = Meter(rails.rails)
     loop = Loop(ready.runtime, ready.served, ready.known, meter, HostWatch() if worker.host else None)
     del model  # its weights are the runtime's now
     hub = HubLink(f"worker/{hello.worker}", hub_address, queued=ANSWERS, curve=curve)

@@ -9,6 +9,7 @@ import numpy as np
 
 from edged.config import Worker
 from edged.energy.find import Rails
+from edged.energy.meter import Meter
 from edged.errors import DeviceError
 from edged.messages import ModelInfo, WorkerHello
 from edged.model.package import Model
@@ -81,7 +82,7 @@ def _blame_the_model(device: str, part: ModelPart, known: Known) -> None:
     log.warning("%s answers even noise with NaN or infinity: frames will be dropped as not_finite", name)
 
 
-def hello_of(name: str, worker: Worker, model: Model, ready: Ready, rails: Rails) -> WorkerHello:
+def hello_of(name: str, worker: Worker, model: Model, ready: Ready, rails: Rails, meter: Meter) -> WorkerHello:
     """What the hub is told of a worker with this `name`."""
     return WorkerHello(
         worker=name,
@@ -103,4 +104,6 @@ def hello_of(name: str, worker: Worker, model: Model, ready: Ready, rails: Rails
         part=ready.part.described,
         energy=rails.method,
         energy_note=rails.note,
+        bears=meter.bears,
+        idle_watts=meter.idle_watts,
     )

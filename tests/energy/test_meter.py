@@ -1,5 +1,7 @@
-"""Each joule goes to one job; resets and wraps never invent one."""
+"""Each joule goes to one job; what nobody can know is no job's."""
 
+import tempfile
+import time
 from pathlib import Path
 
 import pytest
@@ -7,44 +9,36 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from edged.energy.meter import Meter
-from edged.energy.rails import Rail, joules_between
+from edged.energy.rails import Rail
 
-WRAP = 262143.0
-
-
-def counter(folder: Path, name: str, range_joules: float | None = None) -> Rail:
-    """A rail at 1 J."""
-    set_joules(rail := Rail(name, folder / name, range_joules), 1.0)
-    return rail
+RANGE = 4000.0
 
 
-def set_joules(rail: Rail, joules: float) -> None:
-    rail.path.write_text(f"{round(joules * 1e6)}\n")
+class Supply:
+    """A rail, and what it has supplied since it began at 1 J."""
 
+    def __init__(self, folder: Path, name: str, range_joules: float | None = None) -> None:
+        self.rail = Rail(name, folder / name, range_joules)
+        self.joules = 1.0
+        self.spend(0)
 
-@given(before=st.floats(0, WRAP), added=st.floats(0, WRAP / 2 - 1))
-def test_a_wrap_loses_nothing(before: float, added: float) -> None:
-    now = (before + added) % WRAP
+    def spend(self, joules: float) -> None:
+        self.joules += joules
+        shown = self.joules % self.rail.range_joules if self.rail.range_joules else self.joules
+        self.rail.path.write_text(f"{round(shown * 1e6)}\n")
 
-    assert joules_between(before, now, WRAP) == pytest.approx(added, abs=1e-6)
-
-
-@given(before=st.floats(1, 1e6), now=st.floats(0, 0.5))
-def test_a_counter_without_a_range_that_goes_down_was_reset(before: float, now: float) -> None:
-    assert joules_between(before, now, None) is None
-
-
-def test_a_reset_is_not_taken_for_a_wrap() -> None:
-    assert joules_between(before=1000.0, now=3.0, range_joules=WRAP) is None
+    def restart(self) -> None:
+        self.joules = 0.0
+        self.spend(0)
 
 
 def test_a_job_alone_gets_what_was_spent_while_it_ran(tmp_path: Path) -> None:
-    rail = counter(tmp_path, "GPU")
-    meter = Meter([rail])
+    gpu = Supply(tmp_path, "GPU")
+    meter = Meter([gpu.rail])
 
-    set_joules(rail, 5.0)  # idle
+    gpu.spend(4)  # idle
     meter.begin()
-    set_joules(rail, 5.5)  # busy
+    gpu.spend(0.5)  # busy
     spent = meter.end()
 
     assert spent.joules == pytest.approx(0.5)
@@ -52,14 +46,14 @@ def test_a_job_alone_gets_what_was_spent_while_it_ran(tmp_path: Path) -> None:
 
 
 def test_jobs_that_overlap_share_the_joules_without_counting_one_twice(tmp_path: Path) -> None:
-    gpu, big = counter(tmp_path, "GPU"), counter(tmp_path, "BIG")
-    meter = Meter([gpu, big])
+    gpu, big = Supply(tmp_path, "GPU"), Supply(tmp_path, "BIG")
+    meter = Meter([gpu.rail, big.rail])
 
     meter.begin()
-    set_joules(gpu, 1.2)
+    gpu.spend(0.2)
     first = meter.end()
-    set_joules(gpu, 1.3)
-    set_joules(big, 1.6)
+    gpu.spend(0.1)
+    big.spend(0.6)
     second = meter.end()
 
     assert first.joules == pytest.approx(0.2)
@@ -67,35 +61,138 @@ def test_jobs_that_overlap_share_the_joules_without_counting_one_twice(tmp_path:
     assert second.rails == {"GPU": pytest.approx(0.1), "BIG": pytest.approx(0.6)}
 
 
-def test_after_a_reset_one_job_has_no_figure_and_the_next_one_has(tmp_path: Path) -> None:
-    rail = counter(tmp_path, "GPU")
-    meter = Meter([rail])
+Events = st.lists(st.tuples(st.sampled_from(["submit", "finish", "wait"]), st.integers(0, 30)), max_size=25)
+
+
+@given(Events, st.integers(1, 3999))
+def test_the_sum_over_jobs_is_what_the_rails_supplied_while_there_were_any(
+    events: list[tuple[str, int]], begins_at: int
+) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        gpu, big = Supply(Path(folder), "GPU", RANGE), Supply(Path(folder), "BIG")
+        gpu.spend(begins_at)  # there is a wrap ahead
+        meter = Meter([gpu.rail, big.rail])
+        jobs, busy, told, in_flight = 0.0, 0.0, 0.0, 0
+        for event, joules in [*events, *[("finish", 1)] * len(events)]:
+            gpu.spend(joules)
+            big.spend(joules / 4)
+            busy += 1.25 * joules if in_flight else 0
+            if event == "submit":
+                if not in_flight:
+                    meter.begin()
+                in_flight += 1
+            elif event == "finish" and in_flight:
+                spent = meter.end()
+                jobs += spent.joules or 0
+                told += sum(spent.rails.values())
+                in_flight -= 1
+        meter.begin()
+        told += sum(meter.told().values())
+        meter.close()
+
+    assert jobs == pytest.approx(busy, abs=1e-4)
+    assert told == pytest.approx(gpu.joules + big.joules - begins_at - 2, abs=1e-4)
+
+
+def test_a_job_bears_the_rails_of_its_device_alone_and_all_are_told(tmp_path: Path) -> None:
+    gpu, big = Supply(tmp_path, "GPU"), Supply(tmp_path, "BIG")
+    meter = Meter([gpu.rail, big.rail], bears=("GPU",))
 
     meter.begin()
-    set_joules(rail, 0.1)
+    gpu.spend(1)
+    big.spend(7)
+    spent = meter.end()
+
+    assert meter.bears == ("GPU",)
+    assert spent.joules == pytest.approx(1)
+    assert spent.rails == {"GPU": pytest.approx(1), "BIG": pytest.approx(7)}
+
+
+def test_a_rail_that_a_job_should_bear_and_nobody_reads_leaves_it_without_a_figure(tmp_path: Path) -> None:
+    meter = Meter([Supply(tmp_path, "BIG").rail], bears=("GPU",))
+    meter.begin()
+
+    assert meter.end().joules is None
+
+
+def test_what_would_have_been_spent_anyway_is_taken_off_in_the_end(tmp_path: Path) -> None:
+    gpu = Supply(tmp_path, "GPU")
+    meter = Meter([gpu.rail])
+    meter.idle_watts = {"GPU": 20.0}
+
+    meter.begin()
+    start = time.monotonic()
+    jobs = []
+    for joules in (0.0, 3.0, 4.0):  # a counter that is slower than the first job
+        time.sleep(0.01)
+        gpu.spend(joules)
+        jobs.append(meter.end())
+    seconds = time.monotonic() - start
+
+    assert all(job.joules is not None and job.joules >= 0 for job in jobs)
+    assert sum(job.idle for job in jobs) == pytest.approx(20 * seconds, rel=0.1)
+    assert sum((job.joules or 0) + job.idle for job in jobs) == pytest.approx(7)
+
+
+def test_after_a_reset_one_job_has_no_figure_and_the_next_one_has(tmp_path: Path) -> None:
+    gpu = Supply(tmp_path, "GPU")
+    meter = Meter([gpu.rail])
+
+    meter.begin()
+    gpu.restart()
     spent_over_reset = meter.end()
-    set_joules(rail, 0.4)
+    gpu.spend(0.3)
     spent_after = meter.end()
 
     assert (spent_over_reset.joules, spent_over_reset.rails) == (None, {"GPU": 0.0})
     assert spent_after.joules == pytest.approx(0.3)
 
 
-def test_a_rail_that_vanishes_leaves_the_others_told_and_the_job_without_a_sum(tmp_path: Path) -> None:
-    gpu, big = counter(tmp_path, "GPU"), counter(tmp_path, "BIG")
-    meter = Meter([gpu, big])
+def test_a_rail_that_vanishes_leaves_the_others_told_and_jobs_without_a_figure_until_it_is_back(
+    tmp_path: Path,
+) -> None:
+    gpu, big = Supply(tmp_path, "GPU"), Supply(tmp_path, "BIG")
+    meter = Meter([gpu.rail, big.rail])
 
     meter.begin()
-    big.path.unlink()
-    set_joules(gpu, 1.5)
+    big.rail.path.unlink()
+    gpu.spend(0.5)
+    without = meter.end()
+    big.spend(2)
+    back = meter.end()
+    big.spend(1)
+    whole = meter.end()
+
+    assert (without.joules, without.rails) == (None, {"GPU": pytest.approx(0.5), "BIG": 0.0})
+    assert back.joules is None
+    assert back.rails["BIG"] == pytest.approx(2)
+    assert whole.joules == pytest.approx(1)
+
+
+def test_where_there_are_no_rails_processor_time_is_an_estimate_or_there_is_no_figure() -> None:
+    nothing, estimate = Meter([]), Meter([], bears=("GPU",), watts_per_core=10.0)
+    for meter in (nothing, estimate):
+        meter.begin()
+    start = time.process_time()
+    while time.process_time() - start < 0.02:
+        pass
+    seconds = time.process_time() - start
+
+    assert nothing.end().joules is None
+    assert estimate.end().joules == pytest.approx(10 * seconds, rel=0.2)
+    assert estimate.bears == ("processor",)
+
+
+def test_power_alone_is_added_up(tmp_path: Path) -> None:
+    rail = Rail("SOC", tmp_path / "power1_input", gives="watts")
+    rail.path.write_text("8000000\n")
+    meter = Meter([rail], sample_hz=100)
+
+    meter.begin()
+    start = time.monotonic()
+    time.sleep(0.05)
     spent = meter.end()
+    seconds = time.monotonic() - start
+    meter.close()
 
-    assert spent.joules is None
-    assert spent.rails == {"GPU": pytest.approx(0.5), "BIG": 0.0}
-
-
-def test_without_rails_there_is_no_figure() -> None:
-    meter = Meter([])
-    meter.begin()
-
-    assert meter.end().joules is None
+    assert spent.joules == pytest.approx(8 * seconds, rel=0.2)

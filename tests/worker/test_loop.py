@@ -1,5 +1,6 @@
 """The loop against a hub's real socket: every job is answered, whatever the device does."""
 
+import os
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,8 +17,20 @@ from edged.energy.meter import Meter
 from edged.energy.rails import Rail
 from edged.errors import DeviceError, DeviceMemoryError, MessageError
 from edged.hub_link import HubLink
-from edged.messages import Job, JobFailed, LinkMessage, ModelInfo, Scores, Stop, WorkerHello, decode, encode
+from edged.messages import (
+    IdleEnergy,
+    Job,
+    JobFailed,
+    LinkMessage,
+    ModelInfo,
+    Scores,
+    Stop,
+    WorkerHello,
+    decode,
+    encode,
+)
 from edged.model import reference
+from edged.worker import loop
 from edged.worker.answer import Served
 from edged.worker.known import Known
 from edged.worker.loop import ANSWERS, Loop
@@ -51,15 +64,15 @@ class Hub:
         self._socket = self._context.socket(zmq.ROUTER)
         self._socket.bind(address)
         self._link = HubLink("worker/w", address, queued=ANSWERS)
-        loop = Loop(runtime, served, known, meter)
+        served_by = Loop(runtime, served, known, meter)
         self.raised: Exception | None = None
-        self._thread = threading.Thread(target=self._run, args=(loop,))
+        self._thread = threading.Thread(target=self._run, args=(served_by,))
         self._thread.start()
         assert self._receive() == HELLO
 
-    def _run(self, loop: Loop) -> None:
+    def _run(self, served_by: Loop) -> None:
         try:
-            loop.run(self._link, HELLO)
+            served_by.run(self._link, HELLO)
         except Exception as error:
             self.raised = error
 
@@ -71,9 +84,15 @@ class Hub:
         self._socket.send_multipart([b"worker/w", *parts])
 
     def answer(self) -> Scores | JobFailed:
-        answer = self._receive()
+        while isinstance(answer := self._receive(), IdleEnergy):
+            continue
         assert isinstance(answer, Scores | JobFailed)
         return answer
+
+    def idle_energy(self) -> dict[str, float]:
+        told = self._receive()
+        assert isinstance(told, IdleEnergy)
+        return told.rails
 
     def _receive(self) -> LinkMessage:
         assert self._socket.poll(WITHIN_MS), "no answer"
@@ -320,6 +339,40 @@ def test_the_joules_of_all_jobs_are_what_the_rail_has_counted(tmp_path: Path) ->
 
     assert sum(answer.joules or 0 for answer in answers if isinstance(answer, Scores)) == pytest.approx(1.0)
     assert sum(answer.rails["GPU"] for answer in answers if isinstance(answer, Scores)) == pytest.approx(1.0)
+
+
+def test_a_rail_that_blocks_delays_one_answer_by_the_bound_and_no_more(tmp_path: Path) -> None:
+    gpu, big = [Rail(name, tmp_path / name) for name in ("GPU", "BIG")]
+    for rail in (gpu, big):
+        rail.path.write_text("0")
+
+    with serving(numpy_runtime(), meter=Meter([gpu, big], bears=("GPU",))) as hub:
+        big.path.unlink()
+        os.mkfifo(big.path)
+        for number in range(20):
+            hub.ask(number, pictures(1))
+        answers = [hub.answer() for _ in range(20)]
+
+    assert [answer.job for answer in answers] == list(range(20))
+    assert all(isinstance(answer, Scores) and answer.joules == 0 for answer in answers)
+
+
+def test_without_jobs_the_rails_are_told_of_now_and_then(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(loop, "TELL_S", 0.01)
+    rail = Rail("GPU", tmp_path / "energy1_input")
+    rail.path.write_text("0")
+
+    with serving(numpy_runtime(), meter=Meter([rail])) as hub:
+        hub.ask(1, pictures(1))
+        answered = hub.answer()
+        rail.path.write_text("500000")
+        told = hub.idle_energy()
+        while not told["GPU"]:
+            told = hub.idle_energy()
+
+    assert told == {"GPU": 0.5}
+    assert isinstance(answered, Scores)
+    assert answered.rails == {"GPU": 0.0}
 
 
 class GatedRuntime(NumpyRuntime):

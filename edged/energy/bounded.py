@@ -1,0 +1,30 @@
+"""Work that may block for ever: a file whose driver does not answer."""
+
+import threading
+from collections.abc import Callable
+from queue import Empty, SimpleQueue
+from typing import TypeVar
+
+BOUND_S = 0.2  # a counter answers within a millisecond; a bus that many share within some
+
+T = TypeVar("T")
+
+
+def bounded(work: Callable[[], T], within_s: float = BOUND_S) -> T:
+    """What `work` returns or raises. Raises TimeoutError after `within_s`, and leaves it behind in its thread."""
+    done: SimpleQueue[tuple[T | None, BaseException | None]] = SimpleQueue()
+
+    def run() -> None:
+        try:
+            done.put((work(), None))
+        except Exception as error:
+            done.put((None, error))
+
+    threading.Thread(target=run, name="bounded", daemon=True).start()
+    try:
+        result, error = done.get(timeout=within_s)
+    except Empty:
+        raise TimeoutError(f"no answer within {within_s:g} s: its driver blocks") from None
+    if error:
+        raise error
+    return result  # type: ignore[return-value]  # None where `work` returns None

@@ -1,0 +1,75 @@
+"""What rails draw anyway: measured once for each start of the machine, and kept for the next start of a worker."""
+
+import logging
+import time
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from edged.energy.find import Rails
+from edged.energy.meter import Meter
+
+BOOT = Path("/proc/sys/kernel/random/boot_id")
+
+log = logging.getLogger("edged.energy")
+
+
+class Kept(BaseModel):
+    """What the file holds: watts by rail, measured over so many seconds since that start of the machine."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+    boot: str
+    seconds: float
+    watts: dict[str, float]
+
+
+def meter_of(rails: Rails, folder: Path) -> Meter:
+    """The meter of a worker, for what a config asks. `folder`: where to keep what it draws when idle."""
+    energy = rails.energy
+    watts = energy.watts_per_core if rails.method == "estimated" else None
+    meter = Meter(rails.rails, bears=rails.bears, watts_per_core=watts, sample_hz=energy.sample_hz)
+    if energy.idle_s and meter.rails:
+        meter.idle_watts = idle_watts(meter, energy.idle_s, folder / "idle-watts.json")
+    return meter
+
+
+def watts_over(meter: Meter, seconds: float) -> dict[str, float]:
+    """Watts by rail, over so many seconds in which this process does nothing."""
+    meter.begin()
+    meter.told()
+    start = time.monotonic()
+    time.sleep(seconds)
+    meter.begin()
+    took_s = time.monotonic() - start
+    return {name: joules / took_s for name, joules in meter.told().items()}
+
+
+def idle_watts(meter: Meter, seconds: float, path: Path) -> dict[str, float]:
+    """The same, or what the file at `path` says of it: a worker that is started again waits for nothing."""
+    boot = BOOT.read_text().strip()
+    kept = _kept_in(path)
+    if kept and (kept.boot, kept.seconds, kept.watts.keys()) == (boot, seconds, meter.rails):
+        return kept.watts
+    watts = watts_over(meter, seconds)
+    told = ", ".join(f"{name} {each:.3g} W" for name, each in watts.items())
+    log.info("idle, over %g s: %s", seconds, told or "no rail")
+    _keep(Kept(boot=boot, seconds=seconds, watts=watts), path)
+    return watts
+
+
+def _kept_in(path: Path) -> Kept | None:
+    try:
+        return Kept.model_validate_json(path.read_bytes())
+    except (OSError, ValidationError):
+        return None
+
+
+def _keep(kept: Kept, path: Path) -> None:
+    unfinished = path.with_name(f"{path.name}.new")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        unfinished.write_text(kept.model_dump_json())
+        unfinished.replace(path)
+    except OSError as error:
+        log.warning("%s cannot be kept (%s): it will be measured again at the next start", path, error)

@@ -1,0 +1,96 @@
+"""Reads rails in a thread of its own, so that a file that blocks holds up nobody for long, and once."""
+
+import threading
+import time
+from collections.abc import Sequence
+from queue import Empty, SimpleQueue
+
+from edged.energy.bounded import BOUND_S
+from edged.energy.rails import Rail
+
+PAUSE_S = 10.0  # until one that has blocked is asked again
+
+
+class Reader:
+    """One that takes longer than the bound is set aside, and comes back once it answers at once again."""
+
+    def __init__(self, rails: Sequence[Rail]) -> None:
+        self._rails = list(rails)
+        self._thread: _Thread | None = None
+        self._back: SimpleQueue[Rail] = SimpleQueue()
+
+    def read(self) -> dict[str, float]:
+        """Joules or watts by name, but of rails that give none now. At most the bound for each that blocks."""
+        while not self._back.empty():
+            self._rails.append(self._back.get())
+        while self._rails:
+            self._thread = self._thread or _Thread(self._back)
+            answer = self._thread.readings_of(tuple(self._rails))
+            if isinstance(answer, dict):
+                return answer
+            self._rails.remove(answer)
+            self._thread = None
+        return {}
+
+    def close(self) -> None:
+        """End the thread."""
+        if self._thread:
+            self._thread.end()
+            self._thread = None
+
+
+class _Thread:
+    """Serves a reader until a rail blocks; then it is that rail's alone, to see when it answers again."""
+
+    def __init__(self, back: SimpleQueue[Rail]) -> None:
+        self._asked: SimpleQueue[Sequence[Rail] | None] = SimpleQueue()
+        self._told: SimpleQueue[dict[str, float]] = SimpleQueue()
+        self._back = back
+        self._at: Rail | None = None
+        self._blocked: Rail | None = None
+        # a daemon: a driver that blocks must not keep the process alive
+        threading.Thread(target=self._run, name="rails", daemon=True).start()
+
+    def readings_of(self, rails: Sequence[Rail]) -> dict[str, float] | Rail:
+        """Or the rail that blocks; nobody may ask this thread any more then."""
+        self._asked.put(rails)
+        try:
+            return self._told.get(timeout=BOUND_S)
+        except Empty:
+            blocked = self._at
+        if blocked is None:  # it has finished this very moment
+            return self._told.get()
+        self._blocked = blocked
+        self.end()
+        return blocked
+
+    def end(self) -> None:
+        self._asked.put(None)
+
+    def _run(self) -> None:
+        while rails := self._asked.get():
+            self._at = rails[0]
+            readings = {}
+            for self._at in rails:
+                if (reading := _reading(self._at)) is not None:
+                    readings[self._at.name] = reading
+            self._at = None
+            self._told.put(readings)
+        if self._blocked:
+            self._wait_for(self._blocked)
+
+    def _wait_for(self, rail: Rail) -> None:
+        took_s = BOUND_S
+        while took_s >= BOUND_S:
+            time.sleep(PAUSE_S)
+            start = time.monotonic()
+            _reading(rail)
+            took_s = time.monotonic() - start
+        self._back.put(rail)
+
+
+def _reading(rail: Rail) -> float | None:
+    try:
+        return rail.read()
+    except (OSError, ValueError):
+        return None

@@ -1,0 +1,111 @@
+"""Joules that add up: of a counter that wraps or is reset, of power read now and then, of processor time."""
+
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+MISSED = 5  # readings of power, after which what has flowed meanwhile is not known
+PATIENCE_S = 0.2  # nor is less than this missed: a busy machine is late now and then
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """Joules so far. Between two with the same `known` no joule is missing; None: one is at this moment."""
+
+    joules: float
+    known: int | None
+
+
+class Sum(Protocol):
+    """A rail's."""
+
+    def level(self) -> Level: ...
+
+
+class Counted:
+    """Of the readings of a counter."""
+
+    def __init__(self, range_joules: float | None = None) -> None:
+        self._range_joules = range_joules
+        self._joules = 0.0
+        self._resets = 0
+        self._last: float | None = None
+        self._is_read = False
+
+    def take(self, reading: float | None) -> None:
+        """None: there is none now. What flows until the next one is told then, but of no job."""
+        self._is_read = reading is not None
+        if reading is None:
+            return
+        before, self._last = self._last, reading
+        added = 0.0 if before is None else joules_between(before, reading, self._range_joules)
+        self._resets += added is None
+        self._joules += added or 0.0
+
+    def level(self) -> Level:
+        return Level(self._joules, self._resets if self._is_read else None)
+
+
+class Integrated:
+    """Of readings of power, each of which holds until the next; a thread may `take` while another asks."""
+
+    def __init__(self, sample_hz: float, clock: Callable[[], float] = time.monotonic) -> None:
+        self._longest_s = max(PATIENCE_S, MISSED / sample_hz)
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._joules = 0.0
+        self._watts: float | None = None
+        self._since_s = 0.0
+        self._gaps = 0
+
+    def take(self, watts: float | None) -> None:
+        """None: there is no reading now."""
+        with self._lock:
+            now_s = self._clock()
+            if self._is_known(now_s):
+                self._joules = self._until(now_s)
+            elif self._watts is not None:
+                self._gaps += 1
+            if watts is None and self._watts is not None:
+                self._gaps += 1
+            self._watts, self._since_s = watts, now_s
+
+    def level(self) -> Level:
+        with self._lock:
+            now_s = self._clock()
+            if self._is_known(now_s):
+                return Level(self._until(now_s), self._gaps)
+            return Level(self._joules, None)
+
+    def _is_known(self, now_s: float) -> bool:
+        return self._watts is not None and now_s - self._since_s <= self._longest_s
+
+    def _until(self, now_s: float) -> float:
+        return self._joules + (self._watts or 0.0) * (now_s - self._since_s)
+
+
+class ProcessorTime:
+    """An estimate: what this process computes on all cores, times a wattage."""
+
+    NAME = "processor"
+
+    def __init__(self, watts_per_core: float) -> None:
+        self._watts = watts_per_core
+
+    def level(self) -> Level:
+        return Level(self._watts * time.process_time(), 0)
+
+
+def joules_between(before: float, now: float, range_joules: float | None) -> float | None:
+    """What a counter added between two readings, over one wrap; None where it was reset.
+
+    A counter that goes down has wrapped only if it was in the upper half of its range and is in the lower
+    one now; a driver that was loaded again starts from zero at any value, and what it missed nobody knows.
+    """
+    if now >= before:
+        return now - before
+    if range_joules and before > range_joules / 2 > now:
+        return now + range_joules - before
+    return None

@@ -1,0 +1,128 @@
+"""Machines whose sensors are broken: what is whole is read, the rest is named, and nothing is held up."""
+
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from edged.config import Energy
+from edged.energy.bounded import BOUND_S
+from edged.energy.find import Rails, find_rails
+from tests.energy.sysfs import jetson, juno, old_juno, powercap_zone, rapl_server, scmi_juno
+
+Damage = Callable[[Path], object]
+
+
+def becomes_a_pipe(path: Path) -> None:
+    """It blocks whoever opens it, as the driver of a bus that hangs does."""
+    path.unlink()
+    os.mkfifo(path)
+
+
+def becomes_a_folder(path: Path) -> None:
+    path.unlink()
+    path.mkdir()
+
+
+# A tree, its rails, the file of one of them, and its name
+MACHINES: dict[str, tuple[Callable[[Path], object], set[str], str, str]] = {
+    "scpi": (juno, {"SYS", "BIG", "LITTLE", "GPU"}, "class/hwmon/hwmon1/energy4_input", "GPU"),
+    "scmi": (scmi_juno, {"SYS", "BIG", "LITTLE", "GPU"}, "class/hwmon/hwmon0/energy4_input", "GPU"),
+    "old juno": (old_juno, {"SYS", "BIG", "LITTLE", "GPU"}, "class/hwmon/hwmon15/energy1_input", "GPU"),
+    "rapl": (
+        rapl_server,
+        {"package-0", "package-0.dram", "package-1", "package-1.dram"},
+        "class/powercap/intel-rapl:1:1/energy_uj",
+        "package-1.dram",
+    ),
+    "jetson": (jetson, {"VDD_CPU_GPU_CV", "VDD_SOC"}, "class/hwmon/hwmon3/in3_input", "VDD_SOC"),
+}
+DAMAGES: dict[str, tuple[Damage, str]] = {
+    "empty": (lambda path: path.write_text(""), "no reading"),
+    "text": (lambda path: path.write_text("N/A\n"), "no reading"),
+    "bytes": (lambda path: path.write_bytes(b"\xff\xfe\x00"), "no reading"),
+    "a folder": (becomes_a_folder, "no reading"),
+    "blocks": (becomes_a_pipe, "its driver blocks"),
+}
+
+
+def found_in(root: Path) -> Rails:
+    return find_rails(Energy(sysfs=root))
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_a_rail_that_is_damaged_is_named_and_the_others_are_read(
+    tmp_path: Path, machine: str, damage: str
+) -> None:
+    tree, rails, file, damaged = MACHINES[machine]
+    harm, words = DAMAGES[damage]
+    tree(tmp_path)
+    harm(tmp_path / file)
+
+    start = time.monotonic()
+    found = found_in(tmp_path)
+
+    assert time.monotonic() - start < BOUND_S + 5  # on a busy machine
+    (unreadable,) = found.unreadable
+    assert (unreadable.name, words in unreadable.reason) == (damaged, True)
+    assert str(unreadable.path) in found.note
+    powers = {rail.name for rail in found.rails if rail.gives == "watts" and machine != "jetson"}
+    assert {rail.name for rail in found.rails} - powers == rails - {damaged}
+    assert powers <= {damaged}  # on a Juno its power takes the place of its energy
+
+
+def test_files_that_are_missing_leave_names_that_still_tell_rails_apart(tmp_path: Path) -> None:
+    folder = juno(tmp_path)
+    (folder / "name").unlink()
+    (folder / "energy4_label").unlink()
+    for path in folder.glob("power*"):
+        path.unlink()
+
+    assert [rail.name for rail in found_in(tmp_path).rails] == ["SYS", "BIG", "LITTLE", "hwmon1.energy4"]
+
+
+def test_labels_that_do_not_answer_are_as_good_as_absent(tmp_path: Path) -> None:
+    folder = juno(tmp_path)
+    becomes_a_pipe(folder / "energy4_label")
+
+    assert "scpi_sensors.energy4" in [rail.name for rail in found_in(tmp_path).rails]
+
+
+def test_a_counter_below_zero_and_a_range_that_is_none_are_no_numbers(tmp_path: Path) -> None:
+    powercap_zone(tmp_path, "intel-rapl:0", "package-0", 1).with_name("max_energy_range_uj").write_text("large\n")
+    powercap_zone(tmp_path, "intel-rapl:1", "package-1", -5)
+
+    found = found_in(tmp_path)
+
+    assert [(rail.name, rail.range_joules) for rail in found.rails] == [("package-0", None)]
+    assert "negative" in found.unreadable[0].reason
+
+
+def test_a_supply_that_is_charged_supplies_nothing(tmp_path: Path) -> None:
+    (jetson(tmp_path) / "curr2_input").write_text("-8\n")
+
+    assert found_in(tmp_path).rails[0].read() == 0
+
+
+def test_what_only_root_may_read_comes_with_the_lines_that_mend_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    zone = rapl_server(tmp_path)["intel-rapl:0"].parent
+    opened = os.open
+
+    def denied(path: Path, flags: int, *rest: int) -> int:
+        if str(path).endswith("energy_uj"):  # root, who runs tests in a container, is never refused by modes
+            raise PermissionError(13, "Permission denied")
+        return opened(path, flags, *rest)
+
+    monkeypatch.setattr(os, "open", denied)
+    found = found_in(tmp_path)
+
+    assert (found.method, len(found.unreadable)) == ("none", 7)
+    first = found.unreadable[0]
+    assert (first.name, first.reason) == ("package-0", "permission denied")
+    assert f"sudo chmod g+r {zone}/energy_uj {zone}/max_energy_range_uj" in first.remedy
+    assert 'SUBSYSTEM=="powercap", ATTR{name}=="package-0"' in first.remedy

@@ -1,0 +1,46 @@
+"""What rails draw anyway is measured once for each start of the machine."""
+
+import time
+from pathlib import Path
+
+import pytest
+
+from edged.config import Energy
+from edged.energy import idle
+from edged.energy.find import find_rails
+from edged.energy.idle import meter_of
+from tests.energy.sysfs import jetson, juno
+
+
+def test_it_is_measured_at_the_first_start_and_kept_for_the_next(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    jetson(tmp_path)
+    (tmp_path / "boot_id").write_text("first\n")
+    monkeypatch.setattr(idle, "BOOT", tmp_path / "boot_id")
+    rails = find_rails(Energy(sysfs=tmp_path, sample_hz=100, idle_s=0.1))
+
+    measured = meter_of(rails, tmp_path).idle_watts
+    start = time.monotonic()
+    kept = meter_of(rails, tmp_path).idle_watts
+    assert time.monotonic() - start < 0.1
+
+    assert kept == measured == pytest.approx({"VDD_CPU_GPU_CV": 5.032 * 0.224, "VDD_SOC": 5.024 * 0.288}, rel=0.1)
+    (tmp_path / "boot_id").write_text("second\n")
+    (tmp_path / "class/hwmon/hwmon3/curr3_input").write_text("0\n")
+    assert meter_of(rails, tmp_path).idle_watts["VDD_SOC"] == 0
+
+
+def test_what_was_kept_is_measured_anew_where_it_is_damaged_or_cannot_be_kept(tmp_path: Path) -> None:
+    juno(tmp_path)
+    (tmp_path / "idle-watts.json").write_text("{")
+    rails = find_rails(Energy(sysfs=tmp_path, idle_s=0.01))
+
+    assert meter_of(rails, tmp_path).idle_watts == dict.fromkeys(["SYS", "BIG", "LITTLE", "GPU"], 0.0)
+    assert meter_of(rails, Path("/proc/nowhere")).idle_watts.keys() == {"SYS", "BIG", "LITTLE", "GPU"}
+
+
+def test_it_is_not_measured_unless_it_is_asked_for(tmp_path: Path) -> None:
+    juno(tmp_path)
+
+    assert meter_of(find_rails(Energy(sysfs=tmp_path)), tmp_path).idle_watts == {}

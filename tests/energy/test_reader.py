@@ -1,0 +1,69 @@
+"""A file that blocks holds up its reader once, for the bound, and nobody else's reading is lost."""
+
+import os
+import time
+from pathlib import Path
+
+import pytest
+
+from edged.energy import reader
+from edged.energy.bounded import BOUND_S
+from edged.energy.meter import Meter
+from edged.energy.rails import Rail
+from edged.energy.reader import Reader
+from tests.eventually import eventually
+
+
+def rails_in(folder: Path, *names: str) -> list[Rail]:
+    for name in names:
+        (folder / name).write_text("2000000\n")
+    return [Rail(name, folder / name) for name in names]
+
+
+def block(path: Path) -> None:
+    path.unlink()
+    os.mkfifo(path)
+
+
+def test_rails_that_block_are_set_aside_and_come_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reader, "PAUSE_S", 0.01)
+    rails = rails_in(tmp_path, "GPU", "BIG", "SYS")
+    reads = Reader(rails)
+    assert reads.read() == {"GPU": 2.0, "BIG": 2.0, "SYS": 2.0}
+    for name in ("GPU", "SYS"):
+        block(tmp_path / name)
+
+    start = time.monotonic()
+    assert reads.read() == {"BIG": 2.0}
+    assert time.monotonic() - start >= 2 * BOUND_S
+    start = time.monotonic()
+    assert reads.read() == {"BIG": 2.0}
+    assert time.monotonic() - start < BOUND_S
+
+    for name in ("GPU", "SYS"):  # the driver answers at last, and from then on
+        (tmp_path / f"{name}.new").write_text("3000000\n")
+        pipe = os.open(tmp_path / name, os.O_RDWR | os.O_NONBLOCK)
+        (tmp_path / f"{name}.new").replace(tmp_path / name)
+        os.write(pipe, b"5\n")
+        os.close(pipe)
+    assert eventually(lambda: reads.read() if len(reads.read()) == 3 else None) == {
+        "GPU": 3.0,
+        "BIG": 2.0,
+        "SYS": 3.0,
+    }
+    reads.close()
+
+
+def test_a_rail_of_power_that_blocks_leaves_the_sampling_of_the_others_alone(tmp_path: Path) -> None:
+    gpu, soc = [Rail(rail.name, rail.path, gives="watts") for rail in rails_in(tmp_path, "GPU", "SOC")]
+    meter = Meter([gpu, soc], bears=("SOC",), sample_hz=100)
+    block(tmp_path / "GPU")
+
+    def measures() -> bool:
+        meter.begin()
+        time.sleep(0.02)
+        spent = meter.end()
+        return spent.joules is not None and spent.joules > 0 and spent.rails["GPU"] == 0
+
+    eventually(measures)
+    meter.close()

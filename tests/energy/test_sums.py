@@ -1,0 +1,99 @@
+"""Wraps, resets and gaps never invent a joule."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from edged.energy.sums import Counted, Integrated, joules_between
+
+WRAP = 262143.0
+
+
+class Clock:
+    """Goes on when it is told to."""
+
+    def __init__(self) -> None:
+        self.now_s = 100.0
+
+    def __call__(self) -> float:
+        return self.now_s
+
+
+@given(before=st.floats(0, WRAP), added=st.floats(0, WRAP / 2 - 1))
+def test_a_wrap_loses_nothing(before: float, added: float) -> None:
+    now = (before + added) % WRAP
+
+    assert joules_between(before, now, WRAP) == pytest.approx(added, abs=1e-6)
+
+
+@given(before=st.floats(1, 1e6), now=st.floats(0, 0.5))
+def test_a_counter_without_a_range_that_goes_down_was_reset(before: float, now: float) -> None:
+    assert joules_between(before, now, None) is None
+
+
+def test_a_reset_is_not_taken_for_a_wrap() -> None:
+    assert joules_between(before=1000.0, now=3.0, range_joules=WRAP) is None
+
+
+def test_what_flows_while_a_counter_cannot_be_read_is_told_but_not_known_of_any_moment() -> None:
+    counted = Counted()
+    counted.take(10.0)
+    before = counted.level()
+    counted.take(None)
+    during = counted.level()
+    counted.take(14.0)
+    after = counted.level()
+
+    assert (before.known, during.known, after.known) == (0, None, 0)
+    assert after.joules - before.joules == 4.0
+
+
+def test_power_holds_until_the_next_reading() -> None:
+    clock = Clock()
+    power = Integrated(10, clock)
+    power.take(5.0)
+    clock.now_s += 0.06
+    between = power.level()
+    clock.now_s += 0.04
+    power.take(20.0)
+    clock.now_s += 0.1
+    after = power.level()
+
+    assert (between.joules, after.joules) == pytest.approx((0.3, 2.5))
+    assert between.known == after.known is not None
+
+
+@pytest.mark.parametrize("way", ["late", "failed"])
+def test_a_gap_between_readings_of_power_is_not_filled(way: str) -> None:
+    clock = Clock()
+    power = Integrated(10, clock)
+    power.take(5.0)
+    before = power.level()
+    if way == "failed":
+        power.take(None)
+    clock.now_s += 3.0
+    during = power.level()
+    power.take(5.0)
+    after = power.level()
+
+    assert during.known is None
+    assert before.known != after.known is not None
+    assert before.joules == during.joules == after.joules
+
+
+@given(st.lists(st.tuples(st.floats(0, 100), st.floats(0.001, 0.1), st.booleans()), max_size=20))
+def test_asking_between_readings_changes_nothing_and_never_goes_back(
+    steps: list[tuple[float, float, bool]],
+) -> None:
+    clock = Clock()
+    asked, unasked = Integrated(10, clock), Integrated(10, clock)
+    joules = [0.0]
+    for watts, seconds, asks in steps:
+        asked.take(watts)
+        unasked.take(watts)
+        clock.now_s += seconds
+        if asks:
+            joules.append(asked.level().joules)
+
+    assert joules == sorted(joules)
+    assert asked.level() == unasked.level()
