@@ -13,7 +13,7 @@ from edged.hub.leg import Leg
 from edged.hub.notice import Notice
 from edged.hub.outlet import Outlet
 from edged.hub.router import Router
-from edged.messages import EnergySoFar, Features, JobFailed, Scores, WorkerHello
+from edged.messages import EnergySoFar, Features, IdleEnergy, JobFailed, Scores, WorkerHello
 from edged.metrics import Metrics
 
 
@@ -29,6 +29,8 @@ class Answers:
         self._router = router
         self._outlet = outlet
         self._energy = HostEnergy(metrics.energy, node)
+        self._idle_watts = metrics.idle_watts
+        self._node = node
         self._may_publish = may_publish
         self._told: set[tuple[str, str]] = set()
         self._figures = JobFigures(metrics)
@@ -40,7 +42,9 @@ class Answers:
 
     def greeted(self, hello: WorkerHello) -> None:
         """A worker has come."""
-        self._energy.begins(hello.worker, hello.host)
+        self._energy.begins(hello.worker, hello.host, hello.bears)
+        for rail, watts in hello.idle_watts.items():
+            self._idle_watts.labels(hello.host or self._node, rail).set(watts)
 
     def left(self, name: str) -> None:
         """A worker has gone."""
@@ -51,6 +55,7 @@ class Answers:
     ) -> list[Notice]:
         """The answer of a worker; nothing comes of one whose job was given up."""
         answered_ns = now_ns()
+        answer = answer if isinstance(answer, JobFailed) else self._energy.answered(hello, answer)
         assigned = self._router.answered(answer.job, hello.worker, answered_ns)
         if assigned is None:
             return []
@@ -59,7 +64,6 @@ class Answers:
             return self._unanswered(assigned, answer.reason, message)
         took_s = (answered_ns - assigned.since_ns) / NANOSECONDS
         self._figures.answered(hello.worker, len(assigned.frames), answer, took_s)
-        answer = self._with_own_joules(hello, answer)
         if isinstance(answer, Scores) and are_scores(answer, assigned, hello):
             self._publish(assigned, answer, hello, answered_ns)
         elif isinstance(answer, Features) and are_features(payloads, assigned, hello):
@@ -68,6 +72,10 @@ class Answers:
             message = f"worker {hello.worker} answered a job with what is no answer to it"
             return self._unanswered(assigned, "device_error", message)
         return []
+
+    def take_idle(self, hello: WorkerHello, told: IdleEnergy) -> None:
+        """A worker without jobs tells of its host's rails."""
+        self._energy.told(hello.worker, told.rails, hello.energy)
 
     def _publish(self, assigned: Assigned, scores: Scores, hello: WorkerHello, answered_ns: int) -> None:
         for place, held in enumerate(assigned.frames):
@@ -78,13 +86,6 @@ class Answers:
             else:
                 self._outlet.publish(held.frame, place, scores, hello, answered_ns, assigned.legs)
                 self._router.predicted(held)
-
-    def _with_own_joules(self, hello: WorkerHello, answer: Scores | Features) -> Scores | Features:
-        """What others of its host have told of is not counted twice."""
-        added = self._energy.told(hello.worker, answer.rails, hello.energy)
-        if answer.joules is not None and answer.joules > added:
-            return answer.model_copy(update={"joules": added})
-        return answer
 
     def _unanswered(self, assigned: Assigned, reason: str, message: str) -> list[Notice]:
         """The frames may fare better on a device that works, but a network's answer stays what it is.

@@ -1,22 +1,27 @@
 """Joules by host and rail: all workers of a host read the same counters, and each joule counts once."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 import prometheus_client
 
-from edged.messages import EnergyMethod, EnergySoFar
+from edged.messages import EnergyMethod, EnergySoFar, Features, Scores, WorkerHello
 
 Rails = Mapping[str, float]
+Answer = Scores | Features
 
 
 @dataclass(slots=True)
 class Teller:
-    """A worker: what its sums have reached, as its host's, and what its host had told before it began."""
+    """A worker: what its sums have reached, as its host's, and what its host had told before it began.
+
+    `bears`: the rails whose joules its jobs bear; empty for all.
+    """
 
     host: str
     words_before: int
+    bears: frozenset[str]
     reached: dict[str, float] = field(default_factory=dict)
 
 
@@ -38,25 +43,43 @@ class HostEnergy:
         rails = {f"{host}/{rail}" if host else rail: joules for (host, rail), joules in self._total.items()}
         return EnergySoFar(rails=rails, method=min(self._methods, default="none"))  # estimated < measured
 
-    def begins(self, worker: str, host: str) -> None:
+    def begins(self, worker: str, host: str, bears: Iterable[str] = ()) -> None:
         """A worker is there, or there again."""
-        self._tellers[worker] = Teller(host, self._words[host])
+        self._tellers[worker] = Teller(host, self._words[host], frozenset(bears))
+
+    def answered(self, hello: WorkerHello, answer: Answer) -> Answer:
+        """The answer, less what others of its host have told of already: its job is left with the rest."""
+        added = self.told(hello.worker, answer.rails, hello.energy)
+        if answer.joules and (share := added / (answer.joules + answer.idle)) < 1:
+            return answer.model_copy(update={"joules": share * answer.joules, "idle": share * answer.idle})
+        return answer
 
     def told(self, worker: str, rails: Rails, method: EnergyMethod) -> float:
-        """The joules that are new, of those that a worker has counted since it was last heard."""
+        """The joules that are new, of those that a worker has counted since it was last heard.
+
+        All are counted; what is returned are those of the rails whose joules its jobs bear.
+        """
         teller = self._tellers[worker]
-        new = sum(self._new(teller, rail, joules, method) for rail, joules in rails.items())
+        new = {rail: self._new(teller, rail, joules, method) for rail, joules in rails.items()}
         self._words[teller.host] += 1
         self._methods |= {method} if rails else set()
-        return new
+        return sum(new[rail] for rail in new.keys() & (teller.bears or new.keys()))
 
     def _new(self, teller: Teller, rail: str, joules: float, method: str) -> float:
         place = (teller.host, rail)
         before = self._total.get(place, 0.0)
+        if method == "estimated":  # of its own process: nobody else tells of the same joules
+            self._count(place, joules, method)
+            return joules
         # its first word is of a time of which others of its host may have told
         first = before if self._words[teller.host] == teller.words_before else before - joules
         reached = teller.reached.get(rail, first) + joules
         new = max(0.0, reached - before)
-        teller.reached[rail], self._total[place] = reached, before + new
-        self._counter.labels(teller.host or self._node, rail, method).inc(new)
+        teller.reached[rail] = reached
+        self._count(place, new, method)
         return new
+
+    def _count(self, place: tuple[str, str], joules: float, method: str) -> None:
+        host, rail = place
+        self._total[place] = self._total.get(place, 0.0) + joules
+        self._counter.labels(host or self._node, rail, method).inc(joules)

@@ -13,7 +13,18 @@ from edged.hub.link import Received
 from edged.hub.links import Links
 from edged.hub.notice import Notice
 from edged.hub.router import Router
-from edged.messages import Features, Greet, HostState, Job, JobFailed, Part, Scores, Stop, WorkerHello
+from edged.messages import (
+    Features,
+    Greet,
+    HostState,
+    IdleEnergy,
+    Job,
+    JobFailed,
+    Part,
+    Scores,
+    Stop,
+    WorkerHello,
+)
 from edged.metrics import Metrics
 from edged.metrics.reasons import LOST
 
@@ -66,6 +77,8 @@ class Workers:
                 return self.answers.take(self.hellos[name], answer, received.payloads)
             case HostState() as state if name in self.hellos:
                 self._hosts.told(name, self.hellos[name].host, state, now_ns())
+            case IdleEnergy() as told if name in self.hellos:
+                self.answers.take_idle(self.hellos[name], told)
             case Scores() | Features():
                 self.greet(name)
         return []

@@ -12,6 +12,14 @@ class EnergyMetrics:
             "Energy that a power rail of a host has supplied while a worker ran there, idle time included.",
             ["node", "rail", "method"],
         )
+        self.idle_watts = declare.gauge(
+            "edged_idle_watts",
+            "What a power rail of a host drew before its worker began, where energy.idle_s asks for that.",
+            ["node", "rail"],
+        )
         self.inference_joules = declare.histogram(
-            "edged_inference_joules", "Energy of one prediction.", ["method"], buckets=JOULES
+            "edged_inference_joules",
+            "Energy of one prediction, on the rails that its device uses.",
+            ["method"],
+            buckets=JOULES,
         )

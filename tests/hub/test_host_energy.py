@@ -1,11 +1,15 @@
 """Workers that read the same counters: each joule counts once, and none is invented."""
 
+from types import MappingProxyType
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from prometheus_client import CollectorRegistry, Counter
 
 from edged.hub.host_energy import HostEnergy
+from edged.messages import Scores
+from tests.hub.frames import HELLO
 
 Told = list[tuple[str, int]]  # worker, and the joules that its host has spent since anybody told
 
@@ -87,3 +91,37 @@ def test_once_all_have_spoken_none_is_missed(told: Told) -> None:
         host.spent += joules
         host.tell(worker)
     assert host.counted == pytest.approx(host.spent)
+
+
+SPENT = MappingProxyType({"GPU": 4.0, "BIG": 9.0})
+
+
+def test_a_job_bears_the_rails_of_its_device_and_all_are_counted() -> None:
+    host = Host()
+    host.energy.begins("big-0", "big", ["GPU"])
+
+    assert host.energy.told("big-0", SPENT, "measured") == 4.0
+    assert host.energy.so_far.rails == {"big/GPU": 4.0, "big/BIG": 9.0}
+
+
+def test_estimates_of_two_workers_are_of_two_processes_and_add_up() -> None:
+    host = Host()
+    host.begin("big-0", "big-1")
+
+    told = [host.energy.told(worker, {"GPU": 2.0}, "estimated") for worker in ("big-0", "big-1", "big-0")]
+
+    assert told == [2.0, 2.0, 2.0]
+    assert host.energy.so_far.rails == {"big/GPU": 6.0}
+
+
+def test_what_another_worker_has_told_of_is_taken_off_a_job_with_its_share_of_the_idle_joules() -> None:
+    host = Host()
+    host.begin("big-0", "big-1")
+    host.energy.told("big-0", {"GPU": 0.0}, "measured")
+    host.energy.told("big-1", {"GPU": 0.0}, "measured")
+    host.energy.told("big-1", {"GPU": 3.0}, "measured")
+    scores = Scores(job=1, frames=(), upload_s=0, forward_s=0, download_s=0, joules=3, idle=1, rails={"GPU": 4.0})
+
+    own = host.energy.answered(HELLO.model_copy(update={"worker": "big-0"}), scores)
+
+    assert (own.joules, own.idle) == (0.75, 0.25)
