@@ -3,10 +3,11 @@
 EDGED = .venv/bin/edged
 PIP = .venv/bin/python -m pip install --quiet
 
-.PHONY: help run test fuzz soak vm-test intel lint bench bench-peers docs install clean
+.PHONY: help run view test fuzz soak vm-test intel lint bench bench-peers docs install clean
 
 help:
 	@echo 'make run     set up everything and start the daemon on configs/demo.yaml'
+	@echo 'make view    show what it does on a page in the browser (in another terminal)'
 	@echo 'make test    run the tests'
 	@echo 'make fuzz    give every reader of files and messages 10,000 damaged ones (minutes)'
 	@echo 'make soak MINUTES=30 SEED=1   injure a running daemon again and again, and see that it goes on'
@@ -21,6 +22,9 @@ help:
 
 run: .venv/.installed
 	@exec $(EDGED) run configs/demo.yaml
+
+view: .venv/.view
+	@exec $(EDGED) view
 
 test: .venv/.test
 	.venv/bin/python -m pytest
@@ -67,6 +71,11 @@ clean:
 .venv/.test: .venv/.installed
 	@echo 'edged: installing what the tests need into .venv' >&2
 	$(PIP) --group test
+	@touch $@
+
+.venv/.view: .venv/.installed
+	@echo 'edged: installing what the page needs into .venv' >&2
+	$(PIP) --editable '.[view]'
 	@touch $@
 
 .venv/.intel: .venv/.test

@@ -53,10 +53,19 @@ def password_of(camera: Camera) -> str | None:
         password = os.environ.get(camera.password_env, "")
         place = f"the environment variable {camera.password_env}"
     elif camera.password_file is not None:
-        password = _read_limited(camera.password_file, MAX_PASSWORD_BYTES, "password file").rstrip("\r\n")
-        place = str(camera.password_file)
+        return password_in(camera.password_file)
     else:
         return None
+    return _checked_password(password, place)
+
+
+def password_in(path: Path) -> str:
+    """The password that a file holds. Raises ConfigError. Never put what this returns into a message."""
+    password = _read_limited(path, MAX_PASSWORD_BYTES, "password file").rstrip("\r\n")
+    return _checked_password(password, str(path))
+
+
+def _checked_password(password: str, place: str) -> str:
     if not password or not password.isprintable():
         raise ConfigError(f"{place}: expected a password on one line, and nothing else")
     return password

@@ -12,7 +12,7 @@ from tests.conftest import ROOT
 
 LEVELS = (
     {"cli", "__main__"},
-    {"hub", "camera", "worker", "client"},
+    {"hub", "camera", "worker", "client", "view"},
     {"engine", "model", "energy", "host"},
     {
         "config", "config_file", "config_mistakes", "yaml_places", "messages", "metrics", "keys", "address",
@@ -22,6 +22,7 @@ LEVELS = (
 )  # fmt: skip
 WITHIN_A_LEVEL = {
     ("engine", "model"),
+    ("view", "client"),
     ("__main__", "cli"),
 }  # besides the shared modules, which may import each other
 HUB_MUST_NOT_IMPORT = {"cv2", "pyopencl", "onnx", "numpy", "edged.camera", "edged.worker", "edged.engine"}

@@ -22,6 +22,7 @@ VERBS = {
     "devices": "list OpenCL devices, cameras and power sensors",
     "subscribe": "print predictions as they are published",
     "top": "show what cameras and workers do, twice a second, in a terminal",
+    "view": "show the cameras of a node on a page in the browser",
     "export": "take predictions out of the journal, as CSV, JSON lines or Parquet",
     "predict": "classify pictures without a daemon",
     "bench": "time a network on a device",

@@ -63,6 +63,7 @@ class CameraBoard:
             dropped=self.told.dropped,
             dropping=dropping,
             strip=minute.strip(now_s),
+            snapshots=self.told.snapshots,
         )
 
     def _why_not(self, state: CameraIs) -> str:

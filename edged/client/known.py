@@ -20,6 +20,7 @@ class CameraKnown:
     Of the last 10 s: `fps`, `median_s` and `p99_s` from capture to publication, `joules` a prediction.
     `dropped`, `dropping`: frames by reason, in all and a second.
     Of the last minute: `right`, the share of right answers; `strip`, the most frequent label of each second.
+    `snapshots`: whether small pictures of it are published.
     """
 
     name: str
@@ -38,6 +39,7 @@ class CameraKnown:
     dropped: Mapping[str, int] = field(default_factory=dict)
     dropping: Mapping[str, float] = field(default_factory=dict)
     strip: tuple[str | None, ...] = ()
+    snapshots: bool = False
 
     @property
     def is_late(self) -> bool:

@@ -6,7 +6,7 @@ from typing import TypeVar
 from pydantic import ValidationError
 
 from edged.errors import MessageError
-from edged.messages import Event, Prediction, Status, prediction_from_json
+from edged.messages import Event, Prediction, SnapshotHeader, Status, prediction_from_json
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,8 +17,16 @@ class Arrival:
     json: bytes
 
 
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A snapshot of a frame, as JPEG."""
+
+    header: SnapshotHeader
+    jpeg: bytes
+
+
 Heard = Arrival | Event | Status
-Told = TypeVar("Told", Event, Status)
+Told = TypeVar("Told", Event, Status, SnapshotHeader)
 
 
 def decoded(parts: list[bytes]) -> Heard | None:
@@ -34,6 +42,13 @@ def decoded(parts: list[bytes]) -> Heard | None:
         case b"status":
             return _told(Status, json)
     return None
+
+
+def decoded_picture(parts: list[bytes]) -> Picture:
+    """A message of the topics of snapshots. Raises MessageError."""
+    if len(parts) != 3:
+        raise MessageError(f"{len(parts)} parts in place of topic, JSON and JPEG: is it edged?")
+    return Picture(_told(SnapshotHeader, parts[1]), parts[2])
 
 
 def _told(kind: type[Told], json: bytes) -> Told:

@@ -2,14 +2,18 @@
 
 import logging
 import time
+from collections.abc import Callable
+from typing import TypeVar
 
 import zmq
 
 from edged.client.complaint import Complaint
-from edged.client.received import Heard, decoded
+from edged.client.received import Heard, Picture, decoded, decoded_picture
 from edged.connect import Context, Curve, unconnected
 from edged.errors import MessageError
 from edged.handshakes import Handshakes
+
+Message = TypeVar("Message")
 
 log = logging.getLogger("edged.client")
 
@@ -40,16 +44,30 @@ class Subscription:
         self._handshakes.close()
         self._socket.close()
 
+    @property
+    def refusal(self) -> str:
+        """Why the hub does not let us in, as it said last; empty where it does, or is away."""
+        return self._refusal or self._told
+
     def receive(self, within_ms: int) -> Heard | None:
         """The next message; None where none comes in time, or one of no use. What no edged has sent is told."""
+        return self._received(within_ms, decoded)
+
+    def receive_picture(self, within_ms: int) -> Picture | None:
+        """The same, where `topic` is that of snapshots."""
+        return self._received(within_ms, decoded_picture)
+
+    def _received(self, within_ms: int, read: Callable[[list[bytes]], Message]) -> Message | None:
         if not self._socket.poll(within_ms):
             self._connect_again_if_refused()
             return None
         try:
-            return decoded(self._socket.recv_multipart())
+            message = read(self._socket.recv_multipart())
         except MessageError as error:
             self._malformed.say(f"a message from {self._address} is left out: {error}")
             return None
+        self._told = ""  # it lets us in
+        return message
 
     def _connect(self) -> None:
         self._connected_s = time.monotonic()

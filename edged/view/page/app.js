@@ -1,0 +1,23 @@
+// Hears the view and draws what it says: never more often than is good, and not at all while paused or hidden.
+
+import { connect } from "./connection.js";
+import { Page } from "./page.js";
+
+const calm = matchMedia("(prefers-reduced-motion: reduce)");
+const page = new Page(document);
+
+connect({
+  take: (what, message) => page.take(what, message),
+  live: () => page.setLink("live"),
+  lost: () => page.setLink("lost"),
+});
+
+function draw() {
+  if (!document.hidden) {
+    page.draw();
+  }
+  setTimeout(draw, calm.matches ? 1000 : 100);
+}
+
+document.addEventListener("visibilitychange", () => document.hidden || page.draw());
+draw();
