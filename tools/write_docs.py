@@ -16,6 +16,7 @@ from edged.client import schema
 from edged.config_file import json_schema
 from edged.engine import record
 from edged.metrics import Metrics
+from edged.metrics.quick import Family
 from edged.metrics.reasons import DROPPED, LOST
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -69,10 +70,10 @@ def metrics() -> str:
     """Every metric with its labels."""
     rows = []
     for wrapper in vars(Metrics(__version__)).values():
-        if isinstance(wrapper, MetricWrapperBase):
-            [metric] = wrapper.describe()
+        if isinstance(wrapper, MetricWrapperBase | Family):
+            [metric] = wrapper.collect()
             name = metric.name + {"counter": "_total", "info": "_info"}.get(metric.type, "")
-            labels = ", ".join(wrapper._labelnames)
+            labels = ", ".join(wrapper.labelnames if isinstance(wrapper, Family) else wrapper._labelnames)
             rows.append((f"`{name}`", metric.type, labels, metric.documentation))
     return _page(
         "Metrics",

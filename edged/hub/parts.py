@@ -167,7 +167,7 @@ def _serve_metrics(config: Config, metrics: Metrics, rejections: Rejections, res
     host, port = host_and_port(address)
     context = server_context(tls) if tls else None
     try:
-        scrapes = Scrapes(host, port, metrics.registry, rejections, context)
+        scrapes = Scrapes(host, port, metrics.text, rejections, context)
     except OSError as error:
         raise ConfigError(unusable(ENDPOINT, address, error.errno, error.strerror)) from None
     scrapes.start()

@@ -6,7 +6,6 @@ Rates (frames a second, watts) are PromQL's work: `rate(edged_predictions_total[
 from collections.abc import Mapping
 
 from prometheus_client import (
-    CollectorRegistry,
     Info,
     PlatformCollector,
     ProcessCollector,
@@ -29,13 +28,13 @@ class Metrics(FrameMetrics, CameraMetrics, WorkerMetrics, EnergyMetrics, HostMet
 
     def __init__(self, version: str) -> None:
         disable_created_metrics()  # type: ignore[no-untyped-call]  # it would add a gauge to every counter
-        self.registry = registry = CollectorRegistry()
-        ProcessCollector(registry=registry)
-        PlatformCollector(registry=registry)
-        declare = Declare(registry)
+        declare = Declare()
+        self.registry, self.text = declare.registry, declare.text
+        ProcessCollector(registry=declare.library)
+        PlatformCollector(registry=declare.library)
         for theme in THEMES:
             theme.__init__(self, declare)
-        self.build = Info("edged_build", "The edged that runs.", registry=registry)
+        self.build = Info("edged_build", "The edged that runs.", registry=declare.library)
         self.build.info({"version": version})
         self._frames_told: dict[tuple[str, str], int] = {}
 

@@ -21,17 +21,17 @@ class WorkerMetrics:
             "How often another group of workers began to serve; worker: the first of that group.",
             ["worker"],
         )
-        self.jobs = declare.counter(
+        self.jobs = declare.quick_counter(
             "edged_jobs_total",
             "Jobs that the worker has answered, by how many frames they carried.",
             ["worker", "frames"],
         )
-        self.job_device_seconds = declare.counter(
+        self.job_device_seconds = declare.quick_counter(
             "edged_job_device_seconds_total",
             "What they took of the device: upload, forward pass and download.",
             ["worker", "frames"],
         )
-        self.job_seconds = declare.histogram(
+        self.job_seconds = declare.quick_histogram(
             "edged_job_seconds", "Time from handing a job to a worker until its answer.", ["worker"]
         )
         self.frames_between = declare.gauge(

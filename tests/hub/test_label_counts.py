@@ -1,19 +1,17 @@
 """Labels by name, as long as there are few."""
 
-from prometheus_client import CollectorRegistry, Counter
-
 from edged.hub.label_counts import LabelCounts
+from edged.metrics import Metrics
 
 
 def counted(most: int, told: list[tuple[str, str]]) -> dict[tuple[str, str], float]:
     """By camera and label, after these predictions."""
-    registry = CollectorRegistry()
-    counts = LabelCounts(Counter("labels_total", "Told", ["camera", "label"], registry=registry), most)
+    metrics = Metrics("1.2.3")
+    counts = LabelCounts(metrics.labels, most)
     for camera, label in told:
         counts.add(camera, label)
-    [family] = registry.collect()
-    samples = [sample for sample in family.samples if sample.name == "labels_total"]
-    return {(sample.labels["camera"], sample.labels["label"]): sample.value for sample in samples}
+    [family] = metrics.labels.collect()
+    return {(sample.labels["camera"], sample.labels["label"]): sample.value for sample in family.samples}
 
 
 def test_the_first_labels_of_a_camera_have_names_and_the_rest_are_one() -> None:

@@ -15,7 +15,7 @@ from tests.eventually import free_port
 @contextmanager
 def scrapes(port: int) -> Iterator[None]:
     metrics = Metrics("1.2.3")
-    server = Scrapes("127.0.0.1", port, metrics.registry, Rejections(metrics.peers_rejected), None)
+    server = Scrapes("127.0.0.1", port, metrics.text, Rejections(metrics.peers_rejected), None)
     server.start()
     try:
         yield
