@@ -2,16 +2,15 @@
 
 import logging
 import time
-from functools import cache
 from typing import get_args
 
 from edged.hub.journal import Journal
 from edged.hub.journal_failure import Reason
 from edged.hub.journal_layout import Row
-from edged.hub.label_counts import LabelCounts
 from edged.hub.leg import Legs
 from edged.hub.notice import Notice
-from edged.hub.prediction import Origin, is_right, predict
+from edged.hub.prediction import Origin, predict
+from edged.hub.prediction_figures import PredictionFigures
 from edged.hub.publisher import Publisher
 from edged.hub.standing import Standing
 from edged.hub.tally import Tally
@@ -36,7 +35,7 @@ class Outlet:
         journal: Journal,
         metrics: Metrics,
         tally: Tally,
-        labels: LabelCounts,
+        labels: int,
     ) -> None:
         self._origin = Origin(node, publisher.boot)
         self._publisher = publisher
@@ -45,13 +44,7 @@ class Outlet:
         self._tally = tally
         self._first_seq = self._next_seq = journal.next_seq
         self._unsent: list[tuple[Prediction, bytes]] = []
-        # a label costs more to look up than to count, and these are counted with each frame
-        self._stage_of, self._predictions_of = cache(metrics.stage.labels), cache(metrics.predictions.labels)
-        self._score_of = cache(metrics.score.labels)
-        self._truth_of = cache(
-            lambda camera: [metrics.known_truth.labels(camera, each) for each in ("wrong", "right")]
-        )
-        self._labels = labels
+        self._figures = PredictionFigures(metrics, labels)
         for reason in get_args(Reason):
             metrics.journal_errors.labels(reason)
 
@@ -75,7 +68,7 @@ class Outlet:
         self._next_seq += 1
         self._unsent.append((prediction, to_json(prediction)))
         self._tally.add(prediction)
-        self._count(prediction)
+        self._figures.count(prediction)
         if len(self._unsent) == COMMIT:
             self.flush()
 
@@ -113,17 +106,3 @@ class Outlet:
         self._metrics.journal_bytes.set(self._journal.bytes())
         self._metrics.journal_limit.set(self._journal.limit_bytes)
         self._metrics.journal_disk_free.set(self._journal.disk_free_bytes)
-
-    def _count(self, prediction: Prediction) -> None:
-        metrics, camera = self._metrics, prediction.camera
-        self._predictions_of(camera, prediction.model.name).inc()
-        for stage, seconds in prediction.seconds:
-            self._stage_of(camera, stage).observe(seconds)
-        if prediction.top:
-            self._score_of(camera).observe(prediction.top[0].score)
-            self._labels.add(camera, prediction.top[0].label)
-        if prediction.energy.joules is not None:
-            metrics.inference_joules.labels(prediction.energy.method).observe(prediction.energy.joules)
-        right = is_right(prediction)
-        if right is not None:
-            self._truth_of(camera)[right].inc()

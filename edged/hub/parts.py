@@ -22,7 +22,6 @@ from edged.hub.guard import Guard
 from edged.hub.host_states import HostStates
 from edged.hub.journal import Journal
 from edged.hub.journal_reader import JournalReader
-from edged.hub.label_counts import LabelCounts
 from edged.hub.limits import Limits
 from edged.hub.link import PRIVATE
 from edged.hub.links import Links
@@ -92,8 +91,7 @@ def open_parts(config: Config, limits: Limits, *, program: Sequence[str], resour
     snapshot = snapshot_path(folder)
     save_config(config, snapshot)
     links = open_links(context, config, link_address(folder), guard)
-    labels = LabelCounts(metrics.labels, config.metrics.labels)
-    outlet = Outlet(config.node, publisher, journal, metrics, tally, labels)
+    outlet = Outlet(config.node, publisher, journal, metrics, tally, config.metrics.labels)
     outlet.tell_of_the_journal()
     _say_what_is_open(config, metrics)
     answers = Answers(

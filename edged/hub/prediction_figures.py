@@ -1,0 +1,41 @@
+"""What each prediction adds to the metrics."""
+
+from functools import cache
+from operator import attrgetter
+
+from edged.hub.label_counts import LabelCounts
+from edged.hub.prediction import is_right
+from edged.messages import STAGES, Prediction
+from edged.metrics import Metrics
+
+_seconds_of = attrgetter(*STAGES)
+
+
+class PredictionFigures:
+    """Counts those that are published. A label costs more to look up than to count, so each is looked up once."""
+
+    def __init__(self, metrics: Metrics, labels: int) -> None:
+        """`labels`: of each camera, that are counted by name."""
+        self._labels = LabelCounts(metrics.labels, labels)
+        self._published = cache(metrics.predictions.labels)
+        self._score = cache(metrics.score.labels)
+        self._joules = cache(metrics.inference_joules.labels)
+        self._stages = cache(lambda camera: [metrics.stage.labels(camera, stage).observe for stage in STAGES])
+        self._truth = cache(
+            lambda camera: [metrics.known_truth.labels(camera, result) for result in ("wrong", "right")]
+        )
+
+    def count(self, prediction: Prediction) -> None:
+        """One more."""
+        camera = prediction.camera
+        self._published(camera, prediction.model.name).inc()
+        for observe, seconds in zip(self._stages(camera), _seconds_of(prediction.seconds), strict=True):
+            observe(seconds)
+        if prediction.top:
+            self._score(camera).observe(prediction.top[0].score)
+            self._labels.add(camera, prediction.top[0].label)
+        if prediction.energy.joules is not None:
+            self._joules(prediction.energy.method).observe(prediction.energy.joules)
+        right = is_right(prediction)
+        if right is not None:
+            self._truth(camera)[right].inc()
