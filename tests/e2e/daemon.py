@@ -79,13 +79,15 @@ def config_in(folder: Path, **sections: Any) -> dict[str, Any]:
 
 
 @contextmanager
-def run_edged(folder: Path, *arguments: str, config: dict[str, Any] | None = None) -> Iterator[Daemon]:
-    """Start `edged run --json` in `folder`; whatever happens, nothing is left of it."""
+def run_edged(
+    folder: Path, *arguments: str, config: dict[str, Any] | None = None, module: str = "edged"
+) -> Iterator[Daemon]:
+    """Start `edged run --json` in `folder`; whatever happens, nothing is left of it. `module`: what is `edged`."""
     config = config or config_in(folder)
     path = folder / "edged.yaml"
     path.write_text(json.dumps(config))  # JSON is YAML
     environment = {**os.environ, "XDG_STATE_HOME": str(folder), "XDG_CACHE_HOME": str(folder / "cache")}
-    command = [sys.executable, "-m", "edged", "run", str(path), "--json", *arguments]
+    command = [sys.executable, "-m", module, "run", str(path), "--json", *arguments]
     with (folder / "stdout").open("w") as stdout, (folder / "stderr").open("w") as stderr:
         process = subprocess.Popen(
             command, stdout=stdout, stderr=stderr, text=True, env=environment, start_new_session=True

@@ -84,7 +84,7 @@ def look(load: Load, daemon: Daemon, seconds: float) -> Borne:
 
 
 @contextmanager
-def hub(load: Load, folder: Path) -> Iterator[Daemon]:
+def hub(load: Load, folder: Path, module: str = "edged") -> Iterator[Daemon]:
     config: dict[str, Any] = {
         "node": "test",
         "cameras": {f"c{index}": {"source": 0, "host": "swarm"} for index in range(load.cameras)},
@@ -100,7 +100,7 @@ def hub(load: Load, folder: Path) -> Iterator[Daemon]:
         config["security"] = {
             "key": str(folder / "hub.key"), "allow": allowed, "cameras": allowed, "workers": allowed,
         }  # fmt: skip
-    with run_edged(folder, config=config) as daemon:
+    with run_edged(folder, config=config, module=module) as daemon:
         yield daemon
 
 

@@ -61,7 +61,7 @@ def measure(case: Case, folder: Path, seconds: float, most: float) -> list[float
 
 
 @contextmanager
-def started(case: Case, folder: Path) -> Iterator[Daemon]:
+def started(case: Case, folder: Path, module: str = "edged") -> Iterator[Daemon]:
     """A daemon whose cameras come from elsewhere; its cache stays for the next one."""
     config: dict[str, Any] = {
         "node": "test",
@@ -72,7 +72,7 @@ def started(case: Case, folder: Path) -> Iterator[Daemon]:
         "metrics": {"address": f"127.0.0.1:{free_port()}"},
         "link": {"address": f"ipc://{folder}/link"},
     }
-    with run_edged(folder, config=config) as daemon:
+    with run_edged(folder, config=config, module=module) as daemon:
         yield daemon
 
 
