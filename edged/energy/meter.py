@@ -9,6 +9,8 @@ from edged.energy.reader import Reader
 from edged.energy.sampler import Sampler
 from edged.energy.sums import Counted, Level, ProcessorTime, Sum
 
+LONGEST_OWED_S = 1.0  # no counter is that slow: the rails draw less than they did before
+
 Joules = Mapping[str, float]  # by rail
 
 
@@ -69,7 +71,6 @@ class Meter:
     def begin(self) -> None:
         """A job begins on an idle device: nothing that was spent before is its own."""
         self._untold = _sum(self._untold, self._advance().added)
-        self._owed = 0.0
 
     def end(self) -> Spent:
         """A job is finished."""
@@ -79,9 +80,10 @@ class Meter:
         if not self._bears or not self._bears <= since.whole:
             return Spent(None, told)
         joules = sum(since.added[rail] for rail in self._bears)
-        idle = self._owed + since.seconds * sum(self.idle_watts.get(rail, 0.0) for rail in self._bears)
+        idle_watts = sum(self.idle_watts.get(rail, 0.0) for rail in self._bears)
+        idle = self._owed + since.seconds * idle_watts
         taken_off = min(joules, idle)
-        self._owed = idle - taken_off
+        self._owed = min(idle - taken_off, LONGEST_OWED_S * idle_watts)
         return Spent(joules - taken_off, told, taken_off)
 
     def told(self) -> dict[str, float]:

@@ -5,7 +5,7 @@ import time
 from collections.abc import Sequence
 from queue import Empty, SimpleQueue
 
-from edged.energy.bounded import BOUND_S
+from edged.energy import bounded
 from edged.energy.rails import Rail
 
 PAUSE_S = 10.0  # until one that has blocked is asked again
@@ -55,7 +55,7 @@ class _Thread:
         """Or the rail that blocks; nobody may ask this thread any more then."""
         self._asked.put(rails)
         try:
-            return self._told.get(timeout=BOUND_S)
+            return self._told.get(timeout=bounded.BOUND_S)
         except Empty:
             blocked = self._at
         if blocked is None:  # it has finished this very moment
@@ -80,8 +80,8 @@ class _Thread:
             self._wait_for(self._blocked)
 
     def _wait_for(self, rail: Rail) -> None:
-        took_s = BOUND_S
-        while took_s >= BOUND_S:
+        took_s = bounded.BOUND_S
+        while took_s >= bounded.BOUND_S:
             time.sleep(PAUSE_S)
             start = time.monotonic()
             _reading(rail)

@@ -1,6 +1,5 @@
 """Two workers on one host read the same counters: its energy is counted once, and told under its name."""
 
-import threading
 from pathlib import Path
 
 import pytest
@@ -8,28 +7,13 @@ import pytest
 from tests.background import in_background
 from tests.e2e.daemon import SYNTHETIC
 from tests.e2e.pipeline import EDGED, START_S, config_in, pipeline
+from tests.energy.supply import Supply
 from tests.energy.sysfs import powercap_zone
 from tests.eventually import eventually
 from tests.host.sysfs import zone
 
 WATTS = 100
-STEP_S = 0.02
 LABELS = '{method="measured",node="big",rail="package-0"}'
-
-
-class Supply:
-    """A power supply of that many watts, as RAPL counts its energy."""
-
-    def __init__(self, root: Path) -> None:
-        self._counter = powercap_zone(root, "intel-rapl:0", "package-0", 0)
-        self.joules = 0.0
-
-    def run(self, stopped: threading.Event) -> None:
-        new = self._counter.with_suffix(".new")
-        while not stopped.wait(STEP_S):
-            self.joules += WATTS * STEP_S
-            new.write_text(f"{round(1e6 * self.joules)}\n")
-            new.replace(self._counter)
 
 
 def seen_by(root: Path) -> tuple[str, ...]:
@@ -42,7 +26,7 @@ def seen_by(root: Path) -> tuple[str, ...]:
 def test_two_workers_of_a_host_count_its_energy_once(tmp_path: Path) -> None:
     workers = [{"device": "numpy", "host": "big", "group": "all"}] * 2
     cameras = {"yard": {**SYNTHETIC, "fps": 200, "size": [64, 48], "host": "gate"}}
-    supply = Supply(tmp_path)
+    supply = Supply(powercap_zone(tmp_path, "intel-rapl:0", "package-0", 0), WATTS)
     zone(tmp_path, 0, "cpu-thermal", 61_000)
     config = config_in(tmp_path, workers=workers, cameras=cameras)
     with in_background(supply.run), pipeline(tmp_path, "hub", "gate", "big", config=config) as running:

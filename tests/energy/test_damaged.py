@@ -1,14 +1,13 @@
 """Machines whose sensors are broken: what is whole is read, the rest is named, and nothing is held up."""
 
 import os
-import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from edged.config import Energy
-from edged.energy.bounded import BOUND_S
+from edged.energy import bounded
 from edged.energy.find import Rails, find_rails
 from tests.energy.sysfs import jetson, juno, old_juno, powercap_zone, rapl_server, scmi_juno
 
@@ -55,17 +54,16 @@ def found_in(root: Path) -> Rails:
 @pytest.mark.parametrize("machine", MACHINES)
 @pytest.mark.parametrize("damage", DAMAGES)
 def test_a_rail_that_is_damaged_is_named_and_the_others_are_read(
-    tmp_path: Path, machine: str, damage: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, machine: str, damage: str
 ) -> None:
+    monkeypatch.setattr(bounded, "BOUND_S", 0.1 if damage == "blocks" else 5)
     tree, rails, file, damaged = MACHINES[machine]
     harm, words = DAMAGES[damage]
     tree(tmp_path)
     harm(tmp_path / file)
 
-    start = time.monotonic()
     found = found_in(tmp_path)
 
-    assert time.monotonic() - start < BOUND_S + 5  # on a busy machine
     (unreadable,) = found.unreadable
     assert (unreadable.name, words in unreadable.reason) == (damaged, True)
     assert str(unreadable.path) in found.note

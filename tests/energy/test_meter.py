@@ -5,7 +5,7 @@ import time
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from edged.energy.meter import Meter
@@ -64,6 +64,7 @@ def test_jobs_that_overlap_share_the_joules_without_counting_one_twice(tmp_path:
 Events = st.lists(st.tuples(st.sampled_from(["submit", "finish", "wait"]), st.integers(0, 30)), max_size=25)
 
 
+@settings(deadline=None)  # each reading is another thread's, on a machine that may be busy
 @given(Events, st.integers(1, 3999))
 def test_the_sum_over_jobs_is_what_the_rails_supplied_while_there_were_any(
     events: list[tuple[str, int]], begins_at: int
@@ -132,6 +133,24 @@ def test_what_would_have_been_spent_anyway_is_taken_off_in_the_end(tmp_path: Pat
     assert all(job.joules is not None and job.joules >= 0 for job in jobs)
     assert sum(job.idle for job in jobs) == pytest.approx(20 * seconds, rel=0.1)
     assert sum((job.joules or 0) + job.idle for job in jobs) == pytest.approx(7)
+
+
+def test_a_counter_slower_than_the_jobs_gives_none_of_them_what_was_idle(tmp_path: Path) -> None:
+    gpu = Supply(tmp_path, "GPU")
+    meter = Meter([gpu.rail])
+    meter.idle_watts = {"GPU": 20.0}
+
+    meter.begin()
+    start = time.monotonic()
+    time.sleep(0.02)
+    first = meter.end()
+    seconds = time.monotonic() - start
+    meter.begin()
+    gpu.spend(20 * seconds)
+    second = meter.end()
+
+    assert first.joules == 0
+    assert second.joules == pytest.approx(0, abs=0.1 * 20 * seconds)
 
 
 def test_after_a_reset_one_job_has_no_figure_and_the_next_one_has(tmp_path: Path) -> None:
