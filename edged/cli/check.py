@@ -93,7 +93,7 @@ def energy_finding(config: Config) -> Finding:
         dict.fromkeys(rail for worker in config.workers if not worker.host for rail in worker.rails or ())
     )
     rails = find_rails(config.energy, borne or None)
-    names = ", ".join(rail.name for rail in rails.rails) or "not measured"
+    names = ", ".join(rail.name for rail in rails.rails) or ("" if rails.method == "estimated" else "not measured")
     is_short = rails.unreadable or rails.missing or rails.not_borne
     level: Literal["ok", "warning"] = "warning" if is_short else "ok"
-    return Finding(level, "energy", f"{names}: {rails.note}" if rails.note else names)
+    return Finding(level, "energy", ": ".join(filter(None, (names, rails.note))))

@@ -2,13 +2,13 @@
 
 import argparse
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from edged.camera.discover import CameraFound, list_cameras
-from edged.config import Energy
-from edged.energy.find import Rails, find_rails
+from edged.cli.rails import add_sysfs, given_rails, live_watts, rail_lines, rails_as_object
+from edged.energy.find import Rails
 from edged.errors import DeviceError
 from edged.worker.runtime import opencl_devices
 
@@ -20,6 +20,7 @@ NUMPY_LINE = "NumPy: always there, slow (device: numpy)"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Arguments of the verb."""
+    add_sysfs(parser)
     parser.add_argument("--json", action="store_true", help="print one JSON object")
 
 
@@ -31,13 +32,14 @@ def run(arguments: argparse.Namespace) -> int:
         devices = opencl_devices()
     except DeviceError as error:
         problem = str(error)
-    cameras, rails = list_cameras(), find_rails(Energy())
+    cameras, rails = list_cameras(), given_rails(arguments)
+    watts = live_watts(rails)
     if arguments.json:
-        print(json.dumps(_as_object(devices, cameras, rails), ensure_ascii=False, default=str))
+        print(json.dumps(_as_object(devices, cameras, rails, watts), ensure_ascii=False, default=str))
         return 0
     _print_section("Devices (workers: device)", [*_device_lines(devices, problem), NUMPY_LINE])
     _print_section("Cameras (cameras: source)", _camera_lines(cameras))
-    _print_section("Power rails (energy: rails)", _rail_lines(rails))
+    _print_section("Power rails (energy: rails)", rail_lines(rails, watts))
     return 0
 
 
@@ -67,23 +69,11 @@ def _camera_lines(cameras: Sequence[CameraFound]) -> Iterator[str]:
         yield "no V4L2 camera is plugged in; synthetic:digits, URLs, video files and folders need none"
 
 
-def _rail_lines(rails: Rails) -> Iterator[str]:
-    for rail in rails.rails:
-        yield f"{rail.name}: {rail.path}"
-    for rail in rails.others:
-        yield f"{rail.name}: {rail.path} (only if named: another rail includes it)"
-    for unreadable in rails.unreadable:
-        yield f"{unreadable.name}: {unreadable.path}: {unreadable.reason}; {unreadable.remedy}"
-    if not (rails.rails or rails.unreadable):
-        yield f"none: {rails.note}"
-
-
-def _as_object(devices: "Sequence[Device]", cameras: Sequence[CameraFound], rails: Rails) -> dict[str, Any]:
-    readable = [(rail, True) for rail in rails.rails] + [(rail, False) for rail in rails.others]
+def _as_object(
+    devices: "Sequence[Device]", cameras: Sequence[CameraFound], rails: Rails, watts: Mapping[str, float]
+) -> dict[str, Any]:
     return {
         "devices": [asdict(device) for device in devices],
         "cameras": [asdict(camera) for camera in cameras],
-        "rails": [{"name": rail.name, "path": rail.path, "auto": auto} for rail, auto in readable],
-        "unreadable_rails": [asdict(rail) for rail in rails.unreadable],
-        "note": rails.note,
+        **rails_as_object(rails, watts),
     }

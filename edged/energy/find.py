@@ -60,7 +60,8 @@ class Rails:
         if self.not_borne:
             names = ", ".join(self.not_borne)
             reasons.append(f"no joules of predictions: the worker's rails {names} are not read")
-        reasons += [f"{u.name} ({u.path}): {u.reason}; {u.remedy}" for u in self.unreadable]
+        if self.unreadable:
+            reasons += [*_by_reason(self.unreadable), "`edged devices` says what to do"]
         if not self.rails and not reasons:
             reasons.append(self._why_none())
         return reasons
@@ -99,6 +100,11 @@ def find_rails(energy: config.Energy, bears: tuple[str, ...] | None = None) -> R
     others = tuple(rail for rail in readable if rail not in chosen)
     silent = not found and hwmon.is_without_energy(energy.sysfs)
     return Rails(energy, tuple(chosen), others, unreadable, missing, bears, silent)
+
+
+def _by_reason(unreadable: Sequence[Unreadable]) -> list[str]:
+    reasons = dict.fromkeys(each.reason for each in unreadable)
+    return [f"{', '.join(u.name for u in unreadable if u.reason == reason)}: {reason}" for reason in reasons]
 
 
 def _distinct(found: Sequence[Rail | Unreadable]) -> list[Rail | Unreadable]:

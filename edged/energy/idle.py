@@ -35,14 +35,11 @@ def meter_of(rails: Rails, folder: Path) -> Meter:
 
 
 def watts_over(meter: Meter, seconds: float) -> dict[str, float]:
-    """Watts by rail, over so many seconds in which this process does nothing."""
+    """Watts of each rail that was read all the time, over so many seconds in which this process does nothing."""
     meter.begin()
-    meter.told()
-    start = time.monotonic()
     time.sleep(seconds)
-    meter.begin()
-    took_s = time.monotonic() - start
-    return {name: joules / took_s for name, joules in meter.told().items()}
+    since = meter.begin()
+    return {name: since.added[name] / since.seconds for name in meter.rails if name in since.whole}
 
 
 def idle_watts(meter: Meter, seconds: float, path: Path) -> dict[str, float]:

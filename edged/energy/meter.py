@@ -68,9 +68,11 @@ class Meter:
         """Names of those whose joules are a job's; one that is not read leaves every job without a figure."""
         return tuple(sorted(self._bears))
 
-    def begin(self) -> None:
-        """A job begins on an idle device: nothing that was spent before is its own."""
-        self._untold = _sum(self._untold, self._advance().added)
+    def begin(self) -> "Interval":
+        """A job begins on an idle device: nothing that was spent before is its own, but returned."""
+        since = self._advance()
+        self._untold = _sum(self._untold, since.added)
+        return since
 
     def end(self) -> Spent:
         """A job is finished."""
@@ -96,7 +98,7 @@ class Meter:
         self._reader.close()
         self._sampler.close()
 
-    def _advance(self) -> "_Interval":
+    def _advance(self) -> "Interval":
         readings = self._reader.read() if self._counted else {}
         for name, counted in self._counted.items():
             counted.take(readings.get(name))
@@ -107,7 +109,7 @@ class Meter:
 
 
 @dataclass(frozen=True, slots=True)
-class _Interval:
+class Interval:
     """Joules by rail, and those rails of which none is missing."""
 
     added: Joules
@@ -115,14 +117,14 @@ class _Interval:
     seconds: float
 
 
-def _between(before: Mapping[str, Level], now: Mapping[str, Level], seconds: float) -> _Interval:
+def _between(before: Mapping[str, Level], now: Mapping[str, Level], seconds: float) -> Interval:
     added, whole = {}, []
     for name in before.keys() & now.keys():
         begin, end = before[name], now[name]
         added[name] = max(0.0, end.joules - begin.joules)
         if end.known is not None and end.known == begin.known:
             whole.append(name)
-    return _Interval(added, frozenset(whole), seconds)
+    return Interval(added, frozenset(whole), seconds)
 
 
 def _sum(some: Joules, more: Joules) -> dict[str, float]:

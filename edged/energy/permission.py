@@ -6,26 +6,30 @@ from collections.abc import Sequence
 from pathlib import Path
 
 RULES = "/etc/udev/rules.d/71-edged-energy.rules"
+RAPL = ("energy_uj", "max_energy_range_uj")  # without the second one a wrap looks like a reset
 
 
-def remedy_for(files: Sequence[Path]) -> str:
-    """Lines for a shell. `files`: of one device in /sys/class."""
+def remedies_for(files: Sequence[Path]) -> tuple[str, str]:
+    """Lines for a shell; the same ones for all zones of RAPL. `files`: of one device in /sys/class."""
     folder, group = files[0].parent, _group()
-    names = " ".join(map(str, files))
-    now = f"until the next start: sudo chgrp {group} {names} && sudo chmod g+r {names}"
-    subsystem = folder.parent.name
-    rule = rule_for(subsystem, _name_of(folder), [file.name for file in files], group)
-    return (
-        f"{now}; for good: echo '{rule}' | sudo tee -a {RULES} && sudo udevadm control --reload && "
-        f"sudo udevadm trigger --subsystem-match={subsystem}"
+    subsystem, names = folder.parent.name, [file.name for file in files]
+    if subsystem == "powercap":
+        paths, which = [f"{folder.parent}/*/{name}" for name in RAPL], f'TEST=="{RAPL[0]}"'
+        names = list(RAPL)
+    else:
+        paths, which = list(map(str, files)), f'ATTR{{name}}=="{_name_of(folder)}"'
+    now = f"until the next start: sudo chgrp {group} {' '.join(paths)} && sudo chmod g+r {' '.join(paths)}"
+    return now, (
+        f"for good: echo '{rule_for(subsystem, which, names, group)}' | sudo tee -a {RULES} && "
+        f"sudo udevadm control --reload && sudo udevadm trigger --subsystem-match={subsystem}"
     )
 
 
-def rule_for(subsystem: str, name: str, files: Sequence[str], group: str) -> str:
-    """udev's: `group` may read these `files` of each device of that `name`, whenever its driver is loaded."""
+def rule_for(subsystem: str, which: str, files: Sequence[str], group: str) -> str:
+    """udev's: `group` may read these `files` of `which` devices, whenever their driver is loaded."""
     paths = " ".join(f"/sys%p/{file}" for file in files)
     return (
-        f'SUBSYSTEM=="{subsystem}", ATTR{{name}}=="{name}", ACTION!="remove", '
+        f'SUBSYSTEM=="{subsystem}", {which}, ACTION!="remove", '
         f'RUN+="/bin/chgrp {group} {paths}", RUN+="/bin/chmod g+r {paths}"'
     )
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Literal
 
 from edged.energy.bounded import bounded
-from edged.energy.permission import remedy_for
+from edged.energy.permission import remedies_for
 
 MICRO = 1e-6
 MILLI = 1e-3
@@ -53,12 +53,12 @@ class Rail:
 
 @dataclass(frozen=True)
 class Unreadable:
-    """A rail that is there but cannot be read, and what to do about it."""
+    """A rail that is there but cannot be read, and what to do about it: a line each."""
 
     name: str
     path: Path
     reason: str
-    remedy: str
+    remedies: tuple[str, ...]
 
 
 def probe(rail: Rail) -> Rail | Unreadable:
@@ -66,9 +66,9 @@ def probe(rail: Rail) -> Rail | Unreadable:
     try:
         bounded(rail.read)
     except PermissionError:
-        return Unreadable(rail.name, rail.path, "permission denied", remedy_for(rail.files))
+        return Unreadable(rail.name, rail.path, "permission denied", remedies_for(rail.files))
     except (OSError, ValueError) as error:
-        return Unreadable(rail.name, rail.path, f"no reading ({error})", "see the kernel's log for its driver")
+        return Unreadable(rail.name, rail.path, f"no reading ({error})", ("see the kernel's log for its driver",))
     return rail
 
 

@@ -1,12 +1,14 @@
 """`edged devices`."""
 
 import json
+from pathlib import Path
 
 import pytest
 
 from edged.cli import run_command_line
 from edged.engine.device import list_devices
 from tests.cli.command import NO_OPENCL, edged
+from tests.energy.sysfs import jetson
 
 
 def test_every_opencl_device_is_listed_with_what_it_can_do(capsys: pytest.CaptureFixture[str]) -> None:
@@ -33,3 +35,18 @@ def test_without_an_opencl_runtime_it_says_what_to_install() -> None:
     assert done.returncode == 0
     assert "apt install pocl-opencl-icd" in done.stdout
     assert "numpy" in done.stdout
+
+
+def test_each_rail_is_shown_with_its_live_watts_and_one_that_is_broken_with_the_reason(tmp_path: Path) -> None:
+    folder = jetson(tmp_path)
+    (folder / "curr3_input").write_text("N/A\n")
+
+    found = json.loads(edged("devices", "--json", "--sysfs", tmp_path).stdout)
+    text = edged("devices", "--sysfs", tmp_path).stdout
+
+    watts = {rail["name"]: rail["watts"] for rail in found["rails"]}
+    assert watts == pytest.approx({"VDD_CPU_GPU_CV": 1.127, "VDD_IN": 4.79}, rel=0.1)
+    assert [rail["name"] for rail in found["unreadable_rails"]] == ["VDD_SOC"]
+    assert "VDD_CPU_GPU_CV: 1.1" in text
+    assert "VDD_SOC: not readable: no reading" in text
+    assert "    see the kernel's log for its driver" in text
