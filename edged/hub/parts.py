@@ -140,7 +140,7 @@ def _journal(config: Config, resources: ExitStack) -> Journal:
 
 
 def _hosts(config: Config, metrics: Metrics, resources: ExitStack) -> HostStates:
-    watch = HostWatch()
+    watch = HostWatch(config.energy.sysfs)
     resources.callback(watch.stop)
     return HostStates(metrics, config.node, watch)
 

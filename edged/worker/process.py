@@ -44,7 +44,8 @@ def run_worker(config: Config, index: int, hub_address: str, curve: Curve | None
         *(hello.worker, model.name, hello.part or "all of it", worker.precision, hello.device),
         *(loaded - start, time.perf_counter() - loaded),
     )
-    loop = Loop(ready.runtime, ready.served, ready.known, meter, HostWatch() if worker.host else None)
+    watch = HostWatch(config.energy.sysfs) if worker.host else None
+    loop = Loop(ready.runtime, ready.served, ready.known, meter, watch)
     del model  # its weights are the runtime's now
     hub = HubLink(f"worker/{hello.worker}", hub_address, queued=ANSWERS, curve=curve)
     wish = loop.run(hub, hello)
