@@ -16,7 +16,7 @@ help:
 	@echo 'make lint    check style and types'
 	@echo 'make bench   time ResNet-50 at 120×120 on this machine'
 	@echo 'make bench-peers   time edged and other runtimes in turn (half an hour; CASES=digits: a minute)'
-	@echo 'make docs    write the generated pages and the JSON Schema again'
+	@echo 'make docs    write the generated pages, the JSON Schema and the dashboards again'
 	@echo 'make install   install the system service (as root; see docs/service.md)'
 	@echo 'make clean   remove .venv and everything that was built'
 
@@ -55,8 +55,9 @@ bench-peers: .venv-peers/.peers
 	@.venv-peers/bin/python -m tests.perf.peers $(if $(CASES),--cases $(CASES)) $(if $(THREADS),--threads $(THREADS)) \
 		$(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(BUDGET),--budget $(BUDGET)) $(if $(PEERS),--contenders $(PEERS))
 
-docs: .venv/.installed
+docs: .venv/.test
 	.venv/bin/python tools/write_docs.py
+	.venv/bin/python -m tools.dashboards
 
 install:
 	@tools/install.sh

@@ -1,0 +1,25 @@
+"""Grafana's dashboards as code, by its own foundation SDK; `make docs` writes deploy/grafana/dashboards."""
+
+import json
+
+from grafana_foundation_sdk.cog.encoder import JSONEncoder
+from grafana_foundation_sdk.models.dashboard import Dashboard
+
+from tools.dashboards import camera, energy, engine, fleet, pipeline
+
+MODULES = (pipeline, camera, energy, engine, fleet)
+
+
+def dashboards() -> dict[str, Dashboard]:
+    """By the name of their file, without .json."""
+    return {module.__name__.rpartition(".")[2]: module.build() for module in MODULES}
+
+
+def written(dashboard: Dashboard) -> str:
+    """As the file holds it."""
+    content = json.loads(json.dumps(dashboard, cls=JSONEncoder))
+    for link in content["links"]:
+        del link[
+            "placement"
+        ]  # the SDK puts links into a menu, whatever it is told; they belong beside the choices
+    return json.dumps(content, indent=2, ensure_ascii=False) + "\n"

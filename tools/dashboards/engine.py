@@ -1,0 +1,108 @@
+"""The device: what a forward pass costs, batch by batch and, while somebody profiles, layer by layer."""
+
+from grafana_foundation_sdk.models import units
+from grafana_foundation_sdk.models.dashboard import Dashboard
+
+from tools.dashboards.frame import CAMERA, NODE, Row, dashboard
+from tools.dashboards.panels import BAD, PER_SECOND, WARN, Panel, Series, bars, lines
+from tools.dashboards.promql import mean, of_camera, of_node, quantile, rate, share
+
+LAYER = of_node("edged_layer_seconds")
+ON_DEVICE = 'stage=~"upload|forward|download"'
+
+
+def build() -> Dashboard:
+    return dashboard(
+        "engine",
+        "edged / Engine (layers)",
+        "Upload, forward pass and download; what batches gain; each layer, while it is profiled.",
+        [NODE, CAMERA],
+        [
+            Row("Where do the milliseconds on the device go?", _device()),
+            Row("What do batches gain?", _batches()),
+            Row("Which layer takes them (while edged profile --attach runs)?", _layers()),
+        ],
+    )
+
+
+def _device() -> list[Panel]:
+    stages = of_camera("edged_stage_seconds", ON_DEVICE)
+    buckets = of_camera("edged_stage_seconds_bucket", ON_DEVICE)
+    busy = of_node("edged_job_device_seconds_total")
+    return [
+        lines(
+            "How long do upload, forward pass and download take?",
+            units.Seconds,
+            "On average, one upon the other.",
+            Series(mean(stages, "stage"), "{{stage}}"),
+            stacked=True,
+            width=8,
+        ),
+        lines(
+            "How long at worst (p99)?",
+            units.Seconds,
+            "Far above the average: somebody else uses the device, or it is throttled.",
+            Series(quantile(0.99, buckets, "stage"), "{{stage}}"),
+            width=8,
+        ),
+        lines(
+            "How busy is each worker's device?",
+            units.PercentUnit,
+            "Near 1 it takes no more. Above 1 the next upload overlaps a forward pass.",
+            Series(rate(busy, "node", "worker"), "{{node}} {{worker}}"),
+            limits=((0.9, WARN), (1.5, BAD)),
+            width=8,
+        ),
+    ]
+
+
+def _batches() -> list[Panel]:
+    seconds, jobs = of_node("edged_job_device_seconds_total"), of_node("edged_jobs_total")
+    name = "{{node}} {{worker}}: {{frames}} a job"
+    by = ("node", "worker", "frames")
+    return [
+        lines(
+            "How many frames does a job carry?",
+            PER_SECOND,
+            "Jobs a second, by their frames; workers[].batch is the most.",
+            Series(rate(jobs, *by), name),
+        ),
+        lines(
+            "How much of the device does a job take?",
+            units.Seconds,
+            "Divided by its frames it says what a batch gains.",
+            Series(share(rate(seconds, *by), rate(jobs, *by)), name),
+        ),
+    ]
+
+
+def _layers() -> list[Panel]:
+    name = "{{node}} {{layer}} ({{variant}})"
+    variants = rate(of_node("edged_layer_seconds_sum"), "variant")
+    return [
+        bars(
+            "Which layers take longest?",
+            units.Seconds,
+            "On average, the first 25. Empty while nobody profiles: edged profile --attach ADDRESS.",
+            Series(f"topk(25, {mean(LAYER, 'node', 'layer', 'variant')})", name),
+        ),
+        lines(
+            "How do they go?",
+            units.Seconds,
+            "Time on the device of each layer, on average.",
+            Series(mean(LAYER, "node", "layer", "variant"), name),
+            stacked=True,
+        ),
+        bars(
+            "Which kernel variants take how much?",
+            units.PercentUnit,
+            "Share of the time of all layers.",
+            Series(share(variants, f"scalar({rate(of_node('edged_layer_seconds_sum'))})"), "{{variant}}"),
+        ),
+        lines(
+            "How many layers are timed?",
+            PER_SECOND,
+            "Timing costs a little; it ends by itself after the frames that were asked for.",
+            Series(rate(of_node("edged_layer_seconds_count"), "node")),
+        ),
+    ]

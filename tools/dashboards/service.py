@@ -1,0 +1,61 @@
+"""The journal and the addresses of a board: panels of more than one dashboard."""
+
+from grafana_foundation_sdk.models import units
+
+from tools.dashboards.panels import BAD, GOOD, WARN, Panel, Series, lines, states
+from tools.dashboards.promql import of_node, quantile, share
+
+
+def journal() -> list[Panel]:
+    name = "{{node}}"
+    return [
+        lines(
+            "How full is the journal?",
+            units.PercentUnit,
+            "Of journal.max_megabytes; near 1 is as it should be, since the oldest go first.",
+            Series(share(of_node("edged_journal_bytes"), of_node("edged_journal_limit_bytes")), name),
+            width=6,
+        ),
+        lines(
+            "How much room has its disk?",
+            units.BytesIEC,
+            "Free for edged. A disk that is full costs the journal, never a prediction.",
+            Series(of_node("edged_journal_disk_free_bytes"), name),
+            width=6,
+        ),
+        lines(
+            "How long does a commit take?",
+            units.Seconds,
+            "p99; predictions wait for it for journal.max_wait_s at most.",
+            Series(quantile(0.99, of_node("edged_journal_seconds_bucket"), "node"), name),
+            limits=((0.1, BAD),),
+            width=6,
+        ),
+        lines(
+            "What was published without it?",
+            units.Short,
+            "Predictions since edged started that were not kept in time, by reason.",
+            Series(f"sum by (node, reason) ({of_node('edged_journal_errors_total')})", "{{node}} {{reason}}"),
+            width=6,
+        ),
+    ]
+
+
+def refused() -> list[Panel]:
+    return [
+        lines(
+            "Who was refused or cut off?",
+            units.Short,
+            "Connections since edged started, by address and reason; the log names each peer.",
+            Series(
+                f"sum by (node, endpoint, reason) ({of_node('edged_peers_rejected_total')})",
+                "{{node}} {{endpoint}}: {{reason}}",
+            ),
+        ),
+        states(
+            "Which address is open to everybody?",
+            "Other hosts reach it without a key: insecure: true.",
+            Series(of_node("edged_insecure"), "{{node}} {{endpoint}}"),
+            words={0: ("closed", GOOD), 1: ("open", WARN)},
+        ),
+    ]

@@ -1,0 +1,51 @@
+"""Which worker serves, how it does, and whether it is lost again and again."""
+
+from grafana_foundation_sdk.models import units
+
+from tools.dashboards.panels import BAD, GOOD, PER_SECOND, WARN, Panel, Series, lines, states
+from tools.dashboards.promql import of_node, quantile, rate
+
+
+def workers() -> list[Panel]:
+    return [
+        states(
+            "Which worker serves?",
+            "Idle: it works, but another group serves. Down: it takes no jobs.",
+            Series(of_node("edged_worker_serving") + " + on (node, worker) group_left ()\n" + _up(), "{{worker}}"),
+            words={0: ("down", BAD), 1: ("idle", "blue"), 2: ("serves", GOOD)},
+        ),
+        states(
+            "Did it fall back?",
+            "To another group than the first in the config's list.",
+            Series(of_node("edged_fallback")),
+            words={0: ("first choice", GOOD), 1: ("fallback", WARN)},
+        ),
+        lines(
+            "Which worker answers how many jobs?",
+            PER_SECOND,
+            "A job carries one frame, or up to batch.",
+            Series(rate(of_node("edged_jobs_total"), "node", "worker"), "{{node}} {{worker}}"),
+            width=8,
+        ),
+        lines(
+            "How long does a job take at a worker (p99)?",
+            units.Seconds,
+            "From handing it over to its answer, waiting in its hands included.",
+            Series(quantile(0.99, of_node("edged_job_seconds_bucket"), "node", "worker"), "{{node}} {{worker}}"),
+            width=8,
+        ),
+        lines(
+            "Are workers restarting?",
+            units.Short,
+            "Losses since edged started, by reason; docs/metrics.md explains each.",
+            Series(
+                f"sum by (node, worker, reason) ({of_node('edged_worker_restarts_total')})",
+                "{{node}} {{worker}}: {{reason}}",
+            ),
+            width=8,
+        ),
+    ]
+
+
+def _up() -> str:
+    return f"max by (node, worker) ({of_node('edged_worker_up')})"
