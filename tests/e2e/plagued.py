@@ -1,0 +1,117 @@
+"""A daemon on a board of which everything is wrong that can be wrong at the same time, and then nothing."""
+
+import json
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import psutil
+import zmq
+
+from tests.background import in_background
+from tests.cli.command import edged
+from tests.disks import fill
+from tests.e2e.daemon import Daemon, config_in, run_edged
+from tests.e2e.fake_board import CLOCK_HZ, FakeBoard
+from tests.e2e.street import StreetCamera
+
+OFTEN_S = 0.05
+DIGITS = {"source": "synthetic:digits", "size": [160, 120]}
+SLOW = {**DIGITS, "fps": 1.5}  # what waits for the next of its frames grows too old
+QUICK = {**DIGITS, "fps": 20}
+ASIDE = {**QUICK, "roi": [0.1, 0.2, 0.7, 0.8]}  # somebody pushed it: most digits are out of its sight
+EVERYWHERE = "0.0.0.0"  # noqa: S104
+WORKER = {"device": "cpu", "threads": 1}
+
+
+class Plagued:
+    """Makes the faults, until `heal`."""
+
+    def __init__(self, folder: Path, disk: Path, board: FakeBoard, gate: StreetCamera, shop: StreetCamera) -> None:
+        self._folder, self._disk, self._board, self._gate, self._shop = folder, disk, board, gate, shop
+        self.killed: frozenset[str] = frozenset()  # indices of the workers that are killed at sight
+        self._is_ill = False
+
+    def config(self, *, insecure: bool) -> dict[str, Any]:
+        """Two workers, the second in reserve; four cameras; a small disk for the journal."""
+        street = {"frozen_s": 1, "max_fps": 4}
+        cameras = {
+            "slow": SLOW,
+            "moved": QUICK,
+            "gate": {"source": self._gate.url, **street},
+            "shop": {"source": self._shop.url, **street},
+        }
+        config = config_in(
+            self._folder,
+            node="juno-01",
+            cameras=cameras,
+            model={"name": "digits"},
+            workers=[WORKER, WORKER],
+            journal={"path": str(self._disk / "journal.sqlite"), "max_megabytes": 8},
+            recovery={"losses": 1, "retry_device_s": 1},
+            energy={"idle_s": 0.5, "sysfs": str(self._board.root)},
+        )
+        if insecure:
+            addresses = {key: config["publish"][key].replace("127.0.0.1", EVERYWHERE) for key in config["publish"]}
+            config["publish"] = {**addresses, "insecure": True}
+        return config
+
+    @contextmanager
+    def running(self, config: dict[str, Any]) -> Iterator[Daemon]:
+        """The daemon, under its faults."""
+        with (
+            run_edged(self._folder, config=config) as daemon,
+            in_background(lambda stopped: self._plague(daemon, stopped)),
+        ):
+            yield daemon
+
+    def fall_ill(self, daemon: Daemon) -> None:
+        """All at once, but for the workers."""
+        self._gate.is_away = self._shop.is_frozen = self._is_ill = True
+        self._board.heat(95.0, CLOCK_HZ // 2)
+        self._board.watts = 40.0
+        fill(self._disk)
+        reload(daemon, cameras={**daemon.config["cameras"], "moved": ASIDE})
+
+    def heal(self, daemon: Daemon) -> None:
+        """All of it; new settings make the hub try its workers again at once."""
+        self._gate.is_away = self._shop.is_frozen = self._is_ill = False
+        self.killed = frozenset()
+        self._board.heat(45.0, CLOCK_HZ)
+        self._board.watts = 1.0
+        (self._disk / "ballast").unlink()
+        reload(daemon, workers=[{**WORKER, "credit": 1}] * 2)
+
+    def _plague(self, daemon: Daemon, stopped: threading.Event) -> None:
+        with zmq.Context() as context, context.socket(zmq.DEALER) as peer:
+            peer.setsockopt(zmq.LINGER, 0)
+            peer.connect(daemon.config["publish"]["replay"])
+            while not stopped.wait(OFTEN_S):
+                if self._is_ill:
+                    peer.send(b"{")  # is no request: it is cut off, and connects again
+                for worker in workers_of(daemon):
+                    with suppress(psutil.NoSuchProcess):
+                        if self.killed & set(worker.cmdline()):
+                            worker.kill()
+
+
+def workers_of(daemon: Daemon) -> list[psutil.Process]:
+    with suppress(psutil.NoSuchProcess):
+        return [each for each in daemon.children() if "worker" in _command(each)]
+    return []
+
+
+def _command(process: psutil.Process) -> list[str]:
+    with suppress(psutil.NoSuchProcess):
+        return process.cmdline()
+    return []
+
+
+def reload(daemon: Daemon, **sections: Any) -> None:
+    """Change the file and say so."""
+    path = daemon.folder / "edged.yaml"
+    path.write_text(json.dumps({**daemon.config, **sections}))
+    done = edged("reload", path, env={"XDG_STATE_HOME": str(daemon.folder)})
+    assert done.returncode == 0, done.stderr
