@@ -25,7 +25,7 @@ class Display:
             return
         seconds = (now - self._shown_ns) / NANOSECONDS
         cameras = self._parts.router.cameras
-        names = [name for name in cameras if name not in self._parts.cameras.removed]
+        names = [name for name in cameras if name not in self._parts.cameras.states.removed]
         width = max(map(len, names))
         for name in names:
             tally = self._parts.tally.cameras[name]

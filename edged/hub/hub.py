@@ -179,14 +179,14 @@ class Hub:
     def _kill_cameras_that_hang(self, now: int) -> None:
         """When one may have fallen silent, and each second."""
         cameras, supervisor = self._parts.cameras, self._parts.supervisor
-        silent = cameras.fallen_silent(now)
-        for notice in cameras.silenced(silent):
+        silent = cameras.states.fallen_silent(now)
+        for notice in cameras.states.silenced(silent):
             self._happened(notice)
         stopped = filter(supervisor.cameras.is_stopped, silent)
-        for name in {*stopped, *cameras.hung(now, supervisor.cameras_started_ns)}:
+        for name in {*stopped, *cameras.states.hung(now, supervisor.cameras_started_ns)}:
             self._service.camera_hangs(name)
             supervisor.cameras.kill(name)
-        silence_ns = cameras.next_silence_ns()
+        silence_ns = cameras.states.next_silence_ns()
         self._cameras_ns = min(now + TICK_NS, now + TICK_NS if silence_ns is None else silence_ns)
 
     def _supervise(self, now: int) -> None:
@@ -233,6 +233,6 @@ class Hub:
 
     def _is_over(self) -> bool:
         parts, limits = self._parts, self._limits
-        cameras_ended = parts.cameras.ended >= parts.router.cameras.keys() and parts.router.idle
+        cameras_ended = parts.cameras.states.ended >= parts.router.cameras.keys() and parts.router.idle
         limit = limits.are_enough(parts.tally.predictions) or limits.time_is_up(self._first_ready_ns)
         return bool(self._signals.stops) or cameras_ended or limit

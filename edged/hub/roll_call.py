@@ -12,7 +12,7 @@ from edged.messages import CameraState, WorkerIs, WorkerState
 def standing(router: Router, cameras: Cameras, supervisor: Supervisor, workers: Workers) -> Standing:
     """As it is now. Unchecked, as 64 cameras are told of each second: it is the hub's own word."""
     return Standing(
-        {name: _camera(name, router, cameras) for name in router.cameras if name not in cameras.removed},
+        {name: _camera(name, router, cameras) for name in router.cameras if name not in cameras.states.removed},
         {seat.name: _worker(seat, supervisor, workers) for seat in supervisor.seats},
         workers.answers.energy,
     )
@@ -21,14 +21,14 @@ def standing(router: Router, cameras: Cameras, supervisor: Supervisor, workers: 
 def _camera(name: str, router: Router, cameras: Cameras) -> CameraState:
     ledger = router.cameras[name].ledger
     return CameraState.model_construct(
-        up=cameras.is_up(name),
-        frozen=cameras.is_frozen(name),
-        ended=name in cameras.ended,
-        error=cameras.error(name),
+        up=cameras.states.is_up(name),
+        frozen=cameras.states.is_frozen(name),
+        ended=name in cameras.states.ended,
+        error=cameras.states.error(name),
         captured=ledger.captured,
         predicted=ledger.predicted,
         dropped={reason: frames for reason, frames in ledger.dropped.items() if frames},
-        reconnects=cameras.reconnects[name],
+        reconnects=cameras.states.reconnects[name],
         snapshots=cameras.sends_snapshots(name),
     )
 

@@ -81,7 +81,7 @@ class Service:
 
     def _text(self, fps: float) -> str:
         parts = self._parts
-        down = [name for name in parts.router.cameras if not parts.cameras.is_up(name)]
+        down = [name for name in parts.router.cameras if not parts.cameras.states.is_up(name)]
         cameras = f"{len(parts.router.cameras) - len(down)} of {len(parts.router.cameras)} cameras up"
         without = f" (without {', '.join(down)})" if down else ""
         return f"{fps:.1f} fps, {cameras}{without}, {self._worker_text()}"
@@ -94,14 +94,15 @@ class Service:
         return f"worker {self._parts.supervisor.worker} is starting" + (f" ({for_s:.0f} s)" if for_s else "")
 
     def _camera_signs(self) -> Iterator[CameraSign]:
+        states = self._parts.cameras.states
         for name, camera in self._parts.router.cameras.items():
             yield CameraSign(
                 captured=camera.ledger.captured,
-                up=self._parts.cameras.is_up(name),
+                up=states.is_up(name),
                 heard_ns=self._camera_heard_ns.get(name, self._begun_ns),
-                ended=name in self._parts.cameras.ended,
+                ended=name in states.ended,
                 waits_for_room=camera.waits and camera.ledger.pending > 0,
-                away=f"camera/{name}" in self._parts.links.elsewhere and not self._parts.cameras.is_up(name),
+                away=f"camera/{name}" in self._parts.links.elsewhere and not states.is_up(name),
             )
 
     def _worker_sign(self) -> WorkerSign:

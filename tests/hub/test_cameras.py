@@ -138,7 +138,7 @@ def test_a_camera_that_says_nothing_is_down_until_it_speaks_again(desk: Desk) ->
     desk.hear(now=1000)
     assert desk.value("edged_camera_up") == 1
 
-    notices = desk.cameras.silenced(desk.cameras.fallen_silent(1000 + SILENT_NS))
+    notices = desk.cameras.states.silenced(desk.cameras.states.fallen_silent(1000 + SILENT_NS))
     assert [(notice.event, notice.camera) for notice in notices] == [("camera_down", "door")]
     assert desk.value("edged_camera_up") == 0
     assert desk.cameras.state("door").startswith("down: its process has said nothing for 2.5 s")
@@ -154,7 +154,7 @@ def test_a_camera_that_is_down_already_falls_silent_without_a_word(desk: Desk) -
     door.send(report(up=False, error="unplugged"))
     desk.hear(now=1000)
 
-    assert desk.cameras.silenced(desk.cameras.fallen_silent(1000 + SILENT_NS)) == []
+    assert desk.cameras.states.silenced(desk.cameras.states.fallen_silent(1000 + SILENT_NS)) == []
     assert desk.cameras.state("door") == "down: unplugged"
 
 
