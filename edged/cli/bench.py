@@ -1,12 +1,16 @@
 """`edged bench`: how long a network takes on a device, from a job's submission to its result; how exact it is."""
 
 import argparse
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from edged import config
+from edged.cli.bench_accuracy import accuracy_of, known_pictures
+from edged.cli.bench_energy import add_energy_options, energy_of
+from edged.cli.bench_energy_report import energy_and_accuracy
 from edged.cli.bench_error import Errors, errors_of
-from edged.cli.bench_report import as_json, as_table, report
+from edged.cli.bench_report import Report, as_json, as_table, report
 from edged.cli.bench_timing import time_in_turn
 from edged.cli.images import pictures_of, random_images
 from edged.cli.model_options import add_model_options, given_model
@@ -31,8 +35,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(precision=None)  # not given
     add_variants(parser, compare="time this variant too, in turn with the first")
     parser.add_argument("--runs", type=positive, default=50, metavar="N", help="jobs to time (default: 50)")
-    images = "pictures to measure the errors with (default: random images)"
+    images = "pictures to measure errors and, with --energy, right answers with (default: random images)"
     parser.add_argument("--images", type=Path, metavar="FOLDER", help=images)
+    add_energy_options(parser)
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     add_model_options(parser)
 
@@ -43,12 +48,15 @@ def run(arguments: argparse.Namespace) -> int:
     model = given_model(arguments)
     variants = variants_of(arguments)
     runtimes = [_open(model, arguments, variant) for variant in variants]
-    errors = _errors(model, arguments) if arguments.precision or arguments.images else None
+    images_given = arguments.images and not _is_numpy(arguments)
+    errors = _errors(model, arguments) if arguments.precision or images_given else None
     timings = time_in_turn(runtimes, random_images(model.input, arguments.batch), arguments.runs)
     reports = [
         report(model, variant, _precision(arguments), runtime, arguments.batch, timing)
         for variant, runtime, timing in zip(variants, runtimes, timings, strict=True)
     ]
+    if arguments.energy:
+        _add_energy(reports, runtimes, model, arguments)
     if arguments.json:
         print(as_json(reports, errors))
     else:
@@ -56,11 +64,22 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
+def _add_energy(
+    reports: Sequence[Report], runtimes: Sequence[ModelRuntime], model: Model, arguments: argparse.Namespace
+) -> None:
+    """What a frame of each costs, and how many answers are right."""
+    known = known_pictures(model, arguments.images)
+    energy = energy_of(runtimes, random_images(model.input, arguments.batch), arguments)
+    for row, runtime, plan in zip(reports, runtimes, energy.plans, strict=True):
+        accuracy = accuracy_of(runtime, known, model, arguments.batch) if known else None
+        row.update(energy_and_accuracy(energy, plan, accuracy))
+
+
 def _check(arguments: argparse.Namespace) -> None:
     if _is_numpy(arguments):
         if arguments.conv != "auto" or arguments.compare:
             raise ConfigError("device numpy has no variants: leave --conv and --compare out")
-        if arguments.precision or arguments.images:
+        if arguments.precision or (arguments.images and not arguments.energy):
             raise ConfigError(
                 "device numpy computes in fp32, and is what errors are measured against: "
                 "leave --precision and --images out"

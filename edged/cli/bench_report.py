@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from edged.cli.bench_energy_report import HEAD, columns, footnotes
 from edged.cli.bench_error import Errors
 from edged.cli.bench_timing import Timing
 from edged.config import Precision
@@ -58,17 +59,18 @@ def as_table(reports: Sequence[Report]) -> str:
     lines = [
         f"{first['model']} {width}×{height}, batch {first['batch']}, {first['macs'] / 1e6:.1f} MMAC a frame, "
         f"{first['precision']}, on {first['device']}",
-        f"{'convolution':12}{'median':>12}{'min':>12}{'p99':>12}{'host':>12}{'GMAC/s':>9}{'kernels':>9}{'runs':>6}",
+        f"{'convolution':12}{'median':>12}{'min':>12}{'p99':>12}{'host':>12}{'GMAC/s':>9}{'kernels':>9}{'runs':>6}"
+        + (HEAD if "energy" in first else ""),
         *map(_line, reports),
     ]
     for other in others:
         times = other["seconds"]["median"] / first["seconds"]["median"]
         lines.append(f"{other['conv']} takes {times:.1f} times as long as {first['conv']}")
-    return "\n".join(lines)
+    return "\n".join([*lines, *footnotes(reports)])
 
 
 def _line(row: Report) -> str:
     seconds = [*row["seconds"].values(), row["host_seconds"]]
     speed = row["macs"] * row["batch"] / row["seconds"]["median"] / 1e9
     times = "".join(f"{value * 1e3:9.2f} ms" for value in seconds)
-    return f"{row['conv']:12}{times}{speed:9.1f}{row['kernels']:9}{row['runs']:6}"
+    return f"{row['conv']:12}{times}{speed:9.1f}{row['kernels']:9}{row['runs']:6}{columns(row)}"

@@ -22,10 +22,17 @@ def pictures_of(folder: Path, wanted: Input) -> NDArray[np.uint8]:
     Raises ConfigError for a folder without pictures, ImageError for a picture that cannot be read.
     """
     from edged.camera.preprocess import preprocess
-    from edged.camera.sources.folder import SUFFIXES, pictures_in, read_picture
+    from edged.camera.sources.folder import read_picture
+
+    pictures = map(read_picture, chosen_of(folder))
+    return np.stack([preprocess(picture, wanted.width, wanted.height) for picture in pictures])
+
+
+def chosen_of(folder: Path) -> list[Path]:
+    """The files that `pictures_of` reads. Raises ConfigError for a folder without pictures."""
+    from edged.camera.sources.folder import SUFFIXES, pictures_in
 
     files = pictures_in(folder)
     if not files:
         raise ConfigError(f"--images {folder}: expected a folder with pictures: {', '.join(sorted(SUFFIXES))}")
-    chosen = files[:: -(-len(files) // MOST)]
-    return np.stack([preprocess(read_picture(file), wanted.width, wanted.height) for file in chosen])
+    return files[:: -(-len(files) // MOST)]

@@ -54,14 +54,16 @@ class Folder:
         if self._fps:
             self._pace.wait_until(self._read / self._fps)
         self._read += 1
-        return Picture(pixels, self._truth_of(path))
+        return Picture(pixels, truth_of(path, self._path))
 
     def close(self) -> None:
         """Nothing is held open."""
 
-    def _truth_of(self, path: Path) -> str | None:
-        below = path.relative_to(self._path).parts
-        return below[0] if len(below) > 1 else None
+
+def truth_of(picture: Path, folder: Path) -> str | None:
+    """The name of the sub-folder of `folder` in which it lies; None where it lies in none."""
+    below = picture.relative_to(folder).parts
+    return below[0] if len(below) > 1 else None
 
 
 def pictures_in(folder: Path) -> list[Path]:

@@ -1,0 +1,83 @@
+"""`edged bench --energy`: milliseconds, joules and right answers of the same plan."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import cv2
+import numpy as np
+import pytest
+
+from edged.cli import bench_energy, run_command_line
+from tests.cli.models import small_network
+from tests.energy.sysfs import JETSON, jetson
+
+WATTS = sum(volts * current for name, volts, current in JETSON.values() if name != "VDD_IN") * 1e-6
+LABELS = "abcde"
+
+
+@pytest.fixture(autouse=True)
+def _short(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bench_energy, "IDLE_S", 0.1)
+    monkeypatch.setattr(bench_energy, "TURN_S", 0.1)
+
+
+@pytest.fixture
+def pictures(tmp_path: Path) -> Path:
+    """The same one below each label, where it can be right once, and one of no label."""
+    pixels = np.random.default_rng(0).integers(0, 256, (20, 30, 3), np.uint8)
+    for place in (*LABELS, ""):
+        (tmp_path / "pictures" / place).mkdir(parents=True, exist_ok=True)
+        assert cv2.imwrite(str(tmp_path / "pictures" / place / "1.png"), pixels)
+    return tmp_path / "pictures"
+
+
+def bench(*arguments: object) -> None:
+    assert run_command_line(["bench", "--energy", "--runs", "2", "--device", "numpy", *map(str, arguments)]) == 0
+
+
+def model_in(folder: Path) -> tuple[object, ...]:
+    (folder / "labels.txt").write_text("\n".join(LABELS))
+    return "--model", small_network(folder / "small.onnx"), "--labels", folder / "labels.txt"
+
+
+def test_joules_and_right_answers_stand_beside_the_time(
+    tmp_path: Path, pictures: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    jetson(tmp_path / "sys")
+
+    bench(*model_in(tmp_path), "--images", pictures, "--sysfs", tmp_path / "sys", "--batch", 2, "--json")
+
+    found: dict[str, Any] = json.loads(capsys.readouterr().out)
+    energy = found["energy"]
+    assert (energy["method"], energy["rails"]) == ("measured", ["VDD_CPU_GPU_CV", "VDD_SOC"])
+    assert energy["watts"] == pytest.approx(WATTS, rel=0.1)
+    assert abs(energy["above_idle"]) < 0.1 * energy["joules"]
+    assert found["accuracy"] == {"right": 1, "frames": 5, "source": f"pictures of {pictures}"}
+    assert found["seconds"]["median"] > 0
+
+
+def test_the_table_says_how_joules_are_known_and_why_labels_are_not(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    bench(*model_in(tmp_path), "--sysfs", tmp_path, "--watts-per-core", 5)
+    estimated = capsys.readouterr().out
+    bench(*model_in(tmp_path), "--sysfs", tmp_path)
+    unknown = capsys.readouterr().out
+
+    assert estimated.splitlines()[1].split()[-5:] == ["J", "a", "frame", "W", "right"]
+    assert "energy: estimated: 5 W for each second of processor time" in estimated
+    assert "energy: none; this machine has no energy or power counter" in unknown
+    assert "right: not known: give --images FOLDER" in unknown
+
+
+def test_the_bundled_model_reads_digits_whose_truth_is_known(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("edged.cli.bench_accuracy.MOST", 10)
+
+    bench("--sysfs", tmp_path, "--json")
+
+    accuracy = json.loads(capsys.readouterr().out)["accuracy"]
+    assert accuracy["right"] >= 9
+    assert (accuracy["frames"], accuracy["source"]) == (10, "synthetic digits")
