@@ -1,9 +1,11 @@
 """What `edged top` shows of a node, in as many rows and columns as there are."""
 
+import textwrap
 import time
 
 from rich.text import Text
 
+from edged.cli.printable import printable
 from edged.cli.top_camera import HEAD, camera_rows
 from edged.cli.top_text import duration, fit
 from edged.client.known import CameraKnown, Known, worst_first
@@ -36,12 +38,8 @@ class Pages:
 def picture(known: Known, address: str, warning: str, width: int, height: int, pages: Pages) -> Text:
     """Exactly so many rows and columns, but for the last column: terminals disagree on what comes after it."""
     width -= 1
-    head = [
-        _title(known, width),
-        _workers(known, width),
-        _power(known, width),
-        _alarm(known, address, warning, width),
-    ]
+    alarm = _alarm(known, address, warning, width)
+    head = [_title(known, width), _workers(known, width), _power(known, width), *alarm]
     events = [_event(event, width) for event in known.events[-EVENTS:]] if height >= 16 else []
     room = max(1, height - len(head) - 1 - len(events) - 1)
     cameras = worst_first(known.cameras)
@@ -83,13 +81,14 @@ def _power(known: Known, width: int) -> Text:
     return Text(fit(f"power    {watts}  ({known.method})" if watts else "power    not measured", width))
 
 
-def _alarm(known: Known, address: str, warning: str, width: int) -> Text:
+def _alarm(known: Known, address: str, warning: str, width: int) -> list[Text]:
+    """One row, or two where it is long."""
     if not known.stale:
-        return Text("")
-    if warning:
-        return Text(fit(warning, width), "bold white on red")
+        return [Text("")]
     since = "" if known.away_s is None else f" for {duration(known.away_s)}; what is below is old"
-    return Text(fit(f"nothing from {address}{since}: is `edged run` up?", width), "bold white on red")
+    text = printable(warning or f"nothing from {address}{since}: is `edged run` up?")
+    rows = textwrap.wrap(text, width, max_lines=2, placeholder="…", break_on_hyphens=False)
+    return [Text(fit(row, width), "bold white on red") for row in rows]
 
 
 def _event(event: Event, width: int) -> Text:
