@@ -1,14 +1,18 @@
 """The real daemon, with its real children, on free ports and in a folder of its own."""
 
+import atexit
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
+from tempfile import mkdtemp
 from typing import Any
 from urllib.request import urlopen
 
@@ -78,15 +82,30 @@ def config_in(folder: Path, **sections: Any) -> dict[str, Any]:
     }
 
 
+@cache
+def compiled() -> Path:
+    """What the daemons of all tests have compiled, so that the next one starts warm."""
+    folder = Path(mkdtemp(prefix="edged-tests-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
+
+
 @contextmanager
 def run_edged(
-    folder: Path, *arguments: str, config: dict[str, Any] | None = None, module: str = "edged"
+    folder: Path,
+    *arguments: str,
+    config: dict[str, Any] | None = None,
+    programs: Path | None = None,
+    module: str = "edged",
 ) -> Iterator[Daemon]:
-    """Start `edged run --json` in `folder`; whatever happens, nothing is left of it. `module`: what is `edged`."""
+    """Start `edged run --json` in `folder`; whatever happens, nothing is left of it.
+
+    `programs`: its cache. `module`: what is `edged`.
+    """
     config = config or config_in(folder)
     path = folder / "edged.yaml"
     path.write_text(json.dumps(config))  # JSON is YAML
-    environment = {**os.environ, "XDG_STATE_HOME": str(folder), "XDG_CACHE_HOME": str(folder / "cache")}
+    environment = {**os.environ, "XDG_STATE_HOME": str(folder), "XDG_CACHE_HOME": str(programs or compiled())}
     command = [sys.executable, "-m", module, "run", str(path), "--json", *arguments]
     with (folder / "stdout").open("w") as stdout, (folder / "stderr").open("w") as stderr:
         process = subprocess.Popen(

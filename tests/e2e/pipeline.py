@@ -15,7 +15,7 @@ import psutil
 
 from edged.keys import new_pair
 from tests.cli.models import SIZE, small_network
-from tests.e2e.daemon import SYNTHETIC, conserves
+from tests.e2e.daemon import SYNTHETIC, compiled, conserves
 from tests.e2e.hosts import Host, hosts
 from tests.e2e.recovery import busy_s, spent_s, unstarved
 from tests.e2e.witness import RawSubscriber
@@ -52,10 +52,9 @@ def config_in(folder: Path, **sections: Any) -> dict[str, Any]:
 
 @dataclass
 class Pipeline:
-    """Each host has a folder of its own with the file, the model and its keys; all share what is compiled."""
+    """Each host has a folder of its own with the file, the model and its keys."""
 
     folder: Path
-    cache: Path
     hosts: dict[str, Host]
     seen: RawSubscriber
     processes: dict[str, "subprocess.Popen[str]"] = field(default_factory=dict)
@@ -72,7 +71,7 @@ class Pipeline:
         host = self.hosts[on or name]
         place = self.folder / host.name
         config = (place / "edged.yaml",) if verb[0] == "run" else ("--config", place / "edged.yaml")
-        state = {"XDG_STATE_HOME": str(place), "XDG_CACHE_HOME": str(self.cache)}
+        state = {"XDG_STATE_HOME": str(place), "XDG_CACHE_HOME": str(compiled())}
         command = (*by, *verb, *config)
         self.processes[name] = host.start(command, self.folder / f"{name}.log", **state, **environment)
 
@@ -98,9 +97,9 @@ class Pipeline:
         eventually(lambda: len(self.seen.seen) > before, START_S)
         return unstarved(time.monotonic() - begin, self._others_s() - others_s)
 
-    def says(self, name: str, words: str) -> bool:
-        """Whether the log of a process has these words, once it has."""
-        return eventually(lambda: words in self.log(name), START_S)
+    def says(self, name: str, words: str, after: int = 0) -> bool:
+        """Whether the log of a process has these words beyond so many characters, once it has."""
+        return eventually(lambda: words in self.log(name)[after:], START_S)
 
     def log(self, name: str) -> str:
         """All that processes of this name have said."""
@@ -142,7 +141,6 @@ def pipeline(
     *names: str,
     config: dict[str, Any] | str | None = None,
     side: int = SIZE,
-    cache: Path | None = None,
 ) -> Iterator[Pipeline]:
     """Hosts of these names, the first is the hub's; nothing is left of what is started there.
 
@@ -157,7 +155,7 @@ def pipeline(
             (folder / other / f"keys/{name}.pub").write_text((folder / name / f"keys/{name}.pub").read_text())
     with hosts(*names) as machines:
         by_name, seen = {host.name: host for host in machines}, RawSubscriber(f"ipc://{folder}/pub")
-        running = Pipeline(folder, cache or folder / "cache", by_name, seen)
+        running = Pipeline(folder, by_name, seen)
         running.write(config or config_in(folder))
         running.seen.start()
         try:

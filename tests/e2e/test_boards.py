@@ -6,8 +6,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from edged.keys import new_pair
 from tests.conftest import ROOT
 from tests.e2e.pipeline import EDGED, START_S, Pipeline, pipeline
@@ -19,16 +17,11 @@ HERE = "tcp://127.0.0.1:5570"
 Boards = Callable[..., Any]
 
 
-@pytest.fixture(scope="module")
-def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("cache")
-
-
 @contextmanager
-def boards(folder: Path, cache: Path, name: str, *hosts: str) -> Iterator[Pipeline]:
+def boards(folder: Path, name: str, *hosts: str) -> Iterator[Pipeline]:
     """The hub runs by this file of configs/."""
     text = (ROOT / f"configs/{name}.yaml").read_text()
-    with pipeline(folder, *hosts, config=text, cache=cache) as running:
+    with pipeline(folder, *hosts, config=text) as running:
         new_pair(folder / "hub/keys", "viewer")
         running.start("hub", "run", "--json")
         yield running
@@ -47,14 +40,14 @@ def workers(running: Pipeline) -> set[str]:
     return {each["model"]["worker"] for each in subscribe(running, 3)}
 
 
-def test_one_board(tmp_path: Path, cache: Path) -> None:
-    with boards(tmp_path, cache, "demo", "hub") as running:
+def test_one_board(tmp_path: Path) -> None:
+    with boards(tmp_path, "demo", "hub") as running:
         said = running.hosts["hub"].run(*EDGED, "subscribe", "--count", "5")
         assert len(said.splitlines()) == 5
 
 
-def test_cameras_on_one_board_and_a_gpu_on_another(tmp_path: Path, cache: Path) -> None:
-    with boards(tmp_path, cache, "cameras-elsewhere", "hub", "gate") as running:
+def test_cameras_on_one_board_and_a_gpu_on_another(tmp_path: Path) -> None:
+    with boards(tmp_path, "cameras-elsewhere", "hub", "gate") as running:
         for name in ("left", "right"):
             running.start(name, "camera", name, on="gate")
         seen = subscribe(running, 20, PUBLISHED, on="gate")
@@ -63,8 +56,8 @@ def test_cameras_on_one_board_and_a_gpu_on_another(tmp_path: Path, cache: Path) 
         assert all(each["clock_error"] > 0 for each in seen)
 
 
-def test_two_workers_with_failover(tmp_path: Path, cache: Path) -> None:
-    with boards(tmp_path, cache, "failover", "hub", "big") as running:
+def test_two_workers_with_failover(tmp_path: Path) -> None:
+    with boards(tmp_path, "failover", "hub", "big") as running:
         running.start("big", "worker", "--host", "big")
         eventually(lambda: workers(running) == {"big-0"}, START_S)
         with running.hosts["big"].cut_off():
@@ -74,8 +67,8 @@ def test_two_workers_with_failover(tmp_path: Path, cache: Path) -> None:
         assert 'edged_switches_total{worker="big-0"}' in running.metrics()
 
 
-def test_a_split_network(tmp_path: Path, cache: Path) -> None:
-    with boards(tmp_path, cache, "split", "hub", "big") as running:
+def test_a_split_network(tmp_path: Path) -> None:
+    with boards(tmp_path, "split", "hub", "big") as running:
         running.start("big", "worker", "--host", "big")
         eventually(lambda: workers(running) == BOTH, START_S)
         running.kill("big")

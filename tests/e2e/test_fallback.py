@@ -75,7 +75,8 @@ def test_beside_a_worker_that_is_stuck_in_the_kernel_no_second_daemon_uses_the_d
 def test_a_full_disk_under_the_caches_costs_no_more_than_a_slow_start(tmp_path: Path) -> None:
     with a_small_disk(tmp_path / "cache") as disk:
         fill(disk)
-        with run_edged(tmp_path, config=config_in(tmp_path, workers=[{"device": "cpu"}])) as daemon:
+        config = config_in(tmp_path, workers=[{"device": "cpu"}])
+        with run_edged(tmp_path, config=config, programs=disk) as daemon:
             assert device(daemon) != "NumPy"
             assert "No space left on device" in daemon.log()
             assert conserves(daemon.stop())

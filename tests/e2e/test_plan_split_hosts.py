@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from edged.keys import new_pair
-from tests.e2e.daemon import SYNTHETIC
+from tests.e2e.daemon import SYNTHETIC, compiled
 from tests.e2e.hosts import Host, hosts
 
 WITHIN_S = 60.0
@@ -38,7 +38,7 @@ def test_over_ten_megabits_the_cut_is_where_little_crosses(tmp_path: Path) -> No
     with hosts("hub", "big") as (hub, big), hub.slow("10mbit"), big.slow("10mbit"):
         for host in (hub, big):
             new_pair(tmp_path / "keys", host.name)
-        edged, state = (sys.executable, "-m", "edged"), {"XDG_CACHE_HOME": str(tmp_path / "cache")}
+        edged, state = (sys.executable, "-m", "edged"), {"XDG_CACHE_HOME": str(compiled())}
         worker = big.start(
             [*edged, "worker", "--host", "big", "--config", config_of(tmp_path, big, hub)],
             tmp_path / "big.log",

@@ -33,17 +33,6 @@ def config(folder: Path, model: dict[str, Any] | None = None, **sections: Any) -
     return config_in(folder, **{"cameras": {"demo": camera}, "model": model or {"name": "digits"}, **sections})
 
 
-@pytest.fixture(scope="module")
-def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("cache")
-
-
-@pytest.fixture
-def kept_programs(programs: Path, tmp_path: Path) -> None:
-    """What one test's daemon has compiled is there for the next one's."""
-    (tmp_path / "cache").symlink_to(programs)
-
-
 def answers(predictions: list[Prediction]) -> dict[int, Any]:
     return {each.frame: each.top for each in predictions}
 
@@ -62,7 +51,7 @@ def made_by(daemon: Daemon, names: str) -> bool:
     return daemon.first(1)[0].model.worker == names
 
 
-def test_a_split_network_answers_as_the_whole_does_to_the_bit(tmp_path: Path, kept_programs: None) -> None:
+def test_a_split_network_answers_as_the_whole_does_to_the_bit(tmp_path: Path) -> None:
     with run_edged(tmp_path, config=config(tmp_path, **WHOLE)) as daemon:
         whole = answers(daemon.first(40))
     with run_edged(tmp_path, config=config(tmp_path, **PARTS)) as daemon:
@@ -81,7 +70,7 @@ def test_a_split_network_answers_as_the_whole_does_to_the_bit(tmp_path: Path, ke
         assert stages.total == pytest.approx(stages.wait + known)
 
 
-def test_two_devices_work_on_different_frames_at_once(tmp_path: Path, kept_programs: None) -> None:
+def test_two_devices_work_on_different_frames_at_once(tmp_path: Path) -> None:
     model, camera = {"name": "resnet18", "size": 96}, {**SYNTHETIC, "fps": 100}
     workers = [{**worker, "device": "numpy"} for worker in (FRONT, BACK)]
     segments = [{"until": "stage2", "workers": "front"}, {"workers": "back"}]
@@ -96,9 +85,7 @@ def test_two_devices_work_on_different_frames_at_once(tmp_path: Path, kept_progr
         assert conserves(daemon.stop())
 
 
-def test_a_part_that_is_lost_is_started_again_and_its_frames_are_tried_again_or_counted(
-    tmp_path: Path, kept_programs: None
-) -> None:
+def test_a_part_that_is_lost_is_started_again_and_its_frames_are_tried_again_or_counted(tmp_path: Path) -> None:
     with run_edged(tmp_path, config=config(tmp_path, **PARTS)) as daemon:
         daemon.first(5)
         for index in (1, 0):
@@ -110,7 +97,7 @@ def test_a_part_that_is_lost_is_started_again_and_its_frames_are_tried_again_or_
 
 
 def test_where_a_part_is_given_up_the_other_ones_device_runs_the_whole_until_the_part_is_back(
-    tmp_path: Path, kept_programs: None
+    tmp_path: Path,
 ) -> None:
     workers = [{"device": "cpu", "group": "front"}, {"device": "numpy", "group": "back"}, {"device": "cpu"}]
     sections: Sections = {"workers": workers, "recovery": {"losses": 1, "retry_device_s": 8}}
@@ -124,7 +111,7 @@ def test_where_a_part_is_given_up_the_other_ones_device_runs_the_whole_until_the
         assert conserves(daemon.stop())
 
 
-def test_another_cut_takes_effect_while_the_daemon_runs(tmp_path: Path, kept_programs: None) -> None:
+def test_another_cut_takes_effect_while_the_daemon_runs(tmp_path: Path) -> None:
     with run_edged(tmp_path, config=config(tmp_path, **PARTS)) as daemon:
         before = daemon.first(1)[0]
         code, words = reload(daemon, segments=[{"until": "conv11", "workers": "front"}, {"workers": "back"}])

@@ -128,7 +128,8 @@ class Setting:
     def start(self) -> None:
         """Begin a life; the one before has ended without a Traceback in its log."""
         self._life.close()
-        self.daemon = self._life.enter_context(run_edged(self.folder, config=self.config))
+        run = run_edged(self.folder, config=self.config, programs=self.folder / "cache")
+        self.daemon = self._life.enter_context(run)
 
     def kill_hub(self) -> None:
         """It goes without a word, and its children with it."""
