@@ -6,11 +6,13 @@ import subprocess
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 
 import pytest
 
 TOOLS = ("ip", "iptables", "nsenter", "tc")
+NETWORKS = count()  # one of this process may be there while another is made
 
 
 @dataclass(frozen=True)
@@ -101,17 +103,19 @@ def hosts(*names: str) -> Iterator[list[Host]]:
     """So many hosts: 192.168.1.10, …11, as in configs. The test is skipped where there can be none."""
     if os.geteuid() or any(shutil.which(tool) is None for tool in TOOLS):
         pytest.skip(f"no network namespaces here: they take root and {', '.join(TOOLS)}")
-    bridge = f"edged-{os.getpid()}-net"
+    network = f"edged-{os.getpid()}-{next(NETWORKS)}"
+    bridge = f"{network}-net"
     with ExitStack() as stack:
         stack.enter_context(_namespace(bridge))
         needed(*inside(bridge), "ip", "link", "add", "br0", "type", "bridge")
         needed(*inside(bridge), "ip", "link", "set", "br0", "up")
-        yield [stack.enter_context(_host(name, number, bridge)) for number, name in enumerate(names, 1)]
+        yield [stack.enter_context(_host(name, number, network)) for number, name in enumerate(names, 1)]
 
 
 @contextmanager
-def _host(name: str, number: int, bridge: str) -> Iterator[Host]:
-    host = Host(name, f"edged-{os.getpid()}-{name}", f"192.168.1.{9 + number}", bridge, f"to{number}")
+def _host(name: str, number: int, network: str) -> Iterator[Host]:
+    bridge = f"{network}-net"
+    host = Host(name, f"{network}-{name}", f"192.168.1.{9 + number}", bridge, f"to{number}")
     with _namespace(host.namespace):
         here = (*inside(host.namespace), "ip")
         needed(*here, "link", "add", "eth0", "type", "veth", "peer", "name", host.port, "netns", bridge)

@@ -7,11 +7,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.e2e.camera_witness import FALL_S, Witness, fps
 from tests.e2e.daemon import START_S, SYNTHETIC, Daemon, config_in, conserves, run_edged
 from tests.eventually import eventually
 
 MAX_AGE_S = 0.5  # the default of freshness.max_age_s
+RECONNECTS = "edged_camera_reconnects_total"
 CALM_FPS = 10
 CALM = {"source": "synthetic:digits", "size": [160, 120], "fps": CALM_FPS}
 
@@ -28,44 +31,51 @@ def watched(folder: Path, **cameras: dict[str, Any]) -> Iterator[tuple[Daemon, W
         assert conserves(daemon.stop())
 
 
-def test_a_camera_that_was_killed_starts_again_and_the_other_one_goes_on(tmp_path: Path) -> None:
-    with watched(tmp_path, gate=SYNTHETIC) as (daemon, witness):
+@pytest.fixture(scope="module")
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Daemon, Witness]]:
+    """One daemon for one fault of its camera `gate` after another."""
+    with watched(tmp_path_factory.mktemp("faults"), gate=SYNTHETIC) as (daemon, witness):
         eventually(lambda: witness.of("gate"), START_S)
-        daemon.child("gate").kill()
-        assert witness.seconds_until("edged_camera_up", "gate", 0) < FALL_S
-        assert witness.seconds_until_next("gate") < FALL_S
-        assert witness.hears("camera_lost", "gate")
-        assert witness.metric("edged_camera_reconnects_total", "gate") == 1
-
-
-def test_a_camera_process_that_is_stopped_is_down_then_killed_and_another_takes_its_place(tmp_path: Path) -> None:
-    with watched(tmp_path, gate=SYNTHETIC) as (daemon, witness):
-        eventually(lambda: witness.of("gate"), START_S)
-        daemon.child("gate").suspend()
-        stopped_at = time.time()
-        assert witness.seconds_until("edged_camera_up", "gate", 0) < FALL_S
-        down = witness.hears("camera_down", "gate", stopped_at)
-        assert down.message.startswith("camera gate is down: its process has said nothing for 2.5 s")
-        lost = witness.hears("camera_lost", "gate", stopped_at)
-        assert lost.message == "camera process gate hung and was killed; it starts again at once"
-        first = eventually(lambda: witness.of("gate", since=lost.at), START_S)[0]
-        assert first.published_at - lost.at < FALL_S
-        assert witness.metric("edged_camera_reconnects_total", "gate") == 1
+        yield daemon, witness
         assert witness.oldest_s("gate") < MAX_AGE_S
 
 
-def test_a_camera_process_that_is_stopped_for_a_moment_goes_on(tmp_path: Path) -> None:
-    with watched(tmp_path, gate=SYNTHETIC) as (daemon, witness):
-        eventually(lambda: witness.of("gate"), START_S)
-        stopped = daemon.child("gate")
-        stopped.suspend()
-        time.sleep(1)  # the fault
-        resumed_at = time.time()
-        stopped.resume()
-        eventually(lambda: witness.of("gate", since=resumed_at), START_S)
-        assert not witness.told("camera_down", "gate")
-        assert daemon.child("gate") == stopped
-        assert witness.oldest_s("gate") < MAX_AGE_S
+def test_a_camera_that_was_killed_starts_again_and_the_other_one_goes_on(running: tuple[Daemon, Witness]) -> None:
+    daemon, witness = running
+    before, killed_at = witness.metric(RECONNECTS, "gate"), time.time()
+    daemon.child("gate").kill()
+    assert witness.seconds_until("edged_camera_up", "gate", 0) < FALL_S
+    assert witness.seconds_until_next("gate") < FALL_S
+    assert witness.hears("camera_lost", "gate", killed_at)
+    assert witness.metric(RECONNECTS, "gate") == before + 1
+
+
+def test_a_camera_process_that_is_stopped_is_down_then_killed_and_another_takes_its_place(
+    running: tuple[Daemon, Witness],
+) -> None:
+    daemon, witness = running
+    before, stopped_at = witness.metric(RECONNECTS, "gate"), time.time()
+    daemon.child("gate").suspend()
+    assert witness.seconds_until("edged_camera_up", "gate", 0) < FALL_S
+    down = witness.hears("camera_down", "gate", stopped_at)
+    assert down.message.startswith("camera gate is down: its process has said nothing for 2.5 s")
+    lost = witness.hears("camera_lost", "gate", stopped_at)
+    assert lost.message.startswith("camera process gate hung and was killed; it starts again ")
+    first = eventually(lambda: witness.of("gate", since=lost.at), START_S)[0]
+    assert first.published_at - lost.at < FALL_S
+    assert witness.metric(RECONNECTS, "gate") == before + 1
+
+
+def test_a_camera_process_that_is_stopped_for_a_moment_goes_on(running: tuple[Daemon, Witness]) -> None:
+    daemon, witness = running
+    stopped, stopped_at = daemon.child("gate"), time.time()
+    stopped.suspend()
+    time.sleep(1)  # the fault
+    resumed_at = time.time()
+    stopped.resume()
+    eventually(lambda: witness.of("gate", since=resumed_at), START_S)
+    assert not witness.told("camera_down", "gate", stopped_at)
+    assert daemon.child("gate") == stopped
 
 
 def test_a_camera_that_is_not_there_is_told(tmp_path: Path) -> None:

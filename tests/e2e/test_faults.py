@@ -9,32 +9,6 @@ from tests.e2e.daemon import config_in, conserves, run_edged
 from tests.eventually import eventually
 
 
-def test_predictions_go_on_after_a_worker_was_killed(tmp_path: Path) -> None:
-    with run_edged(tmp_path) as daemon:
-        daemon.first(1)
-        killed = daemon.child("worker")
-        killed.kill()
-        eventually(lambda: killed not in daemon.children())
-        last = daemon.first(1)[0]
-        assert daemon.first(3)[0].seq > last.seq
-        assert 'edged_worker_restarts_total{reason="signal",worker="local-0"} 1.0' in daemon.metrics()
-        assert "local-0 was killed by SIGKILL; it starts again at once" in daemon.log()
-        assert conserves(daemon.stop())
-
-
-def test_a_worker_that_hangs_is_killed_at_its_deadline_and_its_frames_are_counted(tmp_path: Path) -> None:
-    config = config_in(tmp_path, freshness={"deadline_s": 0.5})
-    with run_edged(tmp_path, config=config) as daemon:
-        daemon.first(1)
-        hung = daemon.child("worker")
-        hung.suspend()
-        eventually(lambda: not hung.is_running())
-        assert daemon.first(1)
-        summary = daemon.stop()
-    assert summary["dropped"]["deadline"] >= 1
-    assert conserves(summary)
-
-
 def test_a_worker_that_is_lost_again_and_again_is_given_up_for_the_next(tmp_path: Path) -> None:
     config = config_in(tmp_path, workers=[{"device": "numpy"}, {"device": "numpy"}])
     with run_edged(tmp_path, config=config) as daemon:

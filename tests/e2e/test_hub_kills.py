@@ -14,7 +14,7 @@ from tests.e2e.daemon import START_S, Daemon, config_in, run_edged
 from tests.e2e.witness import Client, RawSubscriber, journal_of, processes_of
 from tests.eventually import eventually
 
-LIVES = int(os.environ.get("EDGED_HUB_KILLS", "16"))
+LIVES = int(os.environ.get("EDGED_HUB_KILLS", "8"))
 SEED = 4
 FAST = {"source": "synthetic:digits", "size": [64, 64], "fps": 200}
 KEPT = 1000  # the fewest that a journal may keep: it is trimmed in most of these lives

@@ -17,6 +17,14 @@ ASKED = os.environ.get("EDGED_PARTITIONS", "").split()  # "2 15 60": seconds, of
 PARTITIONS = [(each, float(long)) for long in ASKED for each in THREE] or [("gate", 2), ("big", 2), ("hub", 4)]
 
 
+@pytest.fixture(scope="module")
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pipeline]:
+    """The same three hosts for one fault after another."""
+    with three_hosts(tmp_path_factory.mktemp("links")) as running:
+        yield running
+        assert running.is_whole()
+
+
 def rate(running: Pipeline, fault: AbstractContextManager[None]) -> float:
     """Predictions a second while there is this fault."""
     with fault:
@@ -32,12 +40,10 @@ def goes_on_within(running: Pipeline, seconds: float) -> bool:
 
 
 @pytest.mark.parametrize(("host", "seconds"), PARTITIONS)
-def test_a_partition_ends_and_predictions_go_on(tmp_path: Path, host: str, seconds: float) -> None:
-    with three_hosts(tmp_path) as running:
-        with running.hosts[host].cut_off():
-            time.sleep(seconds)
-        assert goes_on_within(running, BACK_S)
-        assert running.is_whole()
+def test_a_partition_ends_and_predictions_go_on(running: Pipeline, host: str, seconds: float) -> None:
+    with running.hosts[host].cut_off():
+        time.sleep(seconds)
+    assert goes_on_within(running, BACK_S)
 
 
 @contextmanager
@@ -50,14 +56,12 @@ def everywhere(running: Pipeline, share: float) -> Iterator[None]:
 
 
 @pytest.mark.parametrize("share", [0.05, 0.2])
-def test_lost_packets_cost_frames_and_nothing_else(tmp_path: Path, share: float) -> None:
-    with three_hosts(tmp_path) as running:
-        with everywhere(running, share):
-            running.goes_on()
-        seen = rate(running, everywhere(running, share))
-        print(f"{seen:.1f} predictions a second with {share:.0%} of the packets lost")
-        assert goes_on_within(running, BACK_S)
-        assert running.is_whole()
+def test_lost_packets_cost_frames_and_nothing_else(running: Pipeline, share: float) -> None:
+    with everywhere(running, share):
+        running.goes_on()
+    seen = rate(running, everywhere(running, share))
+    print(f"{seen:.1f} predictions a second with {share:.0%} of the packets lost")
+    assert goes_on_within(running, BACK_S)
 
 
 def test_a_link_of_ten_megabits_carries_what_it_can_and_the_newest(tmp_path: Path) -> None:
@@ -71,8 +75,6 @@ def test_a_link_of_ten_megabits_carries_what_it_can_and_the_newest(tmp_path: Pat
         assert running.summary["dropped"]["link_full"] > 0
 
 
-def test_a_link_that_takes_a_tenth_of_a_second_is_no_fault(tmp_path: Path) -> None:
-    with three_hosts(tmp_path) as running:
-        assert rate(running, running.hosts["gate"].far("100ms")) > 0
-        assert goes_on_within(running, BACK_S)
-        assert running.is_whole()
+def test_a_link_that_takes_a_tenth_of_a_second_is_no_fault(running: Pipeline) -> None:
+    assert rate(running, running.hosts["gate"].far("100ms")) > 0
+    assert goes_on_within(running, BACK_S)

@@ -2,15 +2,15 @@
 
 import time
 from collections.abc import Callable, Iterator
-from pathlib import Path
+from dataclasses import dataclass
 
 import pytest
 
 from tests.camera.proxy import Proxy
 from tests.camera.rtsp import RtspServer, skip_without_gstreamer
-from tests.e2e.camera_witness import FALL_S
-from tests.e2e.daemon import START_S
-from tests.e2e.test_camera_faults import MAX_AGE_S, watched
+from tests.e2e.camera_witness import FALL_S, Witness
+from tests.e2e.daemon import START_S, Daemon
+from tests.e2e.test_camera_faults import MAX_AGE_S, RECONNECTS, watched
 from tests.eventually import eventually
 
 SPOILT = 300  # one bit in so many bytes: hardly a packet is left whole
@@ -25,53 +25,59 @@ FAULTS: dict[str, tuple[Act, Act]] = {
 }
 
 
-@pytest.fixture
-def server() -> Iterator[RtspServer]:
-    """Running; a key frame a second."""
+@dataclass(frozen=True)
+class Running:
+    """A daemon whose camera `gate` is an RTSP server behind a proxy."""
+
+    server: RtspServer
+    proxy: Proxy
+    daemon: Daemon
+    witness: Witness
+
+
+@pytest.fixture(scope="module")
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    """The same one for one fault after another; a key frame a second."""
     skip_without_gstreamer()
     server = RtspServer(key_every=25)
     server.start()
-    yield server
-    server.kill()
+    try:
+        with Proxy(server.port) as proxy:
+            gate = {"source": f"rtsp://127.0.0.1:{proxy.port}/live"}
+            with watched(tmp_path_factory.mktemp("network"), gate=gate) as (daemon, witness):
+                eventually(lambda: witness.of("gate"), START_S)
+                yield Running(server, proxy, daemon, witness)
+                assert witness.oldest_s("gate") < MAX_AGE_S + PASS_S
+    finally:
+        server.kill()
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_it_is_down_within_3_s_and_back_within_3_s_of_its_return(
-    server: RtspServer, tmp_path: Path, fault: str
-) -> None:
-    happens, passes = FAULTS[fault]
-    with Proxy(server.port) as proxy:
-        gate = {"source": f"rtsp://127.0.0.1:{proxy.port}/live"}
-        with watched(tmp_path, gate=gate) as (_, witness):
-            eventually(lambda: witness.of("gate"), START_S)
-            happened_at = time.time()
-            happens(server, proxy)
-            assert witness.seconds_until("edged_camera_up", "gate", 0) < FALL_S
-            assert f":{proxy.port}/live" in witness.hears("camera_down", "gate", happened_at).message
+def test_it_is_down_within_3_s_and_back_within_3_s_of_its_return(running: Running, fault: str) -> None:
+    (happens, passes), witness = FAULTS[fault], running.witness
+    before, happened_at = witness.metric(RECONNECTS, "gate"), time.time()
+    happens(running.server, running.proxy)
+    assert witness.seconds_until("edged_camera_up", "gate", 0) < FALL_S
+    assert f":{running.proxy.port}/live" in witness.hears("camera_down", "gate", happened_at).message
 
-            passed_at = time.time()
-            passes(server, proxy)
-            first = eventually(lambda: witness.of("gate", since=passed_at), within_s=20)[0]
-            assert first.published_at - passed_at < FALL_S
-            assert witness.hears("camera_up", "gate", passed_at)
-            assert witness.metric("edged_camera_reconnects_total", "gate") == 1
-            assert witness.oldest_s("gate") < MAX_AGE_S + PASS_S
+    passed_at = time.time()
+    passes(running.server, running.proxy)
+    first = eventually(lambda: witness.of("gate", since=passed_at), within_s=20)[0]
+    assert first.published_at - passed_at < FALL_S
+    assert witness.hears("camera_up", "gate", passed_at)
+    assert witness.metric(RECONNECTS, "gate") == before + 1
 
 
-def test_a_damaged_stream_is_told_joined_again_and_stops_no_process(server: RtspServer, tmp_path: Path) -> None:
-    with Proxy(server.port) as proxy:
-        gate = {"source": f"rtsp://127.0.0.1:{proxy.port}/live"}
-        with watched(tmp_path, gate=gate) as (daemon, witness):
-            eventually(lambda: witness.of("gate"), START_S)
-            process = daemon.child("gate")
-            damaged_at = time.time()
-            proxy.spoil_every = SPOILT
-            down = eventually(lambda: witness.told("camera_down", "gate", damaged_at), START_S)[0]
-            proxy.spoil_every = 0
-            whole_at = time.time()
-            assert any(words in down.message for words in DAMAGE), down.message
-            first = eventually(lambda: witness.of("gate", since=whole_at), within_s=20)[0]
-            assert first.published_at - whole_at < FALL_S
-            assert daemon.child("gate") == process
-            assert not witness.told("camera_lost", "gate")
-            assert witness.oldest_s("gate") < MAX_AGE_S + PASS_S
+def test_a_damaged_stream_is_told_joined_again_and_stops_no_process(running: Running) -> None:
+    daemon, witness, proxy = running.daemon, running.witness, running.proxy
+    process = daemon.child("gate")
+    damaged_at = time.time()
+    proxy.spoil_every = SPOILT
+    down = eventually(lambda: witness.told("camera_down", "gate", damaged_at), START_S)[0]
+    proxy.spoil_every = 0
+    whole_at = time.time()
+    assert any(words in down.message for words in DAMAGE), down.message
+    first = eventually(lambda: witness.of("gate", since=whole_at), within_s=20)[0]
+    assert first.published_at - whole_at < FALL_S
+    assert daemon.child("gate") == process
+    assert not witness.told("camera_lost", "gate")

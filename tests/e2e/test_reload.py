@@ -15,11 +15,22 @@ from tests.e2e.daemon import SYNTHETIC, Daemon, config_in, conserves, run_edged
 from tests.eventually import eventually
 
 
-@pytest.fixture
-def daemon(tmp_path: Path) -> Iterator[Daemon]:
-    with run_edged(tmp_path) as daemon:
+@pytest.fixture(scope="module")
+def one_daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Daemon]:
+    """For one config after another."""
+    with run_edged(tmp_path_factory.mktemp("reload")) as daemon:
         daemon.first(1)
         yield daemon
+        assert conserves(daemon.stop())
+
+
+@pytest.fixture
+def daemon(one_daemon: Daemon) -> Iterator[Daemon]:
+    """With the config that it was started with, and again at the end."""
+    yield one_daemon
+    assert reload(one_daemon)[0] == 0
+    one_daemon.first(1, camera="demo")
+    eventually(lambda: two_children(one_daemon))
 
 
 def reload(daemon: Daemon, **sections: Any) -> tuple[int, str]:
@@ -38,7 +49,6 @@ def test_a_camera_more_and_a_camera_less(daemon: Daemon) -> None:
     commands = [" ".join(child.cmdline()) for child in eventually(lambda: two_children(daemon))]
     assert not any(" demo " in command for command in commands)
     assert 'edged_camera_up{camera="demo"}' not in daemon.metrics()
-    assert conserves(daemon.stop())
 
 
 def two_children(daemon: Daemon) -> list[psutil.Process]:
@@ -122,7 +132,6 @@ def test_a_worker_with_other_settings_is_started_again_by_them(
     assert daemon.first(1)
     assert "worker local-0 has ended, and starts again with other settings" in daemon.log()
     assert len(eventually(lambda: two_children(daemon))) == 2
-    assert conserves(daemon.stop())
 
 
 def test_the_device_that_serves_is_taken_out_of_the_list(tmp_path: Path) -> None:

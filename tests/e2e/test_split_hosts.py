@@ -2,8 +2,8 @@
 
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
-from pathlib import Path
+
+import pytest
 
 from tests.e2e.daemon import SYNTHETIC
 from tests.e2e.pipeline import START_S, Pipeline, config_in, pipeline
@@ -13,9 +13,10 @@ FAULT_S = 2.0
 BACK_S = 2.0  # from the end of a fault to the next prediction
 
 
-@contextmanager
-def split(folder: Path) -> Iterator[Pipeline]:
+@pytest.fixture(scope="module")
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pipeline]:
     """The first part beside the hub, the second on the host big; predictions come."""
+    folder = tmp_path_factory.mktemp("split")
     config = config_in(folder, cameras={"yard": SYNTHETIC})
     config["workers"] = [
         {"device": "numpy", "group": "front"},
@@ -28,31 +29,26 @@ def split(folder: Path) -> Iterator[Pipeline]:
         running.start("big", "worker", "1")
         running.goes_on()
         yield running
-
-
-def test_a_partition_between_the_parts_ends_and_predictions_go_on(tmp_path: Path) -> None:
-    with split(tmp_path) as running:
-        with running.hosts["big"].cut_off():
-            time.sleep(FAULT_S)
-        took_s = running.goes_on()
-        print(f"{took_s:.2f} s after a partition of {FAULT_S:g} s")
-        assert took_s < BACK_S
         assert running.is_whole()
 
 
-def test_lost_packets_between_the_parts_cost_frames_and_nothing_else(tmp_path: Path) -> None:
-    with split(tmp_path) as running:
-        with running.hosts["hub"].losing(0.05):
-            time.sleep(FAULT_S)
-        assert running.goes_on() < BACK_S
-        assert running.is_whole()
+def test_a_hub_that_is_killed_between_the_parts_finds_both_again(running: Pipeline) -> None:
+    running.kill("hub")
+    running.start("hub", "run", "--json")
+    eventually(lambda: len({seen.boot for seen in running.seen.seen}) == 2, START_S)
+    running.goes_on()
+    assert {each["model"]["worker"] for each in running.predictions()} == {"local-0+big-1"}
 
 
-def test_a_hub_that_is_killed_between_the_parts_finds_both_again(tmp_path: Path) -> None:
-    with split(tmp_path) as running:
-        running.kill("hub")
-        running.start("hub", "run", "--json")
-        eventually(lambda: len({seen.boot for seen in running.seen.seen}) == 2, START_S)
-        running.goes_on()
-        assert {each["model"]["worker"] for each in running.predictions()} == {"local-0+big-1"}
-        assert running.is_whole()
+def test_a_partition_between_the_parts_ends_and_predictions_go_on(running: Pipeline) -> None:
+    with running.hosts["big"].cut_off():
+        time.sleep(FAULT_S)
+    took_s = running.goes_on()
+    print(f"{took_s:.2f} s after a partition of {FAULT_S:g} s")
+    assert took_s < BACK_S
+
+
+def test_lost_packets_between_the_parts_cost_frames_and_nothing_else(running: Pipeline) -> None:
+    with running.hosts["hub"].losing(0.05):
+        time.sleep(FAULT_S)
+    assert running.goes_on() < BACK_S

@@ -38,7 +38,10 @@ def test_predictions_go_on_after_the_worker_is(
         worker = daemon.child("worker")
         assert seconds_to_recover(daemon, worker, lambda: fault(worker)) < WITHIN_S
         assert restarts(daemon, reason) == 1
-        assert conserves(daemon.stop())
+        assert "it starts again at once" in daemon.log()
+        summary = daemon.stop()
+    assert conserves(summary)
+    assert reason == "signal" or summary["dropped"][reason] >= 1
 
 
 @pytest.mark.parametrize(("fault", "reason"), [("endless", "deadline"), ("not a number", "device_error")])
