@@ -14,6 +14,7 @@ from edged.config import Journal as Settings
 from edged.hub.journal import Journal
 from edged.hub.journal_layout import Row
 from edged.hub.journal_reader import JournalReader
+from edged.hub.outlet import COMMIT
 from edged.hub.publisher import Publisher
 from edged.hub.replay import Replay
 from edged.hub.standing import Standing
@@ -41,14 +42,15 @@ class HubEnd:
         self, count: int = 1, *, camera: str = "door", sent: bool = True, kept: bool = True, ago_s: float = 0.0
     ) -> None:
         """Predictions that are on the wire or not, in the journal or not, published so long ago."""
-        for _ in range(count):
-            prediction = self._prediction(self.next_seq, camera, wall_s() - ago_s)
-            self.next_seq += 1
-            json = to_json(prediction)
+        for begin in range(0, count, COMMIT):
+            first = self.next_seq
+            self.next_seq += min(COMMIT, count - begin)
+            made = [self._prediction(seq, camera, wall_s() - ago_s) for seq in range(first, self.next_seq)]
+            rows = [Row(each.seq, each.published_at, to_json(each)) for each in made]
             if kept:
-                assert self._journal.append([Row(prediction.seq, prediction.published_at, json)]) is None
-            if sent:
-                self._publisher.prediction(camera, json)
+                assert self._journal.append(rows) is None
+            for row in rows if sent else ():
+                self._publisher.prediction(camera, row.json)
 
     def garble(self, *parts: bytes) -> None:
         """What no hub sends."""

@@ -7,7 +7,7 @@ import pytest
 
 from tests.systemd.machine import run_checks, why_not
 
-KILLS = int(os.environ.get("EDGED_KILLS", "25"))
+KILLS = int(os.environ.get("EDGED_KILLS", "10"))
 
 
 def test_everything_that_must_hold_on_a_machine_does(tmp_path: Path) -> None:
