@@ -81,8 +81,8 @@ def _to_workers(metrics: Metrics) -> None:
         for reason in LOST:
             metrics.worker_restarts.labels(worker, reason)
         for place in map(str, range(MOST)):
-            for gauge in (metrics.temperature, metrics.frequency, metrics.frequency_limit, metrics.frequency_max):
-                gauge.labels(worker, place)
+            for family in (metrics.temperature, metrics.frequency, metrics.frequency_limit, metrics.frequency_max):
+                family.labels(worker, place)
         for rail in ("SYS", "BIG", "LITTLE", "GPU"):
             metrics.energy.labels(worker, rail, "measured")
 

@@ -2,12 +2,11 @@
 
 from dataclasses import dataclass
 
-from prometheus_client import Gauge
-
 from edged.clock import nanoseconds
 from edged.host.watch import READ_S, HostWatch
 from edged.messages import HostState
 from edged.metrics import Metrics
+from edged.metrics.quick import Family, Value
 
 SILENT_NS = nanoseconds(4 * READ_S)  # then nobody knows how hot it is now
 
@@ -28,7 +27,7 @@ class HostStates:
 
     def __init__(self, metrics: Metrics, node: str, own: HostWatch) -> None:
         """`node`: what the hub's own host is called."""
-        self._gauges: dict[str, Gauge] = {
+        self._gauges: dict[str, Family[Value]] = {
             "celsius": metrics.temperature,
             "now": metrics.frequency,
             "limit": metrics.frequency_limit,

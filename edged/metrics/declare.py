@@ -44,7 +44,7 @@ class Declare:
         return self._add(Family("histogram", name, documentation, labels, new))
 
     def text(self) -> Iterator[str]:
-        """All metrics in Prometheus' text format, in pieces that take about a millisecond each. For any thread."""
+        """All metrics in Prometheus' text format, in pieces; the last takes longest. For any thread."""
         for family in self._quick:
             yield from family.text()
         yield generate_latest(self.library).decode()
