@@ -1,0 +1,71 @@
+"""deploy/compose.yaml: what can be said of it where there is no Docker."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from edged.config_file import load_config
+from tests.conftest import ROOT
+
+FOLDER = ROOT / "deploy"
+COMPOSE: dict[str, Any] = yaml.safe_load((FOLDER / "compose.yaml").read_text())
+SERVICES: dict[str, dict[str, Any]] = COMPOSE["services"]
+MOUNTS = [mount.split(":") for service in SERVICES.values() for mount in service["volumes"]]
+
+
+@pytest.mark.parametrize("mount", MOUNTS, ids=lambda mount: str(mount[1]))
+def test_what_is_mounted_is_there(mount: list[str]) -> None:
+    source = mount[0]
+    if source.startswith("."):
+        assert (FOLDER / source).exists()
+        assert mount[2:] == ["ro"]
+    else:
+        assert source in COMPOSE["volumes"]
+
+
+@pytest.mark.parametrize("name", SERVICES)
+def test_a_service_is_of_a_release_or_of_this_checkout(name: str) -> None:
+    service = SERVICES[name]
+    assert "build" in service or re.fullmatch(r"[\w/-]+:v?\d+\.\d+\.\d+", service["image"])
+
+
+def test_edged_is_built_from_the_file_that_is_there() -> None:
+    build = SERVICES["edged"]["build"]
+    context = (FOLDER / build["context"]).resolve()
+    assert context == ROOT
+    assert (context / build["dockerfile"]).is_file()
+
+
+def test_nothing_listens_beyond_this_host() -> None:
+    assert all(service["network_mode"] == "host" for service in SERVICES.values())
+    assert "--web.listen-address=127.0.0.1:9090" in SERVICES["prometheus"]["command"]
+    assert SERVICES["grafana"]["environment"]["GF_SERVER_HTTP_ADDR"] == "127.0.0.1"
+    config = load_config(ROOT / "configs/demo.yaml")
+    assert config.metrics.address == "127.0.0.1:9464"
+
+
+def test_prometheus_finds_edged_and_grafana_finds_prometheus() -> None:
+    prometheus = yaml.safe_load((FOLDER / "prometheus/prometheus.yml").read_text())
+    [job] = prometheus["scrape_configs"]
+    assert job["static_configs"][0]["targets"] == ["127.0.0.1:9464"]
+    [source] = _provisioned("datasources")["datasources"]
+    assert source["url"] == "http://localhost:9090"
+    [provider] = _provisioned("dashboards")["providers"]
+    places = {mount[1] for mount in MOUNTS}
+    assert provider["options"]["path"] in places
+
+
+def test_the_image_holds_what_the_package_is_built_from() -> None:
+    ignored = (FOLDER / "docker/Dockerfile.dockerignore").read_text().split()
+    let_in = {line.removeprefix("!") for line in ignored if line.startswith("!")}
+    assert {"edged", "README.md", "LICENSE", "pyproject.toml"} <= let_in
+    assert all((ROOT / name).exists() for name in let_in)
+
+
+def _provisioned(what: str) -> dict[str, Any]:
+    [path] = (FOLDER / "grafana/provisioning" / what).iterdir()
+    found: dict[str, Any] = yaml.safe_load(Path(path).read_text())
+    return found
