@@ -1,5 +1,6 @@
 """Reads rails in a thread of its own, so that a file that blocks holds up nobody for long, and once."""
 
+import logging
 import threading
 import time
 from collections.abc import Sequence
@@ -10,12 +11,16 @@ from edged.energy.rails import Rail
 
 PAUSE_S = 10.0  # until one that has blocked is asked again
 
+log = logging.getLogger("edged.energy")
+
 
 class Reader:
     """One that takes longer than the bound is set aside, and comes back once it answers at once again."""
 
     def __init__(self, rails: Sequence[Rail]) -> None:
         self._rails = list(rails)
+        self._names = {rail.name for rail in rails}
+        self._missing: set[str] = set()
         self._thread: _Thread | None = None
         self._back: SimpleQueue[Rail] = SimpleQueue()
 
@@ -23,6 +28,18 @@ class Reader:
         """Joules or watts by name, but of rails that give none now. At most the bound for each that blocks."""
         while not self._back.empty():
             self._rails.append(self._back.get())
+        readings = self._readings()
+        if readings.keys() ^ self._missing != self._names:
+            self._tell(self._names - readings.keys())
+        return readings
+
+    def close(self) -> None:
+        """End the thread."""
+        if self._thread:
+            self._thread.end()
+            self._thread = None
+
+    def _readings(self) -> dict[str, float]:
         while self._rails:
             self._thread = self._thread or _Thread(self._back)
             answer = self._thread.readings_of(tuple(self._rails))
@@ -32,11 +49,12 @@ class Reader:
             self._thread = None
         return {}
 
-    def close(self) -> None:
-        """End the thread."""
-        if self._thread:
-            self._thread.end()
-            self._thread = None
+    def _tell(self, missing: set[str]) -> None:
+        for name in sorted(missing - self._missing):
+            log.warning("rail %s cannot be read now: what bears it has no joules until it can", name)
+        for name in sorted(self._missing - missing):
+            log.info("rail %s is read again", name)
+        self._missing = missing
 
 
 class _Thread:

@@ -1,5 +1,6 @@
 """A file that blocks holds up its reader once, for the bound, and nobody else's reading is lost."""
 
+import logging
 import os
 import threading
 import time
@@ -29,7 +30,10 @@ def block(path: Path) -> None:
     os.mkfifo(path)
 
 
-def test_rails_that_block_are_set_aside_and_come_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rails_that_block_are_set_aside_and_come_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO)
     monkeypatch.setattr(reader, "PAUSE_S", 0.01)
     monkeypatch.setattr(bounded, "BOUND_S", 0.2)
     before = threads()
@@ -58,6 +62,12 @@ def test_rails_that_block_are_set_aside_and_come_back(tmp_path: Path, monkeypatc
         "SYS": 3.0,
     }
     reads.close()
+    assert [record.message[:20] for record in caplog.records] == [
+        "rail GPU cannot be r",
+        "rail SYS cannot be r",
+        "rail GPU is read aga",
+        "rail SYS is read aga",
+    ]
 
 
 def test_a_rail_of_power_that_blocks_leaves_the_sampling_of_the_others_alone(tmp_path: Path) -> None:

@@ -93,6 +93,26 @@ def test_once_all_have_spoken_none_is_missed(told: Told) -> None:
     assert host.counted == pytest.approx(host.spent)
 
 
+@given(st.lists(st.tuples(st.sampled_from(["big-0", "big-1"]), st.integers(0, 9)), max_size=40))
+def test_the_joules_of_all_jobs_of_workers_that_are_always_busy_are_the_hosts(jobs: Told) -> None:
+    host = Host()
+    host.begin("big-0", "big-1")
+    host.tell("big-0")
+    host.tell("big-1")
+    begun_at = dict.fromkeys(["big-0", "big-1"], 0.0)
+    borne = 0.0
+    for worker, joules in [*jobs, ("big-0", 0), ("big-1", 0)]:
+        host.spent += joules
+        since, begun_at[worker] = host.spent - begun_at[worker], host.spent
+        own = host.energy.answered(
+            HELLO.model_copy(update={"worker": worker}),
+            SCORES.model_copy(update={"joules": since, "rails": {"GPU": since}}),
+        )
+        borne += own.joules or 0
+    assert borne == pytest.approx(host.spent)
+
+
+SCORES = Scores(job=1, frames=(), upload_s=0, forward_s=0, download_s=0)
 SPENT = MappingProxyType({"GPU": 4.0, "BIG": 9.0})
 
 
@@ -120,7 +140,7 @@ def test_what_another_worker_has_told_of_is_taken_off_a_job_with_its_share_of_th
     host.energy.told("big-0", {"GPU": 0.0}, "measured")
     host.energy.told("big-1", {"GPU": 0.0}, "measured")
     host.energy.told("big-1", {"GPU": 3.0}, "measured")
-    scores = Scores(job=1, frames=(), upload_s=0, forward_s=0, download_s=0, joules=3, idle=1, rails={"GPU": 4.0})
+    scores = SCORES.model_copy(update={"joules": 3, "idle": 1, "rails": {"GPU": 4.0}})
 
     own = host.energy.answered(HELLO.model_copy(update={"worker": "big-0"}), scores)
 
