@@ -61,7 +61,7 @@ def _rails() -> list[Panel]:
         lines(
             "How many of them are the idle board's?",
             units.Watt,
-            "What was measured at the start, before any frame (energy.baseline_s).",
+            "What was measured at the start, before any frame (energy.idle_s).",
             Series(of_node("edged_idle_watts", 'rail=~"$rail"'), "{{host}} {{rail}} idle"),
             Series(rate(RAILS, "host", "rail"), "{{host}} {{rail}}"),
         ),
