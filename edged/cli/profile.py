@@ -69,20 +69,15 @@ def _check(arguments: argparse.Namespace) -> None:
 
 
 def _profile(model: Model, device: "Device", variant: str, arguments: argparse.Namespace) -> "Profile":
-    from edged.engine.launch_cost import launch_costs
-    from edged.engine.planner import make_plan
     from edged.engine.profile import profile
     from edged.engine.records import chooser_named
     from edged.engine.runtime import Runtime
 
     chooser = chooser_named(variant, device)
     batch, precision = arguments.batch, arguments.precision
-    costs = launch_costs(model.graph, make_plan(model.graph, model.input, device, batch, precision, chooser))
-    runtime = Runtime(
-        model.graph, model.input, device, batch=batch, precision=precision, chooser=chooser, profile=True
-    )
+    runtime = Runtime(model.graph, model.input, device, batch=batch, precision=precision, chooser=chooser)
     try:
-        return profile(runtime, costs, random_images(model.input, batch), arguments.runs)
+        return profile(runtime, runtime.costs, random_images(model.input, batch), arguments.runs)
     finally:
         runtime.close()
 

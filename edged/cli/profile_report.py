@@ -66,7 +66,7 @@ class Report:
         return [
             f"{count} kernels: {profile.kernels_s * MS:.3f} ms (the roofline's bound: {least_s * MS:.3f} ms)",
             f"gaps between them: {profile.gaps_s * MS:.3f} ms, {gap_us:.1f} µs each",
-            f"before and after: {rest_s * MS:.3f} ms (upload, download, waking up, reading each kernel's clock)",
+            f"before and after: {rest_s * MS:.3f} ms (upload, download, waking up)",
             f"wall time of a job: {profile.wall_s * MS:.3f} ms, median of {len(profile.runs)}; "
             f"the host took {profile.submit_s * MS:.3f} ms of it to submit",
         ]

@@ -86,7 +86,7 @@ class Session:
 
     def _seconds_by_operator(self, chooser: Chooser) -> dict[str, float]:
         """Of a frame untuned: the median of a few runs."""
-        runtime = self._open(chooser, profile=True)
+        runtime = self._open(chooser)
         runs = [runtime.submit(self._images).wait().kernels for _ in range(PROFILED_RUNS)]
         runtime.close()
         seconds: dict[str, float] = {}
@@ -95,7 +95,7 @@ class Session:
             seconds[same[0].operator] = seconds.get(same[0].operator, 0) + median
         return seconds
 
-    def _open(self, chooser: Chooser, profile: bool = False) -> Runtime:
+    def _open(self, chooser: Chooser) -> Runtime:
         model = self._model
         return Runtime(
             model.graph,
@@ -104,5 +104,4 @@ class Session:
             batch=self._batch,
             precision=self._precision,
             chooser=chooser,
-            profile=profile,
         )

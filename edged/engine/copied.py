@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from edged.engine.opencl import cl
-from edged.engine.transfer import Bytes, duration
+from edged.engine.transfer import Bytes
 from edged.model.graph import Float32
 
 
@@ -33,23 +33,21 @@ class Copied:
 class CopyIn:
     """The copy is an event of another queue."""
 
-    def __init__(self, event: Any) -> None:
-        self._event = event
-        self.events = [event]
+    host_s = 0.0
 
-    def seconds(self) -> float:
-        return duration(self._event)
+    def __init__(self, event: Any) -> None:
+        self.command = event
+        self.events = [event]
 
 
 class CopyOut:
     """The copy writes into memory of the job's own."""
 
+    host_s = 0.0
+
     def __init__(self, values: Float32, event: Any) -> None:
-        self._values, self._event = values, event
+        self._values, self.command = values, event
 
     def take(self) -> Float32:
-        self._event.wait()
+        self.command.wait()
         return self._values
-
-    def seconds(self) -> float:
-        return duration(self._event)

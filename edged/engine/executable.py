@@ -63,6 +63,7 @@ class Executable:
         self._programs = programs
         self._packed = packed
         self._is_cpu = device.kind == "cpu"
+        self.weight_bytes: dict[Weights, int] = {}  # what each takes on the device
         with device_errors(device.name, f"reserving {plan.arena.size} bytes for tensors"):
             self._arena = self._buffer(max(1, plan.arena.size))  # a single kernel has nothing between its two ends
             self.images = tuple(self._buffer(plan.images.nbytes) for _ in range(in_flight))
@@ -102,7 +103,9 @@ class Executable:
             case Tensor():
                 return self.memory_of(argument)
             case Weights():
-                return self._weights_buffer(self._packed(argument))
+                array = self._packed(argument)
+                self.weight_bytes[argument] = array.nbytes
+                return self._weights_buffer(array)
 
     def _weights_buffer(self, array: Packed) -> Any:
         """A CPU reads weights that are mapped from a file, on pages of their own, where they are."""

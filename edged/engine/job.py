@@ -1,6 +1,8 @@
 """A job on its way through a device, and what comes back."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -10,8 +12,10 @@ from edged.engine.arrays import image_of
 from edged.engine.executable import Step
 from edged.engine.layout import Tensor
 from edged.engine.opencl import cl, device_error
-from edged.engine.transfer import Download, Upload, duration
+from edged.engine.transfer import Download, Ran, Upload, ran
 from edged.model.graph import Float32
+
+Launched = Sequence[tuple[Step, Any]]  # with the event of each
 
 
 @dataclass(frozen=True)
@@ -27,20 +31,48 @@ class KernelTime:
     seconds: float
 
 
+@dataclass(frozen=True, slots=True)
+class OnDevice:
+    """When the device was at what a job wants of it; `forward`: from the first kernel to the end of the last."""
+
+    upload: Ran
+    forward: Ran
+    download: Ran
+
+
 @dataclass(frozen=True, eq=False)
 class Result:
     """Raw outputs, float32 [frames, classes], of a part [frames, channels, height, width]; and seconds.
 
-    `upload_s` and `download_s` hold what the host itself had to copy. `forward_s`, by the device's own clock, runs
-    from the start of the first kernel to the end of the last. `kernels` is empty unless the runtime was opened
-    with `profile`.
+    `upload_s` and `download_s` hold what the host itself had to copy; `forward_s` is by the device's own clock.
+    `launched`: what ran, with its events.
     """
 
     outputs: Float32
     upload_s: float
     forward_s: float
     download_s: float
-    kernels: tuple[KernelTime, ...] = ()
+    on_device: OnDevice
+    launched: Launched
+
+    def read_clocks(self) -> tuple[Ran, ...]:
+        """When each kernel ran, in the order of the launches; nothing where the device will not say.
+
+        The queue keeps that in any case, to tell what the whole took; but to ask for each takes a while.
+        """
+        try:
+            return tuple(ran(event) for _, event in self.launched)
+        except cl.Error:
+            return ()
+
+    @cached_property
+    def kernels(self) -> tuple[KernelTime, ...]:
+        """The same by name."""
+        start_ns = self.on_device.forward.start_ns
+        return tuple(
+            KernelTime(step.launch.operator, step.launch.kernel, (time.start_ns - start_ns) * 1e-9, time.seconds)
+            for (step, _), time in zip(self.launched, self.read_clocks(), strict=False)
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,30 +83,21 @@ class Job:
     data: NDArray[np.uint8]
     output: Tensor
     upload: Upload
-    kernels: tuple[tuple[Step, Any], ...]
+    kernels: Launched
     download: Download
-    profile: bool
 
     def result(self) -> Result:
         """Wait for it. Raises cl.Error."""
         outputs = self._outputs(self.download.take())
         (_, first), (_, last) = self.kernels[0], self.kernels[-1]
+        on_device = OnDevice(ran(self.upload.command), ran(first, last), ran(self.download.command))
         return Result(
             outputs=outputs,
-            upload_s=self.upload.seconds(),
-            forward_s=duration(first, last),
-            download_s=self.download.seconds(),
-            kernels=tuple(
-                KernelTime(
-                    step.launch.operator,
-                    step.launch.kernel,
-                    (event.profile.start - first.profile.start) * 1e-9,
-                    duration(event),
-                )
-                for step, event in self.kernels
-            )
-            if self.profile
-            else (),
+            upload_s=self.upload.host_s + on_device.upload.seconds,
+            forward_s=on_device.forward.seconds,
+            download_s=self.download.host_s + on_device.download.seconds,
+            on_device=on_device,
+            launched=self.kernels,
         )
 
     def failed_kernel(self) -> str:

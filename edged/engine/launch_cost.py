@@ -1,10 +1,10 @@
 """What each launch of a plan has to compute and to move, whatever way it does it."""
 
 from collections import defaultdict
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 
-from edged.engine.launch import Argument, Launch, Weights
+from edged.engine.launch import Launch, Weights
 from edged.engine.planner import Plan
 from edged.model.cost import operator_macs
 from edged.model.graph import Graph
@@ -14,13 +14,20 @@ from edged.model.graph import Graph
 class LaunchCost:
     """For a full batch. `macs` are those of the operator as it is defined: Winograd needs fewer multiplications.
 
-    `nbytes` counts all that a launch reads or writes once, as it lies in memory: inputs, outputs and weights.
+    `nbytes` counts all that a launch reads or writes once, as it lies in memory: inputs, outputs and weights;
+    `weight_bytes`, these alone.
     """
 
     operator: str
     kernel: str
     macs: int
     nbytes: int
+    weight_bytes: int = 0
+
+    def of(self, frames: int, batch: int) -> "LaunchCost":
+        """For so many frames of a batch: each of them has its tensors, all share the weights."""
+        nbytes = self.weight_bytes + (self.nbytes - self.weight_bytes) * frames // batch
+        return replace(self, macs=self.macs * frames // batch, nbytes=nbytes)
 
     @property
     def operators(self) -> tuple[str, ...]:
@@ -28,11 +35,18 @@ class LaunchCost:
         return tuple(self.operator.split("+"))
 
 
-def launch_costs(graph: Graph, plan: Plan) -> tuple[LaunchCost, ...]:
-    """One for each launch, in order. Packs every weight, to know how many there are."""
+def packed_bytes(weights: Weights) -> int:
+    """What they take on the device: they are packed, to know how many there are."""
+    return weights.pack().size * weights.dtype.itemsize
+
+
+def launch_costs(
+    graph: Graph, plan: Plan, bytes_of: Callable[[Weights], int] = packed_bytes
+) -> tuple[LaunchCost, ...]:
+    """One for each launch, in order. `bytes_of`: what weights take on the device."""
     macs = {operator.name: operator_macs(graph, operator) * plan.images.frames for operator in graph.operators}
     weights = [
-        sum(_nbytes(argument) for argument in launch.arguments if isinstance(argument, Weights))
+        sum(bytes_of(argument) for argument in launch.arguments if isinstance(argument, Weights))
         for launch in plan.launches
     ]
     of_operator: dict[str, int] = defaultdict(int)
@@ -43,7 +57,8 @@ def launch_costs(graph: Graph, plan: Plan) -> tuple[LaunchCost, ...]:
             launch.operator,
             launch.kernel,
             _macs(macs, launch) * nbytes // max(1, of_operator[launch.operator]),
-            sum(map(_nbytes, launch.arguments)),
+            nbytes + sum(each.nbytes for each in launch.arguments if not isinstance(each, Weights)),
+            nbytes,
         )
         for launch, nbytes in zip(plan.launches, weights, strict=True)
     )
@@ -53,9 +68,3 @@ def _macs(macs: Mapping[str, int], launch: Launch) -> int:
     """Of all that the launch's operator names. Where several launches compute it, its weights are the measure."""
     names = [launch.operator] if launch.operator in macs else launch.operator.split("+")
     return sum(macs.get(name, 0) for name in names)
-
-
-def _nbytes(argument: Argument) -> int:
-    if isinstance(argument, Weights):
-        return argument.pack().size * argument.dtype.itemsize
-    return argument.nbytes

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from edged.engine.opencl import cl
-from edged.engine.transfer import Bytes, duration
+from edged.engine.transfer import Bytes
 from edged.model.graph import Float32
 
 
@@ -58,30 +58,27 @@ class Mapped:
 class MapIn:
     """The host wrote into the buffer; giving it to the device is a command before the first kernel."""
 
-    def __init__(self, host_seconds: float, unmapped: Any) -> None:
-        self._host_seconds, self._unmapped = host_seconds, unmapped
+    def __init__(self, host_s: float, unmapped: Any) -> None:
+        self.host_s, self.command = host_s, unmapped
         self.events: list[Any] = []
-
-    def seconds(self) -> float:
-        return self._host_seconds + duration(self._unmapped)
 
 
 class MapOut:
     """The outputs where the device wrote them, for whoever wants them first: who waits, or the slot's next job."""
 
     def __init__(self, mapping: Float32, ready: Any) -> None:
-        self._mapping, self._ready = mapping, ready
+        self._mapping, self.command = mapping, ready
         self._values: Float32 | None = None
-        self._host_seconds = 0.0
+        self.host_s = 0.0
         self._taking = threading.Lock()
 
     def take(self) -> Float32:
         with self._taking:
             if self._values is None:
-                self._ready.wait()
+                self.command.wait()
                 start = time.perf_counter()
                 self._values = self._mapping.copy()
-                self._host_seconds = time.perf_counter() - start
+                self.host_s = time.perf_counter() - start
             return self._values
 
     def give_back(self, queue: Any) -> None:
@@ -89,6 +86,3 @@ class MapOut:
         with suppress(cl.Error):  # whoever waits for that job is told
             self.take()
         self._mapping.base.release(queue)  # type: ignore[union-attr]
-
-    def seconds(self) -> float:
-        return duration(self._ready) + self._host_seconds

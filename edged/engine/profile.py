@@ -5,12 +5,12 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
+from typing import Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from edged.engine.job import Result
+from edged.engine.job import KernelTime
 from edged.engine.launch_cost import LaunchCost
 from edged.engine.peaks import Peaks
 from edged.engine.runtime import Runtime
@@ -21,6 +21,19 @@ FEWEST = 3
 CLOCK_S = 1e-9  # what an event's clock counts: an empty kernel may take none
 
 
+class Timed(Protocol):
+    """What must be known of a job: see `Result`."""
+
+    @property
+    def upload_s(self) -> float: ...
+    @property
+    def forward_s(self) -> float: ...
+    @property
+    def download_s(self) -> float: ...
+    @property
+    def kernels(self) -> tuple[KernelTime, ...]: ...
+
+
 @dataclass(frozen=True, eq=False)
 class Run:
     """One job. Seconds by the host's clock: when it was handed over, when that was done, when its scores came."""
@@ -28,7 +41,7 @@ class Run:
     begun_s: float
     submitted_s: float
     done_s: float
-    result: Result
+    result: Timed
 
     @property
     def wall_s(self) -> float:
@@ -102,7 +115,7 @@ class Profile:
 
 
 def profile(runtime: Runtime, costs: tuple[LaunchCost, ...], images: NDArray[np.uint8], runs: int) -> Profile:
-    """Run `images` `runs` times on a runtime that was opened with `profile`. Raises DeviceError."""
+    """Run `images` `runs` times and time each kernel. Raises DeviceError."""
     for _ in range(WARM_UP_RUNS):
         _run(runtime, images)
     done: list[Run] = []

@@ -18,6 +18,7 @@ from edged.engine.device import Device, open_device
 from edged.engine.executable import Executable, Step
 from edged.engine.job import Job, Pending
 from edged.engine.launch import Images
+from edged.engine.launch_cost import launch_costs
 from edged.engine.layout import Tensor
 from edged.engine.mapped import Mapped
 from edged.engine.memory import check_indices
@@ -56,7 +57,6 @@ class Runtime:
         in_flight: int = 2,
         model: str | None = None,
         cache: Path | None = None,
-        profile: bool = False,
         is_part: bool = False,
     ) -> None:
         folder = cache or cache_directory() / "programs"
@@ -72,7 +72,6 @@ class Runtime:
         self.device_name = device.name
         self.kernels = len(plan.launches)
         self._batch, self._input, self._output = batch, plan.images, plan.output
-        self._profile = profile
         with device_errors(device.name, "opening it"):
             context = cl.Context([open_device(device)])
             profiling = cl.command_queue_properties.PROFILING_ENABLE
@@ -81,6 +80,7 @@ class Runtime:
         programs = Programs(context, device, Binaries(folder))
         programs.prepare(plan.launches)
         executable = Executable(plan, context, device, programs, in_flight, packed)
+        self.costs = launch_costs(graph, plan, executable.weight_bytes.__getitem__)
         with device_errors(device.name, "mapping memory"):
             slots = self._make_slots(executable, upload)
         self._slots: Iterator[tuple[Slot, Steps]] = itertools.cycle(zip(slots, executable.forward, strict=True))
@@ -135,7 +135,7 @@ class Runtime:
         download = slot.fetch(events[-1 if isinstance(self._input, Tensor) else 0])
         self._compute.flush()
         kernels = tuple(zip((first, *others), events, strict=True))
-        return Job(frames, data, self._output, upload, kernels, download, self._profile)
+        return Job(frames, data, self._output, upload, kernels, download)
 
     def close(self) -> None:
         """Wait for what is running and give the device's memory back."""

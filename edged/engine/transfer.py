@@ -1,5 +1,6 @@
 """How a job's images reach the device and its outputs come back: what `copied` and `mapped` have in common."""
 
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
@@ -11,22 +12,28 @@ Bytes = NDArray[np.uint8]
 
 
 class Upload(Protocol):
-    """A job's images on their way. The first kernel waits for `events`."""
+    """A job's images on their way. The first kernel waits for `events`.
+
+    `command`: the event of what the device does for it; `host_s`: what the host has done itself.
+    """
 
     @property
     def events(self) -> list[Any]: ...
-    def seconds(self) -> float:
-        """What it took, once it is through."""
+    @property
+    def command(self) -> Any: ...
+    @property
+    def host_s(self) -> float: ...
 
 
 class Download(Protocol):
-    """A job's outputs on their way back."""
+    """A job's outputs on their way back. `command`, `host_s`: as of an upload, once they were taken."""
 
+    @property
+    def command(self) -> Any: ...
+    @property
+    def host_s(self) -> float: ...
     def take(self) -> Float32:
         """Wait for them, in any thread, as often as one likes. Raises cl.Error."""
-
-    def seconds(self) -> float:
-        """What it took, once they were taken."""
 
 
 class Slot(Protocol):
@@ -39,6 +46,18 @@ class Slot(Protocol):
         """Enqueue the way back. `first`: the event of the kernel that reads the images."""
 
 
-def duration(first: Any, last: Any = None) -> float:
-    """Seconds by the device's clock from the start of a command to the end of it, or of a later one."""
-    return float((last or first).profile.end - first.profile.start) * 1e-9
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """From when to when the device was at a command, in nanoseconds of its own clock."""
+
+    start_ns: int
+    end_ns: int
+
+    @property
+    def seconds(self) -> float:
+        return (self.end_ns - self.start_ns) * 1e-9
+
+
+def ran(first: Any, last: Any = None) -> Ran:
+    """From the start of the command of this event to the end of it, or of a later one."""
+    return Ran(first.profile.start, (last or first).profile.end)

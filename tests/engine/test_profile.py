@@ -23,7 +23,7 @@ WANTED = Input(32, 32, "rgb", 1 / 255, (0.0, 0.0, 0.0), (1.0, 1.0, 1.0))
 def measured(network_device: Device, programs_directory: Path) -> Profile:
     """ResNet-18 at 32×32, two frames a job, four jobs."""
     network = simplify(random_resnet(18, 32, 32))
-    runtime = Runtime(network, WANTED, network_device, batch=2, cache=programs_directory, profile=True)
+    runtime = Runtime(network, WANTED, network_device, batch=2, cache=programs_directory)
     costs = launch_costs(network, make_plan(network, WANTED, network_device, 2))
     return profile(runtime, costs, np.zeros((2, 32, 32, 3), np.uint8), runs=4)
 

@@ -61,7 +61,7 @@ def test_a_trained_network(network_device: Device, programs_directory: Path, sha
 def runtime(request: pytest.FixtureRequest, device: Device, programs_directory: Path) -> Runtime:
     """The small network, for jobs of up to three frames. Either way of transfer is right on any device."""
     device = replace(device, unified_memory=request.param == "shared memory")
-    return Runtime(SMALL, RGB, device, batch=3, cache=programs_directory, profile=True)
+    return Runtime(SMALL, RGB, device, batch=3, cache=programs_directory)
 
 
 def test_a_job_may_be_smaller_than_the_batch(runtime: Runtime) -> None:
