@@ -46,10 +46,22 @@ class HubClock:
         error = (received_ns - sent_ns + 1) // 2
         self._samples.append(Sample(hub_ns - middle_ns, error, hub_s - wall_middle_s, received_ns))
 
+    def offset_ns(self) -> tuple[int, int]:
+        """What leads from our monotonic clock to the hub's, and how wrong that may be; (0, 0) if unknown."""
+        if self.same_host or not self._samples:
+            return 0, 0
+        best, error = self._best()
+        return best.offset, error
+
     def of(self, at_ns: int, at_s: float) -> tuple[int, float, int]:
         """A moment of our two clocks in the hub's, and by how many nanoseconds that may be wrong."""
         if self.same_host:
             return at_ns, at_s, 0
+        best, error = self._best()
+        return max(0, at_ns + best.offset), at_s + best.wall_offset_s, error
+
+    def _best(self) -> tuple[Sample, int]:
+        """The round trip that tells most now, and its error."""
         now = now_ns()
         best = min(self._samples, key=lambda sample: sample.error_at(now))
-        return max(0, at_ns + best.offset), at_s + best.wall_offset_s, best.error_at(now)
+        return best, best.error_at(now)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import zmq
 
+from edged.address import is_ipc
 from edged.connect import Curve, by_the_kernel, unconnected
 from edged.handshakes import Handshakes
 from edged.messages import LinkMessage, encode
@@ -52,6 +53,11 @@ class HubLink:
         self._context: zmq.Context[zmq.Socket[bytes]] = zmq.Context()
         self._poller = zmq.Poller()
         self._connect()
+
+    @property
+    def same_host(self) -> bool:
+        """Whether the hub is on this host, and its clock ours."""
+        return is_ipc(self._address)
 
     def watch(self, descriptor: int) -> None:
         """Let `wait` return for this one too."""

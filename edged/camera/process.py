@@ -10,6 +10,7 @@ from edged.address import is_ipc
 from edged.backoff import Backoff
 from edged.camera import preprocess
 from edged.camera.captured import Captured, capture
+from edged.camera.diary import Diary
 from edged.camera.freeze import Freeze
 from edged.camera.gate import Gate
 from edged.camera.link import Link
@@ -22,7 +23,7 @@ from edged.clock import NANOSECONDS, nanoseconds, now_ns, seconds_since
 from edged.connect import Curve
 from edged.errors import CameraError, ImageError, MessageError
 from edged.hub_clock import HubClock
-from edged.messages import CameraHello, Capture, ClockAnswer, ClockRequest, Frame, Grant, LinkMessage, Stop
+from edged.messages import CameraHello, Capture, ClockAnswer, ClockRequest, Frame, Grant, LinkMessage, Record, Stop
 
 log = logging.getLogger(__name__)
 
@@ -51,6 +52,7 @@ class CameraProcess:
         self._run = uuid4().hex
         self._clock = HubClock(same_host=is_ipc(hub))
         self._link = Link(name, hub, self._greeting, curve)
+        self._diary = Diary(name, self._link, self._clock)
         self._waits = waits(camera)  # for a grant, before it reads a picture
         self._gate = Gate(camera.max_fps, camera.motion)
         self._freeze = Freeze(camera.frozen_s if is_live(camera) else 0)
@@ -134,6 +136,7 @@ class CameraProcess:
         refusal = self._gate.refusal(region, captured.at_ns) or self._send(number, captured, region, wanted)
         if refusal:
             self._state.dropped(refusal)
+        self._diary.picture(number, captured, refusal)
         return True
 
     def _send(self, number: int, captured: Captured, region: Pixels, wanted: Capture) -> str | None:
@@ -202,6 +205,8 @@ class CameraProcess:
                 self._ask_the_time()
             case ClockAnswer():
                 self._clock.answered(message.sent_ns, message.hub_ns, message.hub_at, now_ns())
+            case Record():
+                self._diary.heard(message)
             case Grant(frames=frames):
                 self._granted += frames
             case Stop():
@@ -214,6 +219,8 @@ class CameraProcess:
             self._link.send(self._state.report())
             self._reported_ns = now_ns()
             self._ask_the_time()
+        else:
+            self._diary.tell_if_due()
 
     def _tell_news(self) -> None:
         self._link.send_news(self._state.report())

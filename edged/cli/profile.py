@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from edged import config
+from edged.cli.attach_options import add_attach_options, check_attach_options
 from edged.cli.images import random_images
 from edged.cli.model_options import add_model_options, given_model
 from edged.cli.numbers import positive
@@ -33,21 +34,37 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     add_model_options(parser)
+    add_attach_options(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print the profile of one plan or two; write the pictures that are asked for."""
+    """Print the profile of one plan or two, or of a worker that runs; write the pictures that are asked for."""
     _check(arguments)
+    return _attach(arguments) if arguments.attach is not None else _profile_here(arguments)
+
+
+def _attach(arguments: argparse.Namespace) -> int:
+    from edged.cli.profile_attach import attach
+
+    attached = attach(arguments)
+    _write(arguments, attached.report)
+    print(json.dumps(attached.as_object()) if arguments.json else attached.as_table())
+    return 0
+
+
+def _profile_here(arguments: argparse.Namespace) -> int:
     model = given_model(arguments)
     device = opencl_device(arguments.device)
-    from edged.cli.profile_report import Report
+    from edged.cli.profile_report import Report, Subject
+    from edged.engine.kept_peaks import keep_peaks
     from edged.engine.peaks import measure
 
     variants = variants_of(arguments)
     profiles = [_profile(model, device, variant, arguments) for variant in variants]
     peaks = measure(device)
+    keep_peaks(device, peaks)
     reports = [
-        Report(model, device, arguments.precision, variant, peaks, profile)
+        Report(Subject.of(model, device, arguments.precision, variant), peaks, profile)
         for variant, profile in zip(variants, profiles, strict=True)
     ]
     _write(arguments, reports[0])
@@ -60,6 +77,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _check(arguments: argparse.Namespace) -> None:
+    check_attach_options(arguments)
     if is_numpy(config.Worker(device=arguments.device)):
         raise ConfigError(
             "device numpy has no kernels to profile; `edged bench --device numpy` times it as a whole"

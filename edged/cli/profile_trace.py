@@ -29,11 +29,11 @@ def trace(report: Report) -> str:
 
 
 def _facts(report: Report) -> dict[str, str]:
-    return {"what": report.title, "roofs": report.roofs, "convolutions": report.conv}
+    return {"what": report.title, "roofs": report.roofs, "convolutions": report.subject.conv}
 
 
 def _names(report: Report) -> Iterator[Event]:
-    for process, name in ((HOST, "host"), (DEVICE, report.device.name)):
+    for process, name in ((HOST, "host"), (DEVICE, report.subject.device)):
         yield {"ph": "M", "name": "process_name", "pid": process, "tid": 0, "args": {"name": name}}
     for (process, thread), name in THREADS.items():
         yield {"ph": "M", "name": "thread_name", "pid": process, "tid": thread, "args": {"name": name}}
@@ -69,7 +69,7 @@ def _figures(report: Report) -> list[Event]:
             "median µs": round(kernel.seconds * 1e6, 1),
             "median GFLOP/s": round(kernel.flops_per_s / 1e9, 1),
             "median GB/s": round(kernel.bytes_per_s / 1e9, 1),
-            "share of roofline": round(kernel.share_of_bound(report.peaks), 3),
+            "share of roofline": report.peaks and round(kernel.share_of_bound(report.peaks), 3),
         }
         for kernel in report.profile.kernels
     ]

@@ -11,24 +11,30 @@ from edged.cli.profile_report import Report
 from edged.engine.peaks import Peaks
 from edged.engine.profile import KernelProfile
 from edged.engine.profile_layers import by_layer
+from edged.errors import ConfigError
 
 ABOVE = "Above a roof: the data came from a cache, or the kernel saves multiplications (Winograd)."
 NAMED = 8  # of the layers that take longest; the others say their names under the pointer
 
 
 def roofline(report: Report) -> str:
-    """SVG: a dot a layer, its area the layer's share of the frame. What multiplies nothing is left out."""
+    """SVG: a dot a layer, its area the layer's share of the frame. What multiplies nothing is left out.
+
+    Raises ConfigError where the roofs are not known.
+    """
+    if (peaks := report.peaks) is None:
+        raise ConfigError(f"--roofline: {report.roofs}")
     layers = sorted(
         (layer for layer in by_layer(report.profile.kernels) if layer.cost.macs),
         key=lambda layer: -layer.seconds,
     )
-    x, y = _axes(layers, report.peaks)
+    x, y = _axes(layers, peaks)
     chart = Chart(report.title, f"{report.roofs}; a dot's area is the layer's share of the frame", x, y)
-    _draw_roofs(chart, x, y, report.peaks)
+    _draw_roofs(chart, x, y, peaks)
     colors = dict(zip(dict.fromkeys(layer.cost.kernel for layer in layers), COLORS, strict=False))
     for layer in layers:
         radius = 2.5 + 60 * math.sqrt(report.share_of_frame(layer) / math.pi) / 2
-        chart.dot(_point(layer), colors.get(layer.cost.kernel, COLORS[-1]), _tooltip(report, layer), radius)
+        chart.dot(_point(layer), colors.get(layer.cost.kernel, COLORS[-1]), _tooltip(report, layer, peaks), radius)
     for layer in layers[:NAMED]:
         chart.label(_point(layer), layer.cost.operator)
     chart.legend(colors, ABOVE)
@@ -59,9 +65,9 @@ def _draw_roofs(chart: Chart, x: Axis, y: Axis, peaks: Peaks) -> None:
     chart.line([(start, start * slope), (top / slope, top), (x.high, top)])
 
 
-def _tooltip(report: Report, layer: KernelProfile) -> str:
+def _tooltip(report: Report, layer: KernelProfile, peaks: Peaks) -> str:
     return (
         f"{layer.cost.operator}\n{layer.cost.kernel}: {layer.seconds * 1e6:.1f} µs, "
         f"{report.share_of_frame(layer):.1%} of the frame\n{layer.flops_per_s / 1e9:.1f} GFLOP/s, "
-        f"{layer.bytes_per_s / 1e9:.1f} GB/s, {layer.share_of_bound(report.peaks):.0%} of the roofline"
+        f"{layer.bytes_per_s / 1e9:.1f} GB/s, {layer.share_of_bound(peaks):.0%} of the roofline"
     )

@@ -17,6 +17,7 @@ from edged.engine.copied import Copied
 from edged.engine.device import Device, open_device
 from edged.engine.executable import Executable, Step
 from edged.engine.job import Job, Pending
+from edged.engine.kept_peaks import kept_peaks
 from edged.engine.launch import Images
 from edged.engine.launch_cost import launch_costs
 from edged.engine.layout import Tensor
@@ -69,7 +70,7 @@ class Runtime:
         plan, packed = packed_weights(
             folder.with_name("weights"), model, wanted, plan, lambda: plan_of(graph.checked())
         )
-        self.device_name = device.name
+        self._device, self.device_name = device, device.name
         self.kernels = len(plan.launches)
         self._batch, self._input, self._output = batch, plan.images, plan.output
         with device_errors(device.name, "opening it"):
@@ -136,6 +137,11 @@ class Runtime:
         self._compute.flush()
         kernels = tuple(zip((first, *others), events, strict=True))
         return Job(frames, data, self._output, upload, kernels, download)
+
+    def kept_peaks(self) -> tuple[float, float] | None:
+        """Operations and bytes a second, where `edged profile` has measured them here."""
+        peaks = kept_peaks(self._device)
+        return (peaks.flops_per_s, peaks.bytes_per_s) if peaks else None
 
     def close(self) -> None:
         """Wait for what is running and give the device's memory back."""

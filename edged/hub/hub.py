@@ -11,10 +11,12 @@ import zmq
 from edged import systemd
 from edged.clock import NANOSECONDS, now_ns
 from edged.config import Config
+from edged.hub.asked import Asked
 from edged.hub.descriptors import allow_many_descriptors
 from edged.hub.display import Display
 from edged.hub.limits import Limits
 from edged.hub.link import Received
+from edged.hub.notes import note_message
 from edged.hub.notice import Notice
 from edged.hub.parts import Parts, open_parts
 from edged.hub.reload import Reload
@@ -24,7 +26,6 @@ from edged.hub.service import Service
 from edged.hub.shutdown import stop_children
 from edged.hub.signals import Signals
 from edged.hub.supervisor import EDGED
-from edged.messages import Reloaded, ReloadRequest
 
 TICK_NS = NANOSECONDS
 MESSAGES_A_TURN = 256  # then timers have their turn, even under a flood
@@ -64,8 +65,8 @@ class Hub:
         self._limits = limits
         self._signals = signals
         self._display = display
-        self._reload = reload
         self._service = Service(parts)
+        self._asked = Asked(parts, self._service, reload)
         self._first_ready_ns: int | None = None
         self._next_tick_ns = now_ns() + TICK_NS
         self._supervise_ns = self._cameras_ns = now_ns()
@@ -91,11 +92,13 @@ class Hub:
                 self._supervise(now)
             if now >= self._next_tick_ns:
                 self._tick(now)
+            self._asked.recordings.step(now)
 
     def stop(self) -> None:
         """Stop every child; what waits or is in flight is dropped as `shutdown`."""
         systemd.stopping()
         self._parts.outlet.flush()
+        self._asked.recordings.close()
         self._parts.links.shut()
         self._parts.router.give_up_all("shutdown")
         stop_children(self._parts.supervisor.children, self._parts.links, self._signals, self._take_last)
@@ -118,21 +121,16 @@ class Hub:
         return False
 
     def _take(self, received: Received) -> list[Notice]:
-        if isinstance(received.message, ReloadRequest):
-            return self._reload_for(received.peer)
+        notices = self._asked.take(received)
+        if notices is not None:
+            return notices
+        now = now_ns()
         self._service.heard(received.peer)
-        if received.peer.startswith("worker/"):
-            return self._parts.workers.take(received)
-        return self._parts.cameras.take(received, now_ns())
-
-    def _reload_for(self, peer: str) -> list[Notice]:
-        notice = self._reload_now()
-        self._parts.links.send(peer, Reloaded(accepted=not notice.is_bad, message=notice.message))
-        return [notice]
-
-    def _reload_now(self) -> Notice:
-        with self._service.reloading():
-            return self._reload.now()
+        is_worker = received.peer.startswith("worker/")
+        notices = self._parts.workers.take(received) if is_worker else self._parts.cameras.take(received, now)
+        if self._parts.notebook.is_open:
+            note_message(self._parts.notebook, received.message, now)
+        return notices
 
     def _take_last(self, received: Received) -> None:
         """A message after the end: frames are counted, answers come too late."""
@@ -193,7 +191,7 @@ class Hub:
         """After a signal (a child may have ended), when a child is to be started, and each second to be sure."""
         self._signals.clear()
         if self._signals.take_reload():
-            self._happened(self._reload_now())
+            self._happened(self._asked.reload())
         for notice in self._parts.supervisor.step(now):
             self._lost(notice)
         self._choose()
@@ -226,8 +224,8 @@ class Hub:
         self._parts.cameras.count()
 
     def _wait_ms(self) -> int:
-        first = min(self._next_tick_ns, self._supervise_ns, self._cameras_ns)
-        for at in (self._parts.router.next_deadline_ns(), self._parts.router.next_job_ns()):
+        first, router = min(self._next_tick_ns, self._supervise_ns, self._cameras_ns), self._parts.router
+        for at in (router.next_deadline_ns(), router.next_job_ns(), self._asked.recordings.next_ns()):
             first = first if at is None else min(first, at)
         return max(0, math.ceil((first - now_ns()) / 1e6))
 

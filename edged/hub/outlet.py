@@ -1,13 +1,14 @@
 """What leaves the hub: predictions, in order, into the journal, to subscribers and into the figures; events."""
 
 import logging
-import time
 from typing import get_args
 
+from edged.clock import now_ns, seconds_since
 from edged.hub.journal import Journal
 from edged.hub.journal_failure import Reason
 from edged.hub.journal_layout import Row
 from edged.hub.leg import Legs
+from edged.hub.notes import note_prediction
 from edged.hub.notice import Notice
 from edged.hub.prediction import Origin, predict
 from edged.hub.prediction_figures import PredictionFigures
@@ -16,6 +17,7 @@ from edged.hub.standing import Standing
 from edged.hub.tally import Tally
 from edged.messages import Frame, Prediction, Scores, WorkerHello, to_json
 from edged.metrics import Metrics
+from edged.notebook import Notebook
 
 COMMIT = 32  # predictions, together at most: none waits long for the others
 
@@ -36,7 +38,10 @@ class Outlet:
         metrics: Metrics,
         tally: Tally,
         labels: int,
+        notebook: Notebook,
     ) -> None:
+        self.node = node
+        self._notebook = notebook
         self._origin = Origin(node, publisher.boot)
         self._publisher = publisher
         self._journal = journal
@@ -69,6 +74,8 @@ class Outlet:
         self._unsent.append((prediction, to_json(prediction)))
         self._tally.add(prediction)
         self._figures.count(prediction)
+        if self._notebook.is_open:
+            note_prediction(self._notebook, prediction, answered_ns)
         if len(self._unsent) == COMMIT:
             self.flush()
 
@@ -77,12 +84,14 @@ class Outlet:
         if not self._unsent:
             return
         unsent, self._unsent = self._unsent, []
-        start = time.perf_counter()
+        start_ns = now_ns()
         reason = self._journal.append([Row(each.seq, each.published_at, json) for each, json in unsent])
         if reason:
             self._metrics.journal_errors.labels(reason).inc(len(unsent))
         else:
-            self._metrics.journal_seconds.observe(time.perf_counter() - start)
+            self._metrics.journal_seconds.observe(seconds_since(start_ns))
+        if self._notebook.is_open:
+            self._notebook.note("journal", start_ns, now_ns(), predictions=len(unsent), error=reason or "")
         for prediction, json in unsent:
             kept = to_json(prediction.model_copy(update={"journaled": False})) if reason else json
             self._publisher.prediction(prediction.camera, kept)

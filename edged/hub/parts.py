@@ -38,6 +38,7 @@ from edged.hub.supervisor import Supervisor
 from edged.hub.tally import Tally
 from edged.hub.workers import Workers
 from edged.metrics import Metrics
+from edged.notebook import Notebook
 from edged.paths import journal_path, runtime_directory
 from edged.tls import server_context
 
@@ -65,6 +66,7 @@ class Parts:
     tally: Tally
     hosts: HostStates
     snapshot: Path
+    notebook: Notebook
 
 
 def open_parts(config: Config, limits: Limits, *, program: Sequence[str], resources: ExitStack) -> Parts:
@@ -91,7 +93,8 @@ def open_parts(config: Config, limits: Limits, *, program: Sequence[str], resour
     snapshot = snapshot_path(folder)
     save_config(config, snapshot)
     links = open_links(context, config, link_address(folder), guard)
-    outlet = Outlet(config.node, publisher, journal, metrics, tally, config.metrics.labels)
+    notebook = Notebook()
+    outlet = Outlet(config.node, publisher, journal, metrics, tally, config.metrics.labels, notebook)
     outlet.tell_of_the_journal()
     _say_what_is_open(config, metrics)
     answers = Answers(
@@ -102,7 +105,9 @@ def open_parts(config: Config, limits: Limits, *, program: Sequence[str], resour
         may_publish=lambda: not limits.are_enough(tally.predictions),
     )
     hosts = _hosts(config, metrics, resources)
-    workers = Workers(router, links, answers, metrics, hosts, top=config.publish.top, ends=config.ends)
+    workers = Workers(
+        router, links, answers, metrics, hosts, top=config.publish.top, ends=config.ends, notebook=notebook
+    )
     supervisor = Supervisor(config, snapshot, link_address(folder), program)
     snapshots = Snapshots(publisher.snapshot, metrics, config.cameras)
     cameras = Cameras(router, links, metrics, snapshots)
@@ -120,6 +125,7 @@ def open_parts(config: Config, limits: Limits, *, program: Sequence[str], resour
         tally,
         hosts,
         snapshot,
+        notebook,
     )
 
 

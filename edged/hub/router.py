@@ -4,7 +4,7 @@ A worker that runs a part of the network begins or ends at a cut, which has a na
 workers that begin with the images; what one that ends at a cut gives goes on to those that begin there.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from edged.clock import nanoseconds
@@ -28,6 +28,7 @@ class Router:
         self._waiting = Waiting()
         self.between = Between()
         self.jobs = Jobs(self.between)
+        self.on_dropped: Callable[[Held, str], None] | None = None  # is told of each, with the reason
         self.answers = 0  # jobs that workers have answered
         self._keep = keep
         self._max_age_ns = max_age_ns
@@ -131,6 +132,8 @@ class Router:
     def dropped(self, held: Held, reason: str) -> None:
         """A frame of an answered job goes no further."""
         self.cameras[held.frame.camera].ledger.drop(reason)
+        if self.on_dropped:
+            self.on_dropped(held, reason)
 
     def lost(self, held: Held, reason: str, now_ns: int) -> None:
         """A frame that a worker had and did not answer: it is tried once more if it is still fresh."""

@@ -27,6 +27,7 @@ from edged.messages import (
 )
 from edged.metrics import Metrics
 from edged.metrics.reasons import LOST
+from edged.notebook import Notebook
 
 log = logging.getLogger("edged.hub")
 
@@ -46,6 +47,7 @@ class Workers:
         *,
         top: int,
         ends: Mapping[str, Ends],
+        notebook: Notebook,
     ) -> None:
         """`ends`: the cuts between which each worker is to run the network, by its name."""
         self.answers = answers
@@ -53,6 +55,7 @@ class Workers:
         self.first: WorkerHello | None = None  # says which model this hub serves
         self._router = router
         self._links = links
+        self._notebook = notebook
         self._metrics = metrics
         self._hosts = hosts
         self.top = top  # labels in each prediction
@@ -86,7 +89,7 @@ class Workers:
     def assign(self) -> list[str]:
         """Hand out jobs while there are frames and credit. Returns the workers that cannot be reached."""
         unreachable = []
-        while assigned := self._router.assign(now_ns()):
+        while assigned := self._router.assign(begun_ns := now_ns()):
             job = Job(
                 job=assigned.job,
                 frames=len(assigned.frames),
@@ -100,6 +103,9 @@ class Workers:
                 unreachable.append(assigned.worker)
                 continue
             sent_ns = now_ns()
+            if self._notebook.is_open:
+                frames = tuple((held.frame.camera, held.frame.frame) for held in assigned.frames)
+                self._notebook.note("assign", begun_ns, sent_ns, frames=frames, job=assigned.job)
             for held in () if passing else assigned.frames:
                 age = (sent_ns - held.frame.captured_ns) / NANOSECONDS
                 self._age_of(held.frame.camera).observe(max(0.0, age))

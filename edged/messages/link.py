@@ -18,6 +18,16 @@ from edged.messages.camera import (
 from edged.messages.host import HostState
 from edged.messages.message import SCHEMA, Message, places_of
 from edged.messages.planning import Echo, Measure, Measured, TakePart
+from edged.messages.recording import (
+    Heard,
+    ProfileRequest,
+    Record,
+    Recorded,
+    Recorder,
+    RecordingBegins,
+    RecordingEnds,
+    TraceRequest,
+)
 from edged.messages.worker import Features, Greet, IdleEnergy, Job, JobFailed, Scores, WorkerHello
 
 
@@ -47,6 +57,7 @@ LinkMessage = (
     CameraHello | Capture | ClockRequest | ClockAnswer | Grant | Frame | Snapshot | CameraReport
     | WorkerHello | Greet | Job | Scores | Features | JobFailed | IdleEnergy | Measure | Measured | Echo | TakePart
     | Stop | HostState | ReloadRequest | Reloaded
+    | ProfileRequest | TraceRequest | RecordingBegins | RecordingEnds | Heard | Record | Recorder | Recorded
 )  # fmt: skip
 
 _LINK: TypeAdapter[LinkMessage] = TypeAdapter(Annotated[LinkMessage, Field(discriminator="kind")])

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import TypeVar
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, Summary, generate_latest
 
 from edged.metrics.quick import Distribution, Family, Value
 
@@ -26,6 +26,7 @@ class Declare:
         self._quick: list[Family[Value] | Family[Distribution]] = []
         self.counter = partial(Counter, registry=self.library)
         self.gauge = partial(Gauge, registry=self.library)
+        self.summary = partial(Summary, registry=self.library)
         self.histogram = partial(Histogram, buckets=SECONDS, registry=self.library)
 
     def quick_counter(self, name: str, documentation: str, labels: Sequence[str]) -> Family[Value]:

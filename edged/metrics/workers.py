@@ -34,6 +34,11 @@ class WorkerMetrics:
         self.job_seconds = declare.quick_histogram(
             "edged_job_seconds", "Time from handing a job to a worker until its answer.", ["worker"]
         )
+        self.layer_seconds = declare.summary(
+            "edged_layer_seconds",
+            "What a layer took on the device, where and while somebody has them timed (edged profile --attach).",
+            ["layer", "variant"],
+        )
         self.frames_between = declare.gauge(
             "edged_frames_between", "Frames that wait between two segments of a network for the next one's worker."
         )

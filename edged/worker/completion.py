@@ -3,6 +3,7 @@
 import socket
 import threading
 from collections import deque
+from dataclasses import dataclass
 from queue import SimpleQueue
 
 from edged.clock import now_ns, seconds_since
@@ -10,6 +11,15 @@ from edged.messages import Job
 from edged.worker.runtime import Pending, Result
 
 Outcome = Result | Exception
+
+
+@dataclass(frozen=True, slots=True)
+class Completed:
+    """A job with its result, or what went wrong, and when that was there."""
+
+    job: Job
+    outcome: Outcome
+    at_ns: int
 
 
 class Completions:
@@ -20,7 +30,7 @@ class Completions:
 
     def __init__(self) -> None:
         self._submitted: SimpleQueue[tuple[Job, Pending] | None] = SimpleQueue()
-        self._completed: deque[tuple[Job, Outcome]] = deque()
+        self._completed: deque[Completed] = deque()
         self._bell, self._ring = socket.socketpair()
         self.in_flight = 0
         self._since_ns = 0  # the device has worked on the oldest job, at the most
@@ -39,8 +49,8 @@ class Completions:
         self.in_flight += 1
         self._submitted.put((job, pending))
 
-    def take(self) -> tuple[Job, Outcome] | None:
-        """The next completion: its result, or what went wrong. None where no job is done."""
+    def take(self) -> Completed | None:
+        """The next one, or None where no job is done."""
         if not self._completed:
             return None
         self._bell.recv(1)
@@ -69,5 +79,5 @@ class Completions:
                 outcome = pending.wait()
             except Exception as error:
                 outcome = error
-            self._completed.append((job, outcome))
+            self._completed.append(Completed(job, outcome, now_ns()))
             self._ring.send(b".")

@@ -2,13 +2,15 @@
 
 import logging
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
+from edged.clock import now_ns
 from edged.energy.meter import Meter
 from edged.errors import DeviceError, DeviceMemoryError, MessageError
 from edged.host.watch import READ_S, HostWatch
 from edged.hub_link import HubLink
 from edged.messages import (
+    ClockAnswer,
     Echo,
     Features,
     Greet,
@@ -17,6 +19,7 @@ from edged.messages import (
     JobFailed,
     LinkMessage,
     Measure,
+    Record,
     Scores,
     Stop,
     TakePart,
@@ -24,9 +27,10 @@ from edged.messages import (
     decode,
 )
 from edged.worker.answer import Served, answer_to, frames_of, not_finite
-from edged.worker.completion import Completions, Outcome
+from edged.worker.completion import Completed, Completions, Outcome
 from edged.worker.known import Known
 from edged.worker.runtime import ModelRuntime
+from edged.worker.watch import Watch
 
 HANGS = 2  # times what a job may take
 ANSWERS = 64  # that may wait to be sent: more than there ever are, for each would be a frame lost
@@ -65,6 +69,7 @@ class Loop:
         Raises DeviceMemoryError or MemoryError where there is no more: the end of the process gives it back.
         """
         hub.watch(self._completions.fileno())
+        self._watch = Watch(self._runtime, same_host=hub.same_host)
         try:
             while (end := self._turn(hub, hello, hub.wait(self._patience_s()))) is None:
                 self._end_if_the_device_hangs()
@@ -77,29 +82,38 @@ class Loop:
         """What there is to do, up to what ends the loop."""
         if hub.has_joined():
             hub.send(hello)
-        if answer := self._completions.take():
-            hub.send(*self._completed(*answer))  # one that has gone has given the job up
+        if completed := self._completions.take():
+            self._answer(hub, completed)
         if self._host and (state := self._host.news()):
             hub.send(state)
-        if parts := hub.receive():
-            match _decoded(parts[0]):
-                case Stop() as stop:
-                    _stop(stop)
-                    return stop
-                case Measure() | TakePart() as wish:
-                    return wish
-                case Greet():
-                    hub.send(hello)
-                case Echo(wanted=wanted):
-                    hub.send(Echo(wanted=0), [bytes(wanted)])
-                case Job() as job:
-                    if failed := self._submit(job, parts[1:]):
-                        hub.send(failed)
+        end = self._hear(hub, hello, parts) if (parts := hub.receive()) else None
         if not has_news and not self._completions.in_flight:
             self._meter.begin()
             if told := self._meter.told():
                 hub.send(IdleEnergy(rails=told))
+        return end
+
+    def _hear(self, hub: HubLink, hello: WorkerHello, parts: Sequence[bytes]) -> Stop | Wish | None:
+        """Do what the hub says, up to what ends the loop."""
+        match _decoded(parts[0]):
+            case Stop() as stop:
+                _stop(stop)
+                return stop
+            case Measure() | TakePart() as wish:
+                return wish
+            case Greet():
+                hub.send(hello)
+            case Echo(wanted=wanted):
+                hub.send(Echo(wanted=0), [bytes(wanted)])
+            case (Record() | ClockAnswer()) as news:
+                self._tell(hub, self._watch.heard(news))
+            case Job() as job:
+                self._tell(hub, self._submit(job, parts[1:]))
         return None
+
+    def _tell(self, hub: HubLink, messages: Iterable[LinkMessage]) -> None:
+        for message in messages:
+            hub.send(message)
 
     def _patience_s(self) -> float:
         idle_s = READ_S if self._host else TELL_S if self._meter.rails else IDLE_S
@@ -110,18 +124,25 @@ class Loop:
         if self._completions.waiting_s >= self._hangs_s:
             raise DeviceError(f"the device has not answered within {self._hangs_s:g} s: it hangs")
 
-    def _submit(self, job: Job, payloads: Sequence[bytes]) -> JobFailed | None:
+    def _submit(self, job: Job, payloads: Sequence[bytes]) -> list[LinkMessage]:
+        begun_ns = now_ns()
         try:
             frames = frames_of(job, payloads, self._served)
             if not self._completions.in_flight:
                 self._meter.begin()
             self._hangs_s = HANGS * job.allowed_s
             self._completions.add(job, self._runtime.submit(frames))
+            self._watch.submitted(job.job, begun_ns)
         except DeviceMemoryError:
             raise
         except (ValueError, DeviceError) as error:
-            return _failed(job, str(error))
-        return None
+            return [_failed(job, str(error))]
+        return []
+
+    def _answer(self, hub: HubLink, completed: Completed) -> None:
+        taken_ns = now_ns()
+        hub.send(*self._completed(completed.job, completed.outcome))  # one that has gone has given the job up
+        self._tell(hub, self._watch.answered(completed, taken_ns))
 
     def _completed(self, job: Job, outcome: Outcome) -> tuple[Scores | Features | JobFailed, Sequence[memoryview]]:
         """The answer, with its payloads."""

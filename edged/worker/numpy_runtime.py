@@ -17,6 +17,11 @@ class NumpyResult:
     forward_s: float
     upload_s: float = 0.0
     download_s: float = 0.0
+    on_device: None = None
+
+    def read_clocks(self) -> tuple[()]:
+        """There are none."""
+        return ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,6 +44,7 @@ class NumpyRuntime:
 
     device_name = NUMPY
     kernels = 0
+    costs = ()
 
     def __init__(self, graph: Graph, model_input: Input | None) -> None:
         self._graph = graph
@@ -47,6 +53,9 @@ class NumpyRuntime:
     def submit(self, frames: Images | Features) -> NumpyPending:
         """As a `ModelRuntime`, any n."""
         return NumpyPending(self._graph, self._input, frames)
+
+    def kept_peaks(self) -> None:
+        """Nobody measures them."""
 
     def close(self) -> None:
         """Nothing to give back."""

@@ -13,6 +13,9 @@ from edged.worker.part import Features, Images, ModelPart, whole
 
 if TYPE_CHECKING:
     from edged.engine.device import Device
+    from edged.engine.job import OnDevice
+    from edged.engine.launch_cost import LaunchCost
+    from edged.engine.transfer import Ran
 
 Outputs = NDArray[np.float32]
 
@@ -38,6 +41,12 @@ class Result(Protocol):
     def forward_s(self) -> float: ...
     @property
     def download_s(self) -> float: ...
+    @property
+    def on_device(self) -> "OnDevice | None":
+        """By the device's own clock; None where there is none but the host's."""
+
+    def read_clocks(self) -> "tuple[Ran, ...]":
+        """When each kernel ran. The device has kept that in any case, but to ask for each takes a while."""
 
 
 class Pending(Protocol):
@@ -55,6 +64,13 @@ class ModelRuntime(Protocol):
     @property
     def kernels(self) -> int:
         """Kernels that one forward pass launches."""
+
+    @property
+    def costs(self) -> "tuple[LaunchCost, ...]":
+        """What each of them has to compute and to move, for a full batch."""
+
+    def kept_peaks(self) -> tuple[float, float] | None:
+        """Operations and bytes that the device can do in a second, where `edged profile` has measured it there."""
 
     def submit(self, frames: Images | Features) -> Pending:
         """Start images, uint8 [n, height, width, 3] RGB with 1 ≤ n ≤ batch, without waiting for the answer.

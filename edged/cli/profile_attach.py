@@ -1,0 +1,137 @@
+"""`edged profile --attach`: the layers of a worker that runs, timed after its answers, and what that costs."""
+
+import argparse
+import sys
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from statistics import median
+from typing import Any
+
+from edged.cli.attach_options import FRAMES, SECONDS
+from edged.cli.profile_report import MS, Report, Subject
+from edged.cli.running import running
+from edged.cli.told import Process, record
+from edged.engine.device import list_devices
+from edged.engine.job import KernelTime
+from edged.engine.kept_peaks import kept_peaks
+from edged.engine.launch_cost import LaunchCost
+from edged.engine.peaks import Peaks
+from edged.engine.profile import Profile, Run
+from edged.errors import EdgedError
+from edged.messages import JobTimes, ProfileRequest, Recorder, WorkerHello
+
+S = 1e-9
+
+
+@dataclass(frozen=True)
+class Timed:
+    """What a job has told: see `Result`."""
+
+    upload_s: float
+    forward_s: float
+    download_s: float
+    kernels: tuple[KernelTime, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Attached:
+    """`report`: of the jobs whose layers were timed; `others`: jobs between them whose layers were not."""
+
+    report: Report
+    others: Sequence[Run]
+    reading_s: float
+
+    def as_table(self) -> str:
+        """The table of `edged profile`, and what it has cost the worker to be timed."""
+        lines = [
+            self.report.as_table(),
+            f"to time the layers: {self.reading_s * MS:.3f} ms a job, after its answer",
+        ]
+        if self.others:
+            ours, (forward_s, wall_s) = self.report.profile, self._without()
+            lines.append(
+                f"jobs between whose layers were not timed: forward {forward_s * MS:.3f} ms against "
+                f"{ours.forward_s * MS:.3f}, wall time {wall_s * MS:.3f} ms against {ours.wall_s * MS:.3f} "
+                f"(medians of {len(self.others)})"
+            )
+        return "\n".join(lines)
+
+    def as_object(self) -> dict[str, Any]:
+        """For programs, in seconds."""
+        forward_s, wall_s = self._without() if self.others else (None, None)
+        without = {"jobs": len(self.others), "forward": forward_s, "wall": wall_s}
+        cost = {"reading": self.reading_s, "without": without}
+        return {**self.report.as_object(), "worker": self.report.subject.worker, "cost": cost}
+
+    def _without(self) -> tuple[float, float]:
+        return median(run.result.forward_s for run in self.others), median(run.wall_s for run in self.others)
+
+
+def attach(arguments: argparse.Namespace) -> Attached:
+    """Have a worker timed. Raises EdgedError where there is none, or where no frame came."""
+    frames, seconds = arguments.frames or FRAMES, arguments.seconds or SECONDS
+    with running(arguments.attach or None, "profile") as daemon:
+        told = record(daemon, ProfileRequest(worker=arguments.worker, frames=frames, seconds=seconds))
+    name = told.begins.worker
+    process = told.processes.get(f"worker/{name}", Process())
+    if process.hello is None or process.recorder is None or not any(map(_kernels, process.jobs)):
+        lost = told.ends and told.ends.why == "lost"
+        why = "was lost meanwhile" if lost else f"has had no frame in {seconds:g} s: do its cameras give any?"
+        raise EdgedError(f"worker {name} {why}")
+    if told.ends and told.ends.why != "frames":
+        print(f"edged: fewer than {frames} frames: it ended by {told.ends.why}", file=sys.stderr)
+    return _attached(process, process.recorder, process.hello)
+
+
+def _attached(process: Process, recorder: Recorder, hello: WorkerHello) -> Attached:
+    """Of the jobs with as many frames as most have."""
+    frames, _ = Counter(job.frames for job in process.jobs if _kernels(job)).most_common(1)[0]
+    costs = [LaunchCost(*cost.model_dump().values()) for cost in recorder.costs]
+    runs = [(job, run) for job, run in _runs(process.jobs, costs) if job.frames == frames]
+    timed = tuple(run for _, run in runs if run.result.kernels)
+    model = hello.model
+    subject = Subject(
+        model.name,
+        model.width,
+        model.height,
+        sum(cost.macs for cost in costs) // hello.batch,
+        model.random_weights,
+        hello.device,
+        hello.precision,
+        "auto",
+        hello.worker,
+    )
+    profile = Profile(frames, timed, tuple(cost.of(frames, hello.batch) for cost in costs))
+    return Attached(
+        Report(subject, _peaks(recorder, hello), profile),
+        [run for _, run in runs if not run.result.kernels],
+        median(job.reading_s for job, run in runs if run.result.kernels),
+    )
+
+
+def _runs(jobs: Sequence[JobTimes], costs: Sequence[LaunchCost]) -> Iterator[tuple[JobTimes, Run]]:
+    """A job begins where the one before it is done, though it may have been handed over before."""
+    before_ns = 0
+    for job in jobs:
+        begun_ns = max(job.begun_ns, before_ns)
+        submit_ns, before_ns = job.submitted_ns - job.begun_ns, job.done_ns
+        first_ns = job.device.forward[0] if job.device else 0
+        kernels = tuple(
+            KernelTime(cost.operator, cost.kernel, (start_ns - first_ns) * S, (end_ns - start_ns) * S)
+            for cost, (start_ns, end_ns) in zip(costs, _kernels(job), strict=False)
+        )
+        result = Timed(job.upload_s, job.forward_s, job.download_s, kernels)
+        yield job, Run(begun_ns * S, (begun_ns + submit_ns) * S, job.done_ns * S, result)
+
+
+def _kernels(job: JobTimes) -> tuple[tuple[int, int], ...]:
+    return job.device.kernels if job.device else ()
+
+
+def _peaks(recorder: Recorder, hello: WorkerHello) -> Peaks | None:
+    """What the worker's user has measured of the device, or this one of the same."""
+    if recorder.peaks:
+        return Peaks(*recorder.peaks)
+    here = (kept_peaks(device) for device in list_devices() if device.name == hello.device)
+    return next((peaks for peaks in here if peaks), None)

@@ -1,0 +1,55 @@
+"""What a camera or the hub notes down while somebody records; nothing at any other time."""
+
+from edged.clock import nanoseconds, now_ns
+from edged.messages import Note
+
+MOST = 20_000  # notes that wait to be sent: more are not taken
+
+
+class Notebook:
+    """`is_open` is all that who has something to note looks at while nobody records."""
+
+    def __init__(self) -> None:
+        self.is_open = False
+        self._until_ns = 0
+        self._recording: int | None = None
+        self._notes: list[Note] = []
+
+    def __len__(self) -> int:
+        return len(self._notes)
+
+    def open(self, recording: int, for_s: float) -> bool:
+        """Note down what happens for so long; 0: nothing more. True where that recording is a new one."""
+        is_new = recording != self._recording
+        if is_new:
+            self._notes.clear()
+        self._recording, self._until_ns = recording, now_ns() + nanoseconds(for_s)
+        self.is_open = for_s > 0
+        return is_new
+
+    def close_if_due(self) -> None:
+        """Whoever has opened it has not come again."""
+        if self.is_open and now_ns() >= self._until_ns:
+            self.is_open = False
+            self._notes.clear()
+
+    def note(
+        self,
+        name: str,
+        begin_ns: int,
+        end_ns: int | None = None,
+        *,
+        frames: tuple[tuple[str, int], ...] = (),
+        job: int | None = None,
+        **about: float | str,
+    ) -> None:
+        """Ask `is_open` before."""
+        if len(self._notes) < MOST:
+            self._notes.append(
+                Note(name=name, begin_ns=begin_ns, end_ns=end_ns, frames=frames, job=job, about=about)
+            )
+
+    def take(self) -> tuple[Note, ...]:
+        """All of them, once."""
+        notes, self._notes = tuple(self._notes), []
+        return notes

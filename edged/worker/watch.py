@@ -1,0 +1,138 @@
+"""What a worker tells of its jobs while somebody records; at any other time it does nothing."""
+
+import os
+import socket
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from edged.clock import NANOSECONDS, nanoseconds, now_ns
+from edged.hub_clock import HubClock
+from edged.messages import (
+    ClockAnswer,
+    ClockRequest,
+    DeviceTimes,
+    JobTimes,
+    KernelCost,
+    Layers,
+    LinkMessage,
+    Record,
+    Recorded,
+    Recorder,
+)
+from edged.worker.completion import Completed
+from edged.worker.runtime import ModelRuntime, Result
+
+if TYPE_CHECKING:
+    from edged.engine.transfer import Ran
+
+TOGETHER = 16  # jobs in a message
+SENT_NS = NANOSECONDS // 5  # nor do they wait longer, where there are jobs
+BLOCK = 8  # jobs with their layers, and as many without
+
+
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """A job that was submitted while somebody records."""
+
+    begun_ns: int
+    submitted_ns: int
+
+
+class Watch:
+    """Times jobs, and the kernels of as many as the hub wants."""
+
+    def __init__(self, runtime: ModelRuntime, *, same_host: bool) -> None:
+        self._runtime = runtime
+        self._clock = HubClock(same_host=same_host)
+        self._recording: int | None = None
+        self._until_ns = 0
+        self._layers: Layers = "none"
+        self._jobs = 0
+        self._begun: dict[int, Begun] = {}
+        self._times: list[JobTimes] = []
+
+    def heard(self, news: Record | ClockAnswer) -> list[LinkMessage]:
+        """The hub lets us begin, go on or end, or tells the time; what it is to be told at once."""
+        if isinstance(news, ClockAnswer):
+            self._clock.answered(news.sent_ns, news.hub_ns, news.hub_at, now_ns())
+            return []
+        if not news.for_s:
+            self._until_ns = 0
+            return [self._take(last=True)]
+        self._until_ns, self._layers = now_ns() + nanoseconds(news.for_s), news.layers
+        told: list[LinkMessage] = [self._take()] if self._times else []
+        if news.recording != self._recording:
+            self._recording, self._begun = news.recording, {}
+            told = [self._introduction()]
+        return told if self._clock.same_host else [*told, ClockRequest(sent_ns=now_ns())]
+
+    def submitted(self, job: int, begun_ns: int) -> None:
+        """It was taken in at `begun_ns`, and the device has it now."""
+        if self._until_ns and (submitted_ns := now_ns()) < self._until_ns:
+            self._begun[job] = Begun(begun_ns, submitted_ns)
+
+    def answered(self, completed: Completed, taken_ns: int) -> list[LinkMessage]:
+        """The loop has taken its result at `taken_ns`, and has sent the answer now. What the hub is to be told."""
+        begun = self._begun.pop(completed.job.job, None) if self._begun else None
+        if begun is None or isinstance(completed.outcome, Exception):
+            return []
+        times = _times(begun, completed, completed.outcome, taken_ns, layers=self._wants_layers())
+        self._times.append(times)
+        waited_ns = times.answered_ns - self._times[0].answered_ns
+        return [self._take()] if len(self._times) >= TOGETHER or waited_ns >= SENT_NS else []
+
+    def _take(self, *, last: bool = False) -> Recorded:
+        times, self._times = tuple(self._times), []
+        offset_ns, error_ns = self._clock.offset_ns()
+        return Recorded(jobs=times, offset_ns=offset_ns, error_ns=error_ns, last=last)
+
+    def _wants_layers(self) -> bool:
+        self._jobs += 1
+        return self._layers == "all" or (self._layers == "half" and self._jobs // BLOCK % 2 == 0)
+
+    def _introduction(self) -> Recorder:
+        return Recorder(
+            pid=os.getpid(),
+            host=socket.gethostname(),
+            costs=tuple(
+                KernelCost(
+                    operator=cost.operator,
+                    kernel=cost.kernel,
+                    macs=cost.macs,
+                    nbytes=cost.nbytes,
+                    weight_bytes=cost.weight_bytes,
+                )
+                for cost in self._runtime.costs
+            ),
+            peaks=self._runtime.kept_peaks(),
+        )
+
+
+def _times(begun: Begun, completed: Completed, result: Result, taken_ns: int, *, layers: bool) -> JobTimes:
+    answered_ns, ran = now_ns(), result.on_device
+    kernels = result.read_clocks() if layers else ()
+    read_ns = now_ns()
+    return JobTimes(
+        job=completed.job.job,
+        frames=completed.job.frames,
+        begun_ns=begun.begun_ns,
+        submitted_ns=begun.submitted_ns,
+        done_ns=completed.at_ns,
+        taken_ns=taken_ns,
+        answered_ns=answered_ns,
+        upload_s=result.upload_s,
+        forward_s=result.forward_s,
+        download_s=result.download_s,
+        device=ran
+        and DeviceTimes(
+            upload=_span(ran.upload),
+            forward=_span(ran.forward),
+            download=_span(ran.download),
+            kernels=tuple(map(_span, kernels)),
+        ),
+        reading_s=(read_ns - answered_ns) / NANOSECONDS if kernels else 0.0,
+    )
+
+
+def _span(ran: "Ran") -> tuple[int, int]:
+    return ran.start_ns, ran.end_ns
