@@ -27,6 +27,7 @@ VERBS = {
     "predict": "classify pictures without a daemon",
     "bench": "time a network on a device",
     "profile": "time each kernel of a network on a device",
+    "trace": "record what cameras, hub, workers and devices do, on one time line",
     "tune": "find the fastest kernels for a network on a device",
     "plan-split": "say where to cut a network in parts for several workers",
     "keys": "make the keys of a hub or a subscriber",

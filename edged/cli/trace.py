@@ -1,0 +1,67 @@
+"""`edged trace`: what every process of a daemon does, on one time line."""
+
+import argparse
+import json
+import sys
+from pathlib import Path
+
+from edged.cli.running import ADDRESS_HELP, running
+from edged.cli.told import Told, record
+from edged.cli.trace_file import trace_file
+from edged.errors import ConfigError, EdgedError
+from edged.messages import TraceRequest
+from edged.messages.recording import LONGEST_TRACE_S
+
+SECONDS = 5.0
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Which daemon, for how long, and where to."""
+    parser.add_argument("where", nargs="?", metavar="CONFIG", help=f"{ADDRESS_HELP} (default: the demo's)")
+    parser.add_argument(
+        "--seconds", type=_seconds, default=SECONDS, metavar="S", help=f"how long (default: {SECONDS:g})"
+    )
+    parser.add_argument("--layers", action="store_true", help="time each kernel too, which costs a little")
+    out = "where to write it, for https://ui.perfetto.dev or chrome://tracing (default: trace.json)"
+    parser.add_argument("--out", type=Path, default=Path("trace.json"), metavar="FILE.json", help=out)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Write the file and say what is in it."""
+    _check_place(arguments.out)
+    with running(arguments.where, "trace") as daemon:
+        told = record(daemon, TraceRequest(seconds=arguments.seconds, layers=arguments.layers))
+    trace = trace_file(told)
+    _write(arguments.out, json.dumps(trace, ensure_ascii=False))
+    facts = trace["otherData"]
+    print(f"{arguments.out}: {facts['frames']} frames, {len(trace['traceEvents'])} events")
+    _complain(told)
+    return 0
+
+
+def _complain(told: Told) -> None:
+    if told.ends and told.ends.missed:
+        print(f"edged: {told.ends.missed} messages are missing: this process was too slow", file=sys.stderr)
+
+
+def _check_place(path: Path) -> None:
+    """Before anybody is asked for anything."""
+    if not path.parent.is_dir() or path.is_dir():
+        raise ConfigError(f"--out {path}: expected the name of a file in a folder that is there")
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        path.write_text(text, "utf-8")
+    except OSError as error:
+        raise EdgedError(f"{path} cannot be written: {error.strerror}") from None
+
+
+def _seconds(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not 0 < value <= LONGEST_TRACE_S:
+        raise argparse.ArgumentTypeError(f"{text!r} is not between 0 and {LONGEST_TRACE_S:g} seconds")
+    return value
