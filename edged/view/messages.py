@@ -75,7 +75,7 @@ def picture_message(shot: Shot, run: str) -> Message:
 
 
 def _label(label: Label) -> Message:
-    return {"label": label.label, "score": _rounded(label.score, 4)}
+    return {"label": label.label, "score": label.score}  # as in a prediction, so that both are rounded alike
 
 
 def _rounded(value: float | None, digits: int) -> float | None:

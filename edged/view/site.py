@@ -32,7 +32,7 @@ class Site:
         return Starlette(
             routes=[
                 Route("/events", self._events),
-                Route(f"/picture/{self._watcher.run}/{{camera}}/{{number:int}}", self._picture),
+                Route("/picture/{run}/{camera}/{number:int}", self._picture),
                 Mount("/", StaticFiles(directory=PAGE, html=True)),
             ]
         )
@@ -58,7 +58,8 @@ class Site:
             self._viewers -= 1
 
     async def _picture(self, request: Request) -> Response:
-        jpeg = self._watcher.jpeg(request.path_params["camera"], request.path_params["number"])
+        run, camera, number = request.path_params.values()
+        jpeg = self._watcher.jpeg(camera, number) if run == self._watcher.run else None
         if jpeg is None:
             return Response(status_code=204)  # it has gone, as newer ones are there: no mistake of the browser's
         return Response(jpeg, media_type="image/jpeg", headers={"cache-control": "no-store"})

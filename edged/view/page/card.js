@@ -41,7 +41,7 @@ export class Card {
     this.element.dataset.state = state;
     this.part("state").dataset.state = state;
     setText(this.part("state"), STATES[state]);
-    this.shot.draw(this.picture, this.camera?.snapshots ?? true);
+    this.shot.draw(this.picture, this.camera?.snapshots ?? true, at);
     if (this.camera) {
       this.drawCamera(this.camera, state);
     }
@@ -100,7 +100,7 @@ function energy({ joules: each, method }, recent) {
     return "not measured";
   }
   const value = recent ?? each;
-  const words = value === null ? "–" : `${joules(value)} a frame`;
+  const words = value === null ? "–" : joules(value);
   return method === "estimated" ? `${words}, estimated` : words;
 }
 

@@ -115,11 +115,17 @@ export class Page {
     const notice = this.notice(state);
     show(this.part("notice"), notice !== "");
     setText(this.part("notice"), notice);
-    const states = [...this.cards.values()].map((card) => (state === "live" ? card.camera?.state : "stale"));
+    document.body.classList.toggle("old", state !== "live");
+    this.drawSummary(state === "live");
+  }
+
+  // For who looks at a glance, or at the title of another tab.
+  drawSummary(isLive) {
+    const states = [...this.cards.values()].map((card) => card.camera?.state);
     const up = states.filter((each) => each === "up").length;
     const bad = states.filter((each) => each === "down" || each === "frozen").length;
-    setText(this.part("summary"), this.cards.size ? `${up} of ${this.cards.size} cameras up` : "");
-    const mark = state === "lost" || state === "silent" ? "(no news) " : bad ? `(${bad} down) ` : "";
+    setText(this.part("summary"), isLive && states.length ? `${up} of ${states.length} cameras up` : "");
+    const mark = isLive ? (bad ? `(${bad} down) ` : "") : this.node ? "(no news) " : "";
     document.title = `${mark}edged${this.node?.node ? ` · ${this.node.node}` : ""}`;
   }
 

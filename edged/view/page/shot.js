@@ -1,7 +1,8 @@
 // The picture of a camera, with the label of its own frame: both change at once, when the picture is there.
 
-import { percent, setText, show } from "./text.js";
+import { ago, percent, setText, show } from "./text.js";
 
+const OLD_S = 5;
 const ABSENT = {
   off: (name) =>
     `No pictures: snapshots are off. Put “snapshot: {}” under cameras.${name} in the config, then run “edged reload”.`,
@@ -13,26 +14,36 @@ export class Shot {
     this.figure = figure;
     this.absent = absent;
     this.name = name;
-    this.wanted = null;
     this.shown = null;
+    this.tried = "";
     this.loading = false;
     this.isVisible = true;
     new IntersectionObserver(([entry]) => (this.isVisible = entry.isIntersecting)).observe(figure.parentElement);
   }
 
-  draw(picture, isOn) {
-    this.wanted = picture;
-    show(this.figure, this.shown !== null);
-    show(this.absent, this.shown === null);
+  // `isOn`: whether the config asks for pictures. `at`: what the node's clock shows now; null: nobody knows.
+  draw(picture, isOn, at) {
+    show(this.figure, isOn && this.shown !== null);
+    show(this.absent, !isOn || this.shown === null);
     setText(this.absent, isOn ? ABSENT.awaited() : ABSENT.off(this.name));
-    if (picture && picture.url !== this.shown?.url && !this.loading && this.isVisible) {
+    this.drawAge(at);
+    if (picture && picture.url !== this.tried && !this.loading && this.isVisible) {
       this.load(picture);
+    }
+  }
+
+  drawAge(at) {
+    if (this.shown) {
+      const age = at === null ? 0 : at - this.shown.captured_at;
+      const words = age > OLD_S ? `, ${ago(age)} old` : "";
+      setText(this.figure.querySelector(".frame"), `frame ${this.shown.frame}${words}`);
     }
   }
 
   // One at a time: a browser that is slow leaves out what came meanwhile.
   async load(picture) {
     this.loading = true;
+    this.tried = picture.url; // once: where it cannot be had any more, a newer one can
     const image = new Image(picture.width, picture.height);
     image.alt = `Camera ${this.name}`;
     image.src = picture.url;
@@ -53,8 +64,6 @@ export class Shot {
     const best = picture.top?.[0];
     setText(this.figure.querySelector(".label"), best ? best.label : "not predicted");
     setText(this.figure.querySelector(".score"), best ? percent(best.score) : "");
-    setText(this.figure.querySelector(".frame"), `frame ${picture.frame}`);
-    show(this.figure, true);
-    show(this.absent, false);
+    this.drawAge(null);
   }
 }
