@@ -65,6 +65,8 @@ def _to_cameras(metrics: Metrics) -> None:
             counter.labels(camera).inc()
         for result in ("right", "wrong"):
             metrics.known_truth.labels(camera, result)
+        for result in ("published", "not_wanted", "too_many", "too_large", "malformed"):
+            metrics.snapshots.labels(camera, result)
         metrics.predictions.labels(camera, "m")
         metrics.camera_frozen.labels(camera)
 
@@ -85,6 +87,7 @@ def _to_workers(metrics: Metrics) -> None:
                 family.labels(worker, place)
         for rail in ("SYS", "BIG", "LITTLE", "GPU"):
             metrics.energy.labels(worker, rail, "measured")
+            metrics.idle_watts.labels(worker, rail)
 
 
 def test_a_big_pipeline_stays_within_its_series() -> None:

@@ -1,5 +1,6 @@
 """deploy/prometheus, by Prometheus' own tool."""
 
+import json
 import re
 import shutil
 import subprocess
@@ -33,13 +34,25 @@ def promtool(*arguments: "str | Path", within: Path = FOLDER) -> str:
     return run.stdout
 
 
-@pytest.mark.parametrize("name", CONFIGS)
-def test_promtool_finds_nothing_in_a_config(name: str, tmp_path: Path) -> None:
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """deploy/prometheus, with the certificates that a fleet needs."""
     folder = tmp_path / "prometheus"
     shutil.copytree(FOLDER, folder)
     new_authority(folder, "ca")
     new_certificate(folder, "prometheus", "ca")
+    return folder
+
+
+@pytest.mark.parametrize("name", CONFIGS)
+def test_promtool_finds_nothing_in_a_config(name: str, folder: Path) -> None:
     promtool("check", "config", *STRICT, name, within=folder)
+
+
+def test_a_board_of_a_fleet_has_the_name_that_it_is_given_or_else_its_host_s(folder: Path) -> None:
+    (folder / "fleet/more.yml").write_text('- targets: ["juno-03.example:9464"]')
+    found = json.loads(promtool("check", "service-discovery", "--timeout=1s", "fleet.yml", "edged", within=folder))
+    assert {each["labels"]["node"] for each in found} == {"juno-01", "juno-02", "juno-03.example"}
 
 
 def test_promtool_finds_nothing_in_the_rules() -> None:

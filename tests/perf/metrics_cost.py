@@ -1,70 +1,85 @@
-"""What metrics cost: `python -m tests.perf.metrics_cost`, daemons with and without them in turn.
+"""What metrics cost: `python -m tests.perf.metrics_cost`, with and without them in turn, in one run.
 
-- `hub`: the hub alone with many cameras and workers that answer at once, at a rate that it bears;
+- `hub`: the hub with 64 cameras and workers that answer at once, at a rate that it bears;
 - `resnet50`: the whole pipeline with a real worker, as many frames as it can answer;
 - `scrapes`: how long one takes with 64 cameras, and how old predictions get meanwhile.
 """
 
 import argparse
 import gzip
+import json
 import math
 import signal
 import threading
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
+from contextlib import AbstractContextManager
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
-from statistics import median
+from statistics import median, quantiles
 from tempfile import TemporaryDirectory
 from urllib.request import Request, urlopen
-
-import psutil
 
 from tests.background import in_background
 from tests.e2e.daemon import Daemon
 from tests.perf.hub_load import WARM_S, Load, heard, hub, swarm
 from tests.perf.throughput import Case, started
 
-MODULES = {"on": "edged", "off": "tests.perf.unmeasured"}
-SCRAPE_S = 5.0  # twice as often as deploy/prometheus does
+IN_TURNS = "tests.perf.metrics_in_turns"
+SCRAPE_S = 0.5
+
+Slice = tuple[bool, int, float]  # on, predictions, seconds of the hub's processor
 
 
-@dataclass(frozen=True)
-class Cost:
-    """Predictions a second, and what one takes of the processor, of all of the daemon's processes."""
-
-    fps: float
-    cpu_us: float
-
-
-def of_hub(module: str, seconds: float) -> Cost:
+def of_hub(seconds: float) -> None:
     """64 cameras at 10 frames a second, 4 workers."""
     load = Load(cameras=64, workers=4, fps=10)
-    with TemporaryDirectory() as name, hub(load, Path(name), module) as daemon, swarm(load, daemon):
-        return measured(daemon, seconds, scraped=module == "edged")
+    with TemporaryDirectory() as name:
+        compare("hub", hub(load, Path(name), IN_TURNS), load, seconds)
 
 
-def of_pipeline(module: str, seconds: float, folder: Path) -> Cost:
+def of_pipeline(seconds: float) -> None:
     """8 cameras that give what the CPU can answer of ResNet-50."""
     case = Case("resnet50", [{"device": "cpu"}])
-    with started(case, folder, module) as daemon, swarm(Load(case.cameras, 0, case.fps), daemon):
-        return measured(daemon, seconds, scraped=module == "edged")
+    with TemporaryDirectory() as name:
+        compare("resnet50", started(case, Path(name), IN_TURNS), Load(case.cameras, 0, case.fps), seconds)
 
 
-def measured(daemon: Daemon, seconds: float, *, scraped: bool) -> Cost:
-    """Once it is warm; `scraped`: now and then, meanwhile."""
-    heard(daemon, WARM_S)
-    before, start = cpu_s(daemon), time.monotonic()
-    with in_background(partial(scrape_again, daemon, SCRAPE_S if scraped else math.inf, [])):
-        count = len(heard(daemon, seconds))
-    return Cost(count / (time.monotonic() - start), 1e6 * (cpu_s(daemon) - before) / max(1, count))
+def compare(name: str, running: AbstractContextManager[Daemon], load: Load, seconds: float) -> None:
+    """Medians of the ratios of neighbouring slices, and the middle half of them."""
+    with running as daemon, swarm(load, daemon):
+        heard(daemon, WARM_S)
+        heard(daemon, seconds)
+        daemon.process.send_signal(signal.SIGTERM)
+        daemon.process.wait(30)
+        slices: list[Slice] = json.loads(daemon.log().splitlines()[-1])["slices"]
+    slices = slices[-round(seconds / 0.5) : -1]
+    pairs = [sorted(pair, reverse=True) for pair in pairwise(slices) if pair[0][1] and pair[1][1]]
+    fps = [on[1] / off[1] for on, off in pairs]
+    cpu = [on[2] / on[1] / (off[2] / off[1]) for on, off in pairs]
+    us = 1e6 * median(cpu_s / predictions for _, predictions, cpu_s in slices if predictions)
+    print(f"{name}: {2 * median(each[1] for each in slices):.0f} fps, {us:.0f} µs of the hub each", flush=True)
+    for what, ratios in (("throughput", fps), ("CPU of the hub", cpu)):
+        low, middle, high = quantiles(ratios, n=4)
+        print(
+            f"{name}: {what} with metrics {middle:.3f} of that without ({low:.3f} to {high:.3f}, "
+            f"{len(ratios)} pairs)",
+            flush=True,
+        )
 
 
-def cpu_s(daemon: Daemon) -> float:
-    """What the hub and its children have taken so far."""
-    spent = [process.cpu_times() for process in (psutil.Process(daemon.process.pid), *daemon.children())]
-    return float(sum(times.user + times.system for times in spent))
+def scrapes(seconds: float) -> None:
+    """64 cameras with 20 frames a second: ages without, and with two scrapes a second."""
+    load = Load(cameras=64, workers=4, fps=20)
+    with TemporaryDirectory() as name, hub(load, Path(name)) as daemon, swarm(load, daemon):
+        heard(daemon, WARM_S)
+        for every_s in (math.inf, SCRAPE_S):
+            took_s: list[float] = []
+            with in_background(partial(scrape_again, daemon, every_s, took_s)):
+                ages = sorted(heard(daemon, seconds))
+            told = f"{1000 * median(took_s):.1f} ms (at best {1000 * min(took_s):.1f})" if took_s else "none"
+            p50, p99 = (1000 * ages[len(ages) * part // 100] for part in (50, 99))
+            print(f"scrapes: {told}; ages p50 {p50:.1f} ms, p99 {p99:.1f} ms", flush=True)
 
 
 def scrape_again(daemon: Daemon, every_s: float, took_s: list[float], stopped: threading.Event) -> None:
@@ -73,57 +88,20 @@ def scrape_again(daemon: Daemon, every_s: float, took_s: list[float], stopped: t
     while not stopped.wait(min(every_s, threading.TIMEOUT_MAX)):
         start = time.perf_counter()
         with urlopen(Request(url, headers={"Accept-Encoding": "gzip"}), timeout=10) as answer:
-            text = gzip.decompress(answer.read())
+            body = answer.read()
         took_s.append(time.perf_counter() - start)
-        assert b"edged_stage_seconds_bucket" in text
-
-
-def compare(name: str, measure: Callable[[str], Cost], rounds: int) -> None:
-    """In turn, each first in half of the rounds: medians of the ratios of a round."""
-    ratios: list[tuple[float, float]] = []
-    for number in range(rounds):
-        order = list(MODULES)[:: 1 if number % 2 else -1]
-        costs = {which: measure(MODULES[which]) for which in order}
-        on, off = costs["on"], costs["off"]
-        ratios.append((on.fps / off.fps, on.cpu_us / off.cpu_us))
-        print(
-            f"  {name}: on {on.fps:.0f} fps, {on.cpu_us:.0f} µs each; off {off.fps:.0f} fps, {off.cpu_us:.0f} µs",
-            flush=True,
-        )
-    for what, values in zip(("throughput", "CPU"), zip(*ratios, strict=True), strict=True):
-        low, high = min(values), max(values)
-        print(
-            f"{name}: {what} with metrics {median(values):.3f} of that without ({low:.3f} to {high:.3f})",
-            flush=True,
-        )
-
-
-def scrapes(seconds: float) -> None:
-    """64 cameras with 30 frames a second: ages without and with a scrape after the other."""
-    load = Load(cameras=64, workers=4, fps=20)
-    with TemporaryDirectory() as name, hub(load, Path(name)) as daemon, swarm(load, daemon):
-        heard(daemon, WARM_S)
-        for every_s in (math.inf, 0.5):
-            took_s: list[float] = []
-            with in_background(partial(scrape_again, daemon, every_s, took_s)):
-                ages = sorted(heard(daemon, seconds))
-            told = f"{1000 * median(took_s):.1f} ms (at most {1000 * max(took_s):.1f})" if took_s else "none"
-            p50, p99 = (1000 * ages[len(ages) * part // 100] for part in (50, 99))
-            print(
-                f"scrapes: {told}; ages p50 {p50:.1f}, p99 {p99:.1f}, at most {1000 * ages[-1]:.1f} ms", flush=True
-            )
+        assert b"edged_stage_seconds_bucket" in gzip.decompress(body)
 
 
 def main() -> None:
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # so that no daemon is left behind
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
-    parser.add_argument("--rounds", type=int, default=8)
-    parser.add_argument("--seconds", type=float, default=6.0)
+    parser.add_argument("--seconds", type=float, default=30.0)
+    cases = {"scrapes": scrapes, "hub": of_hub, "resnet50": of_pipeline}
+    parser.add_argument("--only", choices=cases, action="append")
     options = parser.parse_args()
-    scrapes(options.seconds)
-    compare("hub", partial(of_hub, seconds=options.seconds), options.rounds)
-    with TemporaryDirectory() as name:
-        compare("resnet50", partial(of_pipeline, seconds=options.seconds, folder=Path(name)), options.rounds)
+    for name in options.only or cases:
+        cases[name](options.seconds)
 
 
 if __name__ == "__main__":
