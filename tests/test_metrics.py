@@ -1,24 +1,27 @@
 """All metrics together: how many series they are, and that they fit what they measure."""
 
 from itertools import pairwise
+from typing import get_args
 
 from prometheus_client import Histogram
 from prometheus_client.parser import text_string_to_metric_families
 
+from edged.hub.journal_failure import Reason
 from edged.hub.label_counts import LabelCounts
 from edged.hub.parts import ENDPOINTS
 from edged.hub.rejections import REASONS, Rejections
-from edged.messages import STAGES
+from edged.messages import STAGES, EnergyMethod
 from edged.messages.host import MOST
 from edged.metrics import Metrics
 from edged.metrics.declare import SECONDS
 from edged.metrics.quick import Distribution, Family
 from edged.metrics.reasons import DROPPED, LOST
 
-CAMERAS, WORKERS, LABELS = 64, 4, 1000
+CAMERAS, WORKERS, LABELS, LAYERS = 64, 4, 1000, 200
 BY_CAMERA = 250  # stages are 8 × 20 of them
 BY_WORKER = 300  # the sensors and frequencies of its host are 4 × 32 of them
 OTHERS = 300
+WHILE_ATTACHED = 2 * LAYERS  # of `edged profile --attach`
 
 
 def test_frames_are_counted_from_totals() -> None:
@@ -48,6 +51,7 @@ def a_big_pipeline() -> Metrics:
     Rejections(metrics.peers_rejected, ENDPOINTS)
     _to_cameras(metrics)
     _to_workers(metrics)
+    _to_the_hub(metrics)
     return metrics
 
 
@@ -90,11 +94,27 @@ def _to_workers(metrics: Metrics) -> None:
             metrics.idle_watts.labels(worker, rail)
 
 
+def _to_the_hub(metrics: Metrics) -> None:
+    for layer in range(LAYERS):
+        metrics.layer_seconds.labels(f"layer {layer}", "direct").observe(0.001)
+    for method in get_args(EnergyMethod):
+        metrics.inference_joules.labels(method).observe(1)
+    for reason in get_args(Reason):
+        metrics.journal_errors.labels(reason)
+    for endpoint in ENDPOINTS:
+        metrics.insecure.labels(endpoint)
+
+
+def test_in_a_big_pipeline_every_metric_takes_part() -> None:
+    families = text_string_to_metric_families("".join(a_big_pipeline().text()))
+    assert [family.name for family in families if not family.samples] == []
+
+
 def test_a_big_pipeline_stays_within_its_series() -> None:
     text = "".join(a_big_pipeline().text())
     series = sum(not line.startswith("#") for line in text.splitlines())
     assert len(REASONS) * len(ENDPOINTS) < OTHERS
-    assert CAMERAS * 200 < series <= CAMERAS * BY_CAMERA + WORKERS * BY_WORKER + OTHERS
+    assert CAMERAS * 200 < series <= CAMERAS * BY_CAMERA + WORKERS * BY_WORKER + OTHERS + WHILE_ATTACHED
 
 
 def test_buckets_fit_a_millisecond_to_ten_seconds() -> None:
