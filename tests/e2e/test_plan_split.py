@@ -102,6 +102,7 @@ def test_ctrl_c_while_it_tries_gives_each_worker_its_own_part_back(tmp_path: Pat
         tmp_path,
         {"device": "numpy"},
         {"device": "numpy", "host": "big"},
+        model={"path": str(small_network(tmp_path / "small.onnx"))},
         link={"address": f"tcp://127.0.0.1:{free_port()}"},
     )
     said = tmp_path / "worker.log"
@@ -112,7 +113,7 @@ def test_ctrl_c_while_it_tries_gives_each_worker_its_own_part_back(tmp_path: Pat
         eventually(lambda: "to the scores" in said.read_text() or "from the images" in said.read_text(), START_S)
         plan.send_signal(signal.SIGINT)
         assert plan.wait(START_S) == 128 + signal.SIGINT
-        assert said.read_text().splitlines()[-1].endswith("worker big-1 runs digits: all of it")
+        assert said.read_text().splitlines()[-1].endswith("worker big-1 runs small: all of it")
         assert worker.poll() is None
 
 

@@ -98,7 +98,7 @@ def test_a_device_that_is_too_slow_drops_frames_and_names_each(tmp_path: Path) -
     config = config_in(
         tmp_path,
         cameras={"demo": {**SYNTHETIC, "fps": 100}},
-        model={"name": "resnet50", "size": 160},  # tens of milliseconds a frame on NumPy, on any machine
+        model={"name": "resnet18", "size": 160},  # tens of milliseconds a frame on NumPy, on any machine
         workers=[{"device": "numpy"}],
     )
     with run_edged(tmp_path, "--duration", "2", config=config) as daemon:

@@ -75,8 +75,13 @@ class WorkerUnderTest:
 
 
 @contextmanager
-def worker_process(folder: Path, config: str, index: int = 0, *, by_hub: bool = True) -> Iterator[WorkerUnderTest]:
-    """`edged worker` on the YAML text `config`, as a hub starts it or a person; ended at the end."""
+def worker_process(
+    folder: Path, config: str, index: int = 0, *, by_hub: bool = True, programs: Path | None = None
+) -> Iterator[WorkerUnderTest]:
+    """`edged worker` on the YAML text `config`, as a hub starts it or a person; ended at the end.
+
+    `programs`: its cache; default: an empty one.
+    """
     file = folder / "config.yaml"
     file.write_text(config)
     address = f"ipc://{folder}/hub"
@@ -84,7 +89,7 @@ def worker_process(folder: Path, config: str, index: int = 0, *, by_hub: bool = 
     socket = context.socket(zmq.ROUTER)
     socket.bind(address)
     command = [sys.executable, "-m", "edged", "worker", str(index), "--config", str(file), "--hub", address]
-    environment = os.environ | {"XDG_CACHE_HOME": str(folder / "cache")}
+    environment = os.environ | {"XDG_CACHE_HOME": str(programs or folder / "cache")}
     if by_hub:
         environment[PARENT] = str(os.getpid())
     process = subprocess.Popen(

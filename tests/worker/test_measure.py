@@ -14,6 +14,7 @@ from edged.model.resnet import random_resnet
 from edged.worker.measure import measure, places_in
 from tests.cli import models
 from tests.cli.command import DEVICES
+from tests.e2e.daemon import compiled
 from tests.worker.hub_end import worker_process
 
 PICTURES = np.random.default_rng(3).integers(0, 256, (2, models.SIZE, models.SIZE, 3)).astype(np.uint8)
@@ -28,8 +29,9 @@ def config(folder: Path, device: str) -> str:
 @pytest.mark.parametrize("device", DEVICES)
 def test_each_stretch_of_the_network_is_measured_as_a_worker_would_run_it(tmp_path: Path, device: str) -> None:
     model = load_model(Model(path=models.small_network(tmp_path / "model.onnx")))
+    programs = compiled() / "edged" / "programs"
 
-    found = measure(Measure(frames=2, for_s=0.0), model, Worker(device=device, batch=2), tmp_path / "programs")
+    found = measure(Measure(frames=2, for_s=0.0), model, Worker(device=device, batch=2), programs)
 
     assert [place.after for place in found.places] == [None, "a", "c/flat", None]
     assert [place.nbytes for place in found.places] == [2 * 16 * 16 * 3, 2 * 8 * 16 * 16 * 4, 2 * 8 * 4, 0]
@@ -47,7 +49,7 @@ def test_a_resnet_may_be_cut_between_its_blocks_and_before_its_last_layer() -> N
 
 @pytest.mark.parametrize("device", DEVICES)
 def test_a_worker_measures_takes_a_part_and_gives_it_back(tmp_path: Path, device: str) -> None:
-    with worker_process(tmp_path, config(tmp_path, device)) as worker:
+    with worker_process(tmp_path, config(tmp_path, device), programs=compiled()) as worker:
         before = worker.hello()
         worker.submit(0, PICTURES)
         expected = worker.answer()
