@@ -6,7 +6,7 @@ from grafana_foundation_sdk.models.dashboard import Dashboard
 from tools.dashboards.frame import CAMERA, NODE, Row, dashboard
 from tools.dashboards.panels import BAD, GOOD, PER_SECOND, WARN, Panel, Series, lines, spread, states
 from tools.dashboards.pipeline import AGE, OLD
-from tools.dashboards.promql import mean, of_camera, quantile, rate, share
+from tools.dashboards.promql import happening, mean, of_camera, quantile, rate, share
 
 NAME = "{{node}} {{camera}}"
 BOTH = ("node", "camera")
@@ -29,6 +29,7 @@ def build() -> Dashboard:
 
 def _alive() -> list[Panel]:
     up, frozen = of_camera("edged_camera_up"), of_camera("edged_camera_frozen")
+    newest = of_camera("edged_last_frame_timestamp_seconds")
     return [
         states(
             "Does it give frames?",
@@ -39,8 +40,8 @@ def _alive() -> list[Panel]:
         lines(
             "How long ago was its newest frame?",
             units.Seconds,
-            "By the clock of Prometheus; grows while a camera is down.",
-            Series(f"time() - {of_camera('edged_last_frame_timestamp_seconds')}", NAME),
+            "When Prometheus asked; grows while a camera is down.",
+            Series(f"timestamp({newest}) - {newest}", NAME),
             limits=((5, WARN), (30, BAD)),
             width=6,
         ),
@@ -97,8 +98,9 @@ def _frames() -> list[Panel]:
             "Why are its frames dropped?",
             PER_SECOND,
             "docs/metrics.md explains each reason.",
-            Series(rate(dropped, *BOTH, "reason"), f"{NAME}: {{{{reason}}}}"),
+            Series(happening(dropped, *BOTH, "reason"), f"{NAME}: {{{{reason}}}}"),
             stacked=True,
+            nothing="None was",
             width=8,
         ),
         lines(

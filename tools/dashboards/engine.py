@@ -5,9 +5,9 @@ from grafana_foundation_sdk.models.dashboard import Dashboard
 
 from tools.dashboards.frame import CAMERA, NODE, Row, dashboard
 from tools.dashboards.panels import BAD, PER_SECOND, WARN, Panel, Series, bars, lines
-from tools.dashboards.promql import mean, of_camera, of_node, quantile, rate, share
+from tools.dashboards.promql import mean, of_camera, of_node, quantile, rate, share, total
 
-LAYER = of_node("edged_layer_seconds")
+NOBODY = "Nobody times layers: edged profile --attach ADDRESS"
 ON_DEVICE = 'stage=~"upload|forward|download"'
 
 
@@ -77,32 +77,39 @@ def _batches() -> list[Panel]:
 
 
 def _layers() -> list[Panel]:
-    name = "{{node}} {{layer}} ({{variant}})"
-    variants = rate(of_node("edged_layer_seconds_sum"), "variant")
+    """Of the last time in the time shown: the series are there for a few seconds only, too few for a rate."""
+    by, name = ("node", "layer", "variant"), "{{node}} {{layer}} ({{variant}})"
+    seconds, count = (of_node(f"edged_layer_seconds_{each}") for each in ("sum", "count"))
+    last_seconds, last_count = (f"last_over_time({each}[$__range])" for each in (seconds, count))
+    variants = f"{total('variant')} ({last_seconds})"
     return [
         bars(
             "Which layers take longest?",
             units.Seconds,
-            "On average, the first 25. Empty while nobody profiles: edged profile --attach ADDRESS.",
-            Series(f"topk(25, {mean(LAYER, 'node', 'layer', 'variant')})", name),
+            "On average, the first 25, when they were timed last in the time shown.",
+            Series(f"topk(25, {share(f'{total(*by)} ({last_seconds})', f'{total(*by)} ({last_count})')})", name),
+            nothing=NOBODY,
         ),
         lines(
             "How do they go?",
             units.Seconds,
-            "Time on the device of each layer, on average.",
-            Series(mean(LAYER, "node", "layer", "variant"), name),
+            "Time on the device of each layer, on average since the timing began.",
+            Series(share(f"{total(*by)} ({seconds})", f"{total(*by)} ({count})"), name),
             stacked=True,
+            nothing=NOBODY,
         ),
         bars(
             "Which kernel variants take how much?",
             units.PercentUnit,
             "Share of the time of all layers.",
-            Series(share(variants, f"scalar({rate(of_node('edged_layer_seconds_sum'))})"), "{{variant}}"),
+            Series(share(variants, f"scalar(sum({last_seconds}))"), "{{variant}}"),
+            nothing=NOBODY,
         ),
         lines(
-            "How many layers are timed?",
-            PER_SECOND,
+            "How many frames were timed?",
+            units.Short,
             "Timing costs a little; it ends by itself after the frames that were asked for.",
-            Series(rate(of_node("edged_layer_seconds_count"), "node")),
+            Series(f"max by (node) ({count})"),
+            nothing=NOBODY,
         ),
     ]

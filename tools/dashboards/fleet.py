@@ -101,6 +101,7 @@ def _alerts() -> Panel:
         "Each has a runbook: deploy/prometheus/.",
         Series(f"sum by (node, alertname, severity) ({FIRING})", "{{node}} {{alertname}} ({{severity}})"),
         stacked=True,
+        nothing="None does",
     )
 
 

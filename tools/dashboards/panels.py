@@ -37,13 +37,16 @@ def lines(
     limits: Limits = (),
     width: int = 12,
     stacked: bool = False,
+    nothing: str = "",
 ) -> timeseries.Panel:
-    """How something went; a limit is a dashed line."""
+    """How something went; a limit is a dashed line. `nothing`: what it says where there is nothing to show."""
     legend = common.VizLegendOptions().display_mode(kinds.LegendDisplayMode.TABLE).show_legend(True)
     legend = legend.placement(kinds.LegendPlacement.BOTTOM).calcs(["mean", "max", "lastNotNull"])
     tooltip = common.VizTooltipOptions().mode(kinds.TooltipDisplayMode.MULTI).sort(kinds.SortOrder.DESCENDING)
     panel = timeseries.Panel().legend(legend).tooltip(tooltip).line_width(1).fill_opacity(50 if stacked else 10)
     panel = panel.min(0).show_points(kinds.VisibilityMode.NEVER)
+    if nothing:
+        panel = panel.no_value(nothing)
     if stacked:
         panel.stacking(common.StackingConfig().mode(kinds.StackingMode.NORMAL).group("A"))
     if limits:
@@ -83,13 +86,13 @@ def spread(title: str, unit: str, meaning: str, buckets: str, *, width: int = 12
 
 
 def bars(
-    title: str, unit: str, meaning: str, *series: Series, limits: Limits = (), width: int = 12
+    title: str, unit: str, meaning: str, *series: Series, width: int = 12, nothing: str = "None"
 ) -> bargauge.Panel:
     """What is largest now, or in the time that is shown."""
     last = common.ReduceDataOptions().calcs(["lastNotNull"]).values(False)
     panel = bargauge.Panel().reduce_options(last).orientation(kinds.VizOrientation.HORIZONTAL)
-    panel = panel.display_mode(kinds.BarGaugeDisplayMode.BASIC).min(0)
-    return drawn(panel, title, unit, meaning, [each.instant() for each in queries_of(series)], limits, width, 8)
+    panel = panel.display_mode(kinds.BarGaugeDisplayMode.BASIC).min(0).no_value(nothing)
+    return drawn(panel, title, unit, meaning, [each.instant() for each in queries_of(series)], (), width, 8)
 
 
 def drawn(

@@ -5,7 +5,7 @@ from grafana_foundation_sdk.models.dashboard import Dashboard
 
 from tools.dashboards.frame import CAMERA, NODE, Row, dashboard
 from tools.dashboards.panels import BAD, PER_SECOND, WARN, Panel, Series, bars, lines, number, spread
-from tools.dashboards.promql import grown, mean, of_camera, of_node, quantile, rate, share
+from tools.dashboards.promql import grown, happening, mean, of_camera, of_node, quantile, rate, share
 from tools.dashboards.service import journal, refused
 from tools.dashboards.workers import workers
 
@@ -124,15 +124,16 @@ def _dropped() -> list[Panel]:
             "Why are frames dropped?",
             PER_SECOND,
             "docs/metrics.md explains each reason.",
-            Series(rate(dropped, "reason"), "{{reason}}"),
+            Series(happening(dropped, "reason"), "{{reason}}"),
             stacked=True,
+            nothing="None was",
             width=8,
         ),
         bars(
             "How many, in the time shown?",
             units.Short,
             "By reason; retried are those given to a second worker, which may still be predicted.",
-            Series(grown(dropped, "reason"), "{{reason}}"),
+            Series(f"{grown(dropped, 'reason')} > 0", "{{reason}}"),
             Series(grown(of_camera("edged_frames_retried_total")), "retried"),
             width=8,
         ),

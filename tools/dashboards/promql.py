@@ -29,6 +29,16 @@ def total(*by: str) -> str:
     return f"sum by ({', '.join(by)})" if by else "sum"
 
 
+def known(series: str, *by: str) -> str:
+    """How much they are since edged started, of what has ever happened: most reasons stay at 0 for ever."""
+    return f"{total(*by)} ({series}) > 0"
+
+
+def happening(series: str, *by: str) -> str:
+    """How much they grow in a second, of what has ever happened."""
+    return f"{rate(series, *by)}\nand\n{known(series, *by)}"
+
+
 def share(part: str, whole: str) -> str:
     """0 to 1."""
     return f"{part}\n/\n{whole}"

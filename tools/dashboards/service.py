@@ -3,7 +3,7 @@
 from grafana_foundation_sdk.models import units
 
 from tools.dashboards.panels import BAD, GOOD, WARN, Panel, Series, lines, states
-from tools.dashboards.promql import of_node, quantile, share
+from tools.dashboards.promql import known, of_node, quantile, share
 
 
 def journal() -> list[Panel]:
@@ -35,7 +35,8 @@ def journal() -> list[Panel]:
             "What was published without it?",
             units.Short,
             "Predictions since edged started that were not kept in time, by reason.",
-            Series(f"sum by (node, reason) ({of_node('edged_journal_errors_total')})", "{{node}} {{reason}}"),
+            Series(known(of_node("edged_journal_errors_total"), "node", "reason"), "{{node}} {{reason}}"),
+            nothing="Nothing was",
             width=6,
         ),
     ]
@@ -48,9 +49,10 @@ def refused() -> list[Panel]:
             units.Short,
             "Connections since edged started, by address and reason; the log names each peer.",
             Series(
-                f"sum by (node, endpoint, reason) ({of_node('edged_peers_rejected_total')})",
+                known(of_node("edged_peers_rejected_total"), "node", "endpoint", "reason"),
                 "{{node}} {{endpoint}}: {{reason}}",
             ),
+            nothing="Nobody was",
         ),
         states(
             "Which address is open to everybody?",

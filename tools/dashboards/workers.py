@@ -3,7 +3,7 @@
 from grafana_foundation_sdk.models import units
 
 from tools.dashboards.panels import BAD, GOOD, PER_SECOND, WARN, Panel, Series, lines, states
-from tools.dashboards.promql import of_node, quantile, rate
+from tools.dashboards.promql import known, of_node, quantile, rate
 
 
 def workers() -> list[Panel]:
@@ -11,7 +11,10 @@ def workers() -> list[Panel]:
         states(
             "Which worker serves?",
             "Idle: it works, but another group serves. Down: it takes no jobs.",
-            Series(of_node("edged_worker_serving") + " + on (node, worker) group_left ()\n" + _up(), "{{worker}}"),
+            Series(
+                of_node("edged_worker_serving") + " + on (node, worker) group_left ()\n" + _up(),
+                "{{node}} {{worker}}",
+            ),
             words={0: ("down", BAD), 1: ("idle", "blue"), 2: ("serves", GOOD)},
         ),
         states(
@@ -39,9 +42,10 @@ def workers() -> list[Panel]:
             units.Short,
             "Losses since edged started, by reason; docs/metrics.md explains each.",
             Series(
-                f"sum by (node, worker, reason) ({of_node('edged_worker_restarts_total')})",
+                known(of_node("edged_worker_restarts_total"), "node", "worker", "reason"),
                 "{{node}} {{worker}}: {{reason}}",
             ),
+            nothing="None was lost",
             width=8,
         ),
     ]
