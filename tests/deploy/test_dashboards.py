@@ -20,7 +20,6 @@ GRAFANA = ROOT / "deploy/grafana"
 FILES = sorted((GRAFANA / "dashboards").glob("*.json"))
 UNITS = {value for name, value in vars(units).items() if isinstance(value, str) and not name.startswith("__")}
 OTHERS = {"up", "ALERTS", "process_start_time_seconds"}  # metrics that are not edged's own
-SOON = {"edged_layer_seconds_sum", "edged_layer_seconds_count"}
 BUILT_IN = {"__rate_interval", "__range", "__url_time_range", "__data", "__all"}
 WIDTH = 24
 QUESTIONS = {  # and a panel that answers it, where one looks for it
@@ -119,7 +118,7 @@ def test_every_variable_that_it_uses_is_one_that_it_has(file: Path) -> None:
 
 @each_file
 def test_its_metrics_are_those_that_edged_has(file: Path) -> None:
-    known = OTHERS | SOON | set(metrics_of_edged())
+    known = OTHERS | set(metrics_of_edged())
     dashboard = loaded(file)
     texts = [target["expr"] for panel in panels_of(dashboard) for target in panel["targets"]]
     texts += [each["expr"] for each in dashboard["annotations"]["list"]]

@@ -109,9 +109,19 @@ def _command(process: psutil.Process) -> list[str]:
     return []
 
 
+def time_the_layers(daemon: Daemon) -> None:
+    """Of so many frames that Prometheus scrapes their times more than once."""
+    done = edged("profile", "--attach", daemon.folder / "edged.yaml", "--frames", 50, env=_where(daemon))
+    assert done.returncode == 0, done.stderr
+
+
+def _where(daemon: Daemon) -> dict[str, str]:
+    return {"XDG_STATE_HOME": str(daemon.folder)}
+
+
 def reload(daemon: Daemon, **sections: Any) -> None:
     """Change the file and say so."""
     path = daemon.folder / "edged.yaml"
     path.write_text(json.dumps({**daemon.config, **sections}))
-    done = edged("reload", path, env={"XDG_STATE_HOME": str(daemon.folder)})
+    done = edged("reload", path, env=_where(daemon))
     assert done.returncode == 0, done.stderr
