@@ -3,7 +3,7 @@
 from collections.abc import Collection, KeysView, Mapping, Sequence
 from dataclasses import dataclass
 
-from edged.clock import now_ns, seconds_since
+from edged.clock import NANOSECONDS, now_ns
 from edged.energy.rails import Rail
 from edged.energy.reader import Reader
 from edged.energy.sampler import Sampler
@@ -103,8 +103,9 @@ class Meter:
         for name, counted in self._counted.items():
             counted.take(readings.get(name))
         levels = {name: rail.level() for name, rail in self._sums.items()}
-        interval = _between(self._levels, levels, seconds_since(self._since_ns))
-        self._levels, self._since_ns = levels, now_ns()
+        at_ns = now_ns()
+        interval = _between(self._levels, levels, (at_ns - self._since_ns) / NANOSECONDS)
+        self._levels, self._since_ns = levels, at_ns
         return interval
 
 

@@ -1,4 +1,4 @@
-"""What rails draw anyway is measured once for each start of the machine."""
+"""What rails draw anyway is measured once for each start of the machine, and taken off the joules of jobs."""
 
 import time
 from pathlib import Path
@@ -9,6 +9,8 @@ from edged.config import Energy
 from edged.energy import idle
 from edged.energy.find import find_rails
 from edged.energy.idle import meter_of
+from edged.energy.meter import Meter
+from tests.energy.supply import Stepped
 from tests.energy.sysfs import jetson, juno
 
 
@@ -44,3 +46,40 @@ def test_it_is_not_measured_unless_it_is_asked_for(tmp_path: Path) -> None:
     juno(tmp_path)
 
     assert meter_of(find_rails(Energy(sysfs=tmp_path)), tmp_path).idle_watts == {}
+
+
+def test_what_would_have_been_spent_anyway_is_taken_off_in_the_end(tmp_path: Path) -> None:
+    gpu = Stepped(tmp_path, "GPU")
+    meter = Meter([gpu.rail])
+    meter.idle_watts = {"GPU": 20.0}
+
+    meter.begin()
+    start = time.monotonic()
+    jobs = []
+    for joules in (0.0, 3.0, 4.0):  # a counter that is slower than the first job
+        time.sleep(0.01)
+        gpu.spend(joules)
+        jobs.append(meter.end())
+    seconds = time.monotonic() - start
+
+    assert all(job.joules is not None and job.joules >= 0 for job in jobs)
+    assert sum(job.idle for job in jobs) == pytest.approx(20 * seconds, rel=0.1)
+    assert sum((job.joules or 0) + job.idle for job in jobs) == pytest.approx(7)
+
+
+def test_a_counter_slower_than_the_jobs_gives_none_of_them_what_was_idle(tmp_path: Path) -> None:
+    gpu = Stepped(tmp_path, "GPU")
+    meter = Meter([gpu.rail])
+    meter.idle_watts = {"GPU": 20.0}
+
+    meter.begin()
+    start = time.monotonic()
+    time.sleep(0.02)
+    first = meter.end()
+    seconds = time.monotonic() - start
+    meter.begin()
+    gpu.spend(20 * seconds)
+    second = meter.end()
+
+    assert first.joules == 0
+    assert second.joules == pytest.approx(0, abs=0.1 * 20 * seconds)

@@ -10,30 +10,13 @@ from hypothesis import strategies as st
 
 from edged.energy.meter import Meter
 from edged.energy.rails import Rail
+from tests.energy.supply import Stepped
 
 RANGE = 4000.0
 
 
-class Supply:
-    """A rail, and what it has supplied since it began at 1 J."""
-
-    def __init__(self, folder: Path, name: str, range_joules: float | None = None) -> None:
-        self.rail = Rail(name, folder / name, range_joules)
-        self.joules = 1.0
-        self.spend(0)
-
-    def spend(self, joules: float) -> None:
-        self.joules += joules
-        shown = self.joules % self.rail.range_joules if self.rail.range_joules else self.joules
-        self.rail.path.write_text(f"{round(shown * 1e6)}\n")
-
-    def restart(self) -> None:
-        self.joules = 0.0
-        self.spend(0)
-
-
 def test_a_job_alone_gets_what_was_spent_while_it_ran(tmp_path: Path) -> None:
-    gpu = Supply(tmp_path, "GPU")
+    gpu = Stepped(tmp_path, "GPU")
     meter = Meter([gpu.rail])
 
     gpu.spend(4)  # idle
@@ -46,7 +29,7 @@ def test_a_job_alone_gets_what_was_spent_while_it_ran(tmp_path: Path) -> None:
 
 
 def test_jobs_that_overlap_share_the_joules_without_counting_one_twice(tmp_path: Path) -> None:
-    gpu, big = Supply(tmp_path, "GPU"), Supply(tmp_path, "BIG")
+    gpu, big = Stepped(tmp_path, "GPU"), Stepped(tmp_path, "BIG")
     meter = Meter([gpu.rail, big.rail])
 
     meter.begin()
@@ -70,7 +53,7 @@ def test_the_sum_over_jobs_is_what_the_rails_supplied_while_there_were_any(
     events: list[tuple[str, int]], begins_at: int
 ) -> None:
     with tempfile.TemporaryDirectory() as folder:
-        gpu, big = Supply(Path(folder), "GPU", RANGE), Supply(Path(folder), "BIG")
+        gpu, big = Stepped(Path(folder), "GPU", RANGE), Stepped(Path(folder), "BIG")
         gpu.spend(begins_at)  # there is a wrap ahead
         meter = Meter([gpu.rail, big.rail])
         jobs, busy, told, in_flight = 0.0, 0.0, 0.0, 0
@@ -96,7 +79,7 @@ def test_the_sum_over_jobs_is_what_the_rails_supplied_while_there_were_any(
 
 
 def test_a_job_bears_the_rails_of_its_device_alone_and_all_are_told(tmp_path: Path) -> None:
-    gpu, big = Supply(tmp_path, "GPU"), Supply(tmp_path, "BIG")
+    gpu, big = Stepped(tmp_path, "GPU"), Stepped(tmp_path, "BIG")
     meter = Meter([gpu.rail, big.rail], bears=("GPU",))
 
     meter.begin()
@@ -110,51 +93,14 @@ def test_a_job_bears_the_rails_of_its_device_alone_and_all_are_told(tmp_path: Pa
 
 
 def test_a_rail_that_a_job_should_bear_and_nobody_reads_leaves_it_without_a_figure(tmp_path: Path) -> None:
-    meter = Meter([Supply(tmp_path, "BIG").rail], bears=("GPU",))
+    meter = Meter([Stepped(tmp_path, "BIG").rail], bears=("GPU",))
     meter.begin()
 
     assert meter.end().joules is None
 
 
-def test_what_would_have_been_spent_anyway_is_taken_off_in_the_end(tmp_path: Path) -> None:
-    gpu = Supply(tmp_path, "GPU")
-    meter = Meter([gpu.rail])
-    meter.idle_watts = {"GPU": 20.0}
-
-    meter.begin()
-    start = time.monotonic()
-    jobs = []
-    for joules in (0.0, 3.0, 4.0):  # a counter that is slower than the first job
-        time.sleep(0.01)
-        gpu.spend(joules)
-        jobs.append(meter.end())
-    seconds = time.monotonic() - start
-
-    assert all(job.joules is not None and job.joules >= 0 for job in jobs)
-    assert sum(job.idle for job in jobs) == pytest.approx(20 * seconds, rel=0.1)
-    assert sum((job.joules or 0) + job.idle for job in jobs) == pytest.approx(7)
-
-
-def test_a_counter_slower_than_the_jobs_gives_none_of_them_what_was_idle(tmp_path: Path) -> None:
-    gpu = Supply(tmp_path, "GPU")
-    meter = Meter([gpu.rail])
-    meter.idle_watts = {"GPU": 20.0}
-
-    meter.begin()
-    start = time.monotonic()
-    time.sleep(0.02)
-    first = meter.end()
-    seconds = time.monotonic() - start
-    meter.begin()
-    gpu.spend(20 * seconds)
-    second = meter.end()
-
-    assert first.joules == 0
-    assert second.joules == pytest.approx(0, abs=0.1 * 20 * seconds)
-
-
 def test_after_a_reset_one_job_has_no_figure_and_the_next_one_has(tmp_path: Path) -> None:
-    gpu = Supply(tmp_path, "GPU")
+    gpu = Stepped(tmp_path, "GPU")
     meter = Meter([gpu.rail])
 
     meter.begin()
@@ -170,7 +116,7 @@ def test_after_a_reset_one_job_has_no_figure_and_the_next_one_has(tmp_path: Path
 def test_a_rail_that_vanishes_leaves_the_others_told_and_jobs_without_a_figure_until_it_is_back(
     tmp_path: Path,
 ) -> None:
-    gpu, big = Supply(tmp_path, "GPU"), Supply(tmp_path, "BIG")
+    gpu, big = Stepped(tmp_path, "GPU"), Stepped(tmp_path, "BIG")
     meter = Meter([gpu.rail, big.rail])
 
     meter.begin()
