@@ -92,9 +92,10 @@ def _run(runtime: ModelRuntime, images: NDArray[np.uint8], plan: Consumption, me
     runtime.submit(images).wait()
     meter.begin()
     start = time.perf_counter()
-    while (took_s := time.perf_counter() - start) < TURN_S:
+    while time.perf_counter() - start < TURN_S:
         runtime.submit(images).wait()
         plan.frames += len(images)
-    spent = meter.end().joules
-    plan.seconds += took_s
-    plan.joules = None if spent is None or plan.joules is None else plan.joules + spent
+    since = meter.begin()
+    plan.seconds += since.seconds
+    is_known = set(meter.bears) <= since.whole
+    plan.joules = plan.joules + sum(since.added.values()) if is_known and plan.joules is not None else None

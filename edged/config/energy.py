@@ -19,7 +19,7 @@ class Energy(Section):
         ge=1,
         le=1000,
         description="How often the power of a rail that has no counter of energy is read, to add it up; where "
-        "five readings are missing, its joules are not known",
+        "five readings are missing, and half a second is, its joules are not known",
     )
     idle_s: float = Field(
         0.0,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 MISSED = 5  # readings of power, after which what has flowed meanwhile is not known
-PATIENCE_S = 0.2  # nor is less than this missed: a busy machine is late now and then
+PATIENCE_S = 0.5  # less than this is not missed: a busy machine is late now and then
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,12 +1,11 @@
 """What rails draw anyway is measured once for each start of the machine, and taken off the joules of jobs."""
 
-import time
 from pathlib import Path
 
 import pytest
 
 from edged.config import Energy
-from edged.energy import idle
+from edged.energy import idle, meter
 from edged.energy.find import find_rails
 from edged.energy.idle import meter_of
 from edged.energy.meter import Meter
@@ -23,13 +22,12 @@ def test_it_is_measured_at_the_first_start_and_kept_for_the_next(
     rails = find_rails(Energy(sysfs=tmp_path, sample_hz=100, idle_s=0.1))
 
     measured = meter_of(rails, tmp_path).idle_watts
-    start = time.monotonic()
+    current = tmp_path / "class/hwmon/hwmon3/curr3_input"
+    current.write_text("0\n")
     kept = meter_of(rails, tmp_path).idle_watts
-    assert time.monotonic() - start < 0.1
 
     assert kept == measured == pytest.approx({"VDD_CPU_GPU_CV": 5.032 * 0.224, "VDD_SOC": 5.024 * 0.288}, rel=0.1)
     (tmp_path / "boot_id").write_text("second\n")
-    (tmp_path / "class/hwmon/hwmon3/curr3_input").write_text("0\n")
     assert meter_of(rails, tmp_path).idle_watts["VDD_SOC"] == 0
 
 
@@ -48,38 +46,64 @@ def test_it_is_not_measured_unless_it_is_asked_for(tmp_path: Path) -> None:
     assert meter_of(find_rails(Energy(sysfs=tmp_path)), tmp_path).idle_watts == {}
 
 
-def test_what_would_have_been_spent_anyway_is_taken_off_in_the_end(tmp_path: Path) -> None:
-    gpu = Stepped(tmp_path, "GPU")
-    meter = Meter([gpu.rail])
-    meter.idle_watts = {"GPU": 20.0}
+class Watch:
+    """The meter's clock, which goes on when it is told to."""
 
-    meter.begin()
-    start = time.monotonic()
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self._ns = 0
+        monkeypatch.setattr(meter, "now_ns", lambda: self._ns)
+
+    def goes_on(self, seconds: float) -> None:
+        self._ns += round(1e9 * seconds)
+
+
+def test_what_would_have_been_spent_anyway_is_taken_off_in_the_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gpu, watch = Stepped(tmp_path, "GPU"), Watch(monkeypatch)
+    measures = Meter([gpu.rail])
+    measures.idle_watts = {"GPU": 20.0}
+
+    measures.begin()
     jobs = []
     for joules in (0.0, 3.0, 4.0):  # a counter that is slower than the first job
-        time.sleep(0.01)
+        watch.goes_on(0.1)
         gpu.spend(joules)
-        jobs.append(meter.end())
-    seconds = time.monotonic() - start
+        jobs.append(measures.end())
 
-    assert all(job.joules is not None and job.joules >= 0 for job in jobs)
-    assert sum(job.idle for job in jobs) == pytest.approx(20 * seconds, rel=0.1)
-    assert sum((job.joules or 0) + job.idle for job in jobs) == pytest.approx(7)
+    assert [job.joules for job in jobs] == pytest.approx([0, 0, 1])
+    assert [job.idle for job in jobs] == pytest.approx([0, 3, 3])
 
 
-def test_a_counter_slower_than_the_jobs_gives_none_of_them_what_was_idle(tmp_path: Path) -> None:
-    gpu = Stepped(tmp_path, "GPU")
-    meter = Meter([gpu.rail])
-    meter.idle_watts = {"GPU": 20.0}
+def test_a_counter_slower_than_the_jobs_gives_none_of_them_what_was_idle(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gpu, watch = Stepped(tmp_path, "GPU"), Watch(monkeypatch)
+    measures = Meter([gpu.rail])
+    measures.idle_watts = {"GPU": 20.0}
 
-    meter.begin()
-    start = time.monotonic()
-    time.sleep(0.02)
-    first = meter.end()
-    seconds = time.monotonic() - start
-    meter.begin()
-    gpu.spend(20 * seconds)
-    second = meter.end()
+    measures.begin()
+    watch.goes_on(0.02)
+    first = measures.end()
+    measures.begin()
+    gpu.spend(0.4)
+    second = measures.end()
 
     assert first.joules == 0
-    assert second.joules == pytest.approx(0, abs=0.1 * 20 * seconds)
+    assert second.joules == pytest.approx(0, abs=1e-6)
+
+
+def test_what_is_owed_does_not_grow_where_rails_draw_less_than_they_did_at_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gpu, watch = Stepped(tmp_path, "GPU"), Watch(monkeypatch)
+    measures = Meter([gpu.rail])
+    measures.idle_watts = {"GPU": 20.0}
+
+    measures.begin()
+    for _ in range(100):
+        watch.goes_on(1)
+        assert measures.end().joules == 0
+    gpu.spend(25)
+
+    assert measures.end().joules == pytest.approx(5)

@@ -47,7 +47,7 @@ def test_jobs_that_overlap_share_the_joules_without_counting_one_twice(tmp_path:
 Events = st.lists(st.tuples(st.sampled_from(["submit", "finish", "wait"]), st.integers(0, 30)), max_size=25)
 
 
-@settings(deadline=None)  # each reading is another thread's, on a machine that may be busy
+@settings(deadline=None, max_examples=50)  # each reading is another thread's, on a machine that may be busy
 @given(Events, st.integers(1, 3999))
 def test_the_sum_over_jobs_is_what_the_rails_supplied_while_there_were_any(
     events: list[tuple[str, int]], begins_at: int
@@ -153,11 +153,14 @@ def test_power_alone_is_added_up(tmp_path: Path) -> None:
     rail.path.write_text("8000000\n")
     meter = Meter([rail], sample_hz=100)
 
+    before = time.monotonic()
     meter.begin()
-    start = time.monotonic()
+    begun = time.monotonic()
     time.sleep(0.05)
+    least_s = time.monotonic() - begun
     spent = meter.end()
-    seconds = time.monotonic() - start
+    most_s = time.monotonic() - before
     meter.close()
 
-    assert spent.joules == pytest.approx(8 * seconds, rel=0.2)
+    assert spent.joules is not None
+    assert 8 * least_s <= spent.joules <= 8 * most_s
