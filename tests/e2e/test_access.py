@@ -1,6 +1,7 @@
 """Who gets in, at a real daemon with keys."""
 
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,6 +13,8 @@ from edged.client.stream import Stream
 from edged.connect import curve_of
 from edged.handshakes import NO_KEY, UNKNOWN, WRONG_HUB
 from edged.keys import new_pair
+from edged.view.listener import listening as listening_for
+from edged.view.watcher import Watcher
 from tests.background import in_background
 from tests.cli.command import edged
 from tests.e2e.daemon import START_S, Daemon, config_in, run_edged
@@ -79,6 +82,15 @@ def test_the_command_takes_the_keys(daemon: Daemon) -> None:
     half = edged("subscribe", daemon.address, "--key", keys["key"])
     assert half.returncode == 2
     assert "belong together" in half.stderr
+
+
+def test_a_view_shows_what_its_key_lets_it_see_or_why_it_sees_nothing(daemon: Daemon) -> None:
+    watchers = Watcher(daemon.address), Watcher(daemon.address)
+    with listening_for(watchers[0], curve_of(**keys_of(daemon))), listening_for(watchers[1]):
+        eventually(watchers[0].newest, START_S)
+        eventually(lambda: watchers[1].refusal == NO_KEY, START_S)
+    assert watchers[0].refusal == ""
+    assert watchers[1].known(time.monotonic()).stale
 
 
 @pytest.mark.parametrize(
