@@ -63,7 +63,7 @@ def browser_page() -> Iterator[Page]:
     if program is None:
         is_ubuntu = "ubuntu" in Path("/etc/os-release").read_text().lower()
         pytest.skip("no Chromium but as a snap" if is_ubuntu else "chromium is absent: apt install chromium")
-    arguments = ["--disable-gpu", *(["--no-sandbox"] if os.getuid() == 0 else [])]
+    arguments = ["--disable-gpu", "--disable-dev-shm-usage", *(["--no-sandbox"] if os.getuid() == 0 else [])]
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=program, args=arguments)
         try:

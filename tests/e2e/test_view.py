@@ -122,7 +122,6 @@ def test_a_camera_without_snapshots_says_how_to_get_them(page: Page) -> None:
 
 def test_a_camera_that_is_killed_turns_red_within_3_s_and_green_again(show: Show, page: Page) -> None:
     down = "document.querySelector('[data-camera=door]').dataset.state === 'down'"
-    page.evaluate("window.redness = '--'")
     show.daemon.child("door").kill()
     killed_s = time.monotonic()
     when(page, down, 3.0)
@@ -131,6 +130,7 @@ def test_a_camera_that_is_killed_turns_red_within_3_s_and_green_again(show: Show
     red, green, blue = map(int, colour.removeprefix("rgb(").removesuffix(")").split(","))
     assert red > 2 * max(green, blue)
     assert "Down" in page.inner_text("[data-camera=door] .state")
+    assert page.inner_text("#bad a[href='#camera-door']") == "door down"
     when(page, "document.querySelector('[data-camera=door]').dataset.state === 'up'")
     when(page, "document.querySelector('#announcer').textContent.includes('Camera door')")
 

@@ -1,4 +1,4 @@
-// Hears the view and draws what it says: never more often than is good, and not at all while paused or hidden.
+// Hears the view and draws what it says, never more often than is good.
 
 import { connect } from "./connection.js";
 import { Page } from "./page.js";
@@ -13,11 +13,9 @@ connect({
 });
 
 function draw() {
-  if (!document.hidden) {
-    page.draw();
-  }
+  page.draw();
   setTimeout(draw, calm.matches ? 1000 : 100);
 }
 
-document.addEventListener("visibilitychange", () => document.hidden || page.draw());
+document.addEventListener("visibilitychange", () => page.draw());
 draw();

@@ -20,6 +20,7 @@ export class Card {
   constructor(template, name, isOpen) {
     this.element = template.content.firstElementChild.cloneNode(true);
     this.element.dataset.camera = name;
+    this.element.id = `camera-${name}`;
     this.camera = this.prediction = this.picture = null; // the newest of each
     this.name = name;
     setText(this.part("name"), name);

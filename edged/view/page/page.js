@@ -2,11 +2,10 @@
 
 import { Announcer } from "./announcer.js";
 import { Card, STATES } from "./card.js";
+import { Header } from "./header.js";
 import { drawEvents, drawPower, drawWorkers } from "./node.js";
-import { ago, setText, show } from "./text.js";
 
 const OPEN = 2; // cameras, whose cards show all at once: with more of them, less is seen at a glance
-const LINKS = { live: "Live", silent: "Hub silent", lost: "View lost", starting: "Connecting" };
 
 export class Page {
   constructor(document) {
@@ -17,6 +16,7 @@ export class Page {
     this.events = null;
     this.changed = new Set();
     this.link = "starting";
+    this.header = new Header(document);
     this.announcer = new Announcer(this.part("announcer"));
     this.isPaused = false;
     this.part("pause").addEventListener("click", () => this.setPaused(!this.isPaused));
@@ -25,7 +25,6 @@ export class Page {
   setPaused(isPaused) {
     this.isPaused = isPaused;
     this.part("pause").ariaPressed = String(isPaused);
-    document.body.classList.toggle("paused", isPaused);
     this.draw();
   }
 
@@ -62,8 +61,8 @@ export class Page {
 
   draw() {
     const state = this.linkState();
-    this.drawLink(state);
-    if (this.isPaused) {
+    this.header.draw(state, this.node, [...this.cards.values()], this.isPaused);
+    if (this.isPaused || document.hidden) {
       return;
     }
     if (this.changed.delete("node")) {
@@ -91,7 +90,6 @@ export class Page {
   }
 
   drawNode(node) {
-    setText(this.part("node"), node.node ?? "");
     for (const [name, card] of this.cards) {
       if (!node.cameras.includes(name)) {
         card.element.remove();
@@ -106,45 +104,5 @@ export class Page {
     }
     drawWorkers(this.part("workers"), node.workers);
     drawPower(this.part("power"), this.part("no-power"), node);
-  }
-
-  drawLink(state) {
-    const chip = this.part("link");
-    chip.dataset.state = { live: "up", silent: "stale", lost: "down" }[state] ?? state;
-    setText(chip, LINKS[state]);
-    const notice = this.notice(state);
-    show(this.part("notice"), notice !== "");
-    setText(this.part("notice"), notice);
-    document.body.classList.toggle("old", state !== "live");
-    this.drawSummary(state === "live");
-  }
-
-  // For who looks at a glance, or at the title of another tab.
-  drawSummary(isLive) {
-    const states = [...this.cards.values()].map((card) => card.camera?.state);
-    const up = states.filter((each) => each === "up").length;
-    const bad = states.filter((each) => each === "down" || each === "frozen").length;
-    setText(this.part("summary"), isLive && states.length ? `${up} of ${states.length} cameras up` : "");
-    const mark = isLive ? (bad ? `(${bad} down) ` : "") : this.node ? "(no news) " : "";
-    document.title = `${mark}edged${this.node?.node ? ` · ${this.node.node}` : ""}`;
-  }
-
-  notice(state) {
-    if (this.isPaused) {
-      return "Paused: what stands here is as it was.";
-    }
-    if (state === "lost") {
-      return "The view does not answer: what stands here is old. It comes back by itself once it can.";
-    }
-    if (state !== "silent") {
-      return "";
-    }
-    const { address, away_s: away, refusal } = this.node;
-    if (refusal) {
-      return `${address}: ${refusal}`;
-    }
-    return away === null
-      ? `Nothing from ${address} yet. Is “edged run” up there?`
-      : `The hub at ${address} has said nothing for ${ago(away)}: what stands here is old.`;
   }
 }
