@@ -18,6 +18,7 @@ from edged.messages import Event, Prediction, Status
 
 STALE_S = 3.0
 EVENTS = 100
+JUMP_S = 1.0
 CLOCKS = 5  # statuses: of their times, the one that took the least to come tells the hub's clock best
 
 
@@ -91,7 +92,7 @@ class Board:
         if self._status is None:
             self._ahead_s.clear()
         self._status, self._told_s = status, now_s
-        self._ahead_s.append(status.at - now_s)
+        self._tell_clock(status.at - now_s)
         self._joules.take(now_s, status.energy.rails)
         states = status.camera_states
         self._cameras = {name: self._camera(name) for name in states or self._cameras}
@@ -99,6 +100,11 @@ class Board:
             self._cameras[name].told = told
         sums = {(name, reason): n for name, told in states.items() for reason, n in told.dropped.items()}
         self._dropped.take(now_s, sums)
+
+    def _tell_clock(self, ahead_s: float) -> None:
+        if self._ahead_s and abs(ahead_s - max(self._ahead_s)) > JUMP_S:
+            self._ahead_s.clear()  # somebody has set it
+        self._ahead_s.append(ahead_s)
 
     def _camera(self, name: str) -> CameraBoard:
         return self._cameras.setdefault(name, CameraBoard(name))

@@ -81,6 +81,13 @@ def test_the_age_of_a_frame_is_by_the_clock_of_the_hub_whatever_ours_shows() -> 
     assert (known.at, known.cameras[0].age_s) == (5002.0, 2.0)
 
 
+def test_a_clock_that_is_set_back_counts_at_once() -> None:
+    board = Board()
+    for second, at in enumerate((5000.0, 5001.0, 1402.0)):
+        board.take(status(at=at, door=camera()), NOW_S + second)
+    assert board.known(NOW_S + 2).at == 1402.0
+
+
 def test_another_start_of_the_node_may_have_another_clock_and_begins_its_sums_anew() -> None:
     board = Board()
     board.take(status(at=5000.0, rails={"GPU": 90.0}, door=camera(dropped={"stale": 9})), NOW_S)

@@ -133,8 +133,9 @@ def test_a_hub_that_has_lost_its_journal_counts_anew_and_nothing_of_it_is_missed
 
 
 def test_nothing_newer_is_handed_out_before_a_gap_is_filled_however_long_that_takes(
-    tmp_path: Path, where: Addresses, caplog: pytest.LogCaptureFixture
+    tmp_path: Path, where: Addresses, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("edged.client.replay.ANSWER_MS", 300)
     with Proxy(port_of(where.replay)) as proxy:
         through = f"tcp://127.0.0.1:{proxy.port}"
         with Listener(where.stream, replay=through) as listener:

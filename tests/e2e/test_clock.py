@@ -16,7 +16,7 @@ from tests.e2e.daemon import START_S, config_in, conserves, run_edged
 SHIM = Path(__file__).with_name("wallclock.c")
 HOUR_S = 3600
 JUMPS_S = (0, HOUR_S, -HOUR_S, 0)
-WATCHED = 45
+WATCHED = 30
 FPS = 30  # of the synthetic camera
 FRAME_S = 1 / FPS
 SANE_S = 3.0
