@@ -105,9 +105,9 @@ class Pipeline:
         """All that processes of this name have said."""
         return (self.folder / f"{name}.log").read_text()
 
-    def predictions(self) -> list[dict[str, Any]]:
-        """As they were published."""
-        return [json.loads(seen.json) for seen in self.seen.seen]
+    def predictions(self, first: int = 0) -> list[dict[str, Any]]:
+        """As they were published, from that one on; −1 is the last."""
+        return [json.loads(seen.json) for seen in self.seen.seen[first:]]
 
     def metrics(self) -> str:
         """The hub's, all of them."""

@@ -41,7 +41,7 @@ def test_two_workers_of_a_host_count_its_energy_once(tmp_path: Path) -> None:
 
         running.start("gate", "camera", "yard")
         eventually(
-            lambda: {each["model"]["worker"] for each in running.predictions()} == {"big-0", "big-1"}, START_S
+            lambda: {each["model"]["worker"] for each in running.predictions(-50)} == {"big-0", "big-1"}, START_S
         )
         before, begin = joules(), supply.joules
         eventually(lambda: supply.joules > begin + 2 * WATTS, START_S)
