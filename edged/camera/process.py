@@ -156,6 +156,7 @@ class CameraProcess:
             truth=captured.picture.truth,
             count=self._state.count(),
         )
+        self._diary.prepared(captured.read_ns + nanoseconds(frame.preprocess_s))
         if not self._link.send(frame, pixels):
             return "link_full"
         self._gate.sent(region, captured.at_ns)

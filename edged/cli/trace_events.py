@@ -35,7 +35,7 @@ class Events:
         self, track: Track, which: str, name: str, begin_ns: int, end_ns: int, **about: Any
     ) -> tuple[Event, Event]:
         """Something that no thread does: a beginning and an end. Those of `which` lie within one another."""
-        common = {"name": name, "cat": "frame", "id": which, **_place(track)}
+        common = {"name": name, "cat": "frame", "id2": {"local": which}, **_place(track)}  # of this process alone
         return (
             {"ph": "b", **common, "ts": self._us(begin_ns), "args": about},
             {"ph": "e", **common, "ts": self._us(end_ns)},

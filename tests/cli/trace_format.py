@@ -28,7 +28,8 @@ def _fault(event: Event) -> str:
         return "" if event["name"] in METADATA and event["args"] else "no such metadata"
     if event["ts"] < 0 or event.get("dur", 0) < 0:
         return "it runs backwards"
-    if event["ph"] in {"b", "e", "s", "t", "f"} and not (event["cat"] and "id" in event):
+    belongs = "id" if event["ph"] in {"s", "t", "f"} else "id2" if event["ph"] in {"b", "e"} else "ts"
+    if not (event["cat"] and belongs in event):
         return "nobody knows what it belongs to"
     return ""
 
@@ -58,7 +59,7 @@ def _unbalanced(events: list[Event]) -> list[str]:
     for event in events:
         if event["ph"] not in {"b", "e"}:
             continue
-        key = event["pid"], event["cat"], event["id"]
+        key = event["pid"], event["cat"], event["id2"]["local"]
         if event["ts"] < last.get(key, 0.0):
             found.append(f"{event} comes too late")
         last[key] = event["ts"]
