@@ -69,8 +69,8 @@ def compare(name: str, running: AbstractContextManager[Daemon], load: Load, seco
 
 
 def scrapes(seconds: float) -> None:
-    """64 cameras with 20 frames a second: ages without, and with two scrapes a second."""
-    load = Load(cameras=64, workers=4, fps=20)
+    """64 cameras with 10 frames a second: ages without, and with two scrapes a second."""
+    load = Load(cameras=64, workers=4, fps=10)
     with TemporaryDirectory() as name, hub(load, Path(name)) as daemon, swarm(load, daemon):
         heard(daemon, WARM_S)
         for every_s in (math.inf, SCRAPE_S):
