@@ -7,7 +7,7 @@ from tools.dashboards.frame import CAMERA, NODE, Row, dashboard
 from tools.dashboards.panels import BAD, PER_SECOND, WARN, Panel, Series, bars, lines
 from tools.dashboards.promql import mean, of_camera, of_node, quantile, rate, share, total
 
-NOBODY = "Nobody times layers: edged profile --attach ADDRESS"
+NOBODY = "Nobody times layers: edged profile --attach CONFIG --frames 1000"
 ON_DEVICE = 'stage=~"upload|forward|download"'
 
 
@@ -66,12 +66,21 @@ def _batches() -> list[Panel]:
             PER_SECOND,
             "Jobs a second, by their frames; workers[].batch is the most.",
             Series(rate(jobs, *by), name),
+            width=8,
         ),
         lines(
             "How much of the device does a job take?",
             units.Seconds,
             "Divided by its frames it says what a batch gains.",
             Series(share(rate(seconds, *by), rate(jobs, *by)), name),
+            width=8,
+        ),
+        lines(
+            "How many frames wait between two parts of the network?",
+            units.Short,
+            "Where segments of the config cut it: many, where the second part is the slower one.",
+            Series(of_node("edged_frames_between")),
+            width=8,
         ),
     ]
 
@@ -108,7 +117,7 @@ def _layers() -> list[Panel]:
         lines(
             "How many frames were timed?",
             units.Short,
-            "Timing costs a little; it ends by itself after the frames that were asked for.",
+            "It ends by itself, after --frames or --seconds; it must last for longer than a scrape_interval.",
             Series(f"max by (node) ({count})"),
             nothing=NOBODY,
         ),

@@ -12,6 +12,7 @@ from tools.dashboards.panels import (
     WARN,
     Panel,
     Series,
+    bars,
     lines,
     number,
     states,
@@ -33,7 +34,7 @@ def build() -> Dashboard:
         "Every board in a line, what is wrong with which, and how they compare.",
         [NODE],
         [
-            Row("Does anybody need me?", [*_now(), _boards(), _alerts(), _up()]),
+            Row("Does anybody need me?", [*_now(), _boards(), _alerts(), _up(), _versions()]),
             Row("How do they compare?", _compared()),
             Row("Is a board throttling?", heat()),
             Row("Is a journal filling up?", journal()),
@@ -111,6 +112,17 @@ def _up() -> Panel:
         "Whether Prometheus could scrape it.",
         Series(UP),
         words={0: ("does not answer", BAD), 1: ("answers", GOOD)},
+        width=6,
+    )
+
+
+def _versions() -> Panel:
+    return bars(
+        "Which edged runs on how many?",
+        units.Short,
+        "Boards by version.",
+        Series(f"count by (version) ({of_node('edged_build_info')})", "{{version}}"),
+        width=6,
     )
 
 
