@@ -18,6 +18,7 @@ class Choice:
     def __init__(self, groups: Groups) -> None:
         self.groups = groups
         self._leaving: list[AnySeat] = []  # no longer in the list, but not yet ended
+        self._anew: frozenset[AnySeat] = frozenset()  # to be started again once they have ended
         self._index = 0
         self._ever_ready = False
         self._start()
@@ -58,10 +59,10 @@ class Choice:
         for seat in kept:
             if seat.name in devices:
                 seat.change(devices[seat.name])
-        for group in groups[: self._index]:
-            for seat in group.seats:
-                if seat.name in devices:
-                    seat.start()
+        tried = [seat for group in groups[: self._index] for seat in group.seats if seat.name in devices]
+        self._anew = frozenset(seat for seat in tried if seat.retires)
+        for seat in tried:
+            seat.start()
         self._start()
 
     def next_due_ns(self) -> int | None:
@@ -152,12 +153,17 @@ class Choice:
 
     def _retired(self, seat: AnySeat) -> Notice:
         seat.rest()
-        if seat in self.serving.seats:
+        anew, self._anew = seat in self._anew, self._anew - {seat}
+        if seat in self.serving.seats or (anew and self._is_before(seat)):
             seat.start()
             message = f"worker {seat.name} has ended, and starts again with other settings"
         else:
             message = f"worker {seat.name} has made way for another one"
         return Notice("worker_retired", message, worker=seat.name)
+
+    def _is_before(self, seat: AnySeat) -> bool:
+        """Whether it is of a group that is to serve, once it works, in place of the one that does."""
+        return any(seat in group.seats for group in self.groups[: self._index])
 
     def _fall_back(self, lost: AnySeat, what: str, cause: str) -> Notice:
         lost.give_up()
