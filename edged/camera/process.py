@@ -6,24 +6,20 @@ from uuid import uuid4
 import cv2
 
 from edged import config
-from edged.address import is_ipc
 from edged.backoff import Backoff
 from edged.camera import preprocess
 from edged.camera.captured import Captured, capture
-from edged.camera.diary import Diary
 from edged.camera.freeze import Freeze
 from edged.camera.gate import Gate
-from edged.camera.link import Link
-from edged.camera.snapshots import Snapshots
+from edged.camera.orders import Orders
 from edged.camera.sources import is_live, open_source, waits
 from edged.camera.sources.pace import sleep_ns
 from edged.camera.sources.picture import Pixels
 from edged.camera.state import State
 from edged.clock import NANOSECONDS, nanoseconds, now_ns, seconds_since
 from edged.connect import Curve
-from edged.errors import CameraError, ImageError, MessageError
-from edged.hub_clock import HubClock
-from edged.messages import CameraHello, Capture, ClockAnswer, ClockRequest, Frame, Grant, LinkMessage, Record, Stop
+from edged.errors import CameraError, ImageError
+from edged.messages import CameraHello, Capture, Frame
 
 log = logging.getLogger(__name__)
 
@@ -50,42 +46,34 @@ class CameraProcess:
         self._camera = camera
         self._source = open_source(camera, self._sleep)
         self._run = uuid4().hex
-        self._clock = HubClock(same_host=is_ipc(hub))
-        self._link = Link(name, hub, self._greeting, curve)
-        self._diary = Diary(name, self._link, self._clock)
         self._waits = waits(camera)  # for a grant, before it reads a picture
         self._gate = Gate(camera.max_fps, camera.motion)
         self._freeze = Freeze(camera.frozen_s if is_live(camera) else 0)
         self._state = State(name)
-        self._snapshots = Snapshots(name)
+        self._orders = Orders(name, hub, self._hello, curve)
+        self._link = self._orders.link
         self._backoff = Backoff(longest_s=LONGEST_PAUSE_S)
-        self._wanted: Capture | None = None
-        self._stop: Stop | None = None
-        self._granted = 0
         self._reported_ns = self._tried_ns = now_ns()  # tried: the last opening, or picture that came
         self._unreadable: set[str] = set()
 
     def run(self) -> None:
         """Return after the end of the source, or when the hub says so. Raises CameraError if it refuses us."""
-        while not (self._wanted or self._stop):
-            self._listen(REPORT_EVERY_S)
+        while not (self._orders.wanted or self._orders.stop):
+            self._orders.listen(REPORT_EVERY_S)
             self._report_if_due()
-        while not self._stop and not self._serve():
-            self._listen()
+        while not self._orders.stop and not self._serve():
+            self._orders.listen()
             self._report_if_due()
             self._pause(self._backoff.failed() - seconds_since(self._tried_ns))
         self._link.send_news(self._state.last_report())
-        if self._stop and self._stop.refused:
-            raise CameraError(f"the hub refuses camera {self._name}: {self._stop.refused}")
+        if self._orders.stop and self._orders.stop.refused:
+            raise CameraError(f"the hub refuses camera {self._name}: {self._orders.stop.refused}")
 
     def close(self) -> None:
         """Let the last words go."""
         self._link.close()
 
-    def _greeting(self) -> CameraHello:
-        """To a hub that has not asked us for anything yet, or not this one."""
-        self._wanted, self._granted = None, 0
-        self._clock.forget()
+    def _hello(self) -> CameraHello:
         return CameraHello(camera=self._name, run=self._run, waits=self._waits, count=self._state.count())
 
     def _serve(self) -> bool:
@@ -93,7 +81,7 @@ class CameraProcess:
         self._tried_ns = now_ns()
         try:
             self._source.open()
-            while not self._stop and self._step():
+            while not self._orders.stop and self._step():
                 pass
         except CameraError as error:
             if self._state.went_down(str(error)):
@@ -105,16 +93,16 @@ class CameraProcess:
 
     def _step(self) -> bool:
         """Hear the hub, and capture a picture where we may; False at the end of the source."""
-        self._listen()
+        self._orders.listen()
         self._report_if_due()
-        if self._stop:
+        if self._orders.stop:
             return True
-        if self._wanted is None or not self._clock.is_known:
-            self._listen(REPORT_EVERY_S / 2)
+        if self._orders.wanted is None or not self._orders.clock.is_known:
+            self._orders.listen(REPORT_EVERY_S / 2)
             return True
-        if not self._waits or (self._granted and self._link.has_room(REPORT_EVERY_S / 2)):
-            return self._capture(self._wanted)
-        self._listen(REPORT_EVERY_S / 2)
+        if not self._waits or (self._orders.granted and self._link.has_room(REPORT_EVERY_S / 2)):
+            return self._capture(self._orders.wanted)
+        self._orders.listen(REPORT_EVERY_S / 2)
         return True
 
     def _capture(self, wanted: Capture) -> bool:
@@ -136,13 +124,13 @@ class CameraProcess:
         refusal = self._gate.refusal(region, captured.at_ns) or self._send(number, captured, region, wanted)
         if refusal:
             self._state.dropped(refusal)
-        self._diary.picture(number, captured, refusal)
+        self._orders.diary.picture(number, captured, refusal)
         return True
 
     def _send(self, number: int, captured: Captured, region: Pixels, wanted: Capture) -> str | None:
         """Why the frame could not be sent, or None."""
         pixels = preprocess.fitted(region, wanted.width, wanted.height, self._camera.fit)
-        captured_ns, captured_at, error_ns = self._clock.of(captured.at_ns, captured.at_s)
+        captured_ns, captured_at, error_ns = self._orders.clock.of(captured.at_ns, captured.at_s)
         frame = Frame(
             camera=self._name,
             frame=number,
@@ -156,19 +144,19 @@ class CameraProcess:
             truth=captured.picture.truth,
             count=self._state.count(),
         )
-        self._diary.prepared(captured.read_ns + nanoseconds(frame.preprocess_s))
+        self._orders.diary.prepared(captured.read_ns + nanoseconds(frame.preprocess_s))
         if not self._link.send(frame, pixels):
             return "link_full"
         self._gate.sent(region, captured.at_ns)
-        self._granted -= 1
+        self._orders.granted -= 1
         self._send_snapshot(region, frame)
         return None
 
     def _send_snapshot(self, region: Pixels, frame: Frame) -> None:
         """After its frame, which shall not wait for it, and only where it need not wait either."""
         now = now_ns()
-        if self._snapshots.is_due(now) and self._link.has_room():
-            taken = self._snapshots.take(region, frame, now)
+        if self._orders.snapshots.is_due(now) and self._link.has_room():
+            taken = self._orders.snapshots.take(region, frame, now)
             if taken:
                 self._link.send(taken.header, taken.jpeg)
 
@@ -181,8 +169,8 @@ class CameraProcess:
 
     def _pause(self, seconds: float) -> None:
         end_ns = now_ns() + nanoseconds(seconds)
-        while not self._stop and (left_ns := end_ns - now_ns()) > 0:
-            self._listen(min(REPORT_EVERY_S, left_ns / NANOSECONDS))
+        while not self._orders.stop and (left_ns := end_ns - now_ns()) > 0:
+            self._orders.listen(min(REPORT_EVERY_S, left_ns / NANOSECONDS))
             self._report_if_due()
 
     def _sleep(self, nanoseconds: int) -> None:
@@ -191,42 +179,14 @@ class CameraProcess:
         self._pause(nanoseconds / NANOSECONDS - REPORT_EVERY_S)
         sleep_ns(max(0, end_ns - now_ns()))
 
-    def _listen(self, within_s: float = 0.0) -> None:
-        """Take in all that the hub has said, waiting so long for the first message."""
-        message = self._link.receive(within_s)
-        while message is not None:
-            self._take(message)
-            message = self._link.receive()
-
-    def _take(self, message: LinkMessage) -> None:
-        match message:
-            case Capture():
-                self._wanted = message
-                self._snapshots.ask(message.snapshot)
-                self._ask_the_time()
-            case ClockAnswer():
-                self._clock.answered(message.sent_ns, message.hub_ns, message.hub_at, now_ns())
-            case Record():
-                self._diary.heard(message)
-            case Grant(frames=frames):
-                self._granted += frames
-            case Stop():
-                self._stop = self._stop or message  # what it says to frames that come after it does not count
-            case _:
-                raise MessageError(f"the hub sent camera {self._name} a {message.kind}: is it another version?")
-
     def _report_if_due(self) -> None:
         if seconds_since(self._reported_ns) >= REPORT_EVERY_S:
             self._link.send(self._state.report())
             self._reported_ns = now_ns()
-            self._ask_the_time()
+            self._orders.ask_the_time()
         else:
-            self._diary.tell_if_due()
+            self._orders.diary.tell_if_due()
 
     def _tell_news(self) -> None:
         self._link.send_news(self._state.report())
         self._reported_ns = now_ns()
-
-    def _ask_the_time(self) -> None:
-        if not self._clock.same_host:
-            self._link.send(ClockRequest(sent_ns=now_ns()))
