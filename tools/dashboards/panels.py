@@ -16,7 +16,7 @@ Panel = timeseries.Panel | stat.Panel | statetimeline.Panel | heatmap.Panel | ba
 P = TypeVar("P", timeseries.Panel, stat.Panel, statetimeline.Panel, heatmap.Panel, bargauge.Panel, table.Panel)
 
 DATASOURCE = kinds.DataSourceRef(type_val="prometheus", uid="${datasource}")
-PER_SECOND = "suffix: /s"
+PER_SECOND = "suffix:/s"
 WARN, BAD, GOOD = "orange", "red", "green"
 Limits = Sequence[tuple[float, str]]  # from which value on which colour; green below the first
 
