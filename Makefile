@@ -3,11 +3,12 @@
 EDGED = .venv/bin/edged
 PIP = .venv/bin/python -m pip install --quiet
 
-.PHONY: help run view test fuzz soak vm-test intel lint bench bench-peers docs install clean
+.PHONY: help run view top test fuzz soak vm-test intel lint bench bench-peers docs install clean
 
 help:
 	@echo 'make run     set up everything and start the daemon on configs/demo.yaml'
 	@echo 'make view    show what it does on a page in the browser (in another terminal)'
+	@echo 'make top     the same in a terminal'
 	@echo 'make test    run the tests'
 	@echo 'make fuzz    give every reader of files and messages 10,000 damaged ones (minutes)'
 	@echo 'make soak MINUTES=30 SEED=1   injure a running daemon again and again, and see that it goes on'
@@ -23,8 +24,8 @@ help:
 run: .venv/.installed
 	@exec $(EDGED) run configs/demo.yaml
 
-view: .venv/.view
-	@exec $(EDGED) view
+view top: .venv/.displays
+	@exec $(EDGED) $@
 
 test: .venv/.test
 	.venv/bin/python -m pytest
@@ -74,9 +75,9 @@ clean:
 	$(PIP) --group test
 	@touch $@
 
-.venv/.view: .venv/.installed
-	@echo 'edged: installing what the page needs into .venv' >&2
-	$(PIP) --editable '.[view]'
+.venv/.displays: .venv/.installed
+	@echo 'edged: installing what the page and the terminal need into .venv' >&2
+	$(PIP) --editable '.[view,top]'
 	@touch $@
 
 .venv/.intel: .venv/.test
