@@ -2,7 +2,7 @@
 
 import argparse
 
-from edged.cli.numbers import positive
+from edged.cli.numbers import above_zero, positive
 from edged.errors import ConfigError
 from edged.messages.recording import LONGEST_PROFILE_S
 
@@ -28,21 +28,10 @@ def add_attach_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--seconds",
-        type=seconds,
+        type=above_zero("seconds", LONGEST_PROFILE_S),
         metavar="S",
         help=f"with --attach: end after so long in any case (default: {SECONDS:g})",
     )
-
-
-def seconds(text: str) -> float:
-    """For argparse."""
-    try:
-        value = float(text)
-    except ValueError:
-        value = 0.0
-    if not 0 < value <= LONGEST_PROFILE_S:
-        raise argparse.ArgumentTypeError(f"{text!r} is not between 0 and {LONGEST_PROFILE_S:g} seconds")
-    return value
 
 
 def check_attach_options(arguments: argparse.Namespace) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from edged import config
-from edged.cli.numbers import seconds
+from edged.cli.numbers import above_zero
 from edged.cli.rails import add_sysfs
 from edged.energy.find import Rails, find_rails
 from edged.energy.idle import watts_over
@@ -59,7 +59,7 @@ def add_energy_options(parser: argparse.ArgumentParser) -> None:
     rails = "rails that the device uses, as `edged devices` names them (default: all but those in others)"
     parser.add_argument("--rails", metavar="NAME,…", help=rails)
     watts = "estimate joules where no rail can be read: processor time × this"
-    parser.add_argument("--watts-per-core", type=seconds, metavar="W", help=watts)
+    parser.add_argument("--watts-per-core", type=above_zero("watts"), metavar="W", help=watts)
     add_sysfs(parser)
 
 

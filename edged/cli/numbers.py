@@ -1,22 +1,32 @@
 """Numbers on the command line."""
 
 import argparse
+import math
 import re
+from collections.abc import Callable
 
 from edged.config import MAX_BATCH
 
 UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
 
 
-def seconds(text: str) -> float:
-    """A time above 0."""
-    try:
-        number = float(text)
-    except ValueError:
-        number = 0.0
-    if not 0 < number < float("inf"):
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number of seconds above 0")
+def above_zero(of_what: str, most: float = math.inf) -> Callable[[str], float]:
+    """For a number of so many seconds, watts …; at most `most`."""
+
+    def number(text: str) -> float:
+        try:
+            value = float(text)
+        except ValueError:
+            value = 0.0
+        if 0 < value <= most and math.isfinite(value):
+            return value
+        end = f" and up to {most:g}" if math.isfinite(most) else ""
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of {of_what} above 0{end}")
+
     return number
+
+
+seconds = above_zero("seconds")
 
 
 def ago(text: str) -> float:

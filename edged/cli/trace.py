@@ -5,6 +5,7 @@ import json
 import sys
 from pathlib import Path
 
+from edged.cli.numbers import above_zero
 from edged.cli.running import ADDRESS_HELP, running
 from edged.cli.told import Told, record
 from edged.cli.trace_file import trace_file
@@ -19,7 +20,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Which daemon, for how long, and where to."""
     parser.add_argument("where", nargs="?", metavar="CONFIG", help=f"{ADDRESS_HELP} (default: the demo's)")
     parser.add_argument(
-        "--seconds", type=_seconds, default=SECONDS, metavar="S", help=f"how long (default: {SECONDS:g})"
+        "--seconds",
+        type=above_zero("seconds", LONGEST_TRACE_S),
+        default=SECONDS,
+        metavar="S",
+        help=f"how long (default: {SECONDS:g})",
     )
     parser.add_argument("--layers", action="store_true", help="time each kernel too, which costs a little")
     out = "where to write it, for https://ui.perfetto.dev or chrome://tracing (default: trace.json)"
@@ -55,13 +60,3 @@ def _write(path: Path, text: str) -> None:
         path.write_text(text, "utf-8")
     except OSError as error:
         raise EdgedError(f"{path} cannot be written: {error.strerror}") from None
-
-
-def _seconds(text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = 0.0
-    if not 0 < value <= LONGEST_TRACE_S:
-        raise argparse.ArgumentTypeError(f"{text!r} is not between 0 and {LONGEST_TRACE_S:g} seconds")
-    return value
