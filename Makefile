@@ -27,8 +27,11 @@ run: .venv/.installed
 view top: .venv/.displays
 	@exec $(EDGED) $@
 
+# kernels and models want nothing but cores, so they share them; the others tell of seconds, and have them alone
+COMPUTE = tests/engine tests/model tests/fuzz
 test: .venv/.test
-	.venv/bin/python -m pytest
+	.venv/bin/python -m pytest --numprocesses logical --maxprocesses 4 --dist loadfile $(COMPUTE)
+	.venv/bin/python -m pytest $(COMPUTE:%=--ignore %)
 
 fuzz: .venv/.test
 	for kind in onnx configs messages caches records; do .venv/bin/python -W ignore -m tests.fuzz $$kind || exit 1; done

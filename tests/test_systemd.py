@@ -75,6 +75,7 @@ def test_a_systemd_that_does_not_read_cannot_stop_the_hub(tmp_path: Path, monkey
         ("soon", None, None),
         (None, None, None),
     ],
+    ids=["for us", "for all", "for another process", "none", "no number", "not asked for"],
 )
 def test_how_often_the_watchdog_wants_a_sign(
     monkeypatch: pytest.MonkeyPatch, microseconds: str | None, for_whom: str | None, interval_s: float | None
@@ -86,7 +87,11 @@ def test_how_often_the_watchdog_wants_a_sign(
     assert systemd.watchdog_interval_s() == interval_s
 
 
-@pytest.mark.parametrize(("pid", "is_it"), [(str(os.getpid()), True), ("1", False), (None, False)])
+@pytest.mark.parametrize(
+    ("pid", "is_it"),
+    [(str(os.getpid()), True), ("1", False), (None, False)],
+    ids=["ours", "another one's", "none"],
+)
 def test_only_the_process_of_the_unit_itself_is_started_by_systemd(
     monkeypatch: pytest.MonkeyPatch, pid: str | None, is_it: bool
 ) -> None:
