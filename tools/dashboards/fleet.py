@@ -21,6 +21,7 @@ from tools.dashboards.pipeline import LOST, OLD
 from tools.dashboards.promql import of_node, quantile, rate, share
 from tools.dashboards.service import journal, refused
 from tools.dashboards.table import Column, by_label
+from tools.dashboards.workers import on_a_fallback
 
 AGE = of_node("edged_stage_seconds_bucket", 'stage="total"')
 UP = of_node("up", JOB)
@@ -56,13 +57,7 @@ def _now() -> list[Panel]:
             f"sum(1 - {of_node('edged_camera_up')})",
             limits=((1, BAD),),
         ),
-        number(
-            "On a fallback",
-            units.Short,
-            "Boards whose first group of workers does not serve.",
-            f"sum({of_node('edged_fallback')})",
-            limits=((1, WARN),),
-        ),
+        on_a_fallback(),
         number("Predictions", PER_SECOND, "Of all boards.", rate(of_node("edged_predictions_total"))),
     ]
 

@@ -5,9 +5,9 @@ from grafana_foundation_sdk.models.dashboard import Dashboard
 
 from tools.dashboards.frame import CAMERA, NODE, Row, dashboard
 from tools.dashboards.panels import BAD, PER_SECOND, WARN, Panel, Series, bars, lines, number, spread
-from tools.dashboards.promql import grown, happening, mean, of_camera, of_node, quantile, rate, share
+from tools.dashboards.promql import grown, happening, mean, of_camera, quantile, rate, share
 from tools.dashboards.service import journal, refused
-from tools.dashboards.workers import workers
+from tools.dashboards.workers import on_a_fallback, workers
 
 TOTAL = 'stage="total"'
 LOST = 'reason!~"max_fps|motion|superseded|shutdown"'  # the others are let go because the config says so
@@ -59,13 +59,7 @@ def _now() -> list[Panel]:
             f"sum({of_camera('edged_camera_frozen')})",
             limits=((1, BAD),),
         ),
-        number(
-            "On a fallback",
-            units.Short,
-            "Boards whose first group of workers does not serve.",
-            f"sum({of_node('edged_fallback')})",
-            limits=((1, WARN),),
-        ),
+        on_a_fallback(),
     ]
 
 

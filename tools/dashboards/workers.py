@@ -2,7 +2,7 @@
 
 from grafana_foundation_sdk.models import units
 
-from tools.dashboards.panels import BAD, GOOD, PER_SECOND, WARN, Panel, Series, lines, states
+from tools.dashboards.panels import BAD, GOOD, PER_SECOND, WARN, Panel, Series, lines, number, states
 from tools.dashboards.promql import known, of_node, quantile, rate
 
 
@@ -49,6 +49,17 @@ def workers() -> list[Panel]:
             width=8,
         ),
     ]
+
+
+def on_a_fallback() -> Panel:
+    """Of all boards that are chosen."""
+    return number(
+        "On a fallback",
+        units.Short,
+        "Boards whose first group of workers does not serve.",
+        f"sum({of_node('edged_fallback')})",
+        limits=((1, WARN),),
+    )
 
 
 def _up() -> str:
