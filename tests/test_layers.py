@@ -12,7 +12,7 @@ from tests.conftest import ROOT
 
 LEVELS = (
     {"cli", "__main__"},
-    {"hub", "camera", "worker", "client", "view"},
+    {"hub", "camera", "worker", "client", "view", "train"},
     {"engine", "model", "energy", "host"},
     {
         "config", "config_file", "config_mistakes", "yaml_places", "messages", "metrics", "keys", "address",

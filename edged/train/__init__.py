@@ -1,0 +1,1 @@
+"""Training on the device: through the same kernels that answer frames."""

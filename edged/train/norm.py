@@ -1,0 +1,68 @@
+"""Batch normalisation while its statistics are still being learnt, and folded away once they are.
+
+Formulas: Ioffe and Szegedy, "Batch Normalization", 2015, algorithms 1 and 2.
+"""
+
+from dataclasses import dataclass, fields
+
+import numpy as np
+
+from edged.model.graph import BatchNorm, Float32, Graph, Operator, Shape
+from edged.model.passes import fold_batch_norm
+from edged.model.reference import Array, compute
+from edged.model.shapes import make_graph, misfit, output_shape
+
+
+@dataclass(frozen=True, eq=False)
+class TrainedNorm(Operator):
+    """y = (x − mean) ÷ √(variance + epsilon) · scale + offset by channel; each array has one value a channel.
+
+    In training mean and variance are those of the batch over frames and pixels, and `mean` and `variance` here
+    run after them: running = (1 − momentum) · running + momentum · batch's, the variance without bias.
+    """
+
+    scale: Float32
+    offset: Float32
+    mean: Float32
+    variance: Float32
+    epsilon: float = 1e-5
+    momentum: float = 0.1
+
+
+def new_norm(name: str, source: str, output: str, channels: int) -> TrainedNorm:
+    """One that has seen nothing yet: it leaves values as they are."""
+    one, zero = np.ones(channels, np.float32), np.zeros(channels, np.float32)
+    return TrainedNorm(name, (source,), output, one, zero, zero.copy(), one.copy())
+
+
+def folded(graph: Graph) -> Graph:
+    """The network that answers frames: each norm, with its running statistics, in the Conv or Dense before it.
+
+    One that has none before it stays, as `BatchNorm`. Raises ModelError where float32 does not hold the weights.
+    """
+    operators = [_as_batch_norm(one) if isinstance(one, TrainedNorm) else one for one in graph.operators]
+    return fold_batch_norm(make_graph(graph.name, graph.input, graph.shapes[graph.input], operators, graph.output))
+
+
+def _as_batch_norm(norm: TrainedNorm) -> BatchNorm:
+    factor = norm.scale / np.sqrt(norm.variance.astype(np.float64) + norm.epsilon)
+    offset = norm.offset - norm.mean * factor
+    return BatchNorm(norm.name, norm.inputs, norm.output, factor.astype(np.float32), offset.astype(np.float32))
+
+
+@compute.register
+def _compute(operator: TrainedNorm, x: Array) -> Array:
+    """With the running statistics, as in use."""
+    by_channel = (-1,) + (1,) * (x.ndim - 2)
+    arrays = (operator.mean, operator.variance, operator.scale, operator.offset)
+    mean, variance, scale, offset = (values.astype(x.dtype).reshape(by_channel) for values in arrays)
+    return np.asarray((x - mean) / np.sqrt(variance + x.dtype.type(operator.epsilon)) * scale + offset)
+
+
+@output_shape.register
+def _output_shape(operator: TrainedNorm, *inputs: Shape) -> Shape:
+    for array in fields(operator):
+        value = getattr(operator, array.name)
+        if isinstance(value, np.ndarray) and value.shape != inputs[0][:1]:
+            raise misfit(operator, f"has {array.name} of shape {value.shape} for an input of shape {inputs[0]}")
+    return inputs[0]
