@@ -28,6 +28,18 @@ from edged.messages.recording import (
     RecordingEnds,
     TraceRequest,
 )
+from edged.messages.teaching import (
+    HeadTaken,
+    Promoted,
+    PromoteRequest,
+    Shadowed,
+    TakeHead,
+    Taught,
+    TeachBegins,
+    TeachEnds,
+    TeachProgress,
+    TeachRequest,
+)
 from edged.messages.worker import Features, Greet, IdleEnergy, Job, JobFailed, Scores, WorkerHello
 
 
@@ -58,6 +70,8 @@ LinkMessage = (
     | WorkerHello | Greet | Job | Scores | Features | JobFailed | IdleEnergy | Measure | Measured | Echo | TakePart
     | Stop | HostState | ReloadRequest | Reloaded
     | ProfileRequest | TraceRequest | RecordingBegins | RecordingEnds | Heard | Record | Recorder | Recorded
+    | TeachRequest | TeachBegins | Taught | Shadowed | TeachProgress | TeachEnds
+    | PromoteRequest | Promoted | TakeHead | HeadTaken
 )  # fmt: skip
 
 _LINK: TypeAdapter[LinkMessage] = TypeAdapter(Annotated[LinkMessage, Field(discriminator="kind")])

@@ -71,6 +71,8 @@ class Job(Message):
     """Hub to worker: classify these frames (one payload each), in `allowed_s` once the job before is answered.
 
     For a part behind a cut there is one payload: the features of all frames, as the part before gave them.
+    `head`: the version by which to answer, empty: the model itself; `shadow`: one that answers too. `features`:
+    answer with what the last Dense reads as well. The worker has taken these heads before.
     """
 
     kind: Literal["job"] = "job"
@@ -78,6 +80,9 @@ class Job(Message):
     frames: Positive
     top: Positive
     allowed_s: Seconds
+    head: str = ""
+    shadow: str = ""
+    features: bool = False
 
 
 class Score(Message):
@@ -105,10 +110,14 @@ class JobDone(Message):
 
 
 class Scores(JobDone):
-    """A worker's answer: the top classes of each frame, best first."""
+    """A worker's answer: the top classes of each frame, best first; `shadow`: by the job's other head.
+
+    Payload, where the job wants features: float32, little-endian, [frames, features], C order.
+    """
 
     kind: Literal["scores"] = "scores"
     frames: tuple[tuple[Score, ...], ...]
+    shadow: tuple[tuple[Score, ...], ...] = ()
 
 
 class Features(JobDone):
