@@ -3,6 +3,7 @@
 import argparse
 import sys
 from pathlib import Path
+from typing import get_args
 
 from pydantic import ValidationError
 
@@ -17,10 +18,17 @@ def add_model_options(parser: argparse.ArgumentParser, default: str = "digits") 
     parser.add_argument("--model", default=default, metavar="NAME|FILE", help=what)
     group = parser.add_argument_group("input of the model, where its file does not say, or says it wrongly")
     group.add_argument("--size", type=size, metavar="N|WxH", help="input size, or width and height")
-    group.add_argument("--color", choices=("rgb", "bgr"), help="channel order that the model wants")
+    group.add_argument(
+        "--color", choices=get_args(config.Color), help="channel order that the model wants, or gray: one channel"
+    )
     group.add_argument("--scale", type=number, metavar="S", help="input = (pixel × S − mean) ÷ std; 1/255 is fine")
-    group.add_argument("--mean", type=three_numbers, metavar="A,B,C", help="by channel, in the model's order")
-    group.add_argument("--std", type=three_numbers, metavar="A,B,C", help="by channel, in the model's order")
+    group.add_argument(
+        "--mean",
+        type=by_channel,
+        metavar="A,B,C",
+        help="by channel, in the model's order; one number where it is gray",
+    )
+    group.add_argument("--std", type=by_channel, metavar="A,B,C", help="by channel, in the model's order")
     group.add_argument("--labels", type=Path, metavar="FILE", help="one label a line")
 
 
@@ -70,9 +78,9 @@ def number(text: str) -> float:
         raise argparse.ArgumentTypeError(f"expected 0.5 or 1/255, found {text!r}") from None
 
 
-def three_numbers(text: str) -> tuple[float, float, float]:
-    """0.485,0.456,0.406"""
+def by_channel(text: str) -> tuple[float, ...]:
+    """0.485,0.456,0.406, or one number for a gray network."""
     numbers = tuple(map(number, text.split(",")))
-    if len(numbers) != 3:
-        raise argparse.ArgumentTypeError(f"expected three numbers such as 0.5,0.5,0.5, found {text!r}")
+    if len(numbers) not in {1, 3}:
+        raise argparse.ArgumentTypeError(f"expected three numbers such as 0.5,0.5,0.5, or one, found {text!r}")
     return numbers

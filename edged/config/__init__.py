@@ -8,7 +8,7 @@ from edged.config.access import Link, Metrics, Publish, Security, Tls
 from edged.config.camera import STREAMS, Camera
 from edged.config.energy import Energy
 from edged.config.journal import Journal
-from edged.config.model import Model
+from edged.config.model import Color, Model
 from edged.config.pipeline import Config
 from edged.config.promises import Freshness, Recovery
 from edged.config.section import NAME, Section
@@ -20,6 +20,7 @@ __all__ = [
     "NAME",
     "STREAMS",
     "Camera",
+    "Color",
     "Config",
     "Energy",
     "Freshness",

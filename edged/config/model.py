@@ -5,7 +5,9 @@ from typing import Literal
 
 from pydantic import Field, ValidationInfo, field_validator
 
-from edged.config.section import Pixels, Positive, Section
+from edged.config.section import ByChannel, Pixels, Positive, PositiveByChannel, Section
+
+Color = Literal["rgb", "bgr", "gray"]
 
 
 class Model(Section):
@@ -17,10 +19,12 @@ class Model(Section):
     path: Path | None = Field(None, description="An ONNX file")
     labels: Path | None = Field(None, description="Text file, one label a line")
     size: Pixels | tuple[Pixels, Pixels] | None = Field(None, description="Input size, or width and height")
-    color: Literal["rgb", "bgr"] | None = Field(None, description="Channel order that the model wants")
+    color: Color | None = Field(None, description="Channel order that the model wants, or that it wants one, gray")
     scale: Positive | None = Field(None, description="Input = (pixel × scale − mean) ÷ std; pixel is 0 to 255")
-    mean: tuple[float, float, float] | None = Field(None, description="By channel, in the model's order")
-    std: tuple[Positive, Positive, Positive] | None = Field(None, description="By channel, in the model's order")
+    mean: ByChannel | None = Field(
+        None, description="By channel, in the model's order; one number where it is gray"
+    )
+    std: PositiveByChannel | None = Field(None, description="By channel, in the model's order; above 0")
 
     @field_validator("path")
     @classmethod

@@ -16,11 +16,20 @@ def _with_port(address: str) -> str:
     return address
 
 
+def _one_or_three(numbers: tuple[float, ...]) -> tuple[float, ...]:
+    """Raises ValueError."""
+    if len(numbers) not in {1, 3}:
+        raise ValueError(f"expected three numbers, or one for a gray network, found {len(numbers)}")
+    return numbers
+
+
 Name = Annotated[str, Field(pattern=NAME)]
 Text = Annotated[str, Field(min_length=1)]
 Share = Annotated[float, Field(ge=0, le=1)]
 Pixels = Annotated[int, Field(ge=1, le=16384)]
 Positive = Annotated[float, Field(gt=0)]
+ByChannel = Annotated[tuple[float, ...], AfterValidator(_one_or_three)]
+PositiveByChannel = Annotated[tuple[Positive, ...], AfterValidator(_one_or_three)]
 ZmqAddress = Annotated[str, Field(pattern=ZMQ_ADDRESS), AfterValidator(_with_port)]
 HttpAddress = Annotated[str, Field(pattern=HOST_AND_PORT), AfterValidator(_with_port)]
 

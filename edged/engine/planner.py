@@ -103,7 +103,7 @@ def _lowered(graph: Graph) -> tuple[tuple[Operator, ...], str]:
 
 
 def _tensors(graph: Graph, operators: Sequence[Operator], batch: int, block: int, *, begins: bool) -> Tensors:
-    """Without halos. Convolutions alone read the three channels of images without padding them to a block."""
+    """Without halos. Convolutions alone read the channels of images without padding them to a block."""
     readers = [operator for operator in operators if graph.input in operator.inputs]
     planar = begins and all(isinstance(reader, Conv) for reader in readers)
     tensors = {

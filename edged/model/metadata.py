@@ -2,16 +2,15 @@
 
 import json
 from collections.abc import Mapping
-from typing import Annotated, Literal
+from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from edged.config.model import Color
+from edged.config.section import ByChannel, Positive, PositiveByChannel
 from edged.errors import ModelError
 
 PREFIX = "edged."
-
-Positive = Annotated[float, Field(gt=0)]
-Channels = tuple[float, float, float]
 
 
 class Metadata(BaseModel):
@@ -21,10 +20,10 @@ class Metadata(BaseModel):
 
     name: Annotated[str, Field(min_length=1, max_length=100)] | None = None
     labels: tuple[str, ...] | None = None
-    color: Literal["rgb", "bgr"] | None = None
+    color: Color | None = None
     scale: Positive | None = None
-    mean: Channels | None = None
-    std: tuple[Positive, Positive, Positive] | None = None
+    mean: ByChannel | None = None
+    std: PositiveByChannel | None = None
 
 
 def encode(metadata: Metadata) -> dict[str, str]:

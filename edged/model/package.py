@@ -1,9 +1,10 @@
 """A model with all that is needed to use it: its graph, its labels, and what it wants as input."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from importlib import resources
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from edged import config
 from edged.errors import ModelError
@@ -23,21 +24,27 @@ if TYPE_CHECKING:
 BUNDLED = ("digits",)
 RANDOM = tuple(f"resnet{depth}" for depth in BLOCKS)
 RANDOM_SIZE = (224, 224)
+CHANNELS: Mapping[config.Color, int] = {"rgb": 3, "bgr": 3, "gray": 1}
 
 
 @dataclass(frozen=True)
 class Input:
     """What the network wants: input = (pixel × scale − mean) ÷ std, pixel in 0 … 255, by channel.
 
-    `mean` and `std` are in the model's channel order, `color`; frames always travel as RGB.
+    `mean` and `std` are in the model's channel order, `color`, one number each where that is gray; frames always
+    travel as RGB (`reference.luma` is what a gray network sees of them).
     """
 
     width: int
     height: int
-    color: Literal["rgb", "bgr"]
+    color: config.Color
     scale: float
-    mean: tuple[float, float, float]
-    std: tuple[float, float, float]
+    mean: tuple[float, ...]
+    std: tuple[float, ...]
+
+    @property
+    def channels(self) -> int:
+        return CHANNELS[self.color]
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,15 +99,16 @@ def _from_file(path: Path, wanted: config.Model) -> Model:
         metadata = decode(kept.metadata)
     except ModelError as error:
         raise ModelError(f"{path}: {error}") from None
-    channels = graph.shapes[graph.input][0]
-    if channels != 3:
-        raise ModelError(f"{path}: its input has {channels} channels; supported are 3, red, green and blue")
+    try:
+        model_input = _input(graph, wanted, metadata)
+    except ModelError as error:
+        raise ModelError(f"{path}: {error}") from None
     return Model(
         name=metadata.name or path.stem,
         sha256=sha256,
         labels=_labels(graph, wanted, metadata, path),
         graph=graph,
-        input=_input(graph, wanted, metadata),
+        input=model_input,
     )
 
 
@@ -155,15 +163,27 @@ def _size(wanted: config.Model) -> tuple[int, int] | None:
 
 
 def _input(graph: Graph, wanted: config.Model, metadata: Metadata) -> Input:
-    _, height, width = graph.shapes[graph.input]
+    """Raises ModelError where what is said does not fit the network's channels."""
+    channels, height, width = graph.shapes[graph.input]
+    if channels not in CHANNELS.values():
+        raise ModelError(f"its input has {channels} channels; supported are 3, red, green and blue, and 1, gray")
+    color = wanted.color or metadata.color or ("gray" if channels == 1 else "rgb")
+    if CHANNELS[color] != channels:
+        raise ModelError(f"its input has {channels} channel(s), but color is {color}: leave color out")
     return Input(
         width=width,
         height=height,
-        color=wanted.color or metadata.color or "rgb",
+        color=color,
         scale=wanted.scale or metadata.scale or 1 / 255,
-        mean=wanted.mean or metadata.mean or (0.0, 0.0, 0.0),
-        std=wanted.std or metadata.std or (1.0, 1.0, 1.0),
+        mean=_by_channel("mean", wanted.mean or metadata.mean or (0.0,) * channels, channels),
+        std=_by_channel("std", wanted.std or metadata.std or (1.0,) * channels, channels),
     )
+
+
+def _by_channel(key: str, numbers: tuple[float, ...], channels: int) -> tuple[float, ...]:
+    if len(numbers) != channels:
+        raise ModelError(f"its input has {channels} channel(s), but {key} has {len(numbers)} number(s)")
+    return numbers
 
 
 def _labels(graph: Graph, wanted: config.Model, metadata: Metadata, path: Path) -> tuple[str, ...]:

@@ -20,12 +20,29 @@ NO_PADS = (0, 0, 0, 0)
 
 
 def prepare(images: NDArray[np.uint8], wants: Input) -> Float32:
-    """Images, uint8 [n, height, width, 3] RGB, as the network wants them: float32 [n, 3, height, width]."""
-    pixels = images if wants.color == "rgb" else images[..., ::-1]
+    """Images, uint8 [n, height, width, 3] RGB, as the network wants them: float32 [n, channels, height, width]."""
+    pixels = _as_ordered(images, wants)
     std = np.asarray(wants.std, np.float64)
     factor = np.float32(wants.scale / std)
     offset = np.float32(-np.asarray(wants.mean, np.float64) / std)
     return np.ascontiguousarray((pixels * factor + offset).transpose(0, 3, 1, 2), np.float32)
+
+
+def _as_ordered(images: NDArray[np.uint8], wants: Input) -> NDArray[np.uint8]:
+    if wants.color == "gray":
+        return luma(images)
+    return images if wants.color == "rgb" else images[..., ::-1]
+
+
+def luma(images: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """What a gray network sees of RGB pixels: uint8 [..., 3] → uint8 [..., 1].
+
+    0.299 R + 0.587 G + 0.114 B (ITU-R BT.601) in whole numbers, so that every device says the same, and gray
+    pixels stay as they are.
+    """
+    red, green, blue = (images[..., channel].astype(np.uint32) for channel in range(3))
+    sums = 9798 * red + 19235 * green + 3735 * blue
+    return np.asarray((sums + 2**14) >> 15, np.uint8)[..., np.newaxis]
 
 
 def run(network: Graph, x: Array, dtype: type[np.float32] | type[np.float64] = np.float32) -> Array:

@@ -11,11 +11,13 @@ SIZE = 16
 CLASSES = 5
 
 
-def small_network(path: Path, activation: str = "Relu", largest: float = 1.0, size: int = SIZE) -> Path:
-    """3×16×16 → 5 classes: convolution, activation, mean, matrix. Its file says nothing of colours or labels."""
+def small_network(
+    path: Path, activation: str = "Relu", largest: float = 1.0, size: int = SIZE, channels: int = 3
+) -> Path:
+    """channels×16×16 → 5 classes: convolution, activation, mean, matrix. Its file says nothing of colours or labels."""
     random = np.random.default_rng(7)
     weights = {
-        "kernel": (largest * random.normal(size=(8, 3, 3, 3))).astype(np.float32),
+        "kernel": (largest * random.normal(size=(8, channels, 3, 3))).astype(np.float32),
         "matrix": random.normal(size=(CLASSES, 8)).astype(np.float32),
     }
     nodes = [
@@ -28,7 +30,7 @@ def small_network(path: Path, activation: str = "Relu", largest: float = 1.0, si
     graph = helper.make_graph(
         nodes,
         "small",
-        [helper.make_tensor_value_info("image", TensorProto.FLOAT, [1, 3, size, size])],
+        [helper.make_tensor_value_info("image", TensorProto.FLOAT, [1, channels, size, size])],
         [helper.make_tensor_value_info("scores", TensorProto.FLOAT, [1, CLASSES])],
         [numpy_helper.from_array(array, name) for name, array in weights.items()],
     )

@@ -59,6 +59,26 @@ def test_raw_scores_equal_onnxruntimes_in_the_order_of_the_pictures(
     assert [each["top"][0]["index"] for each in objects] == list(scores.argmax(axis=1))
 
 
+@pytest.mark.parametrize("device", DEVICES)
+def test_a_gray_network_sees_what_onnxruntime_is_given(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], device: str
+) -> None:
+    model = models.small_network(tmp_path / "model.onnx", channels=1)
+    coloured, raw = picture(tmp_path / "coloured.png"), tmp_path / "scores.npy"
+    red, green, blue = (np.asarray(cv2.imread(str(coloured)), np.float64)[..., 2 - c] for c in range(3))
+    gray = np.rint(0.299 * red + 0.587 * green + 0.114 * blue).astype(np.uint8)
+    assert cv2.imwrite(str(tmp_path / "gray.png"), gray)
+    session = onnxruntime.InferenceSession(str(model), providers=["CPUExecutionProvider"])
+    wanted = session.run(None, {"image": ((gray / 255 - 0.3) / 0.4).astype(np.float32)[None, None]})[0]
+
+    pictures = [tmp_path / "gray.png", coloured]
+    predict(capsys, *pictures, "--model", model, "--device", device, "--raw", raw, "--mean", "0.3", "--std", "0.4")
+
+    scores = np.load(raw)
+    np.testing.assert_allclose(scores, wanted.repeat(2, axis=0), atol=2e-3 * np.ptp(wanted))
+    np.testing.assert_allclose(scores[0], wanted[0], atol=1e-4 * np.ptp(wanted))
+
+
 def test_top_classes_are_probabilities_with_their_labels(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

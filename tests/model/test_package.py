@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -95,13 +96,37 @@ def test_models_that_there_are_not(wanted: config.Model, message: str) -> None:
         load_model(wanted)
 
 
-def test_a_gray_network_is_refused(tmp_path: Path) -> None:
-    network = Network(["N", 1, 28, 28])
+def of_channels(path: Path, channels: int, metadata: Metadata | None = None) -> Path:
+    network = Network(["N", channels, 28, 28])
     network.add("GlobalAveragePool")
-    path = network.save(tmp_path / "gray.onnx")
+    return network.save(path, encode(metadata or Metadata()))
 
-    with pytest.raises(ModelError, match="its input has 1 channels; supported are 3"):
-        load_model(config.Model(path=path))
+
+def test_a_network_of_one_channel_is_gray(tmp_path: Path) -> None:
+    path = of_channels(tmp_path / "gray.onnx", 1)
+
+    assert load_model(config.Model(path=path)).input == Input(28, 28, "gray", 1 / 255, (0.0,), (1.0,))
+    said = config.Model(path=path, color="gray", mean=(0.5,), std=(0.25,))
+    assert load_model(said).input == Input(28, 28, "gray", 1 / 255, (0.5,), (0.25,))
+
+
+@pytest.mark.parametrize(
+    ("channels", "wanted", "message"),
+    [
+        (2, {}, "its input has 2 channels; supported are 3, red, green and blue, and 1, gray"),
+        (1, {"color": "rgb"}, "has 1 channel.*, but color is rgb: leave color out"),
+        (3, {"color": "gray"}, "has 3 channel.*, but color is gray: leave color out"),
+        (1, {"mean": (0.1, 0.2, 0.3)}, "has 1 channel.*, but mean has 3 number"),
+        (3, {"std": (0.1,)}, "has 3 channel.*, but std has 1 number"),
+    ],
+)
+def test_what_does_not_fit_the_channels_is_refused(
+    tmp_path: Path, channels: int, wanted: dict[str, Any], message: str
+) -> None:
+    path = of_channels(tmp_path / "model.onnx", channels)
+
+    with pytest.raises(ModelError, match=f"model.onnx: .*{message}"):
+        load_model(config.Model(path=path, **wanted))
 
 
 @pytest.mark.parametrize(
@@ -149,11 +174,12 @@ def test_metadata_survive_the_file() -> None:
 @pytest.mark.parametrize(
     ("key", "value", "message"),
     [
-        ("edged.mean", "[1, 2]", "edged.mean"),
+        ("edged.mean", "[1, 2]", "edged.mean: .*expected three numbers, or one"),
         ("edged.mean", "zero", "edged.mean: expected JSON"),
         ("edged.std", "[1, 0, 1]", "edged.std.1: Input should be greater than 0"),
         ("edged.scale", "NaN", "edged.scale"),
-        ("edged.color", "gray", "edged.color: Input should be 'rgb' or 'bgr'"),
+        ("edged.color", "gray", "its input has 3 channel.*, but color is gray"),
+        ("edged.color", "grey", "edged.color: Input should be 'rgb', 'bgr' or 'gray'"),
         ("edged.labels", '"cat"', "edged.labels"),
         ("edged.labels", '["cat"]', "its metadata has 1 labels for 4 classes"),
     ],

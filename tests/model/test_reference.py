@@ -88,3 +88,14 @@ def test_operators_that_do_not_fit_are_named() -> None:
         run(MaxPool("pool", ("input",), "y", (4, 4)))
     with pytest.raises(ModelError, match=r"pads .* are not smaller than its window"):
         run(MaxPool("pool", ("input",), "y", (2, 2), (1, 1), (2, 0, 0, 0)))
+
+
+def test_a_gray_network_sees_luma_and_gray_pixels_as_they_are() -> None:
+    gray = np.arange(256, dtype=np.uint8).reshape(1, 16, 16, 1)
+    colours = np.array([(255, 0, 0), (0, 255, 0), (0, 0, 255), (10, 200, 30)], np.uint8)
+    wants = Input(16, 16, "gray", 0.5, mean=(1.0,), std=(2.0,))
+
+    assert np.array_equal(reference.luma(gray.repeat(3, axis=3)), gray)
+    assert reference.luma(colours)[:, 0].tolist() == [76, 150, 29, 124]
+    x = reference.prepare(gray.repeat(3, axis=3), wants)
+    np.testing.assert_allclose(x[0, 0], (gray[0, ..., 0] * 0.5 - 1) / 2)

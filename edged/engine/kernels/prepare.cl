@@ -2,14 +2,25 @@
  *
  * images: [frame][y][x][3] uint8 RGB, without gaps. A work-item converts a run of pixels of one block:
  * OUT[c][y][x] = image[y][x][SWAP ? 2 − c : c] · factor[c] + offset[c]
- * where factor = scale ÷ std and offset = −mean ÷ std come as `normalize`, [factor × 3, offset × 3].
- * SWAP: the network wants BGR.
+ * where factor = scale ÷ std and offset = −mean ÷ std come as `normalize`, [factor × channels, offset × channels].
+ * SWAP: the network wants BGR. GRAY: it wants one channel, 0.299 R + 0.587 G + 0.114 B in whole numbers, as
+ * `reference.luma` has it.
  */
 #include "layout.cl"
 
 #ifndef SWAP
 #define SWAP 0
 #endif
+#ifndef GRAY
+#define GRAY 0
+#endif
+
+int value_of(__global const uchar *pixel, const int c)
+{
+    if (GRAY)
+        return (9798 * pixel[0] + 19235 * pixel[1] + 3735 * pixel[2] + (1 << 14)) >> 15;
+    return pixel[SWAP ? 2 - c : c];
+}
 
 KERNEL void prepare(__global const uchar *restrict images, __constant float *restrict normalize,
                     __global STORED(OUT) *restrict out)
@@ -22,7 +33,8 @@ KERNEL void prepare(__global const uchar *restrict images, __constant float *res
     __global const uchar *row = images + (frame * OUT_HEIGHT + y) * OUT_WIDTH * 3;
     for (int c = block * OUT_BLOCK; c < (block + 1) * OUT_BLOCK; c++)
         for (int x = START_OF(run); x < END_OF(run); x++) {
-            const float value = c < 3 ? row[x * 3 + (SWAP ? 2 - c : c)] * normalize[c] + normalize[c + 3] : 0;
+            const bool is_there = c < OUT_CHANNELS;
+            const float value = is_there ? value_of(row + x * 3, c) * normalize[c] + normalize[OUT_CHANNELS + c] : 0;
             STORE(OUT, value, out, CHANNEL(OUT, frame, c, y, x));
         }
     if (run == 0)

@@ -4,7 +4,7 @@ import numpy as np
 
 from edged.engine.device import Device
 from edged.engine.launch import Images, Launch, Weights
-from edged.engine.layout import Tensor
+from edged.engine.layout import Defines, Tensor
 from edged.engine.variants.pixelwise import Runs
 from edged.model.package import Input
 
@@ -17,9 +17,13 @@ def prepare(images: Images, wanted: Input, target: Tensor, device: Device) -> La
     return Launch(
         kernel="prepare",
         operator="prepare",
-        defines={**target.defines("OUT"), "RUN": runs.length, "SWAP": int(wanted.color == "bgr")},
+        defines={**target.defines("OUT"), "RUN": runs.length, **_order(wanted)},
         arguments=(images, Weights(lambda: normalize), target),
         items=runs.count,
         planes=target.blocks,
         group=runs.group,
     )
+
+
+def _order(wanted: Input) -> Defines:
+    return {"SWAP": int(wanted.color == "bgr"), "GRAY": int(wanted.color == "gray")}
