@@ -73,6 +73,10 @@ class Answers:
             return self._unanswered(assigned, "device_error", message)
         return []
 
+    def count(self) -> None:
+        """Bring the metrics of jobs up to date."""
+        self._figures.count()
+
     def take_idle(self, hello: WorkerHello, told: IdleEnergy) -> None:
         """A worker without jobs tells of its host's rails."""
         self._energy.told(hello.worker, told.rails, hello.energy)

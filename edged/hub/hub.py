@@ -222,6 +222,8 @@ class Hub:
             ledger = camera.ledger
             self._parts.metrics.count_frames(name, ledger.captured, ledger.dropped, ledger.pending)
         self._parts.cameras.count()
+        self._parts.outlet.count()
+        self._parts.workers.answers.count()
 
     def _wait_ms(self) -> int:
         first, router = min(self._next_tick_ns, self._supervise_ns, self._cameras_ns), self._parts.router

@@ -73,7 +73,7 @@ class Outlet:
         self._next_seq += 1
         self._unsent.append((prediction, to_json(prediction)))
         self._tally.add(prediction)
-        self._figures.count(prediction)
+        self._figures.add(prediction)
         if self._notebook.is_open:
             note_prediction(self._notebook, prediction, answered_ns)
         if len(self._unsent) == COMMIT:
@@ -95,6 +95,10 @@ class Outlet:
         for prediction, json in unsent:
             kept = to_json(prediction.model_copy(update={"journaled": False})) if reason else json
             self._publisher.prediction(prediction.camera, kept)
+
+    def count(self) -> None:
+        """Bring the metrics of predictions up to date."""
+        self._figures.count()
 
     def announce(self, notice: Notice) -> None:
         """Log an event and publish it, after what came before it."""

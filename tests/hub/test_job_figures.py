@@ -18,6 +18,7 @@ def test_a_frame_of_a_batch_is_seen_to_take_less_of_the_device_than_one_alone() 
     for _ in range(3):
         figures.answered("big-0", 1, scores(0.018), seconds=0.03)
         figures.answered("big-0", 4, scores(0.038), seconds=0.05)
+    figures.count()
 
     def seconds_a_frame(frames: int) -> float:
         labels = {"worker": "big-0", "frames": str(frames)}

@@ -23,6 +23,7 @@ from urllib.request import Request, urlopen
 from tests.background import in_background
 from tests.e2e.daemon import Daemon
 from tests.perf.hub_load import WARM_S, Load, heard, hub, swarm
+from tests.perf.metrics_in_turns import SLICE_S
 from tests.perf.throughput import Case, started
 
 IN_TURNS = "tests.perf.metrics_in_turns"
@@ -53,12 +54,14 @@ def compare(name: str, running: AbstractContextManager[Daemon], load: Load, seco
         daemon.process.send_signal(signal.SIGTERM)
         daemon.process.wait(30)
         slices: list[Slice] = json.loads(daemon.log().splitlines()[-1])["slices"]
-    slices = slices[-round(seconds / 0.5) : -1]
+    slices = slices[-round(seconds / SLICE_S) : -1]
     pairs = [sorted(pair, reverse=True) for pair in pairwise(slices) if pair[0][1] and pair[1][1]]
     fps = [on[1] / off[1] for on, off in pairs]
     cpu = [on[2] / on[1] / (off[2] / off[1]) for on, off in pairs]
     us = 1e6 * median(cpu_s / predictions for _, predictions, cpu_s in slices if predictions)
-    print(f"{name}: {2 * median(each[1] for each in slices):.0f} fps, {us:.0f} µs of the hub each", flush=True)
+    print(
+        f"{name}: {median(each[1] for each in slices) / SLICE_S:.0f} fps, {us:.0f} µs of the hub each", flush=True
+    )
     for what, ratios in (("throughput", fps), ("CPU of the hub", cpu)):
         low, middle, high = quantiles(ratios, n=4)
         print(

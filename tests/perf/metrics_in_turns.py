@@ -17,9 +17,9 @@ from edged.hub.prediction_figures import PredictionFigures
 from edged.metrics import Metrics
 from edged.metrics.quick import Distribution
 
-SLICE_S = 0.5
+SLICE_S = 2.0  # long enough that what is added in one is counted in it, but for a few
 COUNTED = (
-    (PredictionFigures, "count"),
+    (PredictionFigures, "add"),
     (JobFigures, "answered"),
     (Metrics, "count_frames"),
     (Distribution, "observe"),
