@@ -37,7 +37,26 @@ class Weights:
         return np.dtype(np.float16) if self.half else np.dtype(np.float32)
 
 
-Argument = Tensor | Images | Weights
+@dataclass(frozen=True)
+class Resident:
+    """Values that stay on the device from one training step to the next: a part of the buffer named `buffer`.
+
+    `nbytes` from `offset` on, which is aligned as the device wants it.
+    """
+
+    buffer: str
+    nbytes: int
+    offset: int = 0
+
+
+@dataclass(frozen=True)
+class Scalar:
+    """A number that the host gives by name when it enqueues the kernel: an `np.float32`, `int32` or `uint32`."""
+
+    name: str
+
+
+Argument = Tensor | Images | Weights | Resident | Scalar
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
-from edged.engine.launch import Launch, Weights
+from edged.engine.launch import Launch, Scalar, Weights
 from edged.engine.planner import Plan
 from edged.model.cost import operator_macs
 from edged.model.graph import Graph
@@ -57,7 +57,7 @@ def launch_costs(
             launch.operator,
             launch.kernel,
             _macs(macs, launch) * nbytes // max(1, of_operator[launch.operator]),
-            nbytes + sum(each.nbytes for each in launch.arguments if not isinstance(each, Weights)),
+            nbytes + sum(each.nbytes for each in launch.arguments if not isinstance(each, Weights | Scalar)),
             nbytes,
         )
         for launch, nbytes in zip(plan.launches, weights, strict=True)

@@ -1,0 +1,63 @@
+"""What the backward pass of an operator is made of: the tensors and parameters that its kernels read and write."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Generic
+
+from edged.engine.device import Device
+from edged.engine.launch import Argument, Launch, Resident
+from edged.engine.layout import Tensor
+from edged.engine.variants.variant import Op
+from edged.model.graph import Shape
+
+Residents = Mapping[str, Resident]
+
+
+@dataclass(frozen=True, eq=False)
+class Slope(Generic[Op]):
+    """An operator in its place in a training step, seen from the loss.
+
+    source, output: what it read and wrote in the forward pass (`output` after its ReLU, if it ends in one).
+    given: the gradient of the loss by the output; where the operator ends in ReLU, by what it had before ReLU.
+    wanted: the gradient by `source`, to be written; None if nothing before the operator learns.
+    plus: what other readers of `source` have given already: to be added to what is written.
+    masked: `source` ends in ReLU: what is written, `plus` too, is zero where `source` is not above zero.
+    parameters, gradients: by the operator's own names (weight, bias …), in the layout in which the kernels of the
+    forward pass read them.
+
+    Vectors of features are one image for all frames, (features, 1, frames): see `training_tensor`.
+    """
+
+    operator: Op
+    source: Tensor
+    output: Tensor
+    given: Tensor
+    wanted: Tensor | None
+    device: Device
+    plus: Tensor | None = None
+    masked: bool = False
+    parameters: Residents = field(default_factory=dict)
+    gradients: Residents = field(default_factory=dict)
+
+    def ending_defines(self) -> dict[str, int]:
+        """The macros of `gradient.cl`, for kernels that write `wanted` as OUT: how a gradient ends."""
+        plus = self.plus.defines("PLUS") if self.plus else {}
+        mask = self.source.defines("MASK") if self.masked else {}
+        return {**plus, **mask, "WITH_PLUS": int(self.plus is not None), "WITH_MASK": int(self.masked)}
+
+    def ending_arguments(self) -> tuple[Argument, ...]:
+        """The last arguments of such a kernel: ENDING_PARAMETERS."""
+        return (*((self.plus,) if self.plus else ()), *((self.source,) if self.masked else ()))
+
+
+Backward = Callable[[Slope[Any]], tuple[Launch, ...]]
+"""The kernels of an operator's backward pass: they write `wanted`, if any, and all of `gradients`."""
+
+
+def training_tensor(name: str, shape: Shape, batch: int, block: int) -> Tensor:
+    """A graph's tensor in a training step. Vectors of features are the pixels of one image: what a convolution
+    kernel computes of it is then one matrix product of the whole batch.
+    """
+    if len(shape) == 1:
+        return Tensor(name, 1, shape[0], 1, batch, block)
+    return Tensor(name, batch, shape[0], shape[1], shape[2], block)
