@@ -1,0 +1,138 @@
+"""How a loss changes with what an operator reads and with its weights, from how it does with what it writes."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import singledispatch
+
+import numpy as np
+
+from edged.model import graph
+from edged.model.graph import Operator, Pads, Pair
+from edged.model.reference import Array
+from edged.model.shapes import extent
+from edged.train.norm import TrainedNorm
+from edged.train.reference.forward import by_channel, normalized, over, statistics
+
+Window = tuple[slice, slice]
+
+
+@dataclass(frozen=True)
+class Gradients:
+    """Of the inputs, in their order, and of the operator's own arrays by their names."""
+
+    inputs: tuple[Array, ...]
+    arrays: Mapping[str, Array] = field(default_factory=dict)
+
+
+@singledispatch
+def backward(operator: Operator, gradient: Array, output: Array, *inputs: Array) -> Gradients:
+    """`gradient`: of `output`, which `operator` wrote for `inputs` in training."""
+    raise NotImplementedError(type(operator).__name__)
+
+
+@backward.register
+def _conv(operator: graph.Conv, gradient: Array, output: Array, x: Array, *residual: Array) -> Gradients:
+    """Tap by tap: each sees the input at every stride-th place."""
+    gradient = gradient * (output > 0) if operator.relu else gradient
+    n, groups = len(x), operator.groups
+    weight = operator.weight.astype(np.float64).reshape(groups, -1, *operator.weight.shape[1:])
+    by_group = gradient.reshape(n, groups, -1, *gradient.shape[2:])
+    padded = pad(x, operator.pads, 0).reshape(n, groups, -1, *padded_size(x, operator.pads))
+    to_input, to_weight = np.zeros_like(padded), np.zeros_like(weight)
+    kernel: Pair = (weight.shape[3], weight.shape[4])
+    for (ky, kx), seen in taps(kernel, operator.strides, operator.dilations, gradient):
+        to_weight[..., ky, kx] = np.einsum("ngohw,ngihw->goi", by_group, padded[..., *seen])
+        to_input[..., *seen] += np.einsum("goi,ngohw->ngihw", weight[..., ky, kx], by_group)
+    arrays = {"weight": to_weight.reshape(operator.weight.shape), "bias": gradient.sum(axis=(0, 2, 3))}
+    own = unpad(to_input.reshape(n, -1, *padded.shape[3:]), x, operator.pads)
+    return Gradients((own, *(gradient for _ in residual)), arrays)
+
+
+@backward.register
+def _dense(operator: graph.Dense, gradient: Array, output: Array, x: Array) -> Gradients:
+    gradient = gradient * (output > 0) if operator.relu else gradient
+    arrays = {"weight": gradient.T @ x, "bias": gradient.sum(axis=0)}
+    return Gradients((gradient @ operator.weight.astype(np.float64),), arrays)
+
+
+@backward.register
+def _norm(operator: TrainedNorm, gradient: Array, output: Array, x: Array) -> Gradients:
+    """Ioffe and Szegedy, section 3, simplified: what mean and variance take away of the gradient's."""
+    hat, axes = normalized(operator, x), over(x)
+    spread = np.sqrt(statistics(x)[1] + operator.epsilon)
+    arrays = {"scale": (gradient * hat).sum(axis=axes), "offset": gradient.sum(axis=axes)}
+    count = x.size // x.shape[1]
+    taken = by_channel(arrays["offset"], x) / count + hat * by_channel(arrays["scale"], x) / count
+    return Gradients((by_channel(operator.scale / spread, x) * (gradient - taken),), arrays)
+
+
+@backward.register
+def _max_pool(operator: graph.MaxPool, gradient: Array, output: Array, x: Array) -> Gradients:
+    """All to the largest; of equal ones the first of the window, row by row, as PyTorch has it."""
+    padded = pad(x, operator.pads, -np.inf)
+    to_input, taken = np.zeros_like(padded), np.zeros(output.shape, bool)
+    for _, seen in taps(operator.kernel, operator.strides, (1, 1), gradient):
+        wins = (padded[..., *seen] == output) & ~taken
+        taken |= wins
+        to_input[..., *seen] += gradient * wins
+    return Gradients((unpad(to_input, x, operator.pads),))
+
+
+@backward.register
+def _average_pool(operator: graph.AveragePool, gradient: Array, output: Array, x: Array) -> Gradients:
+    inside = pad(np.ones_like(x[:1, :1]), operator.pads, float(operator.count_include_pad))
+    windows = list(taps(operator.kernel, operator.strides, (1, 1), gradient))
+    shared = gradient / sum(inside[..., *seen] for _, seen in windows)
+    to_input = np.zeros_like(pad(x, operator.pads, 0))
+    for _, seen in windows:
+        to_input[..., *seen] += shared
+    return Gradients((unpad(to_input, x, operator.pads),))
+
+
+@backward.register
+def _add(operator: graph.Add, gradient: Array, output: Array, *inputs: Array) -> Gradients:
+    gradient = gradient * (output > 0) if operator.relu else gradient
+    return Gradients((gradient, gradient))
+
+
+@backward.register
+def _relu(operator: graph.Relu, gradient: Array, output: Array, x: Array) -> Gradients:
+    """0 at 0."""
+    return Gradients((gradient * (x > 0),))
+
+
+@backward.register
+def _flatten(operator: graph.Flatten, gradient: Array, output: Array, x: Array) -> Gradients:
+    return Gradients((gradient.reshape(x.shape),))
+
+
+@backward.register
+def _softmax(operator: graph.Softmax, gradient: Array, output: Array, x: Array) -> Gradients:
+    along = (gradient * output).sum(axis=1, keepdims=True)
+    return Gradients((output * (gradient - along),))
+
+
+def taps(kernel: Pair, strides: Pair, dilations: Pair, output: Array) -> Iterator[tuple[Pair, Window]]:
+    """Each place of the window, row by row, and which rows and columns of the padded input it sees."""
+    rows, columns = output.shape[2:]
+    for ky in range(kernel[0]):
+        for kx in range(kernel[1]):
+            top, left = ky * dilations[0], kx * dilations[1]
+            high, wide = extent((rows, columns), strides)
+            yield (ky, kx), (slice(top, top + high, strides[0]), slice(left, left + wide, strides[1]))
+
+
+def pad(x: Array, pads: Pads, value: float) -> Array:
+    """x with `value` around its images."""
+    top, left, bottom, right = pads
+    return np.pad(x, ((0, 0), (0, 0), (top, bottom), (left, right)), constant_values=value)
+
+
+def padded_size(x: Array, pads: Pads) -> Pair:
+    """Rows and columns of `pad`'s images."""
+    return x.shape[2] + pads[0] + pads[2], x.shape[3] + pads[1] + pads[3]
+
+
+def unpad(padded: Array, x: Array, pads: Pads) -> Array:
+    """Without what `pad` put around x."""
+    return padded[:, :, pads[0] : pads[0] + x.shape[2], pads[1] : pads[1] + x.shape[3]]
