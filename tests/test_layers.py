@@ -13,7 +13,7 @@ from tests.conftest import ROOT
 LEVELS = (
     {"cli", "__main__"},
     {"hub", "camera", "worker", "client", "view", "train"},
-    {"engine", "model", "energy", "host"},
+    {"engine", "model", "energy", "host", "drawing"},
     {
         "config", "config_file", "config_mistakes", "yaml_places", "messages", "metrics", "keys", "address",
         "errors", "clock", "connect", "handshakes", "hub_link", "hub_clock", "paths", "log", "log_flood", "child",

@@ -5,7 +5,7 @@ from pathlib import Path
 import cv2
 import numpy as np
 
-from edged.camera.scene import compose, render
+from edged.drawing.scene import compose, render
 from tools.handwriting import Bytes, plain_mask, read_mnist, varied_mask
 
 SIDE = 120

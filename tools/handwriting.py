@@ -1,4 +1,4 @@
-"""MNIST's digits as ink masks for `edged.camera.scene`, plain for measuring, varied for training."""
+"""MNIST's digits as ink masks for `edged.drawing.scene`, plain for measuring, varied for training."""
 
 import gzip
 from pathlib import Path

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 import numpy as np
 
 from edged.camera.glyphs import draw_glyph
-from edged.camera.scene import compose, render
 from edged.camera.sources.pace import Pace, Sleep, sleep_ns
 from edged.camera.sources.picture import Picture
+from edged.drawing.scene import compose, render
 from edged.errors import CameraError
 
 NOTHING = "nothing"

@@ -3,10 +3,9 @@
 import numpy as np
 import pytest
 
-from edged.camera.backdrop import LUMA
 from edged.camera.glyphs import draw_glyph
-from edged.camera.scene import Digit, Scene, compose, render
-from edged.camera.sources.picture import Pixels
+from edged.drawing.backdrop import LUMA, Pixels
+from edged.drawing.scene import Digit, Scene, compose, render
 
 
 def scene_of(seed: int, width: int = 160, height: int = 120) -> tuple[Scene, Digit]:

@@ -8,9 +8,9 @@ from collections.abc import Callable
 
 import cv2
 import numpy as np
+import numpy.typing as npt
 
-from edged.camera.sources.picture import Pixels
-
+Pixels = npt.NDArray[np.uint8]
 Band = tuple[float, float]
 LUMA = (0.299, 0.587, 0.114)
 

@@ -12,8 +12,7 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from edged.camera.backdrop import Band, colour, draw_backdrop
-from edged.camera.sources.picture import Pixels
+from edged.drawing.backdrop import Band, Pixels, colour, draw_backdrop
 
 Mask = npt.NDArray[np.uint8]
 Floats = npt.NDArray[np.float32]
