@@ -14,7 +14,7 @@ CLASSES = 5
 def small_network(
     path: Path, activation: str = "Relu", largest: float = 1.0, size: int = SIZE, channels: int = 3
 ) -> Path:
-    """channels×16×16 → 5 classes: convolution, activation, mean, matrix. Its file says nothing of colours or labels."""
+    """Convolution, activation, mean, matrix for 5 classes. Its file says nothing of colours or labels."""
     random = np.random.default_rng(7)
     weights = {
         "kernel": (largest * random.normal(size=(8, channels, 3, 3))).astype(np.float32),
