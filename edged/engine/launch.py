@@ -66,7 +66,7 @@ class Launch:
     `items` along dimension 0 (a kernel skips those beyond, since whole groups are started), the frames along
     dimension 1, `planes` along dimension 2; with `frames_last` it is planes before frames, so that a device which
     takes work-groups in their order is through with one frame before the next. `group` work-items of dimension 0
-    make a work-group.
+    make a work-group. `frames`: how many there are where no job says it, as in a training step.
     """
 
     kernel: str
@@ -77,6 +77,7 @@ class Launch:
     planes: int = 1
     group: int = 1
     frames_last: bool = False
+    frames: int = 1
 
     @property
     def options(self) -> tuple[str, ...]:

@@ -1,1 +1,13 @@
 """The backward pass of a training step: for each operator the kernels that give the gradients of what it read."""
+
+from collections.abc import Mapping
+
+from edged.engine.gradients.average_pool_gradient import average_pool_gradient
+from edged.engine.gradients.max_pool_gradient import max_pool_gradient
+from edged.engine.gradients.slope import Backward
+from edged.model.graph import AveragePool, MaxPool, Operator
+
+BACKWARD: Mapping[type[Operator], Backward] = {
+    AveragePool: average_pool_gradient,
+    MaxPool: max_pool_gradient,
+}

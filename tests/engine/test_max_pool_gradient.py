@@ -1,0 +1,29 @@
+"""Gradient of a maximum over a window."""
+
+import numpy as np
+import pytest
+
+from edged.engine.gradients.max_pool_gradient import max_pool_gradient
+from edged.model.graph import MaxPool, Pads, Pair
+from tests.engine.lab import Lab, random
+from tests.engine.slopes import assert_gradient
+
+CASES: tuple[tuple[Pair, Pair, Pads, int], ...] = (
+    ((2, 2), (2, 2), (0, 0, 0, 0), 16),
+    ((3, 3), (2, 1), (1, 1, 1, 1), 4),
+    ((3, 2), (1, 3), (0, 1, 2, 0), 1),
+)
+
+
+@pytest.mark.parametrize(("kernel", "strides", "pads", "block"), CASES)
+def test_the_largest_of_a_window_takes_all(lab: Lab, kernel: Pair, strides: Pair, pads: Pads, block: int) -> None:
+    pool = MaxPool("pool", ("x",), "y", kernel, strides, pads)
+
+    assert_gradient(lab, max_pool_gradient, pool, random(2, 21, 9, 7), block=block, plus=False, masked=False)
+
+
+def test_of_equal_ones_the_first_takes_all(lab: Lab) -> None:
+    pool = MaxPool("pool", ("x",), "y", (3, 3), (2, 2), (1, 1, 1, 1))
+    few_values = np.rint(random(2, 21, 9, 7))
+
+    assert_gradient(lab, max_pool_gradient, pool, few_values, block=4, plus=True, masked=True)
