@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from edged.engine.arrays import image_of
+from edged.engine.arrays import Floats, image_of
 from edged.engine.executable import Step
+from edged.engine.features import Extra
 from edged.engine.layout import Tensor
 from edged.engine.opencl import cl, device_error
 from edged.engine.transfer import Download, Ran, Upload, ran
@@ -45,7 +46,7 @@ class Result:
     """Raw outputs, float32 [frames, classes], of a part [frames, channels, height, width]; and seconds.
 
     `upload_s` and `download_s` hold what the host itself had to copy; `forward_s` is by the device's own clock.
-    `launched`: what ran, with its events.
+    `launched`: what ran, with its events. `features`: float32 [frames, values], of a job that wanted them.
     """
 
     outputs: Float32
@@ -54,6 +55,7 @@ class Result:
     download_s: float
     on_device: OnDevice
     launched: Launched
+    features: Float32 | None = None
 
     def read_clocks(self) -> tuple[Ran, ...]:
         """When each kernel ran, in the order of the launches; nothing where the device will not say.
@@ -85,10 +87,11 @@ class Job:
     upload: Upload
     kernels: Launched
     download: Download
+    extra: Extra | None = None
 
     def result(self) -> Result:
         """Wait for it. Raises cl.Error."""
-        outputs = self._outputs(self.download.take())
+        outputs = _vectors(self.output, self.download.take().view(self.output.dtype), self.frames)
         (_, first), (_, last) = self.kernels[0], self.kernels[-1]
         on_device = OnDevice(ran(self.upload.command), ran(first, last), ran(self.download.command))
         return Result(
@@ -98,6 +101,7 @@ class Job:
             download_s=self.download.host_s + on_device.download.seconds,
             on_device=on_device,
             launched=self.kernels,
+            features=self._features(),
         )
 
     def failed_kernel(self) -> str:
@@ -105,14 +109,20 @@ class Job:
         failed = (str(step) for step, event in self.kernels if event.command_execution_status < 0)
         return next(failed, "a job")
 
-    def _outputs(self, memory: Float32) -> Float32:
-        """Features are one pixel."""
-        output = self.output
-        planes = memory.view(output.dtype).reshape(-1, output.blocks, output.rows, output.pitch, output.block)
-        if (output.height, output.width) == (1, 1):
-            pixel = planes[: self.frames, :, output.halo.top, output.halo.left]
-            return np.ascontiguousarray(pixel.reshape(len(pixel), -1)[:, : output.channels], np.float32)
-        return image_of(output, planes[: self.frames])
+    def _features(self) -> Float32 | None:
+        """The copy of them was enqueued before the download, in the same queue."""
+        if self.extra is None:
+            return None
+        return _vectors(self.extra.tensor, self.extra.take(), self.frames).reshape(self.frames, -1)
+
+
+def _vectors(tensor: Tensor, memory: Floats, frames: int) -> Float32:
+    """Of so many frames. Features are one pixel."""
+    planes = memory.reshape(-1, tensor.blocks, tensor.rows, tensor.pitch, tensor.block)
+    if (tensor.height, tensor.width) == (1, 1):
+        pixel = planes[:frames, :, tensor.halo.top, tensor.halo.left]
+        return np.ascontiguousarray(pixel.reshape(len(pixel), -1)[:, : tensor.channels], np.float32)
+    return image_of(tensor, planes[:frames])
 
 
 class Pending:

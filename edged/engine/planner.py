@@ -12,7 +12,7 @@ from edged.engine.choice import Chooser
 from edged.engine.device import Device
 from edged.engine.launch import Images, Launch
 from edged.engine.layout import NO_HALO, Halo, Tensor, image_shape
-from edged.engine.memory import Arena, arrange, lifetimes
+from edged.engine.memory import Arena, Span, arrange, lifetimes
 from edged.engine.rules import Rules
 from edged.engine.variants.prepare import prepare
 from edged.engine.variants.variant import Site
@@ -30,13 +30,15 @@ Tensors = Mapping[str, Tensor]
 class Plan:
     """`launches` turn `images` into `output`; every tensor between them has its place in `arena`.
 
-    Of a part of a network that begins behind a cut, `images` is the tensor that crosses it.
+    Of a part of a network that begins behind a cut, `images` is the tensor that crosses it. `features`, which may
+    be the same one, is as it was computed until the last launch is through.
     """
 
     images: Images | Tensor
     launches: tuple[Launch, ...]
     output: Tensor
     arena: Arena
+    features: Tensor | None = None
 
 
 def make_plan(
@@ -48,15 +50,18 @@ def make_plan(
     chooser: Chooser = RULES,
     *,
     is_part: bool = False,
+    features: str | None = None,
 ) -> Plan:
     """Lower `graph`, as `passes.simplify` left it, for jobs of up to `batch` frames.
 
     `wanted`: of the images; None for a part that begins behind a cut (see `model.cuts`). Raises ModelError for a
-    network whose output is not one vector a frame; that of a part may be anything.
+    network whose output is not one vector a frame; that of a part may be anything. `features`: a tensor that is to
+    be read as well.
     """
     if not is_part:
         check_output(graph)
-    operators, output = _lowered(graph)
+    operators, same = _lowered(graph)
+    output = same.get(graph.output, graph.output)
     tensors = _tensors(graph, operators, batch, chooser.channel_block(device), begins=wanted is not None)
     if precision == "fp16":
         tensors = {name: replace(tensor, half=name != output) for name, tensor in tensors.items()}
@@ -74,7 +79,17 @@ def make_plan(
         launches.append(prepare(images, wanted, tensors[graph.input], device))
     for operator, choice in zip(operators, choices, strict=True):
         launches += choice.variant.launches(site(operator, tensors), choice.parameters)
-    return Plan(images, tuple(launches), tensors[output], arrange(lifetimes(launches), device.alignment))
+    kept = tensors[same.get(features, features)] if features else None
+    arena = arrange(_lifetimes(launches, kept), device.alignment)
+    return Plan(images, tuple(launches), tensors[output], arena, kept)
+
+
+def _lifetimes(launches: Sequence[Launch], kept: Tensor | None) -> dict[Tensor, Span]:
+    """No other tensor takes the place of `kept`."""
+    spans = lifetimes(launches)
+    if kept in spans:
+        spans[kept] = spans[kept][0], len(launches) - 1
+    return spans
 
 
 def check_output(graph: Graph) -> None:
@@ -86,8 +101,8 @@ def check_output(graph: Graph) -> None:
         )
 
 
-def _lowered(graph: Graph) -> tuple[tuple[Operator, ...], str]:
-    """The operators that kernels must compute, and the tensor that is the output.
+def _lowered(graph: Graph) -> tuple[tuple[Operator, ...], Mapping[str, str]]:
+    """The operators that kernels must compute, and tensors that are others, by another name.
 
     To flatten single pixels changes nothing: the features are the image's channels.
     """
@@ -99,7 +114,7 @@ def _lowered(graph: Graph) -> tuple[tuple[Operator, ...], str]:
             same[operator.output] = inputs[0]
         else:
             operators.append(as_convolution(replace(operator, inputs=inputs)))
-    return tuple(operators), same.get(graph.output, graph.output)
+    return tuple(operators), same
 
 
 def _tensors(graph: Graph, operators: Sequence[Operator], batch: int, block: int, *, begins: bool) -> Tensors:

@@ -16,6 +16,7 @@ from edged.engine.choice import Chooser
 from edged.engine.copied import Copied
 from edged.engine.device import Device, open_device
 from edged.engine.executable import Executable, Step
+from edged.engine.features import FeatureReader
 from edged.engine.job import Job, Pending
 from edged.engine.kept_peaks import kept_peaks
 from edged.engine.launch import Images
@@ -42,7 +43,7 @@ class Runtime:
     wanted, precision, chooser, is_part: as for `make_plan`. in_flight: jobs that may be under way at once, so that
     one computes while the next is uploaded. model: the SHA-256 of the graph's weights, if they are to be kept
     packed for the next start. cache: where compiled programs are kept, and `weights` beside it; by default the
-    user's cache.
+    user's cache. features: a tensor that jobs may want as well.
     Raises DeviceError if the device or its compiler fails, ModelError if the network cannot be lowered.
     """
 
@@ -59,11 +60,12 @@ class Runtime:
         model: str | None = None,
         cache: Path | None = None,
         is_part: bool = False,
+        features: str | None = None,
     ) -> None:
         folder = cache or cache_directory() / "programs"
 
         def plan_of(graph: Graph) -> Plan:
-            return make_plan(graph, wanted, device, batch, precision, chooser, is_part=is_part)
+            return make_plan(graph, wanted, device, batch, precision, chooser, is_part=is_part, features=features)
 
         plan = plan_of(graph)
         check_indices(graph.name, plan.launches)
@@ -82,6 +84,7 @@ class Runtime:
         programs.prepare(plan.launches)
         executable = Executable(plan, context, device, programs, in_flight, packed)
         self.costs = launch_costs(graph, plan, executable.weight_bytes.__getitem__)
+        self._features = FeatureReader(plan, executable, self._compute)
         with device_errors(device.name, "mapping memory"):
             slots = self._make_slots(executable, upload)
         self._slots: Iterator[tuple[Slot, Steps]] = itertools.cycle(zip(slots, executable.forward, strict=True))
@@ -93,12 +96,12 @@ class Runtime:
         ends = zip(executable.images, executable.outputs, strict=True)
         return [Copied(self._compute, upload, *each) if upload else Mapped(self._compute, *each) for each in ends]
 
-    def submit(self, frames: NDArray[np.uint8] | Float32) -> Pending:
+    def submit(self, frames: NDArray[np.uint8] | Float32, *, features: bool = False) -> Pending:
         """Enqueue a job, uint8 RGB [1 … batch, height, width, 3], without waiting for it.
 
         A part behind a cut takes float32 [1 … batch, channels, height, width]. Where `in_flight` jobs are under
         way it may wait for the oldest of them. The array must not be changed before the job's result is there.
-        Raises DeviceError.
+        `features`: read those back too. Raises DeviceError.
         """
         if not self._accepts(frames):
             shape, dtype = self._wanted
@@ -106,7 +109,7 @@ class Runtime:
         with self._submitting, device_errors(self.device_name, "taking a job"):
             if self._closed:
                 raise DeviceError(f"{self.device_name} was closed: open a new runtime")
-            job = self._enqueue(len(frames), self._as_uploaded(frames))
+            job = self._enqueue(len(frames), self._as_uploaded(frames), features=features)
         return Pending(job, self.device_name)
 
     @property
@@ -127,16 +130,17 @@ class Runtime:
             return to_memory(self._input, frames).view(np.uint8)
         return np.ascontiguousarray(frames)
 
-    def _enqueue(self, frames: int, data: NDArray[np.uint8]) -> Job:
+    def _enqueue(self, frames: int, data: NDArray[np.uint8], *, features: bool) -> Job:
         slot, (first, *others) = next(self._slots)
         upload = slot.send(data)
         events = [first.enqueue(self._compute, frames, after=upload.events)]
         events += [step.enqueue(self._compute, frames) for step in others]
+        extra = self._features.read(frames, data) if features else None
         # What is uploaded is read by the first kernel alone, but where it is a tensor.
         download = slot.fetch(events[-1 if isinstance(self._input, Tensor) else 0])
         self._compute.flush()
         kernels = tuple(zip((first, *others), events, strict=True))
-        return Job(frames, data, self._output, upload, kernels, download)
+        return Job(frames, data, self._output, upload, kernels, download, extra)
 
     def kept_peaks(self) -> tuple[float, float] | None:
         """Operations and bytes a second, where `edged profile` has measured them here."""

@@ -18,6 +18,7 @@ class NumpyResult:
     upload_s: float = 0.0
     download_s: float = 0.0
     on_device: None = None
+    features: Outputs | None = None
 
     def read_clocks(self) -> tuple[()]:
         """There are none."""
@@ -31,12 +32,15 @@ class NumpyPending:
     graph: Graph
     input: Input | None
     images: Images | Features
+    features: str | None = None
 
     def wait(self) -> NumpyResult:
         """The forward pass, in the thread that waits for it."""
         start = time.perf_counter()
-        outputs = run_reference(self.graph, self.input, self.images)
-        return NumpyResult(outputs, time.perf_counter() - start)
+        tensors = run_reference(self.graph, self.input, self.images)
+        outputs = tensors[self.graph.output].reshape(len(self.images), -1)
+        features = tensors[self.features].reshape(len(self.images), -1) if self.features else None
+        return NumpyResult(outputs, time.perf_counter() - start, features=features)
 
 
 class NumpyRuntime:
@@ -46,13 +50,15 @@ class NumpyRuntime:
     kernels = 0
     costs = ()
 
-    def __init__(self, graph: Graph, model_input: Input | None) -> None:
+    def __init__(self, graph: Graph, model_input: Input | None, features: str | None = None) -> None:
+        """`features`: the tensor that holds them."""
         self._graph = graph
         self._input = model_input
+        self._features = features
 
-    def submit(self, frames: Images | Features) -> NumpyPending:
+    def submit(self, frames: Images | Features, *, features: bool = False) -> NumpyPending:
         """As a `ModelRuntime`, any n."""
-        return NumpyPending(self._graph, self._input, frames)
+        return NumpyPending(self._graph, self._input, frames, self._features if features else None)
 
     def kept_peaks(self) -> None:
         """Nobody measures them."""

@@ -1,5 +1,6 @@
 """What one worker runs of a model: all of it, or from one cut to the next, with what goes in and comes out."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from math import prod
 
@@ -7,9 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from edged import messages
+from edged.errors import ModelError
 from edged.model import reference
 from edged.model.cuts import Cut, ends_of, part
 from edged.model.graph import Graph, Shape
+from edged.model.head import features_of
 from edged.model.package import Input, Model
 
 Images = NDArray[np.uint8]
@@ -18,12 +21,16 @@ Features = NDArray[np.float32]
 
 @dataclass(frozen=True, eq=False)
 class ModelPart:
-    """`graph` from the cut `begin` to `end`; None: from the images, to the scores. `input`: None behind a cut."""
+    """`graph` from the cut `begin` to `end`; None: from the images, to the scores. `input`: None behind a cut.
+
+    `features`: the tensor on which heads can be taught; None where this part or the model has none.
+    """
 
     graph: Graph
     input: Input | None
     begin: Cut | None = None
     end: Cut | None = None
+    features: str | None = None
 
     @property
     def frame_shape(self) -> Shape:
@@ -54,21 +61,30 @@ class ModelPart:
 
     def truth(self, frames: Images | Features) -> Features:
         """What the reference makes of them."""
-        return run_reference(self.graph.checked(), self.input, frames)
+        return run_reference(self.graph.checked(), self.input, frames)[self.graph.output].reshape(len(frames), -1)
 
 
-def run_reference(graph: Graph, wanted: Input | None, frames: Images | Features) -> Features:
-    """The reference's outputs, float32 [n, values], for images or, where `wanted` is None, for features."""
+def run_reference(graph: Graph, wanted: Input | None, frames: Images | Features) -> Mapping[str, Features]:
+    """Every tensor of the reference, float32 [n, *shape], for images or, where `wanted` is None, for features."""
     x = reference.prepare(frames.view(np.uint8), wanted) if wanted else frames.view(np.float32)
-    return reference.run(graph, x.reshape(len(x), *graph.shapes[graph.input]))
+    return reference.run_all(graph, x.reshape(len(x), *graph.shapes[graph.input]))
 
 
 def whole(model: Model) -> ModelPart:
     """All of it."""
-    return ModelPart(model.graph, model.input)
+    return part_of(model, None, None)
 
 
 def part_of(model: Model, begin: str | None, end: str | None) -> ModelPart:
     """From cut to cut, as the config's `until` names them. Raises ModelError, which lists all cuts."""
     first, last = ends_of(model.graph, begin, end)
-    return ModelPart(part(model.graph, first, last), None if first else model.input, first, last)
+    features = None if last else _features(model.graph)
+    return ModelPart(part(model.graph, first, last), None if first else model.input, first, last, features)
+
+
+def _features(graph: Graph) -> str | None:
+    """A part may begin with them: of that one alone nobody could say."""
+    try:
+        return features_of(graph).tensor
+    except ModelError:
+        return None

@@ -31,10 +31,13 @@ class Result(Protocol):
     """What came back, and seconds of device time.
 
     `outputs`: float32, the network's own, [n, classes], or of a part [n, *shape of what crosses the cut].
+    `features`: float32 [n, values], what the last Dense reads, of a submission that wanted them.
     """
 
     @property
     def outputs(self) -> Outputs: ...
+    @property
+    def features(self) -> Outputs | None: ...
     @property
     def upload_s(self) -> float: ...
     @property
@@ -72,11 +75,11 @@ class ModelRuntime(Protocol):
     def kept_peaks(self) -> tuple[float, float] | None:
         """Operations and bytes that the device can do in a second, where `edged profile` has measured it there."""
 
-    def submit(self, frames: Images | Features) -> Pending:
+    def submit(self, frames: Images | Features, *, features: bool = False) -> Pending:
         """Start images, uint8 [n, height, width, 3] RGB with 1 ≤ n ≤ batch, without waiting for the answer.
 
-        A part behind a cut takes float32 [n, channels, height, width]. Two submissions may be in flight. Raises
-        DeviceError.
+        A part behind a cut takes float32 [n, channels, height, width]. Two submissions may be in flight.
+        `features`: they are wanted too, of a part that has some. Raises DeviceError.
         """
 
     def close(self) -> None: ...
@@ -99,7 +102,7 @@ def open_runtime(
     if is_numpy(worker):
         from edged.worker.numpy_runtime import NumpyRuntime
 
-        return NumpyRuntime(part.graph.checked(), part.input)
+        return NumpyRuntime(part.graph.checked(), part.input, part.features)
     device = opencl_device(worker.device)
     from edged.engine.records import chooser_for
     from edged.engine.runtime import Runtime
@@ -115,6 +118,7 @@ def open_runtime(
         model=model.sha256 if comes_again else None,
         cache=cache,
         is_part=part.end is not None,
+        features=part.features,
     )
 
 

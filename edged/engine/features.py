@@ -1,0 +1,53 @@
+"""What a network knows of its images before its last layer, read back beside the scores where a job wants it."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from edged.engine.arrays import Floats
+from edged.engine.executable import Executable
+from edged.engine.layout import Tensor
+from edged.engine.opencl import cl
+from edged.engine.planner import Plan
+from edged.errors import ModelError
+
+
+@dataclass(frozen=True, eq=False)
+class Extra:
+    """A tensor of a job's, as it lies in memory, once `event` has come; None: it is there."""
+
+    tensor: Tensor
+    memory: Floats
+    event: Any = None
+
+    def take(self) -> Floats:
+        """Wait for it. Raises cl.Error."""
+        if self.event is not None:
+            self.event.wait()
+        return self.memory
+
+
+class FeatureReader:
+    """Of one plan; jobs that want no features cost nothing."""
+
+    def __init__(self, plan: Plan, executable: Executable, queue: Any) -> None:
+        self._tensor = plan.features
+        self._queue = queue
+        in_the_arena = plan.features is not None and plan.features != plan.images
+        self._memory = executable.memory_of(plan.features) if plan.features and in_the_arena else None
+
+    def read(self, frames: int, uploaded: NDArray[np.uint8]) -> Extra:
+        """Enqueue it behind the kernels of a job, before those of the next one write there.
+
+        `uploaded`: what the job has brought, which are the features where a part begins with them. Raises
+        ModelError where there are none.
+        """
+        if self._tensor is None:
+            raise ModelError("this network has no features: it does not end in a fully connected layer")
+        if self._memory is None:
+            return Extra(self._tensor, uploaded.view(self._tensor.dtype))
+        values = np.empty(frames * self._tensor.nbytes // self._tensor.frames, np.uint8)
+        event = cl.enqueue_copy(self._queue, values, self._memory, is_blocking=False)
+        return Extra(self._tensor, values.view(self._tensor.dtype), event)
