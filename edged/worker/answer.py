@@ -8,8 +8,9 @@ import numpy as np
 
 from edged import messages
 from edged.energy.meter import Spent
-from edged.messages import Job, Scores
+from edged.messages import Job, Score, Scores
 from edged.model.graph import Shape
+from edged.worker.heads import NOTHING, Answered
 from edged.worker.part import Features, Images
 from edged.worker.runtime import Outputs, Result
 from edged.worker.scores import softmax, top_classes
@@ -23,7 +24,8 @@ class Served:
 
     `frame`: the shape in which a frame comes: (height, width, 3) of uint8, or features of float32 where the part
     `takes_features`. Its answers are features too where it `gives_features`; else scores, for which
-    `probabilities` says that the network's outputs need no softmax.
+    `probabilities` says that the network's outputs need no softmax. `taught`: values of a frame from which heads
+    can answer; 0: the model has no place for one.
     """
 
     frame: Shape
@@ -31,6 +33,7 @@ class Served:
     probabilities: bool = False
     takes_features: bool = False
     gives_features: bool = False
+    taught: int = 0
 
 
 def frames_of(job: Job, payloads: Sequence[bytes | memoryview], served: Served) -> Images | Features:
@@ -73,13 +76,16 @@ def not_finite(outputs: Outputs) -> str:
 
 
 def answer_to(
-    job: Job, result: Result, spent: Spent, served: Served
+    job: Job, result: Result, spent: Spent, served: Served, answered: Answered = NOTHING
 ) -> tuple[Scores | messages.Features, Sequence[memoryview]]:
-    """The answer to a job, with its payloads."""
+    """The answer to a job, with its payloads. `answered`: what its heads have made of it."""
     if served.gives_features:
         features, payload = features_of(job, result, spent)
         return features, (payload,)
-    return scores_of(job, result, spent, probabilities=served.probabilities), ()
+    scores = scores_of(job, result, spent, answered, probabilities=served.probabilities)
+    if job.features and result.features is not None:
+        return scores, (_wire(result.features),)
+    return scores, ()
 
 
 def features_of(job: Job, result: Result, spent: Spent) -> tuple[messages.Features, memoryview]:
@@ -93,19 +99,33 @@ def features_of(job: Job, result: Result, spent: Spent) -> tuple[messages.Featur
         idle=spent.idle,
         rails=spent.rails,
     )
-    return answer, np.ascontiguousarray(result.outputs, FEATURE).data.cast("B")
+    return answer, _wire(result.outputs)
 
 
-def scores_of(job: Job, result: Result, spent: Spent, *, probabilities: bool) -> Scores:
-    """The answer to a job. `probabilities`: the network's outputs need no softmax."""
-    shares = result.outputs if probabilities else softmax(result.outputs)
+def _wire(features: Outputs) -> memoryview:
+    return np.ascontiguousarray(features, FEATURE).data.cast("B")
+
+
+def scores_of(job: Job, result: Result, spent: Spent, answered: Answered, *, probabilities: bool) -> Scores:
+    """The answer to a job. `probabilities`: the network's outputs need no softmax.
+
+    What heads take on the host is a part of the forward pass.
+    """
+    shares = answered.shares
+    if shares is None:
+        shares = result.outputs if probabilities else softmax(result.outputs)
     return Scores(
         job=job.job,
-        frames=tuple(top_classes(frame, job.top) for frame in shares),
+        frames=_top(shares, job),
+        shadow=() if answered.shadow is None else _top(answered.shadow, job),
         upload_s=result.upload_s,
-        forward_s=result.forward_s,
+        forward_s=result.forward_s + answered.seconds,
         download_s=result.download_s,
         joules=spent.joules,
         idle=spent.idle,
         rails=spent.rails,
     )
+
+
+def _top(shares: Outputs, job: Job) -> tuple[tuple[Score, ...], ...]:
+    return tuple(top_classes(frame, job.top) for frame in shares)

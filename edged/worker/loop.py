@@ -22,12 +22,14 @@ from edged.messages import (
     Record,
     Scores,
     Stop,
+    TakeHead,
     TakePart,
     WorkerHello,
     decode,
 )
 from edged.worker.answer import Served, answer_to, frames_of, not_finite
 from edged.worker.completion import Completed, Completions, Outcome
+from edged.worker.heads import Heads
 from edged.worker.known import Known
 from edged.worker.runtime import ModelRuntime
 from edged.worker.watch import Watch
@@ -61,6 +63,7 @@ class Loop:
         self._meter = meter
         self._host = host
         self._completions = Completions()
+        self._heads = Heads("", 0)
         self._hangs_s = math.inf
 
     def run(self, hub: HubLink, hello: WorkerHello) -> Wish | None:
@@ -70,6 +73,7 @@ class Loop:
         """
         hub.watch(self._completions.fileno())
         self._watch = Watch(self._runtime, same_host=hub.same_host)
+        self._heads = Heads(hello.model.sha256, self._served.taught)
         try:
             while (end := self._turn(hub, hello, hub.wait(self._patience_s()))) is None:
                 self._end_if_the_device_hangs()
@@ -107,6 +111,8 @@ class Loop:
                 hub.send(Echo(wanted=0), [bytes(wanted)])
             case (Record() | ClockAnswer()) as news:
                 self._tell(hub, self._watch.heard(news))
+            case TakeHead() as head:
+                hub.send(self._heads.take(head, parts[1:]))
             case Job() as job:
                 self._tell(hub, self._submit(job, parts[1:]))
         return None
@@ -131,7 +137,8 @@ class Loop:
             if not self._completions.in_flight:
                 self._meter.begin()
             self._hangs_s = HANGS * job.allowed_s
-            self._completions.add(job, self._runtime.submit(frames))
+            features = self._heads.wants_features(job)
+            self._completions.add(job, self._runtime.submit(frames, features=features))
             self._watch.submitted(job.job, begun_ns)
         except DeviceMemoryError:
             raise
@@ -149,7 +156,8 @@ class Loop:
         try:
             if isinstance(outcome, Exception):
                 raise outcome
-            problem = not_finite(outcome.outputs)
+            features = outcome.features if job.head else None
+            problem = not_finite(outcome.outputs if features is None else features)
             self._known.check(self._runtime, IN_DOUBT_S if problem else SURE_S)
         except DeviceMemoryError:
             raise
@@ -157,7 +165,8 @@ class Loop:
             return _failed(job, str(error)), ()
         if problem:
             return JobFailed(job=job.job, reason="not_finite", error=problem), ()
-        return answer_to(job, outcome, self._meter.end(), self._served)
+        answered = self._heads.answer(job, outcome)
+        return answer_to(job, outcome, self._meter.end(), self._served, answered)
 
 
 def _failed(job: Job, error: str) -> JobFailed:

@@ -3,6 +3,7 @@
 import logging
 import time
 from dataclasses import dataclass
+from math import prod
 from pathlib import Path
 
 import numpy as np
@@ -54,6 +55,7 @@ def served_of(model: Model, part: ModelPart, worker: Worker) -> Served:
         probabilities=ends_in_softmax(model.graph),
         takes_features=part.begin is not None,
         gives_features=part.end is not None,
+        taught=prod(part.graph.shapes[part.features]) if part.features else 0,
     )
 
 

@@ -1,0 +1,90 @@
+"""The heads that were taught on this model, by version: they answer from its features, on the host.
+
+A head is so small against what lies before it (tens of thousands of multiplications against many millions) that
+NumPy is through with it before a device would have begun: no second plan, and nothing to compile at a change.
+"""
+
+import time
+from collections import OrderedDict
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from edged.errors import ModelError
+from edged.messages import HeadTaken, Job, TakeHead
+from edged.model.head import Head
+from edged.worker.runtime import Outputs, Result
+
+MOST = 4  # what answers, what did before, one that is to, and one in the shadow
+UNTEACHABLE = "its model does not end in a fully connected layer: nothing can be taught on top of it"
+
+
+@dataclass(frozen=True, eq=False)
+class Answered:
+    """Shares [n, classes] by the job's head and by the one in the shadow, and the seconds of both."""
+
+    shares: Outputs | None = None
+    shadow: Outputs | None = None
+    seconds: float = 0.0
+
+
+NOTHING = Answered()
+
+
+class Heads:
+    """Those of one worker, the newest ones."""
+
+    def __init__(self, base: str, features: int) -> None:
+        """`base`: SHA-256 of the model that runs; `features`: how many it gives of a frame, 0: none."""
+        self._base = base
+        self._features = features
+        self._heads: OrderedDict[str, Head] = OrderedDict()
+
+    def take(self, message: TakeHead, payloads: Sequence[bytes]) -> HeadTaken:
+        """Be ready to answer by this one, or say why not."""
+        refused = self._misfit(message)
+        if not refused:
+            try:
+                head = Head.from_bytes(b"".join(payloads), message.features, message.hidden, message.classes)
+            except ModelError as error:
+                refused = str(error)
+            else:
+                self._keep(message.version, head)
+        return HeadTaken(version=message.version, refused=refused)
+
+    def wants_features(self, job: Job) -> bool:
+        """Whether its features are to be read back. Raises ValueError for a job that cannot be done here."""
+        unknown = [name for name in (job.head, job.shadow) if name and name not in self._heads]
+        if unknown:
+            raise ValueError(f"no head {unknown[0][:12]} was taken here")
+        wanted = job.features or bool(job.head or job.shadow)
+        if wanted and not self._features:
+            raise ValueError(UNTEACHABLE)
+        return wanted
+
+    def answer(self, job: Job, result: Result) -> Answered:
+        """What the job's heads make of its features."""
+        if result.features is None or not (job.head or job.shadow):
+            return NOTHING
+        start = time.perf_counter()
+        shares = self._use(job.head).shares(result.features) if job.head else None
+        shadow = self._use(job.shadow).shares(result.features) if job.shadow else None
+        return Answered(shares, shadow, time.perf_counter() - start)
+
+    def _use(self, version: str) -> Head:
+        self._heads.move_to_end(version)
+        return self._heads[version]
+
+    def _keep(self, version: str, head: Head) -> None:
+        self._heads[version] = head
+        self._heads.move_to_end(version)
+        while len(self._heads) > MOST:
+            self._heads.popitem(last=False)
+
+    def _misfit(self, message: TakeHead) -> str:
+        if message.base != self._base:
+            return f"it was taught to the model {message.base[:12]}; {self._base[:12]} runs here"
+        if not self._features:
+            return UNTEACHABLE
+        if message.features != self._features:
+            return f"it is for {message.features} features; the model here gives {self._features}"
+        return ""
