@@ -1,0 +1,42 @@
+"""The end of a forward pass and the start of the way back: loss, right answers, gradient of the scores."""
+
+import numpy as np
+
+from edged.engine.device import Device
+from edged.engine.launch import Launch, Resident, Scalar, Weights
+from edged.engine.layout import Tensor
+from edged.engine.variants.variant import WORK_GROUP
+
+
+def cross_entropy(
+    scores: Tensor,
+    gradient: Tensor | None,
+    labels: Resident,
+    order: Resident,
+    sums: Resident,
+    smoothing: float,
+    device: Device,
+) -> tuple[Launch, ...]:
+    """scores, gradient: (classes, 1, frames), one image. labels: int32 [n]; order: int32, the batch's from the
+    scalar `first` on. sums: float32 [frames][loss, right], to which each step adds.
+    """
+    frames = scores.width
+    out = gradient.defines("OUT") if gradient else {}
+    return (
+        Launch(
+            kernel="cross_entropy",
+            operator="loss",
+            defines={**scores.defines("IN"), **out, "WITH_GRADIENT": int(gradient is not None)},
+            arguments=(
+                scores,
+                labels,
+                order,
+                Scalar("first"),
+                Weights(lambda: np.array([smoothing], np.float32)),
+                sums,
+                *((gradient,) if gradient else ()),
+            ),
+            items=frames,
+            group=1 if device.kind == "cpu" else min(WORK_GROUP, frames),
+        ),
+    )

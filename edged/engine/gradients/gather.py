@@ -1,0 +1,42 @@
+"""The first kernel of a training step: the batch's images, from all of them on the device."""
+
+import numpy as np
+
+from edged.engine.device import Device
+from edged.engine.launch import Launch, Resident, Scalar, Weights
+from edged.engine.layout import Tensor
+from edged.engine.variants.pixelwise import Runs
+from edged.model.package import Input
+
+
+def gather(
+    images: Resident,
+    order: Resident,
+    wanted: Input,
+    target: Tensor,
+    device: Device,
+    *,
+    flip: bool = False,
+    shift: int = 0,
+) -> tuple[Launch, ...]:
+    """images: uint8 [n, height, width, channels] of the size that the network wants, RGB or gray; order: int32.
+
+    Scalars: `first`, int32, the place in `order` of the first frame; with flip or shift `seed` and `step`, uint32.
+    """
+    std = np.array(wanted.std)
+    normalize = np.concatenate([wanted.scale / std, -np.array(wanted.mean) / std]).astype(np.float32)
+    runs = Runs(target, device)
+    random = (Scalar("seed"), Scalar("step")) if flip or shift else ()
+    how = {"SWAP": int(wanted.color == "bgr"), "FLIP": int(flip), "SHIFT": shift}
+    return (
+        Launch(
+            kernel="gather",
+            operator="gather",
+            defines={**target.defines("OUT"), "RUN": runs.length, **how},
+            arguments=(images, order, Scalar("first"), Weights(lambda: normalize), target, *random),
+            items=runs.count,
+            planes=target.blocks,
+            group=runs.group,
+            frames=target.frames,
+        ),
+    )
