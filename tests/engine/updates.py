@@ -1,8 +1,9 @@
 """Steps of an optimizer on a device, beside those of the reference."""
 
 import numpy as np
+from numpy.typing import NDArray
 
-from edged.engine.launch import Resident
+from edged.engine.launch import Argument, Resident
 from edged.train.optimizer import Optimizer
 from edged.train.reference.step import no_moments, step
 from edged.train.update import moments_of, update_launches, update_scalars
@@ -18,7 +19,11 @@ def assert_steps(lab: Lab, how: Optimizer) -> None:
     parameters, slopes = Resident("parameters", 4 * COUNT), Resident("gradients", 4 * COUNT)
     launches = update_launches(how, DECAYED, COUNT, lab.device)
     memory = Resident("moments", 4 * COUNT * moments_of(how))
-    given = {parameters: weights, slopes: gradients, memory: np.zeros(memory.nbytes // 4, np.float32)}
+    given: dict[Argument, NDArray[np.float32]] = {
+        parameters: weights,
+        slopes: gradients,
+        memory: np.zeros(memory.nbytes // 4, np.float32),
+    }
     bench = Bench(lab, launches, given)
     rates = [0.1 / count for count in range(1, STEPS + 1)]
 

@@ -9,7 +9,7 @@ Bits = NDArray[np.uint32]
 
 
 def augment(images: NDArray[np.uint8], seed: int, step: int, *, flip: bool, shift: int) -> NDArray[np.uint8]:
-    """Images [n, height, width, channels] moved by up to `shift` pixels each way, then mirrored in half of the cases.
+    """Images [n, height, width, channels], some mirrored, then each moved by up to `shift` pixels each way.
 
     What comes in from outside is black. The same for the same seed, step and place in the batch.
     """
