@@ -3,11 +3,11 @@
 Formulas: Ioffe and Szegedy, "Batch Normalization", 2015, algorithms 1 and 2.
 """
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
-from edged.model.graph import BatchNorm, Float32, Graph, Operator, Shape
+from edged.model.graph import BatchNorm, Float32, Graph, Operator, Relu, Shape
 from edged.model.passes import fold_batch_norm
 from edged.model.reference import Array, compute
 from edged.model.shapes import make_graph, misfit, output_shape
@@ -18,7 +18,8 @@ class TrainedNorm(Operator):
     """y = (x − mean) ÷ √(variance + epsilon) · scale + offset by channel; each array has one value a channel.
 
     In training mean and variance are those of the batch over frames and pixels, and `mean` and `variance` here
-    run after them: running = (1 − momentum) · running + momentum · batch's, the variance without bias.
+    run after them: running = (1 − momentum) · running + momentum · batch's, the variance without bias. At its end
+    comes ReLU if `relu`.
     """
 
     scale: Float32
@@ -27,6 +28,7 @@ class TrainedNorm(Operator):
     variance: Float32
     epsilon: float = 1e-5
     momentum: float = 0.1
+    relu: bool = False
 
 
 def new_norm(name: str, source: str, output: str, channels: int) -> TrainedNorm:
@@ -40,8 +42,18 @@ def folded(graph: Graph) -> Graph:
 
     One that has none before it stays, as `BatchNorm`. Raises ModelError where float32 does not hold the weights.
     """
-    operators = [_as_batch_norm(one) if isinstance(one, TrainedNorm) else one for one in graph.operators]
+    operators = [plain for operator in graph.operators for plain in _plain(operator)]
     return fold_batch_norm(make_graph(graph.name, graph.input, graph.shapes[graph.input], operators, graph.output))
+
+
+def _plain(operator: Operator) -> tuple[Operator, ...]:
+    if not isinstance(operator, TrainedNorm):
+        return (operator,)
+    if not operator.relu:
+        return (_as_batch_norm(operator),)
+    before = f"{operator.output}.before_relu"
+    norm = _as_batch_norm(replace(operator, output=before))
+    return norm, Relu(f"{operator.name}.relu", (before,), operator.output)
 
 
 def _as_batch_norm(norm: TrainedNorm) -> BatchNorm:
@@ -56,7 +68,8 @@ def _compute(operator: TrainedNorm, x: Array) -> Array:
     by_channel = (-1,) + (1,) * (x.ndim - 2)
     arrays = (operator.mean, operator.variance, operator.scale, operator.offset)
     mean, variance, scale, offset = (values.astype(x.dtype).reshape(by_channel) for values in arrays)
-    return np.asarray((x - mean) / np.sqrt(variance + x.dtype.type(operator.epsilon)) * scale + offset)
+    y = np.asarray((x - mean) / np.sqrt(variance + x.dtype.type(operator.epsilon)) * scale + offset)
+    return np.maximum(y, 0) if operator.relu else y
 
 
 @output_shape.register

@@ -27,8 +27,8 @@ def conv(inputs: tuple[str, ...] = ("x",), groups: int = 1, kernel: tuple[int, i
     return Conv("conv", inputs, "y", normal(6, 4 // groups, *kernel), normal(6), groups=groups, **how)
 
 
-def norm() -> TrainedNorm:
-    return replace(new_norm("norm", "x", "y", 4), scale=normal(4), offset=normal(4))
+def norm(relu: bool = False) -> TrainedNorm:
+    return replace(new_norm("norm", "x", "y", 4), scale=normal(4), offset=normal(4), relu=relu)
 
 
 def with_arrays(operator: Operator, arrays: dict[str, Any]) -> Operator:
@@ -44,6 +44,7 @@ CASES: dict[str, tuple[Operator, tuple[tuple[int, ...], ...]]] = {
     "dense": (Dense("dense", ("x",), "y", normal(5, 7), normal(5)), ((3, 7),)),
     "ReLU in dense": (Dense("dense", ("x",), "y", normal(5, 7), normal(5), relu=True), ((3, 7),)),
     "norm of images": (norm(), (IMAGES,)),
+    "ReLU in norm": (norm(relu=True), (IMAGES,)),
     "norm of features": (norm(), ((5, 4),)),
     "max pool": (MaxPool("pool", ("x",), "y", (3, 2), (2, 1), (1, 1, 2, 0)), (IMAGES,)),
     "average pool": (AveragePool("pool", ("x",), "y", (3, 2), (2, 1), (1, 1, 2, 0)), (IMAGES,)),

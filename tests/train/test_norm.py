@@ -67,3 +67,12 @@ def test_a_new_norm_leaves_values_as_they_are() -> None:
 def test_arrays_that_do_not_fit_the_channels_are_named() -> None:
     with pytest.raises(ModelError, match=r"norm .* has mean of shape \(3,\) for an input of shape \(2, 5, 4\)"):
         network(replace(trained("norm", "input", 2), mean=normal(3)))
+
+
+def test_a_relu_at_its_end_stays_behind_the_convolution() -> None:
+    conv = Conv("conv", ("input",), "conv", normal(6, 2, 1, 1), normal(6))
+    graph = network(conv, replace(trained("norm", "conv", 6), relu=True), Flatten("flatten", ("norm",), "flatten"))
+
+    assert kinds(folded(graph)) == [Conv, Relu, Flatten]
+    expected = reference.run(graph, X, np.float64)
+    np.testing.assert_allclose(reference.run(folded(graph), X, np.float64), expected, rtol=1e-5, atol=1e-5)

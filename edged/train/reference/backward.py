@@ -58,6 +58,7 @@ def _dense(operator: graph.Dense, gradient: Array, output: Array, x: Array) -> G
 @backward.register
 def _norm(operator: TrainedNorm, gradient: Array, output: Array, x: Array) -> Gradients:
     """Ioffe and Szegedy, section 3, simplified: what mean and variance take away of the gradient's."""
+    gradient = gradient * (output > 0) if operator.relu else gradient
     hat, axes = normalized(operator, x), over(x)
     spread = np.sqrt(statistics(x)[1] + operator.epsilon)
     arrays = {"scale": (gradient * hat).sum(axis=axes), "offset": gradient.sum(axis=axes)}

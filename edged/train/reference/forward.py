@@ -19,7 +19,8 @@ def forward(operator: Operator, *inputs: Array) -> Array:
 def _norm(operator: TrainedNorm, x: Array) -> Array:
     """With the statistics of the batch itself."""
     scale, offset = (by_channel(values, x) for values in (operator.scale, operator.offset))
-    return np.asarray(normalized(operator, x) * scale + offset)
+    y = np.asarray(normalized(operator, x) * scale + offset)
+    return np.maximum(y, 0) if operator.relu else y
 
 
 def normalized(norm: TrainedNorm, x: Array) -> Array:
