@@ -17,7 +17,7 @@ Array = NDArray[Any]
 
 
 class Bench:
-    """Buffers of some launches by argument; what is not given is NaN (or all bits set) before."""
+    """Buffers of some launches by argument; what is not given is NaN before."""
 
     def __init__(self, lab: Lab, launches: Sequence[Launch], given: Mapping[Argument, Array]) -> None:
         self._lab = lab
@@ -56,17 +56,12 @@ class Bench:
         return memory
 
     def _buffer(self, argument: Argument, given: Array | None) -> Any:
-        content: Array
+        if isinstance(argument, Weights):
+            given = pack(argument)
+        elif given is None:
+            assert isinstance(argument, Tensor | Resident)
+            return self._lab.unwritten(argument.nbytes)
         if isinstance(argument, Tensor):
-            unknown = np.full((argument.frames, argument.channels, argument.height, argument.width), np.nan)
-            content = to_memory(argument, (unknown if given is None else given).astype(np.float32))
-            if given is None:
-                content[...] = np.nan
-        elif isinstance(argument, Weights):
-            content = pack(argument)
-        else:
-            assert isinstance(argument, Resident)
-            content = np.full(argument.nbytes, 255, np.uint8) if given is None else np.ascontiguousarray(given)
-            assert content.nbytes == argument.nbytes
+            given = to_memory(argument, given.astype(np.float32))
         flags = cl.mem_flags.READ_WRITE | cl.mem_flags.COPY_HOST_PTR
-        return cl.Buffer(self._lab.context, flags, hostbuf=content)
+        return cl.Buffer(self._lab.context, flags, hostbuf=np.ascontiguousarray(given))

@@ -97,6 +97,11 @@ class Lab:
         assert image is not None, "the halo or a channel beyond the last is not zero"
         return image
 
+    def unwritten(self, nbytes: int) -> Any:
+        """A buffer in which every float is NaN."""
+        content = np.full(nbytes, 255, np.uint8)
+        return cl.Buffer(self.context, cl.mem_flags.READ_WRITE | cl.mem_flags.COPY_HOST_PTR, hostbuf=content)
+
     def poison(self, executable: Executable, plan: Plan) -> None:
         """Fill the arena with NaN: a kernel that reads what nobody wrote cannot hide it."""
         for launch in plan.launches:

@@ -34,6 +34,10 @@ class WatchedLab(Lab):
     def poison(self, executable: Executable, plan: Plan) -> None:
         """Write nothing."""
 
+    def unwritten(self, nbytes: int) -> Any:
+        """Write nothing."""
+        return cl.Buffer(self.context, cl.mem_flags.READ_WRITE, nbytes)
+
 
 def use_buffers_of_their_own() -> None:
     """Put no tensors into a common arena: Oclgrind watches the ends of buffers, not those of parts of one."""
