@@ -4,8 +4,9 @@ import json
 import os
 import re
 from pathlib import Path
+from typing import TypeVar
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from edged.config import Camera, Config, Security, Tls
 from edged.config_mistakes import mistakes_of
@@ -18,6 +19,8 @@ MAX_PASSWORD_BYTES = 4_096
 MAX_SHOWN = 20
 EXAMPLE = "cameras: {demo: {source: 'synthetic:digits'}}"
 
+T = TypeVar("T", bound=BaseModel)
+
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")  # rtsp://…, synthetic:…
 
 
@@ -26,14 +29,19 @@ def load_config(path: Path) -> Config:
 
     Raises ConfigError, which lists every mistake as `file:line:column: place: what is wrong`.
     """
+    return _with_absolute_paths(load_as(Config, path, EXAMPLE), path.absolute().parent)
+
+
+def load_as(kind: type[T], path: Path, example: str) -> T:
+    """What a YAML file says, as a `kind`; `example`: the least that such a file holds. Raises ConfigError."""
     document = read(_read_limited(path, MAX_BYTES, "config file"))
     if not isinstance(document.value, dict) and not document.mistakes:
         found = "the file is empty" if document.value is None else "this is no list of keys and values"
-        document.mistakes.append(Mistake(document.nearest(()), (), f"{found}; the least is: {EXAMPLE}"))
-    config = _validated(document)
-    if document.mistakes or config is None:
+        document.mistakes.append(Mistake(document.nearest(()), (), f"{found}; the least is: {example}"))
+    section = _validated(document, kind)
+    if document.mistakes or section is None:
         raise ConfigError(_all_mistakes(path, document.mistakes))
-    return _with_absolute_paths(config, path.absolute().parent)
+    return section
 
 
 def save_config(config: Config, path: Path) -> None:
@@ -101,16 +109,16 @@ def _read_limited(path: Path, limit: int, what: str) -> str:
         raise ConfigError(f"{path}:{line}: expected UTF-8 text; byte {error.start} is none") from None
 
 
-def _validated(document: Document) -> Config | None:
-    """The config, or None with the mistakes added to the document's."""
+def _validated(document: Document, kind: type[T]) -> T | None:
+    """The file as a `kind`, or None with the mistakes added to the document's."""
     if not isinstance(document.value, dict):
         return None
     try:
         # by way of JSON: strict there means no "5" for 5 and no true for 1, while lists and paths stay possible
         context = {"security": document.value.get("security") is not None}  # what publish may depends on it
-        return Config.model_validate_json(json.dumps(document.value), strict=True, context=context)
+        return kind.model_validate_json(json.dumps(document.value), strict=True, context=context)
     except ValidationError as error:
-        document.mistakes.extend(mistakes_of(error, document))
+        document.mistakes.extend(mistakes_of(error, document, kind))
         return None
 
 
@@ -130,10 +138,10 @@ def _line(path: Path, mistake: Mistake) -> str:
 def _with_absolute_paths(config: Config, folder: Path) -> Config:
     """What the file names relatively is relative to the file, whatever folder edged is started in."""
     model = config.model.model_copy(
-        update={key: _absolute(getattr(config.model, key), folder) for key in ("path", "labels")}
+        update={key: absolute(getattr(config.model, key), folder) for key in ("path", "labels")}
     )
-    journal = config.journal.model_copy(update={"path": _absolute(config.journal.path, folder)})
-    energy = config.energy.model_copy(update={"sysfs": _absolute(config.energy.sysfs, folder)})
+    journal = config.journal.model_copy(update={"path": absolute(config.journal.path, folder)})
+    energy = config.energy.model_copy(update={"sysfs": absolute(config.energy.sysfs, folder)})
     cameras = {name: _camera(camera, folder) for name, camera in config.cameras.items()}
     security = _security(config.security, folder)
     metrics = config.metrics.model_copy(update={"tls": _tls(config.metrics.tls, folder)})
@@ -145,24 +153,24 @@ def _security(security: Security | None, folder: Path) -> Security | None:
     if security is None:
         return None
     lists = {
-        role: tuple(_absolute(path, folder) or path for path in getattr(security, role))
+        role: tuple(absolute(path, folder) or path for path in getattr(security, role))
         for role in ("allow", "cameras", "workers")
     }
-    own = {"key": _absolute(security.key, folder), "hub": _absolute(security.hub, folder)}
+    own = {"key": absolute(security.key, folder), "hub": absolute(security.hub, folder)}
     return security.model_copy(update={**lists, **own})
 
 
 def _tls(tls: Tls | None, folder: Path) -> Tls | None:
     if tls is None:
         return None
-    return tls.model_copy(update={key: _absolute(path, folder) for key, path in tls if path})
+    return tls.model_copy(update={key: absolute(path, folder) for key, path in tls if path})
 
 
 def _camera(camera: Camera, folder: Path) -> Camera:
     return camera.model_copy(
         update={
             "source": _absolute_source(camera.source, folder),
-            "password_file": _absolute(camera.password_file, folder),
+            "password_file": absolute(camera.password_file, folder),
         }
     )
 
@@ -171,11 +179,12 @@ def _absolute_source(source: int | str, folder: Path) -> int | str:
     """A file or folder becomes absolute; a V4L2 index, a URL and synthetic:… stay as they are."""
     if isinstance(source, int) or source.isdecimal():
         return source
-    path = str(_absolute(Path(source), folder))
+    path = str(absolute(Path(source), folder))
     return source if _SCHEME.match(source) and not os.path.exists(path) else path
 
 
-def _absolute(path: Path | None, folder: Path) -> Path | None:
+def absolute(path: Path | None, folder: Path) -> Path | None:
+    """What a file in `folder` means by `path`."""
     if path is None or str(path).startswith(CREDENTIAL):
         return path
     return Path(os.path.normpath(folder / os.path.expanduser(path)))

@@ -9,12 +9,12 @@ from typing import Any, get_args
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from edged import config
 from edged.address import HOST_AND_PORT, ZMQ_ADDRESS
+from edged.config import NAME
 from edged.yaml_places import Document, Mistake, Path, Value
 
 _PATTERNS = {
-    config.NAME: "a name of letters, digits, '.', '_' and '-', at most 64, the first a letter or digit",
+    NAME: "a name of letters, digits, '.', '_' and '-', at most 64, the first a letter or digit",
     ZMQ_ADDRESS: "an address such as tcp://127.0.0.1:5570 or ipc:///run/edged/stream",
     HOST_AND_PORT: "an address such as 127.0.0.1:9464",
 }
@@ -43,14 +43,14 @@ _EXPECTED = {
 _SECRET = frozenset({"source", "user", "password_file", "password_env"})
 
 
-def mistakes_of(error: ValidationError, document: Document) -> list[Mistake]:
-    """Every complaint as a Mistake; the alternatives of a union as one."""
+def mistakes_of(error: ValidationError, document: Document, kind: type[BaseModel]) -> list[Mistake]:
+    """Every complaint about a file that is to be a `kind`, as a Mistake; the alternatives of a union as one."""
     complaints: dict[Path, list[ErrorDetails]] = {}
     for each in error.errors(include_url=False):
         complaints.setdefault(_path(each, document), []).append(each)
     said_better = {list_ for path in complaints for list_ in _lists_around(path)}
     return [
-        _mistake(path, alternatives, document)
+        _mistake(path, alternatives, document, kind)
         for path, alternatives in complaints.items()
         if path not in said_better
     ]
@@ -71,11 +71,11 @@ def _lists_around(path: Path) -> list[Path]:
     return [path[:depth] for depth, part in enumerate(path) if isinstance(part, int)]
 
 
-def _mistake(path: Path, alternatives: list[ErrorDetails], document: Document) -> Mistake:
+def _mistake(path: Path, alternatives: list[ErrorDetails], document: Document, kind: type[BaseModel]) -> Mistake:
     first = alternatives[0]
     match first["type"]:
         case "extra_forbidden":
-            return Mistake(document.keys[path], path[:-1], _unknown_key(str(path[-1]), path[:-1]))
+            return Mistake(document.keys[path], path[:-1], _unknown_key(str(path[-1]), path[:-1], kind))
         case "missing":
             what = f"item {path[-1] + 1}" if isinstance(path[-1], int) else f"the key '{path[-1]}'"
             return Mistake(document.nearest(path[:-1]), path[:-1], f"{what} is missing")
@@ -121,8 +121,10 @@ def _nearest_choice(value: Value, alternatives: Iterable[ErrorDetails]) -> str:
     return _did_you_mean(str(value), choices)
 
 
-def _unknown_key(key: str, section: Path) -> str:
-    known = _keys_of(section)
+def _unknown_key(key: str, section: Path, kind: type[BaseModel]) -> str:
+    known = _keys_of(section, kind)
+    if not known:
+        return f"unknown key '{key[:60]}': there are no settings here"
     nearest = _did_you_mean(key, known)
     return f"unknown key '{key[:60]}'" + (nearest or f"; expected one of: {', '.join(known)}")
 
@@ -132,9 +134,8 @@ def _did_you_mean(word: str, choices: Iterable[str]) -> str:
     return f"; did you mean '{nearest[0]}'?" if nearest else ""
 
 
-def _keys_of(section: Path) -> list[str]:
-    """The keys that may stand in a section of the config."""
-    kind: Any = config.Config
+def _keys_of(section: Path, kind: Any) -> list[str]:
+    """The keys that may stand in a section of a file of that `kind`."""
     for part in section:
         inside = isinstance(kind, type) and issubclass(kind, BaseModel)
         kind = kind.model_fields[part].annotation if inside else _item_type(kind)

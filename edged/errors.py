@@ -33,6 +33,18 @@ class ImageError(EdgedError):
     exit_code = 2
 
 
+class DataError(EdgedError):
+    """Data to train with, or a checkpoint, that cannot be used."""
+
+    exit_code = 2
+
+
+class TrainingError(EdgedError):
+    """A training that came to nothing: its numbers are no longer finite, or its results cannot be written."""
+
+    exit_code = 6
+
+
 class DeviceError(EdgedError):
     """A device that is absent, in use by another process, or that failed."""
 

@@ -21,17 +21,16 @@ NO_PADS = (0, 0, 0, 0)
 
 def prepare(images: NDArray[np.uint8], wants: Input) -> Float32:
     """Images, uint8 [n, height, width, 3] RGB, as the network wants them: float32 [n, channels, height, width]."""
-    pixels = _as_ordered(images, wants)
+    return normalised(luma(images) if wants.color == "gray" else images, wants)
+
+
+def normalised(images: NDArray[np.uint8], wants: Input) -> Float32:
+    """As `prepare`, of uint8 [n, height, width, channels]: gray already where the network wants that."""
+    pixels = images[..., ::-1] if wants.color == "bgr" else images
     std = np.asarray(wants.std, np.float64)
     factor = np.float32(wants.scale / std)
     offset = np.float32(-np.asarray(wants.mean, np.float64) / std)
     return np.ascontiguousarray((pixels * factor + offset).transpose(0, 3, 1, 2), np.float32)
-
-
-def _as_ordered(images: NDArray[np.uint8], wants: Input) -> NDArray[np.uint8]:
-    if wants.color == "gray":
-        return luma(images)
-    return images if wants.color == "rgb" else images[..., ::-1]
 
 
 def luma(images: NDArray[np.uint8]) -> NDArray[np.uint8]:

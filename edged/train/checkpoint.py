@@ -1,0 +1,119 @@
+"""Where a training stands, on disk: the two newest, each written in one step and checked when it is read.
+
+A file is an .npz: what the training says of itself as JSON, its arrays, and a SHA-256 over all of that.
+"""
+
+import json
+import os
+import zipfile
+import zlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from edged.errors import DataError, TrainingError
+
+KEPT = 2
+DAMAGED = (ValueError, KeyError, EOFError, TypeError, AttributeError, zipfile.BadZipFile, zlib.error)  # of np.load
+Arrays = Mapping[str, NDArray[Any]]
+
+
+@dataclass(frozen=True, eq=False)
+class Checkpoint:
+    """`facts`: JSON values; arrays by name."""
+
+    path: Path
+    facts: dict[str, Any]
+    arrays: Arrays
+
+
+class Checkpoints:
+    """Those of one training, in a folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def save(self, epoch: int, facts: Mapping[str, Any], arrays: Arrays) -> None:
+        """Write that of an epoch and remove those before the last. Raises TrainingError."""
+        path = self._folder / f"epoch-{epoch:06}.npz"
+        unfinished = path.with_suffix(".new")
+        text = np.frombuffer(json.dumps(facts).encode(), np.uint8)
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True)
+            with unfinished.open("wb") as file:
+                _write(file, {**arrays, "facts": text, "checksum": _checksum(text, arrays)})
+                file.flush()
+                os.fsync(file.fileno())
+            unfinished.replace(path)
+        except OSError as error:
+            unfinished.unlink(missing_ok=True)
+            raise TrainingError(f"{path}: cannot be written: {error.strerror}; {self._what_is_left()}") from None
+        for old in self._files()[KEPT:]:
+            old.unlink(missing_ok=True)
+
+    def clear(self) -> None:
+        """Remove them all."""
+        for path in self._files():
+            path.unlink()
+
+    def newest(self) -> tuple[Checkpoint | None, list[DataError]]:
+        """The newest that is whole, and what is wrong with those after it. None: there are none at all.
+
+        Raises DataError where all are damaged.
+        """
+        problems: list[DataError] = []
+        for path in self._files():
+            try:
+                return _load(path), problems
+            except DataError as error:
+                problems.append(error)
+        if problems:
+            raise DataError(f"{problems[0]}; there is no other: start again without --resume in another folder")
+        return None, []
+
+    def _files(self) -> list[Path]:
+        """The newest first."""
+        return sorted(self._folder.glob("epoch-*.npz"), reverse=True)
+
+    def _what_is_left(self) -> str:
+        files = self._files()
+        if not files:
+            return "there is no earlier one: make room and start again"
+        return f"{files[0].name} is kept: make room, then go on with --resume"
+
+
+def _write(file: BinaryIO, arrays: Arrays) -> None:
+    with zipfile.ZipFile(file, "w") as archive:
+        for name, array in arrays.items():
+            with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
+                np.lib.format.write_array(member, array, allow_pickle=False)
+
+
+def _load(path: Path) -> Checkpoint:
+    """Raises DataError."""
+    try:
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
+            arrays = {name: archive[name] for name in archive.files}
+        text, checksum = arrays.pop("facts"), arrays.pop("checksum")
+        is_whole = np.array_equal(checksum, _checksum(text, arrays))
+        facts = json.loads(text.tobytes())
+    except OSError as error:
+        raise DataError(f"{path}: cannot be read: {error.strerror}") from None
+    except DAMAGED:
+        raise DataError(f"{path}: is damaged, or no checkpoint") from None
+    if not is_whole:
+        raise DataError(f"{path}: is damaged: its checksum does not fit")
+    return Checkpoint(path, facts, arrays)
+
+
+def _checksum(text: NDArray[np.uint8], arrays: Arrays) -> NDArray[np.uint8]:
+    digest = sha256(text.tobytes())
+    for name, array in sorted(arrays.items()):
+        digest.update(repr((name, array.dtype.str, array.shape)).encode())
+        digest.update(np.ascontiguousarray(array).tobytes())
+    return np.frombuffer(digest.digest(), np.uint8)

@@ -1,0 +1,95 @@
+"""The layers of a network as a person writes them: `relu`, `{max_pool: 2}`, `{conv: {filters: 32}}`."""
+
+import difflib
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import Field, model_validator
+
+from edged.config.section import Section
+
+Count = Annotated[int, Field(ge=1, le=16_384)]
+
+
+class Nothing(Section):
+    """A layer without settings."""
+
+
+class Conv(Section):
+    """A convolution, then a bias."""
+
+    filters: Count = Field(description="Channels that it writes")
+    kernel: Count = Field(3, description="Side of its window in pixels")
+    stride: Count = Field(1, description="Pixels from one window to the next")
+    padding: Literal["same", "none"] = Field(
+        "same", description="same: zeros around it, so that no border is lost"
+    )
+
+
+class Pool(Section):
+    """A maximum or a mean over windows."""
+
+    size: Count = Field(description="Side of the window in pixels")
+    stride: Count | None = Field(None, description="Pixels from one window to the next (default: size)")
+    padding: Annotated[int, Field(ge=0, le=255)] = Field(
+        0, description="Pixels around the image, which never count"
+    )
+
+
+class Dense(Section):
+    """Every output from every input."""
+
+    units: Count | Literal["classes"] = Field(description="Outputs; classes: as many as the data have labels")
+
+
+class Layer(Section):
+    """One of these."""
+
+    conv: Conv | None = Field(None, description="Convolution; a number alone is its filters")
+    norm: Nothing | None = Field(None, description="Batch normalisation, folded away when the network is written")
+    relu: Nothing | None = Field(None, description="max(x, 0)")
+    max_pool: Pool | None = Field(None, description="Maximum of each window; a number alone is its size")
+    average_pool: Pool | None = Field(None, description="Mean of each window; a number alone is its size")
+    global_pool: Nothing | None = Field(None, description="Mean of each channel, as features")
+    residual: tuple["Layer", ...] = Field(
+        (), description="Layers whose output is added to their input, by a 1×1 convolution where the shapes differ"
+    )
+    flatten: Nothing | None = Field(None, description="An image as features")
+    dense: Dense | None = Field(None, description="Fully connected; a number alone, or classes, is its units")
+    softmax: Nothing | None = Field(None, description="At the end, where it is added if it is missing")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _written_out(cls, written: Any) -> Any:
+        """`relu` and `{conv: 32}` stand for `{relu: {}}` and `{conv: {filters: 32}}`."""
+        if isinstance(written, str):
+            return {_known(written): {}}
+        if not isinstance(written, dict) or len(written) != 1:
+            raise ValueError("expected one layer, such as relu or {conv: {filters: 32, kernel: 3}}")
+        [(kind, settings)] = written.items()
+        if _known(kind) in FIRST and not isinstance(settings, dict):
+            return {kind: {FIRST[kind]: settings}}
+        if isinstance(settings, list):
+            return {kind: tuple(settings)}  # here it is no longer JSON, for which a list is a tuple
+        return {kind: {} if settings is None else settings}
+
+    @model_validator(mode="after")
+    def _holds_something(self) -> Self:
+        if self.kind == "residual" and not self.residual:
+            raise ValueError("expected a list of layers: {residual: [ … ]}")
+        return self
+
+    @property
+    def kind(self) -> str:
+        return next(iter(self.model_fields_set))
+
+
+FIRST = {"conv": "filters", "max_pool": "size", "average_pool": "size", "dense": "units"}
+
+
+def _known(kind: object) -> str:
+    """Raises ValueError for what is no layer."""
+    if kind in Layer.model_fields:
+        return str(kind)
+    nearest = difflib.get_close_matches(str(kind), list(Layer.model_fields), n=1)
+    hint = f"did you mean '{nearest[0]}'?" if nearest else f"expected one of: {', '.join(Layer.model_fields)}"
+    raise ValueError(f"unknown layer '{str(kind)[:60]}'; {hint}")

@@ -1,0 +1,168 @@
+"""What a training leaves in its folder beside the model: figures, pictures of them, and a page that shows all."""
+
+import csv
+import io
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from edged.model.graph import Float32
+from edged.train.confusion import as_text, confusion, draw_confusion
+from edged.train.curve import Picture, draw_curve
+from edged.train.history import Epoch
+from edged.train.sheet import contact_sheet
+from edged.train.source import Examples
+
+WORST = 32
+
+
+@dataclass(frozen=True, eq=False)
+class Judged:
+    """The pictures that the network was judged by, and its answers. what: `test`, `held out` or `learnt from`."""
+
+    what: str
+    examples: Examples
+    probabilities: Float32
+    loss: float
+    accuracy: float
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """A training that is done. facts: what it depended on. stays: whose weights were kept, None for the last."""
+
+    name: str
+    labels: tuple[str, ...]
+    history: Sequence[Epoch]
+    stays: Epoch | None
+    judged: Judged
+    facts: Mapping[str, str]
+
+
+def write_report(outcome: Outcome, folder: Path) -> str:
+    """Write report.md and what it shows; one line on how it went. Raises OSError."""
+    counts = _counts(outcome)
+    worst = _worst(outcome)
+    pictures = {"curve.png": draw_curve(outcome.history), "confusion.png": draw_confusion(counts, outcome.labels)}
+    if worst:
+        pictures["worst.png"] = _sheet(outcome, worst)
+    for name, picture in pictures.items():
+        (folder / name).write_bytes(_as_png(picture))
+    (folder / "curve.csv").write_text(_as_csv(outcome.history))
+    (folder / "metrics.json").write_text(json.dumps(_metrics(outcome), indent=2, ensure_ascii=False) + "\n")
+    (folder / "report.md").write_text(_page(outcome, as_text(counts, outcome.labels), worst))
+    return _verdict(outcome)
+
+
+def _counts(outcome: Outcome) -> Any:
+    judged = outcome.judged
+    return confusion(judged.examples.labels, judged.probabilities.argmax(axis=1), len(outcome.labels))
+
+
+def _verdict(outcome: Outcome) -> str:
+    judged, stays = outcome.judged, outcome.stays
+    kept = f"; the weights are those of epoch {stays.epoch}, the best" if stays else ""
+    return (
+        f"{outcome.name}: {100 * judged.accuracy:.2f} % of {len(judged.examples)} pictures ({judged.what}) right, "
+        f"loss {judged.loss:.4f}, after {outcome.history[-1].epoch} epochs{kept}"
+    )
+
+
+def _worst(outcome: Outcome) -> list[int]:
+    """Indices of wrong answers, the surest first."""
+    judged = outcome.judged
+    answers = judged.probabilities.argmax(axis=1)
+    wrong = np.flatnonzero(answers != judged.examples.labels)
+    surest = np.argsort(-judged.probabilities[wrong, answers[wrong]], kind="stable")
+    return [int(index) for index in wrong[surest][:WORST]]
+
+
+def _sheet(outcome: Outcome, worst: Sequence[int]) -> Picture:
+    pictures = [outcome.judged.examples.images[index] for index in worst]
+    return contact_sheet(pictures, [_caption(outcome, index) for index in worst])
+
+
+def _caption(outcome: Outcome, index: int) -> tuple[str, str]:
+    """Truth, and what was answered in its place."""
+    row = outcome.judged.probabilities[index]
+    answer = int(row.argmax())
+    return (
+        f"is {outcome.labels[outcome.judged.examples.labels[index]]}",
+        f"not {outcome.labels[answer]}: {100 * row[answer]:.0f} %",
+    )
+
+
+def _as_png(picture: Picture) -> bytes:
+    import cv2
+
+    return bytes(cv2.imencode(".png", picture[..., ::-1])[1])
+
+
+def _as_csv(history: Sequence[Epoch]) -> str:
+    text = io.StringIO()
+    table = csv.DictWriter(text, [field.name for field in fields(Epoch)], lineterminator="\n")
+    table.writeheader()
+    table.writerows(one.as_facts() for one in history)
+    return text.getvalue()
+
+
+def _metrics(outcome: Outcome) -> dict[str, Any]:
+    judged, stays = outcome.judged, outcome.stays
+    return {
+        "schema": 1,
+        "name": outcome.name,
+        "labels": outcome.labels,
+        "judged_by": judged.what,
+        "pictures": len(judged.examples),
+        "accuracy": judged.accuracy,
+        "loss": judged.loss,
+        "kept_epoch": (stays or outcome.history[-1]).epoch,
+        "history": [one.as_facts() for one in outcome.history],
+        "facts": dict(outcome.facts),
+    }
+
+
+def _page(outcome: Outcome, table: str, worst: Sequence[int]) -> str:
+    facts = "\n".join(f"| {name} | {value} |" for name, value in outcome.facts.items())
+    return f"""# {outcome.name}
+
+{_verdict(outcome)}.
+
+![loss and right answers by epoch](curve.png)
+
+The same as numbers: [curve.csv](curve.csv), [metrics.json](metrics.json).
+
+## Which label was taken for which
+
+A row a label, a column an answer.
+
+```
+{table}
+```
+
+![the same as a picture](confusion.png)
+
+## The worst answers
+
+{_worst_text(outcome, worst)}
+
+## What it depended on
+
+| | |
+| --- | --- |
+{facts}
+"""
+
+
+def _worst_text(outcome: Outcome, worst: Sequence[int]) -> str:
+    if not worst:
+        return "There is no wrong one."
+    lines = ["Wrong ones, the surest first.", "", "![pictures with truth and answer](worst.png)", ""]
+    for index in worst[:10]:
+        truth, answer = _caption(outcome, index)
+        lines.append(f"- picture {index} ({outcome.judged.what}) {truth}, {answer}")
+    return "\n".join(lines)

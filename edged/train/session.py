@@ -1,0 +1,189 @@
+"""A training from its start, or from a checkpoint, to its end: epochs, what is held out, an early stop."""
+
+import math
+import time
+from collections.abc import Iterator, Mapping
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from edged.errors import DataError, TrainingError
+from edged.model.graph import Float32, Graph
+from edged.model.package import Input
+from edged.train.checkpoint import Arrays, Checkpoint, Checkpoints
+from edged.train.config import Learning
+from edged.train.history import Epoch, Progress
+from edged.train.schedule import rates
+from edged.train.source import Examples, Source
+
+DEFAULT_EPOCHS = 10
+OPERATIONS_OF_A_LOG = 2e10  # between two of them: half a second or so of a CPU
+STATE, BEST = "state.", "best."
+
+
+class Evaluated(Protocol):
+    """What the network says of known pictures: probabilities float32 [n, classes]."""
+
+    @property
+    def probabilities(self) -> Float32: ...
+    @property
+    def loss(self) -> float: ...
+    @property
+    def accuracy(self) -> float: ...
+
+
+class Counted(Protocol):
+    """What steps have come to: loss and share of right answers, means over `images`."""
+
+    @property
+    def loss(self) -> float: ...
+    @property
+    def accuracy(self) -> float: ...
+    @property
+    def images(self) -> int: ...
+
+
+class Learner(Protocol):
+    """What a session asks of `trainer.Trainer`."""
+
+    def load(self, images: NDArray[Any], labels: NDArray[np.int32], wanted: Input) -> None: ...
+    def train(self, order: NDArray[np.int32], rates: Float32) -> None: ...
+    def figures(self) -> Counted: ...
+    def evaluate(self, images: NDArray[Any], labels: NDArray[np.int32]) -> Evaluated: ...
+    def state(self) -> Mapping[str, NDArray[Any]]: ...
+    def restore(self, state: Mapping[str, NDArray[Any]]) -> None: ...
+    def graph(self) -> Graph: ...
+
+
+class Session:
+    """`learner` learns from `source` as `learning` says; `macs`: of one picture, forward.
+
+    facts: what the training depends on, by name: a checkpoint with others is refused.
+    """
+
+    def __init__(
+        self,
+        learner: Learner,
+        source: Source,
+        wanted: Input,
+        learning: Learning,
+        batch: int,
+        macs: int,
+        checkpoints: Checkpoints,
+        facts: Mapping[str, str],
+    ) -> None:
+        self._learner, self._source, self._learning, self._batch = learner, source, learning, batch
+        self._wanted = wanted
+        self._checkpoints, self._facts = checkpoints, dict(facts)
+        per_epoch = source.steps(batch)
+        self.steps = learning.steps or per_epoch * (learning.epochs or DEFAULT_EPOCHS)
+        self.epochs = -(-self.steps // per_epoch)
+        self._per_epoch = per_epoch
+        self._per_log = min(max(1, round(OPERATIONS_OF_A_LOG / (6 * macs * batch))), 100)
+        self.history: list[Epoch] = []
+        self._best: Epoch | None = None
+        self._best_state: Arrays = {}
+        self._loaded: Examples | None = None
+
+    @property
+    def best(self) -> Epoch | None:
+        """Whose weights stay; None where those of the last epoch do."""
+        return self._best if self._learning.stop_after else None
+
+    @property
+    def is_done(self) -> bool:
+        """All steps were taken, or it stopped early."""
+        return len(self.history) >= self.epochs or self._has_given_up()
+
+    def go_on_from(self, checkpoint: Checkpoint) -> None:
+        """Raises DataError, which says what differs, where it is one of another training."""
+        there = checkpoint.facts["facts"]
+        names = sorted({*there, *self._facts})
+        differing = [name for name in names if there.get(name) != self._facts.get(name)]
+        if differing:
+            lines = [f"  {name}: {there.get(name)} there, {self._facts.get(name)} now" for name in differing]
+            raise DataError("\n".join([f"{checkpoint.path} is of another training:", *lines]))
+        self.history = [Epoch(**one) for one in checkpoint.facts["history"]]
+        best = checkpoint.facts["best"]
+        self._best = Epoch(**best) if best else None
+        self._best_state = _beginning(BEST, checkpoint.arrays)
+        self._learner.restore(_beginning(STATE, checkpoint.arrays))
+
+    def train(self) -> Iterator[Progress | Epoch]:
+        """Learn to the end. Raises TrainingError for a loss that is not finite, or a checkpoint not to be kept."""
+        while not self.is_done:
+            yield from self._epoch(len(self.history))
+            self._keep()
+            yield self.history[-1]
+        if self._best_state:
+            self._learner.restore(self._best_state)
+
+    def evaluate(self, examples: Examples) -> Evaluated:
+        """What the network as it is now makes of them."""
+        if self._loaded is None:
+            self._load(examples)
+        return self._learner.evaluate(examples.images, examples.labels)
+
+    def _epoch(self, epoch: int) -> Iterator[Progress]:
+        step = epoch * self._per_epoch
+        loss = right = images = 0.0
+        for chunk in self._source.chunks(epoch, self._batch):
+            if chunk.examples is not self._loaded:
+                self._load(chunk.examples)
+            for first in range(0, min(len(chunk.order), self.steps - step), self._per_log):
+                order = chunk.order[first : first + self._per_log][: self.steps - step]
+                began = time.monotonic()
+                self._learner.train(order, rates(self._learning, step, len(order), self.steps))
+                counted = self._learner.figures()
+                step += len(order)
+                self._check(counted.loss, step)
+                loss, right = loss + counted.loss * counted.images, right + counted.accuracy * counted.images
+                images += counted.images
+                speed = counted.images / max(time.monotonic() - began, 1e-9)
+                left = (self.steps - step) * self._batch / speed
+                yield Progress(
+                    epoch + 1, self.epochs, step, self.steps, loss / images, right / images, speed, left
+                )
+        self._conclude(epoch + 1, step, loss / images, right / images)
+
+    def _load(self, examples: Examples) -> None:
+        self._learner.load(examples.images, examples.labels, self._wanted)
+        self._loaded = examples
+
+    def _check(self, loss: float, step: int) -> None:
+        if not math.isfinite(loss):
+            raise TrainingError(
+                f"the loss is {loss} at step {step}: the weights have grown beyond all bounds; "
+                "try a lower rate, a warm_up, or input mean and std that bring pixels near -1 to 1"
+            )
+
+    def _conclude(self, epoch: int, step: int, loss: float, accuracy: float) -> None:
+        held_out = self._source.validation
+        found = self.evaluate(held_out) if held_out else None
+        if found:
+            self._check(found.loss, step)
+        rate = float(rates(self._learning, step - 1, 1, self.steps)[0])
+        validation = (found.loss, found.accuracy) if found else (None, None)
+        line = Epoch(epoch, step, rate, loss, accuracy, *validation)
+        self.history.append(line)
+        if self._learning.stop_after and line.is_better_than(self._best):
+            self._best, self._best_state = line, dict(self._learner.state())
+
+    def _has_given_up(self) -> bool:
+        patience = self._learning.stop_after
+        return bool(patience and self._best and len(self.history) - self._best.epoch >= patience)
+
+    def _keep(self) -> None:
+        facts = {
+            "facts": self._facts,
+            "history": [one.as_facts() for one in self.history],
+            "best": self._best and self._best.as_facts(),
+        }
+        arrays = {STATE + name: array for name, array in self._learner.state().items()}
+        arrays |= {BEST + name: array for name, array in self._best_state.items()}
+        self._checkpoints.save(len(self.history), facts, arrays)
+
+
+def _beginning(prefix: str, arrays: Arrays) -> dict[str, NDArray[Any]]:
+    return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
