@@ -21,7 +21,7 @@ class Bench:
 
     def __init__(self, lab: Lab, launches: Sequence[Launch], given: Mapping[Argument, Array]) -> None:
         self._lab = lab
-        self._launches = launches
+        self._kernels = [lab.programs.fitting(launch) for launch in launches]
         arguments = {argument for launch in launches for argument in launch.arguments}
         self._buffers = {
             argument: self._buffer(argument, given.get(argument))
@@ -31,8 +31,7 @@ class Bench:
 
     def run(self, **scalars: np.generic) -> None:
         """Enqueue all, in order."""
-        for one in self._launches:
-            launch, kernel = self._lab.programs.fitting(one)
+        for launch, kernel in self._kernels:
             values = [
                 scalars[argument.name] if isinstance(argument, Scalar) else self._buffers[argument]
                 for argument in launch.arguments

@@ -7,6 +7,8 @@ from edged.engine.launch import Launch, Resident, Scalar, Weights
 from edged.engine.layout import Tensor
 from edged.engine.variants.variant import WORK_GROUP
 
+CPU_RUN = 32  # frames of a work-item on a CPU
+
 
 def cross_entropy(
     scores: Tensor,
@@ -20,13 +22,13 @@ def cross_entropy(
     """scores, gradient: (classes, 1, frames), one image. labels: int32 [n]; order: int32, the batch's from the
     scalar `first` on. sums: float32 [frames][loss, right], to which each step adds.
     """
-    frames = scores.width
-    out = gradient.defines("OUT") if gradient else {}
+    frames, run = scores.width, CPU_RUN if device.kind == "cpu" else 1
+    geometry = scores.defines("IN") | (gradient or scores).defines("OUT")
     return (
         Launch(
             kernel="cross_entropy",
             operator="loss",
-            defines={**scores.defines("IN"), **out, "WITH_GRADIENT": int(gradient is not None)},
+            defines={**geometry, "RUN": run, "WITH_GRADIENT": int(gradient is not None)},
             arguments=(
                 scores,
                 labels,
@@ -36,7 +38,7 @@ def cross_entropy(
                 sums,
                 *((gradient,) if gradient else ()),
             ),
-            items=frames,
+            items=-(-frames // run),
             group=1 if device.kind == "cpu" else min(WORK_GROUP, frames),
         ),
     )

@@ -25,16 +25,16 @@ def gather(
     """
     std = np.array(wanted.std)
     normalize = np.concatenate([wanted.scale / std, -np.array(wanted.mean) / std]).astype(np.float32)
-    runs = Runs(target, device)
+    runs, lines = Runs(target, device), target.height if device.kind == "cpu" else 1
     random = (Scalar("seed"), Scalar("step")) if flip or shift else ()
-    how = {"SWAP": int(wanted.color == "bgr"), "FLIP": int(flip), "SHIFT": shift}
+    how = {"SWAP": int(wanted.color == "bgr"), "FLIP": int(flip), "SHIFT": shift, "LINES": lines}
     return (
         Launch(
             kernel="gather",
             operator="gather",
             defines={**target.defines("OUT"), "RUN": runs.length, **how},
             arguments=(images, order, Scalar("first"), Weights(lambda: normalize), target, *random),
-            items=runs.count,
+            items=runs.count // lines,
             planes=target.blocks,
             group=runs.group,
             frames=target.frames,
