@@ -28,7 +28,7 @@ view top: .venv/.displays
 	@exec $(EDGED) $@
 
 # kernels and models want nothing but cores, so they share them; the others tell of seconds, and have them alone
-COMPUTE = tests/engine tests/model tests/train tests/fuzz
+COMPUTE = tests/engine tests/model tests/train tests/teach tests/fuzz
 test: .venv/.test
 	.venv/bin/python -m pytest --numprocesses logical --maxprocesses 4 --dist loadfile $(COMPUTE)
 	.venv/bin/python -m pytest $(COMPUTE:%=--ignore %)

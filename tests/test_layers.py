@@ -12,6 +12,7 @@ from tests.conftest import ROOT
 
 LEVELS = (
     {"cli", "__main__"},
+    {"teach"},
     {"hub", "camera", "worker", "client", "view", "train"},
     {"engine", "model", "energy", "host", "drawing"},
     {

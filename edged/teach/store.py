@@ -1,0 +1,203 @@
+"""What was recorded on a node: crops by label, within limits. One process at a time writes, any number read."""
+
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Self
+
+from edged import exclusive
+from edged.errors import ConfigError
+from edged.teach.store_crop import Crop, Pixels, pixels_sha256, to_png
+from edged.teach.store_files import (
+    Found,
+    Problem,
+    StoreError,
+    adopted,
+    crops_in,
+    read_pixels,
+    save,
+    set_aside,
+    sweep,
+)
+from edged.teach.store_manifest import MEGABYTE, Limits, path_of, read_manifest, write_manifest
+
+Key = tuple[str, str]  # label, hash
+
+
+class Store:
+    """`problems`: files that are no crops. `damage`: of the manifest. `gone`: crops that it alone knows of."""
+
+    def __init__(self, folder: Path, limits: Limits, crops: Iterable[Crop], problems: Iterable[Problem]) -> None:
+        self.folder = folder
+        self.limits = limits
+        self.problems = tuple(problems)
+        self.damage = ""
+        self.gone: tuple[Path, ...] = ()
+        self.is_stale = False
+        self._crops = {(crop.label, crop.sha256): crop for crop in sorted(crops, key=lambda c: c.recorded_at)}
+
+    @classmethod
+    def read(cls, folder: Path) -> Self:
+        """As it is now; another process may be writing. Raises StoreError for a folder that cannot be read."""
+        damage, manifest = "", None
+        try:
+            manifest = read_manifest(folder)
+        except StoreError as error:
+            damage = f"{error}; it is made again from the crops"
+        known = {(crop.label, crop.sha256): crop for crop in manifest.crops} if manifest else {}
+        store = cls(folder, manifest.limits if manifest else Limits(), *_there(folder, known))
+        store.damage, store.is_stale = damage, bool(damage) or store._crops != known
+        there = {problem.path for problem in store.problems}
+        gone = (store.path(crop) for key, crop in known.items() if key not in store._crops)
+        store.gone = tuple(path for path in gone if path not in there)
+        return store
+
+    @classmethod
+    def open(cls, folder: Path) -> Self:
+        """To be changed by this process alone, until it ends. Raises DeviceError, which names who does so now.
+
+        A manifest that is damaged is set aside, and made again.
+        """
+        exclusive.hold(f"teach-{folder.parent.name}", within_s=0)
+        try:
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            sweep(folder)
+        except OSError as error:
+            raise StoreError(f"{folder} cannot be used: {error.strerror}") from None
+        store = cls.read(folder)
+        if store.damage:
+            path_of(folder).replace(folder / "manifest.damaged.json")
+        if store.is_stale:
+            store.save()
+        return store
+
+    @property
+    def crops(self) -> tuple[Crop, ...]:
+        """Oldest first."""
+        return tuple(self._crops.values())
+
+    def __contains__(self, key: Key) -> bool:
+        return key in self._crops
+
+    def labels_of(self, sha256: str) -> tuple[str, ...]:
+        """Under which these pixels lie."""
+        return tuple(label for label, ours in self._crops if ours == sha256)
+
+    def path(self, crop: Crop) -> Path:
+        """Of its file."""
+        return self.folder / "crops" / crop.file
+
+    def pixels(self, crop: Crop) -> Pixels:
+        """uint8 [height, width, 3] RGB. Raises StoreError where they are not those that were recorded."""
+        pixels = read_pixels(self.path(crop))
+        if isinstance(pixels, Problem):
+            raise StoreError(str(pixels))
+        return pixels
+
+    def add(self, pixels: Pixels, label: str, camera: str, at: float) -> Crop | None:
+        """On disk when this returns; None where the very same is there. Raises StoreError.
+
+        The manifest knows of it after `save`, or whenever the store is opened next.
+        """
+        sha256 = pixels_sha256(pixels)
+        if (label, sha256) in self._crops:
+            return None
+        height, width, _ = pixels.shape
+        content = to_png(pixels)
+        crop = Crop(
+            sha256=sha256,
+            label=label,
+            camera=camera,
+            recorded_at=at,
+            width=width,
+            height=height,
+            nbytes=len(content),
+        )
+        save(self.path(crop), content)
+        self._crops[label, sha256] = crop
+        self._make_room(label)
+        return crop
+
+    def save(self) -> None:
+        """Write the manifest. Raises StoreError."""
+        write_manifest(self.folder, self.limits, self.crops)
+
+    def limit(self, crops: int | None, megabytes: float | None) -> None:
+        """From now on, and in later runs; None: as before. Raises StoreError."""
+        changes = {"crops": crops, "megabytes": megabytes}
+        self.limits = self.limits.model_copy(update={name: n for name, n in changes.items() if n is not None})
+        for label in {label for label, _ in self._crops}:
+            self._make_room(label)
+        self.save()
+
+    def forget(self, which: str) -> list[Crop]:
+        """Remove the crops of a label, or those whose files are called LABEL/BEGINNING…. Raises ConfigError."""
+        label, slash, begins = which.partition("/")
+        ours = [crop for crop in self.crops if crop.label == label and crop.sha256.startswith(begins)]
+        if not ours:
+            there = ", ".join(sorted({crop.label for crop in self.crops})) or "none"
+            what = f"crop {which}" if slash else f"label {which}"
+            raise ConfigError(f"there is no {what}; there are the labels: {there}")
+        for crop in ours:
+            self._remove(crop)
+        self.save()
+        return ours
+
+    def repair(self) -> list[Path]:
+        """Read every crop; set aside what is none. Where those are now."""
+        damaged = list(self.problems)
+        for crop in self.crops:
+            pixels = read_pixels(self.path(crop))
+            if isinstance(pixels, Problem):
+                damaged.append(pixels)
+                del self._crops[crop.label, crop.sha256]
+        try:
+            moved = [set_aside(problem.path, self.folder) for problem in damaged if problem.path.exists()]
+        except OSError as error:
+            raise StoreError(f"{self.folder / 'damaged'} cannot be written: {error.strerror}") from None
+        self.problems = ()
+        self.save()
+        return moved
+
+    def _make_room(self, label: str) -> None:
+        ours = [crop for crop in self.crops if crop.label == label]
+        for crop in ours[: max(0, len(ours) - self.limits.crops)]:
+            self._remove(crop)
+        while sum(sizes := _sizes(self.crops).values()) > self.limits.megabytes * MEGABYTE and len(sizes) > 0:
+            self._remove(self._oldest_of_the_largest())
+
+    def _oldest_of_the_largest(self) -> Crop:
+        sizes = _sizes(self.crops)
+        largest = max(sizes, key=lambda label: sizes[label])
+        return next(crop for crop in self.crops if crop.label == largest)
+
+    def _remove(self, crop: Crop) -> None:
+        del self._crops[crop.label, crop.sha256]
+        self.path(crop).unlink(missing_ok=True)
+        with suppress(OSError):
+            self.path(crop).parent.rmdir()  # the label's last one
+
+
+def _sizes(crops: Iterable[Crop]) -> dict[str, int]:
+    sizes: dict[str, int] = {}
+    for crop in crops:
+        sizes[crop.label] = sizes.get(crop.label, 0) + crop.nbytes
+    return sizes
+
+
+def _there(folder: Path, known: Mapping[Key, Crop]) -> tuple[list[Crop], list[Problem]]:
+    """Crops whose files are there, and other files."""
+    crops: list[Crop] = []
+    problems: list[Problem] = []
+    for found in crops_in(folder):
+        crop = _crop_of(found, known) if isinstance(found, Found) else found
+        if isinstance(crop, Crop):
+            crops.append(crop)
+        else:
+            problems.append(crop)
+    return crops, problems
+
+
+def _crop_of(found: Found, known: Mapping[Key, Crop]) -> Crop | Problem:
+    crop = known.get((found.label, found.sha256))
+    return crop if crop and crop.nbytes == found.nbytes else adopted(found)

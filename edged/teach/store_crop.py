@@ -1,0 +1,104 @@
+"""A crop: a frame as the network got it, under the label that somebody has given it.
+
+Its file is `crops/LABEL/SHA256.png`, by the hash of its pixels: folder and name say all that training needs, and
+the manifest can be made again from the files.
+"""
+
+import re
+import unicodedata
+from hashlib import sha256
+from typing import Annotated, Any
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+
+from edged.errors import ConfigError
+from edged.taught import Sha256
+
+Pixels = NDArray[np.uint8]
+
+HELD_BACK = 5  # of so many, one is for judging alone
+MOST_PIXELS = 2**24
+LABEL = re.compile(r"[^\W_](?:[\w .+-]{0,62}[\w+-])?")
+
+
+def label_of(text: str) -> str:
+    """The label in one Unicode form (NFC). Raises ConfigError for what cannot be the name of a folder."""
+    label = unicodedata.normalize("NFC", text)
+    if not LABEL.fullmatch(label) or len(label.encode()) > 200:
+        raise ConfigError(
+            f"a label like {text!r} cannot be: expected up to 64 letters, digits, spaces and _ . + -, "
+            "a letter or digit first"
+        )
+    return label
+
+
+def _is_label(text: str) -> str:
+    """Raises ValueError."""
+    if not LABEL.fullmatch(text):
+        raise ValueError(f"{text!r} is no label")
+    return text
+
+
+class Crop(BaseModel):
+    """`sha256`: see `pixels_sha256`. `recorded_at`: seconds since 1970. `nbytes`: of its file."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True, allow_inf_nan=False)
+
+    sha256: Sha256
+    label: Annotated[str, AfterValidator(_is_label)]
+    camera: str = ""
+    recorded_at: Annotated[float, Field(ge=0)]
+    width: Annotated[int, Field(ge=1)]
+    height: Annotated[int, Field(ge=1)]
+    nbytes: Annotated[int, Field(ge=1)]
+
+    @property
+    def file(self) -> str:
+        """Below `crops`."""
+        return f"{self.label}/{self.sha256}.png"
+
+    @property
+    def held_back(self) -> bool:
+        """Whether nothing is trained on it: the same in every run, and for every version."""
+        return is_held_back(self.sha256)
+
+
+def is_held_back(crop_sha256: str) -> bool:
+    """As its hash has it."""
+    return int(crop_sha256[:8], 16) % HELD_BACK == 0
+
+
+def pixels_sha256(pixels: Pixels) -> str:
+    """Of width, height and pixels, uint8 [height, width, 3] RGB."""
+    height, width, _ = pixels.shape
+    return sha256(b"%dx%d " % (width, height) + np.ascontiguousarray(pixels).tobytes()).hexdigest()
+
+
+def to_png(pixels: Pixels) -> bytes:
+    """A file's content, without loss."""
+    written, content = cv2.imencode(".png", cv2.cvtColor(pixels, cv2.COLOR_RGB2BGR))
+    if not written:
+        raise ValueError(f"no picture: {pixels.dtype} {pixels.shape}")
+    return bytes(content)
+
+
+def from_png(content: bytes) -> Pixels | None:
+    """The pixels, RGB; None for what is no whole picture."""
+    if not _has_size(content):
+        return None
+    try:
+        decoded: Any = cv2.imdecode(np.frombuffer(content, np.uint8), cv2.IMREAD_COLOR)
+    except cv2.error:
+        return None
+    return None if decoded is None else np.ascontiguousarray(decoded[..., ::-1])
+
+
+def _has_size(content: bytes) -> bool:
+    """Whether the first chunk of a PNG (its specification, 11.2.2) says a size that a crop may have."""
+    if len(content) < 33 or content[:8] != b"\x89PNG\r\n\x1a\n" or content[12:16] != b"IHDR":
+        return False
+    width, height = (int.from_bytes(content[place : place + 4], "big") for place in (16, 20))
+    return 0 < width * height <= MOST_PIXELS

@@ -1,0 +1,108 @@
+"""The files of a teach folder: how crops are found, read, written and set aside."""
+
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from edged.errors import ModelError
+from edged.taught import save_whole
+from edged.teach.store_crop import LABEL, Crop, Pixels, from_png, pixels_sha256
+
+NAME = re.compile(r"[0-9a-f]{64}\.png")
+HASH = "a PNG whose pixels have the hash that is its name"
+
+
+class StoreError(ModelError):
+    """A file of the store that is not as edged has written it, or that cannot be written."""
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A file that is no crop: where, and what is the matter."""
+
+    path: Path
+    what: str
+
+    def __str__(self) -> str:
+        return f"{self.path} {self.what}; expected {HASH}: `edged teach CONFIG --repair` sets it aside"
+
+
+@dataclass(frozen=True)
+class Found:
+    """A file that has the name of a crop."""
+
+    path: Path
+    label: str
+    sha256: str
+    nbytes: int
+    changed_at: float
+
+
+def crops_in(folder: Path) -> Iterator[Found | Problem]:
+    """All files of `crops`, unread. What a killed edged has not ended is passed over."""
+    for path in sorted((folder / "crops").glob("*/*")):
+        status = path.lstat()
+        if path.name.startswith("."):
+            continue
+        if LABEL.fullmatch(path.parent.name) and NAME.fullmatch(path.name) and path.is_file():
+            yield Found(path, path.parent.name, path.stem, status.st_size, status.st_mtime)
+        else:
+            yield Problem(path, "is none of edged's crops")
+
+
+def read_pixels(path: Path) -> Pixels | Problem:
+    """Of a crop's file, whose hash is its name."""
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        return Problem(path, f"cannot be read ({error.strerror})")
+    pixels = from_png(content)
+    if pixels is None:
+        return Problem(path, f"is damaged or cut off ({len(content)} bytes)")
+    return pixels if pixels_sha256(pixels) == path.stem else Problem(path, "holds another picture")
+
+
+def adopted(found: Found) -> Crop | Problem:
+    """A crop that the manifest does not know."""
+    pixels = read_pixels(found.path)
+    if isinstance(pixels, Problem):
+        return pixels
+    height, width, _ = pixels.shape
+    return Crop(
+        sha256=found.sha256,
+        label=found.label,
+        recorded_at=max(0.0, found.changed_at),
+        width=width,
+        height=height,
+        nbytes=found.nbytes,
+    )
+
+
+def save(path: Path, content: bytes) -> None:
+    """All or nothing. Raises StoreError, as for a disk that is full."""
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        save_whole(path, content)
+    except OSError as error:
+        raise StoreError(
+            f"{path} cannot be written: {error.strerror}; what is there is whole: make room, or let fewer be kept "
+            "(--megabytes, --crops), and start again"
+        ) from None
+
+
+def sweep(folder: Path) -> None:
+    """Remove what a killed edged has not ended."""
+    for path in (*folder.glob(".*-*"), *folder.glob("*/.*-*"), *folder.glob("*/*/.*-*")):
+        if path.is_file():
+            path.unlink(missing_ok=True)
+
+
+def set_aside(path: Path, folder: Path) -> Path:
+    """To `damaged`; where it is then."""
+    place = folder / "damaged"
+    place.mkdir(exist_ok=True)
+    target = place / f"{path.parent.name}-{path.name}"
+    os.replace(path, target)
+    return target

@@ -1,0 +1,83 @@
+"""`manifest.json`: what is recorded, by label, and how much may be.
+
+The crops' files are the truth, this is their index.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from edged.taught import Kept
+from edged.teach.store_crop import Crop
+from edged.teach.store_files import StoreError, save
+
+CROPS, MEGABYTES = 1000, 512
+MEGABYTE = 10**6
+
+
+class Limits(BaseModel):
+    """The oldest go first: of a label that has too many, then of the largest, where there is too much."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+    crops: Annotated[int, Field(ge=2)] = CROPS
+    megabytes: Annotated[float, Field(gt=0, allow_inf_nan=False)] = MEGABYTES
+
+
+class Counts(BaseModel):
+    """Of one label."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+    crops: int
+    held_back: int
+    nbytes: int
+
+
+class Manifest(Kept):
+    """`labels` sums up `crops`, for people. Oldest first."""
+
+    limits: Limits = Limits()
+    labels: dict[str, Counts] = Field(default_factory=dict)
+    crops: tuple[Crop, ...] = ()
+
+
+def counts(crops: Sequence[Crop]) -> dict[str, Counts]:
+    """By label, in the order of the alphabet."""
+    by_label: dict[str, list[Crop]] = {}
+    for crop in crops:
+        by_label.setdefault(crop.label, []).append(crop)
+    return {
+        label: Counts(
+            crops=len(ours), held_back=sum(crop.held_back for crop in ours), nbytes=sum(c.nbytes for c in ours)
+        )
+        for label, ours in sorted(by_label.items())
+    }
+
+
+def path_of(folder: Path) -> Path:
+    """Of the manifest."""
+    return folder / "manifest.json"
+
+
+def read_manifest(folder: Path) -> Manifest | None:
+    """None where there is none. Raises StoreError for a damaged one, with the place in it."""
+    path = path_of(folder)
+    try:
+        return Manifest.model_validate_json(path.read_bytes())
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise StoreError(f"{path} cannot be read: {error.strerror}") from None
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(map(str, first["loc"])) or "its text"
+        raise StoreError(f"{path} is damaged: {place}: {first['msg']}") from None
+
+
+def write_manifest(folder: Path, limits: Limits, crops: Sequence[Crop]) -> None:
+    """Raises StoreError."""
+    manifest = Manifest(limits=limits, labels=counts(crops), crops=tuple(crops))
+    save(path_of(folder), manifest.model_dump_json(by_alias=True, indent=1).encode() + b"\n")
