@@ -1,0 +1,77 @@
+"""Features of crops that no worker has told: the model up to its last layer, on a device or in NumPy."""
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from edged.camera.preprocess import preprocess
+from edged.model import reference
+from edged.model.cuts import part
+from edged.model.head import features_of
+from edged.model.package import Model
+from edged.teach.features import FeatureFiles, Vector
+from edged.teach.store import Store
+from edged.teach.store_crop import Crop, Pixels
+
+if TYPE_CHECKING:
+    from edged.engine.device import Device
+
+BATCH = 16
+
+
+class Backbone:
+    """`model` up to its features. `device`: None is NumPy."""
+
+    def __init__(self, model: Model, device: "Device | None") -> None:
+        graph = model.graph.checked()
+        self._graph = part(graph, None, features_of(graph))
+        self._input = model.input
+        self._runtime = None
+        if device:
+            from edged.engine.records import chooser_for
+            from edged.engine.runtime import Runtime
+
+            self._runtime = Runtime(
+                self._graph, model.input, device, batch=BATCH, chooser=chooser_for(device), is_part=True
+            )
+
+    def features(self, crops: Sequence[Pixels]) -> Vector:
+        """[n, features]. A crop of another size is stretched to that of the model."""
+        wanted = self._input
+        frames = np.stack([preprocess(crop, wanted.width, wanted.height) for crop in crops])
+        if self._runtime is None:
+            return reference.run(self._graph, reference.prepare(frames, wanted))
+        outputs = np.asarray(self._runtime.submit(frames).wait().outputs, np.float32)
+        return outputs.reshape(len(frames), -1)
+
+    def close(self) -> None:
+        """Give the device back."""
+        if self._runtime:
+            self._runtime.close()
+
+
+def missing(store: Store, known: dict[str, Vector]) -> list[Crop]:
+    """Crops whose features nobody has told."""
+    return [crop for crop in store.crops if crop.sha256 not in known]
+
+
+def all_features(store: Store, model: Model, device: "Device | None") -> Iterator[tuple[int, dict[str, Vector]]]:
+    """By the crop's hash: first those that are known, then more and more, with how many are still to come.
+
+    What was computed is kept for the next time. Raises StoreError for a crop that is damaged.
+    """
+    files = FeatureFiles(store.folder, model)
+    there = {crop.sha256 for crop in store.crops}
+    known = {crop: values for crop, values in files.load().items() if crop in there}
+    todo = missing(store, known)
+    yield len(todo), known
+    if todo:
+        backbone = Backbone(model, device)
+        for first in range(0, len(todo), BATCH):
+            ours = todo[first : first + BATCH]
+            rows = backbone.features([store.pixels(crop) for crop in ours])
+            known |= {crop.sha256: row for crop, row in zip(ours, rows, strict=True)}
+            yield len(todo) - first - len(ours), known
+        backbone.close()
+    files.compact(known)

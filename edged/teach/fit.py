@@ -1,0 +1,113 @@
+"""How a head is trained on features: in NumPy here, or by the trainer of `edged train` on a device (`fit_on`)."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from edged.model.head import Head
+from edged.teach.examples import Examples
+from edged.teach.features import Vector
+
+if TYPE_CHECKING:
+    from edged.engine.device import Device
+
+Doubles = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """`hidden`: values between the layers. `rate` falls to zero as a half cosine. `decay`: of weights alone."""
+
+    hidden: int = 64
+    steps: int = 600
+    batch: int = 32
+    rate: float = 0.003
+    decay: float = 0.01
+    seed: int = 1
+
+    def orders(self, examples: int) -> NDArray[np.int32]:
+        """Indices [steps, batch]: permutations of all, one after the other."""
+        rng = np.random.default_rng([self.seed, 1])
+        rounds = -(-self.steps * self.batch // examples)
+        order = np.concatenate([rng.permutation(examples) for _ in range(rounds)])
+        return order[: self.steps * self.batch].reshape(self.steps, self.batch).astype(np.int32)
+
+    def rates(self) -> NDArray[np.float32]:
+        """By step (Loshchilov and Hutter 2017, without restarts)."""
+        shares = np.arange(self.steps) / self.steps
+        return (self.rate * (1 + np.cos(np.pi * shares)) / 2).astype(np.float32)
+
+
+@dataclass(frozen=True, eq=False)
+class Scale:
+    """Features to a mean of 0 and a deviation of 1 each, over the training's; and back into a head's weights."""
+
+    mean: Doubles
+    deviation: Doubles
+
+    @classmethod
+    def of(cls, features: Vector) -> "Scale":
+        """A feature that never changes is left as it is, but for its mean."""
+        deviation = features.std(axis=0, dtype=np.float64)
+        return cls(features.mean(axis=0, dtype=np.float64), np.where(deviation > 1e-6, deviation, 1.0))
+
+    def apply(self, features: Vector) -> Vector:
+        """As the head in training sees them."""
+        return np.asarray((features - self.mean) / self.deviation, np.float32)
+
+    def folded(self, head: Head) -> Head:
+        """The same answers for features as they are: W · (x − m) ÷ d + b = (W ÷ d) · x + b − (W ÷ d) · m."""
+        weight = head.hidden_weight / self.deviation
+        bias = head.hidden_bias - weight @ self.mean
+        return Head(weight.astype(np.float32), bias.astype(np.float32), head.weight, head.bias)
+
+
+def first_head(features: int, classes: int, recipe: Recipe) -> Head:
+    """Random weights for a ReLU (He et al. 2015), zero biases."""
+    rng = np.random.default_rng([recipe.seed, 0])
+
+    def weights(outputs: int, inputs: int) -> NDArray[np.float32]:
+        return np.asarray(rng.standard_normal((outputs, inputs)) * np.sqrt(2 / inputs), np.float32)
+
+    hidden = recipe.hidden
+    zeros = np.zeros(hidden, np.float32), np.zeros(classes, np.float32)
+    return Head(weights(hidden, features), zeros[0], weights(classes, hidden), zeros[1])
+
+
+def fit_numpy(examples: Examples, recipe: Recipe) -> Head:
+    """Adam with decoupled decay of weights (Kingma and Ba 2014; Loshchilov and Hutter 2017), in float64."""
+    scale = Scale.of(examples.features)
+    x = scale.apply(examples.features).astype(np.float64)
+    head = first_head(x.shape[1], len(examples.labels), recipe)
+    parameters = [p.astype(np.float64) for p in (head.hidden_weight, head.hidden_bias, head.weight, head.bias)]
+    first = [np.zeros_like(p) for p in parameters]
+    second = [np.zeros_like(p) for p in parameters]
+    for step, (order, rate) in enumerate(zip(recipe.orders(len(x)), recipe.rates(), strict=True), 1):
+        for place, gradient in enumerate(gradients(parameters, x[order], examples.classes[order])):
+            first[place] += 0.1 * (gradient - first[place])
+            second[place] += 0.001 * (gradient**2 - second[place])
+            if gradient.ndim == 2:
+                parameters[place] *= 1 - rate * recipe.decay
+            mean, square = first[place] / (1 - 0.9**step), second[place] / (1 - 0.999**step)
+            parameters[place] -= rate * mean / (np.sqrt(square) + 1e-8)
+    return scale.folded(Head(*(p.astype(np.float32) for p in parameters)))
+
+
+def gradients(parameters: list[Doubles], x: Doubles, classes: NDArray[np.int32]) -> list[Doubles]:
+    """Of the mean cross-entropy: that of scores before the softmax is its shares, less 1 at the right class."""
+    hidden_weight, hidden_bias, weight, bias = parameters
+    hidden = np.maximum(x @ hidden_weight.T + hidden_bias, 0)
+    scores = hidden @ weight.T + bias
+    shares = np.exp(scores - scores.max(axis=1, keepdims=True))
+    shares /= shares.sum(axis=1, keepdims=True)
+    shares[np.arange(len(x)), classes] -= 1
+    shares /= len(x)
+    before = (shares @ weight) * (hidden > 0)
+    return [before.T @ x, before.sum(axis=0), shares.T @ hidden, shares.sum(axis=0)]
+
+
+def fit(examples: Examples, recipe: Recipe, device: "Device | None") -> Head:
+    """On `device`, or in NumPy where that is None."""
+    return fit_numpy(examples, recipe)
