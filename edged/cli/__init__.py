@@ -28,6 +28,7 @@ VERBS = {
     "bench": "time a network on a device",
     "profile": "time each kernel of a network on a device",
     "trace": "record what cameras, hub, workers and devices do, on one time line",
+    "teach": "teach the network that runs new labels, from its own cameras",
     "tune": "find the fastest kernels for a network on a device",
     "plan-split": "say where to cut a network in parts for several workers",
     "keys": "make the keys of a hub or a subscriber",

@@ -1,0 +1,97 @@
+"""`edged teach --shadow`: a version answers each frame beside what answers now."""
+
+import argparse
+import sys
+from collections import Counter
+
+from edged.cli.running import Running, running
+from edged.cli.teach_folder import place_of, warn
+from edged.cli.teach_record import BEATS_S, check_begins
+from edged.cli.teach_screen import Screen
+from edged.errors import ConfigError
+from edged.messages import Label
+from edged.messages.teaching import LONGEST_TEACH_S, Shadowed, TeachEnds, TeachProgress, TeachRequest
+from edged.teach.versions import find_version
+
+SHOWN = 10
+
+
+class Tally:
+    """Of both answers to each frame."""
+
+    def __init__(self) -> None:
+        self.pairs: Counter[tuple[str, str]] = Counter()
+        self.known = self.right = self.right_in_shadow = 0
+
+    def take(self, shadowed: Shadowed) -> None:
+        """Count it."""
+        pair = _best(shadowed.top), _best(shadowed.shadow)
+        self.pairs[pair] += 1
+        if shadowed.truth is not None:
+            self.known += 1
+            self.right += pair[0] == shadowed.truth
+            self.right_in_shadow += pair[1] == shadowed.truth
+
+    def __str__(self) -> str:
+        frames = self.pairs.total()
+        agree = sum(count for (ours, other), count in self.pairs.items() if ours == other)
+        return f"{frames} frames, the same answer to {agree}"
+
+    def table(self) -> str:
+        """The most frequent pairs, and the share that was right where the camera knows the truth."""
+        lines = [f"{count:7d}  {ours}  →  {other}" for (ours, other), count in self.pairs.most_common(SHOWN)]
+        if self.known:
+            lines.append(
+                f"right of {self.known} whose truth is known: {self.right / self.known:.1%}, "
+                f"in the shadow {self.right_in_shadow / self.known:.1%}"
+            )
+        return "\n".join(["frames   answer  →  in the shadow", *lines])
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Until Ctrl-C or --seconds; then a summary."""
+    place = place_of(arguments)
+    if arguments.camera is not None and arguments.camera not in place.config.cameras:
+        raise ConfigError(
+            f"{place.file} has no camera {arguments.camera}: it has {', '.join(place.config.cameras)}"
+        )
+    version, tally = find_version(place.folder, arguments.shadow or None), Tally()
+    request = TeachRequest(
+        mode="shadow",
+        camera=arguments.camera,
+        version=version.sha256,
+        seconds=arguments.seconds or LONGEST_TEACH_S,
+    )
+    try:
+        with running(arguments.config, "teach") as daemon, Screen(sys.stdout) as screen:
+            daemon.say(request)
+            check_begins(daemon, place, version.base.sha256)
+            _listen(daemon, tally, screen)
+    except KeyboardInterrupt:
+        pass
+    print(f"{tally}\n{tally.table()}")
+    return 0 if tally.pairs else 1
+
+
+def _listen(daemon: Running, tally: Tally, screen: Screen) -> None:
+    waits = ""
+    while True:
+        match daemon.hear(BEATS_S):
+            case Shadowed() as shadowed, _:
+                tally.take(shadowed)
+                both = f"{_best(shadowed.top)} → {_best(shadowed.shadow)}"
+                screen.show(f"{tally}; {shadowed.camera}: {both}")
+            case TeachProgress() as progress, _:
+                if progress.waits and progress.waits != waits:
+                    warn(progress.waits)
+                waits = progress.waits
+            case TeachEnds() as ends, _:
+                if ends.message:
+                    warn(ends.message)
+                return
+            case other, _:
+                raise daemon.unexpected(other)
+
+
+def _best(top: tuple[Label, ...]) -> str:
+    return top[0].label if top else "nothing"
