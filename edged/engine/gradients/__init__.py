@@ -3,11 +3,15 @@
 from collections.abc import Mapping
 
 from edged.engine.gradients.average_pool_gradient import average_pool_gradient
+from edged.engine.gradients.conv_gradient import conv_gradient
+from edged.engine.gradients.flatten_batch import flatten_batch_gradient
 from edged.engine.gradients.max_pool_gradient import max_pool_gradient
 from edged.engine.gradients.slope import Backward
-from edged.model.graph import AveragePool, MaxPool, Operator
+from edged.model.graph import AveragePool, Conv, Flatten, MaxPool, Operator
 
 BACKWARD: Mapping[type[Operator], Backward] = {
     AveragePool: average_pool_gradient,
+    Conv: conv_gradient,
+    Flatten: flatten_batch_gradient,
     MaxPool: max_pool_gradient,
 }

@@ -65,7 +65,7 @@ def pack_weights(site: Site[Conv]) -> Float32:
     conv, source, target = site.operator, site.inputs[0], site.output
     outputs, group_inputs, *kernel = conv.weight.shape
     firsts, blocks = first_blocks(site), span(site)
-    packed = np.zeros((target.blocks, target.block, blocks * source.block, *kernel), np.float32)
+    packed = np.zeros((target.blocks, target.block, blocks * source.block, *kernel), conv.weight.dtype)
     for group in range(conv.groups):
         for channel in range(group * outputs // conv.groups, (group + 1) * outputs // conv.groups):
             block, lane = divmod(channel, target.block)

@@ -1,0 +1,144 @@
+"""The backward pass of a convolution; a Dense layer is one of 1×1 over the frames of a batch."""
+
+from dataclasses import replace
+from itertools import product
+
+from edged.engine.gradients.slope import Slope
+from edged.engine.launch import Launch
+from edged.engine.layout import Halo, Tensor
+from edged.engine.variants.convolution import window_defines
+from edged.engine.variants.tiles import OVERHEAD, registers, tiles
+from edged.engine.variants.variant import WORK_GROUP, Site
+from edged.model.graph import Conv
+
+SHARE_BYTES = 2**19  # of activations and gradients that a share reads again and again: a part of a CPU's own cache
+SUMS_ON_GPU = 16  # vectors of four that leave a GPU's registers enough work-items at once
+PIXELS_ON_GPU = 8
+ITEMS_PER_UNIT = 16  # work-groups that keep a compute unit busy to the end
+PARTS_BYTES = 2**25  # that the parts of all shares may take
+RUN_LENGTH = 32  # vectors that a work-item of `sum_shares` adds
+
+
+def conv_gradient(slope: Slope[Conv]) -> tuple[Launch, ...]:
+    """The gradients of weights, bias and, if wanted, of the input."""
+    return *_weight_gradient(slope), *(_input_gradient(slope, slope.wanted) if slope.wanted else ())
+
+
+def halo_of_given(conv: Conv, source: Tensor, output: Tensor) -> Halo:
+    """The zeros that the gradient of the input reads around the gradient of the output."""
+    (top, bottom), (left, right) = (
+        _outside(conv, axis, size, outputs)
+        for axis, (size, outputs) in enumerate(((source.height, output.height), (source.width, output.width)))
+    )
+    return Halo(top, left, bottom, right)
+
+
+def _outside(conv: Conv, axis: int, size: int, outputs: int) -> tuple[int, int]:
+    """How far the first and the last pixel of an axis reach beyond the first and last output."""
+    window = (conv.weight.shape[2 + axis] - 1) * conv.dilations[axis]
+    before = (window - conv.pads[axis]) // conv.strides[axis]
+    return max(0, before), max(0, (size - 1 + conv.pads[axis]) // conv.strides[axis] - (outputs - 1))
+
+
+def _input_gradient(slope: Slope[Conv], wanted: Tensor) -> tuple[Launch, ...]:
+    conv, given, device = slope.operator, slope.given, slope.device
+    site = Site(conv, (slope.source,), slope.output, device)
+    taps = conv.weight.shape[2] * conv.weight.shape[3]
+    pairs = slope.source.blocks * given.blocks
+    turned = Tensor(f"{conv.name}:turned", 1, pairs * taps * wanted.block * given.block, 1, 1, 1)
+    phases = min(conv.strides[0], wanted.height), min(conv.strides[1], wanted.width)
+    height, width = wanted.height // phases[0], wanted.width // phases[1]
+    most = registers(wanted.block) if device.kind == "cpu" else PIXELS_ON_GPU
+    tile = next(tile for tile in tiles(height, width, wanted.block) if tile[0] * tile[1] <= most)
+    rows, columns = -(-wanted.height // phases[0]), -(-wanted.width // phases[1])  # of the largest phase
+    items = phases[0] * phases[1] * -(-rows // tile[0]) * -(-columns // tile[1])
+    window = window_defines(site) | wanted.defines("OUT") | given.defines("IN")
+    shape = {"PHASES_H": phases[0], "PHASES_W": phases[1], "TILE_H": tile[0], "TILE_W": tile[1]}
+    return (
+        Launch(
+            kernel="turn_weights",
+            operator=conv.name,
+            defines={**site.tensor_defines(), "TAPS": taps},
+            arguments=(slope.parameters["weight"], turned),
+            items=pairs * taps,
+            group=_group(slope, pairs * taps),
+        ),
+        Launch(
+            kernel="conv_input_gradient",
+            operator=conv.name,
+            defines={**window, **shape, **slope.ending_defines()},
+            arguments=(given, turned, wanted, *slope.ending_arguments()),
+            items=items,
+            planes=wanted.blocks,
+            group=_group(slope, items),
+            frames_last=wanted.frames > 1,
+            frames=wanted.frames,
+        ),
+    )
+
+
+def _weight_gradient(slope: Slope[Conv]) -> tuple[Launch, ...]:
+    conv, given, source = slope.operator, slope.given, slope.source
+    site = Site(conv, (source,), given, slope.device)
+    kernel_h, kernel_w = conv.weight.shape[2:]
+    taps_h, taps_w, part = _sums(slope)
+    items = source.blocks * -(-kernel_h // taps_h) * -(-kernel_w // taps_w) * (source.block // part)
+    weights = given.blocks * source.blocks * source.block * kernel_h * kernel_w  # vectors
+    shares = _shares(slope, items * given.blocks, weights * given.block * 4)
+    parts = [
+        Tensor(f"{conv.name}:{role}", shares, count * given.block, 1, 1, 1)
+        for role, count in (("weights", weights), ("bias", given.blocks))
+    ]
+    gradients = slope.gradients["weight"], slope.gradients["bias"]
+    shape = {"TAPS_H": taps_h, "TAPS_W": taps_w, "PART": part, "FRAMES": given.frames, "SHARES": shares}
+    by_share = Launch(
+        kernel="conv_weight_gradient",
+        operator=conv.name,
+        defines={**window_defines(site), **shape},
+        arguments=(source, given, *parts),
+        items=items,
+        planes=given.blocks,
+        group=_group(slope, items),
+        frames_last=True,
+        frames=shares,
+    )
+    if shares == 1:
+        return (replace(by_share, arguments=(source, given, *gradients)),)
+    runs = -(-(weights + given.blocks) // RUN_LENGTH)
+    counts = {"SHARES": shares, "WEIGHTS": weights, "BIASES": given.blocks, "RUN_LENGTH": RUN_LENGTH}
+    return by_share, Launch(
+        kernel="sum_shares",
+        operator=conv.name,
+        defines={**given.defines("OUT"), **counts},
+        arguments=(*parts, *gradients),
+        items=runs,
+        group=_group(slope, runs),
+    )
+
+
+def _sums(slope: Slope[Conv]) -> tuple[int, int, int]:
+    """Rows and columns of taps, and input channels, that a work-item sums up: the fewest instructions."""
+    block = slope.source.block
+    high, wide = slope.operator.weight.shape[2:]
+    most = registers(slope.given.block) - 3 if slope.device.kind == "cpu" else SUMS_ON_GPU
+    parts = [part for part in (1, 2, 4, 8, 16) if block % part == 0]
+    shapes = [s for s in product(range(1, high + 1), range(1, wide + 1), parts) if s[0] * s[1] * s[2] <= most]
+
+    def cost(shape: tuple[int, int, int]) -> float:
+        taps_h, taps_w, part = shape
+        items: int = -(-high // taps_h) * -(-wide // taps_w) * (block // part)
+        return items * (taps_h * taps_w * part + OVERHEAD)
+
+    return min(shapes, key=cost)
+
+
+def _shares(slope: Slope[Conv], items: int, weight_bytes: int) -> int:
+    """Into how many shares the rows of all frames fall: each fits into the cache, all of the device is busy."""
+    rows = slope.given.frames * slope.given.height
+    for_cache = -(-(slope.source.nbytes + slope.given.nbytes) // SHARE_BYTES)
+    for_units = -(-ITEMS_PER_UNIT * slope.device.compute_units // items)
+    return max(1, min(max(for_cache, for_units), rows, PARTS_BYTES // weight_bytes))
+
+
+def _group(slope: Slope[Conv], items: int) -> int:
+    return 1 if slope.device.kind == "cpu" else min(WORK_GROUP, items)
