@@ -1,0 +1,128 @@
+"""The backward pass of a training step: from the gradient by the logits to those of all parameters."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from edged.engine.gradients import BACKWARD
+from edged.engine.gradients.conv_gradient import halo_of_given
+from edged.engine.gradients.join_gradients import join_gradients
+from edged.engine.gradients.slope import Slope
+from edged.engine.launch import Launch
+from edged.engine.layout import NO_HALO, Halo, Tensor
+from edged.model.graph import Add, Conv, Dense, Operator, Relu
+from edged.train.lowering import Lowered, Residents
+
+Halos = Mapping[str, Halo]
+
+
+def backward_launches(
+    lowered: Lowered, parameters: Mapping[str, Residents], gradients: Mapping[str, Residents]
+) -> tuple[Tensor, tuple[Launch, ...]]:
+    """Where the loss is to leave the gradient by the logits, and the launches that follow.
+
+    `parameters`, `gradients`: by operator and role.
+    """
+    first = _Pass(lowered, parameters, gradients, {})
+    first.run()
+    whole = _Pass(lowered, parameters, gradients, first.halos)
+    whole.run()
+    return whole.of_logits, tuple(whole.launches)
+
+
+class _Pass:
+    """One walk from the end to the start. What it learns of the zeros that kernels want around gradients, `halos`
+    by the gradients' names, is for the next one, which gives them.
+    """
+
+    def __init__(
+        self,
+        lowered: Lowered,
+        parameters: Mapping[str, Residents],
+        gradients: Mapping[str, Residents],
+        given_halos: Halos,
+    ) -> None:
+        self._lowered, self._tensors = lowered, lowered.tensors
+        self._parameters, self._gradients = parameters, gradients
+        self._given_halos = given_halos
+        self._learning = _learning(lowered)
+        self._masked = {operator.output for operator in lowered.graph.operators if _ends_in_relu(operator)}
+        self.halos: dict[str, Halo] = {}
+        self.launches: list[Launch] = []
+        self.of_logits = self._gradient_of(lowered.graph.output, "loss")
+        self._so_far: dict[str, tuple[Tensor, bool]] = {lowered.graph.output: (self.of_logits, True)}
+
+    def run(self) -> None:
+        for operator in reversed(self._lowered.graph.operators):
+            if operator.output in self._learning:
+                self._step(operator)
+
+    def _step(self, operator: Operator) -> None:
+        given = self._whole(operator)
+        if isinstance(operator, Add | Relu):
+            for name in operator.inputs:
+                if name in self._learning:
+                    self._hand_on(operator, name, given)
+            return
+        slope = self._slope(operator, given, operator.inputs[0])
+        if isinstance(slope.operator, Conv):
+            halo = halo_of_given(slope.operator, slope.source, slope.output) if slope.wanted else NO_HALO
+            self.halos[given.name] = self.halos.get(given.name, NO_HALO) | halo
+        self.launches += BACKWARD[type(slope.operator)](slope)
+
+    def _slope(self, operator: Operator, given: Tensor, source: str) -> Slope[Any]:
+        """Of one that writes the gradient by `source` itself, if any."""
+        wanted, plus = None, None
+        if source in self._learning:
+            wanted = self._gradient_of(source, operator.name)
+            plus, _ = self._so_far.get(source, (None, False))
+            self._so_far[source] = wanted, True
+        return Slope(
+            self._lowered.conv(operator) if isinstance(operator, Dense) else operator,
+            self._tensors[source],
+            self._tensors[operator.output],
+            given,
+            wanted,
+            self._lowered.device,
+            plus,
+            source in self._masked,
+            self._parameters.get(operator.name, {}),
+            self._gradients.get(operator.name, {}),
+        )
+
+    def _hand_on(self, operator: Operator, source: str, given: Tensor) -> None:
+        """The gradient by the output is that by the input."""
+        if source in self._so_far:
+            self._join(operator, source, given)
+        else:
+            self._so_far[source] = given, source not in self._masked
+
+    def _whole(self, operator: Operator) -> Tensor:
+        """The gradient by what `operator` writes: all readers have given theirs."""
+        given, is_masked = self._so_far[operator.output]
+        if not is_masked:
+            del self._so_far[operator.output]
+            self._join(operator, operator.output, given)
+        return self._so_far[operator.output][0]
+
+    def _join(self, operator: Operator, source: str, given: Tensor) -> None:
+        slope = self._slope(replace(operator, name=f"{operator.name}:join"), given, source)
+        if slope.wanted:
+            self.launches.append(join_gradients(slope, slope.wanted))
+
+    def _gradient_of(self, tensor: str, giver: str) -> Tensor:
+        name = f"{tensor}:gradient of {giver}"
+        return replace(self._tensors[tensor], name=name, halo=self._given_halos.get(name, NO_HALO))
+
+
+def _learning(lowered: Lowered) -> set[str]:
+    """The tensors that depend on a parameter."""
+    names: set[str] = set()
+    for operator in lowered.graph.operators:
+        if hasattr(operator, "weight") or hasattr(operator, "scale") or names & set(operator.inputs):
+            names.add(operator.output)
+    return names
+
+
+def _ends_in_relu(operator: Operator) -> bool:
+    return isinstance(operator, Relu) or getattr(operator, "relu", False)

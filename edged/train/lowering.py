@@ -1,0 +1,139 @@
+"""A network as tensors and kernels of a training step: how everything lies in memory, and the forward pass."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from edged.engine.device import Device
+from edged.engine.gradients.flatten_batch import flatten_batch
+from edged.engine.gradients.slope import training_tensor
+from edged.engine.launch import Argument, Launch, Resident, Weights
+from edged.engine.layout import Tensor
+from edged.engine.planner import RULES
+from edged.engine.variants import VARIANTS
+from edged.engine.variants.conv_general import CONV_GENERAL
+from edged.engine.variants.conv_vector import CONV_VECTOR
+from edged.engine.variants.convolution import halo_of_window
+from edged.engine.variants.variant import Site
+from edged.errors import ModelError
+from edged.model.graph import Conv, Dense, Flatten, Graph, Operator, Relu
+from edged.train.norm import TrainedNorm
+
+Tensors = Mapping[str, Tensor]
+Residents = Mapping[str, Resident]
+Array = NDArray[Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Lowered:
+    """`graph`, in its trained form, for steps of `batch` frames on `device`."""
+
+    graph: Graph
+    device: Device
+    batch: int
+    tensors: Tensors
+
+    def conv(self, operator: Conv | Dense, weight: Array | None = None) -> Conv:
+        """A Dense layer as the 1×1 convolution of an image of frames. `weight`: in place of its own."""
+        operator = operator if weight is None else replace(operator, weight=weight)
+        return operator if isinstance(operator, Conv) else _as_conv(operator, self._flattened(operator.inputs[0]))
+
+    def site(self, operator: Operator) -> Site[Any]:
+        """Where `operator` is computed."""
+        inputs = tuple(self.tensors[name] for name in operator.inputs)
+        return Site(operator, inputs, self.tensors[operator.output], self.device)
+
+    def _flattened(self, name: str) -> Tensor | None:
+        """The images whose features, in the order of memory, the tensor `name` holds."""
+        written = {operator.output: operator for operator in self.graph.operators}
+        writer = written.get(name)
+        while isinstance(writer, Relu):
+            writer = written.get(writer.inputs[0])
+        return self.tensors[writer.inputs[0]] if isinstance(writer, Flatten) else None
+
+
+def lower(graph: Graph, device: Device, batch: int) -> Lowered:
+    """Lay out the tensors of a graph in its trained form. Raises ModelError."""
+    block = RULES.channel_block(device)
+    tensors = {name: training_tensor(name, shape, batch, block) for name, shape in graph.shapes.items()}
+    readers = [operator for operator in graph.operators if graph.input in operator.inputs]
+    if len(graph.shapes[graph.input]) == 3 and all(isinstance(reader, Conv | Flatten) for reader in readers):
+        tensors[graph.input] = replace(tensors[graph.input], block=1)  # planar: nothing is padded to a block
+    lowered = Lowered(graph, device, batch, tensors)
+    for operator in graph.operators:
+        if isinstance(operator, Conv):
+            source = operator.inputs[0]
+            halo = tensors[source].halo | halo_of_window(lowered.site(operator), {})
+            tensors[source] = replace(tensors[source], halo=halo)
+        elif isinstance(operator, Flatten):
+            tensors[operator.output] = _features(lowered, operator)
+        elif isinstance(operator, Relu):
+            tensors[operator.output] = replace(tensors[operator.inputs[0]], name=operator.output)
+    return lowered
+
+
+def _features(lowered: Lowered, operator: Flatten) -> Tensor:
+    """What Flatten writes, with the padding of each block of channels where whole vectors move."""
+    source, target = lowered.tensors[operator.inputs[0]], lowered.tensors[operator.output]
+    if source.block == 1 or source.height * source.width == 1:
+        return target
+    for reader in lowered.graph.operators:
+        if operator.output in reader.inputs and not isinstance(reader, Dense | Relu):
+            kind = type(reader).__name__
+            raise ModelError(f"{reader.name}: a {kind} behind Flatten cannot be trained; expected Dense or Relu")
+    return replace(target, channels=source.blocks * source.block * source.height * source.width)
+
+
+def _as_conv(dense: Dense, flattened: Tensor | None) -> Conv:
+    weight = dense.weight if flattened is None else _in_order_of_memory(dense.weight, flattened)
+    kernel = np.ascontiguousarray(weight)[:, :, None, None]
+    return Conv(dense.name, dense.inputs, dense.output, kernel, dense.bias, relu=dense.relu)
+
+
+def _in_order_of_memory(weight: Array, image: Tensor) -> Array:
+    """The columns of [outputs, features], from [channel][pixel] to [channel block][pixel][channel of block]."""
+    if image.block == 1 or image.height * image.width == 1:
+        return weight
+    outputs, pixels = len(weight), image.height * image.width
+    padded = np.zeros((outputs, image.blocks * image.block, pixels), weight.dtype)
+    padded[:, : image.channels] = weight.reshape(outputs, image.channels, pixels)
+    blocks = padded.reshape(outputs, image.blocks, image.block, pixels)
+    return blocks.transpose(0, 1, 3, 2).reshape(outputs, -1)
+
+
+def forward_launches(
+    lowered: Lowered, residents: Mapping[str, Residents], *, training: bool
+) -> tuple[Launch, ...]:
+    """The forward pass. `residents`: what each operator has learnt, by its name. Norms take the statistics of the
+    batch in training, else the running ones.
+    """
+    launches: list[Launch] = []
+    for operator in lowered.graph.operators:
+        launches += _forward(lowered, operator, residents.get(operator.name, {}), training)
+    return tuple(launches)
+
+
+def _forward(lowered: Lowered, operator: Operator, learnt: Residents, training: bool) -> tuple[Launch, ...]:
+    match operator:
+        case Conv() | Dense():
+            site = lowered.site(lowered.conv(operator))
+            variant = CONV_VECTOR if lowered.device.kind == "cpu" else CONV_GENERAL
+            (launch,) = variant.launches(site, variant.parameters(site)[0])
+            return (replace(launch, arguments=_learning(launch, learnt), frames=site.output.frames),)
+        case Flatten():
+            return flatten_batch(lowered.site(operator))
+        case TrainedNorm():
+            raise ModelError("norms are not there yet")
+    site = lowered.site(operator)
+    return tuple(
+        replace(launch, frames=site.output.frames) for launch in VARIANTS[type(operator)][0].launches(site, {})
+    )
+
+
+def _learning(launch: Launch, learnt: Residents) -> tuple[Argument, ...]:
+    """The arguments with what is learnt in place of constant weights, which come in this order."""
+    in_turn = iter((learnt["weight"], learnt["bias"]))
+    return tuple(next(in_turn) if isinstance(argument, Weights) else argument for argument in launch.arguments)

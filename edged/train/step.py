@@ -1,0 +1,86 @@
+"""What is enqueued at each step of training, and to evaluate a batch."""
+
+from dataclasses import dataclass
+from functools import partial
+
+from edged.engine.gradients.cross_entropy import cross_entropy
+from edged.engine.gradients.gather import gather
+from edged.engine.gradients.gather_features import gather_features
+from edged.engine.gradients.moving_average import moving_average
+from edged.engine.launch import Launch, Resident
+from edged.engine.layout import Tensor
+from edged.engine.variants.softmax import SOFTMAX
+from edged.engine.variants.variant import Site
+from edged.model.graph import Softmax
+from edged.model.package import Input
+from edged.train.backward_pass import backward_launches
+from edged.train.lowering import Lowered, forward_launches
+from edged.train.optimizer import Optimizer
+from edged.train.parameters import VALUE, Store
+from edged.train.update import update_launches
+
+ANY_SIZE = 0  # of a buffer that is another one with each data set
+
+
+@dataclass(frozen=True)
+class Augment:
+    """How images are changed at random: mirrored in half of the cases, moved by up to `shift` pixels."""
+
+    flip: bool = False
+    shift: int = 0
+
+
+def step_launches(
+    lowered: Lowered,
+    store: Store,
+    wanted: Input | None,
+    optimizer: Optimizer,
+    smoothing: float,
+    augment: Augment,
+    averaged: bool,
+) -> tuple[Launch, ...]:
+    """A batch forth and back, and all parameters changed."""
+    parameters = store.residents("parameters")
+    scores = lowered.tensors[lowered.graph.output]
+    of_scores, back = backward_launches(lowered, parameters, store.residents("gradients"))
+    order, sums = Resident("order", ANY_SIZE), Resident("sums", lowered.batch * 2 * VALUE)
+    loss = partial(cross_entropy, scores, of_scores, Resident("labels", ANY_SIZE), order, sums)
+    return (
+        *_gather(lowered, wanted, "images", order, augment),
+        *forward_launches(lowered, parameters, training=True),
+        *loss(smoothing, lowered.device),
+        *back,
+        *update_launches(optimizer, store.decayed, store.learnt, lowered.device),
+        *(_averages(lowered, store) if averaged else ()),
+    )
+
+
+def evaluation_launches(
+    lowered: Lowered, store: Store, wanted: Input | None, averaged: bool
+) -> tuple[tuple[Launch, ...], Tensor]:
+    """A batch forth, with running statistics, and where its probabilities are then."""
+    learnt = store.residents("averages" if averaged else "parameters")
+    scores = lowered.tensors[lowered.graph.output]
+    output = Tensor("probabilities", 1, scores.channels, 1, scores.width, scores.block)
+    softmax = Site(Softmax("softmax", (scores.name,), output.name), (scores,), output, lowered.device)
+    launches = (
+        *_gather(lowered, wanted, "others", Resident("others order", ANY_SIZE), Augment()),
+        *forward_launches(lowered, learnt, training=False),
+        *SOFTMAX.launches(softmax, {}),
+    )
+    return launches, output
+
+
+def _gather(
+    lowered: Lowered, wanted: Input | None, images: str, order: Resident, augment: Augment
+) -> tuple[Launch, ...]:
+    target, source = lowered.tensors[lowered.graph.input], Resident(images, ANY_SIZE)
+    if wanted is None:
+        return gather_features(source, order, target, lowered.device)
+    device = lowered.device
+    return gather(source, order, wanted, target, device, flip=augment.flip, shift=augment.shift)
+
+
+def _averages(lowered: Lowered, store: Store) -> tuple[Launch, ...]:
+    weights, averages = (Resident(buffer, store.count * VALUE) for buffer in ("parameters", "averages"))
+    return (moving_average(weights, averages, lowered.device),)

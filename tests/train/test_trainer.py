@@ -1,0 +1,200 @@
+"""The trainer: on each device what it learns is what the reference learns."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from edged.engine.device import Device
+from edged.errors import ModelError
+from edged.model import reference
+from edged.model.graph import Add, AveragePool, Conv, Dense, Flatten, Graph, MaxPool, Operator, Relu, Softmax
+from edged.model.package import Input
+from edged.model.shapes import make_graph
+from edged.train.optimizer import Adam, Optimizer, Sgd
+from edged.train.reference.network import forward_and_back
+from edged.train.trainer import Trainer
+
+RANDOM = np.random.default_rng(1)
+GRAY = Input(7, 6, "gray", 1 / 255, (0.4,), (0.3,))
+BATCH = 5
+IMAGES = RANDOM.integers(0, 256, (12, 6, 7, 1), np.uint8)
+LABELS = RANDOM.integers(0, 3, 12).astype(np.int32)
+ORDER = RANDOM.integers(0, 12, (3, BATCH)).astype(np.int32)
+RATES = np.full(3, 0.1, np.float32)
+
+
+@pytest.fixture(scope="module")
+def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Compiled once for all tests here."""
+    return tmp_path_factory.mktemp("programs")
+
+
+def trainer_of(graph: Graph, device: Device, programs: Path, optimizer: Optimizer, **how: Any) -> Trainer:
+    """With its images loaded."""
+    trainer = Trainer(graph, device, BATCH, optimizer, cache=programs, **how)
+    trainer.load(IMAGES, LABELS, GRAY)
+    return trainer
+
+
+def weights(*shape: int) -> NDArray[np.float32]:
+    """For half of the activations to survive ReLU."""
+    return np.asarray(RANDOM.standard_normal(shape) * np.sqrt(2 / np.prod(shape[1:])), np.float32)
+
+
+def some(count: int) -> NDArray[np.float32]:
+    return RANDOM.standard_normal(count).astype(np.float32)
+
+
+def dense_network() -> Graph:
+    return network(
+        Flatten("flatten", ("x",), "v"),
+        Dense("one", ("v",), "h", weights(20, 42), some(20)),
+        Relu("relu", ("h",), "hr"),
+        Dense("two", ("hr",), "scores", weights(3, 20), some(3)),
+        Softmax("softmax", ("scores",), "p"),
+    )
+
+
+def residual_network() -> Graph:
+    """With a pool, a shortcut as it is and one through a convolution, and a sum inside a convolution."""
+    same = (1, 1, 1, 1)
+    return network(
+        Conv("stem", ("x",), "a", weights(5, 1, 3, 3), some(5), pads=same, relu=True),
+        MaxPool("pool", ("a",), "b", (2, 2), (1, 1)),
+        Conv("first", ("b",), "c", weights(5, 5, 3, 3), some(5), pads=same, relu=True),
+        Conv("second", ("c",), "d", weights(5, 5, 3, 3), some(5), pads=same),
+        Add("sum", ("d", "b"), "e"),
+        Relu("relu", ("e",), "er"),
+        Conv("down", ("er",), "f", weights(6, 5, 3, 3), some(6), strides=(2, 2), pads=same, relu=True),
+        Conv("short", ("er",), "g", weights(6, 5, 1, 1), some(6), strides=(2, 2)),
+        Conv("inside", ("f", "g"), "h", weights(6, 6, 3, 3), some(6), pads=same, relu=True),
+        AveragePool("mean", ("h",), "i", (2, 3), (1, 1)),
+        Flatten("flatten", ("i",), "j"),
+        Dense("dense", ("j",), "scores", weights(3, 12), some(3)),
+    )
+
+
+def network(*operators: Operator) -> Graph:
+    return make_graph("small", "x", (1, 6, 7), operators)
+
+
+def prepared(images: NDArray[np.uint8]) -> NDArray[np.float64]:
+    return (images.transpose(0, 3, 1, 2) / 255 - 0.4) / 0.3
+
+
+def learnt_by_reference(graph: Graph, order: NDArray[np.int32], rate: float) -> dict[str, NDArray[Any]]:
+    """The arrays of a graph after plain steps down the gradient."""
+    arrays = {
+        f"{one.name}.{role}": getattr(one, role)
+        for one in graph.operators
+        for role in ("weight", "bias")
+        if hasattr(one, role)
+    }
+    operators = graph.operators
+    for batch in order:
+        current = tuple(with_arrays(one, arrays) for one in operators)
+        passed = forward_and_back(
+            make_graph("now", "x", (1, 6, 7), current), prepared(IMAGES[batch]), LABELS[batch]
+        )
+        for name, array in arrays.items():
+            operator, _, role = name.partition(".")
+            arrays[name] = array - rate * passed.arrays[operator][role]
+    return arrays
+
+
+def with_arrays(operator: Operator, arrays: dict[str, NDArray[Any]]) -> Operator:
+    own: dict[str, Any] = {
+        role: arrays[f"{operator.name}.{role}"] for role in ("weight", "bias") if hasattr(operator, role)
+    }
+    return replace(operator, **own)
+
+
+@pytest.mark.parametrize("make", [dense_network, residual_network])
+def test_it_learns_what_the_reference_learns(device: Device, programs: Path, make: Any) -> None:
+    graph = make()
+    trainer = trainer_of(graph, device, programs, Sgd())
+
+    trainer.train(ORDER, RATES)
+
+    expected = learnt_by_reference(graph, ORDER, 0.1)
+    found = trainer.state()
+    for name, array in expected.items():
+        np.testing.assert_allclose(found[name], array, atol=2e-6, err_msg=name)
+
+
+@pytest.mark.parametrize("optimizer", [Sgd(momentum=0.9, weight_decay=0.01), Adam()])
+def test_to_stop_and_go_on_elsewhere_changes_no_bit(device: Device, programs: Path, optimizer: Optimizer) -> None:
+    graph = dense_network()
+    how: dict[str, Any] = {"average": 0.9, "flip": True, "shift": 1, "seed": 3}
+    whole, first, second = (trainer_of(graph, device, programs, optimizer, **how) for _ in range(3))
+
+    whole.train(ORDER, RATES)
+    first.train(ORDER[:1], RATES[:1])
+    second.restore(first.state())
+    second.train(ORDER[1:], RATES[1:])
+
+    expected, found = whole.state(), second.state()
+    assert found.keys() == expected.keys()
+    for name, array in expected.items():
+        np.testing.assert_array_equal(found[name], array, err_msg=name)
+
+
+def test_what_it_evaluates_is_what_its_graph_computes(device: Device, programs: Path) -> None:
+    trainer = trainer_of(dense_network(), device, programs, Sgd(momentum=0.9), average=0.5)
+    trainer.train(ORDER, RATES)
+
+    found = trainer.evaluate(IMAGES[:7], LABELS[:7])
+
+    expected = reference.run(trainer.graph(), prepared(IMAGES[:7]))
+    np.testing.assert_allclose(found.probabilities, expected, atol=1e-5)
+    assert found.accuracy == np.mean(expected.argmax(axis=1) == LABELS[:7])
+    assert found.loss == pytest.approx(-np.log(expected[np.arange(7), LABELS[:7]]).mean(), rel=1e-4)
+
+
+def test_it_tells_the_loss_since_it_was_asked_last(device: Device, programs: Path) -> None:
+    graph = dense_network()
+    trainer = trainer_of(graph, device, programs, Sgd(), smoothing=0.1)
+    trainer.train(ORDER[:1], RATES[:1])
+    trainer.figures()
+    after_one = trainer.graph()
+
+    trainer.train(ORDER[1:2], RATES[1:2])
+
+    passed = forward_and_back(after_one, prepared(IMAGES[ORDER[1]]), LABELS[ORDER[1]], smoothing=0.1)
+    found = trainer.figures()
+    assert found.images == BATCH
+    assert found.loss == pytest.approx(passed.loss, rel=1e-4)
+    assert found.accuracy == pytest.approx(passed.right / BATCH)
+
+
+def test_vectors_of_features_are_learnt_too(device: Device, programs: Path) -> None:
+    features = RANDOM.standard_normal((12, 42)).astype(np.float32)
+    operators = dense_network().operators[1:]
+    trainer = Trainer(make_graph("head", "v", (42,), operators), device, BATCH, Sgd(), cache=programs)
+    trainer.load(features, LABELS, None)
+    before = trainer.evaluate(features, LABELS)
+
+    trainer.train(np.tile(ORDER, (20, 1)), np.full(60, 0.05, np.float32))
+
+    assert trainer.evaluate(features, LABELS).loss < before.loss / 2
+
+
+def test_what_it_cannot_train_is_refused(device: Device, programs: Path) -> None:
+    whole = Conv("whole", ("x",), "y", weights(2, 1, 6, 7), some(2))
+    apart = Conv("apart", ("y",), "z", weights(2, 1, 1, 1), some(2), groups=2)
+    with pytest.raises(ModelError, match="apart has 2 groups of channels"):
+        Trainer(network(whole, apart), device, BATCH, Sgd(), cache=programs)
+    with pytest.raises(ModelError, match=r"4 labels for images of uint8 \(12, 6, 7, 1\)"):
+        trainer_of(dense_network(), device, programs, Sgd()).load(IMAGES, LABELS[:4], GRAY)
+
+
+def test_a_state_of_another_network_is_refused(device: Device, programs: Path) -> None:
+    trainer = trainer_of(dense_network(), device, programs, Sgd())
+    state = trainer.state() | {"two.bias": np.zeros(4, np.float32)}
+
+    with pytest.raises(ModelError, match=r"cannot go on: two.bias is \(4,\), expected \(3,\)"):
+        trainer.restore(state)
