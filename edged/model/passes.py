@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -128,14 +129,15 @@ def as_convolution(operator: Operator) -> Operator:
     return Conv(operator.name, operator.inputs, operator.output, weight, operator.offset, groups=groups)
 
 
-def fuse_relu(graph: Graph) -> Graph:
-    """ReLU after Conv, Dense or Add as the end of that."""
+def fuse_relu(graph: Graph, able: tuple[type[Operator], ...] = (Conv, Dense, Add)) -> Graph:
+    """ReLU after Conv, Dense or Add as the end of that, or after another operator that is able to."""
     uses = _uses(graph)
     written: dict[str, Operator] = {}
     for operator in graph.operators:
         before = written.get(operator.inputs[0])
-        if isinstance(operator, Relu) and isinstance(before, Conv | Dense | Add) and uses[before.output] == 1:
-            written[operator.output] = replace(before, output=operator.output, relu=True)
+        if isinstance(operator, Relu) and isinstance(before, able) and uses[before.output] == 1:
+            ending: dict[str, Any] = {"output": operator.output, "relu": True}
+            written[operator.output] = replace(before, **ending)
         else:
             written[operator.output] = operator
     return remove_unused(_rebuilt(graph, list(written.values())))

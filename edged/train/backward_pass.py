@@ -7,12 +7,15 @@ from typing import Any
 from edged.engine.gradients import BACKWARD
 from edged.engine.gradients.conv_gradient import halo_of_given
 from edged.engine.gradients.join_gradients import join_gradients
+from edged.engine.gradients.norm_gradient import norm_gradient
 from edged.engine.gradients.slope import Slope
 from edged.engine.launch import Launch
 from edged.engine.layout import NO_HALO, Halo, Tensor
 from edged.model.graph import Add, Conv, Dense, Operator, Relu
 from edged.train.lowering import Lowered, Residents
+from edged.train.norm import TrainedNorm
 
+_BACKWARD = {**BACKWARD, TrainedNorm: norm_gradient}
 Halos = Mapping[str, Halo]
 
 
@@ -68,7 +71,7 @@ class _Pass:
         if isinstance(slope.operator, Conv):
             halo = halo_of_given(slope.operator, slope.source, slope.output) if slope.wanted else NO_HALO
             self.halos[given.name] = self.halos.get(given.name, NO_HALO) | halo
-        self.launches += BACKWARD[type(slope.operator)](slope)
+        self.launches += _BACKWARD[type(slope.operator)](slope)
 
     def _slope(self, operator: Operator, given: Tensor, source: str) -> Slope[Any]:
         """Of one that writes the gradient by `source` itself, if any."""

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from edged.engine.device import Device
 from edged.engine.gradients.flatten_batch import flatten_batch
+from edged.engine.gradients.norm import norm_forward, norm_use
 from edged.engine.gradients.slope import training_tensor
 from edged.engine.launch import Argument, Launch, Resident, Weights
 from edged.engine.layout import Tensor
@@ -126,7 +127,8 @@ def _forward(lowered: Lowered, operator: Operator, learnt: Residents, training: 
         case Flatten():
             return flatten_batch(lowered.site(operator))
         case TrainedNorm():
-            raise ModelError("norms are not there yet")
+            norm = norm_forward if training else norm_use
+            return norm(lowered.site(operator), learnt, learnt)
     site = lowered.site(operator)
     return tuple(
         replace(launch, frames=site.output.frames) for launch in VARIANTS[type(operator)][0].launches(site, {})

@@ -34,8 +34,7 @@ def trained_form(graph: Graph) -> Graph:
     if operators and isinstance(operators[-1], Softmax) and operators[-1].output == output:
         output = operators.pop().inputs[0]
     form = make_graph(graph.name, graph.input, graph.shapes[graph.input], operators, output)
-    for rewrite in (remove_identities, remove_unused, fuse_relu):
-        form = rewrite(form)
+    form = fuse_relu(remove_unused(remove_identities(form)), (Add, Conv, Dense, TrainedNorm))
     _check(form)
     return form
 

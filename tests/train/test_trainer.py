@@ -14,11 +14,13 @@ from edged.model import reference
 from edged.model.graph import Add, AveragePool, Conv, Dense, Flatten, Graph, MaxPool, Operator, Relu, Softmax
 from edged.model.package import Input
 from edged.model.shapes import make_graph
+from edged.train.norm import new_norm
 from edged.train.optimizer import Adam, Optimizer, Sgd
 from edged.train.reference.network import forward_and_back
 from edged.train.trainer import Trainer
 
 RANDOM = np.random.default_rng(1)
+ROLES = ("weight", "bias", "scale", "offset")
 GRAY = Input(7, 6, "gray", 1 / 255, (0.4,), (0.3,))
 BATCH = 5
 IMAGES = RANDOM.integers(0, 256, (12, 6, 7, 1), np.uint8)
@@ -65,8 +67,10 @@ def residual_network() -> Graph:
     return network(
         Conv("stem", ("x",), "a", weights(5, 1, 3, 3), some(5), pads=same, relu=True),
         MaxPool("pool", ("a",), "b", (2, 2), (1, 1)),
-        Conv("first", ("b",), "c", weights(5, 5, 3, 3), some(5), pads=same, relu=True),
-        Conv("second", ("c",), "d", weights(5, 5, 3, 3), some(5), pads=same),
+        Conv("first", ("b",), "c", weights(5, 5, 3, 3), some(5), pads=same),
+        new_norm("norm", "c", "cn", 5),
+        Relu("norm relu", ("cn",), "cr"),
+        Conv("second", ("cr",), "d", weights(5, 5, 3, 3), some(5), pads=same),
         Add("sum", ("d", "b"), "e"),
         Relu("relu", ("e",), "er"),
         Conv("down", ("er",), "f", weights(6, 5, 3, 3), some(6), strides=(2, 2), pads=same, relu=True),
@@ -75,6 +79,7 @@ def residual_network() -> Graph:
         AveragePool("mean", ("h",), "i", (2, 3), (1, 1)),
         Flatten("flatten", ("i",), "j"),
         Dense("dense", ("j",), "scores", weights(3, 12), some(3)),
+        Softmax("softmax", ("scores",), "p"),
     )
 
 
@@ -89,10 +94,7 @@ def prepared(images: NDArray[np.uint8]) -> NDArray[np.float64]:
 def learnt_by_reference(graph: Graph, order: NDArray[np.int32], rate: float) -> dict[str, NDArray[Any]]:
     """The arrays of a graph after plain steps down the gradient."""
     arrays = {
-        f"{one.name}.{role}": getattr(one, role)
-        for one in graph.operators
-        for role in ("weight", "bias")
-        if hasattr(one, role)
+        f"{one.name}.{role}": getattr(one, role) for one in graph.operators for role in ROLES if hasattr(one, role)
     }
     operators = graph.operators
     for batch in order:
@@ -107,9 +109,7 @@ def learnt_by_reference(graph: Graph, order: NDArray[np.int32], rate: float) -> 
 
 
 def with_arrays(operator: Operator, arrays: dict[str, NDArray[Any]]) -> Operator:
-    own: dict[str, Any] = {
-        role: arrays[f"{operator.name}.{role}"] for role in ("weight", "bias") if hasattr(operator, role)
-    }
+    own: dict[str, Any] = {role: arrays[f"{operator.name}.{role}"] for role in ROLES if hasattr(operator, role)}
     return replace(operator, **own)
 
 
@@ -143,13 +143,14 @@ def test_to_stop_and_go_on_elsewhere_changes_no_bit(device: Device, programs: Pa
         np.testing.assert_array_equal(found[name], array, err_msg=name)
 
 
-def test_what_it_evaluates_is_what_its_graph_computes(device: Device, programs: Path) -> None:
-    trainer = trainer_of(dense_network(), device, programs, Sgd(momentum=0.9), average=0.5)
+@pytest.mark.parametrize("make", [dense_network, residual_network])
+def test_what_it_evaluates_is_what_its_graph_computes(device: Device, programs: Path, make: Any) -> None:
+    trainer = trainer_of(make(), device, programs, Sgd(momentum=0.9), average=0.5)
     trainer.train(ORDER, RATES)
 
     found = trainer.evaluate(IMAGES[:7], LABELS[:7])
 
-    expected = reference.run(trainer.graph(), prepared(IMAGES[:7]))
+    expected = reference.run(trainer.graph(), prepared(IMAGES[:7]), np.float64)
     np.testing.assert_allclose(found.probabilities, expected, atol=1e-5)
     assert found.accuracy == np.mean(expected.argmax(axis=1) == LABELS[:7])
     assert found.loss == pytest.approx(-np.log(expected[np.arange(7), LABELS[:7]]).mean(), rel=1e-4)
