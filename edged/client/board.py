@@ -53,7 +53,8 @@ class Board:
                     self._ahead_s.append(message.published_at - now_s)
                 self._camera(message.camera).predicted(message, now_s)
             case Event():
-                self._events.append(message)
+                if message.shadow is None:  # one a frame would leave no room for what happens
+                    self._events.append(message)
                 if message.camera is not None:
                     self._camera(message.camera).happened(message)
             case Status():

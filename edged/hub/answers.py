@@ -1,11 +1,13 @@
 """What becomes of what workers answer: predictions, features for the next segment, or frames that are lost."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import zmq
 
 from edged.clock import NANOSECONDS, now_ns
 from edged.hub.fit import are_features, are_scores
+from edged.hub.heads import Heads
 from edged.hub.host_energy import HostEnergy
 from edged.hub.job_figures import JobFigures
 from edged.hub.jobs import Assigned
@@ -17,6 +19,16 @@ from edged.messages import EnergySoFar, Features, IdleEnergy, JobFailed, Scores,
 from edged.metrics import Metrics
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Scored:
+    """A job that was answered, by whom, with its payloads."""
+
+    assigned: Assigned
+    scores: Scores
+    hello: WorkerHello
+    payloads: Sequence[zmq.Frame]
+
+
 class Answers:
     """Takes every job back.
 
@@ -24,9 +36,18 @@ class Answers:
     """
 
     def __init__(
-        self, router: Router, outlet: Outlet, metrics: Metrics, *, node: str, may_publish: Callable[[], bool]
+        self,
+        router: Router,
+        outlet: Outlet,
+        metrics: Metrics,
+        heads: Heads,
+        *,
+        node: str,
+        may_publish: Callable[[], bool],
     ) -> None:
+        self.on_scores: Callable[[Scored], None] | None = None  # is told of each job that bears more than scores
         self._router = router
+        self._heads = heads
         self._outlet = outlet
         self._energy = HostEnergy(metrics.energy, node)
         self._idle_watts = metrics.idle_watts
@@ -64,8 +85,11 @@ class Answers:
             return self._unanswered(assigned, answer.reason, message)
         took_s = (answered_ns - assigned.since_ns) / NANOSECONDS
         self._figures.answered(hello.worker, len(assigned.frames), answer, took_s)
+        hello = self._heads.hello_by(hello, assigned.head)
         if isinstance(answer, Scores) and are_scores(answer, assigned, hello):
             self._publish(assigned, answer, hello, answered_ns)
+            if self.on_scores and (assigned.features or assigned.shadow):
+                self.on_scores(Scored(assigned, answer, hello, payloads))
         elif isinstance(answer, Features) and are_features(payloads, assigned, hello):
             self._router.passed_on(assigned, payloads[0], Leg(hello, answer))
         else:

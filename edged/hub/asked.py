@@ -1,4 +1,4 @@
-"""What others of this host ask of a hub that runs: `edged reload`, `edged profile --attach`, `edged trace`."""
+"""What others of this host ask of a hub that runs: `edged reload`, `profile --attach`, `trace` and `teach`."""
 
 from edged.clock import now_ns, wall_s
 from edged.hub.link import Received
@@ -7,19 +7,23 @@ from edged.hub.parts import Parts
 from edged.hub.recordings import Recordings
 from edged.hub.reload import Reload
 from edged.hub.service import Service
+from edged.hub.teaching import Teaching
+from edged.hub.versions import Versions
 from edged.messages import (
     ClockAnswer,
     ClockRequest,
     ProfileRequest,
+    PromoteRequest,
     Recorded,
     Recorder,
     Reloaded,
     ReloadRequest,
     Stop,
+    TeachRequest,
     TraceRequest,
 )
 
-ASKERS = ("reload/", "profile/", "trace/")  # on the private link alone: the outer door knows no such names
+ASKERS = ("reload/", "profile/", "trace/", "teach/")  # on the private link alone: no such name comes from outside
 
 
 class Asked:
@@ -30,6 +34,8 @@ class Asked:
         self._service = service
         self._reload = reload
         self.recordings = Recordings(parts)
+        self._teaching = Teaching(parts)
+        self._versions = Versions(parts)
 
     def take(self, received: Received) -> list[Notice] | None:
         """What comes of a message; None where it is the pipeline's."""
@@ -45,6 +51,21 @@ class Asked:
                 return []
         return None
 
+    def step(self, now: int) -> list[Notice]:
+        """At each turn of the loop; what has happened."""
+        self.recordings.step(now)
+        return [*self._teaching.step(now), *self._versions.step()]
+
+    def next_ns(self) -> int | None:
+        """When `step` has something to do though nothing comes."""
+        each = (self.recordings.next_ns(), self._teaching.next_ns(), self._versions.next_ns())
+        return min((at for at in each if at is not None), default=None)
+
+    def close(self) -> None:
+        """The hub ends: those who have asked hear of it."""
+        self.recordings.close()
+        self._teaching.close()
+
     def reload(self) -> Notice:
         """Read the config again."""
         with self._service.reloading():
@@ -59,6 +80,11 @@ class Asked:
                 return [notice]
             case (ProfileRequest() | TraceRequest()) as request:
                 self.recordings.asked(received.peer, request)
+            case TeachRequest() as request:
+                return self._teaching.asked(received.peer, request)
+            case PromoteRequest() as request:
+                self._versions.asked(received.peer, request)
             case Stop():
                 self.recordings.left(received.peer)
+                return self._teaching.left(received.peer)
         return []

@@ -92,13 +92,14 @@ class Hub:
                 self._supervise(now)
             if now >= self._next_tick_ns:
                 self._tick(now)
-            self._asked.recordings.step(now)
+            for notice in self._asked.step(now):
+                self._happened(notice)
 
     def stop(self) -> None:
         """Stop every child; what waits or is in flight is dropped as `shutdown`."""
         systemd.stopping()
         self._parts.outlet.flush()
-        self._asked.recordings.close()
+        self._asked.close()
         self._parts.links.shut()
         self._parts.router.give_up_all("shutdown")
         stop_children(self._parts.supervisor.children, self._parts.links, self._signals, self._take_last)
@@ -227,7 +228,7 @@ class Hub:
 
     def _wait_ms(self) -> int:
         first, router = min(self._next_tick_ns, self._supervise_ns, self._cameras_ns), self._parts.router
-        for at in (router.next_deadline_ns(), router.next_job_ns(), self._asked.recordings.next_ns()):
+        for at in (router.next_deadline_ns(), router.next_job_ns(), self._asked.next_ns()):
             first = first if at is None else min(first, at)
         return max(0, math.ceil((first - now_ns()) / 1e6))
 

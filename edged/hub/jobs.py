@@ -15,7 +15,7 @@ class Assigned:
     """A job in a worker's hands, to be answered before `deadline_ns`: `allowed_ns` after its turn has come.
 
     `since_ns`: when it was assigned. `until`: the cut at which the worker's part ends; `passing`: what it goes on
-    with, where it begins at one.
+    with, where it begins at one. `head`, `shadow`, `features`: as its message says (see `heads`).
     """
 
     job: int
@@ -26,6 +26,9 @@ class Assigned:
     since_ns: int
     until: str
     passing: Passing | None
+    head: str = ""
+    shadow: str = ""
+    features: bool = False
 
     @property
     def legs(self) -> Legs:
@@ -67,6 +70,7 @@ class Jobs:
         """`between`: what waits at the cuts."""
         self.in_flight: dict[int, Assigned] = {}
         self.workers: dict[str, Capacity] = {}
+        self.scores_wait = False  # nobody gets a job whose answer would be scores
         self._between = between
         self._numbers = count(randbits(48))  # an answer to another hub's job is none to ours
 
@@ -94,13 +98,23 @@ class Jobs:
                 other.deadline_ns = now_ns + other.allowed_ns
         return self.in_flight.pop(job)
 
+    def who_scores(self) -> set[str]:
+        """The workers that answer with scores, or may, as things stand."""
+        ready = {name for name, each in self.workers.items() if not each.until}
+        return ready | {assigned.worker for assigned in self.in_flight.values() if not assigned.until}
+
+    def awaits_scores(self) -> bool:
+        """Whether any are to come."""
+        return any(not assigned.until for assigned in self.in_flight.values())
+
     def is_served(self, passing: Passing) -> bool:
         """Whether anybody could go on with it."""
         return any(each.goes_on_with(passing) for each in self.workers.values())
 
     def free_worker(self, passing: Passing | None = None) -> str | None:
         """The one with the most credit left of those that go on with it, or begin with images."""
-        left = {name: each.credit for name, each in self.workers.items() if each.goes_on_with(passing)}
+        able = {name: each for name, each in self.workers.items() if each.goes_on_with(passing)}
+        left = {name: each.credit for name, each in able.items() if each.until or not self.scores_wait}
         for assigned in self.in_flight.values():
             if assigned.worker in left:
                 left[assigned.worker] -= 1

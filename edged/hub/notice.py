@@ -24,6 +24,11 @@ Happening = Literal[
     "config_refused",
     "journal_fails",
     "journal_works",
+    "model_promoted",
+    "model_rolled_back",
+    "model_refused",
+    "teaching_begins",
+    "teaching_ends",
 ]
 
 GOOD = {
@@ -35,6 +40,10 @@ GOOD = {
     "device_retried",
     "journal_works",
     "config_reloaded",
+    "model_promoted",
+    "model_rolled_back",
+    "teaching_begins",
+    "teaching_ends",
 }
 
 

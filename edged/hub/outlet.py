@@ -15,7 +15,7 @@ from edged.hub.prediction_figures import PredictionFigures
 from edged.hub.publisher import Publisher
 from edged.hub.standing import Standing
 from edged.hub.tally import Tally
-from edged.messages import Frame, Prediction, Scores, WorkerHello, to_json
+from edged.messages import Frame, Prediction, Scores, Shadowed, WorkerHello, to_json
 from edged.metrics import Metrics
 from edged.notebook import Notebook
 
@@ -48,10 +48,16 @@ class Outlet:
         self._metrics = metrics
         self._tally = tally
         self._first_seq = self._next_seq = journal.next_seq
+        self.answered_by, self.answers_since = "", self._next_seq  # the model of the last one, and its first
         self._unsent: list[tuple[Prediction, bytes]] = []
         self._figures = PredictionFigures(metrics, labels)
         for reason in get_args(Reason):
             metrics.journal_errors.labels(reason)
+
+    @property
+    def next_seq(self) -> int:
+        """Of the next prediction."""
+        return self._next_seq
 
     def publish(
         self, frame: Frame, place: int, scores: Scores, hello: WorkerHello, answered_ns: int, before: Legs
@@ -70,6 +76,8 @@ class Outlet:
             answered_ns=answered_ns,
             before=before,
         )
+        if self.answered_by != prediction.model.sha256:
+            self.answered_by, self.answers_since = prediction.model.sha256, prediction.seq
         self._next_seq += 1
         self._unsent.append((prediction, to_json(prediction)))
         self._tally.add(prediction)
@@ -105,6 +113,10 @@ class Outlet:
         self.flush()
         log.log(logging.WARNING if notice.is_bad else logging.INFO, "%s", notice.message)
         self._publisher.event(notice)
+
+    def shadow(self, answers: Shadowed, answered_by: str, shadow: str) -> None:
+        """Publish what two models answer to a frame, of which one is only looked at. Once a frame: not logged."""
+        self._publisher.shadow(answers, answered_by, shadow)
 
     def status(self, standing: Standing) -> None:
         """Publish that this node is alive and how it stands, and what has become of its journal."""

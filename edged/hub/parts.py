@@ -19,6 +19,7 @@ from edged.hub.answers import Answers
 from edged.hub.cameras import Cameras
 from edged.hub.doors import open_guard, open_links
 from edged.hub.guard import Guard
+from edged.hub.heads import Heads
 from edged.hub.host_states import HostStates
 from edged.hub.journal import Journal
 from edged.hub.journal_reader import JournalReader
@@ -40,6 +41,7 @@ from edged.hub.workers import Workers
 from edged.metrics import Metrics
 from edged.notebook import Notebook
 from edged.paths import journal_path, runtime_directory
+from edged.taught import teach_folder
 from edged.tls import server_context
 
 ENDPOINTS = ("publish.address", "publish.replay", "link.address", PRIVATE, ENDPOINT)
@@ -60,6 +62,7 @@ class Parts:
     outlet: Outlet
     cameras: Cameras
     snapshots: Snapshots
+    heads: Heads
     workers: Workers
     supervisor: Supervisor
     metrics: Metrics
@@ -97,16 +100,18 @@ def open_parts(config: Config, limits: Limits, *, program: Sequence[str], resour
     outlet = Outlet(config.node, publisher, journal, metrics, tally, config.metrics.labels, notebook)
     outlet.tell_of_the_journal()
     _say_what_is_open(config, metrics)
+    heads = Heads(links, metrics, teach_folder(config.node))
     answers = Answers(
         router,
         outlet,
         metrics,
+        heads,
         node=config.node,
         may_publish=lambda: not limits.are_enough(tally.predictions),
     )
     hosts = _hosts(config, metrics, resources)
     workers = Workers(
-        router, links, answers, metrics, hosts, top=config.publish.top, ends=config.ends, notebook=notebook
+        router, links, heads, answers, metrics, hosts, top=config.publish.top, ends=config.ends, notebook=notebook
     )
     supervisor = Supervisor(config, snapshot, link_address(folder), program)
     snapshots = Snapshots(publisher.snapshot, metrics, config.cameras)
@@ -119,6 +124,7 @@ def open_parts(config: Config, limits: Limits, *, program: Sequence[str], resour
         outlet,
         cameras,
         snapshots,
+        heads,
         workers,
         supervisor,
         metrics,

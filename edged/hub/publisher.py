@@ -11,7 +11,18 @@ from edged.hub.multipart import Part, send_parts
 from edged.hub.notice import Notice
 from edged.hub.sockets import SUBSCRIBER, bind
 from edged.hub.standing import Standing
-from edged.messages import Event, Snapshot, SnapshotHeader, Status, snapshot_topic, to_json, topic
+from edged.messages import (
+    Event,
+    Label,
+    ShadowAnswers,
+    Shadowed,
+    Snapshot,
+    SnapshotHeader,
+    Status,
+    snapshot_topic,
+    to_json,
+    topic,
+)
 
 QUEUED = 100  # messages for a subscriber that stalls; what is over is dropped, and can be fetched again
 
@@ -50,6 +61,27 @@ class Publisher:
         )
         self._send(notice.camera, "event", to_json(event))
 
+    def shadow(self, told: Shadowed, answered_by: str, shadow: str) -> None:
+        """Publish what two models answer to a frame."""
+        answers = ShadowAnswers(
+            frame=told.frame,
+            sha256=answered_by,
+            top=told.top,
+            shadow_sha256=shadow,
+            shadow_top=told.shadow,
+            truth=told.truth,
+        )
+        event = Event(
+            node=self._node,
+            boot=self.boot,
+            at=wall_s(),
+            event="shadow",
+            camera=told.camera,
+            message=f"answered {_best(told.top)}, in the shadow {_best(told.shadow)}",
+            shadow=answers,
+        )
+        self._send(told.camera, "event", to_json(event))
+
     def status(self, first_seq: int, last_seq: int, last_frames: dict[str, int], standing: Standing) -> None:
         """Publish that this node is alive, what came last, and how it stands."""
         status = Status(
@@ -81,3 +113,7 @@ class Publisher:
 
     def _send(self, camera: str | None, what: Literal["prediction", "event", "status"], json: bytes) -> None:
         send_parts(self._socket, [topic(self._node, camera, what).encode(), json])
+
+
+def _best(top: tuple[Label, ...]) -> str:
+    return f"{top[0].label} ({top[0].score:.2f})" if top else "nothing"

@@ -7,8 +7,10 @@ from functools import cache
 from edged.clock import NANOSECONDS, nanoseconds, now_ns
 from edged.hub.answers import Answers
 from edged.hub.fit import Ends, crossing, misfit
+from edged.hub.heads import Heads, gives_scores
 from edged.hub.host_states import HostStates
 from edged.hub.jobs import Capacity
+from edged.hub.lesson import Lesson
 from edged.hub.link import Received
 from edged.hub.links import Links
 from edged.hub.notice import Notice
@@ -16,6 +18,7 @@ from edged.hub.router import Router
 from edged.messages import (
     Features,
     Greet,
+    HeadTaken,
     HostState,
     IdleEnergy,
     Job,
@@ -41,6 +44,7 @@ class Workers:
         self,
         router: Router,
         links: Links,
+        heads: Heads,
         answers: Answers,
         metrics: Metrics,
         hosts: HostStates,
@@ -52,8 +56,10 @@ class Workers:
         """`ends`: the cuts between which each worker is to run the network, by its name."""
         self.answers = answers
         self.hellos: dict[str, WorkerHello] = {}
+        self._preparing: dict[str, WorkerHello] = {}  # those that have not yet taken the head that answers
         self.first: WorkerHello | None = None  # says which model this hub serves
         self._router = router
+        self._heads = heads
         self._links = links
         self._notebook = notebook
         self._metrics = metrics
@@ -82,6 +88,8 @@ class Workers:
                 self._hosts.told(name, self.hellos[name].host, state, now_ns())
             case IdleEnergy() as told if name in self.hellos:
                 self.answers.take_idle(self.hellos[name], told)
+            case HeadTaken() as told:
+                return self._head_taken(name, told)
             case Scores() | Features():
                 self.greet(name)
         return []
@@ -90,11 +98,15 @@ class Workers:
         """Hand out jobs while there are frames and credit. Returns the workers that cannot be reached."""
         unreachable = []
         while assigned := self._router.assign(begun_ns := now_ns()):
+            self._heads.mark(assigned)
             job = Job(
                 job=assigned.job,
                 frames=len(assigned.frames),
                 top=self.top,
                 allowed_s=assigned.allowed_ns / NANOSECONDS,
+                head=assigned.head,
+                shadow=assigned.shadow,
+                features=assigned.features,
             )
             passing = assigned.passing
             payloads = [passing.features] if passing else [held.pixels for held in assigned.frames]
@@ -151,6 +163,8 @@ class Workers:
         """A worker is lost: `reason` for its frames."""
         self._router.worker_left(name, reason, now_ns())
         self.answers.left(name)
+        self._heads.left(name)
+        self._preparing.pop(name, None)
         if hello := self.hellos.pop(name, None):
             self._metrics.worker_up.labels(name, hello.device).set(0)
             self._metrics.worker_serving.labels(name).set(0)
@@ -168,15 +182,50 @@ class Workers:
             self._links.send(f"worker/{name}", Stop(refused=reason))
             return [Notice("refused", f"worker {name} is refused: {reason}", worker=name)]
         self.left(name, "worker_lost")  # what it had before its link broke, or before it died, it has no more
+        notices = [] if self.first else self._heads.begin(hello.model)
         self.first = self.first or hello
+        if (lesson := self._heads.answers) is None or not gives_scores(hello):
+            return [*notices, self._joins(name, hello)]
+        self._preparing[name] = hello
+        self._heads.offer(name, lesson)
+        return notices
+
+    def _head_taken(self, name: str, told: HeadTaken) -> list[Notice]:
+        """One that waits for it joins; one that cannot is as one with another model."""
+        self._heads.heard(name, told)
+        lesson, hello = self._heads.answers, self._preparing.get(name)
+        if hello is None:
+            return []
+        if lesson and told.version != lesson.sha256:
+            if not self._heads.has(name, lesson):  # it has changed meanwhile
+                self._heads.offer(name, lesson)
+                return []
+        elif told.refused and lesson:
+            return self._refuses(name, hello, lesson, told.refused)
+        del self._preparing[name]
+        return [self._joins(name, hello)]
+
+    def _refuses(self, name: str, hello: WorkerHello, lesson: Lesson, why: str) -> list[Notice]:
+        """If others answer by it, it is this worker that does not fit; else the version, and the model answers."""
+        del self._preparing[name]
+        reason = f"version {lesson.sha256[:12]} cannot answer on worker {name}: {why}"
+        if any(map(gives_scores, self.hellos.values())):
+            self._links.send(f"worker/{name}", Stop(refused=reason))
+            return [Notice("refused", reason, worker=name)]
+        self._heads.change(None)
+        return [Notice("model_refused", f"{reason}; the config's model answers"), self._joins(name, hello)]
+
+    def _joins(self, name: str, hello: WorkerHello) -> Notice:
+        """It may get jobs from now on."""
         self.hellos[name] = hello
         self.answers.greeted(hello)
         self._metrics.worker_up.labels(name, hello.device).set(1)
         random = " (random weights: its answers mean nothing)" if hello.model.random_weights else ""
         note = f"; joules: {hello.energy_note}" if hello.energy_note else ""
         part = f", {hello.part}," if hello.part else ""
-        message = f"worker {name} is ready: {hello.model.name}{random}{part} on {hello.device}{note}"
-        return [Notice("worker_up", message, worker=name)]
+        taught = f", taught version {self._heads.answers.sha256[:12]}," if self._heads.answers else ""
+        message = f"worker {name} is ready: {hello.model.name}{random}{part}{taught} on {hello.device}{note}"
+        return Notice("worker_up", message, worker=name)
 
     def _unfit(self, name: str, hello: WorkerHello) -> str:
         model = self.first.model if self.first else hello.model

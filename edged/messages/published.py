@@ -86,6 +86,17 @@ class Prediction(Published):
     )
 
 
+class ShadowAnswers(Published):
+    """What was answered to a frame, and what another version would have (`edged teach --shadow`)."""
+
+    frame: Count = Field(description="Its number, as in the prediction")
+    sha256: str = Field(description="Of the model whose answer was published")
+    top: tuple[Label, ...]
+    shadow_sha256: str = Field(description="Of the version that was only looked at")
+    shadow_top: tuple[Label, ...]
+    truth: str | None = None
+
+
 class Event(Published):
     """Topic `edged/<node>/<camera>/event`, or `edged/<node>/event` where no camera is concerned."""
 
@@ -97,6 +108,7 @@ class Event(Published):
     camera: str | None = None
     worker: str | None = None
     message: str
+    shadow: ShadowAnswers | None = Field(None, description="Of the event shadow alone: both answers to a frame")
 
 
 class SnapshotHeader(Published):

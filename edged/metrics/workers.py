@@ -13,6 +13,11 @@ class WorkerMetrics:
         self.worker_serving = declare.gauge(
             "edged_worker_serving", "1 while the worker gets jobs; 0 while another group serves.", ["worker"]
         )
+        self.model_info = declare.gauge(
+            "edged_model_info",
+            "1 for the model that answers; base is the config's, which another sha256 was taught on top of.",
+            ["model", "sha256", "base"],
+        )
         self.fallback = declare.gauge(
             "edged_fallback", "1 while another group of workers than the first serves, or is to, else 0."
         )

@@ -23,6 +23,7 @@ from edged.messages import (
     Features,
     Frame,
     Grant,
+    HeadTaken,
     Job,
     JobFailed,
     LinkMessage,
@@ -31,6 +32,7 @@ from edged.messages import (
     Score,
     Scores,
     Stop,
+    TakeHead,
     WorkerHello,
     decode,
     encode,
@@ -158,6 +160,8 @@ WORKERS: dict[str, Callable[[Job], LinkMessage]] = {
     "unlike_features": good,
     "short_features": good,
     "slow": slow,
+    "stubborn": good,
+    "silent_pupil": good,
     "broken": broken,
     "not_a_number": not_a_number,
     "unknown_class": unknown_class,
@@ -188,6 +192,9 @@ def worker(hub: Socket, index: int, config: Path) -> None:
     )
     hub.send(encode(hello))
     while not isinstance(message := decode((received := hub.recv_multipart())[0]), Stop):
+        if isinstance(message, TakeHead) and device != "silent_pupil":
+            refused = "it has no place for it" if device == "stubborn" else ""
+            hub.send(encode(HeadTaken(version=message.version, refused=refused)))
         if not isinstance(message, Job) or message.allowed_s <= 0:
             continue
         if part and part.begin:
@@ -195,6 +202,10 @@ def worker(hub: Socket, index: int, config: Path) -> None:
         answered = answer(message)
         if part and part.end and device != "unlike_features":
             hub.send_multipart(features(message, 1 if device == "short_features" else CROSSING))
+        elif isinstance(answered, Scores):
+            shadow = answered.frames if message.shadow else ()
+            extra = [bytes(4 * CROSSING * message.frames)] if message.features else []
+            hub.send_multipart([encode(answered.model_copy(update={"shadow": shadow})), *extra])
         else:
             hub.send(encode(answered))
 

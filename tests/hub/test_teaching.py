@@ -1,0 +1,134 @@
+"""Crops and features for who teaches, and a version in the shadow of what answers."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from edged.cli.running import Running, running
+from edged.messages import (
+    LinkMessage,
+    Shadowed,
+    Taught,
+    TeachBegins,
+    TeachEnds,
+    TeachRequest,
+)
+from tests.eventually import eventually
+from tests.hub.lessons import keep_lesson
+from tests.hub.peers import CROSSING, MODEL, SIDE
+from tests.hub.test_asked import while_it_runs
+from tests.hub.test_hub import Run
+
+LONG = 60.0
+
+
+def taught(run: Run, request: TeachRequest) -> list[tuple[LinkMessage, bytes]]:
+    """All that comes until the end."""
+    with running(run.path, "teach") as daemon:
+        daemon.say(request)
+        return until_the_end(daemon)
+
+
+def until_the_end(daemon: Running) -> list[tuple[LinkMessage, bytes]]:
+    told = [daemon.hear()]
+    while not isinstance(last := told[-1][0], TeachEnds) and not (isinstance(last, TeachBegins) and last.refused):
+        told.append(daemon.hear())
+    return told
+
+
+def refusal(told: list[tuple[LinkMessage, bytes]]) -> str:
+    ((begins, _),) = told
+    assert isinstance(begins, TeachBegins)
+    return begins.refused
+
+
+def test_who_teaches_gets_the_frames_of_a_camera_with_their_features_at_its_rate(
+    tmp_path: Path, lessons: Path
+) -> None:
+    run = Run(tmp_path, ["steady", "steady-2"], ["good"])
+    request = TeachRequest(mode="record", camera="steady", every_s=0.05, frames=8, seconds=LONG)
+
+    told = while_it_runs(run, tmp_path, lambda: taught(run, request))
+
+    assert told[0][0] == TeachBegins(node="test", folder=str(lessons), base=MODEL)
+    crops = [(message, payload) for message, payload in told if isinstance(message, Taught)]
+    assert {(each.camera, each.width, each.height, each.features) for each, _ in crops} == {
+        ("steady", SIDE, SIDE, CROSSING)
+    }
+    assert all(payload == bytes(SIDE * SIDE * 3 + 4 * CROSSING) for _, payload in crops)
+    assert [label.label for label in crops[0][0].top] == ["yes", "no"]
+    assert told[-1][0] == TeachEnds(why="frames", frames=8, missed=0)
+    spent_s = crops[-1][0].captured_at - crops[0][0].captured_at
+    assert spent_s > 7 * 0.05 - 0.05
+
+
+def test_a_version_answers_every_frame_in_the_shadow_and_the_stream_tells_both(
+    tmp_path: Path, lessons: Path
+) -> None:
+    version = keep_lesson(lessons, "open", "closed")
+    run = Run(tmp_path, ["steady"], ["good"])
+    request = TeachRequest(mode="shadow", version=version, frames=20, seconds=LONG)
+
+    with run.events() as events:
+        told = while_it_runs(run, tmp_path, lambda: taught(run, request))
+
+    shadows = [message for message, _ in told if isinstance(message, Shadowed)]
+    assert len(shadows) == 20
+    assert [label.label for label in shadows[0].top] == ["yes", "no"]
+    assert [label.label for label in shadows[0].shadow] == ["closed", "open"]
+    numbers = [shadow.frame for shadow in shadows]
+    assert numbers == list(range(numbers[0], numbers[0] + 20))
+    published = [event.shadow for event in events if event.event == "shadow"]
+    assert [(each.frame, each.sha256, each.shadow_sha256) for each in published if each] == [
+        (number, MODEL.sha256, version) for number in numbers
+    ]
+    assert published[0] is not None
+    assert [label.label for label in published[0].shadow_top] == ["closed", "open"]
+
+
+def test_what_cannot_be_is_refused_with_the_reason(tmp_path: Path, lessons: Path) -> None:
+    run = Run(tmp_path, ["steady"], ["good"])
+    requests = {
+        TeachRequest(mode="record", camera="attic", seconds=1): "has no camera attic; there are: steady",
+        TeachRequest(mode="record", seconds=1): "no camera was named",
+        TeachRequest(mode="shadow", seconds=1): "no version was named",
+        TeachRequest(mode="shadow", version="7" * 64, seconds=1): f"({lessons}/versions/777",
+    }
+
+    why = while_it_runs(run, tmp_path, lambda: [refusal(taught(run, request)) for request in requests])
+
+    assert [each for each, expected in zip(why, requests.values(), strict=True) if expected not in each] == []
+
+
+KILLED = """
+import sys, time
+from edged.cli.running import running
+from edged.messages import TeachRequest
+with running(sys.argv[1], "teach") as daemon:
+    daemon.say(TeachRequest(mode="record", camera="steady", seconds=60))
+    print(daemon.hear(), flush=True)
+    time.sleep(60)
+"""
+
+
+def test_one_at_a_time_teaches_and_a_killed_one_is_noticed(tmp_path: Path) -> None:
+    run = Run(tmp_path, ["steady"], ["good"])
+    request = TeachRequest(mode="record", camera="steady", frames=1, seconds=LONG)
+
+    def one_after_the_other() -> list[str]:
+        first = subprocess.Popen(
+            [sys.executable, "-c", KILLED, str(run.path)], stdout=subprocess.PIPE, env=os.environ.copy()
+        )
+        assert first.stdout is not None
+        first.stdout.readline()
+        busy = refusal(taught(run, request))
+        first.kill()
+        first.communicate()
+        eventually(lambda: len(taught(run, request)) > 1, 20)
+        return [busy, str(first.pid)]
+
+    busy, pid = while_it_runs(run, tmp_path, one_after_the_other)
+
+    assert f"edged teach (process {pid}) teaches here" in busy
+    assert "one at a time" in busy
