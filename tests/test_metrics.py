@@ -76,6 +76,7 @@ def _to_cameras(metrics: Metrics) -> None:
 
 
 def _to_workers(metrics: Metrics) -> None:
+    metrics.model_info.labels("digits", "0" * 64, "0" * 64)
     for worker in (f"big-{index}" for index in range(WORKERS)):
         for frames in range(1, 17):
             metrics.jobs.labels(worker, frames)
@@ -86,7 +87,6 @@ def _to_workers(metrics: Metrics) -> None:
             gauge.labels(worker)
         for reason in LOST:
             metrics.worker_restarts.labels(worker, reason)
-    metrics.model_info.labels("digits", "0" * 64, "0" * 64)
         for place in map(str, range(MOST)):
             for family in (metrics.temperature, metrics.frequency, metrics.frequency_limit, metrics.frequency_max):
                 family.labels(worker, place)
