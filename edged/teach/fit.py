@@ -1,4 +1,4 @@
-"""How a head is trained on features: in NumPy here, or by the trainer of `edged train` on a device (`fit_on`)."""
+"""How a head is trained on features: in NumPy here, or on a device by the trainer of `edged train`."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -109,5 +109,9 @@ def gradients(parameters: list[Doubles], x: Doubles, classes: NDArray[np.int32])
 
 
 def fit(examples: Examples, recipe: Recipe, device: "Device | None") -> Head:
-    """On `device`, or in NumPy where that is None."""
-    return fit_numpy(examples, recipe)
+    """On `device`, by the trainer of `edged train`, or in NumPy where that is None. Raises DeviceError."""
+    if device is None:
+        return fit_numpy(examples, recipe)
+    from edged.teach.fit_device import fit_on
+
+    return fit_on(device, examples, recipe)

@@ -24,7 +24,7 @@ def clouds(seed: int, each: int = 40, features: int = 12) -> Examples:
 
 @pytest.mark.parametrize("place", PLACES, ids=["numpy", "cpu"][: len(PLACES)])
 def test_it_learns_and_judges_fresh_examples_rightly(place: object) -> None:
-    head = fit(clouds(1), Recipe(hidden=16, steps=200), place)  # type: ignore[arg-type]
+    head = fit(clouds(1), Recipe(hidden=8, steps=200), place)  # type: ignore[arg-type]
 
     assert of_head(head, LABELS, clouds(2)).accuracy > 0.97
 
