@@ -34,7 +34,7 @@ test: .venv/.test
 	.venv/bin/python -m pytest $(COMPUTE:%=--ignore %)
 
 fuzz: .venv/.test
-	for kind in onnx configs messages caches records; do .venv/bin/python -W ignore -m tests.fuzz $$kind || exit 1; done
+	for kind in onnx configs messages caches records teachings; do .venv/bin/python -W ignore -m tests.fuzz $$kind || exit 1; done
 
 # exit code 1 where the daemon did not go on, lost something or grew
 soak: .venv/.test

@@ -8,6 +8,7 @@ import re
 import unicodedata
 from hashlib import sha256
 from typing import Annotated, Any
+from zlib import crc32
 
 import cv2
 import numpy as np
@@ -21,6 +22,7 @@ Pixels = NDArray[np.uint8]
 
 HELD_BACK = 5  # of so many, one is for judging alone
 MOST_PIXELS = 2**24
+SIGNATURE = b"\x89PNG\r\n\x1a\n"
 LABEL = re.compile(r"[^\W_](?:[\w .+-]{0,62}[\w+-])?")
 
 
@@ -87,7 +89,7 @@ def to_png(pixels: Pixels) -> bytes:
 
 def from_png(content: bytes) -> Pixels | None:
     """The pixels, RGB; None for what is no whole picture."""
-    if not _has_size(content):
+    if not _is_whole(content):
         return None
     try:
         decoded: Any = cv2.imdecode(np.frombuffer(content, np.uint8), cv2.IMREAD_COLOR)
@@ -96,9 +98,20 @@ def from_png(content: bytes) -> Pixels | None:
     return None if decoded is None else np.ascontiguousarray(decoded[..., ::-1])
 
 
-def _has_size(content: bytes) -> bool:
-    """Whether the first chunk of a PNG (its specification, 11.2.2) says a size that a crop may have."""
-    if len(content) < 33 or content[:8] != b"\x89PNG\r\n\x1a\n" or content[12:16] != b"IHDR":
+def _is_whole(content: bytes) -> bool:
+    """Whether it is a PNG, of a size that a crop may have, to its last byte (the format's clauses 5 and 11.2.2).
+
+    The decoder would say what is wrong itself, on standard error.
+    """
+    place = len(SIGNATURE)
+    if not content.startswith(SIGNATURE) or content[place + 4 : place + 8] != b"IHDR":
         return False
-    width, height = (int.from_bytes(content[place : place + 4], "big") for place in (16, 20))
-    return 0 < width * height <= MOST_PIXELS
+    width, height = (int.from_bytes(content[at : at + 4], "big") for at in (16, 20))
+    while place + 12 <= len(content):
+        end = place + 8 + int.from_bytes(content[place : place + 4], "big")
+        if crc32(content[place + 4 : end]) != int.from_bytes(content[end : end + 4], "big"):
+            return False
+        if content[place + 4 : place + 8] == b"IEND":
+            return end + 4 == len(content) and 0 < width * height <= MOST_PIXELS
+        place = end + 4
+    return False

@@ -13,6 +13,7 @@ KINDS: Mapping[str, str] = {
     "messages": "tests.fuzz.messages",
     "onnx": "tests.fuzz.onnx_files",
     "records": "tests.fuzz.records",
+    "teachings": "tests.fuzz.teachings",
 }
 
 

@@ -9,7 +9,14 @@ import pytest
 ROOT = Path(__file__).parents[2]
 
 
-CASES = {"onnx": 1000, "configs": 1000, "messages": 10_000, "caches": 300, "records": 1000}  # the same each time
+CASES = {
+    "onnx": 1000,
+    "configs": 1000,
+    "messages": 10_000,
+    "caches": 300,
+    "records": 1000,
+    "teachings": 100,
+}  # the same each time
 
 
 @pytest.mark.parametrize(("kind", "cases"), CASES.items())
