@@ -1,12 +1,12 @@
 """A folder for what is taught."""
 
-import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from edged import exclusive
 from edged.taught import teach_folder
+from tests.teach.locks import let_go
 
 
 @pytest.fixture
@@ -17,8 +17,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture(autouse=True)
-def _locks_end_with_the_test() -> object:
-    """As they would with the process."""
+def _locks_end_with_the_test() -> Iterator[None]:
     yield
-    for path in [path for path in exclusive._held if path.name.startswith("teach-")]:
-        os.close(exclusive._held.pop(path))
+    let_go()

@@ -40,7 +40,7 @@ def test_a_label_with_one_crop_is_refused_by_name_and_file(folder: Path) -> None
 
 def test_a_label_of_which_all_is_held_back_is_refused(folder: Path) -> None:
     store = a_store(folder, 8)
-    seeds = [n for n in range(99) if (store.add(shape("ring", n, 24), "ring", "door", 1.0) or 0)]
+    seeds = [n for n in range(30) if (store.add(shape("ring", n, 24), "ring", "door", 1.0) or 0)]
     for crop in [crop for crop in store.crops if crop.label == "ring" and not crop.held_back]:
         store.forget(crop.file.removesuffix(".png"))
 

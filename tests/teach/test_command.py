@@ -1,0 +1,218 @@
+"""`edged teach` as a user starts it, with no daemon; `tests/e2e/test_teach.py` has one."""
+
+import json
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from edged.cli import run_command_line
+from edged.taught import load_promoted
+from edged.teach import place
+from edged.teach.store import Store
+from tests.cli.models import small_network
+from tests.conftest import ROOT
+from tests.eventually import eventually
+from tests.teach.crops import a_store
+from tests.teach.locks import let_go
+
+SIDE = 16
+
+Run = Callable[..., tuple[int, str, str]]
+Teach = Callable[..., str]
+
+
+@pytest.fixture(autouse=True)
+def _in_this_process(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Which is not to have the lowest priority afterwards."""
+    monkeypatch.setattr(place, "NICE", 0)
+
+
+@pytest.fixture
+def config(folder: Path, tmp_path: Path) -> Path:
+    """With a network that knows nothing of shapes, and 60 crops of two of them."""
+    sections = {
+        "node": "test",
+        "cameras": {"door": {"source": "synthetic:digits"}},
+        "model": {"path": str(small_network(tmp_path / "small.onnx", size=SIDE))},
+        "workers": [{"device": "numpy"}],
+    }
+    (tmp_path / "edged.yaml").write_text(json.dumps(sections))
+    a_store(folder, 30, side=SIDE)
+    let_go()
+    return tmp_path / "edged.yaml"
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str]) -> Run:
+    """`edged teach …`: exit code, standard output and error."""
+
+    def run(*arguments: str | Path) -> tuple[int, str, str]:
+        code = run_command_line(["teach", *map(str, arguments)])
+        let_go()
+        return code, *capsys.readouterr()
+
+    return run
+
+
+@pytest.fixture
+def teach(run: Run) -> Teach:
+    """What it says where it works."""
+
+    def teach(*arguments: str | Path) -> str:
+        code, told, error = run(*arguments)
+        assert code == 0, error
+        return told
+
+    return teach
+
+
+@pytest.fixture
+def refused(run: Run) -> Teach:
+    """What it says where it does not."""
+
+    def refused(*arguments: str | Path, code: int = 2) -> str:
+        ended, _, error = run(*arguments)
+        assert ended == code, error
+        return error
+
+    return refused
+
+
+@pytest.fixture
+def train(config: Path, teach: Teach) -> Teach:
+    """The beginning of a new version's hash."""
+
+    def train(*arguments: str) -> str:
+        told = teach(config, "--train", "--device", "numpy", *arguments)
+        return re.search(r"version ([0-9a-f]{12}) \(bar, disc\)", told)[1]  # type: ignore[index]
+
+    return train
+
+
+def test_labels_are_listed_and_drawn(config: Path, tmp_path: Path, teach: Teach) -> None:
+    told = teach(config, "--list", "--sheet", tmp_path / "crops.png")
+
+    assert re.search(r"disc: 30 crops, \d+ of them held back, 0\.\d\d MB, from door, ", told)
+    assert "\x1b" not in told
+    assert (tmp_path / "crops.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_training_judges_on_held_back_crops_and_gives_the_same_version_again(
+    config: Path, teach: Teach, train: Teach
+) -> None:
+    told = teach(config, "--train", "--device", "numpy")
+
+    assert re.search(r"trained on \d+ crops of 2 labels in \d+\.\d s on NumPy", told)
+    assert re.search(r"what answers now \(the config's model, small\): 0 of \d+ \(0.0%\)", told)
+    assert re.search(r"^disc +[\d·]+ +[\d·]+ +\d+%$", told, re.MULTILINE)
+    assert train() in told
+    assert train("--seed", "2") not in told
+
+
+def test_versions_are_promoted_and_rolled_back_for_the_next_start(
+    config: Path, teach: Teach, refused: Teach, train: Teach
+) -> None:
+    first = train()
+    assert f"version {first} answers from its next start on" in teach(config, "--promote")
+    second = train("--seed", "2")
+    teach(config, "--promote", "--force")
+    assert f"{second}" in next(line for line in teach(config, "--versions").splitlines() if "answers now" in line)
+
+    assert f"version {first} answers" in teach(config, "--rollback")
+    assert "the config's model answers" in teach(config, "--rollback")
+    assert "nothing to go back to" in refused(config, "--rollback")
+
+
+def test_a_worse_version_is_promoted_by_force_alone(
+    folder: Path, config: Path, teach: Teach, refused: Teach, train: Teach
+) -> None:
+    good = train()
+    teach(config, "--promote", good)
+    worse = train("--steps", "1", "--hidden", "1")
+
+    assert "is worse than what answers now; --force promotes it nevertheless" in refused(
+        config, "--promote", worse
+    )
+    promoted = load_promoted(folder).version
+    assert promoted is not None
+    assert promoted.startswith(good)
+    teach(config, "--promote", worse, "--force")
+
+
+def test_a_version_of_another_model_is_not_promoted(
+    config: Path, tmp_path: Path, refused: Teach, train: Teach
+) -> None:
+    train()
+    small_network(tmp_path / "small.onnx", size=SIDE, largest=2.0)
+    assert re.search(r"is of the model small .*: train one for it", refused(config, "--promote"))
+
+
+def test_a_training_that_is_killed_loses_nothing(folder: Path, config: Path, teach: Teach, train: Teach) -> None:
+    before = train()
+    crops = {crop.file for crop in Store.read(folder).crops}
+    options = ["--train", "--device", "numpy", "--steps", "1000000"]
+    command = [sys.executable, "-m", "edged", "teach", str(config), *options]
+    with subprocess.Popen(command, stderr=subprocess.DEVNULL, cwd=ROOT) as training:
+        eventually(lambda: _processor_seconds(training.pid) > 1.5, 60)  # it is at its steps
+        training.send_signal(signal.SIGKILL)
+
+    assert {crop.file for crop in Store.read(folder).crops} == crops
+    assert before in teach(config, "--versions")
+    assert train() == before
+
+
+def _processor_seconds(pid: int) -> float:
+    time.sleep(0.02)
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / 100
+
+
+def test_crops_are_forgotten(config: Path, teach: Teach, refused: Teach) -> None:
+    assert "30 crops removed; 30 are left" in teach(config, "--forget", "disc")
+    assert "has one label alone, bar" in refused(config, "--train")
+    assert "there are the labels: bar" in refused(config, "--forget", "disc")
+
+
+def test_damage_is_told_and_repaired(
+    folder: Path, config: Path, teach: Teach, refused: Teach, train: Teach
+) -> None:
+    (folder / "manifest.json").write_text("{")
+    crop = sorted((folder / "crops/disc").iterdir())[0]
+    crop.write_bytes(crop.read_bytes()[:100])
+
+    told = refused(config, "--train", "--device", "numpy")
+    repaired = teach(config, "--repair")
+
+    assert "manifest.json is damaged" in told
+    assert f"edged: {crop} is damaged or cut off (100 bytes); expected a PNG" in told
+    assert f"set aside: {folder / 'damaged' / ('disc-' + crop.name)}" in repaired
+    train()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (["--label", "x"], "--label needs --camera"),
+        (["--label", "x", "--camera", "gate"], "has no camera gate: it has door"),
+        (["--label", "../x", "--camera", "door"], "a label like '../x' cannot be"),
+        (["--list", "--count", "3"], "--count does not belong to --list"),
+        (["--promote"], "has no version; there are: none"),
+        (["--shadow", "abc"], "has no version abc"),
+        (["--train", "--device", "none such"], "no OpenCL"),
+    ],
+)
+def test_what_cannot_be_is_one_clear_error(config: Path, arguments: list[str], problem: str, run: Run) -> None:
+    code, _, error = run(config, *arguments)
+    assert code in {2, 3}
+    assert problem in error
+    assert len(error.splitlines()) == 1
+
+
+def test_recording_needs_a_daemon(config: Path, refused: Teach) -> None:
+    assert "no edged runs by" in refused(config, "--label", "open", "--camera", "door", code=1)
