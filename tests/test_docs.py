@@ -7,8 +7,9 @@ import pytest
 
 from edged.cli import VERBS
 from edged.config import Config
+from edged.train.config import Training
 from tests.conftest import ROOT
-from tools.write_docs import PAGES, SECTIONS
+from tools.write_docs import PAGES, SECTIONS, TRAINING_SECTIONS
 
 README = (ROOT / "README.md").read_text()
 DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *sorted(ROOT.glob("docs/*.md"))]
@@ -46,3 +47,8 @@ def test_the_readme_names_each_dependency_of_the_package() -> None:
 def test_the_page_of_the_configuration_has_every_section() -> None:
     sections = set(Config.model_json_schema()["$defs"])
     assert set(SECTIONS) == sections
+
+
+def test_the_page_of_the_file_of_a_training_has_every_section() -> None:
+    sections = {name for name, each in Training.model_json_schema()["$defs"].items() if each["properties"]}
+    assert set(TRAINING_SECTIONS) == sections

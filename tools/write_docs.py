@@ -18,6 +18,7 @@ from edged.engine import record
 from edged.metrics import Metrics
 from edged.metrics.quick import Family
 from edged.metrics.reasons import DROPPED, LOST
+from edged.train.config import Training
 
 ROOT = Path(__file__).resolve().parents[1]
 GENERATED = "<!-- Written by `make docs` from the code: change it there. -->"
@@ -36,6 +37,17 @@ SECTIONS = {  # where each type of edged/config stands in the file
     "Metrics": "metrics",
     "Tls": "metrics.tls",
     "Energy": "energy",
+}
+TRAINING_SECTIONS = {  # likewise, of a training
+    "Data": "data",
+    "NetworkInput": "input",
+    "Layer": "layers[]",
+    "Conv": "layers[].conv",
+    "Pool": "layers[].max_pool, average_pool",
+    "Dense": "layers[].dense",
+    "Learning": "train",
+    "Augment": "train.augment",
+    "Output": "output",
 }
 PATTERNS = {"(tcp://": "tcp://host:port or ipc:///path", r"(\[": "host:port", "[A-Za-z0-9]": "name"}
 
@@ -58,6 +70,26 @@ def configuration() -> str:
         "`edged config schema` prints the JSON Schema for editors; [configs/](../configs) has an example for each "
         "common case.",
         parts,
+    )
+
+
+def training() -> str:
+    """Every key of the file of a training, by section."""
+    file = Training.model_json_schema()
+    own = _section(
+        "The file", "A network, what it learns from, and how.", file["properties"], set(file["required"])
+    )
+    parts = [
+        _section(f"`{place}`", each["description"], each["properties"], set(each.get("required", ())))
+        for name, place in TRAINING_SECTIONS.items()
+        for each in [file["$defs"][name]]
+        if each["properties"]
+    ]
+    return _page(
+        "The file of a training",
+        "For `edged train FILE`; [what it does](training.md). A mistake is told with its line and column. "
+        "Networks that edged brings along: [configs/train/](../configs/train).",
+        [own, *parts],
     )
 
 
@@ -168,6 +200,7 @@ def _page(title: str, summary: str, parts: Iterable[str]) -> str:
 PAGES: Mapping[str, Callable[[], str]] = {
     "docs/configuration.md": configuration,
     "docs/commands.md": commands,
+    "docs/training-file.md": training,
     "docs/metrics.md": metrics,
     "edged/edged.schema.json": json_schema,
     "edged/tuning.schema.json": record.json_schema,

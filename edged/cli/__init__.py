@@ -29,6 +29,7 @@ VERBS = {
     "profile": "time each kernel of a network on a device",
     "trace": "record what cameras, hub, workers and devices do, on one time line",
     "teach": "teach the network that runs new labels, from its own cameras",
+    "train": "let a network learn from pictures",
     "tune": "find the fastest kernels for a network on a device",
     "plan-split": "say where to cut a network in parts for several workers",
     "keys": "make the keys of a hub or a subscriber",

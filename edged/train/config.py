@@ -21,7 +21,7 @@ NETWORKS = resources.files("edged.train") / "networks"
 
 KINDS = ("idx", "folder")  # of data
 
-Count = Annotated[int, Field(ge=1, le=2**31 - 1)]
+Count = Annotated[int, Field(ge=1, le=10**9)]
 Momentum = Annotated[float, Field(ge=0, lt=1)]
 NotNegative = Annotated[float, Field(ge=0)]
 
@@ -108,7 +108,7 @@ class Learning(Section):
     average: Annotated[float, Field(ge=0, lt=1)] = Field(
         0.0, description="Weights are a mean of all steps, in which a step fades by this factor a step; 0: off"
     )
-    augment: Augment = Field(Augment(), description="How pictures differ each time")
+    augment: Augment = Field(default_factory=Augment, description="How pictures differ each time")
     validation: Annotated[float, Field(ge=0, le=0.9)] = Field(0.1, description="Share of the pictures held out")
     stop_after: Count | None = Field(
         None, description="Epochs without a better answer to held out pictures, after which the best weights stay"
@@ -144,7 +144,7 @@ class Training(Section):
     labels: tuple[Text, ...] | None = Field(None, description="By class; by default what the data say")
     input: NetworkInput | None = Field(None, description="What the network gets (needed without --from)")
     layers: tuple[Layer, ...] = Field((), description="In their order (needed without --from)")
-    train: Learning = Field(Learning(), description="How it learns")
+    train: Learning = Field(default_factory=Learning, description="How it learns")
     output: Output | None = Field(None, description="Where results go")
 
 

@@ -1,0 +1,187 @@
+"""One run of `edged train`: what it starts from, the session, what it leaves."""
+
+import argparse
+import json
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from edged import config
+from edged.cli.train_data import open_source
+from edged.cli.train_progress import ProgressLines
+from edged.engine.device import Device
+from edged.errors import ConfigError, DataError, TrainingError
+from edged.exclusive import hold
+from edged.model import reference
+from edged.model.cost import macs
+from edged.model.graph import Graph
+from edged.model.package import Input, Model, load_model
+from edged.train.build import build
+from edged.train.checkpoint import Checkpoints
+from edged.train.config import Learning, Training, load_training
+from edged.train.export import to_onnx
+from edged.train.optimizer import Adam, Optimizer, Sgd
+from edged.train.pretrained import start_from
+from edged.train.report import Judged, Outcome, write_report
+from edged.train.session import Session
+from edged.train.source import Examples
+from edged.train.trainer import Trainer
+
+COMPARED = 16  # pictures on which the exported network must say what the trained one says
+CLOSE = 1e-3  # as shares
+
+
+class Work:
+    """From the command line to the report. Raises ConfigError, DataError, ModelError, DeviceError."""
+
+    def __init__(self, arguments: argparse.Namespace, device: Device) -> None:
+        training, self._file = load_training(arguments.training)
+        start = load_model(config.Model(path=arguments.start)) if arguments.start else None
+        self._training = _as_asked(training, arguments.seed, start, self._file)
+        self.folder = arguments.output or (training.output and training.output.folder) or Path(training.name)
+        hold(f"training-{self.folder.absolute()}")
+        self._checkpoints = Checkpoints(self.folder / "checkpoints")
+        learning = self._training.train
+        self._input = start.input if start else _input_of(self._training)
+        self._source = open_source(self._training, self._input, arguments.data)
+        graph = self._graph(start)
+        batch = learning.batch
+        self._facts = _facts_of(self._training, self._source.fingerprint, start, device)
+        self._trainer = Trainer(
+            graph, device, batch, _optimizer(learning), smoothing=learning.smoothing, average=learning.average,
+            flip=learning.augment.flip, shift=learning.augment.shift, seed=learning.seed,
+        )  # fmt: skip
+        self._session = Session(
+            self._trainer, self._source, self._input, learning, batch, macs(graph), self._checkpoints, self._facts
+        )
+        self._begin(resume=arguments.resume)
+
+    def go(self) -> str:
+        """Train and write everything; a line on how it went. Raises TrainingError."""
+        lines = ProgressLines()
+        try:
+            for one in self._session.train():
+                lines.show(one)
+        finally:
+            lines.end()
+            self._source.close()
+        judged = self._judge()
+        graph = self._trainer.graph()
+        self._compare(graph, judged)
+        path = self.folder / f"{self._training.name}.onnx"
+        outcome = Outcome(
+            self._training.name,
+            self._source.labels,
+            self._session.history,
+            self._session.best,
+            judged,
+            self._facts,
+        )
+        try:
+            _write_whole(path, to_onnx(graph, self._training.name, self._source.labels, self._input))
+            verdict = write_report(outcome, self.folder)
+        except OSError as error:
+            problem = f"{self.folder}: the results cannot be written: {error.strerror}"
+            raise TrainingError(f"{problem}; make room, then write them with --resume") from None
+        return f"{verdict}\nmodel: {path}\nreport: {self.folder / 'report.md'}"
+
+    def what_is_kept(self) -> str:
+        """For who has stopped it."""
+        done = len(self._session.history)
+        return (
+            f"{done} of {self._session.epochs} epochs are kept in {self.folder}"
+            if done
+            else "no epoch is kept yet"
+        )
+
+    def _graph(self, start: Model | None) -> Graph:
+        seed = self._training.train.seed
+        if start:
+            return start_from(start, self._source.labels, seed)
+        return build(self._training, len(self._source.labels), seed, self._file)
+
+    def _begin(self, *, resume: bool) -> None:
+        """Go on from a checkpoint, or start where there is none that would be lost."""
+        checkpoint, problems = self._checkpoints.newest()
+        if checkpoint and resume:
+            for problem in problems:
+                print(f"edged: warning: {problem}; going on from {checkpoint.path.name}", file=sys.stderr)
+            self._session.go_on_from(checkpoint)
+        elif checkpoint and not (self.folder / "metrics.json").exists():
+            raise DataError(
+                f"{self.folder}: a training is under way here ({checkpoint.path.name}): go on with --resume, "
+                "or give another --output"
+            )
+        else:
+            self._checkpoints.clear()
+            (self.folder / "metrics.json").unlink(missing_ok=True)
+
+    def _judge(self) -> Judged:
+        """By the test, else by what was held out, else by what was learnt from."""
+        known = {"test": self._source.test, "held out": self._source.validation}
+        what, examples = next(((name, one) for name, one in known.items() if one), ("learnt from", None))
+        examples = examples or next(iter(self._source.chunks(0, self._training.train.batch))).examples
+        found = self._session.evaluate(examples)
+        return Judged(what, examples, found.probabilities, found.loss, found.accuracy)
+
+    def _compare(self, graph: Graph, judged: Judged) -> None:
+        """Raises TrainingError where the exported network would answer otherwise than the trained one."""
+        first = Examples(judged.examples.images[:COMPARED], judged.examples.labels[:COMPARED])
+        x = reference.normalised(first.images, self._input)
+        error = float(np.abs(reference.run(graph, x) - judged.probabilities[: len(first)]).max())
+        if not error <= CLOSE:
+            raise TrainingError(
+                f"the trained network and the one to be written differ by {error:.1e} on the same pictures: "
+                "please report this"
+            )
+
+
+def _as_asked(training: Training, seed: int | None, start: Model | None, file: Path) -> Training:
+    """With the seed of the command line. Raises ConfigError where layers or input are missing."""
+    if not start:
+        missing = [key for key in ("input", "layers") if not getattr(training, key)]
+        if missing:
+            raise ConfigError(f"{file}:1:1: the key '{missing[0]}' is missing (only --from goes without)")
+    if seed is None:
+        return training
+    return training.model_copy(update={"train": training.train.model_copy(update={"seed": seed})})
+
+
+def _write_whole(path: Path, content: bytes) -> None:
+    """Whoever reads it sees the file before or all of this one. Raises OSError."""
+    unfinished = path.with_suffix(".new")
+    unfinished.write_bytes(content)
+    unfinished.replace(path)
+
+
+def _optimizer(learning: Learning) -> Optimizer:
+    if learning.optimizer == "sgd":
+        return Sgd(learning.momentum, learning.nesterov, learning.weight_decay)
+    return Adam(weight_decay=learning.weight_decay, decoupled=learning.optimizer == "adamw")
+
+
+def _facts_of(training: Training, fingerprint: str, start: Model | None, device: Device) -> dict[str, str]:
+    """All that the result depends on, by name."""
+    said = training.model_dump(mode="json", exclude={"output", "data", "train"}, exclude_defaults=True)
+    said["train"] = training.train.model_dump(mode="json", exclude_none=True)
+    facts = {"data": fingerprint, "from": start.sha256 if start else "random weights", "device": device.name}
+    return {**_flat(said), **facts}
+
+
+def _flat(values: Mapping[str, Any], before: str = "") -> dict[str, str]:
+    """{"train": {"rate": 0.1}} → {"train.rate": "0.1"}; lists as JSON."""
+    flat: dict[str, str] = {}
+    for key, value in values.items():
+        if isinstance(value, dict):
+            flat |= _flat(value, f"{before}{key}.")
+        else:
+            flat[before + key] = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return flat
+
+
+def _input_of(training: Training) -> Input:
+    assert training.input, "checked before"  # noqa: S101
+    return training.input.as_input()

@@ -1,0 +1,189 @@
+"""A training that was killed, stopped or left without room goes on as if nothing had happened."""
+
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.disks import a_small_disk
+from tests.train.commands import config_file, error_of, train
+from tests.train.made_up import idx_folder
+
+EPOCHS = 100
+LONG = (
+    f"batch: 16, epochs: {EPOCHS}, optimizer: adam, rate: 0.003, average: 0.9, augment: {{shift: 1}}, "
+    f"stop_after: {EPOCHS}"
+)
+RESULTS = ("stripes.onnx", "metrics.json", "curve.csv", "report.md")
+
+Eventually = Callable[..., Any]
+
+
+@pytest.fixture(name="data", scope="module")
+def data_fixture(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return idx_folder(tmp_path_factory.mktemp("data"), training=60, test=30)
+
+
+@pytest.fixture(name="uninterrupted", scope="module")
+def uninterrupted_fixture(tmp_path_factory: pytest.TempPathFactory, data: Path) -> Path:
+    folder = tmp_path_factory.mktemp("uninterrupted")
+    assert train(config_file(folder / "in.yaml", LONG), "--data", data, "--output", folder / "out") == 0
+    return folder / "out"
+
+
+class Started:
+    """`edged train --resume` in a process of its own."""
+
+    def __init__(self, folder: Path, data: Path) -> None:
+        self.output = folder / "out"
+        path = config_file(folder / "in.yaml", LONG)
+        command = [
+            sys.executable,
+            "-m",
+            "edged",
+            "train",
+            path,
+            "--data",
+            data,
+            "--output",
+            self.output,
+            "--resume",
+        ]
+        self._process = subprocess.Popen(
+            list(map(str, command)), stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True
+        )
+
+    def epochs(self) -> int:
+        """So many are kept by now."""
+        return max((int(path.stem[6:]) for path in self.output.glob("checkpoints/*.npz")), default=0)
+
+    def has_kept(self, epochs: int) -> bool:
+        return self.epochs() >= epochs or self._process.poll() is not None
+
+    def end(self, number: signal.Signals) -> tuple[int, str]:
+        """Exit code, and what it said."""
+        self._process.send_signal(number)
+        said = self._process.communicate(timeout=60)[1]
+        return self._process.returncode, said
+
+    def wait(self) -> int:
+        """Its exit code, once it has come to its end by itself."""
+        self._process.communicate(timeout=60)
+        return self._process.returncode
+
+    def discard(self) -> None:
+        """End it, if it still runs."""
+        self._process.kill()
+        self._process.communicate()
+
+
+@pytest.fixture(name="start")
+def start_fixture(tmp_path: Path, data: Path) -> Iterator[Callable[[], Started]]:
+    started: list[Started] = []
+
+    def start() -> Started:
+        started.append(Started(tmp_path, data))
+        return started[-1]
+
+    yield start
+    for one in started:
+        one.discard()
+
+
+def same_results(one: Path, other: Path) -> None:
+    for name in RESULTS:
+        assert (one / name).read_bytes() == (other / name).read_bytes(), name
+
+
+def test_killed_again_and_again_it_ends_with_the_same_bits(
+    uninterrupted: Path, start: Callable[[], Started], eventually: Eventually
+) -> None:
+    reached = []
+    for epochs in (1, 25, 50):
+        started = start()
+        eventually(partial(started.has_kept, epochs), within_s=60)
+        started.end(signal.SIGKILL)
+        reached.append(started.epochs())
+    assert reached[1] < EPOCHS, "no kill came in time"
+
+    assert start().wait() == 0
+
+    same_results(uninterrupted, started.output)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_stopped_it_says_how_to_go_on(start: Callable[[], Started], eventually: Eventually, number: Any) -> None:
+    started = start()
+    eventually(partial(started.has_kept, 2), within_s=60)
+
+    code, said = started.end(number)
+
+    assert code == 130
+    assert "Traceback" not in said
+    assert f" of {EPOCHS} epochs are kept in {started.output}: go on with `edged train " in said
+    assert said.rstrip().endswith("--resume`")
+
+
+@pytest.fixture(name="begun")
+def begun_fixture(uninterrupted: Path, tmp_path: Path) -> Path:
+    """A folder that a kill has left, some epochs before the end."""
+    folder = tmp_path / "begun"
+    shutil.copytree(uninterrupted / "checkpoints", folder / "checkpoints")
+    return folder
+
+
+def test_what_is_under_way_is_not_begun_again_by_mistake(
+    begun: Path, data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    said = error_of(capsys, config_file(tmp_path / "in.yaml", LONG), "--data", data, "--output", begun)
+
+    assert "a training is under way here (epoch-000100.npz): go on with --resume, or give another --output" in said
+
+
+def test_a_damaged_checkpoint_is_told_and_the_one_before_used(
+    uninterrupted: Path, begun: Path, data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (begun / "checkpoints" / "epoch-000100.npz").write_bytes(b"PK")
+
+    assert train(config_file(tmp_path / "in.yaml", LONG), "--data", data, "--output", begun, "--resume") == 0
+
+    said = capsys.readouterr().err
+    assert "epoch-000100.npz: is damaged, or no checkpoint; going on from epoch-000099.npz" in said
+    same_results(uninterrupted, begun)
+
+
+def test_another_training_is_refused_with_what_differs(
+    begun: Path, data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    other = idx_folder(tmp_path / "other", training=63, test=30)
+    path = config_file(tmp_path / "in.yaml", LONG.replace("0.003", "0.004"))
+
+    said = error_of(capsys, path, "--data", other, "--output", begun, "--resume", "--seed", 5)
+
+    assert "epoch-000100.npz is of another training:\n" in said
+    assert "  train.rate: 0.003 there, 0.004 now\n" in said
+    assert "  train.seed: 1 there, 5 now\n" in said
+    assert "  data: " in said
+    assert "train.batch" not in said
+
+
+def test_a_full_disk_ends_it_and_room_lets_it_go_on(
+    uninterrupted: Path, data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = config_file(tmp_path / "in.yaml", LONG)
+    with a_small_disk(tmp_path / "disk", "96k") as disk:
+        said = error_of(capsys, path, "--data", data, "--output", disk / "out", code=6)
+        assert "cannot be written: No space left on device" in said
+        assert "make room, then go on with --resume" in said
+        assert train(path, "--data", data, "--output", disk / "out", "--resume") == 6, "there is no more room yet"
+        shutil.copytree(disk / "out", tmp_path / "out")
+
+    assert train(path, "--data", data, "--output", tmp_path / "out", "--resume") == 0
+
+    same_results(uninterrupted, tmp_path / "out")
