@@ -23,7 +23,8 @@ TRAINED = (Add, AveragePool, Conv, Dense, Flatten, MaxPool, Relu, TrainedNorm)
 
 
 def trained_form(graph: Graph) -> Graph:
-    """`graph` without the Softmax at its end, sums apart from convolutions, ReLU as the end of what comes before.
+    """`graph` without a Flatten at its start or a Softmax at its end, sums apart from convolutions, ReLU as the
+    end of what comes before.
 
     Operators with weights keep their names. Raises ModelError for what cannot be trained.
     """
@@ -33,10 +34,20 @@ def trained_form(graph: Graph) -> Graph:
     output = graph.output
     if operators and isinstance(operators[-1], Softmax) and operators[-1].output == output:
         output = operators.pop().inputs[0]
-    form = make_graph(graph.name, graph.input, graph.shapes[graph.input], operators, output)
+    form = _from_vectors(make_graph(graph.name, graph.input, graph.shapes[graph.input], operators, output))
     form = fuse_relu(remove_unused(remove_identities(form)), (Add, Conv, Dense, TrainedNorm))
     _check(form)
     return form
+
+
+def _from_vectors(graph: Graph) -> Graph:
+    """A network that begins by flattening images as one of vectors: whoever brings the images flattens them."""
+    readers = [operator for operator in graph.operators if graph.input in operator.inputs]
+    if len(readers) != 1 or not isinstance(readers[0], Flatten):
+        return graph
+    (flatten,) = readers
+    others = [operator for operator in graph.operators if operator is not flatten]
+    return make_graph(graph.name, flatten.output, graph.shapes[flatten.output], others, graph.output)
 
 
 def _apart(operator: Operator) -> tuple[Operator, ...]:

@@ -6,6 +6,7 @@ from functools import partial
 from edged.engine.gradients.cross_entropy import cross_entropy
 from edged.engine.gradients.gather import gather
 from edged.engine.gradients.gather_features import gather_features
+from edged.engine.gradients.gather_vectors import gather_vectors
 from edged.engine.gradients.moving_average import moving_average
 from edged.engine.launch import Launch, Resident
 from edged.engine.layout import Tensor
@@ -77,8 +78,8 @@ def _gather(
     target, source = lowered.tensors[lowered.graph.input], Resident(images, ANY_SIZE)
     if wanted is None:
         return gather_features(source, order, target, lowered.device)
-    device = lowered.device
-    return gather(source, order, wanted, target, device, flip=augment.flip, shift=augment.shift)
+    whole = gather if len(lowered.graph.shapes[lowered.graph.input]) == 3 else gather_vectors
+    return whole(source, order, wanted, target, lowered.device, flip=augment.flip, shift=augment.shift)
 
 
 def _averages(lowered: Lowered, store: Store) -> tuple[Launch, ...]:

@@ -3,7 +3,7 @@
 import numpy as np
 
 from edged.engine.device import Device
-from edged.engine.launch import Launch, Resident, Scalar, Weights
+from edged.engine.launch import Argument, Launch, Resident, Scalar, Weights
 from edged.engine.layout import Tensor
 from edged.engine.variants.pixelwise import Runs
 from edged.model.package import Input
@@ -23,20 +23,27 @@ def gather(
 
     Scalars: `first`, int32, the place in `order` of the first frame; with flip or shift `seed` and `step`, uint32.
     """
-    std = np.array(wanted.std)
-    normalize = np.concatenate([wanted.scale / std, -np.array(wanted.mean) / std]).astype(np.float32)
     runs, lines = Runs(target, device), target.height if device.kind == "cpu" else 1
-    random = (Scalar("seed"), Scalar("step")) if flip or shift else ()
     how = {"SWAP": int(wanted.color == "bgr"), "FLIP": int(flip), "SHIFT": shift, "LINES": lines}
     return (
         Launch(
             kernel="gather",
             operator="gather",
             defines={**target.defines("OUT"), "RUN": runs.length, **how},
-            arguments=(images, order, Scalar("first"), Weights(lambda: normalize), target, *random),
+            arguments=gather_arguments(images, order, wanted, target, augmented=flip or shift > 0),
             items=runs.count // lines,
             planes=target.blocks,
             group=runs.group,
             frames=target.frames,
         ),
     )
+
+
+def gather_arguments(
+    images: Resident, order: Resident, wanted: Input, target: Tensor, *, augmented: bool
+) -> tuple[Argument, ...]:
+    """As the kernels that gather images take them."""
+    std = np.array(wanted.std)
+    normalize = np.concatenate([wanted.scale / std, -np.array(wanted.mean) / std]).astype(np.float32)
+    random = (Scalar("seed"), Scalar("step")) if augmented else ()
+    return images, order, Scalar("first"), Weights(lambda: normalize), target, *random

@@ -3,37 +3,17 @@
  * images: [n][y][x][channel] uint8, all of OUT's size; OUT = pixel · factor + offset by channel, `normalize` being
  * [factor × channels, offset × channels]. SWAP: the network wants BGR, images are RGB.
  * A work-item LINES rows, or a run of pixels of one.
- *
- * AUGMENT: each image is moved by up to SHIFT pixels down or up and to either side (black where it was not) and,
- * if FLIP, mirrored in half of the cases: as (seed, step, frame) say, so that a step can be done again.
+ * The images of a batch may be moved and mirrored: augment.cl.
  */
 #include "layout.cl"
+#include "augment.cl"
 
 #ifndef SWAP
 #define SWAP 0
 #endif
-#ifndef FLIP
-#define FLIP 0
-#define SHIFT 0
-#endif
-#define AUGMENT (FLIP || SHIFT)
 #ifndef LINES
 #define LINES 1  /* rows of a work-item */
 #endif
-
-#if AUGMENT
-#define RANDOM_PARAMETERS , const uint seed, const uint step
-#else
-#define RANDOM_PARAMETERS
-#endif
-
-/* The last part of MurmurHash3 (Appleby): each bit of the argument changes each of the result's half of the time. */
-uint mixed(uint bits)
-{
-    bits = (bits ^ bits >> 16) * 0x85ebca6bu;
-    bits = (bits ^ bits >> 13) * 0xc2b2ae35u;
-    return bits ^ bits >> 16;
-}
 
 KERNEL void gather(__global const uchar *restrict images, __global const int *restrict order, const int first,
                    __constant float *restrict normalize, __global STORED(OUT) *restrict out RANDOM_PARAMETERS)
@@ -43,17 +23,12 @@ KERNEL void gather(__global const uchar *restrict images, __global const int *re
     if (top >= OUT_HEIGHT)
         return;
 
-    int down = 0, right = 0, flip = 0;
-#if AUGMENT
-    const uint random = mixed(seed ^ mixed(step ^ mixed(frame)));
-    down = (int)((random >> 1 & 0x7fff) % (2 * SHIFT + 1)) - SHIFT;
-    right = (int)((random >> 16) % (2 * SHIFT + 1)) - SHIFT;
-    flip = FLIP && (random & 1);
-#endif
+    const motion moved = MOTION_OF(frame);
+    const int right = moved.right;
     const size_t size = OUT_HEIGHT * OUT_WIDTH * OUT_CHANNELS;
     __global const uchar *image = images + order[first + frame] * size;
     for (int y = top; y < min(top + LINES, OUT_HEIGHT); y++) {
-        const int from = y - down, start = START_OF(run), end = END_OF(run);
+        const int from = y - moved.down, start = START_OF(run), end = END_OF(run);
         const bool is_there = from >= 0 && from < OUT_HEIGHT;
         const int low = is_there ? max(start, right) : end, high = is_there ? min(end, OUT_WIDTH + right) : end;
         __global const uchar *row = image + (is_there ? from : 0) * OUT_WIDTH * OUT_CHANNELS;
@@ -64,7 +39,7 @@ KERNEL void gather(__global const uchar *restrict images, __global const int *re
             const int own = c < OUT_CHANNELS ? (SWAP ? OUT_CHANNELS - 1 - c : c) : 0;
             for (int x = start; x < min(low, end); x++)
                 STORE(OUT, black, to, x * OUT_BLOCK);
-            if (flip)
+            if (moved.flip)
                 for (int x = low; x < high; x++)
                     STORE(OUT, row[(OUT_WIDTH - 1 + right - x) * OUT_CHANNELS + own] * factor + black, to, x * OUT_BLOCK);
             else

@@ -13,7 +13,14 @@ from edged.engine.gradients.average_pool_gradient import average_pool_gradient
 from edged.engine.gradients.max_pool_gradient import max_pool_gradient
 from edged.model.graph import AveragePool, MaxPool
 from edged.train.optimizer import Adam, Sgd
-from tests.engine import test_cross_entropy, test_gather, test_gather_features, test_norm, test_norm_gradient
+from tests.engine import (
+    test_cross_entropy,
+    test_gather,
+    test_gather_features,
+    test_gather_vectors,
+    test_norm,
+    test_norm_gradient,
+)
 from tests.engine.lab import Lab, random
 from tests.engine.oclgrind.watched import WatchedLab, use_buffers_of_their_own
 from tests.engine.slopes import assert_gradient
@@ -52,6 +59,10 @@ def gather_features(lab: Lab) -> None:
     test_gather_features.test_vectors_become_the_pixels_of_one_row(lab, 4)
 
 
+def gather_vectors(lab: Lab) -> None:
+    test_gather_vectors.test_images_are_normalised_moved_and_flattened(lab, 4, True, 2)
+
+
 def sgd(lab: Lab) -> None:
     assert_steps(lab, Sgd(momentum=0.9, nesterov=True), count=301)
 
@@ -62,7 +73,7 @@ def adam(lab: Lab) -> None:
 
 KERNELS: tuple[Callable[[Lab], None], ...] = (
     *(max_pool, average_pool, norm, norm_gradient),
-    *(cross_entropy, gather, gather_features, sgd, adam),
+    *(cross_entropy, gather, gather_features, gather_vectors, sgd, adam),
 )
 
 

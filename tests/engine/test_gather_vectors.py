@@ -1,0 +1,38 @@
+"""A batch of flattened images from those on the device."""
+
+import numpy as np
+import pytest
+
+from edged.engine.gradients.gather_vectors import gather_vectors
+from edged.engine.launch import Resident
+from edged.engine.layout import Halo, Tensor
+from edged.model import reference
+from edged.model.package import Input
+from edged.train.reference.augment import augment
+from tests.engine.bench import Bench
+from tests.engine.lab import Lab, assert_close
+from tests.engine.test_gather import BGR, IMAGES, ORDER
+
+
+@pytest.mark.parametrize(("block", "flip", "shift"), [(16, False, 0), (4, True, 2)])
+def test_images_are_normalised_moved_and_flattened(lab: Lab, block: int, flip: bool, shift: int) -> None:
+    target = Tensor("batch", 1, 90, 1, 4, block, Halo(0, 1, 0, 1))
+    images, order = Resident("images", IMAGES.nbytes), Resident("order", ORDER.nbytes)
+    launches = gather_vectors(images, order, BGR, target, lab.device, flip=flip, shift=shift)
+    bench = Bench(lab, launches, {images: IMAGES, order: ORDER})
+
+    bench.run(first=np.int32(2), seed=np.uint32(7), step=np.uint32(11))
+
+    moved = augment(IMAGES[ORDER[2:]], 7, 11, flip=flip, shift=shift)
+    assert_close(bench.image(target)[0, :, 0].T, reference.prepare(moved, BGR).reshape(4, 90))
+
+
+def test_the_bytes_of_gray_images_are_taken_as_they_lie(lab: Lab) -> None:
+    gray, target = Input(5, 6, "gray", 1 / 255, (0.1,), (0.5,)), Tensor("batch", 1, 30, 1, 6, 4)
+    pixels = np.ascontiguousarray(IMAGES[..., :1])
+    images, order = Resident("images", pixels.nbytes), Resident("order", ORDER.nbytes)
+    bench = Bench(lab, gather_vectors(images, order, gray, target, lab.device), {images: pixels, order: ORDER})
+
+    bench.run(first=np.int32(0))
+
+    assert_close(bench.image(target)[0, :, 0].T, (pixels[ORDER].reshape(6, 30) / 255.0 - 0.1) / 0.5)
