@@ -1,5 +1,6 @@
 """What `edged teach` shows while it goes on: a line with a rate, and the last crop where the terminal can."""
 
+import shutil
 import time
 from types import TracebackType
 from typing import Self, TextIO
@@ -39,7 +40,10 @@ class Screen:
             return
         rate = f"; {self._shown / max(now - self._started_at, 0.1):.1f} a second"
         picture = in_terminal(pixels, COLUMNS) if self._colours and pixels is not None else []
-        self._draw([*picture, line + rate])
+        widest = (
+            shutil.get_terminal_size().columns - 1 if self._in_place else None
+        )  # a row more would not be cleared
+        self._draw([*picture, (line + rate)[:widest]])
         self._drawn_at = now
 
     def _draw(self, rows: list[str]) -> None:

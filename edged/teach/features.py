@@ -5,6 +5,7 @@ They came from the running worker, or are computed: a file that is gone or damag
 
 import logging
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from hashlib import sha256
 from io import BytesIO
 from pathlib import Path
@@ -71,12 +72,14 @@ class FeatureFiles:
         yield from sorted(self._folder.glob("*.npy"))
 
     def _rows_of(self, path: Path) -> Iterable[tuple[bytes, Vector]]:
-        content = path.read_bytes()
+        content = b""
+        with suppress(OSError):
+            content = path.read_bytes()
         if sha256(content).hexdigest() == path.stem:
             rows: NDArray[Any] = np.load(BytesIO(content), allow_pickle=False)
             if rows.dtype == self._row:
                 return zip(rows["crop"].tolist(), rows["values"], strict=True)
-        log.warning("%s is damaged: its features are computed again", path)
+        log.warning("%s cannot be read or is damaged: its features are computed again", path)
         return ()
 
     def _forget_other_models(self) -> None:

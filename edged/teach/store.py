@@ -19,7 +19,7 @@ from edged.teach.store_files import (
     set_aside,
     sweep,
 )
-from edged.teach.store_manifest import MEGABYTE, Limits, path_of, read_manifest, write_manifest
+from edged.teach.store_manifest import LEAST_CROPS, MEGABYTE, Limits, path_of, read_manifest, write_manifest
 
 Key = tuple[str, str]  # label, hash
 
@@ -123,7 +123,11 @@ class Store:
         write_manifest(self.folder, self.limits, self.crops)
 
     def limit(self, crops: int | None, megabytes: float | None) -> None:
-        """From now on, and in later runs; None: as before. Raises StoreError."""
+        """From now on, and in later runs; None: as before. Raises StoreError, ConfigError for what cannot be."""
+        if crops is not None and crops < LEAST_CROPS:
+            raise ConfigError(
+                f"--crops {crops}: a label needs {LEAST_CROPS} at least, to learn from and to be judged by"
+            )
         changes = {"crops": crops, "megabytes": megabytes}
         self.limits = self.limits.model_copy(update={name: n for name, n in changes.items() if n is not None})
         for label in {label for label, _ in self._crops}:

@@ -41,11 +41,16 @@ class Found:
 
 
 def crops_in(folder: Path) -> Iterator[Found | Problem]:
-    """All files of `crops`, unread. What a killed edged has not ended is passed over."""
+    """All files of `crops`, unread. What is being written, or was not ended, is passed over. Raises StoreError."""
     for path in sorted((folder / "crops").glob("*/*")):
-        status = path.lstat()
         if path.name.startswith("."):
             continue
+        try:
+            status = path.lstat()
+        except FileNotFoundError:  # whoever records has made room
+            continue
+        except OSError as error:
+            raise StoreError(f"{path} cannot be read: {error.strerror}") from None
         if LABEL.fullmatch(path.parent.name) and NAME.fullmatch(path.name) and path.is_file():
             yield Found(path, path.parent.name, path.stem, status.st_size, status.st_mtime)
         else:

@@ -14,6 +14,7 @@ from edged.teach.store_crop import Crop
 from edged.teach.store_files import StoreError, save
 
 CROPS, MEGABYTES = 1000, 512
+LEAST_CROPS = 2
 MEGABYTE = 10**6
 
 
@@ -22,7 +23,7 @@ class Limits(BaseModel):
 
     model_config = ConfigDict(extra="ignore", frozen=True)
 
-    crops: Annotated[int, Field(ge=2)] = CROPS
+    crops: Annotated[int, Field(ge=LEAST_CROPS)] = CROPS
     megabytes: Annotated[float, Field(gt=0, allow_inf_nan=False)] = MEGABYTES
 
 

@@ -12,7 +12,9 @@ import cv2
 import numpy as np
 import pytest
 
+from edged.cli.train_data import read_folders
 from edged.errors import ConfigError, DeviceError
+from edged.model.package import Input
 from edged.teach.store import Store
 from edged.teach.store_crop import is_held_back, label_of, pixels_sha256
 from edged.teach.store_files import StoreError
@@ -252,3 +254,20 @@ def test_nothing_that_was_told_as_recorded_is_lost_when_it_is_killed_at_any_mome
     assert not store.problems
     assert all(store.pixels(crop) is not None for crop in store.crops)
     assert not list(folder.rglob(".*"))
+
+
+def test_a_limit_that_leaves_nothing_to_judge_by_is_refused(folder: Path) -> None:
+    store = a_store(folder)
+    with pytest.raises(ConfigError, match="--crops 1: a label needs 2 at least"):
+        store.limit(crops=1, megabytes=None)
+    assert len(Store.read(folder).crops) == 6
+
+
+def test_a_whole_network_can_be_trained_on_the_crops_too(folder: Path) -> None:
+    store = a_store(folder)
+    wanted = Input(24, 24, "rgb", 1 / 255, (0.0, 0.0, 0.0), (1.0, 1.0, 1.0))
+
+    examples, _, labels = read_folders(folder / "crops", None, wanted)
+
+    assert labels == ("bar", "disc")
+    assert len(examples) == len(store.crops)

@@ -1,0 +1,86 @@
+"""What `edged teach` makes of what the hub tells it."""
+
+from pathlib import Path
+
+import pytest
+
+from edged import config
+from edged.cli.running import Running
+from edged.cli.teach_folder import Place
+from edged.cli.teach_record import check_begins
+from edged.cli.teach_shadow import Tally
+from edged.errors import EdgedError
+from edged.messages import Label, LinkMessage, ModelInfo
+from edged.messages.teaching import Shadowed, TeachBegins, TeachEnds
+
+MODEL, OTHER = "a" * 64, "b" * 64
+
+
+class Hub(Running):
+    """That says one thing."""
+
+    def __init__(self, answer: LinkMessage) -> None:
+        self._address, self._answer = "ipc:///hub", answer
+
+    def hear(self, within_s: float = 0.0) -> tuple[LinkMessage, bytes]:
+        return self._answer, b""
+
+
+def begins(folder: Path, model: str = MODEL, refused: str = "") -> TeachBegins:
+    base = ModelInfo(name="small", sha256=model, labels=("a",), width=16, height=16)
+    return TeachBegins(refused=refused, node="test", folder=str(folder), base=base)
+
+
+@pytest.fixture
+def place(folder: Path) -> Place:
+    cameras = {"door": config.Camera(source="synthetic:digits")}
+    return Place(Path("edged.yaml"), config.Config(node="test", cameras=cameras), folder)
+
+
+def test_a_hub_of_our_folder_and_model_may_begin(place: Place) -> None:
+    answer = begins(place.folder)
+    assert check_begins(Hub(answer), place, MODEL) == answer
+
+
+def test_what_it_refuses_is_told(place: Place) -> None:
+    with pytest.raises(EdgedError, match=r"^no worker yet$"):
+        check_begins(Hub(begins(place.folder, refused="no worker yet")), place, MODEL)
+
+
+def test_a_hub_with_another_model_is_refused(place: Place) -> None:
+    with pytest.raises(EdgedError, match=r"has the model bbbbbbbbbbbb, edged.yaml names aaaaaaaaaaaa: restart it"):
+        check_begins(Hub(begins(place.folder, OTHER)), place, MODEL)
+
+
+def test_a_hub_that_keeps_its_state_elsewhere_is_refused(place: Place) -> None:
+    with pytest.raises(
+        EdgedError, match=r"in /var/lib/edged/test/teach, not in .*: run `edged teach` as its user"
+    ):
+        check_begins(Hub(begins(Path("/var/lib/edged/test/teach"))), place, MODEL)
+
+
+def test_another_answer_is_none_of_this_version(place: Place) -> None:
+    with pytest.raises(EdgedError, match="answers with a teach_ends: is it another version"):
+        check_begins(Hub(TeachEnds(why="time", frames=0, missed=0)), place, MODEL)
+
+
+def shadowed(ours: str, other: str, truth: str | None) -> Shadowed:
+    def top(label: str) -> tuple[Label, ...]:
+        return (Label(label=label, index=0, score=0.9),)
+
+    return Shadowed(camera="door", frame=1, top=top(ours), shadow=top(other), truth=truth)
+
+
+def test_answers_in_the_shadow_are_counted_by_pair_and_against_the_truth() -> None:
+    tally = Tally()
+    for each in (
+        ("7", "open", "open"),
+        ("7", "open", "open"),
+        ("open", "open", None),
+        ("closed", "open", "closed"),
+    ):
+        tally.take(shadowed(*each))
+
+    assert str(tally) == "4 frames, the same answer to 1"
+    assert "      2  7  →  open" in tally.table()
+    assert "right of 3 whose truth is known: 33.3%, in the shadow 66.7%" in tally.table()
