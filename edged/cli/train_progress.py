@@ -8,7 +8,7 @@ from typing import TextIO
 
 from edged.train.history import Epoch, Progress
 
-BAR = 20
+BAR = 10
 EVERY_S = 30.0  # a line between two epochs, where there is no terminal
 
 
@@ -52,9 +52,9 @@ class ProgressLines:
 
 
 def progress_line(progress: Progress) -> str:
-    """[####----------------] epoch 3/10, loss 0.1234, 97.1 % right, 41200 images/s, 1:07 left"""
+    """[##--------] epoch 3/10, loss 0.1234, 97.1 % right, 41200 images/s, 1:07 left"""
     bar = "#" * (BAR * progress.step // progress.steps)
-    where = f"epoch {progress.epoch}/{progress.epochs}, step {progress.step}/{progress.steps}"
+    where = f"epoch {progress.epoch}/{progress.epochs}"
     learnt = f"loss {progress.loss:.4f}, {100 * progress.accuracy:.1f} % right"
     return (
         f"[{bar:-<{BAR}}] {where}, {learnt}, {progress.images_per_s:.0f} images/s, {_clock(progress.left_s)} left"
