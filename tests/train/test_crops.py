@@ -1,0 +1,51 @@
+"""Crops that `edged teach` has recorded."""
+
+from pathlib import Path
+
+import pytest
+
+from edged.cli.train_crops import read_crops
+from edged.errors import EdgedError
+from edged.model.package import Input
+from edged.teach.store import Store
+from tests.teach.crops import a_store
+from tests.teach.locks import let_go
+
+WANTED = Input(12, 12, "gray", 1 / 255, (0.0,), (1.0,))
+
+
+@pytest.fixture(name="store")
+def store_fixture(tmp_path: Path) -> Store:
+    store = a_store(tmp_path / "teach", count=12)
+    let_go()
+    return store
+
+
+def test_what_teach_holds_back_is_the_test(store: Store) -> None:
+    training, test, labels = read_crops(store.folder, None, WANTED)
+
+    held_back = sum(crop.held_back for crop in store.crops)
+    assert test is not None
+    assert (len(training), len(test), labels) == (24 - held_back, held_back, ("bar", "disc"))
+    assert training.images.shape[1:] == (12, 12, 1)
+    assert sorted({*training.labels.tolist()}) == [0, 1]
+
+
+def test_labels_that_there_are_not(store: Store) -> None:
+    with pytest.raises(EdgedError, match="disc is none of the labels: bar, ring"):
+        read_crops(store.folder, ("bar", "ring"), WANTED)
+    with pytest.raises(EdgedError, match="no crop of the label ring to learn from: record some"):
+        read_crops(store.folder, ("bar", "disc", "ring"), WANTED)
+
+
+def test_a_damaged_crop_is_named(store: Store) -> None:
+    path = store.path(store.crops[3])
+    path.write_bytes(path.read_bytes()[:-20])
+
+    with pytest.raises(EdgedError, match=path.name):
+        read_crops(store.folder, None, WANTED)
+
+
+def test_a_folder_without_crops(tmp_path: Path) -> None:
+    with pytest.raises(EdgedError, match="expected crops of two or more labels, found 0"):
+        read_crops(tmp_path, None, WANTED)
