@@ -13,7 +13,7 @@ import numpy as np
 from edged.errors import ConfigError, ModelError
 from edged.model import graph
 from edged.model.graph import Float32, Graph, Operator, Pads, Shape
-from edged.model.shapes import make_graph, output_shape
+from edged.model.shapes import MAX_VALUES, make_graph, output_shape
 from edged.train.config import Training
 from edged.train.layers import Conv, Dense, Layer
 from edged.train.norm import new_norm
@@ -65,7 +65,9 @@ class _Builder:
 
     def push(self, operator: Operator) -> None:
         """Raises ModelError where it does not fit what it reads."""
-        self.shapes[operator.output] = output_shape(operator, *(self.shapes[one] for one in operator.inputs))
+        shape = output_shape(operator, *(self.shapes[one] for one in operator.inputs))
+        _check_size("it would write", shape)
+        self.shapes[operator.output] = shape
         self.operators.append(operator)
         self.tensor = operator.output
 
@@ -159,8 +161,15 @@ class _Builder:
             _refuse(self._file, keys, f"{kind} reads an image, found {_words(self.shape)}: put it before flatten")
 
     def _normal(self, shape: Shape, variance: float) -> Float32:
+        _check_size("it would have", shape)
         values = self._random.standard_normal(shape, np.float32)
         return np.asarray(values * np.float32(math.sqrt(variance)), np.float32)
+
+
+def _check_size(what: str, shape: Shape) -> None:
+    """Raises ModelError."""
+    if math.prod(shape) > MAX_VALUES:
+        raise ModelError(f"{what} {' × '.join(map(str, shape))} numbers; supported are {MAX_VALUES}")
 
 
 def _words(shape: Shape) -> str:

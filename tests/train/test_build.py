@@ -73,6 +73,10 @@ def test_the_same_seed_is_the_same_network(tmp_path: Path) -> None:
         ),
         ("[{residual: [{conv: 2}, flatten]}]", "3:10: layers.0: its layers give 96 features; expected an image"),
         (
+            "[{conv: {filters: 16384, kernel: 9999}}]",
+            "3:10: layers.0: conv does not fit .* 16384 × 1 × 9999 × 9999",
+        ),
+        (
             "[{residual: [relu, {max_pool: {size: 2, padding: 2}}]}]",
             "3:28: layers.0.residual.1: max_pool does not fit .* has pads",
         ),
