@@ -96,7 +96,10 @@ metrics: {address: "0.0.0.0:9464"}
         ("cameras: {a b: {source: 0}}\n", "1:11: cameras: 'a b': expected a name of letters, digits"),
         ("cameras: {a: {source: -1}}\n", "1:23: cameras.a.source: expected at least 0 or text"),
         ("cameras: {a: {source: true}}\n", "1:23: cameras.a.source: expected a whole number or text"),
-        ("cameras: {a: {source: 'synthetic:dogs'}}\n", "1:23: cameras.a.source: the one synthetic camera is syn"),
+        (
+            "cameras: {a: {source: 'synthetic:dogs'}}\n",
+            "1:23: cameras.a.source: synthetic cameras are syn",
+        ),
         ("cameras: {a: {source: 'ftp://x'}}\n", "1:23: cameras.a.source: a URL must start with one of: rtsp://"),
         ("cameras: {a: {source: 0, roi: [0, 0, 1]}}\n", "1:31: cameras.a.roi: item 4 is missing"),
         ("cameras: {a: {source: 0, size: [1, 2, 3]}}\n", "1:32: cameras.a.size: expected 2 or fewer entries"),

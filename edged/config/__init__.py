@@ -5,7 +5,7 @@ Reading the file, with line and column in every error, is `config_file`'s work.
 """
 
 from edged.config.access import Link, Metrics, Publish, Security, Tls
-from edged.config.camera import STREAMS, Camera
+from edged.config.camera import STREAMS, SYNTHETIC, SYNTHETIC_PREFIX, Camera
 from edged.config.energy import Energy
 from edged.config.journal import Journal
 from edged.config.model import Color, Model
@@ -19,6 +19,8 @@ __all__ = [
     "MAX_BATCH",
     "NAME",
     "STREAMS",
+    "SYNTHETIC",
+    "SYNTHETIC_PREFIX",
     "Camera",
     "Color",
     "Config",

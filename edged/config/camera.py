@@ -10,6 +10,8 @@ from pydantic import Field, ValidationInfo, field_validator
 from edged.config.section import Name, Pixels, Positive, Section, Share, Text
 from edged.config.snapshot import Snapshot
 
+SYNTHETIC_PREFIX = "synthetic:"
+SYNTHETIC = ("digits", "shapes", "cross", "disc", "ring", "square", "triangle")
 STREAMS = ("rtsp://", "rtsps://", "http://", "https://")
 
 _PASSWORD_IN_URL = re.compile(
@@ -31,7 +33,7 @@ class Camera(Section):
 
     source: Annotated[int, Field(ge=0, le=255)] | Text = Field(
         description="V4L2 index or path (/dev/v4l/by-id/…), rtsp:// or http:// URL, video file, image folder, "
-        "or synthetic:digits"
+        "or synthetic:digits, synthetic:shapes (or one of them: cross, disc, ring, square, triangle)"
     )
     host: Name | None = Field(
         None, description="Where `edged camera` reads it; default: the hub starts it, on its own host"
@@ -83,8 +85,10 @@ class Camera(Section):
     @field_validator("source")
     @classmethod
     def _known_kind(cls, source: int | str) -> int | str:
-        if isinstance(source, str) and source.startswith("synthetic:") and source != "synthetic:digits":
-            raise ValueError("the one synthetic camera is synthetic:digits")
+        if isinstance(source, str) and source.startswith(SYNTHETIC_PREFIX):
+            _, _, subject = source.partition(":")
+            if subject not in SYNTHETIC:
+                raise ValueError(f"synthetic cameras are synthetic:{', synthetic:'.join(SYNTHETIC)}")
         if isinstance(source, str) and "://" in source and not source.lower().startswith(STREAMS):
             raise ValueError(f"a URL must start with one of: {', '.join(STREAMS)}")
         if isinstance(source, str) and "://" in source and not _host(source):

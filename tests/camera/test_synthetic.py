@@ -7,15 +7,16 @@ import numpy as np
 import pytest
 
 from edged import config
+from edged.camera.shapes import SHAPES
 from edged.camera.sources import open_source
 from edged.camera.sources.picture import Picture
-from edged.camera.sources.synthetic import SyntheticDigits, draw_pictures
+from edged.camera.sources.synthetic import Synthetic, draw_pictures
 from edged.clock import now_ns, seconds_since
 from edged.errors import CameraError
 
 
-def pictures(seed: int, count: int, fps: float = 30) -> list[Picture]:
-    return list(islice(draw_pictures(seed, 64, 48, fps), count))
+def pictures(seed: int, count: int, fps: float = 30, subject: str = "digits") -> list[Picture]:
+    return list(islice(draw_pictures(seed, 64, 48, fps, subject), count))
 
 
 def same(left: list[Picture], right: list[Picture]) -> bool:
@@ -44,7 +45,7 @@ def test_a_digit_stays_for_a_while_and_moves() -> None:
 
 
 def test_it_begins_again_when_it_is_opened_again() -> None:
-    camera = SyntheticDigits(64, 48, fps=1000, seed=5)
+    camera = Synthetic(64, 48, fps=1000, seed=5)
     drawn = []
     for _ in range(2):
         camera.open()
@@ -54,7 +55,7 @@ def test_it_begins_again_when_it_is_opened_again() -> None:
 
 
 def test_it_keeps_its_rate() -> None:
-    camera = SyntheticDigits(64, 48, fps=50, seed=1)
+    camera = Synthetic(64, 48, fps=50, seed=1)
     camera.open()
     start = now_ns()
     for _ in range(11):
@@ -64,7 +65,7 @@ def test_it_keeps_its_rate() -> None:
 
 def test_a_size_at_which_no_digit_can_be_read_is_refused() -> None:
     with pytest.raises(CameraError, match="16×12 pixels is too small"):
-        SyntheticDigits(16, 12, fps=30, seed=1).open()
+        Synthetic(16, 12, fps=30, seed=1).open()
 
 
 def test_the_config_names_it_and_its_usual_size_is_640_by_480() -> None:
@@ -74,3 +75,18 @@ def test_the_config_names_it_and_its_usual_size_is_640_by_480() -> None:
     assert picture
     assert picture.pixels.shape == (480, 640, 3)
     assert picture.pixels.dtype == np.uint8
+
+
+def test_shapes_come_about_as_often_each_or_one_alone() -> None:
+    counts = Counter(picture.truth for picture in pictures(1, 500, fps=1, subject="shapes"))
+    assert set(counts) == set(SHAPES)
+    assert all(60 < count < 140 for count in counts.values())
+    assert {picture.truth for picture in pictures(1, 50, fps=1, subject="ring")} == {"ring"}
+
+
+def test_what_the_config_may_name_can_be_drawn() -> None:
+    assert set(config.SYNTHETIC) == {"digits", "shapes", *SHAPES}
+    for subject in config.SYNTHETIC:
+        source = open_source(config.Camera(source=f"synthetic:{subject}", size=(64, 48)))
+        source.open()
+        assert source.read() is not None

@@ -7,7 +7,7 @@ from typing import Literal
 from edged import config
 from edged.camera.sources.folder import Folder
 from edged.camera.sources.pace import Sleep, sleep_ns
-from edged.camera.sources.source import DIGITS, Source
+from edged.camera.sources.source import Source
 from edged.camera.sources.stream import Stream
 from edged.camera.sources.v4l2 import V4l2
 from edged.camera.sources.video_file import VideoFile
@@ -38,9 +38,10 @@ def open_source(camera: config.Camera, sleep: Sleep = sleep_ns) -> Source:
         case "folder":
             return Folder(Path(place), None if waits(camera) else fps, loop, sleep)
         case "synthetic":
-            from edged.camera.sources.synthetic import SyntheticDigits
+            from edged.camera.sources.synthetic import Synthetic
 
-            return SyntheticDigits(*(camera.size or SYNTHETIC_SIZE), fps, camera.seed, sleep)
+            subject = place.removeprefix(config.SYNTHETIC_PREFIX)
+            return Synthetic(*(camera.size or SYNTHETIC_SIZE), fps, camera.seed, sleep, subject=subject)
 
 
 def waits(camera: config.Camera) -> bool:
@@ -59,7 +60,7 @@ def _kind(place: str) -> Kind:
     path = Path(place)
     if place.isdigit() or place.startswith("/dev/"):
         return "v4l2"
-    if place == DIGITS:
+    if place.startswith(config.SYNTHETIC_PREFIX):
         return "synthetic"
     if place.lower().startswith(config.STREAMS):
         return "stream"

@@ -4,10 +4,9 @@ from typing import Protocol
 
 from edged.camera.sources.picture import Picture
 
-DIGITS = "synthetic:digits"
 KINDS = (
     "a V4L2 index or path (0, /dev/v4l/by-id/…), a rtsp:// or http:// URL, a video file, a folder of pictures, "
-    f"or {DIGITS}"
+    "synthetic:digits or synthetic:shapes"
 )
 
 

@@ -1,0 +1,112 @@
+"""A board is taught five labels of its own while it runs: recorded, trained, looked at, promoted, taken back."""
+
+import os
+import re
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import groupby
+from pathlib import Path
+
+from edged.camera.shapes import SHAPES
+from edged.client import Prediction, subscribe
+from tests.background import in_background
+from tests.cli.command import DEVICES
+from tests.e2e.daemon import Daemon, config_in, conserves, run_edged
+from tests.eventually import eventually
+
+CROPS = 40
+FRESH = 40  # frames of each label that are looked at
+COMMAND_S = 120.0
+OVERLOAD = {"superseded", "stale", "shutdown"}  # what a busy machine lets go, never from a worker's hands
+
+
+def teach(daemon: Daemon, *arguments: str | float) -> str:
+    """What `edged teach` prints."""
+    command = [sys.executable, "-m", "edged", "teach", str(daemon.folder / "edged.yaml"), *map(str, arguments)]
+    environment = {**os.environ, "XDG_STATE_HOME": str(daemon.folder)}
+    done = subprocess.run(command, capture_output=True, text=True, timeout=COMMAND_S, env=environment, check=False)
+    assert done.returncode == 0, done.stderr + daemon.log()
+    return done.stdout
+
+
+@contextmanager
+def stream_of(daemon: Daemon) -> Iterator[list[Prediction]]:
+    """All its predictions from now on, as they come."""
+    heard: list[Prediction] = []
+
+    def listen(stop: threading.Event) -> None:
+        for prediction in subscribe(daemon.address, timeout_s=COMMAND_S):
+            heard.append(prediction)
+            if stop.is_set():
+                return
+
+    with in_background(listen):
+        yield heard
+
+
+def changes_of(heard: list[Prediction]) -> list[tuple[str, int]]:
+    """Each model that has answered, with the number of its first prediction."""
+    runs = groupby(list(heard), lambda prediction: prediction.model.sha256)
+    return [(model, next(run).seq) for model, run in runs]
+
+
+def share_right(heard: list[Prediction], model: str) -> dict[str, float]:
+    """Of the frames that `model` has answered, by their true label."""
+    answers: dict[str, list[bool]] = {shape: [] for shape in SHAPES}
+    for prediction in heard:
+        if prediction.model.sha256 == model:
+            answers[str(prediction.truth)].append(prediction.top[0].label == prediction.truth)
+    return {shape: sum(right) / len(right) for shape, right in answers.items()}
+
+
+def number_in(said: str) -> int:
+    """The one of the first prediction."""
+    found = re.search(r"from prediction (\d+) on", said)
+    assert found, said
+    return int(found[1])
+
+
+def test_five_shapes_are_taught_to_digits_while_it_runs(tmp_path: Path) -> None:
+    cameras = {
+        shape: {"source": f"synthetic:{shape}", "size": [160, 120], "fps": 15, "seed": place}
+        for place, shape in enumerate(SHAPES, 1)
+    }
+    device = DEVICES[-1]
+    config = config_in(tmp_path, cameras=cameras, model={"name": "digits"}, workers=[{"device": device}])
+    with run_edged(tmp_path, config=config) as daemon:
+        daemon.first(1)
+        begun_s = time.monotonic()
+        with stream_of(daemon) as heard:
+            for shape in SHAPES:
+                teach(daemon, "--camera", shape, "--label", shape, "--count", CROPS, "--every", 0.1)
+            trained = teach(daemon, "--train")
+            shadow = teach(daemon, "--shadow", "--seconds", 2)
+            there = number_in(teach(daemon, "--promote"))
+            version = eventually(lambda: changes_of(heard)[1:], COMMAND_S)[0][0]
+            eventually(lambda: all(fresh(heard, version, shape) >= FRESH for shape in SHAPES), COMMAND_S)
+            told = daemon.metrics()
+            took_s = time.monotonic() - begun_s
+            back = number_in(teach(daemon, "--rollback"))
+            base = heard[0].model.sha256
+            eventually(lambda: len(changes_of(heard)) == 3, COMMAND_S)
+        summary = daemon.stop()
+
+    print(f"taught in {took_s:.1f} s: {share_right(heard, version)}\n{trained}\n{shadow}")
+    assert took_s < 120
+    assert changes_of(heard) == [(base, heard[0].seq), (version, there), (base, back)]
+    assert [each.seq for each in heard] == list(range(heard[0].seq, heard[0].seq + len(heard)))
+    right = share_right(heard, version)
+    assert sum(right.values()) / len(SHAPES) >= 0.95, right
+    assert {label.label for each in heard if each.model.sha256 == version for label in each.top} == set(SHAPES)
+    assert f'edged_model_info{{base="{base}",model=' in told
+    assert f'sha256="{version}"}} 1.0' in told
+    assert set(summary["dropped"]) <= OVERLOAD
+    assert conserves(summary)
+
+
+def fresh(heard: list[Prediction], version: str, shape: str) -> int:
+    return sum(each.truth == shape for each in list(heard) if each.model.sha256 == version)
