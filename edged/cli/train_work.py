@@ -23,6 +23,7 @@ from edged.train.build import build
 from edged.train.checkpoint import Checkpoints
 from edged.train.config import Learning, Training, load_training
 from edged.train.export import to_onnx
+from edged.train.norm import folded
 from edged.train.optimizer import Adam, Optimizer, Sgd
 from edged.train.pretrained import start_from
 from edged.train.report import Judged, Outcome, write_report
@@ -61,14 +62,11 @@ class Work:
 
     def go(self) -> str:
         """Train and write everything; a line on how it went. Raises TrainingError."""
-        lines = ProgressLines()
         try:
-            for one in self._session.train():
-                lines.show(one)
+            self._train()
+            judged = self._judge()
         finally:
-            lines.end()
             self._source.close()
-        judged = self._judge()
         graph = self._trainer.graph()
         self._compare(graph, judged)
         path = self.folder / f"{self._training.name}.onnx"
@@ -87,6 +85,14 @@ class Work:
             problem = f"{self.folder}: the results cannot be written: {error.strerror}"
             raise TrainingError(f"{problem}; make room, then write them with --resume") from None
         return f"{verdict}\nmodel: {path}\nreport: {self.folder / 'report.md'}"
+
+    def _train(self) -> None:
+        lines = ProgressLines()
+        try:
+            for one in self._session.train():
+                lines.show(one)
+        finally:
+            lines.end()
 
     def what_is_kept(self) -> str:
         """For who has stopped it."""
@@ -131,7 +137,7 @@ class Work:
         """Raises TrainingError where the exported network would answer otherwise than the trained one."""
         first = Examples(judged.examples.images[:COMPARED], judged.examples.labels[:COMPARED])
         x = reference.normalised(first.images, self._input)
-        error = float(np.abs(reference.run(graph, x) - judged.probabilities[: len(first)]).max())
+        error = float(np.abs(reference.run(folded(graph), x) - judged.probabilities[: len(first)]).max())
         if not error <= CLOSE:
             raise TrainingError(
                 f"the trained network and the one to be written differ by {error:.1e} on the same pictures: "

@@ -126,6 +126,21 @@ def test_a_pretrained_network_goes_on_and_gets_a_last_layer_for_other_labels(
     assert metrics(tmp_path / "anew")["labels"] == list(LABELS)
 
 
+def test_without_test_and_held_out_pictures_it_says_that_it_judges_by_what_was_learnt(tmp_path: Path) -> None:
+    data = idx_folder(tmp_path / "data")
+    for part in ("images-idx3", "labels-idx1"):
+        (data / f"t10k-{part}-ubyte").unlink()
+    path = config_file(tmp_path / "in.yaml", LEARNING.replace("epochs: 8", "steps: 12, validation: 0"))
+
+    assert train(path, "--data", data, "--output", tmp_path / "out") == 0
+
+    figures = metrics(tmp_path / "out")
+    assert (figures["judged_by"], figures["pictures"]) == ("learnt from", 300)
+    history = figures["history"]
+    assert isinstance(history, list)
+    assert [(one["step"], one["validation_loss"]) for one in history] == [(10, None), (12, None)]
+
+
 def test_a_start_without_a_last_layer_to_replace_is_refused(
     tmp_path: Path, data: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
