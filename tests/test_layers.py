@@ -1,4 +1,4 @@
-"""Imports run one way: cli → teach → hub | camera | worker | train → engine | model | energy → what everybody shares."""
+"""Imports run one way: cli → teach → hub | camera | worker | train → engine | model | energy → what all share."""
 
 import ast
 import subprocess
