@@ -113,6 +113,18 @@ def with_arrays(operator: Operator, arrays: dict[str, NDArray[Any]]) -> Operator
     return replace(operator, **own)
 
 
+def test_a_gpu_learns_the_same(device: Device, programs: Path) -> None:
+    """With the layout and the work-groups that it gets, on the device that there is."""
+    graph = residual_network()
+    trainer = trainer_of(graph, replace(device, kind="gpu", vector_width=4), programs, Sgd())
+
+    trainer.train(ORDER, RATES)
+
+    found = trainer.state()
+    for name, array in learnt_by_reference(graph, ORDER, 0.1).items():
+        np.testing.assert_allclose(found[name], array, atol=2e-6, err_msg=name)
+
+
 @pytest.mark.parametrize("make", [dense_network, residual_network])
 def test_it_learns_what_the_reference_learns(device: Device, programs: Path, make: Any) -> None:
     graph = make()

@@ -14,7 +14,9 @@ from edged.engine.gradients.max_pool_gradient import max_pool_gradient
 from edged.model.graph import AveragePool, MaxPool
 from edged.train.optimizer import Adam, Sgd
 from tests.engine import (
+    test_conv_gradient,
     test_cross_entropy,
+    test_flatten_batch,
     test_gather,
     test_gather_features,
     test_gather_vectors,
@@ -37,6 +39,14 @@ def max_pool(lab: Lab) -> None:
 
 def average_pool(lab: Lab) -> None:
     assert_gradient(lab, average_pool_gradient, MEAN, random(*SMALL), block=4, plus=False, masked=False)
+
+
+def conv_gradient(lab: Lab) -> None:
+    test_conv_gradient.test_the_gradients_are_those_of_the_reference(lab, "3x3 by two", 4)
+
+
+def flatten_batch(lab: Lab) -> None:
+    test_flatten_batch.test_blocks_move_whole_and_their_gradient_comes_back(lab, 4)
 
 
 def norm(lab: Lab) -> None:
@@ -72,7 +82,7 @@ def adam(lab: Lab) -> None:
 
 
 KERNELS: tuple[Callable[[Lab], None], ...] = (
-    *(max_pool, average_pool, norm, norm_gradient),
+    *(conv_gradient, flatten_batch, max_pool, average_pool, norm, norm_gradient),
     *(cross_entropy, gather, gather_features, gather_vectors, sgd, adam),
 )
 
