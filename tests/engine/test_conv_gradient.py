@@ -57,7 +57,7 @@ def slope_of(lab: Lab, conv: Conv, x: NDArray[Any], block: int, input_block: int
     )
 
 
-@pytest.mark.parametrize(("name", "block"), zip(CONVOLUTIONS, cycle((16, 4, 8)), strict=False))
+@pytest.mark.parametrize(("name", "block"), list(zip(CONVOLUTIONS, cycle((16, 4, 8)), strict=False)))
 def test_the_gradients_are_those_of_the_reference(lab: Lab, name: str, block: int) -> None:
     channels, size, attributes = CONVOLUTIONS[name]
     conv = conv_of(channels, **attributes)
