@@ -1,0 +1,91 @@
+"""What dies in the middle of a promotion: the old version answers then, or the new one, and nothing in between."""
+
+import signal
+import time
+from hashlib import sha256
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from edged.cli.running import running
+from edged.errors import EdgedError
+from edged.messages import Promoted, PromoteRequest
+from edged.model.head import Head
+from edged.taught import Base, Version, load_promoted, teach_folder, version_path
+from tests.e2e.daemon import Daemon, config_in, run_edged
+from tests.eventually import eventually
+
+FEATURES, HIDDEN = 8, 4  # of the small network; of the head
+LABELS = ("open", "closed")
+LONG_S = 60.0
+
+
+@pytest.fixture
+def lessons(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where the daemon looks for versions."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    return teach_folder("test")
+
+
+def keep_version(lessons: Path, daemon: Daemon) -> str:
+    """A head with random weights for the model that runs; its name."""
+    model, random = daemon.first(1)[0].model, np.random.default_rng(1)
+    shapes = ((HIDDEN, FEATURES), (HIDDEN,), (len(LABELS), HIDDEN), (len(LABELS),))
+    content = Head(*(random.standard_normal(shape).astype(np.float32) for shape in shapes)).to_bytes()
+    name = sha256(content).hexdigest()
+    version = Version(
+        sha256=name,
+        name="door",
+        labels=LABELS,
+        base=Base(name=model.name, sha256=model.sha256),
+        features=FEATURES,
+        hidden=HIDDEN,
+        head_sha256=name,
+    )
+    version_path(lessons, name, "json").parent.mkdir(parents=True, exist_ok=True)
+    version_path(lessons, name, "json").write_text(version.model_dump_json(by_alias=True))
+    version_path(lessons, name, "head").write_bytes(content)
+    return name
+
+
+def answers(daemon: Daemon) -> str:
+    """Which model does."""
+    return daemon.first(1)[0].model.sha256
+
+
+def test_a_hub_that_is_killed_while_it_promotes_starts_with_the_old_version_or_the_new_one(
+    tmp_path: Path, lessons: Path
+) -> None:
+    config = config_in(tmp_path)
+    with run_edged(tmp_path, config=config) as daemon:
+        version = keep_version(lessons, daemon)
+    for delay_s in (0.002, 0.05):
+        with run_edged(tmp_path, config=config) as daemon:
+            assert (answers(daemon) == version) == (load_promoted(lessons).version == version)
+            with running(tmp_path / "edged.yaml", "teach") as hub:
+                hub.say(PromoteRequest(version=version))
+                time.sleep(delay_s)  # the fault
+                daemon.process.send_signal(signal.SIGKILL)
+                daemon.process.wait()
+    with run_edged(tmp_path, config=config) as daemon:
+        assert (answers(daemon) == version) == (load_promoted(lessons).version == version)
+
+
+def test_a_worker_that_is_killed_while_it_is_given_a_version_changes_nothing_or_all(
+    tmp_path: Path, lessons: Path
+) -> None:
+    with run_edged(tmp_path, config=config_in(tmp_path)) as daemon:
+        version = keep_version(lessons, daemon)
+        with running(tmp_path / "edged.yaml", "teach") as hub:
+            daemon.child("worker").send_signal(signal.SIGSTOP)
+            hub.say(PromoteRequest(version=version))
+            with pytest.raises(EdgedError, match="does not answer within"):
+                hub.hear(0.1)  # it waits for the worker
+            daemon.child("worker").send_signal(signal.SIGKILL)
+            outcome, _ = hub.hear(LONG_S)
+
+        assert isinstance(outcome, Promoted)
+        kept = load_promoted(lessons).version
+        assert kept == (version if outcome.accepted else None), outcome.message
+        eventually(lambda: (answers(daemon) == version) == outcome.accepted, LONG_S)
