@@ -9,6 +9,7 @@ from typing import Literal
 from edged.cli.check_addresses import address_finding, security_finding, tls_finding
 from edged.cli.check_hosts import elsewhere, group_findings, link_findings, listens_at, this_host
 from edged.cli.check_pipeline import camera_finding, model_finding, worker_findings
+from edged.cli.check_taught import taught_findings
 from edged.cli.finding import Finding
 from edged.config import Config
 from edged.config_file import load_config
@@ -58,6 +59,7 @@ def findings_of(config: Config) -> Iterator[Finding]:
     for name, camera in config.cameras.items():
         yield elsewhere(f"camera {name}", camera.host, name) if camera.host else camera_finding(name, camera)
     yield model_finding(config)
+    yield from taught_findings(config)
     yield from worker_findings(config)
     yield from group_findings(config)
     if config.security:
