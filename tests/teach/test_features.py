@@ -6,11 +6,18 @@ import numpy as np
 import pytest
 
 from edged import config
+from edged.engine.device import Device, list_devices
+from edged.model import reference
+from edged.model.cuts import part
+from edged.model.head import features_of
 from edged.model.package import Model, load_model
 from edged.teach.backbone import all_features
 from edged.teach.features import FeatureFiles, Vector, features_key
 from edged.teach.store import Store
+from tests.cli.models import small_network
 from tests.teach.crops import a_store
+
+PLACES = [None, *[device for device in list_devices() if device.kind == "cpu"][:1]]
 
 
 @pytest.fixture(scope="module")
@@ -72,3 +79,16 @@ def test_features_that_no_worker_has_told_are_computed_and_kept(folder: Path, di
 def test_a_crop_of_another_size_is_stretched(folder: Path, digits: Model) -> None:
     store = a_store(folder, 2, side=24)
     assert len(the_last(store, digits)) == 4
+
+
+@pytest.mark.parametrize("place", PLACES, ids=["numpy", "cpu"][: len(PLACES)])
+def test_a_gray_network_has_features_of_coloured_crops(folder: Path, tmp_path: Path, place: Device | None) -> None:
+    small_network(tmp_path / "gray.onnx", channels=1)
+    gray = load_model(config.Model(path=tmp_path / "gray.onnx", color="gray"))
+    store = a_store(folder, 2, side=16)
+
+    features = list(all_features(store, gray, place))[-1][1]
+
+    graph = part(gray.graph, None, features_of(gray.graph))
+    expected = reference.run(graph, reference.prepare(store.pixels(store.crops[0])[np.newaxis], gray.input))
+    assert features[store.crops[0].sha256] == pytest.approx(expected[0], rel=1e-4)

@@ -15,7 +15,9 @@ from edged.model.package import Model, load_model
 from edged.taught import PromotedRecord, Version, load_head, load_version, save_promoted, version_path
 from edged.teach import versions
 from edged.teach.fit import Recipe, first_head
+from edged.teach.store_files import StoreError
 from edged.teach.versions import find_version, versions_in, write_version
+from tests.disks import a_small_disk
 
 
 @pytest.fixture(scope="module")
@@ -79,3 +81,12 @@ def test_what_a_killed_training_has_left_is_no_version(folder: Path, digits: Mod
     version = written(folder, digits)
     version_path(folder, version.sha256, "json").unlink()
     assert versions_in(folder) == []
+
+
+def test_a_disk_that_is_full_is_one_clear_error_and_leaves_no_version(tmp_path: Path, digits: Model) -> None:
+    with a_small_disk(tmp_path / "disk") as disk:  # smaller than the network
+        folder = disk / "test/teach"
+        with pytest.raises(StoreError, match=r"\.onnx cannot be written: No space left on device"):
+            written(folder, digits)
+        assert versions_in(folder) == []
+        assert not [path for path in folder.rglob("*") if path.is_file()]
