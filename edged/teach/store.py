@@ -7,7 +7,7 @@ from typing import Self
 
 from edged import exclusive
 from edged.errors import ConfigError
-from edged.teach.store_crop import Crop, Pixels, pixels_sha256, to_png
+from edged.teach.store_crop import Crop, Pixels, label_of, pixels_sha256, to_png
 from edged.teach.store_files import (
     Found,
     Problem,
@@ -19,7 +19,8 @@ from edged.teach.store_files import (
     set_aside,
     sweep,
 )
-from edged.teach.store_manifest import LEAST_CROPS, MEGABYTE, Limits, path_of, read_manifest, write_manifest
+from edged.teach.store_limits import surplus
+from edged.teach.store_manifest import LEAST_CROPS, Limits, path_of, read_manifest, write_manifest
 
 Key = tuple[str, str]  # label, hash
 
@@ -115,7 +116,7 @@ class Store:
         )
         save(self.path(crop), content)
         self._crops[label, sha256] = crop
-        self._make_room(label)
+        self._make_room()
         return crop
 
     def save(self) -> None:
@@ -130,13 +131,13 @@ class Store:
             )
         changes = {"crops": crops, "megabytes": megabytes}
         self.limits = self.limits.model_copy(update={name: n for name, n in changes.items() if n is not None})
-        for label in {label for label, _ in self._crops}:
-            self._make_room(label)
+        self._make_room()
         self.save()
 
     def forget(self, which: str) -> list[Crop]:
         """Remove the crops of a label, or those whose files are called LABEL/BEGINNING…. Raises ConfigError."""
-        label, slash, begins = which.partition("/")
+        name, slash, begins = which.partition("/")
+        label = label_of(name)
         ours = [crop for crop in self.crops if crop.label == label and crop.sha256.startswith(begins)]
         if not ours:
             there = ", ".join(sorted({crop.label for crop in self.crops})) or "none"
@@ -163,30 +164,18 @@ class Store:
         self.save()
         return moved
 
-    def _make_room(self, label: str) -> None:
-        ours = [crop for crop in self.crops if crop.label == label]
-        for crop in ours[: max(0, len(ours) - self.limits.crops)]:
+    def _make_room(self) -> None:
+        for crop in surplus(self.crops, self.limits):
             self._remove(crop)
-        while sum(sizes := _sizes(self.crops).values()) > self.limits.megabytes * MEGABYTE and len(sizes) > 0:
-            self._remove(self._oldest_of_the_largest())
-
-    def _oldest_of_the_largest(self) -> Crop:
-        sizes = _sizes(self.crops)
-        largest = max(sizes, key=lambda label: sizes[label])
-        return next(crop for crop in self.crops if crop.label == largest)
 
     def _remove(self, crop: Crop) -> None:
-        del self._crops[crop.label, crop.sha256]
-        self.path(crop).unlink(missing_ok=True)
+        try:
+            self.path(crop).unlink(missing_ok=True)
+        except OSError as error:
+            raise StoreError(f"{self.path(crop)} cannot be removed: {error.strerror}") from None
         with suppress(OSError):
             self.path(crop).parent.rmdir()  # the label's last one
-
-
-def _sizes(crops: Iterable[Crop]) -> dict[str, int]:
-    sizes: dict[str, int] = {}
-    for crop in crops:
-        sizes[crop.label] = sizes.get(crop.label, 0) + crop.nbytes
-    return sizes
+        del self._crops[crop.label, crop.sha256]
 
 
 def _there(folder: Path, known: Mapping[Key, Crop]) -> tuple[list[Crop], list[Problem]]:
