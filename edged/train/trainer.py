@@ -1,7 +1,7 @@
 """A network in training on a device: everything between two looks at it stays there."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -9,14 +9,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from edged.engine.device import Device
+from edged.engine.layout import Tensor
 from edged.errors import ModelError
 from edged.model.graph import Float32, Graph, Operator
 from edged.model.package import Input
+from edged.train.learnt import Learnt
 from edged.train.lowering import lower
 from edged.train.machine import Machine
 from edged.train.network import trained_form
 from edged.train.optimizer import Optimizer
 from edged.train.parameters import store_of
+from edged.train.results import Evaluation, Figures, evaluation_of
 from edged.train.routine import Routine
 from edged.train.step import Augment, evaluation_launches, step_launches
 from edged.train.update import moments_of, update_scalars
@@ -24,23 +27,7 @@ from edged.train.update import moments_of, update_scalars
 Array = NDArray[Any]
 State = dict[str, Array]
 
-
-@dataclass(frozen=True)
-class Figures:
-    """Of the images trained on since the last look: the mean loss, the share that came right, how many."""
-
-    loss: float
-    accuracy: float
-    images: int
-
-
-@dataclass(frozen=True, eq=False)
-class Evaluation:
-    """probabilities: [n, classes]; loss: mean cross-entropy; accuracy: share of images whose label is on top."""
-
-    probabilities: Float32
-    loss: float
-    accuracy: float
+UPLOAD_BYTES = 2**26  # of the images that are evaluated at once
 
 
 class Trainer:
@@ -72,11 +59,12 @@ class Trainer:
         self._lowered = lower(trained_form(self._graph), device, batch)
         self._store = store_of(self._lowered)
         self._machine = Machine(device, cache)
+        self._learnt = Learnt(self._store, self._machine, moments_of(optimizer), average > 0)
+        self._machine.hold("sums", self._no_sums())
         self._step, self._seen = 0, 0
         self._wanted: Input | None = None
         self._training: Routine | None = None
-        self._evaluation: Routine | None = None
-        self._reset()
+        self._evaluation: tuple[Routine, Tensor] | None = None
 
     def load(self, images: Array, labels: NDArray[np.int32], wanted: Input | None) -> None:
         """What to train on: uint8 [n, height, width, channels], normalised as `wanted`, or with None float32
@@ -103,72 +91,49 @@ class Trainer:
     def figures(self) -> Figures:
         """What came of it since the last call. Waits for the device."""
         loss, right = self._machine.read("sums", np.float32).reshape(-1, 2).sum(axis=0, dtype=np.float64)
-        self._machine.write("sums", np.zeros((self._batch, 2), np.float32))
+        self._machine.write("sums", self._no_sums())
         seen, self._seen = self._seen, 0
         return Figures(float(loss) / max(1, seen), float(right) / max(1, seen), seen)
 
     def evaluate(self, images: Array, labels: NDArray[np.int32]) -> Evaluation:
         """What the network, with its running statistics, makes of other images than those it trains on."""
         self._check(images, labels)
-        if self._evaluation is None:
-            averaged = self._average > 0
-            launches, self._scores = evaluation_launches(self._lowered, self._store, self._wanted, averaged)
-            self._evaluation = Routine(self._graph.name, launches, self._machine)
-        steps = -(-len(images) // self._batch)
-        self._machine.hold("others", images)
-        self._machine.hold("others order", np.arange(steps * self._batch, dtype=np.int32) % len(images))
-        scores = []
-        for step in range(steps):
-            self._evaluation.enqueue({"first": np.int32(step * self._batch)})
-            scores.append(self._evaluation.image(self._scores)[0, :, 0, :].T)
-        probabilities = np.concatenate(scores)[: len(images)]
-        return _evaluation(probabilities, labels)
+        chunk = max(1, UPLOAD_BYTES // images[:1].nbytes // self._batch) * self._batch
+        parts = [self._probabilities(images[start : start + chunk]) for start in range(0, len(images), chunk)]
+        return evaluation_of(np.concatenate(parts), labels)
 
     def state(self) -> State:
         """All that a later `restore` needs to go on from here: arrays by name, in the operators' own layouts."""
-        learnt = self._store.unpack(self._machine.read("parameters", np.float32))
-        state: State = {"step": np.array(self._step), **learnt}
-        for index, moment in enumerate(self._moments()):
-            state |= {f"moment {index} of {name}": array for name, array in self._store.unpack(moment).items()}
-        if self._average:
-            averages = self._store.unpack(self._machine.read("averages", np.float32))
-            state |= {f"average of {name}": array for name, array in averages.items()}
-        return state
+        return {"step": np.array(self._step), **self._learnt.arrays()}
 
     def restore(self, state: Mapping[str, Array]) -> None:
         """Go on from what `state` gave. Raises ModelError where it is of another network or optimizer."""
-        expected = self.state()
-        for name, array in expected.items():
-            if name not in state or state[name].shape != array.shape:
-                found = state[name].shape if name in state else "nothing"
-                raise ModelError(f"{self._graph.name}: cannot go on: {name} is {found}, expected {array.shape}")
+        self._learnt.restore(state, self._graph.name)
+        self._machine.write("sums", self._no_sums())
         self._step, self._seen = int(state["step"]), 0
-        pack, count = self._store.pack, self._store.learnt
-        self._machine.write("parameters", pack(state))
-        moments = [pack(_by_name(state, f"moment {index} of "))[:count] for index in range(len(self._moments()))]
-        if moments:
-            self._machine.write("moments", np.concatenate(moments))
-        if self._average:
-            self._machine.write("averages", pack(_by_name(state, "average of ")))
-        self._machine.write("sums", np.zeros((self._batch, 2), np.float32))
 
     def graph(self) -> Graph:
         """The network with what it has learnt (the average of it, if there is one), norms still apart."""
-        buffer = "averages" if self._average else "parameters"
-        learnt = self._store.unpack(self._machine.read(buffer, np.float32))
+        learnt = self._learnt.best()
         operators = tuple(_with_arrays(operator, learnt) for operator in self._graph.operators)
         return replace(self._graph, operators=operators)
 
-    def _reset(self) -> None:
-        """The device as it is before the first step."""
-        start = self._store.pack({one.name: one.values for one in self._store.parameters})
-        self._machine.hold("parameters", start)
-        self._machine.hold("gradients", np.zeros(self._store.learnt, np.float32))
-        moments = max(1, moments_of(self._optimizer) * self._store.learnt)
-        self._machine.hold("moments", np.zeros(moments, np.float32))
-        self._machine.hold("sums", np.zeros((self._batch, 2), np.float32))
-        if self._average:
-            self._machine.hold("averages", start)
+    def _probabilities(self, images: Array) -> Float32:
+        """[n, classes], in batches of which the last is filled up with images from the start."""
+        routine, output = self._evaluation = self._evaluation or self._evaluation_routine()
+        starts = range(0, len(images), self._batch)
+        self._machine.hold("others", images)
+        self._machine.hold("others order", np.arange(len(starts) * self._batch, dtype=np.int32) % len(images))
+        parts = []
+        for start in starts:
+            routine.enqueue({"first": np.int32(start)})
+            parts.append(routine.image(output)[0, :, 0].T)
+        return np.concatenate(parts)[: len(images)]
+
+    def _evaluation_routine(self) -> tuple[Routine, Tensor]:
+        averaged = self._average > 0
+        launches, output = evaluation_launches(self._lowered, self._store, self._wanted, averaged)
+        return Routine(self._graph.name, launches, self._machine), output
 
     def _training_routine(self) -> Routine:
         how = self._optimizer, self._smoothing, self._augment, self._average > 0
@@ -185,30 +150,22 @@ class Trainer:
             **update_scalars(self._optimizer, self._step, rate),
         }
 
-    def _moments(self) -> list[Float32]:
-        count = self._store.learnt
-        memory = self._machine.read("moments", np.float32)
-        return [memory[i * count : (i + 1) * count] for i in range(moments_of(self._optimizer))]
+    def _no_sums(self) -> Float32:
+        """Loss and right answers of each place in the batch, before the first."""
+        return np.zeros((self._batch, 2), np.float32)
 
     def _check(self, images: Array, labels: Array) -> None:
         shape = self._graph.shapes[self._graph.input]
-        wanted = shape if self._wanted is None else (*shape[1:], shape[0])
-        dtype = np.float32 if self._wanted is None else np.uint8
-        if images.shape[1:] != wanted or images.dtype != dtype or len(labels) != len(images):
+        are_features = self._wanted is None and len(shape) == 1
+        expected = shape if are_features else (*shape[1:], shape[0])
+        dtype = np.dtype(np.float32 if are_features else np.uint8)
+        fits = images.shape[1:] == expected and images.dtype == dtype and len(labels) == len(images) > 0
+        if not fits or (self._wanted is None and not are_features):
             raise ModelError(
                 f"{self._graph.name}: {len(labels)} labels for images of {images.dtype} {images.shape}; "
-                f"expected as many as images, of {np.dtype(dtype)} {('n', *wanted)}"
+                f"expected one each, of {dtype} {('n', *expected)}"
+                f"{'' if are_features or self._wanted else ', and how they are normalised'}"
             )
-
-
-def _by_name(state: Mapping[str, Array], prefix: str) -> dict[str, Array]:
-    return {name.removeprefix(prefix): array for name, array in state.items() if name.startswith(prefix)}
-
-
-def _evaluation(probabilities: Float32, labels: NDArray[np.int32]) -> Evaluation:
-    right = probabilities[np.arange(len(labels)), labels].astype(np.float64)
-    loss = -np.log(np.maximum(right, np.finfo(np.float32).tiny)).mean()
-    return Evaluation(probabilities, float(loss), float((probabilities.argmax(axis=1) == labels).mean()))
 
 
 def _with_arrays(operator: Operator, learnt: Mapping[str, Float32]) -> Operator:

@@ -156,7 +156,10 @@ def test_to_stop_and_go_on_elsewhere_changes_no_bit(device: Device, programs: Pa
 
 
 @pytest.mark.parametrize("make", [dense_network, residual_network])
-def test_what_it_evaluates_is_what_its_graph_computes(device: Device, programs: Path, make: Any) -> None:
+def test_what_it_evaluates_is_what_its_graph_computes(
+    device: Device, programs: Path, make: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("edged.train.trainer.UPLOAD_BYTES", IMAGES[:BATCH].nbytes)  # in two uploads
     trainer = trainer_of(make(), device, programs, Sgd(momentum=0.9), average=0.5)
     trainer.train(ORDER, RATES)
 
@@ -201,6 +204,8 @@ def test_what_it_cannot_train_is_refused(device: Device, programs: Path) -> None
     apart = Conv("apart", ("y",), "z", weights(2, 1, 1, 1), some(2), groups=2)
     with pytest.raises(ModelError, match="apart has 2 groups of channels"):
         Trainer(network(whole, apart), device, BATCH, Sgd(), cache=programs)
+    with pytest.raises(ModelError, match=r"expected one each, of uint8 .*, and how they are normalised"):
+        Trainer(dense_network(), device, BATCH, Sgd(), cache=programs).evaluate(IMAGES, LABELS)
     with pytest.raises(ModelError, match=r"4 labels for images of uint8 \(12, 6, 7, 1\)"):
         trainer_of(dense_network(), device, programs, Sgd()).load(IMAGES, LABELS[:4], GRAY)
 
