@@ -12,17 +12,22 @@ from typing import Any
 import pytest
 
 from tests.disks import a_small_disk
-from tests.train.commands import config_file, error_of, train
+from tests.train.commands import NETWORK, config_file, error_of, train
 from tests.train.made_up import idx_folder
 
 EPOCHS = 100
-LONG = (
-    f"batch: 16, epochs: {EPOCHS}, optimizer: adam, rate: 0.003, average: 0.9, augment: {{shift: 1}}, "
-    f"stop_after: {EPOCHS}"
-)
 RESULTS = ("stripes.onnx", "metrics.json", "curve.csv", "report.md")
 
 Eventually = Callable[..., Any]
+
+
+def long_training(folder: Path, rate: float = 0.003) -> Path:
+    """The file of one that takes a while, of a network with little to compile."""
+    network = NETWORK.replace(
+        "[{conv: 8}, norm, relu, {max_pool: 2}, flatten,", "[flatten, {dense: 8}, norm, relu,"
+    )
+    learning = f"batch: 16, epochs: {EPOCHS}, stop_after: {EPOCHS}, optimizer: adam, rate: {rate}, average: 0.9"
+    return config_file(folder / "in.yaml", f"{learning}, augment: {{shift: 1}}", network)
 
 
 @pytest.fixture(name="data", scope="module")
@@ -33,7 +38,7 @@ def data_fixture(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(name="uninterrupted", scope="module")
 def uninterrupted_fixture(tmp_path_factory: pytest.TempPathFactory, data: Path) -> Path:
     folder = tmp_path_factory.mktemp("uninterrupted")
-    assert train(config_file(folder / "in.yaml", LONG), "--data", data, "--output", folder / "out") == 0
+    assert train(long_training(folder), "--data", data, "--output", folder / "out") == 0
     return folder / "out"
 
 
@@ -42,7 +47,7 @@ class Started:
 
     def __init__(self, folder: Path, data: Path) -> None:
         self.output = folder / "out"
-        path = config_file(folder / "in.yaml", LONG)
+        path = long_training(folder)
         command = [
             sys.executable,
             "-m",
@@ -141,7 +146,7 @@ def begun_fixture(uninterrupted: Path, tmp_path: Path) -> Path:
 def test_what_is_under_way_is_not_begun_again_by_mistake(
     begun: Path, data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    said = error_of(capsys, config_file(tmp_path / "in.yaml", LONG), "--data", data, "--output", begun)
+    said = error_of(capsys, long_training(tmp_path), "--data", data, "--output", begun)
 
     assert "a training is under way here (epoch-000100.npz): go on with --resume, or give another --output" in said
 
@@ -151,7 +156,7 @@ def test_a_damaged_checkpoint_is_told_and_the_one_before_used(
 ) -> None:
     (begun / "checkpoints" / "epoch-000100.npz").write_bytes(b"PK")
 
-    assert train(config_file(tmp_path / "in.yaml", LONG), "--data", data, "--output", begun, "--resume") == 0
+    assert train(long_training(tmp_path), "--data", data, "--output", begun, "--resume") == 0
 
     said = capsys.readouterr().err
     assert "epoch-000100.npz: is damaged, or no checkpoint; going on from epoch-000099.npz" in said
@@ -162,7 +167,7 @@ def test_another_training_is_refused_with_what_differs(
     begun: Path, data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     other = idx_folder(tmp_path / "other", training=63, test=30)
-    path = config_file(tmp_path / "in.yaml", LONG.replace("0.003", "0.004"))
+    path = long_training(tmp_path, rate=0.004)
 
     said = error_of(capsys, path, "--data", other, "--output", begun, "--resume", "--seed", 5)
 
@@ -176,7 +181,7 @@ def test_another_training_is_refused_with_what_differs(
 def test_a_full_disk_ends_it_and_room_lets_it_go_on(
     uninterrupted: Path, data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    path = config_file(tmp_path / "in.yaml", LONG)
+    path = long_training(tmp_path)
     with a_small_disk(tmp_path / "disk", "96k") as disk:
         said = error_of(capsys, path, "--data", data, "--output", disk / "out", code=6)
         assert "cannot be written: No space left on device" in said
