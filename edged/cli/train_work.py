@@ -1,11 +1,8 @@
 """One run of `edged train`: what it starts from, the session, what it leaves."""
 
 import argparse
-import json
 import sys
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -20,16 +17,16 @@ from edged.model.cost import macs
 from edged.model.graph import Graph
 from edged.model.package import Input, Model, load_model
 from edged.train.build import build
-from edged.train.checkpoint import Checkpoints
-from edged.train.config import Learning, Training, load_training
+from edged.train.checkpoint import Checkpoint, Checkpoints
+from edged.train.config import Training, load_training
 from edged.train.export import to_onnx
+from edged.train.facts import facts_of
+from edged.train.learner import trainer_of
 from edged.train.norm import folded
-from edged.train.optimizer import Adam, Optimizer, Sgd
 from edged.train.pretrained import start_from
 from edged.train.report import Judged, Outcome, write_report
 from edged.train.session import Session
 from edged.train.source import Examples
-from edged.train.trainer import Trainer
 
 COMPARED = 16  # pictures on which the exported network must say what the trained one says
 CLOSE = 1e-3  # as shares
@@ -45,20 +42,20 @@ class Work:
         self.folder = arguments.output or (training.output and training.output.folder) or Path(training.name)
         hold(f"training-{self.folder.absolute()}")
         self._checkpoints = Checkpoints(self.folder / "checkpoints")
+        self._checkpoint = self._begin(resume=arguments.resume)
         learning = self._training.train
         self._input = start.input if start else _input_of(self._training)
         self._source = open_source(self._training, self._input, arguments.data)
         graph = self._graph(start)
-        batch = learning.batch
-        self._facts = _facts_of(self._training, self._source.fingerprint, start, device)
-        self._trainer = Trainer(
-            graph, device, batch, _optimizer(learning), smoothing=learning.smoothing, average=learning.average,
-            flip=learning.augment.flip, shift=learning.augment.shift, seed=learning.seed,
-        )  # fmt: skip
-        self._session = Session(
-            self._trainer, self._source, self._input, learning, batch, macs(graph), self._checkpoints, self._facts
+        self._facts = facts_of(
+            self._training, self._source.fingerprint, start.sha256 if start else None, device.name
         )
-        self._begin(resume=arguments.resume)
+        self._trainer = trainer_of(graph, device, learning)
+        self._session = Session(
+            self._trainer, self._source, self._input, learning, macs(graph), self._checkpoints, self._facts
+        )
+        if self._checkpoint:
+            self._session.go_on_from(self._checkpoint)
 
     def go(self) -> str:
         """Train and write everything; a line on how it went. Raises TrainingError."""
@@ -87,6 +84,9 @@ class Work:
         return f"{verdict}\nmodel: {path}\nreport: {self.folder / 'report.md'}"
 
     def _train(self) -> None:
+        if not self._checkpoint:
+            self._checkpoints.clear()
+            (self.folder / "metrics.json").unlink(missing_ok=True)
         lines = ProgressLines()
         try:
             for one in self._session.train():
@@ -96,12 +96,9 @@ class Work:
 
     def what_is_kept(self) -> str:
         """For who has stopped it."""
-        done = len(self._session.history)
-        return (
-            f"{done} of {self._session.epochs} epochs are kept in {self.folder}"
-            if done
-            else "no epoch is kept yet"
-        )
+        if done := len(self._session.history):
+            return f"{done} of {self._session.epochs} epochs are kept in {self.folder}"
+        return "no epoch is kept yet"
 
     def _graph(self, start: Model | None) -> Graph:
         seed = self._training.train.seed
@@ -109,21 +106,19 @@ class Work:
             return start_from(start, self._source.labels, seed)
         return build(self._training, len(self._source.labels), seed, self._file)
 
-    def _begin(self, *, resume: bool) -> None:
-        """Go on from a checkpoint, or start where there is none that would be lost."""
+    def _begin(self, *, resume: bool) -> Checkpoint | None:
+        """Where to go on. Raises DataError where a checkpoint would be lost, or all are damaged."""
         checkpoint, problems = self._checkpoints.newest()
         if checkpoint and resume:
             for problem in problems:
                 print(f"edged: warning: {problem}; going on from {checkpoint.path.name}", file=sys.stderr)
-            self._session.go_on_from(checkpoint)
-        elif checkpoint and not (self.folder / "metrics.json").exists():
+            return checkpoint
+        if checkpoint and not (self.folder / "metrics.json").exists():
             raise DataError(
                 f"{self.folder}: a training is under way here ({checkpoint.path.name}): go on with --resume, "
                 "or give another --output"
             )
-        else:
-            self._checkpoints.clear()
-            (self.folder / "metrics.json").unlink(missing_ok=True)
+        return None
 
     def _judge(self) -> Judged:
         """By the test, else by what was held out, else by what was learnt from."""
@@ -161,31 +156,6 @@ def _write_whole(path: Path, content: bytes) -> None:
     unfinished = path.with_suffix(".new")
     unfinished.write_bytes(content)
     unfinished.replace(path)
-
-
-def _optimizer(learning: Learning) -> Optimizer:
-    if learning.optimizer == "sgd":
-        return Sgd(learning.momentum, learning.nesterov, learning.weight_decay)
-    return Adam(weight_decay=learning.weight_decay, decoupled=learning.optimizer == "adamw")
-
-
-def _facts_of(training: Training, fingerprint: str, start: Model | None, device: Device) -> dict[str, str]:
-    """All that the result depends on, by name."""
-    said = training.model_dump(mode="json", exclude={"output", "data", "train"}, exclude_defaults=True)
-    said["train"] = training.train.model_dump(mode="json", exclude_none=True)
-    facts = {"data": fingerprint, "from": start.sha256 if start else "random weights", "device": device.name}
-    return {**_flat(said), **facts}
-
-
-def _flat(values: Mapping[str, Any], before: str = "") -> dict[str, str]:
-    """{"train": {"rate": 0.1}} → {"train.rate": "0.1"}; lists as JSON."""
-    flat: dict[str, str] = {}
-    for key, value in values.items():
-        if isinstance(value, dict):
-            flat |= _flat(value, f"{before}{key}.")
-        else:
-            flat[before + key] = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    return flat
 
 
 def _input_of(training: Training) -> Input:

@@ -3,84 +3,48 @@
 import math
 import time
 from collections.abc import Iterator, Mapping
-from typing import Any, Protocol
+from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from edged.errors import DataError, TrainingError
-from edged.model.graph import Float32, Graph
 from edged.model.package import Input
 from edged.train.checkpoint import Arrays, Checkpoint, Checkpoints
 from edged.train.config import Learning
 from edged.train.history import Epoch, Progress
 from edged.train.schedule import rates
 from edged.train.source import Examples, Source
+from edged.train.trainer import Evaluation, Trainer
 
 DEFAULT_EPOCHS = 10
 OPERATIONS_OF_A_LOG = 2e10  # between two of them: half a second or so of a CPU
 STATE, BEST = "state.", "best."
 
 
-class Evaluated(Protocol):
-    """What the network says of known pictures: probabilities float32 [n, classes]."""
-
-    @property
-    def probabilities(self) -> Float32: ...
-    @property
-    def loss(self) -> float: ...
-    @property
-    def accuracy(self) -> float: ...
-
-
-class Counted(Protocol):
-    """What steps have come to: loss and share of right answers, means over `images`."""
-
-    @property
-    def loss(self) -> float: ...
-    @property
-    def accuracy(self) -> float: ...
-    @property
-    def images(self) -> int: ...
-
-
-class Learner(Protocol):
-    """What a session asks of `trainer.Trainer`."""
-
-    def load(self, images: NDArray[Any], labels: NDArray[np.int32], wanted: Input) -> None: ...
-    def train(self, order: NDArray[np.int32], rates: Float32) -> None: ...
-    def figures(self) -> Counted: ...
-    def evaluate(self, images: NDArray[Any], labels: NDArray[np.int32]) -> Evaluated: ...
-    def state(self) -> Mapping[str, NDArray[Any]]: ...
-    def restore(self, state: Mapping[str, NDArray[Any]]) -> None: ...
-    def graph(self) -> Graph: ...
-
-
 class Session:
-    """`learner` learns from `source` as `learning` says; `macs`: of one picture, forward.
+    """`trainer` learns from `source` as `learning` says; `macs`: of one picture, forward.
 
     facts: what the training depends on, by name: a checkpoint with others is refused.
     """
 
     def __init__(
         self,
-        learner: Learner,
+        trainer: Trainer,
         source: Source,
         wanted: Input,
         learning: Learning,
-        batch: int,
         macs: int,
         checkpoints: Checkpoints,
         facts: Mapping[str, str],
     ) -> None:
-        self._learner, self._source, self._learning, self._batch = learner, source, learning, batch
+        self._trainer, self._source, self._learning, self._batch = trainer, source, learning, learning.batch
         self._wanted = wanted
         self._checkpoints, self._facts = checkpoints, dict(facts)
-        per_epoch = source.steps(batch)
+        per_epoch = source.steps(learning.batch)
         self.steps = learning.steps or per_epoch * (learning.epochs or DEFAULT_EPOCHS)
         self.epochs = -(-self.steps // per_epoch)
         self._per_epoch = per_epoch
-        self._per_log = min(max(1, round(OPERATIONS_OF_A_LOG / (6 * macs * batch))), 100)
+        self._per_log = min(max(1, round(OPERATIONS_OF_A_LOG / max(1, 6 * macs * learning.batch))), 100)
         self.history: list[Epoch] = []
         self._best: Epoch | None = None
         self._best_state: Arrays = {}
@@ -108,7 +72,7 @@ class Session:
         best = checkpoint.facts["best"]
         self._best = Epoch(**best) if best else None
         self._best_state = _beginning(BEST, checkpoint.arrays)
-        self._learner.restore(_beginning(STATE, checkpoint.arrays))
+        self._trainer.restore(_beginning(STATE, checkpoint.arrays))
 
     def train(self) -> Iterator[Progress | Epoch]:
         """Learn to the end. Raises TrainingError for a loss that is not finite, or a checkpoint not to be kept."""
@@ -117,13 +81,13 @@ class Session:
             self._keep()
             yield self.history[-1]
         if self._best_state:
-            self._learner.restore(self._best_state)
+            self._trainer.restore(self._best_state)
 
-    def evaluate(self, examples: Examples) -> Evaluated:
+    def evaluate(self, examples: Examples) -> Evaluation:
         """What the network as it is now makes of them."""
         if self._loaded is None:
             self._load(examples)
-        return self._learner.evaluate(examples.images, examples.labels)
+        return self._trainer.evaluate(examples.images, examples.labels)
 
     def _epoch(self, epoch: int) -> Iterator[Progress]:
         step = epoch * self._per_epoch
@@ -134,8 +98,8 @@ class Session:
             for first in range(0, min(len(chunk.order), self.steps - step), self._per_log):
                 order = chunk.order[first : first + self._per_log][: self.steps - step]
                 began = time.monotonic()
-                self._learner.train(order, rates(self._learning, step, len(order), self.steps))
-                counted = self._learner.figures()
+                self._trainer.train(order, rates(self._learning, step, len(order), self.steps))
+                counted = self._trainer.figures()
                 step += len(order)
                 self._check(counted.loss, step)
                 loss, right = loss + counted.loss * counted.images, right + counted.accuracy * counted.images
@@ -148,7 +112,7 @@ class Session:
         self._conclude(epoch + 1, step, loss / images, right / images)
 
     def _load(self, examples: Examples) -> None:
-        self._learner.load(examples.images, examples.labels, self._wanted)
+        self._trainer.load(examples.images, examples.labels, self._wanted)
         self._loaded = examples
 
     def _check(self, loss: float, step: int) -> None:
@@ -168,7 +132,7 @@ class Session:
         line = Epoch(epoch, step, rate, loss, accuracy, *validation)
         self.history.append(line)
         if self._learning.stop_after and line.is_better_than(self._best):
-            self._best, self._best_state = line, dict(self._learner.state())
+            self._best, self._best_state = line, dict(self._trainer.state())
 
     def _has_given_up(self) -> bool:
         patience = self._learning.stop_after
@@ -180,7 +144,7 @@ class Session:
             "history": [one.as_facts() for one in self.history],
             "best": self._best and self._best.as_facts(),
         }
-        arrays = {STATE + name: array for name, array in self._learner.state().items()}
+        arrays = {STATE + name: array for name, array in self._trainer.state().items()}
         arrays |= {BEST + name: array for name, array in self._best_state.items()}
         self._checkpoints.save(len(self.history), facts, arrays)
 
