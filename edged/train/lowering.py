@@ -11,6 +11,7 @@ from edged.engine.device import Device
 from edged.engine.gradients.flatten_batch import flatten_batch
 from edged.engine.gradients.norm import norm_forward, norm_use
 from edged.engine.gradients.slope import training_tensor
+from edged.engine.gradients.winograd_weights import is_faster, winograd_forward
 from edged.engine.launch import Argument, Launch, Resident, Weights
 from edged.engine.layout import Tensor
 from edged.engine.planner import RULES
@@ -121,6 +122,8 @@ def _forward(lowered: Lowered, operator: Operator, learnt: Residents, training: 
     match operator:
         case Conv() | Dense():
             site = lowered.site(lowered.conv(operator))
+            if is_faster(site):
+                return winograd_forward(site, learnt["weight"], learnt["bias"])
             variant = CONV_VECTOR if lowered.device.kind == "cpu" else CONV_GENERAL
             (launch,) = variant.launches(site, variant.parameters(site)[0])
             return (replace(launch, arguments=_learning(launch, learnt), frames=site.output.frames),)

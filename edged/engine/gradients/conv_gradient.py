@@ -4,6 +4,7 @@ from dataclasses import replace
 from itertools import product
 
 from edged.engine.gradients.slope import Slope
+from edged.engine.gradients.winograd_weights import is_faster, turned, winograd_gradient
 from edged.engine.launch import Launch
 from edged.engine.layout import Halo, Tensor
 from edged.engine.variants.convolution import window_defines
@@ -41,39 +42,51 @@ def _outside(conv: Conv, axis: int, size: int, outputs: int) -> tuple[int, int]:
 
 
 def _input_gradient(slope: Slope[Conv], wanted: Tensor) -> tuple[Launch, ...]:
-    conv, given, device = slope.operator, slope.given, slope.device
-    site = Site(conv, (slope.source,), slope.output, device)
+    weight, launch = _turned_weights(slope, wanted)
+    site = turned(slope, wanted)
+    if site and is_faster(site):
+        return launch, *winograd_gradient(slope, site, weight)
+    return launch, _by_phases(slope, wanted, weight)
+
+
+def _turned_weights(slope: Slope[Conv], wanted: Tensor) -> tuple[Tensor, Launch]:
+    """The weights with inputs and outputs changed about, and what makes them so."""
+    conv, given = slope.operator, slope.given
     taps = conv.weight.shape[2] * conv.weight.shape[3]
     pairs = slope.source.blocks * given.blocks
-    turned = Tensor(f"{conv.name}:turned", 1, pairs * taps * wanted.block * given.block, 1, 1, 1)
+    weight = Tensor(f"{conv.name}:turned", 1, pairs * taps * wanted.block * given.block, 1, 1, 1)
+    return weight, Launch(
+        kernel="turn_weights",
+        operator=conv.name,
+        defines={**Site(conv, (slope.source,), slope.output, slope.device).tensor_defines(), "TAPS": taps},
+        arguments=(slope.parameters["weight"], weight),
+        items=pairs * taps,
+        group=_group(slope, pairs * taps),
+    )
+
+
+def _by_phases(slope: Slope[Conv], wanted: Tensor, weight: Tensor) -> Launch:
+    """For any stride: see `conv_input_gradient.cl`."""
+    conv, given, device = slope.operator, slope.given, slope.device
     phases = min(conv.strides[0], wanted.height), min(conv.strides[1], wanted.width)
     height, width = wanted.height // phases[0], wanted.width // phases[1]
     most = registers(wanted.block) if device.kind == "cpu" else PIXELS_ON_GPU
     tile = next(tile for tile in tiles(height, width, wanted.block) if tile[0] * tile[1] <= most)
     rows, columns = -(-wanted.height // phases[0]), -(-wanted.width // phases[1])  # of the largest phase
     items = phases[0] * phases[1] * -(-rows // tile[0]) * -(-columns // tile[1])
-    window = window_defines(site) | wanted.defines("OUT") | given.defines("IN")
+    window = window_defines(Site(conv, (slope.source,), slope.output, device))
+    geometry = wanted.defines("OUT") | given.defines("IN")
     shape = {"PHASES_H": phases[0], "PHASES_W": phases[1], "TILE_H": tile[0], "TILE_W": tile[1]}
-    return (
-        Launch(
-            kernel="turn_weights",
-            operator=conv.name,
-            defines={**site.tensor_defines(), "TAPS": taps},
-            arguments=(slope.parameters["weight"], turned),
-            items=pairs * taps,
-            group=_group(slope, pairs * taps),
-        ),
-        Launch(
-            kernel="conv_input_gradient",
-            operator=conv.name,
-            defines={**window, **shape, **slope.ending_defines()},
-            arguments=(given, turned, wanted, *slope.ending_arguments()),
-            items=items,
-            planes=wanted.blocks,
-            group=_group(slope, items),
-            frames_last=wanted.frames > 1,
-            frames=wanted.frames,
-        ),
+    return Launch(
+        kernel="conv_input_gradient",
+        operator=conv.name,
+        defines={**window, **geometry, **shape, **slope.ending_defines()},
+        arguments=(given, weight, wanted, *slope.ending_arguments()),
+        items=items,
+        planes=wanted.blocks,
+        group=_group(slope, items),
+        frames_last=wanted.frames > 1,
+        frames=wanted.frames,
     )
 
 

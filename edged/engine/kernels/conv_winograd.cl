@@ -4,8 +4,22 @@
  * A work-item computes a group of tiles of one output block. For one frequency after the other, it keeps the sums
  * of all tiles in registers, as conv_vector.cl does; those of a row of frequencies become OUTPUT values along x at
  * once. Weights lie as [output block][SIDE × SIDE][input channel][channel of the output block].
+ * Without WITH_BIAS the output is a gradient, and ends as one.
  */
 #include "winograd.cl"
+#include "gradient.cl"
+
+#ifndef WITH_BIAS
+#define WITH_BIAS 1
+#endif
+
+#if WITH_BIAS
+#define BIAS_PARAMETER , __global const vector *restrict bias
+#define BIAS_OF(block) bias[block]
+#else
+#define BIAS_PARAMETER
+#define BIAS_OF(block) 0
+#endif
 
 #define AHEAD 96  /* vectors of weights from the one that is asked for to the one that is in use */
 #define SQRT_2 1.41421356f
@@ -26,8 +40,9 @@ void interpolate(const vector values[SIDE], vector out[OUTPUT])
 #endif
 }
 
-KERNEL void conv_winograd(__global const float *restrict frequencies, __global const STORED(WEIGHTS) *restrict weights,
-                          __global const vector *restrict bias, __global STORED(OUT) *restrict out RESIDUAL_PARAMETER)
+KERNEL void conv_winograd(__global const float *restrict frequencies,
+                          __global const STORED(WEIGHTS) *restrict weights BIAS_PARAMETER,
+                          __global STORED(OUT) *restrict out RESIDUAL_PARAMETER ENDING_PARAMETERS)
 {
     const int group = get_global_id(0), frame = FRAME_ID, block = PLANE_ID;
 
@@ -71,9 +86,10 @@ KERNEL void conv_winograd(__global const float *restrict frequencies, __global c
                 values[y] = rows[y][x][t];
             interpolate(values, pixels);
             UNROLL for (int y = 0; y < OUTPUT; y++)
-                if (IS_OWN(TILE(group, t), y0 + y, x0 + x))
-                    STORE_VECTOR(OUT, activate(bias[block] + pixels[y] PLUS_RESIDUAL(frame, block, y0 + y, x0 + x)),
-                                 out, PIXEL(OUT, frame, block, y0 + y, x0 + x));
+                if (IS_OWN(TILE(group, t), y0 + y, x0 + x)) {
+                    const vector sum = BIAS_OF(block) + pixels[y] PLUS_RESIDUAL(frame, block, y0 + y, x0 + x);
+                    STORE_GRADIENT(activate(sum), frame, block, y0 + y, x0 + x);
+                }
         }
     }
     if (group == 0)

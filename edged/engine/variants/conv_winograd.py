@@ -99,7 +99,7 @@ def _launches(site: Site[Conv], parameters: Parameters) -> tuple[Launch, ...]:
 
 def _pack_weights(site: Site[Conv], output: int) -> Float32:
     """[out block][frequency][input channel][channel of out block], zero where there is none: G w Gᵀ."""
-    values = _window_values(output)
+    values = window_values(output)
     weight = site.operator.weight.astype(np.float64)
     outputs, inputs, source, target = *weight.shape[:2], site.inputs[0], site.output
     packed = np.zeros((target.blocks * target.block, source.blocks * source.block, (output + 2) ** 2), np.float32)
@@ -108,7 +108,7 @@ def _pack_weights(site: Site[Conv], output: int) -> Float32:
     return np.ascontiguousarray(split.transpose(0, 3, 2, 1))
 
 
-def _window_values(output: int) -> NDArray[np.float64]:
+def window_values(output: int) -> NDArray[np.float64]:
     """G of the paper, [point][x]: the values of a window's row as a polynomial, the highest coefficient at ∞.
 
     Divided by what Lagrange's formula has in its denominators.

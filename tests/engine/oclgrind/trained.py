@@ -22,6 +22,7 @@ from tests.engine import (
     test_gather_vectors,
     test_norm,
     test_norm_gradient,
+    test_winograd_weights,
 )
 from tests.engine.lab import Lab, random
 from tests.engine.oclgrind.watched import WatchedLab, use_buffers_of_their_own
@@ -73,6 +74,11 @@ def gather_vectors(lab: Lab) -> None:
     test_gather_vectors.test_images_are_normalised_moved_and_flattened(lab, 4, True, 2)
 
 
+def winograd_weights(lab: Lab) -> None:
+    test_winograd_weights.test_the_output_is_that_of_the_convolution(lab, 2, 3, 4, (1, 1, 1, 1))
+    test_winograd_weights.test_the_gradient_of_the_input_is_another_such_convolution(lab, 2, 3, 4, (1, 1, 1, 1))
+
+
 def sgd(lab: Lab) -> None:
     assert_steps(lab, Sgd(momentum=0.9, nesterov=True), count=301)
 
@@ -83,7 +89,7 @@ def adam(lab: Lab) -> None:
 
 KERNELS: tuple[Callable[[Lab], None], ...] = (
     *(conv_gradient, flatten_batch, max_pool, average_pool, norm, norm_gradient),
-    *(cross_entropy, gather, gather_features, gather_vectors, sgd, adam),
+    *(cross_entropy, gather, gather_features, gather_vectors, winograd_weights, sgd, adam),
 )
 
 

@@ -1,0 +1,89 @@
+"""Winograd's convolution with weights that change at each step: they are transformed on the device."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from edged.engine.gradients.slope import Slope
+from edged.engine.launch import Argument, Launch, Weights
+from edged.engine.layout import Defines, Tensor
+from edged.engine.variants.conv_winograd import CONV_WINOGRAD, pays, window_values
+from edged.engine.variants.variant import Parameters, Site
+from edged.model.graph import Conv
+
+
+def is_faster(site: Site[Conv]) -> bool:
+    """Whether to compute `site` so."""
+    return site.device.kind == "cpu" and CONV_WINOGRAD.can_compute(site) and pays(site)
+
+
+def winograd_forward(
+    site: Site[Conv], weight: Argument, bias: Argument, parameters: Parameters | None = None
+) -> tuple[Launch, ...]:
+    """`weight`, `bias`: as `convolution.packed` has them."""
+    parameters = parameters or CONV_WINOGRAD.parameters(site)[0]
+    of_input, product = CONV_WINOGRAD.launches(site, parameters)
+    transformed = _transformed(site, parameters)
+    frequencies, _, _, target = product.arguments
+    return (
+        _weights(site, parameters, weight, transformed, {}),
+        _of_frames(of_input, site),
+        replace(_of_frames(product, site), arguments=(frequencies, transformed, bias, target)),
+    )
+
+
+def turned(slope: Slope[Conv], wanted: Tensor) -> Site[Conv] | None:
+    """The convolution that makes the gradient of the input of that of the output; None where there is none."""
+    conv = slope.operator
+    high, wide = conv.weight.shape[2:]
+    pads = tuple(size - 1 - pad for size, pad in zip((high, wide) * 2, conv.pads, strict=True))
+    if (high, wide) != (3, 3) or not conv.strides == conv.dilations == (1, 1) or conv.groups > 1 or min(pads) < 0:
+        return None
+    weight, none = conv.weight.transpose(1, 0, 2, 3), np.zeros(conv.weight.shape[1], np.float32)
+    back: Any = pads
+    operator = Conv(f"{conv.name}:back", (slope.given.name,), wanted.name, weight, none, pads=back)
+    return Site(operator, (slope.given,), wanted, slope.device)
+
+
+def winograd_gradient(
+    slope: Slope[Conv], site: Site[Conv], weight: Argument, parameters: Parameters | None = None
+) -> tuple[Launch, ...]:
+    """The gradient of the input. `site`: as `turned` gives it; `weight`: turned, as `turn_weights.cl` has it."""
+    parameters = parameters or CONV_WINOGRAD.parameters(site)[0]
+    of_input, product = CONV_WINOGRAD.launches(site, parameters)
+    transformed = _transformed(site, parameters)
+    frequencies, _, _, target = product.arguments
+    return (
+        _weights(site, parameters, weight, transformed, {"FLIPPED": 1}),
+        _of_frames(of_input, site),
+        replace(
+            _of_frames(product, site),
+            defines={**product.defines, **slope.ending_defines(), "WITH_BIAS": 0},
+            arguments=(frequencies, transformed, target, *slope.ending_arguments()),
+        ),
+    )
+
+
+def _transformed(site: Site[Conv], parameters: Parameters) -> Tensor:
+    """Where the weights are, one after the other, while the step needs them."""
+    source, target, side = site.inputs[0], site.output, parameters["OUTPUT"] + 2
+    vectors = target.blocks * side**2 * source.blocks * source.block
+    return Tensor(f"{site.operator.name}.transformed", 1, vectors * target.block, 1, 1, 1)
+
+
+def _weights(
+    site: Site[Conv], parameters: Parameters, weight: Argument, transformed: Tensor, how: Defines
+) -> Launch:
+    values = window_values(parameters["OUTPUT"]).astype(np.float32)
+    return Launch(
+        kernel="winograd_weights",
+        operator=site.operator.name,
+        defines={**site.tensor_defines(), **parameters, **how},
+        arguments=(weight, Weights(lambda: values), transformed),
+        items=site.output.blocks * site.inputs[0].blocks * site.inputs[0].block,
+    )
+
+
+def _of_frames(launch: Launch, site: Site[Conv]) -> Launch:
+    return replace(launch, frames=site.output.frames)
