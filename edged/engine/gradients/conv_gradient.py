@@ -71,8 +71,9 @@ def _by_phases(slope: Slope[Conv], wanted: Tensor, weight: Tensor) -> Launch:
     phases = min(conv.strides[0], wanted.height), min(conv.strides[1], wanted.width)
     height, width = wanted.height // phases[0], wanted.width // phases[1]
     most = registers(wanted.block) if device.kind == "cpu" else PIXELS_ON_GPU
-    tile = next(tile for tile in tiles(height, width, wanted.block) if tile[0] * tile[1] <= most)
     rows, columns = -(-wanted.height // phases[0]), -(-wanted.width // phases[1])  # of the largest phase
+    fitting = (tile for tile in tiles(rows, columns, wanted.block) if tile[0] <= height and tile[1] <= width)
+    tile = next(tile for tile in fitting if tile[0] * tile[1] <= most)
     items = phases[0] * phases[1] * -(-rows // tile[0]) * -(-columns // tile[1])
     window = window_defines(Site(conv, (slope.source,), slope.output, device))
     geometry = wanted.defines("OUT") | given.defines("IN")
