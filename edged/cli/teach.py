@@ -2,6 +2,7 @@
 
 import argparse
 import importlib
+import os
 from pathlib import Path
 
 from edged.cli.numbers import above_zero, positive, seconds
@@ -21,6 +22,8 @@ DEEDS = {
     "promote": ("teach_promote", {"force"}),
     "rollback": ("teach_promote", set()),
 }
+# The matrices of a head are small: at the lowest priority threads wait for each other longer than they compute.
+NUMPY_THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
 LONGEST = above_zero("seconds", LONGEST_TEACH_S)
 
 
@@ -78,4 +81,6 @@ def run(arguments: argparse.Namespace) -> int:
         raise ConfigError(f"--{given[0]} does not belong to --{deed}: see `edged teach --help`")
     if deed == "label" and arguments.camera is None:
         raise ConfigError("--label needs --camera: of which camera are the crops to be?")
+    for variable in NUMPY_THREADS:  # read when NumPy is loaded, which is now
+        os.environ.setdefault(variable, "1")
     return int(importlib.import_module(f"edged.cli.{module}").run(arguments))

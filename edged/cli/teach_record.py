@@ -115,7 +115,7 @@ def check_begins(daemon: Running, place: Place, model: str) -> TeachBegins:
     if begins.folder and begins.folder != str(place.folder):
         raise EdgedError(
             f"the edged that runs looks for versions in {begins.folder}, not in {place.folder}: "
-            "run `edged teach` as its user, for a service with STATE_DIRECTORY=/var/lib/edged"
+            "run `edged teach` as its user, with its STATE_DIRECTORY (docs/teaching.md)"
         )
     return begins
 

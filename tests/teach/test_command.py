@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from edged.cli import run_command_line
+from edged.cli.teach import NUMPY_THREADS
 from edged.taught import load_promoted
 from edged.teach import place
 from edged.teach.store import Store
@@ -29,8 +30,10 @@ Teach = Callable[..., str]
 
 @pytest.fixture(autouse=True)
 def _in_this_process(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Which is not to have the lowest priority afterwards."""
+    """Which is not to have the lowest priority afterwards, nor its children one thread."""
     monkeypatch.setattr(place, "NICE", 0)
+    for variable in NUMPY_THREADS:
+        monkeypatch.setenv(variable, "1")
 
 
 @pytest.fixture
