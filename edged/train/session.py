@@ -12,9 +12,10 @@ from edged.model.package import Input
 from edged.train.checkpoint import Arrays, Checkpoint, Checkpoints
 from edged.train.config import Learning
 from edged.train.history import Epoch, Progress
+from edged.train.results import Evaluation
 from edged.train.schedule import rates
 from edged.train.source import Examples, Source
-from edged.train.trainer import Evaluation, Trainer
+from edged.train.trainer import Trainer
 
 DEFAULT_EPOCHS = 10
 OPERATIONS_OF_A_LOG = 2e10  # between two of them: half a second or so of a CPU
