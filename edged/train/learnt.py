@@ -15,7 +15,7 @@ Arrays = dict[str, NDArray[Any]]
 
 
 class Learnt:
-    """The buffers `parameters`, `gradients`, `moments` and, if it is `averaged`, `averages`, at the start at first.
+    """The buffers `parameters`, `gradients`, `moments` and, if it is `averaged`, `averages`, as at the start.
 
     moments: how many numbers the optimizer remembers of each parameter.
     """
