@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from edged import config, exclusive
 from edged.errors import DeviceError
+from edged.worker.device_lock import lock_of
 from edged.worker.runtime import is_numpy, opencl_device, opencl_devices
 
 if TYPE_CHECKING:
@@ -58,6 +59,6 @@ def _candidates(workers: Sequence[config.Worker]) -> "Iterator[Device]":
 
 
 def _take(device: "Device") -> None:
-    """Raises DeviceError where a worker has it. The name of the lock is the worker's (`worker/device_lock.py`)."""
+    """Raises DeviceError where a worker has it."""
     if device.kind != "cpu":
-        exclusive.hold(f"device-{device.platform}-{device.name}", within_s=0)
+        exclusive.hold(lock_of(device), within_s=0)

@@ -1,9 +1,14 @@
 """Which workers may drive a device at the same time."""
 
+from typing import TYPE_CHECKING
+
 from edged import exclusive
 from edged.config import Worker
 from edged.errors import DeviceError
 from edged.worker.runtime import is_numpy, opencl_device
+
+if TYPE_CHECKING:
+    from edged.engine.device import Device
 
 
 def hold_device(worker: Worker, name: str) -> None:
@@ -16,7 +21,7 @@ def hold_device(worker: Worker, name: str) -> None:
     if is_numpy(worker):
         return
     device = opencl_device(worker.device)
-    what = f"device-{device.platform}-{device.name}"
+    what = lock_of(device)
     if worker.threads is None:
         exclusive.hold(what)
     elif device.kind == "cpu" and device.compute_units <= worker.threads:
@@ -26,3 +31,8 @@ def hold_device(worker: Worker, name: str) -> None:
             f"{device.name} ({device.platform}) does not keep to threads: {worker.threads}, which is for CPUs "
             "with PoCL, and for numpy: leave it out, or name another device"
         )
+
+
+def lock_of(device: "Device") -> str:
+    """What who drives it alone holds (see `edged.exclusive`)."""
+    return f"device-{device.platform}-{device.name}"

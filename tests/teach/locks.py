@@ -6,6 +6,6 @@ from edged import exclusive
 
 
 def let_go() -> None:
-    """Of the stores that this process may change."""
-    for path in [path for path in exclusive._held if path.name.startswith("teach-")]:
+    """Of stores and devices."""
+    for path in [path for path in exclusive._held if path.name.startswith(("teach-", "device-"))]:
         os.close(exclusive._held.pop(path))
