@@ -66,7 +66,8 @@ class Launch:
     `items` along dimension 0 (a kernel skips those beyond, since whole groups are started), the frames along
     dimension 1, `planes` along dimension 2; with `frames_last` it is planes before frames, so that a device which
     takes work-groups in their order is through with one frame before the next. `group` work-items of dimension 0
-    make a work-group. `frames`: how many there are where no job says it, as in a training step.
+    make a work-group. `frames`: how many there are where no job says it, as in a training step; they begin with
+    `first_frame` there.
     """
 
     kernel: str
@@ -78,6 +79,7 @@ class Launch:
     group: int = 1
     frames_last: bool = False
     frames: int = 1
+    first_frame: int = 0
 
     @property
     def options(self) -> tuple[str, ...]:
@@ -88,6 +90,11 @@ class Launch:
     def global_size(self, frames: int) -> tuple[int, int, int]:
         items = -(-self.items // self.group) * self.group
         return (items, self.planes, frames) if self.frames_last else (items, frames, self.planes)
+
+    @property
+    def offset(self) -> tuple[int, int, int]:
+        """Where the work-items' numbers begin."""
+        return (0, 0, self.first_frame) if self.frames_last else (0, self.first_frame, 0)
 
     @property
     def local_size(self) -> tuple[int, int, int]:

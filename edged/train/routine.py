@@ -42,7 +42,7 @@ class Routine:
             for kernel, index, name in self._numbers:
                 kernel.set_arg(index, scalars[name])
             events = [
-                cl.enqueue_nd_range_kernel(self._machine.queue, kernel, size, launch.local_size)
+                cl.enqueue_nd_range_kernel(self._machine.queue, kernel, size, launch.local_size, launch.offset)
                 for (launch, kernel), size in zip(self._kernels, self._sizes, strict=True)
             ]
             self._machine.queue.flush()

@@ -38,7 +38,7 @@ class Bench:
             ]
             kernel.set_args(*values)
             size = launch.global_size(launch.frames)
-            cl.enqueue_nd_range_kernel(self._lab.queue, kernel, size, launch.local_size)
+            cl.enqueue_nd_range_kernel(self._lab.queue, kernel, size, launch.local_size, launch.offset)
 
     def image(self, tensor: Tensor) -> Array:
         """[frames, channels, height, width], once all around it is known to be zero."""

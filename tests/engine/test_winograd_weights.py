@@ -96,3 +96,22 @@ def test_large_layers_on_a_cpu_are_computed_so(lab: Lab) -> None:
     assert "conv_winograd" in [launch.kernel for launch in conv_gradient(slope)]
     strided = replace(slope, operator=replace(conv, strides=(2, 2)))
     assert turned(strided, wanted) is None
+
+
+def test_few_frames_at_a_time_give_the_same(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+    bytes_of_a_frame = (
+        36 * 2 * 3 * 2 * 4 * 4
+    )  # frequencies of two groups of three tiles, two blocks of four channels
+    monkeypatch.setattr("edged.engine.gradients.winograd_weights.CHUNK_BYTES", 2 * bytes_of_a_frame)
+    conv, x = a_conv((1, 1, 1, 1)), random(5, 5, 9, 7)
+    expected = reference.compute(conv, x.astype(np.float64))
+    source = replace(tensor("x", x, 4), halo=Halo(1, 1, 1, 1))
+    site = Site(conv, (source,), tensor("y", expected, 4), lab.device)
+    weight, bias = Resident("weight", pack_weights(site).nbytes), Resident("bias", pack_bias(site).nbytes)
+    launches = winograd_forward(site, weight, bias, {"OUTPUT": 4, "TILES": 3})
+    bench = Bench(lab, launches, {source: x, weight: pack_weights(site), bias: pack_bias(site)})
+
+    bench.run()
+
+    assert [launch.frames for launch in launches[1:]] == [2, 2, 2, 2, 1, 1]
+    assert_close(bench.image(site.output), expected, ROUNDING)

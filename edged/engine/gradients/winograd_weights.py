@@ -1,5 +1,6 @@
 """Winograd's convolution with weights that change at each step: they are transformed on the device."""
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -11,6 +12,8 @@ from edged.engine.layout import Defines, Tensor
 from edged.engine.variants.conv_winograd import CONV_WINOGRAD, pays, window_values
 from edged.engine.variants.variant import Parameters, Site
 from edged.model.graph import Conv
+
+CHUNK_BYTES = 2**22  # of frequencies: what is written is still in the cache when it is read
 
 
 def is_faster(site: Site[Conv]) -> bool:
@@ -26,11 +29,8 @@ def winograd_forward(
     of_input, product = CONV_WINOGRAD.launches(site, parameters)
     transformed = _transformed(site, parameters)
     frequencies, _, _, target = product.arguments
-    return (
-        _weights(site, parameters, weight, transformed, {}),
-        _of_frames(of_input, site),
-        replace(_of_frames(product, site), arguments=(frequencies, transformed, bias, target)),
-    )
+    product = replace(product, arguments=(frequencies, transformed, bias, target))
+    return _weights(site, parameters, weight, transformed, {}), *_in_chunks(site, of_input, product)
 
 
 def turned(slope: Slope[Conv], wanted: Tensor) -> Site[Conv] | None:
@@ -54,15 +54,12 @@ def winograd_gradient(
     of_input, product = CONV_WINOGRAD.launches(site, parameters)
     transformed = _transformed(site, parameters)
     frequencies, _, _, target = product.arguments
-    return (
-        _weights(site, parameters, weight, transformed, {"FLIPPED": 1}),
-        _of_frames(of_input, site),
-        replace(
-            _of_frames(product, site),
-            defines={**product.defines, **slope.ending_defines(), "WITH_BIAS": 0},
-            arguments=(frequencies, transformed, target, *slope.ending_arguments()),
-        ),
+    product = replace(
+        product,
+        defines={**product.defines, **slope.ending_defines(), "WITH_BIAS": 0},
+        arguments=(frequencies, transformed, target, *slope.ending_arguments()),
     )
+    return _weights(site, parameters, weight, transformed, {"FLIPPED": 1}), *_in_chunks(site, of_input, product)
 
 
 def _transformed(site: Site[Conv], parameters: Parameters) -> Tensor:
@@ -85,5 +82,18 @@ def _weights(
     )
 
 
-def _of_frames(launch: Launch, site: Site[Conv]) -> Launch:
-    return replace(launch, frames=site.output.frames)
+def _in_chunks(site: Site[Conv], of_input: Launch, product: Launch) -> Iterator[Launch]:
+    """Both kernels for as many frames at a time as have frequencies that the cache holds."""
+    whole = next(argument for argument in product.arguments if isinstance(argument, Tensor))
+    frames = site.output.frames
+    kept = max(1, min(frames, CHUNK_BYTES * frames // whole.nbytes))
+    frequencies = replace(whole, frames=kept)
+    for first in range(0, frames, kept):
+        for launch in (of_input, product):
+            yield replace(
+                launch,
+                defines={**launch.defines, "KEPT_FRAMES": kept},
+                arguments=tuple(frequencies if each is whole else each for each in launch.arguments),
+                frames=min(kept, frames - first),
+                first_frame=first,
+            )

@@ -32,6 +32,12 @@
  */
 #define IS_OWN(tile, y, x) ((y) >= (tile) / TILES_X * OUTPUT && (x) >= (tile) % TILES_X * OUTPUT)
 
-/* The input's frequencies lie as [frame][group][SIDE × SIDE][block][TILES], each a vector of one block. */
+/* The input's frequencies lie as [frame][group][SIDE × SIDE][block][TILES], each a vector of one block: those of all
+ * frames, or of KEPT_FRAMES at a time where all would not fit into the cache.
+ */
+#ifndef KEPT_FRAMES
+#define KEPT_FRAMES 0
+#endif
+#define PLACE_OF(frame) (KEPT_FRAMES ? (frame) % max(KEPT_FRAMES, 1) : (frame))
 #define FREQUENCY(frame, group, frequency, block) \
-    (((((frame) * GROUPS + (group)) * SIDE * SIDE + (frequency)) * IN_BLOCKS + (block)) * TILES)
+    ((((PLACE_OF(frame) * GROUPS + (group)) * SIDE * SIDE + (frequency)) * IN_BLOCKS + (block)) * TILES)
