@@ -1,4 +1,4 @@
-"""What a process that a hub has started owes it: to end when the hub does, however the hub ends."""
+"""What a process owes the one that started it: to end when that does, however it ends."""
 
 import ctypes
 import os
@@ -16,7 +16,12 @@ def end_with_parent() -> bool:
     parent = os.environ.get(PARENT)
     if parent is None:
         return False
-    ctypes.CDLL(None, use_errno=True).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-    if os.getppid() != int(parent):  # it died before the call
-        os.kill(os.getpid(), signal.SIGKILL)
+    die_with(int(parent))
     return True
+
+
+def die_with(parent: int) -> None:
+    """Let the kernel kill this process once `parent`, which started it, has died."""
+    ctypes.CDLL(None, use_errno=True).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:  # it died before the call
+        os.kill(os.getpid(), signal.SIGKILL)

@@ -10,7 +10,7 @@ import torch
 from onnx import TensorProto, helper, numpy_helper
 from torch import Tensor, nn
 
-from tools.frames import LABELS, SIDE
+from edged.train.drawn.frames import LABELS, SIDE
 
 MEAN, STD = 0.5, 0.25
 WIDTHS = (32, 48, 80, 128)

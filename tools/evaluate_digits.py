@@ -18,8 +18,9 @@ import onnxruntime
 
 from edged.camera.preprocess import preprocess
 from edged.camera.sources.synthetic import draw_pictures
-from tools.frames import LABELS, SIDE, empty_frames, mnist_frames
-from tools.handwriting import Bytes
+from edged.train.drawn.frames import LABELS, NOTHING, SIDE, empty_frames
+from edged.train.drawn.handwriting import Bytes
+from edged.train.drawn.source import open_drawn
 
 RUN = 100
 
@@ -34,13 +35,26 @@ def main() -> None:
     parser.add_argument("--sheet", type=Path, help="PNG for the mistakes on synthetic frames")
     options = parser.parse_args()
     network = Network(options.model)
-    for name, (frames, truths) in {"MNIST": mnist_frames(options.mnist), "no digit": empty_frames()}.items():
+    for name, (frames, truths) in {"MNIST": written(options.mnist), "no digit": empty()}.items():
         print(f"{name}: {np.mean(network.answers(frames) == truths):.4f} of {len(truths)} right", flush=True)
     mistakes: list[Bytes] = []
     shares = [measure_camera(network, seed, options.frames, mistakes) for seed in range(1, options.seeds + 1)]
     print(f"synthetic cameras: {np.mean(shares):.4f} of {options.seeds * options.frames} right")
     if options.sheet and mistakes:
         cv2.imwrite(str(options.sheet), contact_sheet(mistakes))
+
+
+def written(mnist: Path) -> tuple[Bytes, npt.NDArray[np.int32]]:
+    """MNIST's test images in scenes, and their labels."""
+    test = open_drawn(mnist, replays=1, processes=1, seed=0).test
+    assert test, "there are no t10k files"
+    return test.images, test.labels
+
+
+def empty() -> tuple[Bytes, npt.NDArray[np.int32]]:
+    """Scenes without a digit."""
+    frames = empty_frames()
+    return frames, np.full(len(frames), NOTHING, np.int32)
 
 
 class Network:

@@ -24,9 +24,11 @@ import onnx
 import torch
 from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
+from edged.train.drawn.frames import NOTHING, draw_training_frame
+from edged.train.drawn.handwriting import Bytes, turned
+from edged.train.drawn.source import WRITTEN
+from edged.train.idx import read_idx
 from tools.digits_net import Digits, flip_colours, normalise, to_onnx
-from tools.frames import NOTHING, draw_training_frame
-from tools.handwriting import Bytes, read_mnist, turned
 
 BATCH = 128
 EMPTY_SHARE = 0.2  # frames without a digit, for each with one
@@ -80,7 +82,8 @@ def main() -> None:
 
 def train(options: argparse.Namespace) -> Digits:
     """The averaged network (exponential moving average of the weights) after all epochs."""
-    images, labels = read_mnist(options.mnist, "train")
+    training, _, _ = read_idx(options.mnist, None, WRITTEN)
+    images, labels = training.images[..., 0], training.labels.astype(np.uint8)
     steps = options.epochs * options.replays * -(-_frames(labels) // BATCH)
     start = averaged(options.start) if options.start else Digits()
     net: Digits = start.to(memory_format=torch.channels_last)  # type: ignore[call-overload]

@@ -1,4 +1,4 @@
-"""What `edged train` learns from: the folder that the config or `--data` names, as examples in memory."""
+"""What `edged train` learns from: the folder that the config or `--data` names, in memory or drawn from."""
 
 from pathlib import Path
 
@@ -10,6 +10,8 @@ from edged.errors import ConfigError, DataError
 from edged.model import reference
 from edged.model.package import Input
 from edged.train.config import Data, Training
+from edged.train.drawn.frames import SIDE
+from edged.train.drawn.source import open_drawn
 from edged.train.idx import has_idx, read_idx
 from edged.train.source import Examples, InMemory, Source
 
@@ -21,15 +23,29 @@ def open_source(training: Training, wanted: Input, folder: Path | None) -> Sourc
     kind, path = _place(training.data, folder)
     if not path.is_dir():
         raise DataError(f"{path}: expected a folder with data, found {'a file' if path.exists() else 'nothing'}")
-    load = read_idx if kind == "idx" else read_folders
     learning = training.train
+    if kind == "drawn" and training.data:
+        _check_drawn(training, wanted)
+        how = training.data
+        return open_drawn(path, replays=how.replays, processes=how.processes, seed=learning.seed)
+    load = read_idx if kind == "idx" else read_folders
     return InMemory(*load(path, training.labels, wanted), learning.validation, learning.seed)
+
+
+def _check_drawn(training: Training, wanted: Input) -> None:
+    if (wanted.width, wanted.height, wanted.channels) != (SIDE, SIDE, 3):
+        found = f"{wanted.width}×{wanted.height}, {wanted.color}"
+        raise ConfigError(f"scenes are drawn as {SIDE}×{SIDE} in colour; input is {found}: change it")
+    if training.train.validation:
+        raise ConfigError("scenes are drawn anew in each epoch, and none is held out: give validation: 0")
 
 
 def _place(data: Data | None, folder: Path | None) -> tuple[str, Path]:
     path = folder or (data and data.path)
     if not path:
         raise ConfigError("there are no data to learn from: give --data FOLDER, or data: in the file")
+    if data and data.kind == "drawn":
+        return data.kind, path
     if folder or not data:
         return (
             "idx" if has_idx(path) or (data and data.kind == "idx" and not _has_pictures(path)) else "folder"

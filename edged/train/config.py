@@ -19,7 +19,7 @@ EXAMPLE = (
 )
 NETWORKS = resources.files("edged.train") / "networks"
 
-KINDS = ("idx", "folder")  # of data
+KINDS = ("idx", "folder", "drawn")  # of data
 
 Count = Annotated[int, Field(ge=1, le=10**9)]
 Momentum = Annotated[float, Field(ge=0, lt=1)]
@@ -36,6 +36,13 @@ class Data(Section):
         None,
         description="Folder with a sub-folder of pictures a label, or with such folders called train and test",
     )
+    drawn: Path | None = Field(
+        None, description="Folder with MNIST's IDX files, whose digits are drawn into scenes of 120×120 in colour"
+    )
+    replays: Annotated[int, Field(ge=1, le=100)] = Field(
+        3, description="Of drawn: times in an epoch that a scene is learnt from, each in other colours"
+    )
+    processes: Annotated[int, Field(ge=1, le=64)] = Field(2, description="Of drawn: processes that draw")
 
     @model_validator(mode="after")
     def _one_kind(self) -> Self:

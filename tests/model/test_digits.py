@@ -13,8 +13,10 @@ from edged.camera.sources.synthetic import draw_pictures
 from edged.model.graph import Float32
 from edged.model.package import Model, load_model
 from edged.model.reference import prepare, run
-from tools.frames import draw_frame, empty_frames
-from tools.handwriting import Bytes, plain_mask, read_mnist
+from edged.train.drawn.frames import empty_frames, placed
+from edged.train.drawn.handwriting import Bytes
+from edged.train.drawn.source import WRITTEN
+from edged.train.idx import read_idx
 
 FILE = Path(__file__).parents[2] / "edged" / "model" / "bundled" / "digits.onnx"
 
@@ -53,7 +55,7 @@ def test_it_is_small() -> None:
 
 
 def test_the_simplified_graph_computes_what_the_file_does(digits: Model) -> None:
-    frames, _ = empty_frames(4)
+    frames = empty_frames(4)
     expected = scores(digits, frames)
     assert np.allclose(run(digits.graph, prepare(frames, digits.input)), expected, atol=1e-4 * np.ptp(expected))
 
@@ -65,14 +67,14 @@ def test_it_reads_the_synthetic_camera(digits: Model) -> None:
 
 
 def test_it_reads_handwriting(digits: Model, shared_data: Path) -> None:
-    images, labels = read_mnist(shared_data / "mnist", "t10k")
-    rng = np.random.default_rng(1)
-    frames = np.stack([draw_frame(rng, plain_mask(image)) for image in images[:300]])
-    assert share(answers(digits, frames), [str(label) for label in labels[:300]]) >= 0.97
+    _, written, _ = read_idx(shared_data / "mnist", None, WRITTEN)
+    assert written
+    some = written[np.arange(300)]
+    assert share(answers(digits, placed(some.images[..., 0])), [str(label) for label in some.labels]) >= 0.97
 
 
 def test_it_sees_nothing_where_there_is_no_digit(digits: Model) -> None:
-    frames, _ = empty_frames(200)
+    frames = empty_frames(200)
     assert share(answers(digits, frames), ["nothing"] * 200) >= 0.98
     plain = np.stack([np.full((120, 120, 3), level, np.uint8) for level in range(0, 256, 15)])
     assert set(answers(digits, plain)) == {"nothing"}

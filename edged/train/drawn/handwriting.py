@@ -1,34 +1,16 @@
 """MNIST's digits as ink masks for `edged.drawing.scene`, plain for measuring, varied for training."""
 
-import gzip
-from pathlib import Path
-
 import cv2
 import numpy as np
 import numpy.typing as npt
 
-from tools.print_marks import add_print_marks
+from edged.train.drawn.print_marks import add_print_marks
 
 Bytes = npt.NDArray[np.uint8]
 SIDE = 112
 BORDER = 12
 AXIS = np.arange(SIDE, dtype=np.float32) * np.float32(28 / SIDE) - np.float32(13.5)  # in pixels of the 28 × 28
 DROOP = 1 - (AXIS[:, None] / np.float32(14)) ** 2
-
-
-def read_mnist(folder: Path, part: str) -> tuple[Bytes, Bytes]:
-    """Images uint8 [n, 28, 28] and labels uint8 [n]; `part` is train or t10k. The IDX files, plain or .gz."""
-    return _read_idx(folder / f"{part}-images-idx3-ubyte"), _read_idx(folder / f"{part}-labels-idx1-ubyte")
-
-
-def _read_idx(path: Path) -> Bytes:
-    """IDX: two zero bytes, type 8 (uint8), number of axes, their big-endian lengths, the data."""
-    packed = path.with_name(path.name + ".gz")
-    data = gzip.decompress(packed.read_bytes()) if packed.exists() else path.read_bytes()
-    if data[:3] != b"\0\0\x08":
-        raise SystemExit(f"{path}: not an IDX file of unsigned bytes")
-    axes = np.frombuffer(data, ">u4", data[3], 4)
-    return np.frombuffer(data, np.uint8, offset=4 + 4 * data[3]).reshape(axes)
 
 
 def plain_mask(image: Bytes) -> Bytes:

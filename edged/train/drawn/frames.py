@@ -1,12 +1,10 @@
-"""Frames that a network for digits is trained on and measured with: a digit in a scene, or a scene alone."""
-
-from pathlib import Path
+"""Frames that the network `digits` learns from and is measured with: a digit in a scene, or a scene alone."""
 
 import cv2
 import numpy as np
 
 from edged.drawing.scene import compose, render
-from tools.handwriting import Bytes, plain_mask, read_mnist, varied_mask
+from edged.train.drawn.handwriting import Bytes, plain_mask, varied_mask
 
 SIDE = 120
 NOTHING = 10
@@ -26,14 +24,13 @@ def draw_training_frame(rng: np.random.Generator, image: Bytes, digit: int) -> B
     return draw_frame(rng, mask, int(rng.choice([160, 120, 213], p=[0.6, 0.2, 0.2])))
 
 
-def mnist_frames(mnist: Path) -> tuple[Bytes, Bytes]:
-    """MNIST's 10,000 test images placed with a fixed seed: frames uint8 [n, 120, 120, 3], labels uint8 [n]."""
-    images, labels = read_mnist(mnist, "t10k")
+def placed(images: Bytes) -> Bytes:
+    """MNIST's images as they are, each in a scene of its own, the same at each call: what is measured with."""
     rng = np.random.default_rng(SEED)
-    return np.stack([draw_frame(rng, plain_mask(image)) for image in images]), labels
+    return np.stack([draw_frame(rng, plain_mask(image)) for image in images])
 
 
-def empty_frames(count: int = 2000) -> tuple[Bytes, Bytes]:
-    """Frames without a digit, drawn with a fixed seed, and their labels."""
+def empty_frames(count: int = 2000) -> Bytes:
+    """Frames without a digit, the same at each call."""
     rng = np.random.default_rng(SEED + 1)
-    return np.stack([draw_frame(rng, None) for _ in range(count)]), np.full(count, NOTHING, np.uint8)
+    return np.stack([draw_frame(rng, None) for _ in range(count)])

@@ -1,0 +1,108 @@
+"""Batches of frames, drawn ahead by processes of their own while somebody learns from those before."""
+
+import os
+import signal
+from collections import deque
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass
+from itertools import islice
+from multiprocessing import get_context
+from multiprocessing.connection import Connection
+from multiprocessing.process import BaseProcess
+from queue import SimpleQueue
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from edged.child import die_with
+from edged.errors import TrainingError
+from edged.train.drawn.frames import draw_training_frame
+from edged.train.drawn.handwriting import Bytes, turned
+from edged.train.source import Examples
+
+AHEAD = 4  # batches that each process may be in front of who learns
+
+
+@dataclass(frozen=True, eq=False)
+class Job:
+    """One batch to draw: images uint8 [n, 28, 28] and labels [n]; the same seed draws the same frames."""
+
+    seed: tuple[int, ...]
+    images: Bytes
+    labels: NDArray[np.int32]
+
+
+def draw(job: Job) -> Examples:
+    """Frames uint8 [n, 120, 120, 3] and what they show."""
+    rng = np.random.default_rng(job.seed)
+    digits = [turned(rng, image, int(label)) for image, label in zip(job.images, job.labels, strict=True)]
+    frames = [draw_training_frame(rng, image, digit) for image, digit in digits]
+    return Examples(np.stack(frames), np.array([digit for _, digit in digits], np.int32))
+
+
+class Drawers:
+    """`processes` that draw. They start with the first batch, and die with this process if it is killed.
+
+    Each has a pipe of its own, whose end tells of its death even in the middle of a batch, and a thread that waits
+    for its answer: so batches wait here, and no process waits for who learns.
+    """
+
+    def __init__(self, processes: int) -> None:
+        self._count = processes
+        self._processes: list[BaseProcess] = []
+        self._free: SimpleQueue[Connection] = SimpleQueue()
+        self._threads = ThreadPoolExecutor(processes)
+
+    def drawn(self, jobs: Iterator[Job]) -> Iterator[Examples]:
+        """Each job's batch, in order. Raises TrainingError where a process has died."""
+        if not self._processes:
+            self._start()
+        ahead = islice(jobs, AHEAD * self._count)
+        under_way = deque(self._threads.submit(self._ask, job) for job in ahead)
+        while under_way:
+            batch = under_way.popleft().result()
+            under_way.extend(self._threads.submit(self._ask, job) for job in islice(jobs, 1))
+            yield batch
+
+    def close(self) -> None:
+        """End the processes; what nobody waits for any more is not drawn."""
+        self._threads.shutdown(cancel_futures=True)
+        for _ in self._processes:
+            self._free.get().close()
+        for process in self._processes:
+            process.join()
+        self._processes = []
+
+    def _start(self) -> None:
+        context = get_context("spawn")
+        for _ in range(self._count):
+            ours, theirs = context.Pipe()
+            process = context.Process(target=_draw_for, args=(os.getpid(), theirs), daemon=True)
+            process.start()
+            theirs.close()
+            self._processes.append(process)
+            self._free.put(ours)
+
+    def _ask(self, job: Job) -> Examples:
+        drawer = self._free.get()
+        try:
+            drawer.send(job)
+            drawn: Examples = drawer.recv()
+        except (EOFError, OSError):
+            raise TrainingError("a process that draws frames was killed; with --resume training goes on") from None
+        finally:
+            self._free.put(drawer)
+        return drawn
+
+
+def _draw_for(parent: int, asker: Connection) -> None:
+    """Draw what `parent` asks for until it closes the pipe."""
+    die_with(parent)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for who learns, and ends this through `close`
+    cv2.setNumThreads(1)
+    with suppress(EOFError, OSError):
+        while True:
+            asker.send(draw(asker.recv()))
