@@ -3,7 +3,7 @@
 EDGED = .venv/bin/edged
 PIP = .venv/bin/python -m pip install --quiet
 
-.PHONY: help run view top test fuzz soak vm-test intel lint bench bench-peers docs install clean
+.PHONY: help run view top test fuzz soak vm-test intel lint bench bench-peers bench-training docs install clean
 
 help:
 	@echo 'make run     set up everything and start the daemon on configs/demo.yaml'
@@ -17,6 +17,7 @@ help:
 	@echo 'make lint    check style and types'
 	@echo 'make bench   time ResNet-50 at 120×120 on this machine'
 	@echo 'make bench-peers   time edged and other runtimes in turn (half an hour; CASES=digits: a minute)'
+	@echo 'make bench-training   train in turn with PyTorch on the processor (ten minutes; CASES=mnist-dense: one)'
 	@echo 'make docs    write the generated pages, the JSON Schema and the dashboards again'
 	@echo 'make install   install the system service (as root; see docs/service.md)'
 	@echo 'make clean   remove .venv and everything that was built'
@@ -59,6 +60,11 @@ bench-peers: .venv-peers/.peers
 	@.venv-peers/bin/python -m tests.perf.peers $(if $(CASES),--cases $(CASES)) $(if $(THREADS),--threads $(THREADS)) \
 		$(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(BUDGET),--budget $(BUDGET)) $(if $(PEERS),--contenders $(PEERS))
 
+# make bench-training CASES="mnist-dense fashion-conv" THREADS=2 ROUNDS=30 BUDGET=30
+bench-training: .venv-peers/.training
+	@.venv-peers/bin/python -m tests.perf.training $(if $(CASES),--cases $(CASES)) $(if $(THREADS),--threads $(THREADS)) \
+		$(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(BUDGET),--budget $(BUDGET))
+
 docs: .venv/.test
 	.venv/bin/python tools/write_docs.py
 	.venv/bin/python -m tools.dashboards
@@ -96,4 +102,10 @@ clean:
 .venv-peers/.peers: pyproject.toml tests/perf/peers/requirements.txt tools/setup.sh tools/setup_peers.sh
 	@tools/setup.sh .venv-peers
 	@tools/setup_peers.sh .venv-peers
+	@touch $@
+
+# the build for processors alone, where PyTorch's own index can be reached; else the one that everybody gets, with CUDA
+.venv-peers/.training: .venv-peers/.peers
+	@echo 'edged: installing PyTorch into .venv-peers' >&2
+	.venv-peers/bin/python -m pip install --quiet --extra-index-url https://download.pytorch.org/whl/cpu torch
 	@touch $@

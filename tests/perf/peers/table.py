@@ -49,7 +49,16 @@ def section(measured: Row) -> str:
     yardstick: Turns = next((row["turns"] for row in measured["rows"] if row["name"] == YARDSTICK), [])
     rows = [_row(row, yardstick, measured) for row in measured["rows"]]
     notes = [f"- {row['name']}: {note}" for row in measured["rows"] if (note := _note(row))]
-    lines = [title, "", f"{cost}; {_peaks(measured['peaks'])}.", "", *_table([COLUMNS, *rows]), "", *notes, ""]
+    lines = [
+        title,
+        "",
+        f"{cost}; {_peaks(measured['peaks'])}.",
+        "",
+        *as_markdown([COLUMNS, *rows]),
+        "",
+        *notes,
+        "",
+    ]
     return "\n".join(lines)
 
 
@@ -98,7 +107,7 @@ def _note(row: Row) -> str:
     return f"not run: {row['missing']}" if "missing" in row else NOTES.get(row["name"], "")
 
 
-def _table(rows: Sequence[tuple[str, ...]]) -> Iterator[str]:
+def as_markdown(rows: Sequence[tuple[str, ...]]) -> Iterator[str]:
     """Names to the left, numbers to the right, all columns as wide as their widest cell."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     rule = "|".join(["-" * (widths[0] + 2), *("-" * (width + 1) + ":" for width in widths[1:])])

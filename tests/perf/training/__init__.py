@@ -1,0 +1,1 @@
+"""edged's training beside PyTorch's on the same processor: `make bench-training`."""
