@@ -2,22 +2,18 @@
 
 import signal
 import time
-from hashlib import sha256
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from edged.cli.running import running
 from edged.errors import EdgedError
 from edged.messages import Promoted, PromoteRequest
-from edged.model.head import Head
-from edged.taught import Base, Version, load_promoted, teach_folder, version_path
+from edged.taught import Base, load_promoted, teach_folder
 from tests.e2e.daemon import Daemon, config_in, run_edged
+from tests.e2e.versions import keep_version
 from tests.eventually import eventually
 
-FEATURES, HIDDEN = 8, 4  # of the small network; of the head
-LABELS = ("open", "closed")
 LONG_S = 60.0
 
 
@@ -28,25 +24,10 @@ def lessons(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return teach_folder("test")
 
 
-def keep_version(lessons: Path, daemon: Daemon) -> str:
-    """A head with random weights for the model that runs; its name."""
-    model, random = daemon.first(1)[0].model, np.random.default_rng(1)
-    shapes = ((HIDDEN, FEATURES), (HIDDEN,), (len(LABELS), HIDDEN), (len(LABELS),))
-    content = Head(*(random.standard_normal(shape).astype(np.float32) for shape in shapes)).to_bytes()
-    name = sha256(content).hexdigest()
-    version = Version(
-        sha256=name,
-        name="door",
-        labels=LABELS,
-        base=Base(name=model.name, sha256=model.sha256),
-        features=FEATURES,
-        hidden=HIDDEN,
-        head_sha256=name,
-    )
-    version_path(lessons, name, "json").parent.mkdir(parents=True, exist_ok=True)
-    version_path(lessons, name, "json").write_text(version.model_dump_json(by_alias=True))
-    version_path(lessons, name, "head").write_bytes(content)
-    return name
+def version_for(lessons: Path, daemon: Daemon) -> str:
+    """One on top of the model that runs; its name."""
+    model = daemon.first(1)[0].model
+    return keep_version(lessons, Base(name=model.name, sha256=model.sha256))
 
 
 def answers(daemon: Daemon) -> str:
@@ -59,7 +40,7 @@ def test_a_hub_that_is_killed_while_it_promotes_starts_with_the_old_version_or_t
 ) -> None:
     config = config_in(tmp_path)
     with run_edged(tmp_path, config=config) as daemon:
-        version = keep_version(lessons, daemon)
+        version = version_for(lessons, daemon)
     for delay_s in (0.002, 0.05):
         with run_edged(tmp_path, config=config) as daemon:
             assert (answers(daemon) == version) == (load_promoted(lessons).version == version)
@@ -76,7 +57,7 @@ def test_a_worker_that_is_killed_while_it_is_given_a_version_changes_nothing_or_
     tmp_path: Path, lessons: Path
 ) -> None:
     with run_edged(tmp_path, config=config_in(tmp_path)) as daemon:
-        version = keep_version(lessons, daemon)
+        version = version_for(lessons, daemon)
         with running(tmp_path / "edged.yaml", "teach") as hub:
             daemon.child("worker").send_signal(signal.SIGSTOP)
             hub.say(PromoteRequest(version=version))

@@ -1,0 +1,44 @@
+"""A worker on another host answers by what was taught here: the head crosses the link, the model lies there."""
+
+from pathlib import Path
+
+import pytest
+
+from edged.cli import running
+from edged.messages import Promoted, PromoteRequest, Taught, TeachRequest
+from edged.taught import Base, teach_folder
+from tests.cli.models import SIZE
+from tests.e2e.pipeline import START_S, Pipeline, three_hosts
+from tests.e2e.versions import FEATURES, keep_version
+from tests.eventually import eventually
+
+
+def answered_by(pipeline: Pipeline) -> str:
+    return str(pipeline.predictions(-1)[0]["model"]["sha256"])
+
+
+def test_a_worker_of_another_host_gives_features_and_answers_by_a_version_also_when_it_comes_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "hub"))
+    with three_hosts(tmp_path) as pipeline:
+        version = keep_version(teach_folder("test"), Base(name="small", sha256=answered_by(pipeline)))
+        with running.running(tmp_path / "hub/edged.yaml", "teach") as hub:
+            hub.say(TeachRequest(mode="record", camera="yard", frames=1, seconds=START_S))
+            while not isinstance((told := hub.hear())[0], Taught):
+                pass
+            assert len(told[1]) == SIZE * SIZE * 3 + 4 * FEATURES
+            hub.say(PromoteRequest(version=version))
+            while not isinstance(outcome := hub.hear()[0], Promoted):
+                pass
+        assert outcome.accepted, outcome.message
+        eventually(lambda: answered_by(pipeline) == version, START_S)
+
+        pipeline.kill("big")
+        pipeline.start("big", "worker", "0")
+        pipeline.goes_on()
+
+        assert {
+            each["model"]["sha256"] for each in pipeline.predictions() if each["seq"] >= outcome.first_seq
+        } == {version}
+        assert pipeline.is_whole()
