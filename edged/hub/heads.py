@@ -15,7 +15,7 @@ from edged.messages import HeadTaken, ModelInfo, WorkerHello
 from edged.metrics import Metrics
 from edged.taught import load_promoted
 
-REMEMBERED = 32  # heads, the newest ones: no job bears the name of another any more
+REMEMBERED = 64  # heads, the newest ones: no job bears the name of another any more
 
 
 def gives_scores(hello: WorkerHello) -> bool:

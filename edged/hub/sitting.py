@@ -50,10 +50,12 @@ class Sitting:
         else:
             self.missed += 1
 
-    def progress(self, links: Links, now: int, waits: str) -> None:
+    def is_to_be_told(self, now: int) -> bool:
         """Each second; so it is noticed when nobody is there."""
-        if now - self._told_ns < TOLD_NS:
-            return
+        return now - self._told_ns >= TOLD_NS
+
+    def progress(self, links: Links, now: int, waits: str) -> None:
+        """Say that we live; `waits`: why there is nothing."""
         self._told_ns = now
         if links.send(self.asker, TeachProgress(frames=self.frames, missed=self.missed, waits=waits)):
             self._heard_ns = now

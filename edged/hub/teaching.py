@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from edged.clock import now_ns
 from edged.errors import EdgedError
 from edged.hub.answers import Scored
+from edged.hub.heads import gives_scores
 from edged.hub.jobs import Assigned
 from edged.hub.lesson import Lesson, load_lesson
 from edged.hub.notice import Notice
@@ -48,7 +49,9 @@ class Teaching:
             return []
         if self._steps:
             return self._prepare(sitting)
-        sitting.progress(self._parts.links, now, self._why_nothing(sitting))
+        if sitting.is_to_be_told(now):
+            self._offer(sitting)
+            sitting.progress(self._parts.links, now, self._why_nothing(sitting))
         if ending := sitting.why_over(now):
             self._parts.links.send(sitting.asker, ending)
             return [self._end(sitting)]
@@ -98,6 +101,12 @@ class Teaching:
         what = f"version {sitting.lesson.version} in the shadow" if sitting.lesson else "crops"
         message = f"edged teach: {what}, for up to {sitting.request.seconds:g} s"
         return Notice("teaching_begins", message, camera=sitting.request.camera)
+
+    def _offer(self, sitting: Sitting) -> None:
+        """To workers that have come since."""
+        for name, hello in self._parts.workers.hellos.items():
+            if sitting.lesson and gives_scores(hello) and not self._parts.heads.has(name, sitting.lesson):
+                self._parts.heads.offer(name, sitting.lesson)
 
     def _end(self, sitting: Sitting) -> Notice:
         self._now = self._steps = None

@@ -14,7 +14,7 @@ from edged.messages import HeadTaken, Job, TakeHead
 from edged.model.head import Head
 from edged.worker.runtime import Outputs, Result
 
-MOST = 4  # what answers, what did before, one that is to, and one in the shadow
+MOST = 64  # many more than are ever offered while no job names what answers
 UNTEACHABLE = "its model does not end in a fully connected layer: nothing can be taught on top of it"
 
 
