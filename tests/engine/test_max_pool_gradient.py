@@ -27,3 +27,11 @@ def test_of_equal_ones_the_first_takes_all(lab: Lab) -> None:
     few_values = np.rint(random(2, 21, 9, 7))
 
     assert_gradient(lab, max_pool_gradient, pool, few_values, block=4, plus=True, masked=True)
+
+
+@pytest.mark.parametrize("ends", [False, True])
+def test_windows_that_cover_all_and_nothing_twice_are_looked_at_once(lab: Lab, ends: bool) -> None:
+    pool = MaxPool("pool", ("x",), "y", (3, 2), (3, 2))
+    few_values = np.rint(random(2, 21, 9, 8))
+
+    assert_gradient(lab, max_pool_gradient, pool, few_values, block=16, plus=ends, masked=ends)

@@ -1,9 +1,12 @@
 """Backward pass of a maximum over a window."""
 
+from dataclasses import replace
+
 from edged.engine.gradients.gradient_run import gradient_run
 from edged.engine.gradients.slope import Slope
 from edged.engine.launch import Launch
-from edged.engine.variants.pixelwise import pool_defines
+from edged.engine.layout import Tensor
+from edged.engine.variants.pixelwise import Runs, pool_defines
 from edged.model.graph import MaxPool
 
 
@@ -14,4 +17,22 @@ def max_pool_gradient(slope: Slope[MaxPool]) -> tuple[Launch, ...]:
     seen = slope.source.defines("SOURCE") | slope.output.defines("OUTPUT")
     defines = pool_defines(slope.operator) | seen
     reads = slope.source, slope.output
-    return (gradient_run("max_pool_gradient", slope, slope.wanted, reads, defines),)
+    launch = gradient_run("max_pool_gradient", slope, slope.wanted, reads, defines)
+    return (_by_window(slope, launch) if _apart(slope.operator, slope.source, slope.output) else launch,)
+
+
+def _apart(pool: MaxPool, source: Tensor, output: Tensor) -> bool:
+    """Whether each pixel lies in just one window."""
+    covered = output.height * pool.kernel[0], output.width * pool.kernel[1]
+    return pool.strides == pool.kernel and not any(pool.pads) and covered == (source.height, source.width)
+
+
+def _by_window(slope: Slope[MaxPool], launch: Launch) -> Launch:
+    runs = Runs(slope.given, slope.device)
+    return replace(
+        launch,
+        kernel="max_pool_apart_gradient",
+        defines={**launch.defines, "RUN": runs.length},
+        items=runs.count,
+        group=runs.group,
+    )

@@ -10,7 +10,13 @@
 #define PAD_LEFT 0
 #endif
 
+/* Where all windows lie inside, each has a size that the compiler knows. */
+#define ALL_INSIDE(padding, outputs, stride, kernel, inputs) \
+    ((padding) == 0 && ((outputs) - 1) * (stride) + (kernel) <= (inputs))
+#define ALL_ROWS_INSIDE ALL_INSIDE(PAD_TOP, OUT_HEIGHT, STRIDE_H, KERNEL_H, IN_HEIGHT)
+#define ALL_COLUMNS_INSIDE ALL_INSIDE(PAD_LEFT, OUT_WIDTH, STRIDE_W, KERNEL_W, IN_WIDTH)
+
 #define WINDOW_TOP(y) max((y) * STRIDE_H - PAD_TOP, 0)
 #define WINDOW_LEFT(x) max((x) * STRIDE_W - PAD_LEFT, 0)
-#define WINDOW_BOTTOM(y) min((y) * STRIDE_H - PAD_TOP + KERNEL_H, IN_HEIGHT)
-#define WINDOW_RIGHT(x) min((x) * STRIDE_W - PAD_LEFT + KERNEL_W, IN_WIDTH)
+#define WINDOW_BOTTOM(y) (ALL_ROWS_INSIDE ? WINDOW_TOP(y) + KERNEL_H : min((y) * STRIDE_H - PAD_TOP + KERNEL_H, IN_HEIGHT))
+#define WINDOW_RIGHT(x) (ALL_COLUMNS_INSIDE ? WINDOW_LEFT(x) + KERNEL_W : min((x) * STRIDE_W - PAD_LEFT + KERNEL_W, IN_WIDTH))

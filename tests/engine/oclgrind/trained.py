@@ -30,12 +30,17 @@ from tests.engine.slopes import assert_gradient
 from tests.engine.updates import assert_steps
 
 MAXIMUM = MaxPool("pool", ("x",), "y", (3, 2), (2, 1), (0, 1, 2, 0))
+APART = MaxPool("pool", ("x",), "y", (3, 2), (3, 2))
 MEAN = AveragePool("pool", ("x",), "y", (3, 2), (2, 1), (0, 1, 2, 0))
 SMALL = (2, 5, 7, 6)
 
 
 def max_pool(lab: Lab) -> None:
     assert_gradient(lab, max_pool_gradient, MAXIMUM, random(*SMALL), block=4, plus=True, masked=True)
+
+
+def max_pool_apart(lab: Lab) -> None:
+    assert_gradient(lab, max_pool_gradient, APART, random(2, 5, 6, 4), block=4, plus=True, masked=True)
 
 
 def average_pool(lab: Lab) -> None:
@@ -88,7 +93,7 @@ def adam(lab: Lab) -> None:
 
 
 KERNELS: tuple[Callable[[Lab], None], ...] = (
-    *(conv_gradient, flatten_batch, max_pool, average_pool, norm, norm_gradient),
+    *(conv_gradient, flatten_batch, max_pool, max_pool_apart, average_pool, norm, norm_gradient),
     *(cross_entropy, gather, gather_features, gather_vectors, winograd_weights, sgd, adam),
 )
 
