@@ -2,20 +2,19 @@
 
 from pathlib import Path
 
-import numpy as np
-
-from edged.camera.preprocess import preprocess
-from edged.camera.sources.folder import SUFFIXES, pictures_in, read_picture
+from edged.camera.sources.folder import pictures_in
+from edged.cli.train_crops import read_crops
+from edged.cli.train_pictures import read_folders
 from edged.errors import ConfigError, DataError
-from edged.model import reference
 from edged.model.package import Input
 from edged.train.config import Data, Training
 from edged.train.drawn.frames import SIDE
 from edged.train.drawn.source import open_drawn
 from edged.train.idx import has_idx, read_idx
-from edged.train.source import Examples, InMemory, Source
+from edged.train.source import InMemory, Source
 
-Loaded = tuple[Examples, Examples | None, tuple[str, ...]]
+EITHER = ("idx", "folder")
+LOADERS = {"idx": read_idx, "folder": read_folders, "crops": read_crops}
 
 
 def open_source(training: Training, wanted: Input, folder: Path | None) -> Source:
@@ -28,8 +27,7 @@ def open_source(training: Training, wanted: Input, folder: Path | None) -> Sourc
         _check_drawn(training, wanted)
         how = training.data
         return open_drawn(path, replays=how.replays, processes=how.processes, seed=learning.seed)
-    load = read_idx if kind == "idx" else read_folders
-    return InMemory(*load(path, training.labels, wanted), learning.validation, learning.seed)
+    return InMemory(*LOADERS[kind](path, training.labels, wanted), learning.validation, learning.seed)
 
 
 def _check_drawn(training: Training, wanted: Input) -> None:
@@ -41,61 +39,15 @@ def _check_drawn(training: Training, wanted: Input) -> None:
 
 
 def _place(data: Data | None, folder: Path | None) -> tuple[str, Path]:
+    """What kind of data, and where. `--data` may name IDX files or folders of pictures for either of the two."""
     path = folder or (data and data.path)
     if not path:
         raise ConfigError("there are no data to learn from: give --data FOLDER, or data: in the file")
-    if data and data.kind == "drawn":
+    if data and (not folder or data.kind not in EITHER):
         return data.kind, path
-    if folder or not data:
-        return (
-            "idx" if has_idx(path) or (data and data.kind == "idx" and not _has_pictures(path)) else "folder"
-        ), path
-    return data.kind, path
+    means_idx = data and data.kind == "idx" and not _has_pictures(path)
+    return ("idx" if has_idx(path) or means_idx else "folder"), path
 
 
 def _has_pictures(folder: Path) -> bool:
     return folder.is_dir() and bool(pictures_in(folder))
-
-
-def read_folders(folder: Path, names: tuple[str, ...] | None, wanted: Input) -> Loaded:
-    """Pictures in a sub-folder a label, or in such folders called train and test.
-
-    They are stretched to the input's size, as `edged predict` does. names: labels in the order of the classes;
-    None: the sub-folders by name. Raises DataError, which names what cannot be used.
-    """
-    parts = {part: folder / part for part in ("train", "test")}
-    if not all(path.is_dir() for path in parts.values()):
-        parts = {"train": folder}
-    labels = names or tuple(path.name for path in _sub_folders(parts["train"]))
-    if len(labels) < 2:
-        raise DataError(f"{parts['train']}: expected a sub-folder of pictures for each of two or more labels")
-    training, *test = (_examples(path, labels, wanted) for path in parts.values())
-    return training, test[0] if test else None, labels
-
-
-def _sub_folders(folder: Path) -> list[Path]:
-    return sorted(path for path in folder.iterdir() if path.is_dir() and not path.name.startswith("."))
-
-
-def _examples(folder: Path, labels: tuple[str, ...], wanted: Input) -> Examples:
-    unknown = [path.name for path in _sub_folders(folder) if path.name not in labels]
-    if unknown:
-        raise DataError(f"{folder}: {unknown[0]} is none of the labels: {', '.join(labels)}")
-    files = [(path, label) for label, name in enumerate(labels) for path in _pictures(folder / name)]
-    images = np.stack([_as_input(path, wanted) for path, _ in files])
-    return Examples(images, np.array([label for _, label in files], np.int32))
-
-
-def _pictures(folder: Path) -> list[Path]:
-    found = pictures_in(folder) if folder.is_dir() else []
-    if not found:
-        raise DataError(f"{folder}: holds no pictures; expected {', '.join(sorted(SUFFIXES))}")
-    return found
-
-
-def _as_input(path: Path, wanted: Input) -> reference.Array:
-    """uint8 [height, width, channels]. Raises ImageError."""
-    pixels = preprocess(read_picture(path), wanted.width, wanted.height)
-    if wanted.color == "gray":
-        return reference.luma(pixels)
-    return pixels

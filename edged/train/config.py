@@ -19,7 +19,7 @@ EXAMPLE = (
 )
 NETWORKS = resources.files("edged.train") / "networks"
 
-KINDS = ("idx", "folder", "drawn")  # of data
+KINDS = ("idx", "folder", "crops", "drawn")  # of data
 
 Count = Annotated[int, Field(ge=1, le=10**9)]
 Momentum = Annotated[float, Field(ge=0, lt=1)]
@@ -35,6 +35,10 @@ class Data(Section):
     folder: Path | None = Field(
         None,
         description="Folder with a sub-folder of pictures a label, or with such folders called train and test",
+    )
+    crops: Path | None = Field(
+        None,
+        description="Folder of what `edged teach` has recorded, STATE/NODE/teach; what it holds back is the test",
     )
     drawn: Path | None = Field(
         None, description="Folder with MNIST's IDX files, whose digits are drawn into scenes of 120×120 in colour"

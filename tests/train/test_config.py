@@ -81,5 +81,5 @@ def test_all_mistakes_are_told_at_once(tmp_path: Path) -> None:
         "4:27: train.steps: give epochs or steps, not both",
         "4:36: train.rate: expected more than 0.0, found 0",
         "4:66: train.stop_after: needs pictures that are held out: give validation more than 0",
-        "5:7: data: expected one of: idx, folder, drawn",
+        "5:7: data: expected one of: idx, folder, crops, drawn",
     ]

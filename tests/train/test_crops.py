@@ -1,5 +1,6 @@
 """Crops that `edged teach` has recorded."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from edged.model.package import Input
 from edged.teach.store import Store
 from tests.teach.crops import a_store
 from tests.teach.locks import let_go
+from tests.train.commands import train
 
 WANTED = Input(12, 12, "gray", 1 / 255, (0.0,), (1.0,))
 
@@ -29,6 +31,18 @@ def test_what_teach_holds_back_is_the_test(store: Store) -> None:
     assert (len(training), len(test), labels) == (24 - held_back, held_back, ("bar", "disc"))
     assert training.images.shape[1:] == (12, 12, 1)
     assert sorted({*training.labels.tolist()}) == [0, 1]
+
+
+def test_a_network_of_its_own_learns_them(store: Store, tmp_path: Path) -> None:
+    path = tmp_path / "in.yaml"
+    path.write_text(
+        "name: shapes\ndata: {crops: teach}\ninput: {width: 12, height: 12, color: gray}\n"
+        "layers: [flatten, {dense: classes}]\ntrain: {batch: 8, epochs: 2, validation: 0}\n"
+    )
+
+    assert train(path, "--output", tmp_path / "out") == 0
+
+    assert json.loads((tmp_path / "out" / "metrics.json").read_text())["labels"] == ["bar", "disc"]
 
 
 def test_labels_that_there_are_not(store: Store) -> None:
