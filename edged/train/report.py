@@ -66,9 +66,11 @@ def _counts(outcome: Outcome) -> Any:
 def _verdict(outcome: Outcome) -> str:
     judged, stays = outcome.judged, outcome.stays
     kept = f"; the weights are those of epoch {stays.epoch}, the best" if stays else ""
+    epochs = outcome.history[-1].epoch
+    word = "epochs" if epochs > 1 else "epoch"
     return (
         f"{outcome.name}: {100 * judged.accuracy:.2f} % of {len(judged.examples)} pictures ({judged.what}) right, "
-        f"loss {judged.loss:.4f}, after {outcome.history[-1].epoch} epochs{kept}"
+        f"loss {judged.loss:.4f}, after {epochs} {word}{kept}"
     )
 
 
