@@ -15,9 +15,9 @@ EVERY_S = 30.0  # a line between two epochs, where there is no terminal
 class ProgressLines:
     """Shows to `stream` where a training stands; a line of its own stays for each epoch."""
 
-    def __init__(self, stream: TextIO = sys.stderr, clock: Callable[[], float] = time.monotonic) -> None:
-        self._stream, self._clock = stream, clock
-        self._is_terminal = stream.isatty()
+    def __init__(self, stream: TextIO | None = None, clock: Callable[[], float] = time.monotonic) -> None:
+        self._stream, self._clock = stream or sys.stderr, clock
+        self._is_terminal = self._stream.isatty()
         self._shown_at = clock()
         self._is_open = False
 

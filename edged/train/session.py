@@ -5,6 +5,7 @@ import time
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from edged.errors import DataError, TrainingError
@@ -118,10 +119,7 @@ class Session:
 
     def _check(self, loss: float, step: int) -> None:
         if not math.isfinite(loss):
-            raise TrainingError(
-                f"the loss is {loss} at step {step}: the weights have grown beyond all bounds; "
-                "try a lower rate, a warm_up, or input mean and std that bring pixels near -1 to 1"
-            )
+            raise _diverged(f"the loss is {loss}", step)
 
     def _conclude(self, epoch: int, step: int, loss: float, accuracy: float) -> None:
         held_out = self._source.validation
@@ -145,9 +143,19 @@ class Session:
             "history": [one.as_facts() for one in self.history],
             "best": self._best and self._best.as_facts(),
         }
-        arrays = {STATE + name: array for name, array in self._trainer.state().items()}
+        state = self._trainer.state()
+        if not all(np.isfinite(array).all() for array in state.values()):  # the last step may be the one too far
+            raise _diverged("weights are no longer finite", self.history[-1].step)
+        arrays = {STATE + name: array for name, array in state.items()}
         arrays |= {BEST + name: array for name, array in self._best_state.items()}
         self._checkpoints.save(len(self.history), facts, arrays)
+
+
+def _diverged(what: str, step: int) -> TrainingError:
+    return TrainingError(
+        f"{what} at step {step}: the weights have grown beyond all bounds; "
+        "try a lower rate, a warm_up, or input mean and std that bring pixels near -1 to 1"
+    )
 
 
 def _beginning(prefix: str, arrays: Arrays) -> dict[str, NDArray[Any]]:

@@ -231,6 +231,18 @@ def test_a_loss_that_is_not_finite_ends_it(tmp_path: Path, data: Path, capsys: p
     assert "try a lower rate" in said
 
 
+def test_weights_that_are_not_finite_are_never_kept(
+    tmp_path: Path, data: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    one_step_too_far = "batch: 32, steps: 1, optimizer: adamw, rate: 3.0e+37, weight_decay: 10, validation: 0"
+    path = config_file(tmp_path / "in.yaml", one_step_too_far)
+
+    said = error_of(capsys, path, "--data", data, "--output", tmp_path / "out", code=6)
+
+    assert "weights are no longer finite at step 1" in said
+    assert not list(tmp_path.glob("out/**/*.npz"))
+
+
 def test_numpy_and_a_machine_without_opencl_cannot_train(
     tmp_path: Path, data: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
