@@ -13,6 +13,8 @@ from edged.engine.variants.variant import WORK_GROUP, Site
 from edged.model.graph import Conv
 
 SHARE_BYTES = 2**19  # of activations and gradients that a share reads again and again: a part of a CPU's own cache
+SPARE = 8  # registers of a CPU that hold no sums; with fewer its compiler puts some sums into memory (measured)
+IN_FLIGHT = 6  # sums that keep a multiply-add unit busy
 SUMS_ON_GPU = 16  # vectors of four that leave a GPU's registers enough work-items at once
 PIXELS_ON_GPU = 8
 ITEMS_PER_UNIT = 16  # work-groups that keep a compute unit busy to the end
@@ -134,14 +136,14 @@ def _sums(slope: Slope[Conv]) -> tuple[int, int, int]:
     """Rows and columns of taps, and input channels, that a work-item sums up: the fewest instructions."""
     block = slope.source.block
     high, wide = slope.operator.weight.shape[2:]
-    most = registers(slope.given.block) - 3 if slope.device.kind == "cpu" else SUMS_ON_GPU
+    most = registers(slope.given.block) - SPARE if slope.device.kind == "cpu" else SUMS_ON_GPU
     parts = [part for part in (1, 2, 4, 8, 16) if block % part == 0]
     shapes = [s for s in product(range(1, high + 1), range(1, wide + 1), parts) if s[0] * s[1] * s[2] <= most]
 
     def cost(shape: tuple[int, int, int]) -> float:
         taps_h, taps_w, part = shape
         items: int = -(-high // taps_h) * -(-wide // taps_w) * (block // part)
-        return items * (taps_h * taps_w * part + OVERHEAD)
+        return items * (max(taps_h * taps_w * part, IN_FLIGHT) + OVERHEAD)
 
     return min(shapes, key=cost)
 
