@@ -10,13 +10,13 @@ from edged.hub.jobs import Assigned
 from edged.hub.lesson import Lesson, load_lesson
 from edged.hub.notice import Notice
 from edged.hub.parts import Parts
-from edged.hub.prediction import labels_of
 from edged.hub.sitting import Sitting
 from edged.hub.slot import Held
-from edged.hub.versions import Steps, elsewhere, prepare
-from edged.messages import Shadowed, Taught, TeachBegins, TeachRequest
+from edged.hub.steps import Steps, elsewhere, prepare, soon_ns
+from edged.hub.told_frames import features_of, shadowed, taught
+from edged.messages import TeachBegins, TeachRequest
 
-FLOAT = 4  # bytes
+UNTEACHABLE = "{} does not end in a fully connected layer: nothing can be taught on top of it"
 
 
 class Teaching:
@@ -60,7 +60,7 @@ class Teaching:
     def next_ns(self) -> int | None:
         """When `step` has something to do though nothing comes."""
         if self._steps:
-            return now_ns()
+            return soon_ns()
         return self._now.next_ns if self._now else None
 
     def close(self) -> None:
@@ -120,7 +120,8 @@ class Teaching:
         if sitting is None:
             return
         if sitting.lesson is None:
-            assigned.features = sitting.takes(assigned, now_ns())
+            able = self._parts.workers.hellos[assigned.worker].features > 0
+            assigned.features = able and sitting.takes(assigned, now_ns())
         elif self._parts.heads.has(assigned.worker, sitting.lesson) and sitting.is_in(assigned):
             assigned.shadow = sitting.lesson.sha256
 
@@ -130,44 +131,13 @@ class Teaching:
         if sitting is None or sitting.why_over(now_ns()):
             return
         for place, held in _of(sitting, scored):
-            if sitting.lesson and scored.assigned.shadow == sitting.lesson.sha256:
-                self._shadowed(sitting, sitting.lesson, place, held, scored)
-            elif sitting.lesson is None and scored.assigned.features:
-                self._taught(sitting, place, held, scored)
+            if sitting.lesson is None:
+                if told := taught(scored, place):
+                    sitting.tell(self._parts.links, told, held.pixels, features_of(scored, place))
                 return  # one of each job: that is the rate
-
-    def _taught(self, sitting: Sitting, place: int, held: Held, scored: Scored) -> None:
-        size = len(scored.payloads[0]) // len(scored.assigned.frames) if scored.payloads else 0
-        if not size or size % FLOAT:
-            return
-        frame = held.frame
-        message = Taught(
-            camera=frame.camera,
-            frame=frame.frame,
-            captured_at=frame.captured_at,
-            width=frame.width,
-            height=frame.height,
-            features=size // FLOAT,
-            top=labels_of(scored.scores.frames[place], scored.hello.model.labels),
-            truth=frame.truth,
-            version=scored.assigned.head,
-        )
-        features = bytes(scored.payloads[0].buffer[place * size : (place + 1) * size])
-        sitting.tell(self._parts.links, message, held.pixels, features)
-
-    def _shadowed(self, sitting: Sitting, lesson: Lesson, place: int, held: Held, scored: Scored) -> None:
-        shadow, labels = scored.scores.shadow, lesson.version.labels
-        if len(shadow) <= place or any(score.index >= len(labels) for score in shadow[place]):
-            return
-        message = Shadowed(
-            camera=held.frame.camera,
-            frame=held.frame.frame,
-            top=labels_of(scored.scores.frames[place], scored.hello.model.labels),
-            shadow=labels_of(shadow[place], labels),
-            truth=held.frame.truth,
-        )
-        self._parts.outlet.shadow(message, scored.hello.model.sha256, lesson.sha256)
-        sitting.tell(self._parts.links, message)
+            if both := shadowed(scored, place, sitting.lesson):
+                self._parts.outlet.shadow(both, scored.hello.model.sha256, sitting.lesson.sha256)
+                sitting.tell(self._parts.links, both)
 
     def _busy(self) -> str:
         if self._now is None:
@@ -185,7 +155,10 @@ class Teaching:
             return "no camera was named"
         if request.mode == "shadow" and request.version is None:
             return "no version was named"
-        return "" if parts.heads.base else "no worker is ready yet: wait for one"
+        ready = [hello for hello in parts.workers.hellos.values() if gives_scores(hello)]
+        if not ready:
+            return "no worker is ready: wait for one"
+        return "" if any(hello.features for hello in ready) else UNTEACHABLE.format(ready[0].model.name)
 
     def _why_nothing(self, sitting: Sitting) -> str:
         parts, camera = self._parts, sitting.request.camera

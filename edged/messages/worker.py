@@ -40,7 +40,8 @@ class WorkerHello(Message):
     `forward_s`: what a full batch took there, from its submission to its answer; 0 where nobody has measured it.
     `max_wait_s`: how long a frame may wait for others of its job. `host`: empty on the hub's own. `part`: None
     where it runs the whole network. `bears`: the rails whose joules its jobs bear. `idle_watts`: what rails draw
-    anyway, where that was measured: it is taken off those joules.
+    anyway, where that was measured: it is taken off those joules. `features`: values of a frame from which a head
+    can answer; 0: its part of the model has no place for one.
     """
 
     kind: Literal["worker_hello"] = "worker_hello"
@@ -55,6 +56,7 @@ class WorkerHello(Message):
     max_wait_s: Seconds = 0.0
     model: ModelInfo
     part: Part | None = None
+    features: Count = 0
     energy: EnergyMethod
     energy_note: str = ""
     bears: tuple[str, ...] = ()

@@ -104,6 +104,7 @@ def hello_of(name: str, worker: Worker, model: Model, ready: Ready, rails: Rails
             random_weights=model.random_weights,
         ),
         part=ready.part.described,
+        features=ready.served.taught,
         energy=rails.method,
         energy_note=rails.note,
         bears=meter.bears,

@@ -188,6 +188,7 @@ def worker(hub: Socket, index: int, config: Path) -> None:
         forward_s=0.1 if device == "slow" else 0.0,
         model=model,
         part=part,
+        features=0 if device == "stubborn" else CROSSING,
         energy="measured",
     )
     hub.send(encode(hello))

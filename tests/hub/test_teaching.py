@@ -60,7 +60,7 @@ def test_who_teaches_gets_the_frames_of_a_camera_with_their_features_at_its_rate
     assert [label.label for label in crops[0][0].top] == ["yes", "no"]
     assert told[-1][0] == TeachEnds(why="frames", frames=8, missed=0)
     spent_s = crops[-1][0].captured_at - crops[0][0].captured_at
-    assert spent_s > 7 * 0.05 - 0.05
+    assert spent_s > 5 * 0.05  # of 7: a frame may be late
 
 
 def test_a_version_answers_every_frame_in_the_shadow_and_the_stream_tells_both(
@@ -99,6 +99,15 @@ def test_what_cannot_be_is_refused_with_the_reason(tmp_path: Path, lessons: Path
     why = while_it_runs(run, tmp_path, lambda: [refusal(taught(run, request)) for request in requests])
 
     assert [each for each, expected in zip(why, requests.values(), strict=True) if expected not in each] == []
+
+
+def test_a_model_that_cannot_be_taught_is_refused_and_its_worker_goes_on(tmp_path: Path) -> None:
+    run = Run(tmp_path, ["steady"], ["stubborn"])
+    request = TeachRequest(mode="record", camera="steady", seconds=1)
+
+    why = while_it_runs(run, tmp_path, lambda: refusal(taught(run, request)))
+
+    assert why == "told does not end in a fully connected layer: nothing can be taught on top of it"
 
 
 KILLED = """

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from edged.cli.running import running
-from edged.hub import versions
+from edged.hub import steps
 from edged.hub.journal_reader import JournalReader
 from edged.messages import Prediction, Promoted, PromoteRequest, prediction_from_json
 from edged.taught import PromotedRecord, load_promoted, save_promoted, version_path
@@ -141,7 +141,7 @@ def test_a_worker_that_does_not_take_it_is_named_and_nothing_has_changed(tmp_pat
 def test_a_worker_that_says_nothing_is_not_waited_for_for_ever(
     tmp_path: Path, lessons: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(versions, "PREPARED_S", 0.1)
+    monkeypatch.setattr(steps, "PREPARED_S", 0.1)
     version = keep_lesson(lessons, "open", "closed")
     (why,) = refused(Run(tmp_path, ["steady"], ["silent_pupil"]), tmp_path, lessons, version)
     assert "worker local-0 has not taken it within 0.1 s" in why
