@@ -28,11 +28,12 @@ run: .venv/.installed
 view top: .venv/.displays
 	@exec $(EDGED) $@
 
-# kernels and models want nothing but cores, so they share them; the others tell of seconds, and have them alone
+# Kernels and models want nothing but cores, so they share them. The others tell of seconds: beside the tests of whole
+# daemons, one after the other, there are only those that mostly wait.
 COMPUTE = tests/engine tests/model tests/train tests/teach tests/fuzz
 test: .venv/.test
 	.venv/bin/python -m pytest --numprocesses logical --maxprocesses 4 --dist loadfile $(COMPUTE)
-	.venv/bin/python -m pytest $(COMPUTE:%=--ignore %)
+	.venv/bin/python -m pytest --numprocesses 2 --dist loadgroup $(COMPUTE:%=--ignore %)
 
 fuzz: .venv/.test
 	for kind in onnx configs messages caches records teachings; do .venv/bin/python -W ignore -m tests.fuzz $$kind || exit 1; done

@@ -31,6 +31,10 @@ ALLOWED_SKIPS = (
 )
 
 
+# Real workers hold their device, and whole daemons need a core: of these, one test at a time.
+DAEMONS = ("cli", "e2e", "perf", "soak", "systemd", "worker")
+
+
 @pytest.fixture(scope="session")
 def shared_data() -> Path:
     """The folder of test data beside the checkout; the test is skipped where it is absent."""
@@ -52,6 +56,13 @@ def _state_of_the_tests(tmp_path_factory: pytest.TempPathFactory) -> Iterator[No
     with pytest.MonkeyPatch.context() as environment:
         environment.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
         yield
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Who runs tests in several processes (`--dist loadgroup`) has those of daemons in one of them."""
+    for item in items:
+        folder, *_ = item.path.relative_to(ROOT / "tests").parts
+        item.add_marker(pytest.mark.xdist_group("daemons" if folder in DAEMONS else str(item.path)))
 
 
 @pytest.hookimpl(trylast=True)
