@@ -78,8 +78,11 @@ def whole(model: Model) -> ModelPart:
 def part_of(model: Model, begin: str | None, end: str | None) -> ModelPart:
     """From cut to cut, as the config's `until` names them. Raises ModelError, which lists all cuts."""
     first, last = ends_of(model.graph, begin, end)
+    graph = part(model.graph, first, last)
     features = None if last else _features(model.graph)
-    return ModelPart(part(model.graph, first, last), None if first else model.input, first, last, features)
+    if not any(features in operator.inputs for operator in graph.operators):  # the cut is behind them
+        features = None
+    return ModelPart(graph, None if first else model.input, first, last, features)
 
 
 def _features(graph: Graph) -> str | None:

@@ -1,5 +1,7 @@
 """What a worker runs of a model, and what the hub hears of it."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -8,7 +10,9 @@ from edged.config import Worker
 from edged.errors import ModelError
 from edged.messages import Part
 from edged.model.cuts import cuts
+from edged.model.graph import Softmax
 from edged.model.package import Model, load_model
+from edged.model.shapes import make_graph
 from edged.worker.part import Features, Images, ModelPart, part_of, whole
 from edged.worker.runtime import Outputs, open_runtime
 from tests.cli.command import DEVICES
@@ -34,6 +38,20 @@ def test_wherever_a_model_is_cut_its_parts_answer_as_the_whole_does(digits: Mode
         between = answer(digits, part_of(digits, None, cut.after), device, images)
         outputs = answer(digits, part_of(digits, cut.after, None), device, between)
         assert np.array_equal(outputs, expected), cut.after
+
+
+def test_a_part_behind_the_features_has_none(digits: Model) -> None:
+    graph = digits.graph
+    shares = Softmax("shares", (graph.output,), "shares")
+    operators = (*graph.operators, shares)
+    ending = replace(digits, graph=make_graph(graph.name, graph.input, graph.shapes[graph.input], operators))
+
+    part = part_of(ending, list(cuts(ending.graph))[-1].after, None)
+
+    assert whole(ending).features is not None
+    assert [type(operator) for operator in part.graph.operators] == [Softmax]
+    assert part.features is None
+    assert answer(ending, part, "numpy", part.noise(2)).shape == (2, 11)
 
 
 def test_a_part_says_where_it_begins_and_ends_and_how_much_crosses_there(digits: Model) -> None:
