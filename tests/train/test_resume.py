@@ -107,8 +107,10 @@ def same_results(one: Path, other: Path) -> None:
 
 
 def test_killed_again_and_again_it_ends_with_the_same_bits(
-    uninterrupted: Path, start: Callable[[], Started], eventually: Eventually
+    tmp_path_factory: pytest.TempPathFactory, data: Path, start: Callable[[], Started], eventually: Eventually
 ) -> None:
+    uninterrupted = Started(tmp_path_factory.mktemp("whole"), data)  # here, there might be another device
+    assert uninterrupted.wait() == 0
     reached = []
     for epochs in (1, 25, 50):
         started = start()
@@ -119,7 +121,7 @@ def test_killed_again_and_again_it_ends_with_the_same_bits(
 
     assert start().wait() == 0
 
-    same_results(uninterrupted, started.output)
+    same_results(uninterrupted.output, started.output)
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
