@@ -105,8 +105,8 @@ clean:
 	@tools/setup_peers.sh .venv-peers
 	@touch $@
 
-# the build for processors alone, where PyTorch's own index can be reached; else the one that everybody gets, with CUDA
+# PyTorch as everybody gets it brings CUDA, gigabytes of it: PIP_INDEX_URL of its index for processors alone spares that
 .venv-peers/.training: .venv-peers/.peers
 	@echo 'edged: installing PyTorch into .venv-peers' >&2
-	.venv-peers/bin/python -m pip install --quiet --extra-index-url https://download.pytorch.org/whl/cpu torch
+	.venv-peers/bin/python -m pip install --quiet torch
 	@touch $@
