@@ -33,7 +33,8 @@ class Terminal:
             stdin=self._theirs,
             stdout=self._theirs,
             stderr=self._theirs,
-            env={**os.environ, "TERM": "xterm-256color"},
+            env={name: value for name, value in os.environ.items() if name not in {"COLUMNS", "LINES"}}
+            | {"TERM": "xterm-256color"},
         )
 
     @property

@@ -41,12 +41,12 @@ def break_jobs(trigger: Path) -> None:
 
     faults = {"endless": never_return, "not a number": spoil_weights}
 
-    def breaking(runtime: Any, images: Any) -> Any:
+    def breaking(runtime: Any, images: Any, **wanted: Any) -> Any:
         if trigger.exists():
             fault = trigger.read_text()
             trigger.unlink()
             faults.get(fault, lambda _: Path(fault).write_text("this never gets there"))(runtime)
-        return submit(runtime, images)
+        return submit(runtime, images, **wanted)
 
     Runtime.submit = breaking  # type: ignore[method-assign,assignment]
 
