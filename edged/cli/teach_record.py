@@ -3,6 +3,7 @@
 import argparse
 import sys
 import time
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -10,7 +11,7 @@ from edged.cli.running import Running, running
 from edged.cli.teach_folder import Place, place_of, tell_about, warn
 from edged.cli.teach_screen import Screen
 from edged.errors import ConfigError, EdgedError
-from edged.messages import Stop
+from edged.messages import LinkMessage, Stop
 from edged.messages.teaching import (
     LONGEST_TEACH_S,
     MOST_A_SECOND,
@@ -120,15 +121,11 @@ def check_begins(daemon: Running, place: Place, model: str) -> TeachBegins:
     return begins
 
 
-def _record(daemon: Running, recorder: Recorder, count: int | None, screen: Screen, label: str) -> None:
+def what_comes(daemon: Running) -> Iterator[tuple[LinkMessage, bytes]]:
+    """Frames with their payloads, until the hub says that it is over. Warns of why none come."""
     waits = ""
-    while count is None or recorder.new < count:
+    while True:
         match daemon.hear(BEATS_S):
-            case Taught() as taught, payload:
-                pixels = recorder.take(taught, payload)
-                top = f"{taught.top[0].label} {taught.top[0].score:.0%}" if taught.top else "nothing"
-                same = f", {recorder.same} known before" if recorder.same else ""
-                screen.show(f"{label}: {recorder.new} crops{same}; last: frame {taught.frame}, {top}", pixels)
             case TeachProgress() as progress, _:
                 if progress.waits and progress.waits != waits:
                     warn(progress.waits)
@@ -137,9 +134,21 @@ def _record(daemon: Running, recorder: Recorder, count: int | None, screen: Scre
                 if ends.message:
                     warn(ends.message)
                 return
-            case other, _:
-                raise daemon.unexpected(other)
-    daemon.say(Stop())
+            case message, payload:
+                yield message, payload
+
+
+def _record(daemon: Running, recorder: Recorder, count: int | None, screen: Screen, label: str) -> None:
+    for message, payload in what_comes(daemon):
+        if not isinstance(message, Taught):
+            raise daemon.unexpected(message)
+        pixels = recorder.take(message, payload)
+        top = f"{message.top[0].label} {message.top[0].score:.0%}" if message.top else "nothing"
+        same = f", {recorder.same} known before" if recorder.same else ""
+        screen.show(f"{label}: {recorder.new} crops{same}; last: frame {message.frame}, {top}", pixels)
+        if recorder.new == count:
+            daemon.say(Stop())
+            return
 
 
 def _summary(store: Store, recorder: Recorder, label: str) -> None:

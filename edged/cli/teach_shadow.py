@@ -5,12 +5,12 @@ import sys
 from collections import Counter
 
 from edged.cli.running import Running, running
-from edged.cli.teach_folder import place_of, warn
-from edged.cli.teach_record import BEATS_S, check_begins
+from edged.cli.teach_folder import place_of
+from edged.cli.teach_record import check_begins, what_comes
 from edged.cli.teach_screen import Screen
 from edged.errors import ConfigError
 from edged.messages import Label
-from edged.messages.teaching import LONGEST_TEACH_S, Shadowed, TeachEnds, TeachProgress, TeachRequest
+from edged.messages.teaching import LONGEST_TEACH_S, Shadowed, TeachRequest
 from edged.teach.versions import find_version
 
 SHOWN = 10
@@ -74,23 +74,12 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _listen(daemon: Running, tally: Tally, screen: Screen) -> None:
-    waits = ""
-    while True:
-        match daemon.hear(BEATS_S):
-            case Shadowed() as shadowed, _:
-                tally.take(shadowed)
-                both = f"{_best(shadowed.top)} → {_best(shadowed.shadow)}"
-                screen.show(f"{tally}; {shadowed.camera}: {both}")
-            case TeachProgress() as progress, _:
-                if progress.waits and progress.waits != waits:
-                    warn(progress.waits)
-                waits = progress.waits
-            case TeachEnds() as ends, _:
-                if ends.message:
-                    warn(ends.message)
-                return
-            case other, _:
-                raise daemon.unexpected(other)
+    for message, _ in what_comes(daemon):
+        if not isinstance(message, Shadowed):
+            raise daemon.unexpected(message)
+        tally.take(message)
+        both = f"{_best(message.top)} → {_best(message.shadow)}"
+        screen.show(f"{tally}; {message.camera}: {both}")
 
 
 def _best(top: tuple[Label, ...]) -> str:
