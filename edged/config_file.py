@@ -12,6 +12,7 @@ from edged.config import Camera, Config, Security, Tls
 from edged.config_mistakes import mistakes_of
 from edged.errors import ConfigError
 from edged.keys import CREDENTIAL
+from edged.replace_file import replace_file
 from edged.yaml_places import Document, Mistake, read
 
 MAX_BYTES = 1_000_000
@@ -46,10 +47,8 @@ def load_as(kind: type[T], path: Path, example: str) -> T:
 
 def save_config(config: Config, path: Path) -> None:
     """Write what `load_config` will read as the same config, in one step, for this user alone. Raises OSError."""
-    unfinished = path.with_name(f"{path.name}.new")
-    unfinished.touch(mode=0o600)
-    unfinished.write_text(config.model_dump_json(exclude_defaults=True))  # no larger than what it was read from
-    unfinished.replace(path)
+    with replace_file(path, durable=False) as file:
+        file.write(config.model_dump_json(exclude_defaults=True).encode())  # no larger than what it was read from
 
 
 def password_of(camera: Camera) -> str | None:

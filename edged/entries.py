@@ -8,7 +8,6 @@ process pays for what it looks at, and shares it with others.
 import logging
 import mmap
 import re
-import tempfile
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -17,6 +16,8 @@ from hashlib import sha256
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
+
+from edged.replace_file import replace_file
 
 FORMAT = b"edged cache 2\n"  # change the number when the meaning of an entry changes
 ANY_FORMAT = re.compile(rb"edged (cache|program) \d+\n")
@@ -81,20 +82,14 @@ class Entries:
     def save(self, key: str, pieces: Iterable[Piece]) -> None:
         """Write the entry in one step: a reader sees all of it or none. Raises OSError."""
         self._directory.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(dir=self._directory, prefix="new-", delete=False) as file:
-            unfinished = Path(file.name)
-            try:
-                digest = sha256(FORMAT + key.encode())
-                file.seek(HEADER)
-                for piece in pieces:
-                    digest.update(piece)
-                    file.write(piece)
-                file.seek(0)
-                file.write(FORMAT.ljust(CHECKSUM.start, b"\0") + digest.digest())
-                file.flush()
-                unfinished.replace(self._path(key))
-            finally:
-                unfinished.unlink(missing_ok=True)
+        digest = sha256(FORMAT + key.encode())
+        with replace_file(self._path(key), durable=False) as file:  # a damaged entry is found out and made again
+            file.seek(HEADER)
+            for piece in pieces:
+                digest.update(piece)
+                file.write(piece)
+            file.seek(0)
+            file.write(FORMAT.ljust(CHECKSUM.start, b"\0") + digest.digest())
         self._make_room(key)
 
     def _make_room(self, newest: str) -> None:

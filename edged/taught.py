@@ -5,8 +5,6 @@ by the hash of the first, `.onnx` (all of it, for any runtime), `.head` (the wei
 `.json` (this module's `Version`).
 """
 
-import os
-import tempfile
 from hashlib import sha256
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self, TypeVar
@@ -15,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from edged.errors import ModelError
 from edged.paths import state_directory
+from edged.replace_file import replace_file
 
 REMEMBERED = 20  # promotions that can be taken back
 FLOAT = 4  # bytes
@@ -125,29 +124,8 @@ def load_promoted(folder: Path) -> PromotedRecord:
 def save_promoted(folder: Path, promoted: PromotedRecord) -> None:
     """On disk when this returns, in one step. Raises OSError."""
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    save_whole(_promoted_path(folder), promoted.model_dump_json(by_alias=True, indent=2).encode() + b"\n")
-
-
-def save_whole(path: Path, content: bytes) -> None:
-    """A reader sees the file before or the whole new one, after a loss of power too. Raises OSError."""
-    with tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}-", delete=False) as file:
-        unfinished = Path(file.name)
-        try:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-            unfinished.replace(path)
-        finally:
-            unfinished.unlink(missing_ok=True)
-    _sync_folder(path.parent)
-
-
-def _sync_folder(folder: Path) -> None:
-    opened = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        os.fsync(opened)
-    finally:
-        os.close(opened)
+    with replace_file(_promoted_path(folder)) as file:
+        file.write(promoted.model_dump_json(by_alias=True, indent=2).encode() + b"\n")
 
 
 def _promoted_path(folder: Path) -> Path:

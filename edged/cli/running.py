@@ -15,6 +15,7 @@ from edged.messages import LinkMessage, Stop, decode, encode
 from edged.paths import journal_path, runtime_directory
 
 ANSWER_S = 10.0
+BEATS_S = 5.0  # while it tells us something, it says so each second
 IPC = "ipc://"
 ADDRESS_HELP = "the file that `edged run` was started with, or the ipc:// address of its private link"
 

@@ -8,7 +8,8 @@ from pathlib import Path
 
 from edged.cli.teach_folder import Place, place_of, tell_about
 from edged.errors import ConfigError, EdgedError
-from edged.taught import Version, load_promoted, save_whole
+from edged.replace_file import FOR_ALL, replace_file
+from edged.taught import Version, load_promoted
 from edged.teach.pictures import contact_sheet, shows_colours, side_by_side
 from edged.teach.store import Store
 from edged.teach.store_crop import Crop, Pixels
@@ -74,7 +75,8 @@ def _sheet(path: Path, store: Store) -> None:
     if not any(rows.values()):
         raise EdgedError("there are no crops to draw a sheet of")
     try:
-        save_whole(path.absolute(), contact_sheet(rows))
+        with replace_file(path.absolute(), FOR_ALL) as file:
+            file.write(contact_sheet(rows))
     except OSError as error:
         raise ConfigError(f"--sheet {path} cannot be written: {error.strerror}") from None
     print(f"{path}: those with a frame are held back")

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from edged.cli.running import Running, running
+from edged.cli.running import BEATS_S, Running, running
 from edged.cli.teach_folder import Place, place_of, tell_about, warn
 from edged.cli.teach_screen import Screen
 from edged.errors import ConfigError, EdgedError
@@ -25,7 +25,6 @@ from edged.teach.features import FeatureFiles, Vector
 from edged.teach.store import Store
 from edged.teach.store_crop import label_of
 
-BEATS_S = 5.0  # the hub says something each second
 SAVED_EVERY_S = 1.0
 FEATURES = 256  # of so many crops at a time are written
 EVERY_S = 0.2

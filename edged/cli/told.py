@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from edged.cli.running import Running
+from edged.cli.running import BEATS_S, Running
 from edged.errors import ConfigError, EdgedError
 from edged.messages import (
     Heard,
@@ -18,8 +18,6 @@ from edged.messages import (
     WorkerHello,
     decode,
 )
-
-BEATS_S = 5.0  # the hub says something each second
 
 
 @dataclass(eq=False)

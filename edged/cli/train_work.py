@@ -16,6 +16,7 @@ from edged.model import reference
 from edged.model.cost import macs
 from edged.model.graph import Graph
 from edged.model.package import Input, Model, load_model
+from edged.replace_file import FOR_ALL, replace_file
 from edged.train.build import build
 from edged.train.checkpoint import Checkpoint, Checkpoints
 from edged.train.config import Training, load_training
@@ -76,7 +77,8 @@ class Work:
             self._facts,
         )
         try:
-            _write_whole(path, to_onnx(graph, self._training.name, self._source.labels, self._input))
+            with replace_file(path, FOR_ALL) as file:
+                file.write(to_onnx(graph, self._training.name, self._source.labels, self._input))
             verdict = write_report(outcome, self.folder)
         except OSError as error:
             problem = f"{self.folder}: the results cannot be written: {error.strerror}"
@@ -149,13 +151,6 @@ def _as_asked(training: Training, seed: int | None, start: Model | None, file: P
     if seed is None:
         return training
     return training.model_copy(update={"train": training.train.model_copy(update={"seed": seed})})
-
-
-def _write_whole(path: Path, content: bytes) -> None:
-    """Whoever reads it sees the file before or all of this one. Raises OSError."""
-    unfinished = path.with_suffix(".new")
-    unfinished.write_bytes(content)
-    unfinished.replace(path)
 
 
 def _input_of(training: Training) -> Input:

@@ -8,6 +8,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from edged.energy.find import Rails
 from edged.energy.meter import Meter
+from edged.replace_file import replace_file
 
 BOOT = Path("/proc/sys/kernel/random/boot_id")
 
@@ -63,10 +64,9 @@ def _kept_in(path: Path) -> Kept | None:
 
 
 def _keep(kept: Kept, path: Path) -> None:
-    unfinished = path.with_name(f"{path.name}.new")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        unfinished.write_text(kept.model_dump_json())
-        unfinished.replace(path)
+        with replace_file(path, durable=False) as file:
+            file.write(kept.model_dump_json().encode())
     except OSError as error:
         log.warning("%s cannot be kept (%s): it will be measured again at the next start", path, error)

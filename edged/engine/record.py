@@ -1,8 +1,6 @@
 """Tuning records: what was measured on a device, as a JSON file that a board may get from another of its kind."""
 
 import json
-import os
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal
@@ -12,6 +10,7 @@ from pydantic import Field, ValidationError
 from edged.engine.device import Device
 from edged.engine.shape import Part, Shape
 from edged.errors import ConfigError
+from edged.replace_file import FOR_ALL, replace_file
 
 MAX_BYTES = 16_000_000
 Reason = Literal["wrong", "failed", "unfinished"]
@@ -100,16 +99,8 @@ def write_json(path: Path, content: Record | Tuned) -> None:
     text = content.model_dump_json(by_alias=True, exclude_none=True, indent=1) + "\n"
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix="new-")
-        try:
-            with os.fdopen(handle, "w") as file:
-                file.write(text)
-                file.flush()
-                os.fsync(file.fileno())
-            Path(name).chmod(0o644)  # it is meant to be shared
-            Path(name).replace(path)
-        finally:
-            Path(name).unlink(missing_ok=True)
+        with replace_file(path, FOR_ALL) as file:
+            file.write(text.encode())
     except OSError as error:
         raise ConfigError(
             f"tuning record {path} cannot be written: {error.strerror}; set XDG_STATE_HOME to another folder"

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from edged.errors import ModelError
-from edged.taught import save_whole
+from edged.replace_file import replace_file
 from edged.teach.store_crop import LABEL, Crop, Pixels, from_png, pixels_sha256
 
 NAME = re.compile(r"[0-9a-f]{64}\.png")
@@ -89,7 +89,8 @@ def save(path: Path, content: bytes) -> None:
     """All or nothing. Raises StoreError, as for a disk that is full."""
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        save_whole(path, content)
+        with replace_file(path) as file:
+            file.write(content)
     except OSError as error:
         raise StoreError(
             f"{path} cannot be written: {error.strerror}; what is there is whole: make room, or let fewer be kept "

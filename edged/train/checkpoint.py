@@ -4,7 +4,6 @@ A file is an .npz: what the training says of itself as JSON, its arrays, and a S
 """
 
 import json
-import os
 import zipfile
 import zlib
 from collections.abc import Mapping
@@ -17,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from edged.errors import DataError, TrainingError
+from edged.replace_file import FOR_ALL, replace_file
 
 KEPT = 2
 DAMAGED = (ValueError, KeyError, EOFError, TypeError, AttributeError, zipfile.BadZipFile, zlib.error)  # of np.load
@@ -41,19 +41,14 @@ class Checkpoints:
     def save(self, epoch: int, facts: Mapping[str, Any], arrays: Arrays) -> None:
         """Write that of an epoch and remove those before the last. Raises TrainingError."""
         path = self._folder / f"epoch-{epoch:06}.npz"
-        unfinished = path.with_suffix(".new")
         text = np.frombuffer(json.dumps(facts).encode(), np.uint8)
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
-            with unfinished.open("wb") as file:
+            with replace_file(path, FOR_ALL) as file:
                 _write(file, {**arrays, "facts": text, "checksum": _checksum(text, arrays)})
-                file.flush()
-                os.fsync(file.fileno())
-            unfinished.replace(path)
         except OSError as error:
-            unfinished.unlink(missing_ok=True)
             raise TrainingError(f"{path}: cannot be written: {error.strerror}; {self._what_is_left()}") from None
-        for old in self._files()[KEPT:]:
+        for old in (*self._files()[KEPT:], *self._folder.glob(".epoch-*")):
             old.unlink(missing_ok=True)
 
     def clear(self) -> None:

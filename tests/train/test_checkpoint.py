@@ -33,6 +33,14 @@ def test_two_are_kept(tmp_path: Path) -> None:
     assert sorted(path.name for path in tmp_path.iterdir()) == ["epoch-000010.npz", "epoch-000011.npz"]
 
 
+def test_what_a_killed_training_left_half_written_goes_with_the_next(tmp_path: Path) -> None:
+    (tmp_path / ".epoch-000001.npz-0f1e2d3c").write_bytes(b"half")
+
+    Checkpoints(tmp_path).save(1, {}, ARRAYS)
+
+    assert [path.name for path in tmp_path.iterdir()] == ["epoch-000001.npz"]
+
+
 def test_there_may_be_none(tmp_path: Path) -> None:
     assert Checkpoints(tmp_path / "absent").newest() == (None, [])
 

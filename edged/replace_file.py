@@ -1,0 +1,40 @@
+"""Writing a file whole: whoever reads it sees the one before or all of the new one."""
+
+import os
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO
+
+FOR_ALL = 0o644  # mode of a file that is meant to be shared
+
+
+@contextmanager
+def replace_file(path: Path, mode: int = 0o600, durable: bool = True) -> Iterator[BinaryIO]:
+    """A new file, that takes the place of `path` once the block has ended well; else nothing has happened.
+
+    `durable`: it outlives a loss of power from then on; without, one that a reader checks may be empty after it.
+    Who is killed leaves `.NAME-…` beside it. Raises OSError.
+    """
+    unfinished = path.with_name(f".{path.name}-{secrets.token_hex(4)}")
+    try:
+        with unfinished.open("xb") as file:
+            os.fchmod(file.fileno(), mode)
+            yield file
+            file.flush()
+            if durable:
+                os.fsync(file.fileno())
+        unfinished.replace(path)
+    finally:
+        unfinished.unlink(missing_ok=True)
+    if durable:
+        _sync_folder(path.parent)
+
+
+def _sync_folder(folder: Path) -> None:
+    opened = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(opened)
+    finally:
+        os.close(opened)
