@@ -20,7 +20,7 @@ GRAFANA = ROOT / "deploy/grafana"
 FILES = sorted((GRAFANA / "dashboards").glob("*.json"))
 UNITS = {value for name, value in vars(units).items() if isinstance(value, str) and not name.startswith("__")}
 OTHERS = {"up", "ALERTS", "process_start_time_seconds"}  # metrics that are not edged's own
-BUILT_IN = {"__rate_interval", "__range", "__url_time_range", "__data", "__all"}
+BUILT_IN = {"__rate_interval", "__range", "__url_time_range", "__data", "__all", "1"}  # 1: of label_replace
 WIDTH = 24
 QUESTIONS = {  # and a panel that answers it, where one looks for it
     "Is a camera down, or frozen?": ("camera", "Does it give frames?"),
@@ -28,6 +28,7 @@ QUESTIONS = {  # and a panel that answers it, where one looks for it
     "Where do the milliseconds go?": ("pipeline", "Where does the time of a frame go, on average?"),
     "What was dropped, and why?": ("pipeline", "Why are frames dropped?"),
     "Which device answers?": ("pipeline", "Which worker serves?"),
+    "Which model answers?": ("pipeline", "Which model answers?"),
     "Did it fall back?": ("pipeline", "Did it fall back?"),
     "Is the score drifting?": ("camera", "Do the scores sink?"),
     "Do other labels come up?": ("camera", "Which labels come up?"),

@@ -54,7 +54,7 @@ class Target:
     def as_grafana_asks(self, chosen: dict[str, str]) -> str:
         """With its variables' values."""
         values = {**BUILT_IN, **chosen}
-        return re.sub(r"\$(\w+)", lambda name: values[name[1]], hurried(self.expression))
+        return re.sub(r"\$(\w+)", lambda name: values.get(name[1], name[0]), hurried(self.expression))
 
     def answered(self, prometheus: Prometheus, chosen: dict[str, str]) -> list[Labels]:
         expression = self.as_grafana_asks(chosen)

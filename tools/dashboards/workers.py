@@ -5,6 +5,8 @@ from grafana_foundation_sdk.models import units
 from tools.dashboards.panels import BAD, GOOD, PER_SECOND, WARN, Panel, Series, lines, number, states
 from tools.dashboards.promql import known, of_node, quantile, rate
 
+_MODEL = of_node("edged_model_info")
+
 
 def workers() -> list[Panel]:
     return [
@@ -16,12 +18,23 @@ def workers() -> list[Panel]:
                 "{{node}} {{worker}}",
             ),
             words={0: ("down", BAD), 1: ("idle", "blue"), 2: ("serves", GOOD)},
+            width=8,
         ),
         states(
             "Did it fall back?",
             "To another group than the first in the config's list.",
             Series(of_node("edged_fallback")),
             words={0: ("first choice", GOOD), 1: ("fallback", WARN)},
+            width=8,
+        ),
+        states(
+            "Which model answers?",
+            "The config's, or a version that was taught; by the first of its hash's digits, as in edged teach.",
+            Series(
+                f'label_replace({_MODEL}, "hash", "$1", "sha256", "(.{{12}}).*")', "{{node}} {{model}} {{hash}}"
+            ),
+            words={1: ("answers", GOOD)},
+            width=8,
         ),
         lines(
             "Which worker answers how many jobs?",
