@@ -52,7 +52,7 @@ def extend_timeout(seconds: float) -> bool:
 
 
 def watchdog() -> bool:
-    """The service has made progress. Never call this from a timer alone: see `edged.hub.heartbeat`."""
+    """The service has made progress. Never call this from a timer alone: see `edged.hub.figures.heartbeat`."""
     return _tell("WATCHDOG=1")
 
 

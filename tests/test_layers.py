@@ -49,7 +49,7 @@ def module_of(path: Path) -> str:
 
 
 def part_of(module: str) -> str:
-    """`hub` of edged.hub.router."""
+    """`hub` of edged.hub.frames.router."""
     return module.removeprefix("edged").lstrip(".").partition(".")[0]
 
 

@@ -6,10 +6,10 @@ from typing import get_args
 from prometheus_client import Histogram
 from prometheus_client.parser import text_string_to_metric_families
 
-from edged.hub.journal_failure import Reason
-from edged.hub.label_counts import LabelCounts
+from edged.hub.figures.label_counts import LabelCounts
+from edged.hub.journal.failure import Reason
+from edged.hub.links.rejections import REASONS, Rejections
 from edged.hub.parts import ENDPOINTS
-from edged.hub.rejections import REASONS, Rejections
 from edged.messages import STAGES, EnergyMethod
 from edged.messages.host import MOST
 from edged.metrics import Metrics

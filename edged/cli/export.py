@@ -15,7 +15,7 @@ from edged.cli.run import DEMO, config_or_demo
 from edged.clock import wall_s
 from edged.config_file import load_config
 from edged.errors import ConfigError
-from edged.hub.journal_reader import JournalReader
+from edged.hub.journal.reader import JournalReader
 from edged.messages import Prediction, prediction_from_json
 from edged.paths import journal_path
 

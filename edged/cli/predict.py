@@ -16,7 +16,7 @@ from edged.camera.preprocess import Fit, preprocess
 from edged.camera.sources.folder import SUFFIXES, pictures_in, read_picture
 from edged.cli.model_options import add_model_options, given_model
 from edged.errors import ConfigError, DeviceError, EdgedError, ImageError, ModelError
-from edged.hub.prediction import labels_of
+from edged.hub.stream.prediction import labels_of
 from edged.messages import Label
 from edged.model.package import Model
 from edged.worker.answer import not_finite

@@ -11,9 +11,9 @@ from edged import log
 from edged.cli.numbers import positive, seconds
 from edged.config_file import load_config
 from edged.errors import ConfigError
+from edged.hub.figures.report import summary_text
 from edged.hub.hub import run_hub
 from edged.hub.limits import Limits
-from edged.hub.report import summary_text
 from edged.systemd import is_journal
 
 JOURNAL_LINE_S = 60.0

@@ -10,7 +10,7 @@ import zmq
 from edged.cli.run import config_or_demo
 from edged.config_file import load_config
 from edged.errors import EdgedError
-from edged.hub.private import link_address
+from edged.hub.links.private import link_address
 from edged.messages import LinkMessage, Stop, decode, encode
 from edged.paths import journal_path, runtime_directory
 

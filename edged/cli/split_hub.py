@@ -9,14 +9,14 @@ from edged import __version__
 from edged.cli.split_team import Team, Tell
 from edged.config import Config
 from edged.config_file import save_config
-from edged.hub.child import Child
-from edged.hub.doors import open_guard, open_links
-from edged.hub.links import Links
-from edged.hub.private import link_address, private_folder, snapshot_path
-from edged.hub.rejections import Rejections
-from edged.hub.shutdown import stop_children
+from edged.hub.children.child import Child
+from edged.hub.children.shutdown import stop_children
+from edged.hub.links.doors import open_guard, open_links
+from edged.hub.links.links import Links
+from edged.hub.links.private import link_address, private_folder, snapshot_path
+from edged.hub.links.rejections import Rejections
 from edged.hub.signals import Signals
-from edged.hub.supervisor import EDGED
+from edged.hub.workers.supervisor import EDGED
 from edged.metrics import Metrics
 from edged.paths import journal_path, runtime_directory
 

@@ -10,7 +10,7 @@ from statistics import fmean
 from edged.cli.split_team import ANSWER_S, Team, name_of
 from edged.clock import nanoseconds, now_ns
 from edged.errors import DeviceError
-from edged.hub.slot import Pixels
+from edged.hub.frames.slot import Pixels
 from edged.messages import Features, Job, Scores
 
 ALLOWED_S = 60.0

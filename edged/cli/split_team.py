@@ -4,11 +4,11 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 
 from edged.clock import nanoseconds, now_ns
 from edged.errors import DeviceError, ModelError
-from edged.hub.child import Child, describe_exit
-from edged.hub.guard import Guard
-from edged.hub.link import Received, protocol_problem
-from edged.hub.links import Links
-from edged.hub.slot import Pixels
+from edged.hub.children.child import Child, describe_exit
+from edged.hub.frames.slot import Pixels
+from edged.hub.links.guard import Guard
+from edged.hub.links.link import Received, protocol_problem
+from edged.hub.links.links import Links
 from edged.messages import HostState, JobFailed, LinkMessage, WorkerHello
 
 Tell = Callable[[str], None]

@@ -16,7 +16,7 @@ from edged.config import Tls
 from edged.config_file import password_in
 from edged.connect import curve_of
 from edged.errors import ConfigError
-from edged.hub.sockets import unusable
+from edged.hub.links.sockets import unusable
 from edged.tls import server_context
 
 LISTEN = "127.0.0.1:9465"

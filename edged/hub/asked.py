@@ -1,14 +1,14 @@
 """What others of this host ask of a hub that runs: `edged reload`, `profile --attach`, `trace` and `teach`."""
 
 from edged.clock import now_ns, wall_s
-from edged.hub.link import Received
-from edged.hub.notice import Notice
+from edged.hub.figures.service import Service
+from edged.hub.links.link import Received
 from edged.hub.parts import Parts
-from edged.hub.recordings import Recordings
+from edged.hub.recording.recordings import Recordings
 from edged.hub.reload import Reload
-from edged.hub.service import Service
-from edged.hub.teaching import Teaching
-from edged.hub.versions import Versions
+from edged.hub.stream.notice import Notice
+from edged.hub.teaching.teaching import Teaching
+from edged.hub.teaching.versions import Versions
 from edged.messages import (
     ClockAnswer,
     ClockRequest,

@@ -12,20 +12,21 @@ from edged import systemd
 from edged.clock import NANOSECONDS, now_ns
 from edged.config import Config
 from edged.hub.asked import Asked
-from edged.hub.descriptors import allow_many_descriptors
-from edged.hub.display import Display
+from edged.hub.children.shutdown import stop_children
+from edged.hub.figures.display import Display
+from edged.hub.figures.report import summary
+from edged.hub.figures.roll_call import standing
+from edged.hub.figures.service import Service
+from edged.hub.hanging import Hanging
 from edged.hub.limits import Limits
-from edged.hub.link import Received
-from edged.hub.notes import note_message
-from edged.hub.notice import Notice
+from edged.hub.links.descriptors import allow_many_descriptors
+from edged.hub.links.link import Received
 from edged.hub.parts import Parts, open_parts
+from edged.hub.recording.notes import note_message
 from edged.hub.reload import Reload
-from edged.hub.report import summary
-from edged.hub.roll_call import standing
-from edged.hub.service import Service
-from edged.hub.shutdown import stop_children
 from edged.hub.signals import Signals
-from edged.hub.supervisor import EDGED
+from edged.hub.stream.notice import Notice
+from edged.hub.workers.supervisor import EDGED
 
 TICK_NS = NANOSECONDS
 MESSAGES_A_TURN = 256  # then timers have their turn, even under a flood
@@ -66,10 +67,11 @@ class Hub:
         self._signals = signals
         self._display = display
         self._service = Service(parts)
+        self._hanging = Hanging(parts, self._service, now_ns())
         self._asked = Asked(parts, self._service, reload)
         self._first_ready_ns: int | None = None
         self._next_tick_ns = now_ns() + TICK_NS
-        self._supervise_ns = self._cameras_ns = now_ns()
+        self._supervise_ns = now_ns()
 
     def run(self) -> None:
         """Until the end. Raises EdgedError where there is no going on."""
@@ -84,10 +86,9 @@ class Hub:
                 self._parts.supervisor.kill_worker(name)  # most likely it is dead already
             self._parts.cameras.grant()
             now = now_ns()
-            if drained:  # else an answer may lie in the queue behind what has been read
-                self._kill_worker_that_hangs(now)
-                if now >= self._cameras_ns:
-                    self._kill_cameras_that_hang(now)
+            if drained:
+                for notice in self._hanging.kill(now):
+                    self._happened(notice)
             if self._signals.fileno() in ready or now >= self._supervise_ns:
                 self._supervise(now)
             if now >= self._next_tick_ns:
@@ -168,26 +169,6 @@ class Hub:
         if notice.event == "camera_lost" and notice.camera:
             self._parts.cameras.left(notice.camera)
 
-    def _kill_worker_that_hangs(self, now: int) -> None:
-        for assigned in self._parts.router.overdue(now):
-            self._parts.router.give_up(assigned.job, "deadline", now)
-            self._parts.workers.left(assigned.worker, "worker_lost")
-            self._parts.supervisor.kill_worker(assigned.worker, "deadline")
-            break  # its other jobs are lost with it
-
-    def _kill_cameras_that_hang(self, now: int) -> None:
-        """When one may have fallen silent, and each second."""
-        cameras, supervisor = self._parts.cameras, self._parts.supervisor
-        silent = cameras.states.fallen_silent(now)
-        for notice in cameras.states.silenced(silent):
-            self._happened(notice)
-        stopped = filter(supervisor.cameras.is_stopped, silent)
-        for name in {*stopped, *cameras.states.hung(now, supervisor.cameras_started_ns)}:
-            self._service.camera_hangs(name)
-            supervisor.cameras.kill(name)
-        silence_ns = cameras.states.next_silence_ns()
-        self._cameras_ns = min(now + TICK_NS, now + TICK_NS if silence_ns is None else silence_ns)
-
     def _supervise(self, now: int) -> None:
         """After a signal (a child may have ended), when a child is to be started, and each second to be sure."""
         self._signals.clear()
@@ -227,7 +208,7 @@ class Hub:
         self._parts.workers.answers.count()
 
     def _wait_ms(self) -> int:
-        first, router = min(self._next_tick_ns, self._supervise_ns, self._cameras_ns), self._parts.router
+        first, router = min(self._next_tick_ns, self._supervise_ns, self._hanging.next_ns), self._parts.router
         for at in (router.next_deadline_ns(), router.next_job_ns(), self._asked.next_ns()):
             first = first if at is None else min(first, at)
         return max(0, math.ceil((first - now_ns()) / 1e6))

@@ -15,29 +15,30 @@ from edged.config import Config
 from edged.config_file import save_config
 from edged.errors import ConfigError
 from edged.host.watch import HostWatch
-from edged.hub.answers import Answers
-from edged.hub.cameras import Cameras
-from edged.hub.doors import open_guard, open_links
-from edged.hub.guard import Guard
-from edged.hub.heads import Heads
-from edged.hub.host_states import HostStates
-from edged.hub.journal import Journal
-from edged.hub.journal_reader import JournalReader
+from edged.hub.cameras.cameras import Cameras
+from edged.hub.figures.host_states import HostStates
+from edged.hub.figures.scrapes import ENDPOINT, Scrapes
+from edged.hub.figures.tally import Tally
+from edged.hub.frames.answers import Answers
+from edged.hub.frames.router import Router
+from edged.hub.journal.journal import Journal
+from edged.hub.journal.reader import JournalReader
 from edged.hub.limits import Limits
-from edged.hub.link import PRIVATE
-from edged.hub.links import Links
-from edged.hub.outlet import Outlet
-from edged.hub.private import link_address, private_folder, snapshot_path
-from edged.hub.publisher import Publisher
-from edged.hub.rejections import Rejections
-from edged.hub.replay import Replay
-from edged.hub.router import Router
-from edged.hub.scrapes import ENDPOINT, Scrapes
-from edged.hub.snapshots import Snapshots
-from edged.hub.sockets import unusable
-from edged.hub.supervisor import Supervisor
-from edged.hub.tally import Tally
-from edged.hub.workers import Workers
+from edged.hub.links.doors import open_guard, open_links
+from edged.hub.links.guard import Guard
+from edged.hub.links.link import PRIVATE
+from edged.hub.links.links import Links
+from edged.hub.links.private import link_address, private_folder, snapshot_path
+from edged.hub.links.rejections import Rejections
+from edged.hub.links.sockets import unusable
+from edged.hub.stream.outlet import Outlet
+from edged.hub.stream.publisher import Publisher
+from edged.hub.stream.replay import Replay
+from edged.hub.stream.snapshots import Snapshots
+from edged.hub.teaching.heads import Heads
+from edged.hub.workers.dispatch import Dispatch
+from edged.hub.workers.supervisor import Supervisor
+from edged.hub.workers.workers import Workers
 from edged.metrics import Metrics
 from edged.notebook import Notebook
 from edged.paths import journal_path, runtime_directory
@@ -110,9 +111,8 @@ def open_parts(config: Config, limits: Limits, *, program: Sequence[str], resour
         may_publish=lambda: not limits.are_enough(tally.predictions),
     )
     hosts = _hosts(config, metrics, resources)
-    workers = Workers(
-        router, links, heads, answers, metrics, hosts, top=config.publish.top, ends=config.ends, notebook=notebook
-    )
+    dispatch = Dispatch(links, heads, metrics, notebook, config.publish.top)
+    workers = Workers(router, links, heads, answers, dispatch, metrics, hosts, config.ends)
     supervisor = Supervisor(config, snapshot, link_address(folder), program)
     snapshots = Snapshots(publisher.snapshot, metrics, config.cameras)
     cameras = Cameras(router, links, metrics, snapshots)

@@ -6,11 +6,11 @@ from edged.clock import nanoseconds
 from edged.config import Config
 from edged.config_file import load_config, password_of, save_config
 from edged.errors import ConfigError
-from edged.hub.access import allowed_by
 from edged.hub.changes import Changes, changes
-from edged.hub.links import elsewhere
-from edged.hub.notice import Notice
+from edged.hub.links.access import allowed_by
+from edged.hub.links.links import elsewhere
 from edged.hub.parts import Parts
+from edged.hub.stream.notice import Notice
 
 
 class Reload:
@@ -56,7 +56,7 @@ class Reload:
             max_age_ns=nanoseconds(freshness.max_age_s),
             deadline_ns=nanoseconds(freshness.deadline_s),
         )
-        self._parts.workers.top = found.config.publish.top
+        self._parts.workers.dispatch.top = found.config.publish.top
         self._parts.journal.set_limits(found.config.journal)
         self._parts.supervisor.set_config(found.config)
         for name in self._parts.workers.set_ends(found.config.ends):

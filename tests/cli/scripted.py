@@ -5,9 +5,9 @@ from collections.abc import Callable, Mapping, Sequence
 
 import zmq
 
-from edged.hub.link import Received
-from edged.hub.links import Links
-from edged.hub.slot import Pixels
+from edged.hub.frames.slot import Pixels
+from edged.hub.links.link import Received
+from edged.hub.links.links import Links
 from edged.messages import LinkMessage, ModelInfo, WorkerHello
 
 Says = tuple[LinkMessage, Sequence[zmq.Frame]]

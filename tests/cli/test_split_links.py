@@ -8,7 +8,7 @@ import zmq
 
 from edged.cli.split_links import link_speed
 from edged.cli.split_team import Team
-from edged.hub.slot import Pixels
+from edged.hub.frames.slot import Pixels
 from edged.messages import Echo, LinkMessage
 from tests.cli.scripted import Says, ScriptedLinks, hello_of
 

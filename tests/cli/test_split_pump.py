@@ -7,7 +7,7 @@ import zmq
 
 from edged.cli.split_pump import Pump
 from edged.cli.split_team import Team
-from edged.hub.slot import Pixels
+from edged.hub.frames.slot import Pixels
 from edged.messages import Features, Job, LinkMessage, Scores
 from tests.cli.scripted import Says, ScriptedLinks, hello_of
 

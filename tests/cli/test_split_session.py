@@ -7,7 +7,7 @@ import pytest
 from edged.cli.split_session import measure
 from edged.cli.split_team import Team
 from edged.errors import DeviceError, EdgedError, ModelError
-from edged.hub.slot import Pixels
+from edged.hub.frames.slot import Pixels
 from edged.messages import LinkMessage, Measured, Place
 from tests.cli.scripted import Says, ScriptedLinks, hello_of
 

@@ -11,13 +11,13 @@ import zmq
 from edged.client.stream import Stream
 from edged.clock import wall_s
 from edged.config import Journal as Settings
-from edged.hub.journal import Journal
-from edged.hub.journal_layout import Row
-from edged.hub.journal_reader import JournalReader
-from edged.hub.outlet import COMMIT
-from edged.hub.publisher import Publisher
-from edged.hub.replay import Replay
-from edged.hub.standing import Standing
+from edged.hub.figures.standing import Standing
+from edged.hub.journal.journal import Journal
+from edged.hub.journal.layout import Row
+from edged.hub.journal.reader import JournalReader
+from edged.hub.stream.outlet import COMMIT
+from edged.hub.stream.publisher import Publisher
+from edged.hub.stream.replay import Replay
 from edged.messages import Label, Prediction, PredictionEnergy, PredictionModel, StageSeconds, to_json
 from tests.eventually import free_port
 

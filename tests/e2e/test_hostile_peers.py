@@ -13,8 +13,8 @@ import psutil
 import pytest
 import zmq
 
-from edged.hub.private import link_address
-from edged.hub.rejections import REASONS
+from edged.hub.links.private import link_address
+from edged.hub.links.rejections import REASONS
 from edged.messages import ReplayRequest
 from edged.paths import runtime_directory
 from tests.e2e.daemon import START_S, Daemon, run_edged

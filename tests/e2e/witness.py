@@ -15,7 +15,7 @@ import zmq
 
 from edged.client import Prediction, subscribe
 from edged.connect import curve_of, unconnected
-from edged.hub.journal_layout import checksum
+from edged.hub.journal.layout import checksum
 
 Keys = dict[str, Path | None]  # `key` and `server_key` of `edged.client.subscribe`
 

@@ -2,7 +2,7 @@
 
 from collections import Counter
 
-from edged.hub.slot import Held
+from edged.hub.frames.slot import Held
 from edged.messages import SCHEMA, CameraCount, CameraHello, Frame, ModelInfo, WorkerHello
 
 HELLO = WorkerHello(

@@ -8,10 +8,10 @@ import pytest
 
 from edged.clock import now_ns
 from edged.config import Recovery
-from edged.hub.child import Child
-from edged.hub.choice import Choice
-from edged.hub.group import Group
-from edged.hub.seat import Seat
+from edged.hub.children.child import Child
+from edged.hub.workers.choice import Choice
+from edged.hub.workers.group import Group
+from edged.hub.workers.seat import Seat
 from tests.eventually import eventually
 
 SOON = Recovery(losses=1, retry_device_s=0.01)

@@ -2,8 +2,8 @@
 
 import zmq
 
-from edged.hub.fit import WHOLE, are_features, crossing, misfit
-from edged.hub.jobs import Assigned
+from edged.hub.frames.jobs import Assigned
+from edged.hub.workers.fit import WHOLE, are_features, crossing, misfit
 from edged.messages import Part, WorkerHello
 from tests.hub.frames import HELLO, CameraEnd
 

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from edged.host.watch import HostWatch
-from edged.hub.host_states import SILENT_NS, HostStates
+from edged.hub.figures.host_states import SILENT_NS, HostStates
 from edged.messages import Frequency, HostState
 from edged.metrics import Metrics
 from tests.eventually import eventually

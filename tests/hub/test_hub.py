@@ -21,7 +21,7 @@ from edged.config import Journal as Settings
 from edged.config_file import load_config
 from edged.errors import ConfigError, DeviceError, DeviceMemoryError, ModelError
 from edged.hub.hub import run_hub
-from edged.hub.journal import Journal
+from edged.hub.journal.journal import Journal
 from edged.hub.limits import Limits
 from edged.messages import Event, Published, Status
 from tests.background import in_background

@@ -2,7 +2,7 @@
 
 import pytest
 
-from edged.hub.job_figures import JobFigures
+from edged.hub.figures.job_figures import JobFigures
 from edged.messages import Scores
 from edged.metrics import Metrics
 

@@ -12,10 +12,10 @@ import pytest
 
 from edged.config import Journal as Settings
 from edged.errors import ConfigError
-from edged.hub.journal import Journal
-from edged.hub.journal_layout import Row
-from edged.hub.journal_reader import PAGE_OF_ANSWER, JournalReader
-from edged.hub.journal_writer import TRIM_EVERY
+from edged.hub.journal.journal import Journal
+from edged.hub.journal.layout import Row
+from edged.hub.journal.reader import PAGE_OF_ANSWER, JournalReader
+from edged.hub.journal.writer import TRIM_EVERY
 from tests.eventually import eventually
 
 PATIENT_S = 10.0  # for a machine that is crowded

@@ -1,4 +1,4 @@
-from edged.hub.ledger import Ledger
+from edged.hub.frames.ledger import Ledger
 from edged.messages import CameraCount
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from edged.errors import ConfigError
-from edged.hub.private import private_folder
+from edged.hub.links.private import private_folder
 
 
 def test_it_is_for_this_user_alone_and_gone_at_the_end(tmp_path: Path) -> None:

@@ -6,8 +6,8 @@ from urllib.request import urlopen
 
 import pytest
 
-from edged.hub.rejections import Rejections
-from edged.hub.scrapes import Scrapes
+from edged.hub.figures.scrapes import Scrapes
+from edged.hub.links.rejections import Rejections
 from edged.metrics import Metrics
 from tests.eventually import free_port
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from edged.hub.router import Router
+from edged.hub.frames.router import Router
 from tests.eventually import eventually, free_port
 from tests.hub.test_hub import Run
 from tests.notified import Notified, notified
@@ -89,7 +89,7 @@ def test_a_router_that_hands_out_nothing_any_more_starves_the_watchdog_though_th
 def test_a_hub_that_waits_for_the_only_worker_on_another_host_asks_for_time_however_long_that_is(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("edged.hub.heartbeat.STARTING_NS", 0)
+    monkeypatch.setattr("edged.hub.figures.heartbeat.STARTING_NS", 0)
     far, link = {"device": "any", "host": "far"}, {"address": f"tcp://127.0.0.1:{free_port()}"}
     with notified(tmp_path, monkeypatch) as systemd:
         run = Run(tmp_path, ["steady"], [], workers=[far], link=link)

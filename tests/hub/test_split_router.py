@@ -1,8 +1,8 @@
 """A network in segments: which worker goes on with which frames, and what becomes of those that are lost."""
 
-from edged.hub.jobs import Assigned, Capacity
-from edged.hub.leg import Leg
-from edged.hub.router import Router
+from edged.hub.frames.jobs import Assigned, Capacity
+from edged.hub.frames.leg import Leg
+from edged.hub.frames.router import Router
 from edged.messages import Features
 from tests.hub.frames import HELLO, CameraEnd, hello_of
 

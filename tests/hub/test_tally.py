@@ -1,4 +1,4 @@
-from edged.hub.tally import Times
+from edged.hub.figures.tally import Times
 
 
 def test_median_and_99th_percentile() -> None:

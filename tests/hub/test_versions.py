@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from edged.cli.running import running
-from edged.hub import steps
-from edged.hub.journal_reader import JournalReader
+from edged.hub.journal.reader import JournalReader
+from edged.hub.teaching import steps
 from edged.messages import Prediction, Promoted, PromoteRequest, prediction_from_json
 from edged.taught import PromotedRecord, load_promoted, save_promoted, version_path
 from tests.hub.lessons import keep_lesson

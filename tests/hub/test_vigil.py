@@ -1,4 +1,4 @@
-from edged.hub.vigil import HUNG_NS, SILENT_NS, STARTING_NS, Vigil
+from edged.hub.cameras.vigil import HUNG_NS, SILENT_NS, STARTING_NS, Vigil
 
 
 def test_a_camera_that_says_nothing_is_told_once_until_it_is_heard_again() -> None:

@@ -12,8 +12,8 @@ from collections.abc import Callable
 from typing import Any
 
 from edged.__main__ import main
-from edged.hub.job_figures import JobFigures
-from edged.hub.prediction_figures import PredictionFigures
+from edged.hub.figures.job_figures import JobFigures
+from edged.hub.figures.prediction_figures import PredictionFigures
 from edged.metrics import Metrics
 from edged.metrics.quick import Distribution
 

@@ -1,0 +1,1 @@
+"""The cameras, as the hub sees them."""

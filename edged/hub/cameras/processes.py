@@ -1,0 +1,78 @@
+"""One process for each camera that the hub reads itself."""
+
+import signal
+from collections.abc import Callable, Iterable, Iterator
+
+from edged.clock import now_ns
+from edged.errors import ConfigError
+from edged.hub.children.child import Child, describe_exit
+from edged.hub.stream.notice import Notice
+from edged.hub.workers.choice import when
+
+BAD_INPUT = ConfigError.exit_code
+
+
+class CameraProcesses:
+    """Started, reaped and started again. A camera of another host has none: what is asked for it is nothing."""
+
+    def __init__(self, names: Iterable[str], new_child: Callable[[str], Child]) -> None:
+        """`new_child`: a process of this camera that is not yet started, and due."""
+        self._new_child = new_child
+        self._children = {name: new_child(name) for name in names}
+        self._ended: set[str] = set()
+        self._hung: set[str] = set()
+
+    @property
+    def running(self) -> dict[str, Child]:
+        """Those that have a process, by the camera's name."""
+        return {name: child for name, child in self._children.items() if child.running}
+
+    def next_due_ns(self) -> int | None:
+        """When one must be started."""
+        return min((child.due_ns for child in self._children.values() if child.due_ns is not None), default=None)
+
+    def is_stopped(self, name: str) -> bool:
+        """Whether a signal keeps its process from running."""
+        return name in self._children and self._children[name].stopped
+
+    def has_ended(self, name: str) -> None:
+        """The camera's source is at its end: the process exits, and stays so."""
+        self._ended.add(name)
+        if child := self._children.get(name):
+            child.due_ns = None  # its end may have been seen before its last words were read
+
+    def add(self, name: str) -> None:
+        """Start a process for it, or another one after the one that is about to end."""
+        self._ended.discard(name)
+        if name not in self._children:
+            self._children[name] = self._new_child(name)
+        elif not self._children[name].running:
+            self._children[name].due_ns = now_ns()
+
+    def kill(self, name: str) -> None:
+        """It hangs. `step` will tell of its end."""
+        if child := self._children.get(name):
+            self._hung.add(name)
+            child.signal(signal.SIGKILL)
+
+    def step(self, now: int) -> list[Notice]:
+        """Reap who has ended, start who is due. Raises EdgedError where starting again cannot help."""
+        notices = list(self._lost())
+        for child in self._children.values():
+            child.start_if_due(now)
+        return notices
+
+    def _lost(self) -> Iterator[Notice]:
+        for name, child in self._children.items():
+            code = child.exit_code()
+            if code is None or name in self._ended:
+                continue
+            if code == BAD_INPUT:
+                raise ConfigError(f"camera {name} cannot run: its message is above")
+            wait_s = child.start_again()
+            if code == 0:  # it has come to its end and says so, most likely
+                continue
+            what = "hung and was killed" if name in self._hung else describe_exit(code)
+            self._hung.discard(name)
+            message = f"camera process {name} {what}; it starts again {when(wait_s)}"
+            yield Notice("camera_lost", message, camera=name)

@@ -1,0 +1,93 @@
+"""One process that the hub has started."""
+
+import os
+import signal
+import subprocess
+from collections.abc import Sequence
+
+from edged.child import PARENT
+from edged.clock import nanoseconds, now_ns, seconds_since
+from edged.errors import OUT_OF_MEMORY
+from edged.exclusive import state_of
+from edged.hub.children.oom import OomKills, own_group
+from edged.hub.children.restarts import Pauses
+
+STDERR = 2
+
+oom_kills = OomKills(own_group())
+
+
+class Child:
+    """A camera or worker process in a session of its own, so that Ctrl-C reaches the hub alone.
+
+    It is started when `due`, and ends with the hub (see `edged.child`).
+    """
+
+    def __init__(self, peer: str, command: Sequence[str]) -> None:
+        """`peer`: its name on the link; `command`: program and arguments."""
+        self.peer = peer
+        self._command = command
+        self._process: subprocess.Popen[bytes] | None = None
+        self._pauses = Pauses()
+        self.started_ns = 0
+        self.due_ns: int | None = now_ns()
+
+    @property
+    def running(self) -> bool:
+        """Whether there is a process, alive or not yet reaped."""
+        return self._process is not None
+
+    @property
+    def stopped(self) -> bool:
+        """Whether a signal keeps it from running (SIGSTOP): it will not say or hear anything."""
+        return self._process is not None and state_of(self._process.pid) == "T"
+
+    @property
+    def age_s(self) -> float:
+        """Seconds since the last start."""
+        return seconds_since(self.started_ns)
+
+    def start_if_due(self, now: int) -> None:
+        """Start the process where its time has come."""
+        if self.due_ns is None or now < self.due_ns:
+            return
+        self.due_ns, self.started_ns = None, now
+        self._process = subprocess.Popen(
+            self._command,
+            env={**os.environ, PARENT: str(os.getpid())},
+            stdin=subprocess.DEVNULL,
+            stdout=STDERR,  # our own standard output is the summary's
+            start_new_session=True,
+        )
+
+    def exit_code(self) -> int | None:
+        """The code of a process that has just ended (negative: the signal), once; else None.
+
+        `OUT_OF_MEMORY` too where it was the kernel that killed it, for want of memory.
+        """
+        code = self._process.poll() if self._process else None
+        if code == -signal.SIGKILL and oom_kills.claim():
+            code = OUT_OF_MEMORY
+        if code is not None:
+            self._process = None
+        return code
+
+    def start_again(self) -> float:
+        """Make it due after a pause; the pause in seconds."""
+        wait_s = self._pauses.wait_s(self.age_s)
+        self.due_ns = now_ns() + nanoseconds(wait_s)
+        return wait_s
+
+    def signal(self, number: signal.Signals) -> None:
+        """Send a signal to the process, where there is one."""
+        if self._process:
+            self._process.send_signal(number)
+
+
+def describe_exit(code: int) -> str:
+    """`was killed by SIGKILL`, `ended with exit code 1`."""
+    if code < 0:
+        return f"was killed by {signal.Signals(-code).name}"
+    if code == OUT_OF_MEMORY:
+        return "ran out of memory"
+    return f"ended with exit code {code}"

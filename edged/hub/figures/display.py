@@ -1,0 +1,50 @@
+"""The status line of each camera."""
+
+import textwrap
+from collections.abc import Callable
+
+from edged.clock import NANOSECONDS, nanoseconds, now_ns
+from edged.hub.figures.report import camera_line
+from edged.hub.parts import Parts
+
+WHY_COLUMNS = 30  # the log and the summary have all of it
+
+
+class Display:
+    """Lines for people."""
+
+    def __init__(self, parts: Parts, show: Callable[[str], None], every_s: float) -> None:
+        self._parts = parts
+        self._show = show
+        self._every_ns = nanoseconds(every_s)
+        self._shown_ns = now_ns()
+
+    def lines(self, now: int) -> None:
+        """Show a line for each camera, where it is time: the hub asks once a second."""
+        if now - self._shown_ns < self._every_ns:
+            return
+        seconds = (now - self._shown_ns) / NANOSECONDS
+        cameras = self._parts.router.cameras
+        names = [name for name in cameras if name not in self._parts.cameras.states.removed]
+        width = max(map(len, names))
+        for name in names:
+            tally = self._parts.tally.cameras[name]
+            state = self._energy() if tally.since_line else self._why_nothing(name)
+            self._show(camera_line(name, width, seconds, tally=tally, ledger=cameras[name].ledger, state=state))
+            tally.since_line = 0
+        self._shown_ns = now
+
+    def _energy(self) -> str:
+        tally = self._parts.tally
+        if tally.joules_each is None:
+            why = textwrap.shorten(self._parts.workers.energy_note or "not measured", WHY_COLUMNS, placeholder="…")
+            return f"no joules: {why}"
+        return f"{tally.joules_each:.3g} J a frame" + (" (estimated)" if tally.method == "estimated" else "")
+
+    def _why_nothing(self, name: str) -> str:
+        warming_up_s = self._parts.supervisor.warming_up_s
+        if warming_up_s is not None:
+            return f"worker {self._parts.supervisor.worker} is warming up ({warming_up_s:.0f} s)"
+        if not self._parts.workers.hellos:
+            return f"worker {self._parts.supervisor.worker} is being started again"
+        return self._parts.cameras.state(name)

@@ -1,0 +1,115 @@
+"""What systemd hears of a hub: that it starts, is ready and lives, and its status line."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from edged import systemd
+from edged.clock import NANOSECONDS, now_ns
+from edged.hub.figures.heartbeat import CameraSign, Heartbeat, WorkerSign
+from edged.hub.parts import Parts
+from edged.hub.stream.notice import Notice
+
+STATUS_NS = 5 * NANOSECONDS
+EXTEND_S = 15.0  # asked for anew each second
+OWN_END = {"exit", "signal"}  # a worker that ended by itself, against one that the hub has killed
+
+
+class Service:
+    """Reports from each tick of the loop. Where no systemd listens, nothing happens."""
+
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
+        self._heartbeat = Heartbeat()
+        self._begun_ns = now_ns()
+        self._worker_heard_ns = self._begun_ns
+        self._camera_heard_ns: dict[str, int] = {}
+        self._hung: set[str] = set()
+        self._ready = False
+        self._status_ns = now_ns()
+        self._predictions = 0
+
+    def heard(self, peer: str) -> None:
+        """A child has sent something."""
+        kind, _, name = peer.partition("/")
+        if kind == "worker":
+            self._worker_heard_ns = now_ns()
+        elif name in self._parts.router.cameras:
+            self._camera_heard_ns[name] = now_ns()
+
+    def camera_hangs(self, name: str) -> None:
+        """The hub gives a camera up: the end that follows is not its own."""
+        self._hung.add(name)
+
+    def lost(self, notice: Notice) -> None:
+        """A child has ended."""
+        if notice.camera and notice.camera not in self._hung:
+            self.heard(f"camera/{notice.camera}")
+        self._hung.discard(notice.camera or "")
+        if notice.worker and notice.reason in OWN_END:
+            self.heard(f"worker/{notice.worker}")
+
+    def worker_is_ready(self) -> None:
+        """The pipeline works, whether a camera can be reached or not."""
+        if not self._ready:
+            systemd.ready(self._text(0.0))
+        self._ready = True
+
+    @contextmanager
+    def reloading(self) -> Iterator[None]:
+        """While the config is read again. Before the first READY, systemd must not take the end of it for one."""
+        if self._ready:
+            systemd.reloading()
+        yield
+        if self._ready:
+            systemd.ready()
+
+    def tick(self, now: int) -> None:
+        """Once a second."""
+        worker = self._worker_sign()
+        if self._ready and self._heartbeat.beats(self._camera_signs(), worker, now):
+            systemd.watchdog()
+        if not self._ready and worker.may_be_starting(now):
+            systemd.extend_timeout(EXTEND_S)
+        if now - self._status_ns >= STATUS_NS or not self._ready:
+            self._tell_status(now)
+
+    def _tell_status(self, now: int) -> None:
+        predictions = self._parts.tally.predictions
+        fps = (predictions - self._predictions) * NANOSECONDS / max(1, now - self._status_ns)
+        self._status_ns, self._predictions = now, predictions
+        systemd.status(self._text(fps))
+
+    def _text(self, fps: float) -> str:
+        parts = self._parts
+        down = [name for name in parts.router.cameras if not parts.cameras.states.is_up(name)]
+        cameras = f"{len(parts.router.cameras) - len(down)} of {len(parts.router.cameras)} cameras up"
+        without = f" (without {', '.join(down)})" if down else ""
+        return f"{fps:.1f} fps, {cameras}{without}, {self._worker_text()}"
+
+    def _worker_text(self) -> str:
+        running = [f"{hello.model.name} on {hello.device}" for hello in self._parts.workers.hellos.values()]
+        if running:
+            return ", ".join(running)
+        for_s = self._parts.supervisor.warming_up_s
+        return f"worker {self._parts.supervisor.worker} is starting" + (f" ({for_s:.0f} s)" if for_s else "")
+
+    def _camera_signs(self) -> Iterator[CameraSign]:
+        states = self._parts.cameras.states
+        for name, camera in self._parts.router.cameras.items():
+            yield CameraSign(
+                captured=camera.ledger.captured,
+                up=states.is_up(name),
+                heard_ns=self._camera_heard_ns.get(name, self._begun_ns),
+                ended=name in states.ended,
+                waits_for_room=camera.waits and camera.ledger.pending > 0,
+                away=f"camera/{name}" in self._parts.links.elsewhere and not states.is_up(name),
+            )
+
+    def _worker_sign(self) -> WorkerSign:
+        return WorkerSign(
+            answered=self._parts.router.answers,
+            ready=self._parts.supervisor.works,
+            frames_wait=not self._parts.router.idle,
+            heard_ns=self._worker_heard_ns,
+            away=self._parts.supervisor.waits_for_others,
+        )

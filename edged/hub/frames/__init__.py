@@ -1,0 +1,1 @@
+"""From a frame that waits to its answer: values and decisions, without sockets or processes."""

@@ -1,0 +1,209 @@
+"""Which frame goes to which worker, and what becomes of it: without sockets, clocks or processes.
+
+A worker that runs a part of the network begins or ends at a cut, which has a name. Frames of the slots go to
+workers that begin with the images; what one that ends at a cut gives goes on to those that begin there.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+
+from edged.clock import nanoseconds
+from edged.hub.frames.between import Between, Passing
+from edged.hub.frames.jobs import Assigned, Capacity, Jobs
+from edged.hub.frames.leg import Leg
+from edged.hub.frames.slot import Held, Pixels
+from edged.hub.frames.waiting import Camera, Waiting
+from edged.messages import CameraCount, CameraHello
+
+
+class Router:
+    """Slots, credit and deadlines. All times are nanoseconds of one monotonic clock, given by the caller.
+
+    For each camera, after each method: captured = predicted + dropped by reason + waiting (in its slot or between
+    two segments) + in flight, exactly.
+    """
+
+    def __init__(self, cameras: Iterable[str], *, keep: int, max_age_ns: int, deadline_ns: int) -> None:
+        self.cameras = {name: Camera() for name in cameras}
+        self._waiting = Waiting()
+        self.between = Between()
+        self.jobs = Jobs(self.between)
+        self.on_dropped: Callable[[Held, str], None] | None = None  # is told of each, with the reason
+        self.answers = 0  # jobs that workers have answered
+        self._keep = keep
+        self._max_age_ns = max_age_ns
+        self._deadline_ns = deadline_ns
+
+    def set_freshness(self, *, keep: int, max_age_ns: int, deadline_ns: int) -> None:
+        """From now on; a job that is in flight keeps its deadline."""
+        self._keep, self._max_age_ns, self._deadline_ns = keep, max_age_ns, deadline_ns
+
+    # ── cameras ──
+
+    def add_camera(self, name: str) -> None:
+        """One more camera; one that was there before goes on with its ledger."""
+        self.cameras.setdefault(name, Camera())
+
+    def camera_started(self, hello: CameraHello) -> None:
+        """A camera process has said hello; one that waits may fill what is free of its slot."""
+        camera = self.cameras[hello.camera]
+        camera.ledger.greeted(hello.run, hello.count)
+        camera.waits = hello.waits
+        camera.to_grant = self._keep - len(camera.slot) if hello.waits else 0
+
+    def camera_reported(self, name: str, counted: CameraCount) -> None:
+        """A count has come without a frame."""
+        self.cameras[name].ledger.report(counted)
+
+    def frame_arrived(self, held: Held, now_ns: int) -> None:
+        """A frame waits for its turn; the oldest goes where there are too many."""
+        camera = self.cameras[held.frame.camera]
+        if not camera.ledger.frame(held.frame.count):
+            return
+        superseded = camera.slot.add(held, now_ns, None if camera.waits else self._keep)
+        self._waiting.add(held.frame.camera, camera)
+        self._drop(superseded, "superseded")
+
+    def frame_unusable(self, name: str, counted: CameraCount) -> None:
+        """A frame has come that is not what was asked for: it is lost, and the camera may send another."""
+        camera = self.cameras[name]
+        camera.ledger.report(counted)
+        camera.left_slot(1)
+
+    def grants(self) -> dict[str, int]:
+        """How many more frames each camera that waits may capture; each is told once."""
+        granted = {name: camera.to_grant for name, camera in self.cameras.items() if camera.to_grant > 0}
+        for name in granted:
+            self.cameras[name].to_grant = 0
+        return granted
+
+    # ── workers ──
+
+    def worker_joins(self, worker: str, capacity: Capacity) -> None:
+        """A worker is ready for jobs."""
+        self.jobs.workers[worker] = capacity
+
+    def worker_retires(self, worker: str) -> None:
+        """A worker gets no more jobs; those that it has, it may answer."""
+        self.jobs.workers.pop(worker, None)
+
+    def has_jobs(self, worker: str) -> bool:
+        """Whether a worker owes an answer."""
+        return any(self.jobs.of(worker))
+
+    def worker_left(self, worker: str, reason: str, now_ns: int) -> None:
+        """A worker is gone: its jobs will not be answered."""
+        self.jobs.workers.pop(worker, None)
+        for assigned in self.jobs.of(worker):
+            self.give_up(assigned.job, reason, now_ns)
+
+    def assign(self, now_ns: int) -> Assigned | None:
+        """The next job for the worker with the most credit left, or None where nothing waits or nobody is free."""
+        self._drop_stale(now_ns)
+        if passed_on := self._next_part(now_ns):
+            return passed_on
+        worker = self.jobs.free_worker() if self._waiting else None
+        if worker is None:
+            return None
+        capacity = self.jobs.workers[worker]
+        gathered_ns = self._waiting.gathered_ns(capacity, self._max_age_ns)
+        if gathered_ns is None or now_ns < gathered_ns:
+            return None
+        return self.jobs.hand(worker, self._waiting.take(capacity.batch, now_ns), now_ns, self._deadline_ns)
+
+    def answered(self, job: int, worker: str, now_ns: int) -> Assigned | None:
+        """Take the job from its worker. None for one that was given up: its answer comes too late.
+
+        The caller owes each of its frames a `predicted`, `dropped` or `lost`. The time of the worker's later jobs,
+        which have waited for this one, begins now.
+        """
+        assigned = self.jobs.answered(job, worker, now_ns)
+        self.answers += assigned is not None
+        return assigned
+
+    def passed_on(self, assigned: Assigned, features: Pixels, leg: Leg) -> None:
+        """An answered job is to go on behind the cut where its worker ends: `leg` is what that one has done."""
+        self.between.add(Passing(assigned.frames, assigned.until, features, (*assigned.legs, leg)))
+
+    def predicted(self, held: Held) -> None:
+        """A frame of an answered job is published."""
+        self.cameras[held.frame.camera].ledger.predict()
+
+    def dropped(self, held: Held, reason: str) -> None:
+        """A frame of an answered job goes no further."""
+        self.cameras[held.frame.camera].ledger.drop(reason)
+        if self.on_dropped:
+            self.on_dropped(held, reason)
+
+    def lost(self, held: Held, reason: str, now_ns: int) -> None:
+        """A frame that a worker had and did not answer: it is tried once more if it is still fresh."""
+        camera = self.cameras[held.frame.camera]
+        if held.lost or self.is_stale(held, now_ns):
+            self.dropped(held, reason)
+            return
+        camera.left_slot(-1)
+        superseded = camera.slot.put_back(replace(held, lost=reason), None if camera.waits else self._keep)
+        self._waiting.add(held.frame.camera, camera)
+        self._drop(superseded, "superseded")
+
+    def give_up(self, job: int, reason: str, now_ns: int) -> None:
+        """Nobody waits any more for the answer to a job."""
+        for held in self.jobs.in_flight.pop(job).frames:
+            self.lost(held, reason, now_ns)
+
+    # ── time ──
+
+    def is_stale(self, held: Held, now_ns: int) -> bool:
+        """Whether a frame is too old to be predicted or published; or may be, for all that is known of clocks."""
+        camera = self.cameras[held.frame.camera]
+        oldest_ns = now_ns - held.frame.captured_ns + nanoseconds(held.frame.clock_error_s)
+        return not camera.waits and oldest_ns > self._max_age_ns
+
+    def overdue(self, now_ns: int) -> list[Assigned]:
+        """The jobs whose worker has passed the deadline."""
+        return [assigned for assigned in self.jobs.in_flight.values() if now_ns >= assigned.deadline_ns]
+
+    def next_job_ns(self) -> int | None:
+        """When `assign` will have something to say though no other frame comes."""
+        worker = self.jobs.free_worker() if self._waiting else None
+        return self._waiting.gathered_ns(self.jobs.workers[worker], self._max_age_ns) if worker else None
+
+    def next_deadline_ns(self) -> int | None:
+        """When `overdue` will first have something to say."""
+        return min((assigned.deadline_ns for assigned in self.jobs.in_flight.values()), default=None)
+
+    def give_up_all(self, reason: str) -> None:
+        """Drop whatever waits or is in flight."""
+        for assigned in self.jobs.in_flight.values():
+            for held in assigned.frames:
+                self.dropped(held, reason)
+        self.jobs.in_flight.clear()
+        for held in self.between.take(lambda passing: True):
+            self.dropped(held, reason)
+        self._drop(self._waiting.clear(), reason)
+
+    @property
+    def idle(self) -> bool:
+        """Whether nothing waits and nothing is in flight."""
+        return not self.jobs.in_flight and not self.between.waiting and not self._waiting
+
+    def _next_part(self, now_ns: int) -> Assigned | None:
+        """The next job for a worker behind a cut. What nobody goes on with may be run by others from the start."""
+        for held in self.between.take(lambda passing: not self.jobs.is_served(passing)):
+            self.lost(held, "worker_lost", now_ns)
+        for passing in self.between.waiting:
+            if worker := self.jobs.free_worker(passing):
+                self.between.remove(passing)
+                return self.jobs.hand(worker, passing.frames, now_ns, self._deadline_ns, passing)
+        return None
+
+    def _drop_stale(self, now_ns: int) -> None:
+        self._drop(self._waiting.take_older_than(now_ns - self._max_age_ns), "stale")
+        for held in self.between.take(lambda each: all(self.is_stale(held, now_ns) for held in each.frames)):
+            self.dropped(held, "stale")
+
+    def _drop(self, frames: Iterable[Held], reason: str) -> None:
+        """Frames leave a slot for nowhere. One that waits because its worker was lost was lost with it."""
+        for held in frames:
+            self.cameras[held.frame.camera].left_slot(1)
+            self.dropped(held, held.lost or reason)

@@ -1,0 +1,108 @@
+"""The newest predictions on disk, so that a subscriber can fetch what it has missed."""
+
+import threading
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from edged.clock import wall_s
+from edged.config import Journal as Settings
+from edged.hub.journal.failure import Reason
+from edged.hub.journal.layout import MEGABYTE, Row
+from edged.hub.journal.store import JournalStore
+from edged.hub.journal.sync import JournalSync
+from edged.hub.journal.writer import JournalWriter
+from edged.hub.stream.notice import Notice
+
+START_S = 5.0  # for a disk that is stuck when the daemon starts
+STOP_S = 1.0  # and when it ends
+
+_IN_WORDS: dict[Reason, str] = {
+    "full": "its disk is full",
+    "read_only": "its disk is read-only",
+    "stalled": "its disk takes too long",
+    "failed": "it cannot be written",
+}
+
+
+class Journal:
+    """A SQLite file, used by one daemon at a time. Nobody waits for its disk longer than `max_wait_s`."""
+
+    def __init__(self, path: Path, settings: Settings) -> None:
+        """Raises ConfigError where another daemon has the file, or nobody can use the path.
+
+        A disk that fails stops nobody: what is published is not kept until the disk works.
+        """
+        self._path = path
+        self._settings = settings
+        self._store = JournalStore(path, settings)
+        grown = threading.Event()
+        self._writer = JournalWriter(self._store, grown)
+        self._writer.is_open.wait(START_S)
+        if self._writer.mistake:
+            raise self._writer.mistake
+        next_seq = self._writer.next_seq
+        self.next_seq = round(wall_s() * 1000) if next_seq is None else next_seq
+        self._sync = JournalSync(path, settings, grown, self._writer.fold_in)
+        self._failing: Reason | None = None
+        self._missed = 0
+        self._told: Reason | None = None
+        if not self._writer.is_open.is_set():
+            self._failing = "stalled"
+        elif self._store.reason and not self._store.aside:
+            self._failing = self._store.reason
+
+    def set_limits(self, settings: Settings) -> None:
+        """From the next prediction on; the path stays what it was."""
+        self._settings = self._sync.settings = settings
+        self._store.set_limits(settings)
+
+    def append(self, rows: Sequence[Row]) -> Reason | None:
+        """Commit predictions, all or none; None, or why they are not kept (yet: `stalled`)."""
+        self.next_seq = rows[-1].seq + 1
+        self._failing = self._writer.write(rows, self._settings.max_wait_s)
+        self._missed += len(rows) if self._failing else 0
+        return self._failing
+
+    def notices(self) -> Iterator[Notice]:
+        """What has happened to the file since they were asked for last."""
+        while self._store.aside:
+            aside = self._store.aside.popleft()
+            yield Notice("journal_set_aside", f"the journal was damaged: it is now {aside}, and a new one begins")
+        if self._failing and not self._told:
+            detail = "" if self._failing == "stalled" else f" ({self._store.error})"
+            yield Notice(
+                "journal_fails",
+                f"journal {self._path}: {_IN_WORDS[self._failing]}{detail}; predictions go on, and those "
+                "that may not be fetched again say so",
+                reason=self._failing,
+            )
+        elif self._told and not self._failing:
+            yield Notice(
+                "journal_works",
+                f"journal {self._path} works again; {self._missed} predictions were marked meanwhile",
+            )
+            self._missed = 0
+        self._told = self._failing
+
+    def suspect(self, inode: int) -> None:
+        """A reader has found the file with this inode damaged."""
+        self._writer.suspect(inode)
+
+    def bytes(self) -> int:
+        """What the file and its WAL took a moment ago."""
+        return self._writer.bytes
+
+    @property
+    def limit_bytes(self) -> int:
+        """What they may take."""
+        return self._settings.max_megabytes * MEGABYTE
+
+    @property
+    def disk_free_bytes(self) -> float:
+        """What was free on their disk a moment ago; NaN where nobody could say."""
+        return self._writer.disk_free
+
+    def close(self) -> None:
+        """Write what is queued, fold the WAL into the file, and let the next daemon in."""
+        self._sync.stop(STOP_S)
+        self._writer.stop(STOP_S)

@@ -1,0 +1,135 @@
+"""Reads a journal beside whoever writes it, or where nobody does."""
+
+import contextlib
+import logging
+import sqlite3
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from edged.hub.journal.layout import checksum, size_of, wal_of
+
+PAGE_OF_ANSWER = 1 << 20  # bytes of predictions in one answer
+LAST = (1 << 63) - 1
+WAIT_S = 1.0  # for a writer that opens or closes the file
+
+log = logging.getLogger("edged.hub")
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """Predictions' JSON, oldest first.
+
+    `next_seq`: where the next page begins, None after the last one. `damaged`: rows left out. `first_kept` and
+    `last_kept` bound what the file holds.
+    """
+
+    predictions: tuple[bytes, ...]
+    next_seq: int | None
+    damaged: int
+    first_kept: int | None
+    last_kept: int | None
+
+
+class JournalReader:
+    """One connection and one short transaction a page: a slow reader never keeps the WAL from being folded in."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._told: set[int] = set()
+
+    def page(self, first_seq: int, last_seq: int | None, since: float | None, limit: int) -> Page:
+        """Up to `limit` predictions from `first_seq` to `last_seq`, published at wall time `since` or later.
+
+        Raises sqlite3.Error: is_damage tells whether the file is at fault.
+        """
+        with contextlib.closing(self._connect()) as database, _snapshot(database):
+            if since is not None:
+                first_seq = max(first_seq, _first_since(database, since))
+            rows = database.execute(
+                "SELECT seq, json, crc FROM predictions WHERE seq BETWEEN ? AND ? ORDER BY seq",
+                (first_seq, LAST if last_seq is None else last_seq),
+            )
+            return self._page(rows, limit, *_kept(database))
+
+    def since(self, since: float | None) -> Iterator[bytes]:
+        """All that were published at wall time `since` or later, page by page. Raises sqlite3.Error."""
+        first: int | None = 0
+        while first is not None:
+            page = self.page(first, None, since, LAST)
+            yield from page.predictions
+            first = page.next_seq
+
+    def inode(self) -> int | None:
+        """Which file it is just now."""
+        try:
+            return self._path.stat().st_ino
+        except OSError:
+            return None
+
+    def kept(self) -> tuple[int | None, int | None]:
+        """First and last number in the file. Raises sqlite3.Error."""
+        with contextlib.closing(self._connect()) as database:
+            return _kept(database)
+
+    def _page(self, rows: sqlite3.Cursor, limit: int, first_kept: int | None, last_kept: int | None) -> Page:
+        found: list[bytes] = []
+        size = damaged = 0
+        next_seq = None
+        for seq, json, crc in rows:
+            if len(found) == limit or size >= PAGE_OF_ANSWER:
+                next_seq = seq
+                break
+            if not isinstance(json, bytes) or checksum(seq, json) != crc:
+                damaged += 1
+                self._tell(seq)
+                continue
+            found.append(json)
+            size += len(json)
+        return Page(tuple(found), next_seq, damaged, first_kept, last_kept)
+
+    def _tell(self, seq: int) -> None:
+        if seq not in self._told and len(self._told) < 1000:
+            self._told.add(seq)
+            log.warning("journal %s: prediction %d is damaged, and left out", self._path, seq)
+
+    def _connect(self) -> sqlite3.Connection:
+        """Raises sqlite3.Error."""
+        name = self._path.absolute().as_uri()
+        try:
+            return _open(f"{name}?mode=ro")
+        except sqlite3.OperationalError:
+            if not self._path.is_file() or size_of(wal_of(self._path)):
+                raise
+            return _open(f"{name}?mode=ro&immutable=1")  # nobody writes, and we may not even lock
+
+
+def _open(name: str) -> sqlite3.Connection:
+    database = sqlite3.connect(name, uri=True, isolation_level=None, timeout=WAIT_S)
+    try:
+        database.execute("PRAGMA cell_size_check = ON")
+        database.execute("SELECT max(seq) FROM predictions").fetchone()
+    except BaseException:
+        database.close()
+        raise
+    return database
+
+
+@contextlib.contextmanager
+def _snapshot(database: sqlite3.Connection) -> Iterator[None]:
+    database.execute("BEGIN")
+    try:
+        yield
+    finally:
+        with contextlib.suppress(sqlite3.Error):
+            database.execute("COMMIT")
+
+
+def _kept(database: sqlite3.Connection) -> tuple[int | None, int | None]:
+    first, last = database.execute("SELECT min(seq), max(seq) FROM predictions").fetchone()
+    return first, last
+
+
+def _first_since(database: sqlite3.Connection, since: float) -> int:
+    (first,) = database.execute("SELECT min(seq) FROM predictions WHERE at >= ?", (since,)).fetchone()
+    return LAST if first is None else first

@@ -1,0 +1,125 @@
+"""The thread that waits for the disk."""
+
+import math
+import threading
+import time
+from collections import deque
+from collections.abc import Sequence
+
+from edged.errors import ConfigError
+from edged.hub.journal.failure import Reason
+from edged.hub.journal.layout import Row
+from edged.hub.journal.store import JournalStore
+
+TRIM_EVERY = 64  # commits
+IDLE_S = 1.0
+QUEUED = 1000  # predictions that may wait for a disk that is stuck
+
+
+class JournalWriter:
+    """Commits in order what one other thread hands over.
+
+    `next_seq`, or `mistake` where the journal can never be used, once it `is_open` (or was tried in vain). It sets
+    `grown` where the WAL is to be folded in. `bytes`, `disk_free`: what the journal took, and what was left of its
+    disk, when it was trimmed last.
+    """
+
+    def __init__(self, store: JournalStore, grown: threading.Event) -> None:
+        self.next_seq: int | None = None
+        self.mistake: ConfigError | None = None
+        self.is_open = threading.Event()
+        self.bytes = 0
+        self.disk_free = math.nan
+        self._store = store
+        self._grown = grown
+        self._queue: deque[Row] = deque()
+        # Two bare locks, each released by one side and taken by the other, are the quickest way to and fro.
+        self._wake, self._done = threading.Lock(), threading.Lock()
+        self._wake.acquire()
+        self._done.acquire()
+        self._handed = self._handled = -1
+        self._outcome: Reason | None = None
+        self._untrimmed = 0
+        self._fold = self._stopping = False
+        self._suspect: int | None = None
+        self._thread = threading.Thread(target=self._run, name="journal", daemon=True)
+        self._thread.start()
+
+    def write(self, rows: Sequence[Row], within_s: float) -> Reason | None:
+        """None once the rows are in the file, or why they are not: `stalled` where they may still get there.
+
+        While earlier ones are not through, nobody waits for later ones; as many are kept as fit the queue.
+        """
+        late = self._handed != self._handled
+        if late and len(self._queue) >= QUEUED:
+            return "stalled"
+        self._handed = rows[-1].seq
+        self._queue.extend(rows)
+        self._call()
+        if late or not self._is_through(self._handed, time.monotonic() + within_s):
+            return "stalled"
+        return self._outcome
+
+    def fold_in(self) -> None:
+        """Have the rest of the WAL folded into the file."""
+        self._fold = True
+
+    def suspect(self, inode: int) -> None:
+        """Have the file with this inode set aside: it is damaged."""
+        self._suspect = inode
+
+    def stop(self, within_s: float) -> None:
+        """Write what was handed over, and close; a disk that is stuck is not waited for longer than this."""
+        self._stopping = True
+        self._call()
+        self._thread.join(within_s)
+
+    def _is_through(self, seq: int, until: float) -> bool:
+        while self._handled != seq:
+            if not self._done.acquire(timeout=max(0.0, until - time.monotonic())):
+                return self._handled == seq
+        return True
+
+    def _call(self) -> None:
+        if self._wake.locked():
+            self._wake.release()
+
+    def _run(self) -> None:
+        try:
+            self.next_seq = self._store.open()
+        except ConfigError as error:
+            self.mistake = error
+        self.is_open.set()
+        more = False
+        while not self.mistake and not (self._stopping and not self._queue):
+            self._wake.acquire(timeout=0 if more else IDLE_S)
+            rows = [self._queue.popleft() for _ in range(len(self._queue))]
+            if rows:
+                self._commit(rows)
+            more = self._tidy(len(rows))
+        self._store.close()
+
+    def _commit(self, rows: list[Row]) -> None:
+        self._store.add(rows)
+        self._outcome = self._store.reason
+        self._handled = rows[-1].seq
+        if self._done.locked():
+            self._done.release()
+
+    def _tidy(self, added: int) -> bool:
+        """What is due beside the commits, in small steps; whether there is more of it."""
+        if self._suspect is not None:
+            inode, self._suspect = self._suspect, None
+            self._store.give_up(inode)
+        if self._fold:
+            self._fold = False
+            self._store.fold_in()
+        self._untrimmed += added
+        if added and self._untrimmed < TRIM_EVERY:
+            return False
+        self._untrimmed = 0
+        if self._store.has_grown():
+            self._grown.set()
+        more = self._store.trim()
+        self.bytes, self.disk_free = self._store.bytes(), self._store.disk_free()
+        return more

@@ -1,0 +1,1 @@
+"""The sockets of the hub, and who may come in."""

@@ -1,0 +1,144 @@
+"""Who gets in, and who is turned away again: a thread beside the hub's loop.
+
+A thread, because a peer may keep the loop itself busy: libzmq adds subscriptions while the hub sends, for as long
+as they keep coming. MAXMSGSIZE bounds a message, nothing in libzmq the number of them or of their parts; so the
+guard looks many times a second at how many bytes each connection has sent, and cuts off who has sent too much.
+"""
+
+import logging
+import queue
+import threading
+import time
+from collections.abc import Mapping
+
+import zmq
+
+from edged.address import host_and_port, is_ipc
+from edged.hub.links.connection import Bounds
+from edged.hub.links.endpoint import EVENTS, Endpoint
+from edged.hub.links.rejections import Rejections
+from edged.hub.links.zap import Zap
+from edged.hub.stream.notice import Notice
+from edged.keys import KeyPair
+
+log = logging.getLogger("edged.hub")
+
+SHORTEST_S, LONGEST_S, IDLE_S = 0.02, 0.5, 0.1  # between two looks at all connections
+SHARE = 30  # a look takes at most this part of the time
+
+
+class Guard:
+    """Sockets that are given to `admit` before they are bound let in whom `allow` names."""
+
+    def __init__(
+        self, context: zmq.Context[zmq.Socket[bytes]], rejections: Rejections, pair: KeyPair | None = None
+    ) -> None:
+        """`pair`: the hub's keys; without them connections are neither encrypted nor refused."""
+        self._context = context
+        self._rejections = rejections
+        self._pair = pair
+        self._zap = Zap(context, rejections)
+        self._endpoints: list[Endpoint] = []
+        self._new: queue.SimpleQueue[Endpoint] = queue.SimpleQueue()
+        self._to_cut: queue.SimpleQueue[tuple[str, int, str]] = queue.SimpleQueue()
+        self._cut_all = threading.Event()
+        self._stopped = threading.Event()
+        self._look_s = SHORTEST_S
+        self._next_look_s = 0.0
+        self._thread = self._started()
+
+    def admit(self, socket: zmq.Socket[bytes], name: str, address: str, bounds: Bounds) -> None:
+        """Watch over this socket, which is to be bound to `address`; `name`: what it is called in metrics."""
+        if self._pair and not is_ipc(address):
+            socket.setsockopt(zmq.CURVE_SERVER, 1)
+            socket.setsockopt(zmq.CURVE_PUBLICKEY, self._pair.public)
+            socket.setsockopt(zmq.CURVE_SECRETKEY, self._pair.secret)
+            self._zap.encrypted |= {name}
+        socket.setsockopt(zmq.ZAP_DOMAIN, name.encode())
+        socket.setsockopt(zmq.ZAP_ENFORCE_DOMAIN, 1)  # nobody gets in while the thread is dead, rather than all
+        monitor = self._context.socket(zmq.PAIR)
+        monitor.setsockopt(zmq.RCVHWM, 0)  # else libzmq's thread would wait for us
+        monitor.setsockopt(zmq.LINGER, 0)
+        socket.monitor(f"inproc://monitor/{name}/{id(monitor)}", EVENTS)
+        monitor.connect(f"inproc://monitor/{name}/{id(monitor)}")
+        port = None if is_ipc(address) else host_and_port(address)[1]
+        self._new.put(Endpoint(name, port, bounds, monitor, self._rejections))
+
+    def allow(self, allowed: Mapping[str, Mapping[bytes, str]]) -> None:
+        """From now on these keys alone, by endpoint. Where one is taken away, everybody must come again."""
+        before, self._zap.allowed = self._zap.allowed, allowed
+        if any(before[name].items() - allowed.get(name, {}).items() for name in before):
+            self._cut_all.set()
+
+    def reject(self, name: str, part: zmq.Frame, reason: str = "malformed") -> None:
+        """Cut off the peer of endpoint `name` from which this part of a message came. From any thread."""
+        self._to_cut.put((name, int(part.get(zmq.SRCFD)), reason))
+
+    def notices(self, now_ns: int) -> list[Notice]:
+        """Who was turned away. A thread that has died is started again: nobody could get in meanwhile."""
+        if not self._thread.is_alive() and not self._stopped.is_set():
+            log.error("the guard of the sockets had died: it starts again")
+            self._thread = self._started()
+        return self._rejections.notices(now_ns)
+
+    def close(self) -> None:
+        """Stop; to be called before the context ends."""
+        self._stopped.set()
+        self._thread.join()
+        while not self._new.empty():
+            self._endpoints.append(self._new.get())
+        for endpoint in self._endpoints:
+            endpoint.close()
+        self._zap.socket.close()
+
+    def _started(self) -> threading.Thread:
+        thread = threading.Thread(target=self._run, name="guard", daemon=True)
+        thread.start()
+        return thread
+
+    def _run(self) -> None:
+        while not self._stopped.is_set():
+            try:
+                self._turn()
+            except Exception:  # whoever has found a way to get here must not open the door for others
+                log.exception("the guard of the sockets met an error and goes on")
+                self._stopped.wait(SHORTEST_S)
+
+    def _turn(self) -> None:
+        while not self._new.empty():
+            self._endpoints.append(self._new.get())
+        self._wait()
+        self._zap.serve()
+        for endpoint in self._endpoints:
+            endpoint.listen()
+        self._cut_whom_others_named()
+        if time.monotonic() >= self._next_look_s:
+            self._look()
+
+    def _wait(self) -> None:
+        poller = zmq.Poller()
+        for socket in (self._zap.socket, *(endpoint.monitor for endpoint in self._endpoints)):
+            poller.register(socket, zmq.POLLIN)
+        is_idle = all(endpoint.is_idle for endpoint in self._endpoints)
+        poller.poll(round(1000 * (IDLE_S if is_idle else self._look_s)))
+
+    def _cut_whom_others_named(self) -> None:
+        if self._cut_all.is_set():
+            self._cut_all.clear()
+            for endpoint in self._endpoints:
+                if endpoint.name in self._zap.encrypted:
+                    endpoint.cut_all()
+        while not self._to_cut.empty():
+            name, descriptor, reason = self._to_cut.get()
+            for endpoint in self._endpoints:
+                if endpoint.name == name:
+                    endpoint.cut(descriptor, reason)
+
+    def _look(self) -> None:
+        """At every connection; the more there are, the less often."""
+        start_s = time.monotonic()
+        for endpoint in self._endpoints:
+            endpoint.look()
+        end_s = time.monotonic()
+        self._look_s = min(LONGEST_S, max(SHORTEST_S, SHARE * (end_s - start_s)))
+        self._next_look_s = end_s + self._look_s

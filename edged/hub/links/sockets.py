@@ -1,0 +1,101 @@
+"""Sockets that other programs connect to."""
+
+import os
+import socket as sockets
+import stat
+from collections.abc import Callable
+from pathlib import Path
+
+import zmq
+
+from edged.address import host_and_port, is_ipc, is_ipv6
+from edged.connect import by_heartbeats
+from edged.errors import ConfigError
+from edged.hub.links.connection import Bounds
+from edged.hub.links.guard import Guard
+
+LARGEST_MESSAGE = 1024  # bytes that a subscriber (a topic) or a replay client may send at once
+RECEIVE_BUFFER = 32_768  # bytes in the kernel; what a peer sends faster than we read waits on its side
+LARGEST_BUFFER = 1_048_576  # a frame and more
+SEND_BUFFER = 262_144
+# 200 topics; then heartbeats. A topic costs libzmq some 50 bytes for each of its own.
+SUBSCRIBER = Bounds(burst=16_384, a_second=128, lifetime=None, connections=1000)
+# 100 requests and 30 a second
+REPLAYER = Bounds(burst=16_384, a_second=4096, lifetime=1 << 20, connections=200)
+
+OTHERS = Bounds(burst=1 << 32, a_second=1 << 30, lifetime=None, connections=1000)  # frames, of who has a key
+
+
+def bind(
+    context: zmq.Context[zmq.Socket[bytes]],
+    kind: int,
+    key: str,
+    address: str,
+    queued: int,
+    guard: Guard | None = None,
+    *,
+    bounds: Bounds,
+    largest: int = LARGEST_MESSAGE,
+    notice: Callable[[zmq.Socket[bytes]], None] = by_heartbeats,
+) -> zmq.Socket[bytes]:
+    """A socket bound to `address`, which the config's `key` gives, guarded by `guard`. Raises ConfigError.
+
+    A peer may send `bounds`, and a message of `largest` bytes. `notice`: how it is noticed that one is gone.
+    """
+    socket = context.socket(kind)
+    if kind == zmq.ROUTER:
+        socket.setsockopt(zmq.ROUTER_MANDATORY, 1)
+        socket.setsockopt(zmq.ROUTER_HANDOVER, 1)  # a peer that has come again takes its name over
+    socket.setsockopt(zmq.LINGER, 0)
+    socket.setsockopt(zmq.SNDHWM, queued)
+    # A full queue stops the reading of a connection, and libzmq 4.3.5 may abort where that breaks then and its
+    # peer has sent a heartbeat (zeromq/libzmq#4364). The guard bounds what strangers may send over TCP.
+    socket.setsockopt(zmq.RCVHWM, queued if bounds == OTHERS or is_ipc(address) else 0)
+    socket.setsockopt(zmq.RCVBUF, max(RECEIVE_BUFFER, min(largest, LARGEST_BUFFER)))
+    socket.setsockopt(zmq.SNDBUF, SEND_BUFFER)
+    socket.setsockopt(zmq.MAXMSGSIZE, largest)
+    socket.setsockopt(zmq.HANDSHAKE_IVL, 2000)  # milliseconds
+    notice(socket)
+    socket.setsockopt(zmq.IPV6, is_ipv6(address))
+    if guard:
+        guard.admit(socket, key, address, bounds)
+    try:
+        if is_ipc(address):
+            _bind_private(socket, key, address)
+        else:
+            socket.bind(_as_bound(address))
+    except zmq.ZMQError as error:
+        socket.close()
+        raise ConfigError(unusable(key, address, error.errno, error.strerror)) from None
+    return socket
+
+
+def unusable(key: str, address: str, errno: int | None, reason: str | None) -> str:
+    """What to say of an address that cannot be bound."""
+    if errno == zmq.EADDRINUSE:
+        return f"{key}: {address} is in use: is another edged running? Stop it, or choose another port"
+    return f"{key}: {address} cannot be used: {reason}"
+
+
+def _as_bound(address: str) -> str:
+    host, port = host_and_port(address)
+    return f"tcp://[{host}]:{port}" if is_ipv6(address) else f"tcp://{host}:{port}"
+
+
+def _bind_private(socket: zmq.Socket[bytes], key: str, address: str) -> None:
+    """For this user alone. libzmq would take away whatever has that name; a dead edged's socket alone may go."""
+    path = Path(address.removeprefix("ipc://"))
+    if path.exists() and not stat.S_ISSOCK(path.stat().st_mode):
+        raise ConfigError(f"{key}: {path} is no socket: choose another path, or remove it")
+    if path.exists() and _somebody_listens(path):
+        raise ConfigError(unusable(key, address, zmq.EADDRINUSE, None))
+    umask = os.umask(0o177)
+    try:
+        socket.bind(address)
+    finally:
+        os.umask(umask)
+
+
+def _somebody_listens(path: Path) -> bool:
+    with sockets.socket(sockets.AF_UNIX, sockets.SOCK_STREAM) as probe:
+        return probe.connect_ex(str(path)) == 0

@@ -1,0 +1,1 @@
+"""What the hub and its processes tell while somebody records."""

@@ -1,0 +1,153 @@
+"""Lets one at a time record what the hub and its processes do, and gives them what those tell."""
+
+import os
+import socket
+from secrets import randbits
+
+from edged.clock import nanoseconds, now_ns
+from edged.hub.frames.slot import Held
+from edged.hub.links.link import Received
+from edged.hub.parts import Parts
+from edged.hub.recording.layer_seconds import LayerSeconds
+from edged.hub.recording.recording import RENEWED_NS, Recording
+from edged.messages import (
+    Heard,
+    LinkMessage,
+    ProfileRequest,
+    Recorded,
+    Recorder,
+    RecordingBegins,
+    TraceRequest,
+    encode,
+)
+
+NOTES = 100  # of the hub's own, in a message at least, but once a second
+HUB = "hub"
+
+
+class Recordings:
+    """Nothing of it costs anything while nobody records but a look each turn."""
+
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
+        self._layers = LayerSeconds(parts.metrics.layer_seconds)
+        self._now: Recording | None = None
+
+    def asked(self, asker: str, request: ProfileRequest | TraceRequest) -> None:
+        """Begin, or say why not."""
+        worker = None
+        if not (refused := self._busy()) and isinstance(request, ProfileRequest):
+            worker, refused = self._worker_for(request.worker)
+        begins = RecordingBegins(refused=refused, node=self._parts.outlet.node, worker=worker)
+        self._parts.links.send(asker, begins)
+        if not refused:
+            self._begin(asker, request, worker)
+
+    def left(self, asker: str) -> None:
+        """Who has asked goes before the end."""
+        if self._now and self._now.asker == asker:
+            self._stop()
+
+    def heard(self, received: Received) -> None:
+        """What a camera or a worker tells of itself."""
+        recording, message = self._now, received.message
+        if recording is None or not recording.wants(received.peer):
+            return
+        if isinstance(message, Recorder):
+            recording.begins(received.peer)
+            self._layers.are(received.peer, message.costs)
+        if isinstance(message, Recorded):
+            recording.timed(self._layers.add(received.peer, message.jobs))
+            if message.last:
+                recording.spoke_last(received.peer)
+        recording.put(Heard(peer=received.peer), [received.header])
+
+    def step(self, now: int) -> None:
+        """At each turn of the loop."""
+        if (recording := self._now) is None:
+            return
+        if len(self._parts.notebook) >= NOTES:
+            self._tell_notes(recording)
+        lost = recording.worker is not None and recording.worker not in self._parts.workers.hellos
+        if not recording.ending and (ending := recording.why_over(now, worker_is_lost=lost)):
+            recording.end(ending, now)
+            self._renew(recording, now)
+        elif now >= recording.renewed_ns:
+            self._renew(recording, now)
+        if recording.is_told(now):
+            self.close()
+        elif not recording.flush(self._parts.links, now):
+            self._stop()
+
+    def close(self) -> None:
+        """Give who records what there is, and the last word: it is over, or the hub ends."""
+        if recording := self._now:
+            self._tell_notes(recording)
+            recording.put(recording.last_word)
+            recording.flush(self._parts.links, now_ns())
+            self._stop()
+
+    def next_ns(self) -> int | None:
+        """When `step` has something to do though nothing comes."""
+        return min(self._now.renewed_ns, self._now.until_ns) if self._now else None
+
+    def _busy(self) -> str:
+        if self._now is None:
+            return ""
+        left_s = max(0, self._now.until_ns - now_ns()) / 1e9
+        verb, _, pid = self._now.asker.partition("/")
+        return f"edged {verb} (process {pid}) records here, for up to {left_s:.0f} s more: one at a time"
+
+    def _worker_for(self, name: str | None) -> tuple[str | None, str]:
+        """Whose kernels are wanted, or why there is none."""
+        ready = self._parts.workers.hellos
+        there = f"there are: {', '.join(ready)}" if ready else "none is ready"
+        if name is not None:
+            return (name, "") if name in ready else (None, f"no worker {name} is ready; {there}")
+        serving = [each for each in ready if each in self._parts.supervisor.serving]
+        if len(serving) == 1:
+            return serving[0], ""
+        return None, f"name one with --worker: {', '.join(serving)}" if serving else "no worker is ready"
+
+    def _begin(self, asker: str, request: ProfileRequest | TraceRequest, worker: str | None) -> None:
+        now = now_ns()
+        until_ns, number = now + nanoseconds(request.seconds), randbits(48)
+        if isinstance(request, ProfileRequest):
+            self._now = Recording(number, asker, "half", until_ns, now, worker, request.frames)
+        else:
+            self._now = Recording(number, asker, "all" if request.layers else "none", until_ns, now)
+            self._parts.router.on_dropped = self._note_drop
+            self._tell(self._now, Recorder(pid=os.getpid(), host=socket.gethostname()))
+        for name, hello in self._parts.workers.hellos.items():
+            if self._now.wants(f"worker/{name}"):
+                self._now.put(Heard(peer=f"worker/{name}"), [encode(hello)])
+
+    def _renew(self, recording: Recording, now: int) -> None:
+        """Each second: a process that has come meanwhile records too, and who has asked hears that we live."""
+        recording.renewed_ns, order = now + RENEWED_NS, recording.order()
+        peers = [f"camera/{name}" for name in self._parts.router.cameras]
+        peers += [f"worker/{name}" for name in self._parts.workers.hellos]
+        for peer in filter(recording.wants, peers):
+            self._parts.links.send(peer, order)
+        if recording.wants(HUB):
+            self._parts.notebook.open(order.recording, order.for_s)
+        self._tell_notes(recording)
+
+    def _stop(self) -> None:
+        if self._now and not self._now.ending:
+            self._now.end(self._now.last_word, now_ns())
+            self._renew(self._now, now_ns())
+        self._now = None
+        self._layers.forget()
+        self._parts.notebook.open(0, 0.0)
+        self._parts.router.on_dropped = None
+
+    def _tell_notes(self, recording: Recording) -> None:
+        self._tell(recording, Recorded(notes=self._parts.notebook.take()))
+
+    def _tell(self, recording: Recording, message: LinkMessage) -> None:
+        recording.put(Heard(peer=HUB), [encode(message)])
+
+    def _note_drop(self, held: Held, reason: str) -> None:
+        frame = held.frame
+        self._parts.notebook.note("drop", now_ns(), frames=((frame.camera, frame.frame),), reason=reason)

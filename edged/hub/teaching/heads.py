@@ -1,0 +1,122 @@
+"""Which head answers, and which of them each worker has taken.
+
+A job bears the name of its head, so an answer is known to be of that one, whatever has changed meanwhile.
+"""
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+from edged.errors import ModelError
+from edged.hub.frames.jobs import Assigned
+from edged.hub.links.links import Links
+from edged.hub.stream.notice import Notice
+from edged.hub.teaching.lesson import Lesson, load_lesson
+from edged.messages import HeadTaken, ModelInfo, WorkerHello
+from edged.metrics import Metrics
+from edged.taught import load_promoted
+
+REMEMBERED = 64  # heads, the newest ones: no job bears the name of another any more
+
+
+def gives_scores(hello: WorkerHello) -> bool:
+    """Whether its part of the network is the last one: heads are for those."""
+    return hello.part is None or hello.part.end is None
+
+
+class Heads:
+    """`answers`: the version that does; None: the config's model itself.
+
+    `base` is that model, once a worker has said which it is. `wish`: marks jobs that are to bring more than
+    scores, while somebody teaches.
+    """
+
+    def __init__(self, links: Links, metrics: Metrics, folder: Path) -> None:
+        """`folder`: where versions lie, and which of them was promoted."""
+        self.folder = folder
+        self.base: ModelInfo | None = None
+        self.answers: Lesson | None = None
+        self.wish: Callable[[Assigned], None] | None = None
+        self._links = links
+        self._metrics = metrics
+        self._known: dict[str, Lesson] = {}
+        self._hellos: dict[tuple[str, str], WorkerHello] = {}
+        self._taken: dict[str, set[str]] = {}
+        self._refused: dict[tuple[str, str], str] = {}
+
+    def begin(self, base: ModelInfo) -> list[Notice]:
+        """The first worker tells what the config's model is: what was promoted to answer in its place does so."""
+        self.base = base
+        notices = []
+        try:
+            self.answers = self._promoted(base)
+        except ModelError as error:
+            notices.append(Notice("model_refused", f"{error}; the config's model answers"))
+        self._tell_metrics()
+        return notices
+
+    def _promoted(self, base: ModelInfo) -> Lesson | None:
+        promoted = load_promoted(self.folder).version
+        lesson = load_lesson(self.folder, promoted) if promoted else None
+        if lesson and (problem := lesson.misfit(base)):
+            raise ModelError(f"{problem}: train it again, or roll back (`edged teach CONFIG --rollback`)")
+        return lesson
+
+    def change(self, lesson: Lesson | None) -> None:
+        """From the next job on this one answers."""
+        self.answers = lesson
+        self._tell_metrics()
+
+    def offer(self, worker: str, lesson: Lesson) -> None:
+        """A worker is to be ready to answer by it; it will say whether it is."""
+        self._known.pop(lesson.sha256, None)
+        self._known[lesson.sha256] = lesson
+        if len(self._known) > REMEMBERED:
+            del self._known[next(iter(self._known))]
+        self._refused.pop((worker, lesson.sha256), None)
+        self._links.send(f"worker/{worker}", lesson.message(), [lesson.head])
+
+    def heard(self, worker: str, told: HeadTaken) -> None:
+        """What it says."""
+        if told.refused:
+            self._refused[worker, told.version] = told.refused
+        else:
+            self._taken.setdefault(worker, set()).add(told.version)
+
+    def left(self, worker: str) -> None:
+        """It is gone, with what it has taken."""
+        self._taken.pop(worker, None)
+        self._refused = {key: why for key, why in self._refused.items() if key[0] != worker}
+        self._hellos = {key: hello for key, hello in self._hellos.items() if key[0] != worker}
+
+    def has(self, worker: str, lesson: Lesson) -> bool:
+        """Whether it is ready to answer by it."""
+        return lesson.sha256 in self._taken.get(worker, ())
+
+    def refusal(self, workers: Iterable[str], lesson: Lesson) -> str:
+        """Why one of them will not; empty where none has said so."""
+        refused = {worker: self._refused.get((worker, lesson.sha256)) for worker in workers}
+        return next((f"worker {worker} refuses it: {why}" for worker, why in refused.items() if why), "")
+
+    def mark(self, assigned: Assigned) -> None:
+        """Say in a job that is about to be sent by which head to answer, and what else it is to bring."""
+        if assigned.until:
+            return
+        if self.answers:
+            assigned.head = self.answers.sha256
+        if self.wish:
+            self.wish(assigned)
+
+    def hello_by(self, hello: WorkerHello, head: str) -> WorkerHello:
+        """What is known of a worker that has answered by this head."""
+        if not head:
+            return hello
+        key = hello.worker, head
+        if key not in self._hellos:
+            self._hellos[key] = hello.model_copy(update={"model": self._known[head].model(hello.model)})
+        return self._hellos[key]
+
+    def _tell_metrics(self) -> None:
+        if self.base:
+            model = self.answers.model(self.base) if self.answers else self.base
+            self._metrics.model_info.clear()
+            self._metrics.model_info.labels(model.name, model.sha256, self.base.sha256).set(1)

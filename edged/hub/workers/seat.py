@@ -1,0 +1,172 @@
+"""One entry of `workers:` – its process, its losses, and when its device is tried again."""
+
+import signal
+import time
+from collections.abc import Callable
+
+from edged.clock import nanoseconds, now_ns, seconds_since
+from edged.config import Recovery
+from edged.errors import OUT_OF_MEMORY, DeviceError
+from edged.hub.children.child import Child
+from edged.hub.children.restarts import Budget
+from edged.hub.workers.loss import Loss, cause_of
+
+REAPED_WITHIN_S = 0.5  # after SIGKILL; a process that is still there is stuck in the kernel
+RETIRES_WITHIN_S = 5.0
+LOOKED_AT_S = 0.02  # how often whether one that retires has answered its jobs
+LONGEST_WAIT_S = 3600.0
+
+
+class Seat:
+    """Off, starting, ready or retiring. It does not know of the others (see `choice`)."""
+
+    def __init__(
+        self, name: str, device: str, recovery: Recovery, new_child: Callable[[], Child], *, alone: bool = True
+    ) -> None:
+        """`new_child`: a process of this worker that is not yet started, and due.
+
+        `alone`: while it has one, nobody else can use the device.
+        """
+        self.name = name
+        self.device = device
+        self.alone = alone
+        self.ready = False
+        self.retires = False
+        self._recovery = recovery
+        self._new_child = new_child
+        self._child: Child | None = None
+        self._stuck: list[Child] = []
+        self._cause = ""
+        self._killed_ns: int | None = None
+        self._state_ns = 0  # since when it has been ready, or retires
+        self._returned = False  # its device was given up before
+        self._retry_ns: int | None = None
+        self._wait_s = recovery.retry_device_s
+        self._budget = Budget(recovery.losses, recovery.within_s)
+
+    @property
+    def children(self) -> list[Child]:
+        """Its processes: at most one that is not stuck."""
+        return [child for child in (self._child, *self._stuck) if child and child.running]
+
+    @property
+    def warming_up_s(self) -> float | None:
+        """For how long it has been starting; None where it does not."""
+        starting = self._child and self._child.running and not self.ready
+        return self._child.age_s if self._child and starting else None
+
+    @property
+    def rests(self) -> bool:
+        """Whether it is off for no other reason than that nobody needs it."""
+        return self._child is None and self._retry_ns is None
+
+    @property
+    def due_ns(self) -> int | None:
+        """When a process is to be started, or to have ended."""
+        if self.retires:
+            return now_ns() + nanoseconds(LOOKED_AT_S)
+        if self._child and self._killed_ns:
+            return self._killed_ns + nanoseconds(REAPED_WITHIN_S)
+        return self._child.due_ns if self._child else self._retry_ns
+
+    def start(self) -> None:
+        """Make its process due, where it has none."""
+        self._child = self._child or self._new_child()
+        self._retry_ns = None
+
+    def says_hello(self) -> None:
+        """Its worker is warm."""
+        self.ready, self._state_ns = True, now_ns()
+
+    def retire(self) -> None:
+        """It gets no more jobs, and has a few seconds to end."""
+        if self._child and self._child.running:
+            self.retires, self._state_ns = True, now_ns()
+        else:
+            self.rest()
+
+    def rest(self) -> None:
+        """It is not needed until it is started again."""
+        self._child, self._retry_ns, self.retires = None, None, False
+        self.set_recovery(self._recovery)
+
+    def set_recovery(self, recovery: Recovery) -> None:
+        """Losses are counted anew."""
+        self._recovery = recovery
+        self._budget = Budget(recovery.losses, recovery.within_s)
+
+    def change(self, device: str) -> None:
+        """Its worker has other settings: what has become of it by those before counts no more."""
+        self.device = device
+        self._returned, self._wait_s = False, self._recovery.retry_device_s
+        self.stop()
+
+    def stop(self) -> None:
+        """It is not needed, and what it has of its device somebody else may be waiting for."""
+        starts = self.warming_up_s is not None
+        self.retire()
+        if starts:
+            self.kill("")  # it does not listen yet
+
+    def make_way(self) -> None:
+        """The same for a later group. A device that was given up is still tried again at its time."""
+        if self._retry_ns is None:
+            self.stop()
+
+    def give_up(self) -> float:
+        """Its device is tried again after so many seconds, twice as many each time."""
+        wait_s, self._wait_s = self._wait_s, min(2 * self._wait_s, LONGEST_WAIT_S)
+        self._child, self._retry_ns = None, now_ns() + nanoseconds(wait_s)
+        self._returned = True
+        return wait_s
+
+    def start_again(self) -> float:
+        """Seconds until its next process is started."""
+        self._child = self._child or self._new_child()
+        return self._child.start_again()
+
+    def kill(self, cause: str) -> None:
+        """`cause`: a key of FAULTS; empty: its own end says why."""
+        self._cause = self._cause or cause
+        self._killed_ns = self._killed_ns or now_ns()
+        if self._child:
+            self._child.signal(signal.SIGKILL)
+
+    def step(self, now: int) -> Loss | None:
+        """Start what is due, kill what takes too long, reap what has ended."""
+        self._bury_the_stuck(now)
+        if self._child is None:
+            return None
+        if self._takes_too_long():
+            self.kill("" if self.retires else "start")
+        code = self._child.exit_code()
+        if code is not None:
+            return self._loss(code, cause_of(code, self._cause))
+        if self._child.running and self._killed_ns and seconds_since(self._killed_ns) >= REAPED_WITHIN_S:
+            self._stuck.append(self._child)
+            self._child = None
+            return self._loss(None, "stuck")
+        self._child.start_if_due(now)
+        return None
+
+    def _bury_the_stuck(self, now: int) -> None:
+        """The device is worth another try as soon as nobody hangs in it any more."""
+        left = [child for child in self._stuck if child.exit_code() is None]
+        if len(left) < len(self._stuck) and not left and self._retry_ns:
+            self._retry_ns = now
+        self._stuck = left
+
+    def _takes_too_long(self) -> bool:
+        if self.retires:
+            return seconds_since(self._state_ns) > RETIRES_WITHIN_S
+        return (self.warming_up_s or 0.0) > self._recovery.start_s
+
+    def _loss(self, code: int | None, cause: str) -> Loss:
+        lived_s = seconds_since(self._state_ns) if self.ready else 0.0
+        used_up = self._budget.lost(time.monotonic())
+        cannot_start = code in {DeviceError.exit_code, OUT_OF_MEMORY} and not self.ready
+        relapse = self._returned and lived_s < self._recovery.within_s
+        if lived_s >= self._recovery.within_s:
+            self._returned, self._wait_s = False, self._recovery.retry_device_s
+        self.ready, self._cause, self._killed_ns = False, "", None
+        return Loss(cause, code, used_up or cannot_start or relapse or cause in {"start", "stuck"})

@@ -1,0 +1,153 @@
+"""Keeps the processes of this host running, and knows which workers serve (see `choice`)."""
+
+import sys
+from collections import Counter
+from collections.abc import Sequence
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+from edged.config import Config
+from edged.hub.cameras.processes import CameraProcesses
+from edged.hub.children.child import Child
+from edged.hub.stream.notice import Notice
+from edged.hub.workers.choice import Choice
+from edged.hub.workers.group import AnySeat, Group
+from edged.hub.workers.remote_seat import RemoteSeat
+from edged.hub.workers.seat import Seat
+
+EDGED = (sys.executable, "-m", "edged")
+LOSSES = {"worker_lost", "fallback"}
+
+
+class Supervisor:
+    """Starts, reaps and starts again. `step` never blocks."""
+
+    def __init__(self, config: Config, path: Path, address: str, program: Sequence[str] = EDGED) -> None:
+        """`path`: the config file, for the children; `address`: where the hub's link is.
+
+        `program`: what is started, with the verb `camera` or `worker`.
+        """
+        self._config = config
+        self._program = tuple(program)
+        self._where = ("--config", str(path), "--hub", address)
+        here = [name for name, camera in config.cameras.items() if camera.host is None]
+        self.cameras = CameraProcesses(here, lambda name: self._child("camera", name, name))
+        self._choice = Choice(self._groups({}))
+        self.losses: Counter[str] = Counter()  # by worker
+
+    @property
+    def worker(self) -> str:
+        """The name of the worker that serves, or should; the first of its group."""
+        return self._choice.serving.seats[0].name
+
+    @property
+    def seats(self) -> list[AnySeat]:
+        """Those of all workers of the config, in its order."""
+        return [seat for group in self._choice.groups for seat in group.seats]
+
+    @property
+    def works(self) -> bool:
+        """Whether somebody serves: for each part of the network there is a worker that is ready."""
+        return self._choice.serving.works
+
+    @property
+    def is_fallback(self) -> bool:
+        """Whether another group than the first one serves, or should."""
+        return self._choice.is_fallback
+
+    @property
+    def waits_for_others(self) -> bool:
+        """Whether nobody serves for want of workers on other hosts alone."""
+        return not self.works and all(
+            seat.ready or isinstance(seat, RemoteSeat) for seat in self._choice.serving.seats
+        )
+
+    @property
+    def warming_up_s(self) -> float | None:
+        """For how long the worker has been starting; None once it is ready."""
+        return next((seat.warming_up_s for seat in self._choice.serving.seats if not seat.ready), None)
+
+    @property
+    def serving(self) -> frozenset[str]:
+        """The workers that are to get jobs."""
+        return self._choice.ready
+
+    @property
+    def retiring(self) -> list[str]:
+        """The workers that make way for another one: they are to be told to stop."""
+        return [seat.name for seat in self._choice.all_seats if seat.retires]
+
+    @property
+    def children(self) -> list[Child]:
+        """Every child that has a process."""
+        workers = [child for seat in self._choice.all_seats for child in seat.children]
+        return [*self.cameras.running.values(), *workers]
+
+    @property
+    def cameras_started_ns(self) -> dict[str, int]:
+        """When each camera process that is running was started, by the camera's name."""
+        return {name: child.started_ns for name, child in self.cameras.running.items()}
+
+    def next_due_ns(self) -> int | None:
+        """When `step` is to be called at the latest."""
+        due = (self._choice.next_due_ns(), self.cameras.next_due_ns())
+        return min((at for at in due if at is not None), default=None)
+
+    def worker_is_ready(self, name: str) -> list[Notice]:
+        """The worker has said hello."""
+        return self._choice.is_ready(name)
+
+    def set_config(self, config: Config) -> None:
+        """Workers with other settings than before start again; cameras come and go one by one."""
+        before, self._config = self._config, config
+        for seat in self._choice.all_seats:
+            seat.set_recovery(config.recovery)
+        if _settings(config) == _settings(before):
+            return
+        was = dict(enumerate(_settings(before)))
+        changed = {
+            config.worker_name(index): config.workers[index].device
+            for index, settings in enumerate(_settings(config))
+            if was.get(index) != settings
+        }
+        self._choice.change(self._groups({seat.name: seat for seat in self._choice.all_seats}), changed)
+
+    def kill_worker(self, name: str, cause: str = "") -> None:
+        """It hangs. `cause`: `deadline` or `device_error`; else its own end says why. `step` will tell."""
+        if seat := self._choice.named(name):
+            seat.kill(cause)
+
+    def step(self, now: int) -> list[Notice]:
+        """Reap who has ended, start who is due. Raises EdgedError where starting again cannot help."""
+        of_workers = [*self._choice.step(now)]
+        self.losses.update(each.worker for each in of_workers if each.worker and each.event in LOSSES)
+        return [*self.cameras.step(now), *of_workers]
+
+    def _groups(self, known: dict[str, AnySeat]) -> list[Group]:
+        """Neighbours of the same group serve together, and so do the groups of all segments."""
+        workers, names = self._config.workers, [segment.workers for segment in self._config.segments]
+        seats = [known.get(self._config.worker_name(index)) or self._seat(index) for index in range(len(workers))]
+        runs = groupby(range(len(workers)), lambda index: workers[index].group or index)
+        parts = [(key, [seats[index] for index in run]) for key, run in runs]
+        units = groupby(parts, lambda part: "segments" if part[0] in names else id(part))
+        return [Group([part for _, part in unit]) for _, unit in units]
+
+    def _seat(self, index: int) -> AnySeat:
+        worker, name, recovery = (
+            self._config.workers[index],
+            self._config.worker_name(index),
+            self._config.recovery,
+        )
+        if worker.host:
+            return RemoteSeat(name, worker.device, recovery)
+        alone = worker.threads is None and worker.device.lower() != "numpy"
+        return Seat(name, worker.device, recovery, lambda: self._child("worker", name, str(index)), alone=alone)
+
+    def _child(self, verb: str, name: str, argument: str) -> Child:
+        return Child(f"{verb}/{name}", (*self._program, verb, argument, *self._where))
+
+
+def _settings(config: Config) -> list[tuple[Any, ...]]:
+    """All that makes a worker another one where it changes, for each."""
+    return [(worker, config.ends_of(index), config.energy) for index, worker in enumerate(config.workers)]

@@ -1,0 +1,216 @@
+"""What workers say, and the jobs that they get."""
+
+import logging
+from collections.abc import Collection, Iterable, Mapping
+
+from edged.clock import nanoseconds, now_ns
+from edged.hub.figures.host_states import HostStates
+from edged.hub.frames.answers import Answers
+from edged.hub.frames.jobs import Capacity
+from edged.hub.frames.router import Router
+from edged.hub.links.link import Received
+from edged.hub.links.links import Links
+from edged.hub.stream.notice import Notice
+from edged.hub.teaching.heads import Heads, gives_scores
+from edged.hub.teaching.lesson import Lesson
+from edged.hub.workers.dispatch import Dispatch
+from edged.hub.workers.fit import Ends, crossing, misfit
+from edged.messages import (
+    Features,
+    Greet,
+    HeadTaken,
+    HostState,
+    IdleEnergy,
+    JobFailed,
+    Part,
+    Scores,
+    Stop,
+    WorkerHello,
+)
+from edged.metrics import Metrics
+from edged.metrics.reasons import LOST
+
+log = logging.getLogger("edged.hub")
+
+PATIENCE = 5  # times what the warm-up took: a worker that is slower than the deadline does not hang
+
+
+class Workers:
+    """The hub's side of every worker's link."""
+
+    def __init__(
+        self,
+        router: Router,
+        links: Links,
+        heads: Heads,
+        answers: Answers,
+        dispatch: Dispatch,
+        metrics: Metrics,
+        hosts: HostStates,
+        ends: Mapping[str, Ends],
+    ) -> None:
+        """`ends`: the cuts between which each worker is to run the network, by its name."""
+        self.answers = answers
+        self.dispatch = dispatch
+        self.hellos: dict[str, WorkerHello] = {}
+        self._preparing: dict[str, WorkerHello] = {}  # those that have not yet taken the head that answers
+        self.first: WorkerHello | None = None  # says which model this hub serves
+        self._router = router
+        self._heads = heads
+        self._links = links
+        self._metrics = metrics
+        self._hosts = hosts
+        self._expect(ends)
+        for camera in router.cameras:
+            metrics.retried.labels(camera).inc(0)
+
+    @property
+    def energy_note(self) -> str:
+        """Why there are no joules, where there are none."""
+        return next((hello.energy_note for hello in self.hellos.values()), "")
+
+    def take(self, received: Received) -> list[Notice]:
+        """A message from a worker."""
+        name = received.peer.removeprefix("worker/")
+        match received.message:
+            case WorkerHello() as hello:
+                return self._greet(name, hello)
+            case (Scores() | Features() | JobFailed()) as answer if name in self.hellos:
+                return self.answers.take(self.hellos[name], answer, received.payloads)
+            case HostState() as state if name in self.hellos:
+                self._hosts.told(name, self.hellos[name].host, state, now_ns())
+            case IdleEnergy() as told if name in self.hellos:
+                self.answers.take_idle(self.hellos[name], told)
+            case HeadTaken() as told:
+                return self._head_taken(name, told)
+            case Scores() | Features():
+                self.greet(name)
+        return []
+
+    def assign(self) -> list[str]:
+        """Hand out jobs while there are frames and credit. Returns the workers that cannot be reached."""
+        unreachable = []
+        while assigned := self._router.assign(begun_ns := now_ns()):
+            if not self.dispatch.send(assigned, begun_ns):
+                self.left(assigned.worker, "worker_lost")
+                unreachable.append(assigned.worker)
+        return unreachable
+
+    def choose(self, serving: Collection[str], retiring: Iterable[str]) -> None:
+        """Jobs are for the first of these alone; the second stop, once they have answered those that they have."""
+        for name, hello in self.hellos.items():
+            self._metrics.worker_serving.labels(name).set(name in serving)
+            if name in serving:
+                self._router.worker_joins(name, _capacity(hello))
+            else:
+                self._router.worker_retires(name)
+        for name in retiring:
+            if not self._router.has_jobs(name):
+                self._links.send(f"worker/{name}", Stop())
+        self._metrics.frames_between.set(len(self._router.between.frames))
+
+    def set_ends(self, ends: Mapping[str, Ends]) -> list[str]:
+        """Other parts for some workers. Returns those of other hosts that must go: nobody here can change them."""
+        self._expect(ends)
+        gone = []
+        for name, hello in list(self.hellos.items()):
+            if f"worker/{name}" in self._links.elsewhere and (reason := self._unfit(name, hello)):
+                log.warning("worker %s is refused: %s", name, reason)
+                self._links.send(f"worker/{name}", Stop(refused=reason))
+                self.left(name, "worker_lost")
+                gone.append(name)
+        return gone
+
+    def remove(self, name: str) -> None:
+        """The config has a worker of another host no more: what it has now goes to the others."""
+        self._links.send(f"worker/{name}", Stop(refused=f"the config has worker {name} no more"))
+        self.left(name, "worker_lost")
+
+    def greet(self, name: str) -> None:
+        """One on another host may be there again before its loss was told: it is to say so once more."""
+        self._links.send(f"worker/{name}", Greet())
+
+    def left(self, name: str, reason: str) -> None:
+        """A worker is lost: `reason` for its frames."""
+        self._router.worker_left(name, reason, now_ns())
+        self.answers.left(name)
+        self._heads.left(name)
+        self._preparing.pop(name, None)
+        if hello := self.hellos.pop(name, None):
+            self._metrics.worker_up.labels(name, hello.device).set(0)
+            self._metrics.worker_serving.labels(name).set(0)
+
+    def _expect(self, ends: Mapping[str, Ends]) -> None:
+        """These are the workers of the config: what may happen to one is counted from 0."""
+        self._ends = ends
+        for name in ends:
+            self._metrics.switches.labels(name)
+            for reason in LOST:
+                self._metrics.worker_restarts.labels(name, reason)
+
+    def _greet(self, name: str, hello: WorkerHello) -> list[Notice]:
+        if reason := self._unfit(name, hello):
+            self._links.send(f"worker/{name}", Stop(refused=reason))
+            return [Notice("refused", f"worker {name} is refused: {reason}", worker=name)]
+        self.left(name, "worker_lost")  # what it had before its link broke, or before it died, it has no more
+        notices = [] if self.first else self._heads.begin(hello.model)
+        self.first = self.first or hello
+        if (lesson := self._heads.answers) is None or not gives_scores(hello):
+            return [*notices, self._joins(name, hello)]
+        self._preparing[name] = hello
+        self._heads.offer(name, lesson)
+        return notices
+
+    def _head_taken(self, name: str, told: HeadTaken) -> list[Notice]:
+        """One that waits for it joins; one that cannot is as one with another model."""
+        self._heads.heard(name, told)
+        lesson, hello = self._heads.answers, self._preparing.get(name)
+        if hello is None:
+            return []
+        if lesson and told.version != lesson.sha256:
+            if not self._heads.has(name, lesson):  # it has changed meanwhile
+                self._heads.offer(name, lesson)
+                return []
+        elif told.refused and lesson:
+            return self._refuses(name, hello, lesson, told.refused)
+        del self._preparing[name]
+        return [self._joins(name, hello)]
+
+    def _refuses(self, name: str, hello: WorkerHello, lesson: Lesson, why: str) -> list[Notice]:
+        """If others answer by it, it is this worker that does not fit; else the version, and the model answers."""
+        del self._preparing[name]
+        reason = f"version {lesson.sha256[:12]} cannot answer on worker {name}: {why}"
+        if any(map(gives_scores, self.hellos.values())):
+            self._links.send(f"worker/{name}", Stop(refused=reason))
+            return [Notice("refused", reason, worker=name)]
+        self._heads.change(None)
+        return [Notice("model_refused", f"{reason}; the config's model answers"), self._joins(name, hello)]
+
+    def _joins(self, name: str, hello: WorkerHello) -> Notice:
+        """It may get jobs from now on."""
+        self.hellos[name] = hello
+        self.answers.greeted(hello)
+        self._metrics.worker_up.labels(name, hello.device).set(1)
+        random = " (random weights: its answers mean nothing)" if hello.model.random_weights else ""
+        note = f"; joules: {hello.energy_note}" if hello.energy_note else ""
+        part = f", {hello.part}," if hello.part else ""
+        taught = f", taught version {self._heads.answers.sha256[:12]}," if self._heads.answers else ""
+        message = f"worker {name} is ready: {hello.model.name}{random}{part}{taught} on {hello.device}{note}"
+        return Notice("worker_up", message, worker=name)
+
+    def _unfit(self, name: str, hello: WorkerHello) -> str:
+        model = self.first.model if self.first else hello.model
+        others = [other for other in self.hellos.values() if not misfit(other.worker, other, model, self._ends)]
+        return misfit(name, hello, model, self._ends) or crossing(hello, others, self._ends)
+
+
+def _capacity(hello: WorkerHello) -> Capacity:
+    part = hello.part or Part()
+    return Capacity(
+        hello.credit,
+        hello.batch,
+        patience_ns=nanoseconds(PATIENCE * hello.forward_s),
+        gather_ns=nanoseconds(hello.max_wait_s),
+        begin=part.begin or "",
+        until=part.end or "",
+    )
