@@ -3,8 +3,8 @@
 import sys
 
 from edged.cli import run_command_line
-from edged.hub.jobs import Assigned
-from edged.hub.router import Router
+from edged.hub.frames.jobs import Assigned
+from edged.hub.frames.router import Router
 from tests.systemd.inside.unit import STUCK
 
 assign = Router.assign

@@ -4,6 +4,7 @@ import json
 import os
 import signal
 import subprocess
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -79,3 +80,14 @@ def start() -> float:
 def wait_for(words: str, since: float) -> None:
     """Until the journal has these words."""
     eventually(lambda: words in text(since), START_S)
+
+
+def teach(*arguments: str) -> None:
+    """`edged teach` as the service's user, with the folders of docs/teaching.md; it reaches the tests' Python."""
+    reach = ["--property=ProtectHome=tmpfs", f"--property=BindReadOnlyPaths={sys.base_prefix}"]
+    folders = ["STATE_DIRECTORY=/var/lib/edged", "RUNTIME_DIRECTORY=/run/edged", "PYTHONPATH=/opt/checkout"]
+    as_user = ["systemd-run", "--quiet", "--wait", "--pipe", "--uid=edged", *reach]
+    edged = [*(f"--setenv={each}" for each in folders), "/opt/edged/bin/python", "-m", "edged"]
+    command = [*as_user, *edged, "teach", str(CONFIG), *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
