@@ -5,22 +5,8 @@
  * A work-item a run of pixels. SOURCE and OUTPUT are what the pool read and wrote. A NaN gets nothing.
  */
 #include "gradient.cl"
+#include "max_pool_buffers.cl"
 #include "window_gradient.cl"
-
-#ifndef SOURCE_BLOCK
-#define SOURCE_BLOCKS OUT_BLOCKS
-#define SOURCE_ROWS OUT_ROWS
-#define SOURCE_PITCH OUT_PITCH
-#define SOURCE_TOP OUT_TOP
-#define SOURCE_LEFT OUT_LEFT
-#define SOURCE_HALF OUT_HALF
-#define OUTPUT_BLOCKS IN_BLOCKS
-#define OUTPUT_ROWS IN_ROWS
-#define OUTPUT_PITCH IN_PITCH
-#define OUTPUT_TOP IN_TOP
-#define OUTPUT_LEFT IN_LEFT
-#define OUTPUT_HALF IN_HALF
-#endif
 
 KERNEL void max_pool_gradient(__global const STORED(IN) *restrict in, __global const STORED(SOURCE) *restrict source,
                               __global const STORED(OUTPUT) *restrict output,
