@@ -12,6 +12,7 @@ from edged.hub.journal.reader import JournalReader
 from edged.hub.teaching import steps
 from edged.messages import Prediction, Promoted, PromoteRequest, prediction_from_json
 from edged.taught import PromotedRecord, load_promoted, save_promoted, version_path
+from tests.eventually import eventually
 from tests.hub.lessons import keep_lesson
 from tests.hub.peers import MODEL
 from tests.hub.test_asked import while_it_runs
@@ -46,6 +47,11 @@ def models_in(tmp_path: Path) -> list[tuple[str, int]]:
     """Who has answered, with the number of the first prediction."""
     runs = groupby(predictions_in(tmp_path), lambda prediction: prediction.model.sha256)
     return [(sha256, next(group).seq) for sha256, group in runs]
+
+
+def workers_in(tmp_path: Path) -> set[str]:
+    """Who has answered so far."""
+    return {prediction.model.worker for prediction in predictions_in(tmp_path)}
 
 
 @pytest.mark.parametrize("workers", [1, 3])
@@ -95,6 +101,23 @@ def test_a_worker_that_comes_back_takes_what_answers_before_it_gets_a_job(tmp_pa
     run.until(predictions=10)
 
     assert models_in(tmp_path) == [(version, 0)]
+
+
+def test_what_is_promoted_while_a_fallback_serves_answers_on_the_first_device_too_once_it_is_back(
+    tmp_path: Path, lessons: Path
+) -> None:
+    version = keep_lesson(lessons, "open", "closed")
+    run = Run(tmp_path, ["steady"], ["exit 3 then good", "good"], recovery={"retry_device_s": 1})
+
+    def promoted_on_both() -> Promoted:
+        [outcome] = asked(run, PromoteRequest(version=version))
+        assert workers_in(tmp_path) == {"local-1"}
+        eventually(lambda: workers_in(tmp_path) == {"local-0", "local-1"}, 20)
+        return outcome
+
+    outcome: Promoted = while_it_runs(run, tmp_path, promoted_on_both)
+
+    assert models_in(tmp_path)[1:] == [(version, outcome.first_seq)]
 
 
 def test_in_segments_the_last_one_answers_by_the_head(tmp_path: Path, lessons: Path) -> None:
