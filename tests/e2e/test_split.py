@@ -19,7 +19,7 @@ WHOLE: Sections = {"workers": [CPU]}
 FRONT, BACK = {**CPU, "group": "front"}, {**CPU, "group": "back"}
 PARTS: Sections = {
     "workers": [FRONT, BACK],
-    "segments": [{"until": "conv5", "workers": "front"}, {"workers": "back"}],
+    "segments": [{"until": "layer.3", "workers": "front"}, {"workers": "back"}],
 }
 
 pytestmark = pytest.mark.skipif(
@@ -114,10 +114,10 @@ def test_where_a_part_is_given_up_the_other_ones_device_runs_the_whole_until_the
 def test_another_cut_takes_effect_while_the_daemon_runs(tmp_path: Path) -> None:
     with run_edged(tmp_path, config=config(tmp_path, **PARTS)) as daemon:
         before = daemon.first(1)[0]
-        code, words = reload(daemon, segments=[{"until": "conv11", "workers": "front"}, {"workers": "back"}])
+        code, words = reload(daemon, segments=[{"until": "layer.5", "workers": "front"}, {"workers": "back"}])
         assert (code, "settings: segments" in words) == (0, True)
-        eventually(lambda: "local-1 is ready: digits, from conv11 to the scores" in daemon.log(), START_S)
-        eventually(lambda: "local-0 is ready: digits, from the images to conv11" in daemon.log(), START_S)
+        eventually(lambda: "local-1 is ready: digits, from layer.5.shortcut.norm to the scores" in daemon.log(), START_S)
+        eventually(lambda: "local-0 is ready: digits, from the images to layer.5.shortcut.norm" in daemon.log(), START_S)
         after = daemon.first(1)[0]
         assert after.model == before.model
         code, _ = reload(daemon, segments=[], workers=[CPU])

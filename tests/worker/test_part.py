@@ -55,15 +55,15 @@ def test_a_part_behind_the_features_has_none(digits: Model) -> None:
 
 
 def test_a_part_says_where_it_begins_and_ends_and_how_much_crosses_there(digits: Model) -> None:
-    assert part_of(digits, "conv5", "conv17").described == Part(
-        begin="conv5", end="conv17", takes=48 * 15 * 15, gives=128 * 4 * 4
+    assert part_of(digits, "layer.3", "layer.7").described == Part(
+        begin="layer.3.shortcut.norm", end="layer.7.shortcut.norm", takes=48 * 15 * 15, gives=128 * 4 * 4
     )
-    assert part_of(digits, None, "conv5").described == Part(end="conv5", gives=48 * 15 * 15)
+    assert part_of(digits, None, "layer.3").described == Part(end="layer.3.shortcut.norm", gives=48 * 15 * 15)
     assert whole(digits).described is None
 
 
 def test_the_noise_of_a_part_behind_a_cut_is_what_a_relu_leaves_and_always_the_same(digits: Model) -> None:
-    part = part_of(digits, "conv5", None)
+    part = part_of(digits, "layer.3", None)
     noise = part.noise(2)
     assert noise.shape == (2, 48, 15, 15)
     assert noise.min() >= 0
@@ -72,7 +72,7 @@ def test_the_noise_of_a_part_behind_a_cut_is_what_a_relu_leaves_and_always_the_s
 
 
 def test_parts_that_come_in_another_order_than_the_networks_are_refused(digits: Model) -> None:
-    with pytest.raises(ModelError, match="nothing between 'conv17' and 'conv5'"):
-        part_of(digits, "conv17", "conv5")
-    with pytest.raises(ModelError, match="nothing between 'conv5' and 'conv5'"):
-        part_of(digits, "conv5", "conv5")
+    with pytest.raises(ModelError, match=r"nothing between 'layer.7' and 'layer.3'"):
+        part_of(digits, "layer.7", "layer.3")
+    with pytest.raises(ModelError, match=r"nothing between 'layer.3' and 'layer.3'"):
+        part_of(digits, "layer.3", "layer.3")
