@@ -116,8 +116,9 @@ def test_another_cut_takes_effect_while_the_daemon_runs(tmp_path: Path) -> None:
         before = daemon.first(1)[0]
         code, words = reload(daemon, segments=[{"until": "layer.5", "workers": "front"}, {"workers": "back"}])
         assert (code, "settings: segments" in words) == (0, True)
-        eventually(lambda: "local-1 is ready: digits, from layer.5.shortcut.norm to the scores" in daemon.log(), START_S)
-        eventually(lambda: "local-0 is ready: digits, from the images to layer.5.shortcut.norm" in daemon.log(), START_S)
+        cut = "layer.5.shortcut.norm"
+        eventually(lambda: f"local-1 is ready: digits, from {cut} to the scores" in daemon.log(), START_S)
+        eventually(lambda: f"local-0 is ready: digits, from the images to {cut}" in daemon.log(), START_S)
         after = daemon.first(1)[0]
         assert after.model == before.model
         code, _ = reload(daemon, segments=[], workers=[CPU])
