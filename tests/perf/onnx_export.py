@@ -90,3 +90,8 @@ def _dense(dense: graph.Dense) -> Pieces:
     yield numpy_helper.from_array(dense.bias, f"{dense.name}.bias")
     inputs = [*dense.inputs, f"{dense.name}.weight", f"{dense.name}.bias"]
     yield helper.make_node("Gemm", inputs, [dense.output], transB=1)
+
+
+@_pieces.register
+def _softmax(softmax: graph.Softmax) -> Pieces:
+    yield helper.make_node("Softmax", softmax.inputs, [softmax.output], axis=1)

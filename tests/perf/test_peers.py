@@ -3,8 +3,10 @@
 from collections import Counter
 
 import numpy as np
+import onnxruntime
 import pytest
 
+from edged.model.graph import Graph
 from edged.model.resnet import random_resnet
 from tests.perf.peers.cases import load_case, parse_case
 from tests.perf.peers.ncnn_model import ncnn_model
@@ -33,8 +35,18 @@ def test_the_truth_has_no_error_and_a_shifted_score_has_its_share_of_the_range()
     assert case.error(shifted) == pytest.approx(0.5)
 
 
-def test_ncnn_reads_each_tensor_once_and_only_after_it_was_written() -> None:
-    param, weights = ncnn_model(random_resnet(18, 32, 32))
+def test_the_peers_get_the_network_that_edged_has() -> None:
+    case = load_case("digits")
+    session = onnxruntime.InferenceSession(case.onnx, providers=["CPUExecutionProvider"])
+
+    assert case.error(session.run(None, {case.network.input: case.x})[0]) < 1e-5
+
+
+@pytest.mark.parametrize(
+    "network", [random_resnet(18, 32, 32), load_case("digits").network], ids=lambda network: network.name
+)
+def test_ncnn_reads_each_tensor_once_and_only_after_it_was_written(network: Graph) -> None:
+    param, weights = ncnn_model(network)
     magic, counts, *lines = param.splitlines()
     written: Counter[str] = Counter()
     read: Counter[str] = Counter()
@@ -48,7 +60,7 @@ def test_ncnn_reads_each_tensor_once_and_only_after_it_was_written() -> None:
     assert magic == "7767517"
     assert counts == f"{len(lines)} {len(written)}"
     assert set(written.values()) == set(read.values()) == {1}
-    assert written - read == Counter(["logits"])
+    assert written - read == Counter([network.output])
     assert len(weights) % 4 == 0
 
 

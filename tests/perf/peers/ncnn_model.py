@@ -109,3 +109,9 @@ def _dense(dense: graph.Dense, writer: _Writer) -> None:
     keys = {0: dense.weight.shape[0], 1: 1, 2: dense.weight.size}
     writer.constants(dense.weight, dense.bias)
     writer.layer("InnerProduct", dense.inputs, dense.output, keys | (RELU if dense.relu else {}))
+
+
+@_write.register
+def _softmax(softmax: graph.Softmax, writer: _Writer) -> None:
+    """Key 1: axis 0 is that of the classes, as it is not in files of before 2018."""
+    writer.layer("Softmax", softmax.inputs, softmax.output, {0: 0, 1: 1})
