@@ -14,7 +14,6 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
@@ -22,12 +21,9 @@ from typing import Any
 
 import psutil
 
-from edged.camera.sources.synthetic import draw_pictures
-from edged.client import subscribe
-from tests.camera.pictures import write_picture
-from tests.e2e.daemon import START_S, Daemon, run_edged
-from tests.eventually import eventually, free_port
-from tests.perf.view_cost import SIZE, spent
+from tests.e2e.daemon import START_S, Daemon
+from tests.eventually import eventually
+from tests.perf.view_cost import draw_into, spent, warm_daemon
 
 CAMERAS = ("one", "two")  # a label each, so that no picture lies under both
 PICTURES = 1000
@@ -116,19 +112,10 @@ def pipeline(folder: Path, model: Mapping[str, Any], fps: float | None) -> Itera
     """Two cameras whose pictures are files."""
     for seed, name in enumerate(CAMERAS):
         (folder / name).mkdir()
-        for number, picture in enumerate(islice(draw_pictures(seed, *SIZE, 30), PICTURES)):
-            write_picture(folder / f"{name}/{number}.jpg", picture.pixels)
+        draw_into(folder / name, seed, PICTURES)
     pace: dict[str, Any] = {"pace": "fast"} if fps is None else {"pace": "realtime", "fps": fps / len(CAMERAS)}
-    config: dict[str, Any] = {
-        "node": "test",
-        "cameras": {name: {"source": str(folder / name), "at_end": "loop", **pace} for name in CAMERAS},
-        "model": model,
-        "workers": [{"device": "cpu"}],
-        "publish": {"address": f"ipc://{folder}/pub", "replay": f"ipc://{folder}/replay"},
-        "metrics": {"address": f"127.0.0.1:{free_port()}"},
-    }
-    with run_edged(folder, config=config) as daemon:
-        next(subscribe(daemon.address, timeout_s=10 * START_S))  # its kernels may have to be compiled
+    cameras = {name: {"source": str(folder / name), "at_end": "loop", **pace} for name in CAMERAS}
+    with warm_daemon(folder, cameras, model) as daemon:
         yield daemon
 
 

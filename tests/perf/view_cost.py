@@ -13,7 +13,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -136,21 +136,34 @@ def ending(process: "subprocess.Popen[bytes]") -> Iterator["subprocess.Popen[byt
             process.kill()
 
 
+def draw_into(folder: Path, seed: int, count: int) -> None:
+    """Pictures of the synthetic camera, as files."""
+    for number, picture in enumerate(islice(draw_pictures(seed, *SIZE, 30), count)):
+        write_picture(folder / f"{number}.jpg", picture.pixels)
+
+
 @contextmanager
-def saturated(folder: Path) -> Iterator[Daemon]:
-    """A daemon that answers as many frames as it can."""
-    for number, picture in enumerate(islice(draw_pictures(1, *SIZE, 30), PICTURES)):
-        write_picture(folder / f"pictures/{number}.jpg", picture.pixels)
+def warm_daemon(folder: Path, cameras: dict[str, Any], model: Mapping[str, Any]) -> Iterator[Daemon]:
+    """One that has answered a frame: its kernels may have had to be compiled."""
     config: dict[str, Any] = {
         "node": "test",
-        "cameras": {"folder": {"source": str(folder / "pictures"), "pace": "fast", "at_end": "loop"}},
-        "model": MODEL,
+        "cameras": cameras,
+        "model": model,
         "workers": [{"device": "cpu"}],
         "publish": {"address": f"ipc://{folder}/pub", "replay": f"ipc://{folder}/replay"},
         "metrics": {"address": f"127.0.0.1:{free_port()}"},
     }
     with run_edged(folder, config=config) as daemon:
-        next(subscribe(daemon.address, timeout_s=10 * START_S))  # its kernels may have to be compiled
+        next(subscribe(daemon.address, timeout_s=10 * START_S))
+        yield daemon
+
+
+@contextmanager
+def saturated(folder: Path) -> Iterator[Daemon]:
+    """A daemon that answers as many frames as it can."""
+    draw_into(folder / "pictures", 1, PICTURES)
+    cameras = {"folder": {"source": str(folder / "pictures"), "pace": "fast", "at_end": "loop"}}
+    with warm_daemon(folder, cameras, MODEL) as daemon:
         yield daemon
 
 
