@@ -3,13 +3,14 @@
 EDGED = .venv/bin/edged
 PIP = .venv/bin/python -m pip install --quiet
 
-.PHONY: help run view top test fuzz soak vm-test intel lint bench bench-peers bench-training docs install clean
+.PHONY: help run view top test test-all fuzz soak vm-test intel lint bench bench-peers bench-training docs install clean
 
 help:
 	@echo 'make run     set up everything and start the daemon on configs/demo.yaml'
 	@echo 'make view    show what it does on a page in the browser (in another terminal)'
 	@echo 'make top     the same in a terminal'
-	@echo 'make test    run the tests'
+	@echo 'make test    run the ordinary tests (minutes)'
+	@echo 'make test-all   run every test, the deep ones too (half an hour)'
 	@echo 'make fuzz    give every reader of files and messages 10,000 damaged ones (minutes)'
 	@echo 'make soak MINUTES=30 SEED=1   injure a running daemon again and again, and see that it goes on'
 	@echo 'make vm-test   test the installed service in whole machines, x86-64 and arm64 (as root; a quarter of an hour)'
@@ -31,9 +32,10 @@ view top: .venv/.displays
 # Kernels and models want nothing but cores, so they share them. The others tell of seconds: beside the tests of whole
 # daemons, one after the other, there are only those that mostly wait.
 COMPUTE = tests/engine tests/model tests/train tests/teach tests/fuzz
-test: .venv/.test
-	.venv/bin/python -m pytest --numprocesses logical --maxprocesses 4 --dist loadfile $(COMPUTE)
-	.venv/bin/python -m pytest --numprocesses 2 --dist loadgroup $(COMPUTE:%=--ignore %)
+test: TIER = -m 'not deep'
+test test-all: .venv/.test
+	.venv/bin/python -m pytest $(TIER) --numprocesses logical --maxprocesses 4 --dist loadfile $(COMPUTE)
+	.venv/bin/python -m pytest $(TIER) --numprocesses 2 --dist loadgroup $(COMPUTE:%=--ignore %)
 
 fuzz: .venv/.test
 	for kind in onnx configs messages caches records teachings; do .venv/bin/python -W ignore -m tests.fuzz $$kind || exit 1; done

@@ -1,4 +1,4 @@
-"""Fixtures of every test, and the one list of reasons for which a test may be skipped in CI."""
+"""Fixtures of every test, the two tiers, and the one list of reasons for which a test may be skipped in CI."""
 
 import os
 from collections.abc import Callable, Iterator
@@ -9,6 +9,7 @@ import pytest
 
 from tests.eventually import eventually, free_port
 from tests.runtimes import load_intel_too
+from tests.tiers import NotRun
 
 __all__ = ["eventually", "free_port"]
 
@@ -56,6 +57,11 @@ def _state_of_the_tests(tmp_path_factory: pytest.TempPathFactory) -> Iterator[No
     with pytest.MonkeyPatch.context() as environment:
         environment.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
         yield
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Every run says at its end what it did not run."""
+    config.pluginmanager.register(NotRun(config))
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
