@@ -66,6 +66,13 @@ def password_of(camera: Camera) -> str | None:
     return _checked_password(password, place)
 
 
+def check_passwords(config: Config) -> None:
+    """Read the password of every camera of this host once. Raises ConfigError for one that cannot be had."""
+    for camera in config.cameras.values():
+        if camera.host is None:
+            password_of(camera)
+
+
 def password_in(path: Path) -> str:
     """The password that a file holds. Raises ConfigError. Never put what this returns into a message."""
     password = _read_limited(path, MAX_PASSWORD_BYTES, "password file").rstrip("\r\n")

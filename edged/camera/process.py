@@ -41,7 +41,6 @@ class CameraProcess:
     """One camera, from hello to its last report."""
 
     def __init__(self, name: str, camera: config.Camera, hub: str, curve: Curve | None = None) -> None:
-        """Raises ConfigError for a password that cannot be had."""
         self._name = name
         self._camera = camera
         self._source = open_source(camera, self._sleep)

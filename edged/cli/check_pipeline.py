@@ -6,6 +6,7 @@ from math import prod
 from edged.cli.check_hosts import elsewhere
 from edged.cli.finding import Finding
 from edged.config import Camera, Config, Worker
+from edged.config_file import password_of
 from edged.errors import CameraError, ConfigError, DeviceError, ModelError
 from edged.messages import Part
 from edged.model.cuts import cut_after, ends_of
@@ -21,7 +22,9 @@ def camera_finding(name: str, camera: Camera) -> Finding:
     what = f"camera {name}"
     try:
         source = open_source(camera)
-        if not isinstance(source, Stream):
+        if isinstance(source, Stream):
+            password_of(camera)
+        else:
             source.open()
             source.close()
     except CameraError as error:

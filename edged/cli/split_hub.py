@@ -10,6 +10,7 @@ from edged.cli.split_team import Team, Tell
 from edged.config import Config
 from edged.config_file import save_config
 from edged.hub.children.child import Child
+from edged.hub.children.environment import ChildEnvironment
 from edged.hub.children.shutdown import stop_children
 from edged.hub.links.doors import open_guard, open_links
 from edged.hub.links.links import Links
@@ -37,9 +38,10 @@ def in_place_of_the_hub(config: Config, tell: Tell) -> Iterator[Team]:
         address = link_address(folder)
         links = open_links(context, config, address, guard)
         where = ("--config", str(snapshot_path(folder)), "--hub", address)
+        environment = ChildEnvironment(config).of_worker
         children = {
             config.worker_name(index): Child(
-                f"worker/{config.worker_name(index)}", (*EDGED, "worker", str(index), *where)
+                f"worker/{config.worker_name(index)}", (*EDGED, "worker", str(index), *where), environment
             )
             for index, worker in enumerate(config.workers)
             if worker.host is None

@@ -12,7 +12,7 @@ from edged import __version__
 from edged.address import host_and_port, is_local
 from edged.clock import nanoseconds
 from edged.config import Config
-from edged.config_file import save_config
+from edged.config_file import check_passwords, save_config
 from edged.errors import ConfigError
 from edged.host.watch import HostWatch
 from edged.hub.cameras.cameras import Cameras
@@ -75,6 +75,7 @@ class Parts:
 
 def open_parts(config: Config, limits: Limits, *, program: Sequence[str], resources: ExitStack) -> Parts:
     """The parts of a hub, which `resources` closes. Raises ConfigError for what is in use or cannot be."""
+    check_passwords(config)
     metrics, tally, router = Metrics(__version__), Tally(list(config.cameras)), _router(config)
     journal = _journal(config, resources)
     context: zmq.Context[zmq.Socket[bytes]] = zmq.Context()

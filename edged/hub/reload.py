@@ -4,7 +4,7 @@ from pathlib import Path
 
 from edged.clock import nanoseconds
 from edged.config import Config
-from edged.config_file import load_config, password_of, save_config
+from edged.config_file import check_passwords, load_config, save_config
 from edged.errors import ConfigError
 from edged.hub.changes import Changes, changes
 from edged.hub.links.access import allowed_by
@@ -73,6 +73,5 @@ class Reload:
 def _checked(path: Path) -> Config:
     """The config at `path`, with every secret that it names. Raises ConfigError."""
     config = load_config(path)
-    for camera in config.cameras.values():
-        password_of(camera)
+    check_passwords(config)
     return config

@@ -59,13 +59,13 @@ def test_a_password_opens_the_stream_and_is_in_no_message() -> None:
     server = RtspServer("me:s3/c@t:")
     server.start()
     try:
-        stream = Stream(server.url, "me", "s3/c@t:")
+        stream = Stream(server.url, "me", lambda: "s3/c@t:")
         stream.open()
         assert stream.read().pixels.shape == (240, 320, 3)
         stream.close()
 
         with pytest.raises(CameraError) as error:
-            Stream(f"{server.url}?token=abc", "me", "wrong").open()
+            Stream(f"{server.url}?token=abc", "me", lambda: "wrong").open()
     finally:
         server.kill()
     assert str(error.value).startswith(f"{server.url} gives no video")

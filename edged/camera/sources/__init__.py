@@ -1,6 +1,7 @@
 """Sources of pictures, one file a kind, and the choice between them."""
 
 import os
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
@@ -21,10 +22,7 @@ USUAL_FPS = 30.0  # of a synthetic camera, and of a folder that is to be read in
 
 
 def open_source(camera: config.Camera, sleep: Sleep = sleep_ns) -> Source:
-    """The source of a camera, still to be opened; one that keeps a rate waits by `sleep`.
-
-    Raises ConfigError for a password that cannot be had.
-    """
+    """The source of a camera, still to be opened; one that keeps a rate waits by `sleep`."""
     place = str(camera.source)
     loop = camera.at_end == "loop"
     fps = camera.fps or USUAL_FPS
@@ -32,7 +30,7 @@ def open_source(camera: config.Camera, sleep: Sleep = sleep_ns) -> Source:
         case "v4l2":
             return V4l2(int(place) if place.isdigit() else place, camera.size, camera.fps)
         case "stream":
-            return Stream(place, camera.user, password_of(camera))
+            return Stream(place, camera.user, partial(password_of, camera))
         case "video":
             return VideoFile(Path(place), realtime=not waits(camera), loop=loop, sleep=sleep)
         case "folder":

@@ -1,5 +1,6 @@
 """A network camera: RTSP, or MJPEG and other video over HTTP."""
 
+from collections.abc import Callable
 from urllib.parse import quote, urlsplit, urlunsplit
 
 import cv2
@@ -9,7 +10,7 @@ from edged.camera.sources.opencv import picture_of
 from edged.camera.sources.picture import Picture
 from edged.camera.sources.reach import reach
 from edged.clock import now_ns, seconds_since
-from edged.errors import CameraError
+from edged.errors import CameraError, ConfigError
 
 OPEN_TIMEOUT_S = 5.0  # finding out the format takes more than a second, after a handshake of six messages
 READ_TIMEOUT_S = 2.0
@@ -28,13 +29,15 @@ class Stream:
         self,
         url: str,
         user: str | None = None,
-        password: str | None = None,
+        password: Callable[[], str | None] = lambda: None,
         open_timeout_s: float = OPEN_TIMEOUT_S,
         read_timeout_s: float = READ_TIMEOUT_S,
     ) -> None:
+        """`password`: reads it, at each opening: its file may be written anew. May raise ConfigError."""
         self._url = url
         self._shown = without_secrets(url)
-        self._credentials = (user, password)
+        self._user = user
+        self._read_password = password
         self._open_timeout_s = open_timeout_s
         self._read_timeout_s = read_timeout_s
         self._keeps_time = not url.lower().startswith("http")  # Motion JPEG has no clock: FFmpeg counts pictures
@@ -43,6 +46,7 @@ class Stream:
 
     def open(self) -> None:
         """Connect, find out the format, catch up. Raises CameraError, with the address but no secret."""
+        password = self._password()
         reach(self._url, self._shown)
         self._lag = Lag()
         options = {
@@ -50,7 +54,7 @@ class Stream:
             cv2.CAP_PROP_READ_TIMEOUT_MSEC: round(self._read_timeout_s * 1000),
             cv2.CAP_PROP_N_THREADS: 1,  # each further decoding thread holds a picture back
         }
-        url = with_credentials(self._url, *self._credentials)
+        url = with_credentials(self._url, self._user, password)
         self._capture = cv2.VideoCapture(url, cv2.CAP_FFMPEG, [each for item in options.items() for each in item])
         if not self._capture.isOpened():
             self.close()
@@ -76,6 +80,12 @@ class Stream:
         if self._capture:
             self._capture.release()
         self._capture = None
+
+    def _password(self) -> str | None:
+        try:
+            return self._read_password()
+        except ConfigError as error:
+            raise CameraError(str(error)) from None
 
     def _late_ns(self) -> int:
         if not (self._capture and self._keeps_time):

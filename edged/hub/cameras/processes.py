@@ -4,12 +4,9 @@ import signal
 from collections.abc import Callable, Iterable, Iterator
 
 from edged.clock import now_ns
-from edged.errors import ConfigError
 from edged.hub.children.child import Child, describe_exit
 from edged.hub.stream.notice import Notice
 from edged.hub.workers.choice import when
-
-BAD_INPUT = ConfigError.exit_code
 
 
 class CameraProcesses:
@@ -56,7 +53,7 @@ class CameraProcesses:
             child.signal(signal.SIGKILL)
 
     def step(self, now: int) -> list[Notice]:
-        """Reap who has ended, start who is due. Raises EdgedError where starting again cannot help."""
+        """Reap who has ended, start who is due."""
         notices = list(self._lost())
         for child in self._children.values():
             child.start_if_due(now)
@@ -67,8 +64,6 @@ class CameraProcesses:
             code = child.exit_code()
             if code is None or name in self._ended:
                 continue
-            if code == BAD_INPUT:
-                raise ConfigError(f"camera {name} cannot run: its message is above")
             wait_s = child.start_again()
             if code == 0:  # it has come to its end and says so, most likely
                 continue

@@ -3,7 +3,7 @@
 import os
 import signal
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from edged.child import PARENT
 from edged.clock import nanoseconds, now_ns, seconds_since
@@ -13,6 +13,7 @@ from edged.hub.children.oom import OomKills, own_group
 from edged.hub.children.restarts import Pauses
 
 STDERR = 2
+NOT_STARTED = 1000  # plus the errno of fork or exec, in place of an exit code, which is at most 255
 
 oom_kills = OomKills(own_group())
 
@@ -23,12 +24,16 @@ class Child:
     It is started when `due`, and ends with the hub (see `edged.child`).
     """
 
-    def __init__(self, peer: str, command: Sequence[str]) -> None:
-        """`peer`: its name on the link; `command`: program and arguments."""
+    def __init__(
+        self, peer: str, command: Sequence[str], environment: Callable[[], Mapping[str, str]] = lambda: os.environ
+    ) -> None:
+        """`peer`: its name on the link; `command`: program and arguments; `environment`: read at each start."""
         self.peer = peer
         self._command = command
+        self._environment = environment
         self._process: subprocess.Popen[bytes] | None = None
         self._pauses = Pauses()
+        self._start_error: int | None = None
         self.started_ns = 0
         self.due_ns: int | None = now_ns()
 
@@ -48,24 +53,29 @@ class Child:
         return seconds_since(self.started_ns)
 
     def start_if_due(self, now: int) -> None:
-        """Start the process where its time has come."""
+        """Start the process where its time has come. Where the system refuses it, `exit_code` says so next."""
         if self.due_ns is None or now < self.due_ns:
             return
         self.due_ns, self.started_ns = None, now
-        self._process = subprocess.Popen(
-            self._command,
-            env={**os.environ, PARENT: str(os.getpid())},
-            stdin=subprocess.DEVNULL,
-            stdout=STDERR,  # our own standard output is the summary's
-            start_new_session=True,
-        )
+        try:
+            self._process = subprocess.Popen(
+                self._command,
+                env={**self._environment(), PARENT: str(os.getpid())},
+                stdin=subprocess.DEVNULL,
+                stdout=STDERR,  # our own standard output is the summary's
+                start_new_session=True,
+            )
+        except OSError as error:  # no more processes, memory or descriptors; or the program is being replaced
+            self._start_error, self.due_ns = NOT_STARTED + (error.errno or 0), now
 
     def exit_code(self) -> int | None:
         """The code of a process that has just ended (negative: the signal), once; else None.
 
-        `OUT_OF_MEMORY` too where it was the kernel that killed it, for want of memory.
+        `OUT_OF_MEMORY` too where it was the kernel that killed it, for want of memory; at least `NOT_STARTED`
+        where there was no process at all.
         """
-        code = self._process.poll() if self._process else None
+        code, self._start_error = self._start_error, None
+        code = self._process.poll() if self._process else code
         if code == -signal.SIGKILL and oom_kills.claim():
             code = OUT_OF_MEMORY
         if code is not None:
@@ -88,6 +98,8 @@ def describe_exit(code: int) -> str:
     """`was killed by SIGKILL`, `ended with exit code 1`."""
     if code < 0:
         return f"was killed by {signal.Signals(-code).name}"
+    if code >= NOT_STARTED:
+        return f"could not be started: {os.strerror(code - NOT_STARTED)}"
     if code == OUT_OF_MEMORY:
         return "ran out of memory"
     return f"ended with exit code {code}"

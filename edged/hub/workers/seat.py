@@ -7,7 +7,7 @@ from collections.abc import Callable
 from edged.clock import nanoseconds, now_ns, seconds_since
 from edged.config import Recovery
 from edged.errors import OUT_OF_MEMORY, DeviceError
-from edged.hub.children.child import Child
+from edged.hub.children.child import NOT_STARTED, Child
 from edged.hub.children.restarts import Budget
 from edged.hub.workers.loss import Loss, cause_of
 
@@ -163,9 +163,10 @@ class Seat:
 
     def _loss(self, code: int | None, cause: str) -> Loss:
         lived_s = seconds_since(self._state_ns) if self.ready else 0.0
-        used_up = self._budget.lost(time.monotonic())
+        was_started = code is None or code < NOT_STARTED  # else the device has no part in it
+        used_up = was_started and self._budget.lost(time.monotonic())
         cannot_start = code in {DeviceError.exit_code, OUT_OF_MEMORY} and not self.ready
-        relapse = self._returned and lived_s < self._recovery.within_s
+        relapse = was_started and self._returned and lived_s < self._recovery.within_s
         if lived_s >= self._recovery.within_s:
             self._returned, self._wait_s = False, self._recovery.retry_device_s
         self.ready, self._cause, self._killed_ns = False, "", None

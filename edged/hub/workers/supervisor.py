@@ -10,6 +10,7 @@ from typing import Any
 from edged.config import Config
 from edged.hub.cameras.processes import CameraProcesses
 from edged.hub.children.child import Child
+from edged.hub.children.environment import ChildEnvironment
 from edged.hub.stream.notice import Notice
 from edged.hub.workers.choice import Choice
 from edged.hub.workers.group import AnySeat, Group
@@ -29,10 +30,11 @@ class Supervisor:
         `program`: what is started, with the verb `camera` or `worker`.
         """
         self._config = config
+        self._environment = ChildEnvironment(config)
         self._program = tuple(program)
         self._where = ("--config", str(path), "--hub", address)
         here = [name for name, camera in config.cameras.items() if camera.host is None]
-        self.cameras = CameraProcesses(here, lambda name: self._child("camera", name, name))
+        self.cameras = CameraProcesses(here, self._camera)
         self._choice = Choice(self._groups({}))
         self.losses: Counter[str] = Counter()  # by worker
 
@@ -101,6 +103,7 @@ class Supervisor:
     def set_config(self, config: Config) -> None:
         """Workers with other settings than before start again; cameras come and go one by one."""
         before, self._config = self._config, config
+        self._environment.set_config(config)
         for seat in self._choice.all_seats:
             seat.set_recovery(config.recovery)
         if _settings(config) == _settings(before):
@@ -144,8 +147,15 @@ class Supervisor:
         alone = worker.threads is None and worker.device.lower() != "numpy"
         return Seat(name, worker.device, recovery, lambda: self._child("worker", name, str(index)), alone=alone)
 
+    def _camera(self, name: str) -> Child:
+        return self._child("camera", name, name)
+
     def _child(self, verb: str, name: str, argument: str) -> Child:
-        return Child(f"{verb}/{name}", (*self._program, verb, argument, *self._where))
+        def environment() -> dict[str, str]:
+            is_camera = verb == "camera"
+            return self._environment.of_camera(name) if is_camera else self._environment.of_worker()
+
+        return Child(f"{verb}/{name}", (*self._program, verb, argument, *self._where), environment)
 
 
 def _settings(config: Config) -> list[tuple[Any, ...]]:

@@ -1,0 +1,108 @@
+"""A child process: what the system refuses, and what it may know."""
+
+import errno
+import signal
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from edged.clock import now_ns
+from edged.config import Camera, Config
+from edged.hub.cameras.processes import CameraProcesses
+from edged.hub.children.child import Child
+from edged.hub.children.environment import ChildEnvironment
+from edged.hub.stream.notice import Notice
+from tests.eventually import eventually
+
+SLEEPS = ("sleep", "60")
+
+
+def refused_by_the_system(number: int, times: int) -> Callable[..., Any]:
+    """`subprocess.Popen` on a machine that has nothing left, `times` times."""
+    real, left = subprocess.Popen, iter(range(times))
+
+    def popen(*arguments: Any, **options: Any) -> Any:
+        if next(left, None) is not None:
+            raise OSError(number, "refused")
+        return real(*arguments, **options)
+
+    return popen
+
+
+@pytest.mark.parametrize(
+    ("number", "why"),
+    [
+        (errno.EAGAIN, "Resource temporarily unavailable"),
+        (errno.ENOMEM, "Cannot allocate memory"),
+        (errno.EMFILE, "Too many open files"),
+        (errno.ENOENT, "No such file or directory"),
+    ],
+)
+def test_a_camera_process_that_the_system_refuses_is_lost_and_started_later(
+    monkeypatch: pytest.MonkeyPatch, number: int, why: str
+) -> None:
+    monkeypatch.setattr(subprocess, "Popen", refused_by_the_system(number, 2))
+    cameras = CameraProcesses(["door"], lambda name: Child(f"camera/{name}", SLEEPS))
+    notices: list[Notice] = []
+
+    def running() -> bool:
+        notices.extend(cameras.step(now_ns()))
+        return bool(cameras.running)
+
+    eventually(running)
+    cameras.kill("door")
+    assert [notice.event for notice in notices] == ["camera_lost", "camera_lost"]
+    assert notices[0].message == f"camera process door could not be started: {why}; it starts again at once"
+    assert notices[1].message.endswith("it starts again in 0.5 s")
+    eventually(lambda: any("killed" in notice.message for notice in cameras.step(now_ns())))
+    cameras.kill("door")
+
+
+def test_a_start_that_the_system_refuses_is_due_again_at_once_so_that_the_loop_hears_of_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(subprocess, "Popen", refused_by_the_system(errno.EAGAIN, 1))
+    child = Child("camera/door", SLEEPS)
+    now = now_ns()
+    child.start_if_due(now)
+    assert not child.running
+    assert child.due_ns == now
+    assert child.exit_code() == 1000 + errno.EAGAIN
+    assert child.exit_code() is None
+
+
+def environment_of(child: Child) -> dict[str, str]:
+    """What its process was given, as the kernel shows it."""
+    assert child._process
+    entries = Path(f"/proc/{child._process.pid}/environ").read_text().split("\0")
+    return dict(entry.partition("=")[::2] for entry in entries if entry)
+
+
+def test_the_password_of_an_environment_variable_reaches_its_camera_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DOOR", "hunter2")
+    monkeypatch.setenv("YARD", "hunter3")
+    cameras = {"door": Camera(source=0, password_env="DOOR"), "yard": Camera(source=1, password_env="YARD")}
+    environment = ChildEnvironment(Config(cameras=cameras))
+    made = {
+        "door": Child("camera/door", SLEEPS, lambda: environment.of_camera("door")),
+        "yard": Child("camera/yard", SLEEPS, lambda: environment.of_camera("yard")),
+        "local-0": Child("worker/local-0", SLEEPS, environment.of_worker),
+    }
+    for child in made.values():
+        child.start_if_due(now_ns())
+    seen = {name: {"DOOR", "YARD"} & environment_of(child).keys() for name, child in made.items()}
+    for child in made.values():
+        child.signal(signal.SIGKILL)
+        eventually(child.exit_code)
+    assert seen == {"door": {"DOOR"}, "yard": {"YARD"}, "local-0": set()}
+
+
+def test_a_password_that_a_reload_names_no_more_stays_secret(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DOOR", "hunter2")
+    environment = ChildEnvironment(Config(cameras={"door": Camera(source=0, password_env="DOOR")}))
+    environment.set_config(Config(cameras={"door": Camera(source=0)}))
+    assert "DOOR" not in environment.of_camera("door")
+    assert "DOOR" not in environment.of_worker()
