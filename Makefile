@@ -58,10 +58,10 @@ lint: .venv/.lint
 bench: .venv/.installed
 	$(EDGED) bench --model resnet50 --size 120
 
-# make bench-peers CASES="resnet50@120 digits" THREADS=2 ROUNDS=60 PEERS="edged onnxruntime" BUDGET=15
+# make bench-peers CASES="resnet50@120 digits" THREADS=2 ROUNDS=20 PEERS="edged onnxruntime"
 bench-peers: .venv-peers/.peers
 	@.venv-peers/bin/python -m tests.perf.peers $(if $(CASES),--cases $(CASES)) $(if $(THREADS),--threads $(THREADS)) \
-		$(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(BUDGET),--budget $(BUDGET)) $(if $(PEERS),--contenders $(PEERS))
+		$(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(PEERS),--contenders $(PEERS)) $(if $(OUTPUT),--output $(OUTPUT))
 
 # make bench-training CASES="mnist-dense fashion-conv" THREADS=2 ROUNDS=30 BUDGET=30
 bench-training: .venv-peers/.training

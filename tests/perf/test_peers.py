@@ -1,6 +1,8 @@
 """What surrounds the figures of `make bench-peers`; no test here judges a time."""
 
 from collections import Counter
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import onnxruntime
@@ -8,10 +10,12 @@ import pytest
 
 from edged.model.graph import Graph
 from edged.model.resnet import random_resnet
+from tests.perf.machine_state import MachineState
 from tests.perf.peers.cases import load_case, parse_case
+from tests.perf.peers.contender import Contender, MissingError, timed_runs
 from tests.perf.peers.ncnn_model import ncnn_model
+from tests.perf.peers.rounds import figures, left_out, order, play, states_of
 from tests.perf.peers.table import section
-from tests.perf.peers.turns import FEWEST, time_in_turn
 
 
 def test_a_case_names_its_model_size_and_batch() -> None:
@@ -64,33 +68,100 @@ def test_ncnn_reads_each_tensor_once_and_only_after_it_was_written(network: Grap
     assert len(weights) % 4 == 0
 
 
-def test_who_is_too_slow_for_the_budget_gets_the_fewest_rounds_and_the_others_all() -> None:
+def test_a_turn_runs_once_at_least_and_then_until_its_time_is_over() -> None:
     scores = np.zeros(1)
 
-    times = time_in_turn({"quick": lambda: scores}, rounds=12, budget_s=60)
-    slow = time_in_turn({"slow": lambda: scores}, rounds=12, budget_s=0)
+    assert len(timed_runs(lambda: scores, seconds=0, settle_s=0)) == 1
+    assert len(timed_runs(lambda: scores, seconds=0.1, settle_s=0)) > 1
 
-    assert sum(map(len, times["quick"])) == 12
-    assert sum(map(len, slow["slow"])) == FEWEST
+
+def test_a_contender_in_its_own_process_answers_as_the_reference_does_and_takes_its_turns(tmp_path: Path) -> None:
+    case = load_case("digits")
+    contender = Contender.start("onnxruntime", "digits", 1, "cpu", tmp_path / "log")
+    try:
+        scores, weight_bytes = contender.scores()
+        with MachineState(most_others=float("inf")) as machine:
+            [played] = play([contender], rounds=2, turn_s=0.01, machine=machine)
+    finally:
+        contender.end()
+
+    assert case.error(scores) < 1e-5
+    assert weight_bytes == case.weight_bytes
+    assert [turn[0] for turn in played["turns"]] == [0, 1]
+    assert all(ms > 0 and runs > 0 for _, _, _, ms, runs in played["turns"])
+
+
+def test_a_contender_that_fails_to_start_says_why(tmp_path: Path) -> None:
+    contender = Contender.start("onnxruntime", "digits", 1, "cpu", tmp_path / "log")
+    lost = Contender.start("clblast", "resnet50@32", 1, "no such device", tmp_path / "log")
+    try:
+        with pytest.raises(MissingError, match=r"no such device|libclblast"):
+            lost.scores()
+        contender.scores()
+        contender._process.kill()
+        with pytest.raises(MissingError, match="ended with code -9"):
+            contender.run_for(0)
+    finally:
+        contender.end()
+        lost.end()
+
+
+def test_every_contender_has_each_place_of_the_order() -> None:
+    names = ["a", "b", "c"]
+
+    firsts = {order(names, number)[0] for number in range(6)}
+
+    assert firsts == {"a", "b", "c"}
+    assert all(sorted(order(names, number)) == names for number in range(6))
+
+
+# two rounds in one state, one in the other, one disturbed: round, state, others, ms, runs
+STATES = ("two-core", "two-core", "two-core", "one-core", "one-core", "one-core", "disturbed")
+
+
+def kept(name: str, *ms: float, states: tuple[str, ...] = STATES) -> dict[str, Any]:
+    turns = [[number, state, 0.0, each, 9] for number, (state, each) in enumerate(zip(states, ms, strict=True))]
+    return {"name": name, "error": 1e-7, "weight_bytes": 4_000_000, "turns": turns}
+
+
+def test_figures_are_of_one_state_and_ratios_of_the_same_round_in_the_same_state() -> None:
+    yardstick = kept("onnxruntime", 10, 20, 10, 30, 30, 30, 99)
+    edged = kept("edged", 9, 18, 9, 15, 15, 15, 1)
+
+    two, one = figures(edged, yardstick, "two-core"), figures(edged, yardstick, "one-core")
+
+    assert two.ms
+    assert two.ratio
+    assert one.ratio
+    assert (two.ms.median, two.ms.count, two.ratio.median, one.ratio.median) == (9, 3, 0.9, 0.5)
+    assert states_of([edged]) == ["two-core", "one-core"]
+    assert left_out([edged, yardstick]) == {"disturbed": 2, "changed": 0}
+
+
+def test_a_round_in_which_the_yardstick_had_another_state_has_no_ratio() -> None:
+    elsewhere = ("one-core", *STATES[1:])
+    yardstick = kept("onnxruntime", 10, 20, 10, 30, 30, 30, 99, states=elsewhere)
+
+    found = figures(kept("edged", 9, 18, 9, 15, 15, 15, 1), yardstick, "two-core")
+
+    assert found.ms
+    assert found.ratio is None  # two rounds are too few
 
 
 def test_a_peer_that_could_not_run_is_in_the_table_with_its_reason() -> None:
-    measured = {
-        "case": "digits",
-        "threads": 1,
-        "batch": 1,
-        "flops": 2_000_000,
-        "weight_bytes": 4_000_000,
-        "peaks": {"flops_per_s": 1e9, "bytes_per_s": 1e9},
-        "rows": [
-            {"name": "onnxruntime", "error": 1e-7, "weight_bytes": 4_000_000, "turns": [[0.01, 0.01], [0.02]]},
-            {"name": "edged", "error": None, "weight_bytes": 2_000_000, "turns": [[0.005], [0.01, 0.01]]},
-            {"name": "ncnn", "missing": "ImportError: no ncnn here", "turns": []},
-        ],
-    }
+    rows = [
+        kept("onnxruntime", 10, 20, 10, 30, 30, 30, 99),
+        kept("edged", 9, 18, 9, 15, 15, 15, 1),
+        {"name": "ncnn", "missing": "ImportError: no ncnn here", "turns": []},
+    ]
+    sizes = {"batch": 1, "flops": 2_000_000, "weight_bytes": 4_000_000}
 
-    text = section(measured)
+    text = section({"case": "digits", "threads": 1, **sizes, "contenders": rows})
 
-    edged = next(line for line in text.splitlines() if line.startswith("| edged"))
-    assert [cell.strip() for cell in edged.split("|")][2:6] == ["10.00", "7.50 10.00", "100.0", "0.50"]
+    lines = [line for line in text.splitlines() if line.startswith("| edged")]
+    assert [cell.strip() for cell in lines[0].split("|")][2:9] == [
+        "two-core", "9.00", "9.00 13.50", "111.1", "0.90", "0.90 0.90", "3",
+    ]  # fmt: skip
+    assert "| one-core |" in lines[1]
+    assert "disturbed 2" in text
     assert "- ncnn: not run: ImportError: no ncnn here" in text

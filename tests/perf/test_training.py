@@ -7,6 +7,17 @@ from tests.perf.training.case import load_case
 from tests.perf.training.layers import by_taps, layers_of
 from tests.perf.training.ours import Ours
 from tests.perf.training.table import layer_section, section
+from tests.perf.training.turns import FEWEST, time_in_turn
+
+
+def test_who_is_too_slow_for_the_budget_gets_the_fewest_rounds_and_the_others_all() -> None:
+    scores = np.zeros(1)
+
+    times = time_in_turn({"quick": lambda: scores}, rounds=12, budget_s=60)
+    slow = time_in_turn({"slow": lambda: scores}, rounds=12, budget_s=0)
+
+    assert sum(map(len, times["quick"])) == 12
+    assert sum(map(len, slow["slow"])) == FEWEST
 
 
 def test_edged_learns_the_case_and_says_the_loss() -> None:

@@ -1,38 +1,86 @@
 """edged, other runtimes and other OpenCL kernels on the same networks: `make bench-peers`.
 
-Every case and number of threads is measured in a process of its own. All contenders take turns in it, in an order
-that rotates: believe the ratios, not the milliseconds. The table and all single times go to build/peers.
+Every contender is a process of its own that sleeps between its turns; they take turns in an order that rotates.
+Each turn has the state of the machine (tests/perf/machine_state.py), and the figures are given for each state. All
+turns go to build/peers, or to --output: a measurement there of the same case and threads is replaced.
 """
 
 import argparse
-import json
-import os
-import subprocess
+import math
 import sys
-import tempfile
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from tests.perf.peers.cases import CASES, parse_case
+import numpy as np
+
+from tests.perf.machine_state import OTHERS, MachineState
+from tests.perf.peers.cases import CASES, Case, load_case, parse_case
+from tests.perf.peers.contender import Contender, MissingError
 from tests.perf.peers.contenders import CONTENDERS
 from tests.perf.peers.machine import describe
+from tests.perf.peers.rounds import TURN_COLUMNS, play
 from tests.perf.peers.table import heading, section
+from tests.perf.raw_results import keep, origin
 
 
 def main() -> int:
-    """Measure, print each section when it is done, and save all; 1 if a case could not be measured."""
+    """Measure, print each section when it is done, and keep it; 1 if nobody could run a case."""
     arguments = _arguments()
-    machine = describe(arguments.device)
-    print(heading(machine), flush=True)
-    sections, measured = [], []
-    for case in arguments.cases:
-        for threads in arguments.threads:
-            measured.append(_measure(case, threads, arguments))
-            sections.append(section(measured[-1]))
-            print(sections[-1], flush=True)
-            (arguments.output / "peers.json").write_text(json.dumps({"machine": machine, "measured": measured}))
-            (arguments.output / "peers.md").write_text("\n".join([heading(machine), *sections]))
-    return int(any("failed" in one for one in measured))
+    versions = describe(arguments.device)
+    print(heading(versions), flush=True)
+    everybody_failed = False
+    with MachineState(arguments.others) as machine:
+        for name in arguments.cases:
+            case = load_case(name)
+            for threads in arguments.threads:
+                measured = measure(case, threads, arguments, machine)
+                everybody_failed |= all("missing" in row for row in measured["contenders"])
+                keep(
+                    arguments.output,
+                    origin("tests.perf.peers") | versions_of(versions) | measured,
+                    ("case", "threads"),
+                )
+                print(section(measured), flush=True)
+    return int(everybody_failed)
+
+
+def measure(case: Case, threads: int, arguments: argparse.Namespace, machine: MachineState) -> dict[str, Any]:
+    """Start all contenders, one after the other, and let them take turns."""
+    log = arguments.output.with_name(f"{case.name}-{threads}.log")
+    log.write_text("")
+    facts: dict[str, dict[str, Any]] = {}
+    with ExitStack() as processes:
+        ready = []
+        for name in arguments.contenders:
+            contender = Contender.start(name, case.name, threads, arguments.device, log)
+            processes.callback(contender.end)
+            facts[name] = _checked(contender, case)
+            if "missing" not in facts[name]:
+                ready.append(contender)
+        played = (
+            {row["name"]: row for row in play(ready, arguments.rounds, arguments.turn, machine)} if ready else {}
+        )
+    rows = [{"name": name, "turns": []} | facts[name] | played.get(name, {}) for name in arguments.contenders]
+    sizes = {"batch": case.batch, "flops": case.flops, "weight_bytes": case.weight_bytes}
+    return {"case": case.name, "threads": threads, **sizes, "columns": TURN_COLUMNS, "contenders": rows}
+
+
+def _checked(contender: Contender, case: Case) -> dict[str, Any]:
+    """Wait until it is ready and warm; its error, or why it is missing."""
+    try:
+        scores, weight_bytes = contender.scores()
+        contender.run_for(0)
+        contender.wait_until_idle()
+    except MissingError as problem:
+        return {"missing": str(problem)}
+    error = case.error(np.asarray(scores, np.float64))
+    return {"error": None if math.isnan(error) else float(f"{error:.2g}"), "weight_bytes": weight_bytes}
+
+
+def versions_of(described: dict[str, str]) -> dict[str, dict[str, str]]:
+    """Keep what is installed, without what is not."""
+    return {"versions": {name: value for name, value in described.items() if value != "not installed"}}
 
 
 def _arguments() -> argparse.Namespace:
@@ -40,15 +88,16 @@ def _arguments() -> argparse.Namespace:
     cases = f"MODEL[@SIZE][xBATCH] (default: {' '.join(CASES)})"
     parser.add_argument("--cases", nargs="+", default=CASES, metavar="CASE", help=cases)
     parser.add_argument("--threads", nargs="+", type=int, default=(2, 1), help="default: 2 1")
-    parser.add_argument("--rounds", type=int, default=60, help="timed runs of each (default: 60)")
-    parser.add_argument("--budget", type=float, default=15, help="seconds that a slow one gets (default: 15)")
+    parser.add_argument("--rounds", type=int, default=20, help="turns of each (default: 20)")
+    parser.add_argument("--turn", type=float, default=0.4, metavar="S", help="seconds of a turn (default: 0.4)")
+    parser.add_argument("--others", type=float, default=OTHERS, help=f"processors that others may use ({OTHERS})")
     parser.add_argument("--contenders", nargs="+", default=tuple(CONTENDERS), choices=CONTENDERS, metavar="NAME")
     parser.add_argument("--device", default="cpu", help="OpenCL device, as in the config (default: cpu)")
-    parser.add_argument("--output", type=Path, default=Path("build/peers"), help="default: build/peers")
+    parser.add_argument("--output", type=Path, default=Path("build/peers/peers.json"), metavar="FILE")
     arguments = parser.parse_args()
     for case in arguments.cases:
         _check(parser, case)
-    arguments.output.mkdir(parents=True, exist_ok=True)
+    arguments.output.parent.mkdir(parents=True, exist_ok=True)
     return arguments
 
 
@@ -57,39 +106,6 @@ def _check(parser: argparse.ArgumentParser, case: str) -> None:
         parse_case(case)
     except ValueError as problem:
         parser.error(str(problem))
-
-
-def _measure(case: str, threads: int, arguments: argparse.Namespace) -> dict[str, Any]:
-    """What `measure` wrote; what the libraries have to say goes into a log beside the table."""
-    task = {
-        "case": case,
-        "threads": threads,
-        "device": arguments.device,
-        "rounds": arguments.rounds,
-        "budget_s": arguments.budget,
-        "contenders": arguments.contenders,
-    }
-    log = arguments.output / f"{case}-{threads}.log"
-    with tempfile.TemporaryDirectory() as folder, log.open("w") as said:
-        answer = Path(folder) / "measured.json"
-        command = [sys.executable, "-m", "tests.perf.peers.measure", json.dumps(task), str(answer)]
-        environment = _environment(threads, arguments.device)
-        code = subprocess.call(command, env=environment, stdout=said, stderr=said)
-        if code:
-            return task | {"failed": f"its process ended with code {code}; see {log}"}
-        measured: dict[str, Any] = json.loads(answer.read_text())
-        return measured
-
-
-def _environment(threads: int, device: str) -> dict[str, str]:
-    """What the OpenCL libraries only read here: PoCL its threads, OpenCV and tinygrad their device."""
-    kind = {"cpu": ":CPU:", "gpu": ":GPU:"}
-    return os.environ | {
-        "POCL_MAX_PTHREAD_COUNT": str(threads),
-        "OPENCV_DNN_OPENCL_ALLOW_ALL_DEVICES": "1",
-        "OPENCV_OPENCL_DEVICE": kind.get(device, ""),
-        "DEV": "CL",
-    }
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ from edged.model import reference
 from edged.model.graph import Conv, Graph
 from edged.model.reference import Array
 from tests.perf.peers.cases import Case
-from tests.perf.peers.turns import Run
+from tests.perf.peers.runs import Run
 
 LIBRARY = "libclblast.so.1"
 ROW_MAJOR, NOT_TRANSPOSED, CROSS_CORRELATION = 101, 111, 151

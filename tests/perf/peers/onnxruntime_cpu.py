@@ -3,7 +3,7 @@
 import numpy as np
 
 from tests.perf.peers.cases import Case
-from tests.perf.peers.turns import Run
+from tests.perf.peers.runs import Run
 
 
 def prepare(case: Case, threads: int, device: str) -> Run:

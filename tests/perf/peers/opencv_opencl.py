@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.perf.peers.cases import Case
-from tests.perf.peers.turns import Run
+from tests.perf.peers.runs import Run
 
 
 def prepare(case: Case, threads: int, device: str) -> Run:

@@ -1,109 +1,68 @@
 """What was measured as a Markdown table that a terminal shows well too."""
 
-import statistics
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import chain
 from typing import Any
 
-import numpy as np
-
 from tests.perf.peers.contenders import NOTES, YARDSTICK
+from tests.perf.peers.rounds import FEWEST, Kept, Quartiles, figures, left_out, states_of
 
-COLUMNS = (
-    "",
-    "median ms",
-    "quartiles",
-    "frames/s",
-    f"÷ {YARDSTICK}",
-    "quartiles",
-    "rounds",
-    "error",
-    "FMA",
-    "memory",
+COLUMNS = ("", "state", "median ms", "quartiles", "frames/s", f"÷ {YARDSTICK}", "quartiles", "turns", "error")
+
+EXPLANATION = (
+    "A row is the wall time of a job from host memory to host memory, in the turns of one state of the machine.",
+    "edged takes uint8 images and prepares them on the device; the peers are given the prepared float32 images.",
+    "Every contender has a process of its own. Ratios are of the same round and the same state.",
+    "Error: largest difference from the NumPy reference in float64, as a share of the scores' range.",
 )
-Row = Mapping[str, Any]
-Turns = Sequence[Sequence[float]]
 
 
 def heading(machine: Mapping[str, str]) -> str:
-    """The machine, and how to read what comes."""
+    """Describe the machine, and how to read what follows."""
     lines = [f"- {name}: {value}" for name, value in machine.items()]
     return "\n".join(["# edged and its peers", "", *lines, "", *EXPLANATION]) + "\n"
 
 
-EXPLANATION = (
-    "A row is the wall time of a job from host memory to host memory. edged takes uint8 images and prepares them",
-    "on the device; the peers are given the prepared float32 images. Ratios are to the median of the same turn.",
-    "Error: largest difference from the NumPy reference in float64, as a share of the scores' range.",
-    "FMA and memory: share of the measured peaks, counting two operations a multiply-accumulate, and all weights",
-    "read once a job, in float32 or as edged stores them. Winograd spares multiplications: it may exceed 100 %.",
-)
-
-
-def section(measured: Row) -> str:
+def section(measured: Mapping[str, Any]) -> str:
     """One case with one number of threads."""
     title = f"## {measured['case']}, {_threads(measured['threads'])}"
-    if "failed" in measured:
-        return f"{title}\n\nNot measured: {measured['failed']}\n"
     cost = f"{measured['flops'] / 2e6:.0f} MMAC and {measured['weight_bytes'] / 1e6:.1f} MB of weights a job"
-    yardstick: Turns = next((row["turns"] for row in measured["rows"] if row["name"] == YARDSTICK), [])
-    rows = [_row(row, yardstick, measured) for row in measured["rows"]]
-    notes = [f"- {row['name']}: {note}" for row in measured["rows"] if (note := _note(row))]
-    lines = [
-        title,
-        "",
-        f"{cost}; {_peaks(measured['peaks'])}.",
-        "",
-        *as_markdown([COLUMNS, *rows]),
-        "",
-        *notes,
-        "",
-    ]
-    return "\n".join(lines)
+    rows: Sequence[Kept] = measured["contenders"]
+    yardstick = next((row for row in rows if row["name"] == YARDSTICK), None)
+    states = states_of(rows)
+    cells = [_row(row, yardstick, state, measured["batch"]) for state in states for row in rows]
+    gone = ", ".join(f"{state} {count}" for state, count in left_out(rows).items())
+    notes = [f"- {row['name']}: {note}" for row in rows if (note := _note(row))]
+    table = [*as_markdown([COLUMNS, *cells]), ""] if cells else [f"No state had {FEWEST} turns.", ""]
+    return "\n".join([title, "", f"{cost}. Turns that were left out: {gone}.", "", *table, *notes, ""])
 
 
 def _threads(threads: int) -> str:
     return f"{threads} thread{'s' if threads > 1 else ''}"
 
 
-def _peaks(peaks: Row) -> str:
-    return f"peaks here: {peaks['flops_per_s'] / 1e9:.0f} GFLOP/s, {peaks['bytes_per_s'] / 1e9:.1f} GB/s"
-
-
-def _row(row: Row, yardstick: Turns, measured: Row) -> tuple[str, ...]:
-    seconds = list(chain.from_iterable(row["turns"]))
-    if not seconds:
-        return row["name"], "not run", *[""] * (len(COLUMNS) - 2)
-    median, peaks = statistics.median(seconds), measured["peaks"]
-    ratios = list(_ratios(row["turns"], yardstick))
+def _row(row: Kept, yardstick: Kept | None, state: str, batch: int) -> tuple[str, ...]:
+    found = figures(row, yardstick, state)
+    if found.ms is None:
+        return row["name"], state, "not run" if "missing" in row else "too few", *[""] * (len(COLUMNS) - 3)
+    error = row.get("error")
     return (
         row["name"],
-        f"{median * 1e3:.2f}",
-        _quartiles([second * 1e3 for second in seconds]),
-        f"{measured['batch'] / median:.1f}",
-        f"{statistics.median(ratios):.2f}" if ratios else "",
-        _quartiles(ratios),
-        str(len(seconds)),
-        "" if row["error"] is None else f"{row['error']:.0e}",
-        f"{measured['flops'] / median / peaks['flops_per_s']:.0%}",
-        f"{row['weight_bytes'] / median / peaks['bytes_per_s']:.0%}",
+        state,
+        f"{found.ms.median:.2f}",
+        _quartiles(found.ms),
+        f"{1e3 * batch / found.ms.median:.1f}",
+        f"{found.ratio.median:.2f}" if found.ratio else "",
+        _quartiles(found.ratio) if found.ratio else "",
+        str(found.ms.count),
+        "" if error is None else f"{error:.0e}",
     )
 
 
-def _ratios(turns: Turns, yardstick: Turns) -> Iterator[float]:
-    for turn, other in zip(turns, yardstick, strict=False):
-        for second in turn:
-            yield second / statistics.median(other)
+def _quartiles(values: Quartiles) -> str:
+    return f"{values.low:.2f} {values.high:.2f}"
 
 
-def _quartiles(values: Sequence[float]) -> str:
-    if not values:
-        return ""
-    low, high = np.percentile(values, (25, 75))
-    return f"{low:.2f} {high:.2f}"
-
-
-def _note(row: Row) -> str:
+def _note(row: Kept) -> str:
     return f"not run: {row['missing']}" if "missing" in row else NOTES.get(row["name"], "")
 
 

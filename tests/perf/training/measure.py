@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from edged.model.reference import Array
-from tests.perf.peers.turns import time_in_turn
 from tests.perf.training.case import Case, load_case
+from tests.perf.training.turns import time_in_turn
 
 FIRST = 20  # steps, of which the mean loss is told: all must have learnt the same
 RUN_S = 0.3  # what a timed run is to take, about

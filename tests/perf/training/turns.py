@@ -1,11 +1,9 @@
 """Contenders timed in turn, so that whatever else the machine does meets all of them alike."""
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
-from edged.model.reference import Array
-
-Run = Callable[[], Array]
+from tests.perf.peers.runs import Run
 
 TURN = 5  # timed runs of a contender before the next has its turn
 SETTLE_S = (
