@@ -185,7 +185,7 @@ def worker(hub: Socket, index: int, config: Path) -> None:
         precision="fp32",
         batch=settings.batch,
         credit=settings.credit,
-        forward_s=0.1 if device == "slow" else 0.0,
+        forward_s=1.0 if device == "slow" else 0.0,
         model=model,
         part=part,
         features=0 if device == "stubborn" else CROSSING,
@@ -212,8 +212,15 @@ def worker(hub: Socket, index: int, config: Path) -> None:
 
 
 def once(device: str, config: Path) -> str:
-    """`good then exit 2` is `good` at its first start and `exit 2` at every later one."""
+    """`good then exit 2` is `good` at its first start and `exit 2` at every later one.
+
+    `exit 3 until repaired then good` is `exit 3` until there is a file `repaired` beside the journal.
+    """
     first, _, later = device.partition(" then ")
+    until = first.partition(" until ")[2]
+    if until:
+        journal = load_config(config).journal.path
+        return later if journal and journal.with_name(until).exists() else first.partition(" until ")[0]
     started = config.with_name(f"started-{first}")
     if later and started.exists():
         return later

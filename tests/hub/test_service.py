@@ -1,11 +1,11 @@
 """What systemd hears of a whole hub whose peers do as they are told."""
 
 import os
+import re
 import signal
 import threading
 import time
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -15,27 +15,25 @@ from tests.hub.test_hub import Run
 from tests.notified import Notified, notified
 
 
-def told_by(folder: Path, patch: pytest.MonkeyPatch, run: Run, **limits: Any) -> list[str]:
-    """Every line that systemd heard in a run."""
+def told_until_it_beats(folder: Path, patch: pytest.MonkeyPatch, run: Run) -> list[str]:
+    """Every line that systemd heard of a run which ends after its first heartbeat."""
     with notified(folder, patch) as systemd:
-        run.until(**limits)
+        run.once(lambda: "WATCHDOG=1" in systemd.lines)
     return systemd.lines
 
 
 def test_ready_comes_once_after_the_worker_is_warm_and_the_end_is_announced(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    lines = told_by(tmp_path, monkeypatch, Run(tmp_path, ["steady"], ["good"]), seconds=2.5)
+    lines = told_until_it_beats(tmp_path, monkeypatch, Run(tmp_path, ["steady"], ["good"]))
     assert lines.count("READY=1") == 1
     assert lines[-1] == "STOPPING=1"
     assert "told on good" in lines[lines.index("READY=1") + 1]
-    assert 1 <= lines.count("WATCHDOG=1") <= 4
+    assert lines.index("READY=1") < lines.index("WATCHDOG=1")
 
 
 def test_a_start_without_any_camera_is_ready_and_lives(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    lines = told_by(tmp_path, monkeypatch, Run(tmp_path, ["silent"], ["good"]), seconds=2.5)
-    assert "READY=1" in lines
-    assert "WATCHDOG=1" in lines
+    lines = told_until_it_beats(tmp_path, monkeypatch, Run(tmp_path, ["silent"], ["good"]))
     assert "0 of 1 cameras up (without silent)" in lines[lines.index("READY=1") + 1]
 
 
@@ -47,7 +45,7 @@ def test_a_worker_that_compiles_asks_for_time_and_is_not_ready(
         monkeypatch.setattr("edged.hub.limits.Limits.are_enough", lambda *_: len(systemd.messages) > 3)
         run.until()
     assert "EXTEND_TIMEOUT_USEC=15000000" in systemd.lines
-    assert any("worker local-0 is starting (1 s)" in line for line in systemd.lines)
+    assert any(re.search(r"worker local-0 is starting \([1-9]\d* s\)", line) for line in systemd.lines)
     assert "READY=1" not in systemd.lines
 
 
@@ -71,19 +69,20 @@ def test_a_router_that_hands_out_nothing_any_more_starves_the_watchdog_though_th
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     waiting_since: list[float] = []
+    beats_before: list[int] = []  # while the camera was starting, which may take seconds
 
-    def hand_out_nothing(router: Router, now_ns: int) -> None:
-        if not router.idle:
-            waiting_since.append(time.monotonic())
+    with notified(tmp_path, monkeypatch) as systemd:
 
-    monkeypatch.setattr(Router, "assign", hand_out_nothing)
-    monkeypatch.setattr(
-        "edged.hub.limits.Limits.time_is_up",
-        lambda *_: bool(waiting_since) and time.monotonic() > waiting_since[0] + 4,
-    )
-    lines = told_by(tmp_path, monkeypatch, Run(tmp_path, ["steady"], ["good"]))
-    assert "READY=1" in lines
-    assert lines.count("WATCHDOG=1") <= 1  # while the camera was starting
+        def hand_out_nothing(router: Router, now_ns: int) -> None:
+            if not router.idle:
+                waiting_since.append(time.monotonic())
+                beats_before.append(systemd.lines.count("WATCHDOG=1"))
+
+        monkeypatch.setattr(Router, "assign", hand_out_nothing)
+        run = Run(tmp_path, ["steady"], ["good"])
+        run.once(lambda: waiting_since and time.monotonic() > waiting_since[0] + 4)
+    assert "READY=1" in systemd.lines
+    assert systemd.lines.count("WATCHDOG=1") - beats_before[0] <= 1  # for the first frame
 
 
 def test_a_hub_that_waits_for_the_only_worker_on_another_host_asks_for_time_however_long_that_is(

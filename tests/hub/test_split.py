@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from edged.messages import Event
 from tests.hub.test_hub import Run
 
 SEGMENTS = [{"until": "stage2", "workers": "front"}, {"workers": "back"}]
@@ -30,6 +31,10 @@ def workers_in(folder: Path) -> list[str]:
         return list(dict.fromkeys(json.loads(row)["model"]["worker"] for (row,) in rows))
 
 
+def told_of(heard: list[Event], event: str) -> bool:
+    return any(each.event == event for each in heard)
+
+
 def test_two_workers_make_each_prediction_together(tmp_path: Path) -> None:
     summary = split(tmp_path, "good", "good").until(predictions=100)
     assert summary["predictions"] == 100
@@ -48,9 +53,9 @@ def test_what_is_no_tensor_of_the_cut_goes_to_nobody(
 
 
 def test_where_one_part_has_no_worker_another_one_runs_the_whole_until_it_has(tmp_path: Path) -> None:
-    run = split(tmp_path, "good", "exit 3 then good", "slow", recovery={"retry_device_s": 1})
+    run = split(tmp_path, "good", "exit 3 then good", "slow", recovery={"retry_device_s": 3})
     with run.events() as heard:
-        run.until(predictions=300)  # the slow one would take 15 s for them
+        run.once(lambda: len(workers_in(tmp_path)) > 1 and told_of(heard, "device_retried"))
     assert workers_in(tmp_path) == ["local-2", "local-0+local-1"]
     told = [(event.event, event.worker) for event in heard]
     fallback, retired = told.index(("fallback", "local-1")), told.index(("worker_retired", "local-0"))
@@ -58,9 +63,9 @@ def test_where_one_part_has_no_worker_another_one_runs_the_whole_until_it_has(tm
 
 
 def test_a_device_that_runs_a_part_runs_the_whole_meanwhile_and_then_its_part_again(tmp_path: Path) -> None:
-    run = split(tmp_path, "slow", "exit 3 then good", "slow", recovery={"retry_device_s": 1})
+    run = split(tmp_path, "slow", "exit 3 then good", "slow", recovery={"retry_device_s": 3})
     with run.events() as heard:
-        run.until(predictions=120)
+        run.once(lambda: len(workers_in(tmp_path)) > 1 and told_of(heard, "device_retried"))
     assert workers_in(tmp_path) == ["local-2", "local-0+local-1"]
     [retried] = [event for event in heard if event.event == "device_retried"]
     assert retried.message == "device slow and exit 3 then good works again: worker local-0, local-1 serves"

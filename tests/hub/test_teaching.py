@@ -18,7 +18,7 @@ from tests.eventually import eventually
 from tests.hub.lessons import keep_lesson
 from tests.hub.peers import CROSSING, MODEL, SIDE
 from tests.hub.test_asked import while_it_runs
-from tests.hub.test_hub import Run
+from tests.hub.test_hub import PATIENT, Run
 
 LONG = 60.0
 
@@ -67,7 +67,7 @@ def test_a_version_answers_every_frame_in_the_shadow_and_the_stream_tells_both(
     tmp_path: Path, lessons: Path
 ) -> None:
     version = keep_lesson(lessons, "open", "closed")
-    run = Run(tmp_path, ["steady"], ["good"])
+    run = Run(tmp_path, ["steady"], ["good"], freshness=PATIENT)
     request = TeachRequest(mode="shadow", version=version, frames=20, seconds=LONG)
 
     with run.events() as events:
@@ -78,7 +78,8 @@ def test_a_version_answers_every_frame_in_the_shadow_and_the_stream_tells_both(
     assert [label.label for label in shadows[0].top] == ["yes", "no"]
     assert [label.label for label in shadows[0].shadow] == ["closed", "open"]
     numbers = [shadow.frame for shadow in shadows]
-    assert numbers == list(range(numbers[0], numbers[0] + 20))
+    assert numbers == sorted(set(numbers))
+    assert numbers[-1] - numbers[0] - 19 <= run.summary["dropped"].get("superseded", 0)
     published = [event.shadow for event in events if event.event == "shadow"]
     assert [(each.frame, each.sha256, each.shadow_sha256) for each in published if each] == [
         (number, MODEL.sha256, version) for number in numbers
@@ -134,7 +135,7 @@ def test_one_at_a_time_teaches_and_a_killed_one_is_noticed(tmp_path: Path) -> No
         busy = refusal(taught(run, request))
         first.kill()
         first.communicate()
-        eventually(lambda: len(taught(run, request)) > 1, 20)
+        eventually(lambda: len(taught(run, request)) > 1, 60)
         return [busy, str(first.pid)]
 
     busy, pid = while_it_runs(run, tmp_path, one_after_the_other)
