@@ -55,7 +55,7 @@ def run(arguments: argparse.Namespace) -> int:
     if any(importlib.util.find_spec(name) is None for name in ("starlette", "uvicorn")):
         raise ConfigError("edged view needs starlette and uvicorn: pip install 'edged[view]'")
     from edged.view.listener import listening
-    from edged.view.server import serve
+    from edged.view.server import view_server
     from edged.view.watcher import Watcher
 
     log.configure()
@@ -69,7 +69,7 @@ def run(arguments: argparse.Namespace) -> int:
     watcher = Watcher(arguments.address, arguments.node)
     names = [*arguments.name, host_and_port(arguments.listen)[0]]
     with listening(watcher, curve):
-        serve(watcher, listener, names=names, password=password, tls=tls)
+        view_server(watcher, listener, names=names, password=password, tls=tls).serve_pages()
     return 0
 
 

@@ -4,8 +4,10 @@ Nothing is queued: a browser that is slow, or has just come, gets what is newest
 """
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
+from edged.view.disconnections import Reason
 from edged.view.messages import camera_message, events_message, node_message, picture_message
 from edged.view.watcher import Watcher
 
@@ -16,8 +18,10 @@ FIGURES_S = 1.0  # nor what is counted over seconds, unless something has happen
 class Feed:
     """Keeps an event for each thing that there is to tell, with the version in which it has changed last."""
 
-    def __init__(self, watcher: Watcher) -> None:
+    def __init__(self, watcher: Watcher, disconnections: Mapping[Reason, int] | None = None) -> None:
+        """`disconnections`: of the view's own peers, by reason; as it is at each moment."""
         self._watcher = watcher
+        self._disconnections = disconnections or {}
         self._told: dict[tuple[str, str], tuple[int, bytes]] = {}
         self._version = 0
         self._ticked_s = self._figured_s = float("-inf")
@@ -46,7 +50,8 @@ class Feed:
         gone = [key for key in self._told if key[1] and key[1] not in cameras]
         for key in gone:
             del self._told[key]
-        self._tell_message("node", "", node_message(known, self._watcher.address, self._watcher.refusal))
+        self._told.pop(("node", ""), None)  # sent though nothing changed: the browser sees that the view is there
+        self._tell_message("node", "", node_message(known, self._watcher, self._disconnections))
         for name, camera in cameras.items():
             self._tell_message("camera", name, camera_message(camera))
         self._tell_message("events", "", events_message(known))

@@ -1,23 +1,29 @@
 """What the page is told, as values for JSON. A prediction goes to it as it was published."""
 
+from collections.abc import Mapping
 from typing import Any
 from urllib.parse import quote
 
 from edged.client.known import CameraKnown, Known
 from edged.messages import Label
+from edged.view.disconnections import Reason
 from edged.view.shots import Shot
+from edged.view.watcher import Watcher
 
 EVENTS = 30
 
 Message = dict[str, Any]
 
 
-def node_message(known: Known, address: str, refusal: str) -> Message:
-    """The node as a whole. `at`: its clock now, by which the page tells ages."""
+def node_message(known: Known, watcher: Watcher, disconnections: Mapping[Reason, int]) -> Message:
+    """The node as a whole. `at`: its clock now, by which the page tells ages.
+
+    `disconnections`: peers that the view itself has disconnected or refused, by reason.
+    """
     return {
         "node": known.node,
-        "address": address,
-        "refusal": refusal,
+        "address": watcher.address,
+        "refusal": watcher.refusal,
         "at": _rounded(known.at, 3),
         "away_s": _rounded(known.away_s, 0),
         "stale": known.stale,
@@ -25,6 +31,7 @@ def node_message(known: Known, address: str, refusal: str) -> Message:
         "workers": [{"name": name, **worker.model_dump()} for name, worker in known.workers.items()],
         "watts": {rail: _rounded(watts, 2) for rail, watts in known.watts.items()},
         "method": known.method,
+        "disconnections": {reason: count for reason, count in disconnections.items() if count},
     }
 
 

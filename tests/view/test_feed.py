@@ -57,6 +57,13 @@ def test_what_has_not_changed_is_not_told_again() -> None:
     assert set(kinds(desk.tick(1.0))) == {"node", "camera"}  # its clock, and the second of its strip
 
 
+def test_the_view_says_each_second_that_it_is_there_though_no_hub_is() -> None:
+    desk = Desk()
+    desk.tick()
+    assert kinds(desk.tick(1.0)) == ["node"]
+    assert desk.tick() == []
+
+
 def test_of_many_predictions_the_newest_alone_is_told_ten_times_a_second_at_most() -> None:
     desk = Desk("door")
     desk.tick()

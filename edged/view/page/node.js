@@ -50,3 +50,10 @@ export function drawEvents(list, nothing, events) {
   show(list, events.length > 0);
   show(nothing, events.length === 0);
 }
+
+// What this view itself has disconnected or refused, so that its owner sees that somebody tries.
+export function drawDisconnections(line, disconnections) {
+  const reasons = Object.entries(disconnections).map(([reason, count]) => `${reason.replaceAll("_", " ")} ${count}`);
+  setText(line, `This view disconnected or refused browsers: ${reasons.join(", ")}.`);
+  show(line, reasons.length > 0);
+}

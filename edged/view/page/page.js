@@ -3,7 +3,7 @@
 import { Announcer } from "./announcer.js";
 import { Card, STATES } from "./card.js";
 import { Header } from "./header.js";
-import { drawEvents, drawPower, drawWorkers } from "./node.js";
+import { drawDisconnections, drawEvents, drawPower, drawWorkers } from "./node.js";
 
 const OPEN = 2; // cameras, whose cards show all at once: with more of them, less is seen at a glance
 
@@ -103,6 +103,7 @@ export class Page {
       cards.append(...inOrder);
     }
     drawWorkers(this.part("workers"), node.workers);
+    drawDisconnections(this.part("disconnections"), node.disconnections);
     drawPower(this.part("power"), this.part("no-power"), node);
   }
 }

@@ -1,0 +1,174 @@
+"""Accepts connections for uvicorn, which has no time-out for a handshake of TLS, a request or an answer."""
+
+import asyncio
+import logging
+import socket
+import ssl
+import time
+from collections.abc import Callable
+
+import h11
+import uvicorn
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from edged.view.disconnections import Disconnections, Reason
+from edged.view.guests import Limits, displaced_by, network_of
+
+WRITE_BUFFER = 32_768  # bytes of answers in this process, and as many in the kernel: a slow reader costs no more
+RETRY_S = 0.1  # after an error of the kernel's, as where there are no more file descriptors
+
+log = logging.getLogger("edged.view")
+
+
+class Connection(H11Protocol):
+    """A connection of uvicorn's that knows since when its peer has kept it waiting; seconds are monotonic."""
+
+    def __init__(
+        self,
+        server: uvicorn.Server,
+        host: str,
+        report: Callable[[Reason, str], None],
+        ended: Callable[["Connection"], None],
+    ) -> None:
+        """`report`: of a fault that the peer has; `ended`: called once there is no connection any more."""
+        super().__init__(server.config, server.server_state, app_state={"connection": self})
+        self.host = host
+        self.is_trusted = False  # has shown the password
+        self._report = report
+        self._ended = ended
+        self._begun_s = time.monotonic()
+        self._request_since_s: float | None = self._begun_s  # None: no part of a request is awaited
+        self._is_new = True
+        self._unread = 0  # bytes
+        self._unread_since_s = self._progress_s = self._begun_s
+
+    @property
+    def worth(self) -> tuple[int, float]:
+        """First those that have shown the password, then those that have sent a request, then the youngest."""
+        return 2 * self.is_trusted + (self._request_since_s is None), self._begun_s
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """TLS, if any, is agreed upon: from now on a request is awaited."""
+        transport.set_write_buffer_limits(high=WRITE_BUFFER)
+        self._request_since_s = time.monotonic()
+        super().connection_made(transport)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """The end."""
+        super().connection_lost(exc)
+        self._ended(self)
+
+    def data_received(self, data: bytes) -> None:
+        """A part of a request, a whole one or several."""
+        self._is_new = False
+        super().data_received(data)
+        self._note_request()
+
+    def on_response_complete(self) -> None:
+        """The next request may be here already."""
+        super().on_response_complete()
+        self._note_request()
+
+    def send_400_response(self, msg: str) -> None:
+        """What came is no HTTP."""
+        self._report("malformed", self.host)
+        super().send_400_response(msg)
+
+    def fault(self, limits: Limits, now_s: float) -> Reason | None:
+        """Why this connection is to end now. To be called again and again."""
+        if self._request_since_s is not None and now_s - self._request_since_s > limits.request_s:
+            return "silent" if self._is_new else "slow"
+        unread = self.transport.get_write_buffer_size()
+        if not self._unread:
+            self._unread_since_s = now_s
+        if not self._unread or unread < self._unread:
+            self._progress_s = now_s
+        self._unread = unread
+        is_stalled = now_s - self._progress_s > limits.stalled_s or now_s - self._unread_since_s > limits.drain_s
+        return "stalled" if is_stalled else None
+
+    def _note_request(self) -> None:
+        """Whether a part of a request is here and the rest is awaited."""
+        state = self.conn.their_state
+        if state is h11.SEND_BODY or (state is h11.IDLE and self.conn.trailing_data[0]):
+            self._request_since_s = self._request_since_s or time.monotonic()
+        else:
+            self._request_since_s = None
+
+
+class Entrance:
+    """Lets connections in, and ends those that go beyond the limits."""
+
+    def __init__(
+        self, listener: socket.socket, tls: ssl.SSLContext | None, limits: Limits, disconnections: Disconnections
+    ) -> None:
+        listener.setblocking(False)
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, WRITE_BUFFER)  # its connections inherit it
+        self._listener = listener
+        self._tls = tls
+        self._limits = limits
+        self._disconnections = disconnections
+        self._open: dict[Connection, asyncio.Task[None]] = {}
+
+    async def accept(self, server: uvicorn.Server) -> None:
+        """Accept connections for `server`, until cancelled."""
+        while True:
+            try:
+                accepted, address = await asyncio.get_running_loop().sock_accept(self._listener)
+                self._admit(server, accepted, network_of(str(address[0])))
+                await asyncio.sleep(0)  # else it would not begin while more connections wait to be accepted
+            except OSError as error:
+                log.warning("view: no connection can be accepted: %s", error.strerror)
+                await asyncio.sleep(RETRY_S)
+
+    async def watch(self) -> None:
+        """Look at all connections again and again, until cancelled."""
+        while True:
+            await asyncio.sleep(self._limits.look_s)
+            now_s = time.monotonic()
+            for connection in list(self._open):
+                if connection.transport and (fault := connection.fault(self._limits, now_s)):
+                    self._end(connection, fault)
+            self._disconnections.write_log(now_s)
+
+    def close(self) -> None:
+        """After the end of both."""
+        self._listener.close()
+        self._disconnections.close()
+
+    def _admit(self, server: uvicorn.Server, accepted: socket.socket, host: str) -> None:
+        displaced = displaced_by(host, self._open, self._limits.connections, self._limits.connections_each)
+        if displaced:
+            self._end(displaced, "too_many")
+        connection = Connection(server, host, self._disconnections.add, self._forget)
+        self._open[connection] = asyncio.create_task(self._begin(accepted, connection))
+
+    async def _begin(self, accepted: socket.socket, connection: Connection) -> None:
+        """With the handshake, if any."""
+        limits = self._limits
+        loop = asyncio.get_running_loop()
+        try:
+            if self._tls is None:
+                await loop.connect_accepted_socket(lambda: connection, accepted)
+                return
+            await loop.connect_accepted_socket(
+                lambda: connection,
+                accepted,
+                ssl=self._tls,
+                ssl_handshake_timeout=limits.handshake_s,
+                ssl_shutdown_timeout=limits.stalled_s,
+            )
+        except OSError:  # ssl.SSLError is one, and what asyncio raises after the time-out
+            self._disconnections.add("not_tls", connection.host)
+            self._forget(connection)
+
+    def _end(self, connection: Connection, reason: Reason) -> None:
+        self._disconnections.add(reason, connection.host)
+        if connection.transport:
+            connection.transport.abort()
+        else:
+            self._open[connection].cancel()  # it closes the socket
+        self._forget(connection)
+
+    def _forget(self, connection: Connection) -> None:
+        self._open.pop(connection, None)

@@ -1,0 +1,68 @@
+"""Who is connected to the view, and who loses the connection because of how it behaves.
+
+Nobody keeps others out: a connection that does not send its request, or does not read the answer, has seconds; and
+where all places are taken, a newcomer gets one from the address that has most.
+"""
+
+import ipaddress
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Protocol, TypeVar
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What a peer may cost."""
+
+    connections: int = 128  # at once
+    connections_each: int = 64  # of one address: the rest is for others
+    handshake_s: float = 5.0  # for TLS
+    request_s: float = 5.0  # from its first byte, or from the connection's begin, to its last
+    stalled_s: float = 5.0  # in which a peer reads nothing of what waits for it
+    drain_s: float = 30.0  # in which all of it must be read
+    look_s: float = 0.5  # between two looks at all connections
+    viewers: int = 32  # streams of events at once; each costs a little of the processor ten times a second
+
+
+class Guest(Protocol):
+    """A connection, or a stream of events."""
+
+    @property
+    def host(self) -> str:
+        """The address that it comes from; see `network_of`."""
+        ...
+
+    @property
+    def worth(self) -> tuple[int, float]:
+        """The least of an address gives up its place first."""
+        ...
+
+
+G = TypeVar("G", bound=Guest)
+
+
+def displaced_by(host: str, guests: Iterable[G], most: int, each: int) -> G | None:
+    """Which of `guests` gives up its place for a newcomer from `host`; None while there is room for it.
+
+    `most`: places in all; `each`: for one address.
+    """
+    guests = list(guests)
+    counts = Counter(guest.host for guest in guests)
+    if counts[host] < each and len(guests) < most:
+        return None
+    crowd = host if counts[host] >= each else counts.most_common(1)[0][0]
+    return min((guest for guest in guests if guest.host == crowd), key=lambda guest: guest.worth)
+
+
+def network_of(address: str) -> str:
+    """What counts as one address: an IPv4 address; of IPv6 the /64, which one peer has for itself alone."""
+    try:
+        found = ipaddress.ip_address(address.partition("%")[0])
+    except ValueError:
+        return address
+    if isinstance(found, ipaddress.IPv4Address):
+        return str(found)
+    if found.ipv4_mapped:
+        return str(found.ipv4_mapped)
+    return str(ipaddress.ip_network((found, 64), strict=False))
