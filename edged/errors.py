@@ -63,5 +63,9 @@ class CameraError(EdgedError):
     exit_code = 4
 
 
+class OutputError(EdgedError):
+    """Standard output that cannot be written."""
+
+
 class MessageError(EdgedError):
     """A message that does not fit the schema."""

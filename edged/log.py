@@ -3,6 +3,7 @@
 import logging
 import sys
 
+from edged.line_writer import LineWriter
 from edged.log_flood import Sparing
 from edged.systemd import is_journal
 
@@ -34,9 +35,24 @@ class _Journal(_OneLine):
         return "\n".join(prefix + line for line in super().format(record).splitlines())
 
 
-def configure(level: str = "info") -> None:
-    """Send edged's events from `level` up, and other packages' warnings, to standard error."""
-    stream = logging.StreamHandler(sys.stderr)
+class _Lines(logging.Handler):
+    """Each event to a writer, for which no thread of ours waits."""
+
+    def __init__(self, writer: LineWriter) -> None:
+        super().__init__()
+        self._writer = writer
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Have it written."""
+        self._writer.write(self.format(record))
+
+
+def configure(level: str = "info", writer: LineWriter | None = None) -> None:
+    """Send edged's events from `level` up, and other packages' warnings, to standard error.
+
+    `writer`: of standard error, for a process that must not wait for who reads there.
+    """
+    stream = _Lines(writer) if writer else logging.StreamHandler(sys.stderr)
     stream.setFormatter(_Journal() if is_journal(sys.stderr) else _Terminal())
     handler = Sparing(stream)
     handler.set_name(HANDLER)

@@ -4,15 +4,17 @@ A verb's module has `add_arguments(parser)` and `run(arguments) -> exit code`.
 """
 
 import argparse
+import errno
 import importlib
-import os
 import signal
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 
 from edged import __version__
 from edged.cli.progress import show_compiling
-from edged.errors import OUT_OF_MEMORY, ConfigError, EdgedError
+from edged.errors import OUT_OF_MEMORY, ConfigError, EdgedError, OutputError
+from edged.standard_streams import discard_unwritten, flush_standard_output, open_standard_streams
 from edged.systemd import is_started_by_systemd
 
 VERBS = {
@@ -40,11 +42,21 @@ VERBS = {
 
 PROCESSES = {"run", "camera", "worker"}  # they log
 
+NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}  # where standard output goes
+
 EX_CONFIG = 78  # sysexits.h; systemd's RestartPreventExitStatus= takes it
 
 
 def run_command_line(argv: Sequence[str]) -> int:
     """Run the verb that `argv` names and return the exit code."""
+    open_standard_streams()
+    try:
+        return _run_verb(argv)
+    finally:
+        discard_unwritten()
+
+
+def _run_verb(argv: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(prog="edged", description="Image classification appliance.")
     parser.add_argument("--version", action="version", version=f"edged {__version__}")
     verbs = parser.add_subparsers(dest="verb", metavar="VERB", required=True)
@@ -58,14 +70,19 @@ def run_command_line(argv: Sequence[str]) -> int:
     if arguments.verb not in PROCESSES:
         show_compiling()
     try:
-        return int(arguments.run(arguments))
+        code = int(arguments.run(arguments))
+        flush_standard_output()
     except (EdgedError, MemoryError) as error:
         return tell(error)
     except KeyboardInterrupt:
         return 128 + signal.SIGINT  # as a shell would say it
     except BrokenPipeError:  # the reader of our output has gone: `edged subscribe | head`
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+    except OSError as error:
+        if error.errno not in NO_ROOM or error.filename is not None:
+            raise
+        return tell(OutputError(f"the output cannot be written: {error.strerror}"))
+    return code
 
 
 def module_of(verb: str) -> str:
@@ -76,7 +93,8 @@ def module_of(verb: str) -> str:
 def tell(error: EdgedError | MemoryError) -> int:
     """Print what is wrong; the exit code that says it too."""
     no_memory = isinstance(error, MemoryError)
-    print("edged: there is no more memory" if no_memory else f"edged: {error}", file=sys.stderr, flush=True)
+    with suppress(OSError):  # the exit code says it too
+        print("edged: there is no more memory" if no_memory else f"edged: {error}", file=sys.stderr, flush=True)
     if isinstance(error, MemoryError):
         return OUT_OF_MEMORY
     return EX_CONFIG if is_started_by_systemd() and isinstance(error, ConfigError) else error.exit_code

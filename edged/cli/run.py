@@ -1,8 +1,8 @@
 """`edged run`: the daemon."""
 
 import argparse
-import functools
 import json
+import logging
 import sys
 import time
 from pathlib import Path
@@ -10,14 +10,20 @@ from pathlib import Path
 from edged import log
 from edged.cli.numbers import positive, seconds
 from edged.config_file import load_config
-from edged.errors import ConfigError
+from edged.errors import ConfigError, OutputError
 from edged.hub.figures.report import summary_text
 from edged.hub.hub import run_hub
 from edged.hub.limits import Limits
+from edged.line_writer import LineWriter, is_gone
+from edged.standard_streams import encoder_of
 from edged.systemd import is_journal
 
 JOURNAL_LINE_S = 60.0
+SUMMARY_S = 2.0
 DEMO = Path("configs/demo.yaml")
+STDOUT, STDERR = 1, 2
+
+events = logging.getLogger("edged.run")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -36,20 +42,38 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run until the end, a limit or a signal, then print the summary."""
-    log.configure()
+    errors = LineWriter(STDERR, encoder_of(sys.stderr))
+    output = LineWriter(STDOUT, encoder_of(sys.stdout), _tell_lines_are_lost)
+    log.configure(writer=errors)
     path = config_or_demo(arguments.config)
     config = load_config(path)
-    lines = sys.stderr if arguments.json else sys.stdout
+    lines, stream = (errors, sys.stderr) if arguments.json else (output, sys.stdout)
     start = time.monotonic()
-    report = run_hub(
-        config,
-        path,
-        Limits(arguments.count, arguments.duration),
-        show=functools.partial(print, file=lines, flush=True),
-        line_every_s=JOURNAL_LINE_S if is_journal(lines) else 0.0,
-    )
-    print(json.dumps(report) if arguments.json else summary_text(report, time.monotonic() - start), flush=True)
+    try:
+        report = run_hub(
+            config,
+            path,
+            Limits(arguments.count, arguments.duration),
+            show=lines.write,
+            line_every_s=JOURNAL_LINE_S if is_journal(stream) else 0.0,
+        )
+    finally:
+        errors.flush()  # whatever is said next comes after it
+    output.write(json.dumps(report) if arguments.json else summary_text(report, time.monotonic() - start))
+    _check_written(output)
     return 0
+
+
+def _tell_lines_are_lost(error: OSError) -> None:
+    events.warning("status lines cannot be written to standard output (%s); the daemon goes on", error.strerror)
+
+
+def _check_written(output: LineWriter) -> None:
+    """Raises OutputError where the summary is not there, unless its reader has gone."""
+    if not output.flush(SUMMARY_S):
+        raise OutputError(f"the summary was not written within {SUMMARY_S:g} s: nobody reads standard output")
+    if output.error and not is_gone(output.error):
+        raise OutputError(f"the summary cannot be written: {output.error.strerror}")
 
 
 def config_or_demo(path: Path | None) -> Path:
