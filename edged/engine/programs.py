@@ -19,6 +19,15 @@ log = logging.getLogger(__name__)
 progress = logging.getLogger("edged.compiling")  # by this name a terminal shows it in one line that changes
 
 STANDARD = ("-cl-std=CL1.2", "-Werror")
+# Platforms whose compiler for CPUs is proven to take __builtin_prefetch. Elsewhere it may end the process: the
+# SPIR-V translator of Mesa's rusticl does, though __has_builtin is true there.
+PREFETCH_PLATFORMS = ("Portable Computing Language", "Intel(R) OpenCL")
+
+
+def compiler_options(device: Device) -> tuple[str, ...]:
+    """What every program for `device` is compiled with: the language, and what its compiler is proven to take."""
+    proven = device.kind == "cpu" and device.platform in PREFETCH_PLATFORMS
+    return (*STANDARD, "-DPREFETCH_BUILTIN") if proven else STANDARD
 
 
 @cache
@@ -43,6 +52,7 @@ class Programs:
     def __init__(self, context: Any, device: Device, binaries: Binaries) -> None:
         self._context = context
         self._device = device
+        self._standard = compiler_options(device)
         self._binaries = binaries
         self._built: dict[str, Any] = {}
         self._fresh: dict[str, Any] = {}
@@ -50,7 +60,7 @@ class Programs:
     def kernel(self, launch: Launch) -> Any:
         """A kernel object of its own for `launch`. Raises DeviceError if the driver refuses the source."""
         source = source_of(launch.kernel)
-        options = [*STANDARD, *launch.options]
+        options = self._options(launch)
         key = self._key(source, options)
         with device_errors(self._device.name, f"compiling {launch.kernel} for {launch.operator}"):
             if not self._is_there(key, launch):
@@ -73,7 +83,7 @@ class Programs:
 
         Raises DeviceError.
         """
-        programs = {self._key(source_of(one.kernel), [*STANDARD, *one.options]): one for one in launches}
+        programs = {self._key(source_of(one.kernel), self._options(one)): one for one in launches}
         missing = [one for key, one in programs.items() if not self._is_there(key, one)]
         for done, launch in enumerate(missing):
             progress.info("compiling kernels %d/%d", done, len(missing))
@@ -100,7 +110,7 @@ class Programs:
 
     def _is_there(self, key: str, launch: Launch) -> bool:
         """Built already, or loaded now."""
-        if key not in self._built and (program := self._load(key, [*STANDARD, *launch.options])):
+        if key not in self._built and (program := self._load(key, self._options(launch))):
             self._built[key] = program
         return key in self._built
 
@@ -116,6 +126,9 @@ class Programs:
     def _compile(self, key: str, source: str, options: list[str]) -> Any:
         self._fresh[key] = build(cl.Program(self._context, source), options)
         return self._fresh[key]
+
+    def _options(self, launch: Launch) -> list[str]:
+        return [*self._standard, *launch.options]
 
     def _key(self, source: str, options: list[str]) -> str:
         device = self._device

@@ -9,27 +9,59 @@ import pytest
 
 from edged.engine.arrays import to_memory
 from edged.engine.binaries import Binaries
-from edged.engine.device import Device, open_device
+from edged.engine.device import Device, Kind, open_device
 from edged.engine.executable import Executable
 from edged.engine.launch import Images, Launch
-from edged.engine.layout import Tensor
+from edged.engine.layout import Defines, Tensor
 from edged.engine.memory import arrange, lifetimes
 from edged.engine.opencl import cl
 from edged.engine.planner import Plan
-from edged.engine.programs import STANDARD, Programs, build, source_of
+from edged.engine.programs import STANDARD, Programs, build, compiler_options, source_of
 from edged.engine.variants.relu import RELU as RELU_VARIANT
 from edged.engine.variants.variant import Site
 from edged.errors import DeviceError
 from edged.model.graph import Relu
+from tests.engine.conftest import CPUS, name_of
 from tests.engine.lab import Lab, assert_close, random
 
 KERNELS = sorted(file.name.removesuffix(".cl") for file in (files("edged.engine") / "kernels").iterdir())
+POCL = [device for device in CPUS if device.platform == "Portable Computing Language"]
 RELU = Launch("relu", "some operator", {}, (), items=1)
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_every_file_compiles_alone_as_strict_opencl_1_2(lab: Lab, kernel: str) -> None:
     build(cl.Program(lab.context, source_of(kernel)), [*STANDARD])
+
+
+@pytest.mark.parametrize(
+    ("platform", "kind", "prefetches"),
+    [
+        ("Portable Computing Language", "cpu", True),
+        ("Intel(R) OpenCL", "cpu", True),
+        ("rusticl", "cpu", False),  # its SPIR-V translator ends the process
+        ("rusticl", "gpu", False),
+        ("Portable Computing Language", "gpu", False),  # PoCL's level0 driver uses the same translator
+        ("ARM Platform", "gpu", False),
+        ("Oclgrind", "cpu", False),
+    ],
+)
+def test_kernels_prefetch_only_where_the_compiler_is_proven_to_take_it(
+    device: Device, platform: str, kind: Kind, prefetches: bool
+) -> None:
+    options = compiler_options(replace(device, platform=platform, kind=kind))
+
+    assert options == ((*STANDARD, "-DPREFETCH_BUILTIN") if prefetches else STANDARD)
+
+
+@pytest.mark.parametrize("device", POCL, ids=name_of)
+@pytest.mark.parametrize(
+    ("kernel", "defines"), [("conv_vector", {"PREFETCH": 1, "AHEAD": 8, "SHARE": 1}), ("conv_winograd", {})]
+)
+def test_pocl_gets_prefetches(device: Device, kernel: str, defines: Defines, tmp_path: Path) -> None:
+    made = programs(device, tmp_path).kernel(Launch(kernel, "some operator", defines, (), items=1))
+
+    assert b"llvm.prefetch" in made.program.get_info(cl.program_info.BINARIES)[0]  # a name in LLVM's code
 
 
 def programs(device: Device, directory: Path) -> Programs:

@@ -14,9 +14,8 @@ from tests.engine.oclgrind.trained import KERNELS as TRAINED
 ROOT = Path(__file__).resolve().parents[3]
 KERNELS = ["network", *(variant.name for variants in VARIANTS.values() for variant in variants)]
 
-# Oclgrind 21.10 knows neither LLVM's `freeze`, which the optimiser makes of x / n beside x % n, nor prefetching,
-# which kernels ask for only where the compiler has __has_builtin.
-BUILD_OPTIONS = "-cl-opt-disable -U__has_builtin -Wno-builtin-macro-redefined"
+# Oclgrind 21.10 does not know LLVM's `freeze`, which the optimiser makes of x / n beside x % n.
+BUILD_OPTIONS = "-cl-opt-disable"
 
 
 def watch(log: Path, script: str, *arguments: str) -> str:
