@@ -2,7 +2,10 @@
 
 The hub is the real one, with its journal and its metrics; cameras and workers are simulated, each with a link of
 its own: cameras send frames of 120×120×3 bytes at their rate, workers answer at once. So what is measured is the
-hub's own work, and where it ends.
+hub's own work, and where it ends. An age is the time from a frame's capture until a subscriber on the same host
+has its prediction.
+
+Each window of some seconds has the state of the machine; cameras and workers stand still while that is looked at.
 """
 
 import argparse
@@ -12,12 +15,14 @@ import math
 import multiprocessing
 import signal
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, astuple, dataclass, fields
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from types import TracebackType
+from typing import Any, Self
 
 import psutil
 import zmq
@@ -25,10 +30,29 @@ import zmq
 from edged.keys import new_pair
 from tests.e2e.daemon import Daemon, run_edged
 from tests.eventually import free_port
-from tests.perf.quiet import undisturbed, wait_for_quiet
+from tests.perf.machine_state import LEFT_OUT, OTHERS, MachineState
+from tests.perf.quartiles import Quartiles, states_of
+from tests.perf.quiet import processor_time_s
+from tests.perf.raw_results import Measured, keep, origin
 from tests.perf.swarm import cameras, workers
 
 WARM_S = 2.0
+STOP_S = 0.03  # until the hub has nothing more to do after its cameras stand still
+CATCH_UP_S = 0.5  # after that the cameras' burst is over
+COLUMNS = (
+    "link",
+    "cameras",
+    "workers",
+    "state, windows",
+    "offered/s",
+    "predicted/s",
+    "age p50",
+    "age p99",
+    "CPU a frame",
+    "of a processor",
+    "memory",
+)
+FIGURES = ("fps", "cpu_us", "cpu_share", "p50_ms", "p99_ms", "most_ms", "rss_mb")
 
 
 @dataclass(frozen=True)
@@ -43,43 +67,113 @@ class Load:
 
 
 @dataclass(frozen=True)
-class Borne:
-    """What the hub made of it. `cpu_us`: its processor time by prediction; ages from capture to publication."""
+class Window:
+    """What the hub made of it in some seconds. `cpu_us`: its processor time by prediction."""
 
-    load: Load
+    state: str
+    others: float
     fps: float
     cpu_us: float
     cpu_share: float
     p50_ms: float
     p99_ms: float
+    most_ms: float
     rss_mb: float
 
 
-def measure(load: Load, seconds: float, most: float = math.inf) -> Borne:
-    """Offer `load` to a new hub for so long, while others keep `most` processors busy at most."""
-    borne: Borne | None = None
-    while borne is None:
-        wait_for_quiet(most)
-        with TemporaryDirectory() as name, hub(load, Path(name)) as daemon, swarm(load, daemon):
-            heard(daemon, WARM_S)
-            borne = undisturbed(lambda: look(load, daemon, seconds), most)
-    return borne
+class Swarm:
+    """The processes of all cameras and of all workers."""
+
+    def __init__(self, processes: Sequence[BaseProcess]) -> None:
+        self._processes = [psutil.Process(process.pid) for process in processes]
+
+    @contextmanager
+    def standing_still(self) -> Iterator[None]:
+        """Stop all of them, so that the hub has nothing to do; afterwards wait until they have caught up."""
+        for process in self._processes:
+            process.suspend()
+        time.sleep(STOP_S)
+        try:
+            yield
+        finally:
+            for process in self._processes:
+                process.resume()
 
 
-def look(load: Load, daemon: Daemon, seconds: float) -> Borne:
-    process = psutil.Process(daemon.process.pid)
-    before, start = process.cpu_times(), time.monotonic()
-    ages = sorted(heard(daemon, seconds))
-    took_s, after = time.monotonic() - start, process.cpu_times()
-    cpu_s = after.user + after.system - before.user - before.system
-    return Borne(
-        load,
+class Listener:
+    """A subscriber to all predictions of a daemon."""
+
+    def __init__(self, daemon: Daemon) -> None:
+        self._context = zmq.Context()
+        self._socket = self._context.socket(zmq.SUB)
+        self._socket.setsockopt(zmq.RCVHWM, 0)
+        self._socket.connect(str(daemon.config["publish"]["address"]))
+        self._socket.subscribe("")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._context.destroy(linger=0)
+
+    def skip(self, seconds: float) -> None:
+        """Drop what has come and comes in so many seconds, until a prediction has come."""
+        while not self.ages(seconds):
+            pass
+
+    def ages(self, seconds: float) -> list[float]:
+        """Return the age of each prediction that comes in so many seconds, when it comes."""
+        came: list[tuple[float, bytes]] = []
+        end = time.monotonic() + seconds
+        while (left_s := end - time.monotonic()) > 0:
+            if self._socket.poll(math.ceil(1000 * left_s)):
+                topic, message = self._socket.recv_multipart()
+                if topic.endswith(b"/prediction"):
+                    came.append((time.time(), message))
+        return [at - float(json.loads(message)["captured_at"]) for at, message in came]
+
+
+def heard(daemon: Daemon, seconds: float) -> list[float]:
+    """The age of each prediction published in the next so many seconds, once the first has come."""
+    with Listener(daemon) as listener:
+        listener.skip(0.05)
+        return listener.ages(seconds)
+
+
+def measure(load: Load, windows: int, seconds: float, machine: MachineState) -> list[Window]:
+    """Offer `load` to a new hub for so many windows."""
+    with (
+        TemporaryDirectory() as name,
+        hub(load, Path(name)) as daemon,
+        swarm(load, daemon) as offered,
+        Listener(daemon) as listener,
+    ):
+        listener.skip(WARM_S)
+        return [_window(daemon, listener, offered, seconds, machine) for _ in range(windows)]
+
+
+def _window(daemon: Daemon, listener: Listener, offered: Swarm, seconds: float, machine: MachineState) -> Window:
+    pid = daemon.process.pid
+
+    def look() -> tuple[list[float], float, float]:
+        listener.skip(CATCH_UP_S)
+        spent_s, start = processor_time_s(pid), time.monotonic()
+        ages = sorted(listener.ages(seconds))
+        return ages, processor_time_s(pid) - spent_s, time.monotonic() - start
+
+    (ages, cpu_s, took_s), turn = machine.during(look, offered.standing_still)
+    return Window(
+        turn.state,
+        turn.others,
         fps=len(ages) / took_s,
         cpu_us=1e6 * cpu_s / max(1, len(ages)),
         cpu_share=cpu_s / took_s,
         p50_ms=1000 * ages[len(ages) // 2] if ages else math.nan,
         p99_ms=1000 * ages[len(ages) * 99 // 100] if ages else math.nan,
-        rss_mb=process.memory_info().rss / 1e6,
+        most_ms=1000 * ages[-1] if ages else math.nan,
+        rss_mb=psutil.Process(pid).memory_info().rss / 1e6,
     )
 
 
@@ -105,68 +199,91 @@ def hub(load: Load, folder: Path, module: str = "edged") -> Iterator[Daemon]:
 
 
 @contextmanager
-def swarm(load: Load, daemon: Daemon) -> Iterator[None]:
+def swarm(load: Load, daemon: Daemon) -> Iterator[Swarm]:
     """One process for all cameras, another for all workers."""
     address, keys = str(daemon.config["link"]["address"]), daemon.folder if load.curve else None
     context = multiprocessing.get_context("spawn")
-    processes = [context.Process(target=cameras, args=(address, load.cameras, load.fps, keys), daemon=True)]
+    processes: list[BaseProcess] = [
+        context.Process(target=cameras, args=(address, load.cameras, load.fps, keys), daemon=True)
+    ]
     if load.workers:
         arguments = (address, load.workers, load.batch, keys)
         processes.append(context.Process(target=workers, args=arguments, daemon=True))
     for process in processes:
         process.start()
     try:
-        yield
+        yield Swarm(processes)
     finally:
         for process in processes:
             process.kill()
             process.join()
 
 
-def heard(daemon: Daemon, seconds: float) -> list[float]:
-    """The age of each prediction published in the next so many seconds, once the first has come."""
-    ages: list[float] = []
-    with zmq.Context() as context, context.socket(zmq.SUB) as socket:
-        socket.setsockopt(zmq.RCVHWM, 0)
-        socket.connect(str(daemon.config["publish"]["address"]))
-        socket.subscribe("")
-        end: float | None = None
-        while end is None or time.monotonic() < end:
-            if not socket.poll(100):
-                continue
-            topic, message = socket.recv_multipart()
-            if topic.endswith(b"/prediction"):
-                end = end or time.monotonic() + seconds
-                ages.append(json.loads(message)["seconds"]["total"])
-    return ages
+def by_state(windows: Sequence[Window]) -> dict[str, dict[str, Quartiles]]:
+    """Return each figure of each state that has windows enough."""
+    found = {}
+    for state in states_of([window.state for window in windows]):
+        of_state = [window for window in windows if window.state == state]
+        found[state] = {name: Quartiles.of([getattr(each, name) for each in of_state]) for name in FIGURES}
+    return found
+
+
+def as_rows(load: Load, windows: Sequence[Window]) -> Iterator[tuple[str, ...]]:
+    """Return a row of a table for each state: medians over its windows, some with their quartiles."""
+    for state, each in by_state(windows).items():
+        yield (
+            "CURVE, tcp" if load.curve else "ipc",
+            str(load.cameras),
+            str(load.workers),
+            f"{state}, {each['fps'].count}",
+            f"{load.cameras * load.fps:.0f}",
+            f"{each['fps'].median:.0f}",
+            f"{each['p50_ms'].text(1)} ms",
+            f"{each['p99_ms'].text(1)} ms",
+            f"{each['cpu_us'].text(0)} µs",
+            f"{each['cpu_share'].median:.0%}",
+            f"{each['rss_mb'].median:.0f} MB",
+        )
+
+
+def windows_of(measured: Measured) -> list[Window]:
+    """Return the windows of a raw result."""
+    return [Window(**dict(zip(measured["columns"], each, strict=True))) for each in measured["windows"]]
 
 
 def main() -> None:
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # so that no daemon is left behind
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    options = _options()
+    print(" | ".join(COLUMNS))
+    with MachineState(options.others) as machine:
+        for count, served, curve in itertools.product(options.cameras, options.workers, _links(options)):
+            load = Load(count, served, options.fps, options.batch, curve)
+            windows = measure(load, options.windows, options.seconds, machine)
+            rows = [
+                [round(each, 4) if isinstance(each, float) else each for each in astuple(one)] for one in windows
+            ]
+            kept = {"load": asdict(load), "columns": [field.name for field in fields(Window)], "windows": rows}
+            keep(options.output, origin("tests.perf.hub_load") | kept, ("load",))
+            gone = sum(window.state in LEFT_OUT for window in windows)
+            print(*map(" | ".join, as_rows(load, windows)), f"({gone} windows left out)", sep="\n", flush=True)
+
+
+def _links(options: argparse.Namespace) -> Sequence[bool]:
+    return {"ipc": (False,), "curve": (True,), "both": (False, True)}[options.link]
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m tests.perf.hub_load", description=__doc__)
     parser.add_argument("--cameras", type=int, nargs="+", default=[1, 8, 64])
-    parser.add_argument("--workers", type=int, nargs="+", default=[1, 4, 16])
-    parser.add_argument("--fps", type=float, default=30.0, help="of each camera")
+    parser.add_argument("--workers", type=int, nargs="+", default=[4])
+    parser.add_argument("--fps", type=float, default=30.0, help="of each camera (default: 30)")
     parser.add_argument("--batch", type=int, default=1)
-    parser.add_argument("--seconds", type=float, default=10.0)
-    parser.add_argument("--curve", action="store_true", help="over TCP with keys, in place of ipc")
-    parser.add_argument("--others", type=float, default=math.inf, help="processors that others may keep busy")
-    parser.add_argument("--json", type=Path, help="add the figures to this file, a line each")
-    options = parser.parse_args()
-    print(" cameras workers  offered      fps  µs each   CPU  p50 ms  p99 ms     MB")
-    for count, served in itertools.product(options.cameras, options.workers):
-        borne = measure(
-            Load(count, served, options.fps, options.batch, options.curve), options.seconds, options.others
-        )
-        print(
-            f"{count:8}{served:8}{count * options.fps:9.0f}{borne.fps:9.0f}"
-            f"{borne.cpu_us:9.0f}{borne.cpu_share:6.0%}"
-            f"{borne.p50_ms:8.1f}{borne.p99_ms:8.1f}{borne.rss_mb:7.1f}",
-            flush=True,
-        )
-        if options.json:
-            with options.json.open("a") as file:
-                file.write(json.dumps(asdict(borne)) + "\n")
+    parser.add_argument("--windows", type=int, default=12, help="of each load (default: 12)")
+    parser.add_argument("--seconds", type=float, default=3.0, help="of a window (default: 3)")
+    parser.add_argument("--link", choices=("ipc", "curve", "both"), default="both", help="curve: TCP with keys")
+    parser.add_argument("--others", type=float, default=OTHERS, help=f"processors that others may use ({OTHERS})")
+    parser.add_argument("--output", type=Path, default=Path("build/hub.json"), help="default: build/hub.json")
+    return parser.parse_args()
 
 
 if __name__ == "__main__":

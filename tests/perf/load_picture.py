@@ -1,21 +1,62 @@
-"""What `hub_load --json FILE` has measured, as a picture: `python -m tests.perf.load_picture FILE > load.svg`."""
+"""What `tests.perf.hub_load` has measured, as a picture: `tests.perf.write_tables` writes docs/load.svg."""
 
-import json
-import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import groupby
-from pathlib import Path
-from typing import Any
 
 from edged.cli.chart import COLORS, Axis, Chart
+from tests.perf.hub_load import Load, Window, by_state
 
 NOTE = (
     "Link × workers; dashed: all that is offered. A dot's text names the ages, the processor time and the memory."
 )
 
 
-def picture(rows: list[dict[str, Any]]) -> str:
+@dataclass(frozen=True)
+class Dot:
+    """The median figures of a load, in the state of the machine that most of its windows had."""
+
+    load: Load
+    state: str
+    fps: float
+    p50_ms: float
+    p99_ms: float
+    cpu_us: float
+    rss_mb: float
+
+    @property
+    def offered(self) -> float:
+        """Frames a second."""
+        return self.load.cameras * self.load.fps
+
+    @property
+    def link(self) -> str:
+        """The name of its line."""
+        return f"{'CURVE' if self.load.curve else 'ipc'} × {self.load.workers}"
+
+    def tooltip(self) -> str:
+        """Say what it cost."""
+        lines = (
+            f"{self.load.cameras} cameras, {self.link} workers, {self.state}: {self.fps:.0f} frames/s",
+            f"age {self.p50_ms:.1f} ms (p99 {self.p99_ms:.1f} ms)",
+            f"{self.cpu_us:.0f} µs a frame, {self.rss_mb:.0f} MB",
+        )
+        return "\n".join(lines)
+
+
+def dot(load: Load, windows: Sequence[Window]) -> Dot | None:
+    """Return the dot of a load; None where no state had windows enough."""
+    states = by_state(windows)
+    if not states:
+        return None
+    state = max(states, key=lambda each: states[each]["fps"].count)
+    names = ("fps", "p50_ms", "p99_ms", "cpu_us", "rss_mb")
+    return Dot(load, state, *(states[state][name].median for name in names))
+
+
+def picture(dots: Sequence[Dot]) -> str:
     """SVG: what was published over what was offered, a line for each transport and number of workers."""
-    offered = [_offered(row) for row in rows]
+    offered = [each.offered for each in dots]
     low, high = min(offered) / 2, max(offered) * 2
     chart = Chart(
         "What the hub bears",
@@ -24,32 +65,11 @@ def picture(rows: list[dict[str, Any]]) -> str:
         Axis("frames a second, predicted and published", low, high),
     )
     chart.line([(low, low), (high, high)], "#999", dashed=True)
-    names = dict(zip(dict.fromkeys(map(_name, rows)), COLORS, strict=False))
-    for name, of_one in groupby(sorted(rows, key=lambda row: (_name(row), _offered(row))), _name):
+    names = dict(zip(dict.fromkeys(each.link for each in dots), COLORS, strict=False))
+    for name, of_one in groupby(sorted(dots, key=lambda each: (each.link, each.offered)), lambda each: each.link):
         points = list(of_one)
-        chart.line([(_offered(row), row["fps"]) for row in points], names[name])
-        for row in points:
-            chart.dot((_offered(row), row["fps"]), names[name], _tooltip(row))
+        chart.line([(each.offered, each.fps) for each in points], names[name])
+        for each in points:
+            chart.dot((each.offered, each.fps), names[name], each.tooltip())
     chart.legend(names, NOTE)
     return chart.svg()
-
-
-def _offered(row: dict[str, Any]) -> float:
-    return float(row["load"]["cameras"] * row["load"]["fps"])
-
-
-def _name(row: dict[str, Any]) -> str:
-    return f"{'CURVE' if row['load']['curve'] else 'ipc'} × {row['load']['workers']}"
-
-
-def _tooltip(row: dict[str, Any]) -> str:
-    lines = (
-        f"{row['load']['cameras']} cameras, {_name(row)} workers: {row['fps']:.0f} frames/s",
-        f"age {row['p50_ms']:.1f} ms (p99 {row['p99_ms']:.1f} ms)",
-        f"{row['cpu_us']:.0f} µs a frame, {row['rss_mb']:.0f} MB",
-    )
-    return "\n".join(lines)
-
-
-if __name__ == "__main__":
-    print(picture([json.loads(line) for line in Path(sys.argv[1]).read_text().splitlines()]))

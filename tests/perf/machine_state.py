@@ -16,6 +16,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Self, TypeVar
@@ -28,7 +29,7 @@ SIDE = 128  # three matrices of 64 kB: they stay in the second cache, even where
 PRODUCTS = 40  # of one thread: 2 to 3 ms
 OTHERS = 0.08  # processors that other processes may keep busy
 DISTURBED, CHANGED = "disturbed", "changed"
-LEFT_OUT = (DISTURBED, CHANGED)
+LEFT_OUT = (DISTURBED, CHANGED)  # no figure is of such turns
 NUMBERS = {1: "one", 2: "two"}
 
 T = TypeVar("T")
@@ -91,15 +92,21 @@ class MachineState:
         one, every = map(float, answer.split())
         return Speed(one, every)
 
-    def during(self, measure: Callable[[], T]) -> tuple[T, Turn]:
-        """Return what `measure` found, and the state of the machine meanwhile."""
-        before, business = self.speed(), Business()
+    def during(
+        self, measure: Callable[[], T], standing_still: Callable[[], AbstractContextManager[None]] = nullcontext
+    ) -> tuple[T, Turn]:
+        """Return what `measure` found, and the state of the machine meanwhile.
+
+        `standing_still`: a block in which nothing of what is measured works, while the machine is looked at.
+        """
+        with standing_still():
+            before = self.speed()
+        business = Business()
         measured = measure()
         others = business.others()
-        return measured, Turn(self._label(before, self.speed(), others), round(others, 3))
-
-    def _label(self, before: Speed, after: Speed, others: float) -> str:
-        return label(before, after, others, self._most_others)
+        with standing_still():
+            after = self.speed()
+        return measured, Turn(label(before, after, others, self._most_others), round(others, 3))
 
 
 def label(before: Speed, after: Speed, others: float, most_others: float = OTHERS) -> str:
@@ -107,17 +114,6 @@ def label(before: Speed, after: Speed, others: float, most_others: float = OTHER
     if others > most_others:
         return DISTURBED
     return before.state if before.state == after.state else CHANGED
-
-
-def median_by_state(values: Sequence[tuple[str, float]]) -> dict[str, tuple[float, float, float, int]]:
-    """Return lower quartile, median, upper quartile and count by state, of what is not left out."""
-    states = sorted({state for state, _ in values if state not in LEFT_OUT}, reverse=True)
-    found = {}
-    for each in states:
-        of_state = [value for state, value in values if state == each]
-        low, middle, high = np.percentile(of_state, (25, 50, 75))
-        found[each] = float(low), float(middle), float(high), len(of_state)
-    return found
 
 
 def serve() -> None:

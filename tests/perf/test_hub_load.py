@@ -1,9 +1,15 @@
 """The hub under cameras and workers of other hosts that never fall silent."""
 
+import time
+from collections.abc import Iterator
 from pathlib import Path
 
-from tests.e2e.daemon import conserves
-from tests.perf.hub_load import Load, heard, hub, swarm
+import pytest
+
+from tests.e2e.daemon import Daemon, conserves
+from tests.eventually import eventually
+from tests.perf.hub_load import Listener, Load, Swarm, Window, as_rows, heard, hub, measure, swarm
+from tests.perf.machine_state import MachineState
 
 
 def test_a_hub_to_which_other_hosts_go_on_sending_ends_when_it_is_told_to(tmp_path: Path) -> None:
@@ -14,3 +20,61 @@ def test_a_hub_to_which_other_hosts_go_on_sending_ends_when_it_is_told_to(tmp_pa
 
     assert 0 < len(ages) <= summary["predictions"]
     assert conserves(summary)
+
+
+@pytest.fixture(scope="module")
+def loaded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Daemon, Swarm]]:
+    """One camera and one worker at a hub; tests only listen."""
+    load = Load(cameras=1, workers=1, fps=50)
+    with hub(load, tmp_path_factory.mktemp("hub")) as daemon, swarm(load, daemon) as offered:
+        yield daemon, offered
+
+
+def test_simulated_cameras_and_workers_report_no_time_that_they_do_not_spend(
+    loaded: tuple[Daemon, Swarm],
+) -> None:
+    [prediction] = loaded[0].first(1)
+
+    stages = prediction.seconds
+    assert (stages.capture, stages.preprocess, stages.upload, stages.forward, stages.download) == (0, 0, 0, 0, 0)
+
+
+def test_an_age_lasts_from_the_capture_until_the_subscriber_has_the_prediction(
+    loaded: tuple[Daemon, Swarm],
+) -> None:
+    with Listener(loaded[0]) as listener:
+        listener.skip(0.1)
+        before = time.time()
+        time.sleep(0.5)  # what is published meanwhile waits in the subscriber's queue
+        ages = listener.ages(0.1)
+        took_s = time.time() - before
+
+    assert all(0 < age < took_s + 1 for age in ages)
+    assert max(ages) > 0.2
+
+
+def test_nothing_is_published_while_cameras_and_workers_stand_still(loaded: tuple[Daemon, Swarm]) -> None:
+    daemon, offered = loaded
+    with Listener(daemon) as listener:
+        listener.skip(0.1)
+        with offered.standing_still():
+            eventually(lambda: not listener.ages(0.1))
+        listener.skip(0.1)  # they go on
+
+
+def test_a_load_is_measured_in_windows_with_the_state_of_each() -> None:
+    with MachineState(most_others=float("inf")) as machine:
+        windows = measure(Load(cameras=2, workers=1, fps=50), windows=2, seconds=0.2, machine=machine)
+
+    assert len(windows) == 2
+    assert all(window.fps > 0 and window.cpu_us > 0 for window in windows)
+    assert all(0 < window.p50_ms <= window.p99_ms <= window.most_ms for window in windows)
+
+
+def test_a_row_has_the_medians_and_quartiles_of_one_state() -> None:
+    windows = [Window("two-core", 0.0, 240.0, us, 0.15, 1.0, 2.0, 3.0, 53.0) for us in (500.0, 600.0, 700.0)]
+
+    [row] = as_rows(Load(8, 4, 30.0), [*windows, Window("disturbed", 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0)])
+
+    assert row[:6] == ("ipc", "8", "4", "two-core, 3", "240", "240")
+    assert row[6:] == ("1.0 (1.0 to 1.0) ms", "2.0 (2.0 to 2.0) ms", "600 (550 to 650) µs", "15%", "53 MB")

@@ -8,7 +8,8 @@ import psutil
 import pytest
 
 from tests.background import in_background
-from tests.perf.machine_state import MachineState, Speed, label, median_by_state
+from tests.perf.machine_state import MachineState, Speed, label
+from tests.perf.quartiles import Quartiles, left_out, states_of
 from tests.perf.quiet import Business, busy, ours, processor_time_s
 
 ALONE, SHARED = Speed(85, 165), Speed(85, 92)
@@ -29,10 +30,20 @@ def test_a_turn_has_the_state_that_it_had_before_and_after_if_others_were_quiet(
     assert label(ALONE, ALONE, others=0.09) == "disturbed"
 
 
-def test_quartiles_are_of_one_state_and_none_of_turns_that_are_left_out() -> None:
-    values = [("two-core", 1.0), ("two-core", 2.0), ("two-core", 3.0), ("disturbed", 9.0), ("one-core", 4.0)]
+def test_a_state_of_three_turns_has_figures_and_turns_that_are_left_out_are_counted() -> None:
+    states = ["one-core"] * 3 + ["two-core"] * 4 + ["disturbed"] * 5 + ["changed", "4-core"]
 
-    assert median_by_state(values) == {"two-core": (1.5, 2.0, 2.5, 3), "one-core": (4.0, 4.0, 4.0, 1)}
+    assert states_of(states) == ["two-core", "one-core"]
+    assert left_out(states) == {"disturbed": 5, "changed": 1}
+
+
+def test_quartiles_are_the_middle_half() -> None:
+    found = Quartiles.of([1.0, 2.0, 3.0, 4.0, 50.0])
+
+    assert found == Quartiles(2.0, 3.0, 4.0, 5)
+    assert found.text(1) == "3.0 (2.0 to 4.0)"
+    with pytest.raises(ValueError, match="2 values are too few"):
+        Quartiles.of([1.0, 2.0])
 
 
 def test_the_probe_multiplies_on_one_processor_and_on_all() -> None:

@@ -1,17 +1,14 @@
 """Contenders in turn, each turn with the state of the machine: what is kept of them, and its figures by state."""
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 from typing import Any, TypeVar
 
-import numpy as np
-
-from tests.perf.machine_state import LEFT_OUT, MachineState
+from tests.perf.machine_state import MachineState
 from tests.perf.peers.contender import Contender, MissingError
+from tests.perf.quartiles import FEWEST, Quartiles
 
-FEWEST = 3  # turns in a state, below which it has no figures
 TURN_COLUMNS = ("round", "state", "others", "ms", "runs")
 
 T = TypeVar("T")
@@ -19,28 +16,10 @@ Kept = Mapping[str, Any]  # of a contender: name, turns (rows of TURN_COLUMNS), 
 
 
 @dataclass(frozen=True)
-class Quartiles:
-    """The middle of some values and its middle half."""
-
-    low: float
-    median: float
-    high: float
-    count: int
-
-    @classmethod
-    def of(cls, values: Sequence[float]) -> "Quartiles | None":
-        """Return None of too few values."""
-        if len(values) < FEWEST:
-            return None
-        low, middle, high = (float(each) for each in np.percentile(values, (25, 50, 75)))
-        return cls(low, middle, high, len(values))
-
-
-@dataclass(frozen=True)
 class Figures:
     """A contender's milliseconds by turn in one state, and their ratios to the yardstick's of the same rounds."""
 
-    ms: Quartiles | None
+    ms: Quartiles
     ratio: Quartiles | None
 
 
@@ -80,24 +59,18 @@ def order(contenders: Sequence[T], number: int) -> Sequence[T]:
     return rotated[::-1] if number % 2 else rotated
 
 
-def states_of(rows: Sequence[Kept]) -> list[str]:
-    """Return the states in which somebody has figures, `two-core` before `one-core`."""
-    counts = Counter(turn[1] for row in rows for turn in row["turns"] if turn[1] not in LEFT_OUT)
-    return sorted((state for state, count in counts.items() if count >= FEWEST), reverse=True)
+def figures(row: Kept, yardstick: Kept | None, state: str) -> Figures | None:
+    """Return what a contender took in that state; None where it had too few turns there."""
+    times = [turn[3] for turn in row["turns"] if turn[1] == state]
+    ratios = list(_ratios(row, yardstick, state)) if yardstick else []
+    if len(times) < FEWEST:
+        return None
+    return Figures(Quartiles.of(times), Quartiles.of(ratios) if len(ratios) >= FEWEST else None)
 
 
-def left_out(rows: Sequence[Kept]) -> dict[str, int]:
-    """Return how many turns were disturbed, and during how many the state changed."""
-    counts = Counter(turn[1] for row in rows for turn in row["turns"])
-    return {state: counts[state] for state in LEFT_OUT}
-
-
-def figures(row: Kept, yardstick: Kept | None, state: str) -> Figures:
-    """Return what a contender took in that state."""
-    return Figures(
-        Quartiles.of([turn[3] for turn in row["turns"] if turn[1] == state]),
-        Quartiles.of(list(_ratios(row, yardstick, state))) if yardstick else None,
-    )
+def states(rows: Sequence[Kept]) -> list[str]:
+    """Return the state of each turn of all contenders."""
+    return [turn[1] for row in rows for turn in row["turns"]]
 
 
 def _ratios(row: Kept, yardstick: Kept, state: str) -> Iterator[float]:

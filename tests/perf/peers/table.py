@@ -4,7 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from tests.perf.peers.contenders import NOTES, YARDSTICK
-from tests.perf.peers.rounds import FEWEST, Kept, Quartiles, figures, left_out, states_of
+from tests.perf.peers.rounds import Kept, figures, states
+from tests.perf.quartiles import FEWEST, Quartiles, left_out, states_of
 
 COLUMNS = ("", "state", "median ms", "quartiles", "frames/s", f"÷ {YARDSTICK}", "quartiles", "turns", "error")
 
@@ -28,9 +29,9 @@ def section(measured: Mapping[str, Any]) -> str:
     cost = f"{measured['flops'] / 2e6:.0f} MMAC and {measured['weight_bytes'] / 1e6:.1f} MB of weights a job"
     rows: Sequence[Kept] = measured["contenders"]
     yardstick = next((row for row in rows if row["name"] == YARDSTICK), None)
-    states = states_of(rows)
-    cells = [_row(row, yardstick, state, measured["batch"]) for state in states for row in rows]
-    gone = ", ".join(f"{state} {count}" for state, count in left_out(rows).items())
+    batch = measured["batch"]
+    cells = [_row(row, yardstick, state, batch) for state in states_of(states(rows)) for row in rows]
+    gone = ", ".join(f"{state} {count}" for state, count in left_out(states(rows)).items())
     notes = [f"- {row['name']}: {note}" for row in rows if (note := _note(row))]
     table = [*as_markdown([COLUMNS, *cells]), ""] if cells else [f"No state had {FEWEST} turns.", ""]
     return "\n".join([title, "", f"{cost}. Turns that were left out: {gone}.", "", *table, *notes, ""])
@@ -42,7 +43,7 @@ def _threads(threads: int) -> str:
 
 def _row(row: Kept, yardstick: Kept | None, state: str, batch: int) -> tuple[str, ...]:
     found = figures(row, yardstick, state)
-    if found.ms is None:
+    if found is None:
         return row["name"], state, "not run" if "missing" in row else "too few", *[""] * (len(COLUMNS) - 3)
     error = row.get("error")
     return (
