@@ -1,25 +1,26 @@
 """From a picture to a frame: region of interest, shape and size."""
 
-from typing import Literal
-
 import cv2
 import numpy as np
 
+from edged.camera.resample import Span, resampled
 from edged.camera.sources.picture import Pixels
+from edged.preparation import Resize, shorter_side
 
-Fit = Literal["stretch", "crop", "pad"]
 Region = tuple[float, float, float, float]
 
 WHOLE: Region = (0.0, 0.0, 1.0, 1.0)
 
 
-def preprocess(pixels: Pixels, width: int, height: int, roi: Region = WHOLE, fit: Fit = "stretch") -> Pixels:
-    """The region `roi` of `pixels` as uint8 [height, width, 3], C-contiguous; the same values where the size fits.
+def preprocess(pixels: Pixels, width: int, height: int, roi: Region = WHOLE, resize: Resize = "stretch") -> Pixels:
+    """The region `roi` of `pixels` as uint8 [height, width, 3], C-contiguous.
 
-    `roi`: left, top, right, bottom as shares. `fit`: `stretch` changes the proportions, `crop` takes the largest
-    centred part of the right proportions, `pad` keeps all and adds black on two sides.
+    `roi`: left, top, right, bottom as shares. `resize`: `stretch` changes the proportions, `crop` takes the
+    largest centred part of the right proportions, `pad` keeps all and adds black on two sides: these leave a
+    picture of the right size as it is. `center-crop` resizes the shorter side to 256/224 of the input's and takes
+    the centre, as ImageNet's networks are usually judged.
     """
-    return fitted(region(pixels, roi), width, height, fit)
+    return fitted(region(pixels, roi), width, height, resize)
 
 
 def region(pixels: Pixels, roi: Region) -> Pixels:
@@ -30,11 +31,13 @@ def region(pixels: Pixels, roi: Region) -> Pixels:
     return pixels[top:bottom, left:right]
 
 
-def fitted(pixels: Pixels, width: int, height: int, fit: Fit = "stretch") -> Pixels:
+def fitted(pixels: Pixels, width: int, height: int, resize: Resize = "stretch") -> Pixels:
     """`pixels` as uint8 [height, width, 3], C-contiguous."""
-    if fit == "crop":
+    if resize == "center-crop":
+        return _centre_of_resized(pixels, width, height)
+    if resize == "crop":
         return _resized(_centre(pixels, width / height), width, height)
-    if fit == "pad":
+    if resize == "pad":
         return _padded(pixels, width, height)
     return _resized(pixels, width, height)
 
@@ -50,6 +53,16 @@ def _centre(pixels: Pixels, proportion: float) -> Pixels:
     part_height = max(1, min(height, round(width / proportion)))
     left, top = (width - part_width) // 2, (height - part_height) // 2
     return pixels[top : top + part_height, left : left + part_width]
+
+
+def _centre_of_resized(pixels: Pixels, width: int, height: int) -> Pixels:
+    """The picture is resized until its shorter side is 256/224 of the input's (the longer one is rounded down)."""
+    least = shorter_side(width), shorter_side(height)
+    across, down = pixels.shape[1], pixels.shape[0]
+    is_upright = across * least[1] <= down * least[0]
+    resized = (least[0], least[0] * down // across) if is_upright else (least[1] * across // down, least[1])
+    left, top = round((resized[0] - width) / 2), round((resized[1] - height) / 2)
+    return resampled(pixels, Span(down, resized[1], top, height), Span(across, resized[0], left, width))
 
 
 def _padded(pixels: Pixels, width: int, height: int) -> Pixels:

@@ -128,7 +128,7 @@ class CameraProcess:
 
     def _send(self, number: int, captured: Captured, region: Pixels, wanted: Capture) -> str | None:
         """Why the frame could not be sent, or None."""
-        pixels = preprocess.fitted(region, wanted.width, wanted.height, self._camera.fit)
+        pixels = preprocess.fitted(region, wanted.width, wanted.height, self._camera.fit or wanted.resize)
         captured_ns, captured_at, error_ns = self._orders.clock.of(captured.at_ns, captured.at_s)
         frame = Frame(
             camera=self._name,

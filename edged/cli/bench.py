@@ -13,7 +13,7 @@ from edged.cli.bench_error import Errors, errors_of
 from edged.cli.bench_report import Report, as_json, as_table, report
 from edged.cli.bench_timing import time_in_turn
 from edged.cli.images import pictures_of, random_images
-from edged.cli.model_options import add_model_options, given_model
+from edged.cli.model_options import add_model_options, given_model, show_preparation
 from edged.cli.numbers import positive
 from edged.cli.plan_options import add_plan_options, add_variants, variants_of
 from edged.errors import ConfigError
@@ -46,6 +46,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Print the timing of one variant or two, and the errors of the first."""
     _check(arguments)
     model = given_model(arguments)
+    show_preparation(model)
     variants = variants_of(arguments)
     runtimes = [_open(model, arguments, variant) for variant in variants]
     images_given = arguments.images and not _is_numpy(arguments)

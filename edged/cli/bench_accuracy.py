@@ -74,5 +74,6 @@ def _digits(model: Model) -> Known | None:
     if not set(truths) <= set(model.labels):
         return None
     width, height = model.input.width, model.input.height
-    images = np.stack([preprocess(picture.pixels, width, height) for picture in pictures])
+    resize = model.input.resize
+    images = np.stack([preprocess(picture.pixels, width, height, resize=resize) for picture in pictures])
     return Known(images, truths, "synthetic digits")

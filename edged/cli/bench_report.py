@@ -26,6 +26,8 @@ def report(
     return {
         "model": model.name,
         "random_weights": model.random_weights,
+        "preparation": model.input.described,
+        "prepared_by": model.prepared_by,
         "size": width if width == height else [width, height],
         "macs": macs(model.graph),
         "batch": batch,

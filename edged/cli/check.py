@@ -8,7 +8,7 @@ from typing import Literal
 
 from edged.cli.check_addresses import address_finding, security_finding, tls_finding
 from edged.cli.check_hosts import elsewhere, group_findings, link_findings, listens_at, this_host
-from edged.cli.check_pipeline import camera_finding, model_finding, worker_findings
+from edged.cli.check_pipeline import camera_finding, model_findings, worker_findings
 from edged.cli.check_taught import taught_findings
 from edged.cli.finding import Finding
 from edged.config import Config
@@ -49,7 +49,7 @@ def findings_at(config: Config, host: str) -> Iterator[Finding]:
         if camera.host == host:
             yield camera_finding(name, camera)
     if any(worker.host == host for worker in config.workers):
-        yield model_finding(config)
+        yield from model_findings(config)
     yield from worker_findings(config, host)
     yield from link_findings(config, host)
 
@@ -58,7 +58,7 @@ def findings_of(config: Config) -> Iterator[Finding]:
     """Everything that `edged run` would meet, in the order of the file. Opens no network connection."""
     for name, camera in config.cameras.items():
         yield elsewhere(f"camera {name}", camera.host, name) if camera.host else camera_finding(name, camera)
-    yield model_finding(config)
+    yield from model_findings(config)
     yield from taught_findings(config)
     yield from worker_findings(config)
     yield from group_findings(config)

@@ -11,6 +11,7 @@ from edged.errors import CameraError, ConfigError, DeviceError, ModelError
 from edged.messages import Part
 from edged.model.cuts import cut_after, ends_of
 from edged.model.package import Model, load_model
+from edged.preparation import IN_CONFIG, default_warning
 from edged.worker.runtime import device_name
 
 
@@ -36,20 +37,31 @@ def camera_finding(name: str, camera: Camera) -> Finding:
     return Finding("ok", what, f"{camera.source}")
 
 
-def model_finding(config: Config) -> Finding:
-    """The model's name, input and classes, and where it is cut."""
+def model_findings(config: Config) -> Iterator[Finding]:
+    """The model's name, input and classes, where it is cut, and how pictures are prepared for it."""
     try:
         model = load_model(config.model)
         cuts = [_cut(model, segment.until) for segment in config.segments[:-1]]
         for index in range(len(config.workers)):
             ends_of(model.graph, *config.ends_of(index))
     except ModelError as error:
-        return Finding("error", "model", str(error))
+        yield Finding("error", "model", str(error))
+        return
     size = f"{model.input.width}×{model.input.height}"
     text = f"{model.name}, {size}, {len(model.labels)} classes, sha256 {model.sha256[:12]}…{''.join(cuts)}"
     if model.random_weights:
-        return Finding("warning", "model", f"{text}; random weights, for timing only: its labels mean nothing")
-    return Finding("ok", "model", text)
+        yield Finding("warning", "model", f"{text}; random weights, for timing only: its labels mean nothing")
+        return
+    yield Finding("ok", "model", text)
+    yield _preparation(model)
+
+
+def _preparation(model: Model) -> Finding:
+    described = model.input.described
+    if model.prepared_by == "default":
+        return Finding("warning", "preprocess", default_warning(described, IN_CONFIG))
+    source = {"config": "this file says so", "file": "the model's file says so"}[model.prepared_by]
+    return Finding("ok", "preprocess", f"{described} ({source})")
 
 
 def _cut(model: Model, until: str | None) -> str:

@@ -17,7 +17,7 @@ def random_images(wanted: Input, frames: int) -> NDArray[np.uint8]:
 
 
 def pictures_of(folder: Path, wanted: Input) -> NDArray[np.uint8]:
-    """The pictures of a folder, stretched to the model's input: uint8 RGB [n, height, width, 3], n ≤ MOST.
+    """The pictures of a folder, prepared as a camera's: uint8 RGB [n, height, width, 3], n ≤ MOST.
 
     Raises ConfigError for a folder without pictures, ImageError for a picture that cannot be read.
     """
@@ -25,7 +25,8 @@ def pictures_of(folder: Path, wanted: Input) -> NDArray[np.uint8]:
     from edged.camera.sources.folder import read_picture
 
     pictures = map(read_picture, chosen_of(folder))
-    return np.stack([preprocess(picture, wanted.width, wanted.height) for picture in pictures])
+    size = wanted.width, wanted.height
+    return np.stack([preprocess(picture, *size, resize=wanted.resize) for picture in pictures])
 
 
 def chosen_of(folder: Path) -> list[Path]:

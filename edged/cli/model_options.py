@@ -10,6 +10,7 @@ from pydantic import ValidationError
 from edged import config
 from edged.errors import ConfigError
 from edged.model.package import Model, load_model
+from edged.preparation import ON_COMMAND_LINE, Preprocess, Resize, default_warning
 
 
 def add_model_options(parser: argparse.ArgumentParser, default: str = "digits") -> None:
@@ -17,6 +18,10 @@ def add_model_options(parser: argparse.ArgumentParser, default: str = "digits") 
     what = f"an ONNX file, or a named model (default: {default})"
     parser.add_argument("--model", default=default, metavar="NAME|FILE", help=what)
     group = parser.add_argument_group("input of the model, where its file does not say, or says it wrongly")
+    group.add_argument(
+        "--preprocess", choices=get_args(Preprocess), help="all of --resize to --std by one name, as in the config"
+    )
+    group.add_argument("--resize", choices=get_args(Resize), help="how a picture takes the input's shape")
     group.add_argument("--size", type=size, metavar="N|WxH", help="input size, or width and height")
     group.add_argument(
         "--color", choices=get_args(config.Color), help="channel order that the model wants, or gray: one channel"
@@ -43,10 +48,21 @@ def given_model(arguments: argparse.Namespace) -> Model:
     return model
 
 
+def show_preparation(model: Model) -> None:
+    """Say on standard error how pictures become the model's input; a default is a warning with what to add."""
+    if model.random_weights:
+        return
+    if model.prepared_by == "default":
+        print(f"edged: warning: {default_warning(model.input.described, ON_COMMAND_LINE)}", file=sys.stderr)
+        return
+    source = {"config": "the command line says so", "file": "the model's file says so"}[model.prepared_by]
+    print(f"edged: pictures are prepared as {model.input.described} ({source})", file=sys.stderr)
+
+
 def model_config(arguments: argparse.Namespace) -> config.Model:
     """What the options of `add_model_options` ask for. Raises ConfigError."""
     source = "path" if is_file_name(arguments.model) else "name"
-    keys = ("size", "color", "scale", "mean", "std", "labels")
+    keys = ("preprocess", "resize", "size", "color", "scale", "mean", "std", "labels")
     given = {key: getattr(arguments, key) for key in keys if getattr(arguments, key) is not None}
     try:
         return config.Model(**{source: arguments.model, **given})

@@ -6,15 +6,14 @@ import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from edged import config
-from edged.camera.preprocess import Fit, preprocess
+from edged.camera.preprocess import preprocess
 from edged.camera.sources.folder import SUFFIXES, pictures_in, read_picture
-from edged.cli.model_options import add_model_options, given_model
+from edged.cli.model_options import add_model_options, given_model, show_preparation
 from edged.errors import ConfigError, DeviceError, EdgedError, ImageError, ModelError
 from edged.hub.stream.prediction import labels_of
 from edged.messages import Label
@@ -45,9 +44,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--raw", type=Path, metavar="FILE", help=raw)
     device = "as in the config (default: auto, and NumPy where there is no OpenCL)"
     parser.add_argument("--device", metavar="NAME", help=device)
-    parser.add_argument(
-        "--fit", choices=get_args(Fit), default="stretch", help="how a picture takes the input's shape"
-    )
     add_model_options(parser)
 
 
@@ -56,10 +52,11 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.top < 1:
         raise ConfigError(f"--top: expected 1 or more, found {arguments.top}")
     model = given_model(arguments)
+    show_preparation(model)
     runtime = _open_device(model, arguments.device)
     answers = []
     for path in _pictures_in(arguments.pictures):
-        answer = _answer(path, model, runtime, arguments.fit, arguments.top)
+        answer = _answer(path, model, runtime, arguments.top)
         answers.append(answer)
         _print(answer, model, runtime, as_json=arguments.json)
     if arguments.raw:
@@ -83,10 +80,11 @@ def _pictures_in(paths: Sequence[Path]) -> Iterator[Path]:
         yield from (pictures_in(path) or [path]) if path.is_dir() else [path]
 
 
-def _answer(path: Path, model: Model, runtime: ModelRuntime, fit: Fit, top: int) -> Answer:
+def _answer(path: Path, model: Model, runtime: ModelRuntime, top: int) -> Answer:
     try:
         _require_picture(path)
-        frame = preprocess(read_picture(path), model.input.width, model.input.height, fit=fit)
+        pixels = read_picture(path)
+        frame = preprocess(pixels, model.input.width, model.input.height, resize=model.input.resize)
     except ImageError as error:
         return Answer(path, error=error)
     outputs = runtime.submit(frame[np.newaxis]).wait().outputs.reshape(-1)
@@ -125,6 +123,8 @@ def _as_object(answer: Answer, model: Model, runtime: ModelRuntime) -> dict[str,
             "sha256": model.sha256,
             "device": runtime.device_name,
             "random_weights": model.random_weights,
+            "preparation": model.input.described,
+            "prepared_by": model.prepared_by,
         },
     }
 

@@ -17,8 +17,8 @@ Loaded = tuple[Examples, Examples | None, tuple[str, ...]]
 def read_folders(folder: Path, names: tuple[str, ...] | None, wanted: Input) -> Loaded:
     """Pictures in a sub-folder a label, or in such folders called train and test.
 
-    They are stretched to the input's size, as `edged predict` does. names: labels in the order of the classes;
-    None: the sub-folders by name. Raises DataError, which names what cannot be used.
+    They take the input's shape by its `resize`, as `edged predict` does. names: labels in the order of the
+    classes; None: the sub-folders by name. Raises DataError, which names what cannot be used.
     """
     parts = {part: folder / part for part in ("train", "test")}
     if not all(path.is_dir() for path in parts.values()):
@@ -52,7 +52,7 @@ def _pictures(folder: Path) -> list[Path]:
 
 def _as_input(path: Path, wanted: Input) -> reference.Array:
     """uint8 [height, width, channels]. Raises ImageError."""
-    pixels = preprocess(read_picture(path), wanted.width, wanted.height)
+    pixels = preprocess(read_picture(path), wanted.width, wanted.height, resize=wanted.resize)
     if wanted.color == "gray":
         return reference.luma(pixels)
     return pixels

@@ -8,12 +8,13 @@ from edged.config.access import Link, Metrics, Publish, Security, Tls
 from edged.config.camera import STREAMS, SYNTHETIC, SYNTHETIC_PREFIX, Camera
 from edged.config.energy import Energy
 from edged.config.journal import Journal
-from edged.config.model import Color, Model
+from edged.config.model import Model
 from edged.config.pipeline import Config
 from edged.config.promises import Freshness, Recovery
 from edged.config.section import NAME, Section
 from edged.config.snapshot import Snapshot
 from edged.config.worker import MAX_BATCH, Precision, Segment, Worker
+from edged.preparation import Color
 
 __all__ = [
     "MAX_BATCH",

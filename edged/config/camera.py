@@ -9,6 +9,7 @@ from pydantic import Field, ValidationInfo, field_validator
 
 from edged.config.section import Name, Pixels, Positive, Section, Share, Text
 from edged.config.snapshot import Snapshot
+from edged.preparation import Resize
 
 SYNTHETIC_PREFIX = "synthetic:"
 SYNTHETIC = ("digits", "shapes", "cross", "disc", "ring", "square", "triangle")
@@ -49,8 +50,8 @@ class Camera(Section):
     roi: tuple[Share, Share, Share, Share] = Field(
         (0.0, 0.0, 1.0, 1.0), description="Left, top, right, bottom as shares of the picture"
     )
-    fit: Literal["stretch", "crop", "pad"] = Field(
-        "stretch", description="How the region takes the shape of the model's input"
+    fit: Resize | None = Field(
+        None, description="How the region takes the shape of the model's input; default: as `resize` of the model"
     )
     motion: Share = Field(
         0.0, description="Share of changed pixels below which a frame is let go; 0 switches it off"

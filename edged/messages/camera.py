@@ -5,6 +5,7 @@ from typing import Literal
 from pydantic import Field
 
 from edged.messages.message import SCHEMA, Count, Message, Positive, Seconds
+from edged.preparation import Resize
 
 
 class CameraCount(Message):
@@ -45,7 +46,7 @@ class SnapshotWish(Message):
 
 
 class Capture(Message):
-    """Hub to camera: start, with frames of this size (uint8, height × width × 3, RGB).
+    """Hub to camera: start, with frames of this size (uint8, height × width × 3, RGB), made by `resize`.
 
     It comes again where `snapshot` changes; None: no picture shall leave but for the frames.
     """
@@ -53,6 +54,7 @@ class Capture(Message):
     kind: Literal["capture"] = "capture"
     width: Positive
     height: Positive
+    resize: Resize = "stretch"
     snapshot: SnapshotWish | None = None
 
 

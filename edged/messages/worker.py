@@ -5,10 +5,15 @@ from typing import Literal
 from pydantic import Field
 
 from edged.messages.message import SCHEMA, Count, EnergyMethod, Message, Positive, Seconds
+from edged.preparation import PreparedBy, Resize
 
 
 class ModelInfo(Message):
-    """The model that a worker runs. `labels` by class index."""
+    """The model that a worker runs. `labels` by class index.
+
+    `resize`: how pictures take its size. `preparation`: how they become its input, for people; `prepared_by`: what
+    says so.
+    """
 
     name: str
     sha256: str
@@ -16,6 +21,9 @@ class ModelInfo(Message):
     width: Positive
     height: Positive
     random_weights: bool = False
+    resize: Resize = "stretch"
+    preparation: str = ""
+    prepared_by: PreparedBy = "file"
 
 
 class Part(Message):

@@ -6,20 +6,23 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from edged.config.model import Color
 from edged.config.section import ByChannel, Positive, PositiveByChannel
 from edged.errors import ModelError
+from edged.preparation import Color, Preprocess, Resize
 
 PREFIX = "edged."
+TEXTS = frozenset({"name", "preprocess", "resize", "color"})  # the other values are in JSON
 
 
 class Metadata(BaseModel):
-    """`Input`'s fields and the labels by class index; None where the file does not say."""
+    """The labels by class index, and what the config's `model` says too; None where the file does not say."""
 
     model_config = ConfigDict(frozen=True, extra="ignore", allow_inf_nan=False, hide_input_in_errors=True)
 
     name: Annotated[str, Field(min_length=1, max_length=100)] | None = None
     labels: tuple[str, ...] | None = None
+    preprocess: Preprocess | None = None
+    resize: Resize | None = None
     color: Color | None = None
     scale: Positive | None = None
     mean: ByChannel | None = None
@@ -48,7 +51,7 @@ def decode(properties: Mapping[str, str]) -> Metadata:
 
 
 def _value(key: str, text: str) -> object:
-    if key in {"name", "color"}:
+    if key in TEXTS:
         return text
     try:
         return json.loads(text)

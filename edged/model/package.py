@@ -1,6 +1,5 @@
 """A model with all that is needed to use it: its graph, its labels, and what it wants as input."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from importlib import resources
 from pathlib import Path
@@ -15,8 +14,10 @@ from edged.model.kept import KeptGraph, KeptGraphs, graph_key
 from edged.model.metadata import Metadata, decode
 from edged.model.model_file import content_sha256
 from edged.model.passes import simplify
+from edged.model.prepare import CHANNELS, prepared_by, recipe_for
 from edged.model.resnet import BLOCKS, MIN_SIZE, random_resnet
 from edged.paths import cache_directory
+from edged.preparation import PreparedBy, Recipe, Resize, description
 
 if TYPE_CHECKING:
     from edged.model.from_onnx.file import OnnxFile
@@ -24,15 +25,15 @@ if TYPE_CHECKING:
 BUNDLED = ("digits",)
 RANDOM = tuple(f"resnet{depth}" for depth in BLOCKS)
 RANDOM_SIZE = (224, 224)
-CHANNELS: Mapping[config.Color, int] = {"rgb": 3, "bgr": 3, "gray": 1}
 
 
 @dataclass(frozen=True)
 class Input:
     """What the network wants: input = (pixel × scale − mean) ÷ std, pixel in 0 … 255, by channel.
 
-    `mean` and `std` are in the model's channel order, `color`, one number each where that is gray; frames always
-    travel as RGB (`reference.luma` is what a gray network sees of them).
+    `resize`: how a picture takes that width and height. `mean` and `std` are in the model's channel order,
+    `color`, one number each where that is gray; frames always travel as RGB (`reference.luma` is what a gray
+    network sees of them).
     """
 
     width: int
@@ -41,10 +42,17 @@ class Input:
     scale: float
     mean: tuple[float, ...]
     std: tuple[float, ...]
+    resize: Resize = "stretch"
 
     @property
     def channels(self) -> int:
         return CHANNELS[self.color]
+
+    @property
+    def described(self) -> str:
+        """For people."""
+        recipe = Recipe(self.resize, self.color, self.scale, self.mean, self.std)
+        return description(recipe, self.width, self.height)
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,6 +60,7 @@ class Model:
     """`sha256` is that of the model file (of the weights for a random model). `labels` by class index.
 
     `random_weights` marks the named networks that are for timing alone: say so wherever they are used.
+    `prepared_by`: what says which numbers of `input` make pictures the network's input.
     """
 
     name: str
@@ -60,6 +69,7 @@ class Model:
     graph: Graph
     input: Input
     random_weights: bool = False
+    prepared_by: PreparedBy = "file"
 
 
 def load_model(wanted: config.Model, *, lazily: bool = False) -> Model:
@@ -109,6 +119,7 @@ def _from_file(path: Path, wanted: config.Model) -> Model:
         labels=_labels(graph, wanted, metadata, path),
         graph=graph,
         input=model_input,
+        prepared_by=prepared_by(wanted, metadata),
     )
 
 
@@ -165,25 +176,9 @@ def _size(wanted: config.Model) -> tuple[int, int] | None:
 def _input(graph: Graph, wanted: config.Model, metadata: Metadata) -> Input:
     """Raises ModelError where what is said does not fit the network's channels."""
     channels, height, width = graph.shapes[graph.input]
-    if channels not in CHANNELS.values():
-        raise ModelError(f"its input has {channels} channels; supported are 3, red, green and blue, and 1, gray")
-    color = wanted.color or metadata.color or ("gray" if channels == 1 else "rgb")
-    if CHANNELS[color] != channels:
-        raise ModelError(f"its input has {channels} channel(s), but color is {color}: leave color out")
-    return Input(
-        width=width,
-        height=height,
-        color=color,
-        scale=wanted.scale or metadata.scale or 1 / 255,
-        mean=_by_channel("mean", wanted.mean or metadata.mean or (0.0,) * channels, channels),
-        std=_by_channel("std", wanted.std or metadata.std or (1.0,) * channels, channels),
-    )
-
-
-def _by_channel(key: str, numbers: tuple[float, ...], channels: int) -> tuple[float, ...]:
-    if len(numbers) != channels:
-        raise ModelError(f"its input has {channels} channel(s), but {key} has {len(numbers)} number(s)")
-    return numbers
+    recipe = recipe_for(channels, wanted, metadata)
+    assert recipe.color, "settled by the number of channels"  # noqa: S101
+    return Input(width, height, recipe.color, recipe.scale, recipe.mean, recipe.std, recipe.resize)
 
 
 def _labels(graph: Graph, wanted: config.Model, metadata: Metadata, path: Path) -> tuple[str, ...]:

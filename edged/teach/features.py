@@ -28,7 +28,7 @@ log = logging.getLogger("edged.teach")
 
 def features_key(model: Model) -> str:
     """What tells the features of one model from those of another: its file, and how its input is prepared."""
-    return sha256(f"{model.sha256} {model.input}".encode()).hexdigest()
+    return sha256(f"{model.sha256} {model.input!r}".encode()).hexdigest()
 
 
 class FeatureFiles:

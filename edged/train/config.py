@@ -6,11 +6,12 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
-from edged.config.model import Color
 from edged.config.section import ByChannel, Name, Pixels, Positive, PositiveByChannel, Section, Share, Text
 from edged.config_file import absolute, load_as
 from edged.errors import ConfigError
-from edged.model.package import CHANNELS, Input
+from edged.model.package import Input
+from edged.model.prepare import CHANNELS
+from edged.preparation import Color
 from edged.train.layers import Layer
 
 EXAMPLE = (

@@ -34,7 +34,13 @@ def to_onnx(network: Graph, name: str, labels: Sequence[str], wanted: Input) -> 
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=IR_VERSION)
     model.producer_name, model.producer_version = "edged", __version__
     metadata = Metadata(
-        name=name, labels=tuple(labels), color=wanted.color, scale=wanted.scale, mean=wanted.mean, std=wanted.std
+        name=name,
+        labels=tuple(labels),
+        resize=wanted.resize,
+        color=wanted.color,
+        scale=wanted.scale,
+        mean=wanted.mean,
+        std=wanted.std,
     )
     helper.set_model_props(model, encode(metadata))
     onnx.checker.check_model(model, full_check=True)

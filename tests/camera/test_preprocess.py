@@ -2,8 +2,10 @@ import cv2
 import numpy as np
 import pytest
 
-from edged.camera.preprocess import Fit, preprocess
+from edged.camera.preprocess import preprocess
+from edged.preparation import Resize
 from tests.camera.pictures import plain
+from tests.standard_recipe import centre_of
 
 
 def test_a_picture_of_the_right_size_stays_as_it_is() -> None:
@@ -12,13 +14,13 @@ def test_a_picture_of_the_right_size_stays_as_it_is() -> None:
     assert np.array_equal(preprocess(pixels, 120, 120), pixels)
 
 
-@pytest.mark.parametrize("fit", ["stretch", "crop", "pad"])
+@pytest.mark.parametrize("resize", ["stretch", "crop", "pad", "center-crop"])
 @pytest.mark.parametrize(("width", "height"), [(120, 120), (32, 48), (700, 300), (1, 1)])
 @pytest.mark.parametrize("shape", [(480, 640, 3), (7, 300, 3), (1, 1, 3)])
 def test_a_frame_has_the_size_asked_for_and_can_be_sent(
-    fit: Fit, width: int, height: int, shape: tuple[int, int, int]
+    resize: Resize, width: int, height: int, shape: tuple[int, int, int]
 ) -> None:
-    frame = preprocess(np.zeros(shape, np.uint8), width, height, fit=fit)
+    frame = preprocess(np.zeros(shape, np.uint8), width, height, resize=resize)
 
     assert frame.shape == (height, width, 3)
     assert frame.dtype == np.uint8
@@ -51,7 +53,7 @@ def test_stretch_keeps_everything() -> None:
     pixels = plain(0, 100, 50)
     pixels[:, :50] = 200
 
-    frame = preprocess(pixels, 40, 40, fit="stretch")
+    frame = preprocess(pixels, 40, 40, resize="stretch")
 
     assert (frame[:, :20] == 200).all()
     assert (frame[:, 20:] == 0).all()
@@ -61,11 +63,11 @@ def test_crop_keeps_the_centre_in_its_proportions() -> None:
     pixels = plain(0, 100, 50)
     pixels[:, 25:75] = 200
 
-    assert (preprocess(pixels, 30, 30, fit="crop") == 200).all()
+    assert (preprocess(pixels, 30, 30, resize="crop") == 200).all()
 
 
 def test_pad_keeps_everything_in_its_proportions() -> None:
-    frame = preprocess(plain(200, 100, 50), 40, 40, fit="pad")
+    frame = preprocess(plain(200, 100, 50), 40, 40, resize="pad")
 
     assert (frame[10:30] == 200).all()
     assert (frame[:10] == 0).all()
@@ -78,3 +80,36 @@ def test_shrinking_averages() -> None:
 
     assert np.ptp(preprocess(pixels, 50, 50)) == 0
     assert preprocess(pixels, 50, 50).mean() == pytest.approx(127, abs=1)
+
+
+@pytest.mark.parametrize(
+    "shape", [(480, 640, 3), (375, 500, 3), (333, 221, 3), (97, 401, 3), (224, 224, 3), (1, 9, 3)]
+)
+@pytest.mark.parametrize("side", [224, 32])
+def test_center_crop_is_the_usual_preparation_of_imagenet(shape: tuple[int, int, int], side: int) -> None:
+    pixels = np.random.default_rng(0).integers(0, 256, shape, np.uint8)
+    pixels = np.asarray(cv2.GaussianBlur(pixels, (0, 0), 1.5), np.uint8)  # as a photo: neighbours are alike
+
+    frame = preprocess(pixels, side, side, resize="center-crop")
+
+    difference = np.abs(frame.astype(int) - centre_of(pixels, side))
+    assert difference.max() <= 1  # float32 rounds the other way here and there
+    assert (difference > 0).mean() < 0.02
+
+
+def test_center_crop_fills_an_input_that_is_no_square() -> None:
+    pixels = plain(0, 640, 480)
+    pixels[30:450, :] = 200  # 256/224 of the input's height are kept: 7/8 of the picture's
+
+    frame = preprocess(pixels, 100, 50, resize="center-crop")
+
+    assert frame.shape == (50, 100, 3)
+    assert (frame == 200).all()
+
+
+def test_the_region_comes_before_the_resize() -> None:
+    pixels = np.random.default_rng(0).integers(0, 256, (100, 200, 3), np.uint8)
+
+    frame = preprocess(pixels, 32, 32, roi=(0.5, 0.0, 1.0, 1.0), resize="center-crop")
+
+    assert np.array_equal(frame, preprocess(pixels[:, 100:].copy(), 32, 32, resize="center-crop"))

@@ -9,7 +9,9 @@ from pathlib import Path
 import cv2
 import numpy as np
 
+from edged.camera.preprocess import preprocess
 from edged.messages import Capture, SnapshotWish, Stop
+from edged.preparation import Resize
 from tests.camera.hub_end import SIDE, grant, running_camera, unaccounted
 from tests.camera.pictures import plain, write_picture, write_video
 from tests.eventually import eventually
@@ -66,6 +68,23 @@ def test_an_unreadable_picture_is_counted_named_once_and_takes_no_grant(tmp_path
     assert unaccounted(report.count, 4) == 0
     assert log.count("broken.png") == 1
     assert "Traceback" not in log
+
+
+def test_a_frame_is_made_as_the_hub_says_unless_the_camera_says_how(tmp_path: Path) -> None:
+    picture = np.random.default_rng(0).integers(0, 256, (90, 150, 3), np.uint8)
+    write_picture(tmp_path / "pictures/a.png", picture)
+
+    cases: dict[str, Resize] = {"": "center-crop", ", fit: crop": "crop"}
+    for fit, resize in cases.items():
+        settings = f"{{source: {tmp_path / 'pictures'}{fit}}}"
+        with running_camera(tmp_path, "door", settings, capture=False) as camera:
+            eventually(camera.hub.has_hello, within_s=15)
+            camera.hub.send(Capture(width=SIDE, height=SIDE, resize="center-crop"))
+            grant(camera.hub, 2)
+            camera.last_words()
+
+        expected = preprocess(picture, SIDE, SIDE, resize=resize)
+        assert np.array_equal(camera.hub.frames[0].pixels, expected), resize
 
 
 def test_snapshots_come_while_they_are_asked_for_each_of_a_frame_that_was_sent(tmp_path: Path) -> None:

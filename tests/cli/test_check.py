@@ -70,6 +70,32 @@ def test_a_network_in_segments_says_who_runs_what_and_how_much_crosses(
     assert "cannot be cut after 'stage2'; a single tensor crosses after: a, c, c/flat" in found["model"]
 
 
+def test_a_preparation_that_nothing_says_is_a_warning_with_what_to_add(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, found = check(config_file(tmp_path, "workers: [{device: numpy}]"), capsys)
+
+    assert code == 0
+    assert found["preprocess"].startswith(
+        "warning nothing says how pictures are prepared for this model; by default"
+    )
+    assert "unit: stretched to 16×16, RGB, 0 … 1" in found["preprocess"]
+    assert "add `preprocess: imagenet` to `model:`" in found["preprocess"]
+
+
+def test_the_preparation_and_who_says_it_is_shown(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    model = f"{{path: {models.small_network(tmp_path / 'model.onnx')}, preprocess: imagenet}}"
+
+    _, found = check(config_file(tmp_path, f"model: {model}\nworkers: [{{device: numpy}}]"), capsys)
+
+    assert found["preprocess"] == (
+        "ok imagenet: shorter side to 18, centre 16×16, RGB, 0 … 1, less 0.485, 0.456, 0.406, "
+        "divided by 0.229, 0.224, 0.225 (this file says so)"
+    )
+    _, found = check(config_file(tmp_path, "model: {name: digits}\nworkers: [{device: numpy}]"), capsys)
+    assert found["preprocess"].endswith("less 0.5, divided by 0.25 (the model's file says so)")
+
+
 def test_all_that_is_wrong_is_told_at_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with socket.socket() as server:
         server.bind(("127.0.0.1", 0))

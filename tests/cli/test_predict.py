@@ -13,6 +13,7 @@ import pytest
 from edged.cli import run_command_line
 from tests.cli import models
 from tests.cli.command import DEVICES, NO_OPENCL, edged
+from tests.standard_recipe import centre_of, normalised
 
 PREPARED = ["--scale", "1/255", "--mean", "0.1,0.2,0.3", "--std", "0.4,0.5,0.6", "--color", "bgr"]
 
@@ -77,6 +78,49 @@ def test_a_gray_network_sees_what_onnxruntime_is_given(
     scores = np.load(raw)
     np.testing.assert_allclose(scores, wanted.repeat(2, axis=0), atol=2e-3 * np.ptp(wanted))
     np.testing.assert_allclose(scores[0], wanted[0], atol=1e-4 * np.ptp(wanted))
+
+
+def photo(path: Path, width: int, height: int) -> Path:
+    """A file of colours that change slowly, as those of a photo do."""
+    pixels = np.random.default_rng(width).integers(0, 256, (height, width, 3)).astype(np.uint8)
+    assert cv2.imwrite(str(path), cv2.GaussianBlur(pixels, (0, 0), 2))
+    return path
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_imagenet_by_name_gives_what_onnxruntime_says_of_the_usual_preparation(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], device: str
+) -> None:
+    model, raw = models.small_network(tmp_path / "model.onnx", size=48), tmp_path / "scores.npy"
+    photos = [photo(tmp_path / "wide.png", 160, 90), photo(tmp_path / "high.png", 70, 133)]
+    session = onnxruntime.InferenceSession(str(model), providers=["CPUExecutionProvider"])
+    inputs = [normalised(centre_of(np.asarray(cv2.imread(str(path)), np.uint8)[..., ::-1], 48)) for path in photos]
+    wanted = np.concatenate([session.run(None, {"image": x})[0] for x in inputs])
+
+    objects = predict(
+        capsys, *photos, "--model", model, "--device", device, "--raw", raw, "--preprocess", "imagenet"
+    )
+
+    np.testing.assert_allclose(np.load(raw), wanted, atol=1e-3 * np.ptp(wanted))
+    assert objects[0]["model"]["preparation"].startswith("imagenet: shorter side to 55, centre 48×48, RGB")
+    assert objects[0]["model"]["prepared_by"] == "config"
+
+
+def test_a_preparation_that_nothing_says_is_a_warning_with_the_option_to_add(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    model, image = models.small_network(tmp_path / "model.onnx"), picture(tmp_path / "a.png")
+    command = ["predict", str(image), "--model", str(model), "--device", "numpy"]
+
+    run_command_line(command)
+    assert "edged: warning: nothing says how pictures are prepared" in (said := capsys.readouterr().err)
+    assert "add `--preprocess imagenet`; where the default is right, add `--preprocess unit`" in said
+
+    run_command_line([*command, "--preprocess", "unit"])
+    said = capsys.readouterr().err
+    assert said == (
+        "edged: pictures are prepared as unit: stretched to 16×16, RGB, 0 … 1 (the command line says so)\n"
+    )
 
 
 def test_top_classes_are_probabilities_with_their_labels(
@@ -180,7 +224,7 @@ def test_without_opencl_numpy_takes_over_with_one_warning(tmp_path: Path) -> Non
 
     assert done.returncode == 0
     assert json.loads(done.stdout)["model"]["device"] == "NumPy"
-    assert done.stderr.count("warning") == 1
+    assert done.stderr.count("; NumPy takes over") == 1
     assert "pocl-opencl-icd" in done.stderr
 
 

@@ -98,6 +98,14 @@ def test_a_camera_captures_once_it_is_known_what_the_model_wants(desk: Desk) -> 
     assert said(door) == Capture(width=2, height=2)
 
 
+def test_a_camera_is_told_how_pictures_take_the_models_size(desk: Desk) -> None:
+    desk.cameras.start_capture(MODEL.model_copy(update={"resize": "center-crop"}))
+    door = desk.peer("camera/door")
+    door.send(encode(hello_of("door")))
+    desk.hear()
+    assert said(door) == Capture(width=2, height=2, resize="center-crop")
+
+
 def test_a_camera_that_comes_later_is_told_at_once_and_one_that_waits_is_granted_its_slot(desk: Desk) -> None:
     desk.cameras.start_capture(MODEL)
     folder = desk.peer("camera/folder")

@@ -130,7 +130,8 @@ class Cameras:
     def _start(self, hello: CameraHello) -> None:
         if self._model:
             wish = self._snapshots.wish(hello.camera)
-            capture = Capture(width=self._model.width, height=self._model.height, snapshot=wish)
+            model = self._model
+            capture = Capture(width=model.width, height=model.height, resize=model.resize, snapshot=wish)
             self._links.send(f"camera/{hello.camera}", capture)
 
     def _frame(self, frame: Frame, received: Received, now: int) -> None:

@@ -22,6 +22,7 @@ from edged.messages import (
     HostState,
     IdleEnergy,
     JobFailed,
+    ModelInfo,
     Part,
     Scores,
     Stop,
@@ -29,6 +30,7 @@ from edged.messages import (
 )
 from edged.metrics import Metrics
 from edged.metrics.reasons import LOST
+from edged.preparation import IN_CONFIG, default_warning
 
 log = logging.getLogger("edged.hub")
 
@@ -153,13 +155,23 @@ class Workers:
             self._links.send(f"worker/{name}", Stop(refused=reason))
             return [Notice("refused", f"worker {name} is refused: {reason}", worker=name)]
         self.left(name, "worker_lost")  # what it had before its link broke, or before it died, it has no more
-        notices = [] if self.first else self._heads.begin(hello.model)
+        notices = [] if self.first else self._begin(hello.model)
         self.first = self.first or hello
         if (lesson := self._heads.answers) is None or not gives_scores(hello):
             return [*notices, self._joins(name, hello)]
         self._preparing[name] = hello
         self._heads.offer(name, lesson)
         return notices
+
+    def _begin(self, model: ModelInfo) -> list[Notice]:
+        """The first worker says which model this hub serves: how pictures are prepared for it is said once."""
+        if model.prepared_by == "default":
+            if not model.random_weights:
+                log.warning("%s: %s", model.name, default_warning(model.preparation, IN_CONFIG))
+        else:
+            source = {"config": "the config", "file": "its file"}[model.prepared_by]
+            log.info("%s: pictures are prepared as %s (%s says so)", model.name, model.preparation, source)
+        return self._heads.begin(model)
 
     def _head_taken(self, name: str, told: HeadTaken) -> list[Notice]:
         """One that waits for it joins; one that cannot is as one with another model."""

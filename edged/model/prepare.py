@@ -1,0 +1,66 @@
+"""How pictures become a model's input, and what says so: the config before the file, the file before a default."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from edged import config
+from edged.errors import ModelError
+from edged.model.metadata import Metadata
+from edged.preparation import RECIPES, Color, PreparedBy, Recipe, spread
+
+CHANNELS: Mapping[Color, int] = {"rgb": 3, "bgr": 3, "gray": 1}
+DEFAULT = RECIPES["unit"]
+
+Said = config.Model | Metadata  # each may say all, nothing, or some of it
+
+
+def recipe_for(channels: int, wanted: config.Model, file: Metadata) -> Recipe:
+    """What a network of so many channels gets; mean and std have a number for each.
+
+    Raises ModelError where what is said does not fit its channels.
+    """
+    if channels not in CHANNELS.values():
+        raise ModelError(f"its input has {channels} channels; supported are 3, red, green and blue, and 1, gray")
+    recipe = _said_by(wanted, _said_by(file, DEFAULT, channels), channels)
+    color = recipe.color or ("gray" if channels == 1 else "rgb")
+    if CHANNELS[color] != channels:
+        raise ModelError(f"its input has {channels} channel(s), but color is {color}{_hint(wanted, file)}")
+    _require("mean", recipe.mean, channels)
+    _require("std", recipe.std, channels)
+    return replace(recipe, color=color)
+
+
+def prepared_by(wanted: config.Model, file: Metadata) -> PreparedBy:
+    """What says which numbers the network gets."""
+    if _says_values(wanted):
+        return "config"
+    return "file" if _says_values(file) else "default"
+
+
+def _said_by(source: Said, otherwise: Recipe, channels: int) -> Recipe:
+    """What its keys say, then the recipe that it names, then `otherwise`."""
+    named = RECIPES[source.preprocess] if source.preprocess else otherwise
+    return Recipe(
+        resize=source.resize or named.resize,
+        color=source.color or named.color or otherwise.color,
+        scale=source.scale or named.scale,
+        mean=source.mean or spread(named.mean, channels),
+        std=source.std or spread(named.std, channels),
+    )
+
+
+def _says_values(source: Said) -> bool:
+    """Whether it says which numbers the network gets: a size, a shape or an order of colours alone does not."""
+    return any(each is not None for each in (source.preprocess, source.scale, source.mean, source.std))
+
+
+def _require(key: str, numbers: tuple[float, ...], channels: int) -> None:
+    if len(numbers) != channels:
+        raise ModelError(f"its input has {channels} channel(s), but {key} has {len(numbers)} number(s)")
+
+
+def _hint(wanted: config.Model, file: Metadata) -> str:
+    source = wanted if wanted.preprocess else file
+    if source.preprocess and not (wanted.color or source.color):
+        return f", as preprocess {source.preprocess} has it: for gray pictures use unit or raw"
+    return ": leave color out"
