@@ -13,7 +13,9 @@ class Journal(Section):
     path: Path | None = Field(None, description="SQLite file; default: the state directory, by node name")
     max_predictions: int = Field(100_000, ge=1_000, description="The oldest go first")
     max_megabytes: int = Field(256, ge=8, le=1_000_000, description="That its files may take; the oldest go first")
-    max_age_days: Positive = Field(30.0, description="What was published longer ago goes")
+    max_age_days: Positive = Field(
+        30.0, description="What is older goes, in days for which the machine has run since: a wall clock may jump"
+    )
     max_wait_s: float = Field(
         0.1,
         ge=0.001,

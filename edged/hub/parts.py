@@ -147,7 +147,8 @@ def _router(config: Config) -> Router:
 
 
 def _journal(config: Config, resources: ExitStack) -> Journal:
-    journal = Journal(journal_path(config.node, config.journal.path), config.journal)
+    path = journal_path(config.node, config.journal.path)
+    journal = Journal(path, config.journal, private=config.security is not None)
     resources.callback(journal.close)
     return journal
 

@@ -19,6 +19,10 @@ class HubMetrics:
         self.journal_bytes = declare.gauge(
             "edged_journal_bytes", "What the files of the journal take on the disk."
         )
+        self.journal_aside = declare.gauge(
+            "edged_journal_set_aside_bytes",
+            "What damaged journals take that were set aside; edged deletes none of them.",
+        )
         self.journal_limit = declare.gauge(
             "edged_journal_limit_bytes", "What they may take: journal.max_megabytes."
         )

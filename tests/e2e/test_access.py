@@ -1,5 +1,6 @@
 """Who gets in, at a real daemon with keys."""
 
+import stat
 import threading
 import time
 from collections.abc import Iterator
@@ -137,6 +138,13 @@ def test_a_reload_with_a_key_file_that_is_none_changes_nothing(daemon: Daemon) -
     assert "bad.pub: expected a public key" in reload(daemon)
     bad.unlink()
     assert daemon.first(1, **keys_of(daemon))
+
+
+def test_a_journal_of_a_daemon_with_keys_is_for_its_user_alone(daemon: Daemon) -> None:
+    folder = daemon.folder / "edged" / "test"
+    modes = {stat.S_IMODE(each.stat().st_mode) for each in folder.glob("journal.sqlite*")}
+    assert modes == {0o600}
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
 
 
 def test_an_address_beyond_this_host_is_open_with_keys_and_said_to_be_insecure_without(tmp_path: Path) -> None:

@@ -1,15 +1,21 @@
 """The daemon with its journal on real disks that are full, that freeze, and that lose what was written."""
 
 import os
+import sqlite3
 import subprocess
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+from edged.hub.journal.writer import TRIM_EVERY
+from tests.cli.command import edged
 from tests.disks import a_small_disk, an_ext4, fill, frozen, mounted
 from tests.e2e.daemon import START_S, SYNTHETIC, Daemon, config_in, conserves, run_edged
+from tests.e2e.test_clock import WallClock
 from tests.e2e.witness import RawSubscriber, journal_of
 from tests.eventually import eventually
 
@@ -125,6 +131,53 @@ def test_a_journal_that_is_damaged_while_the_daemon_runs_is_replaced(tmp_path: P
         assert has_more(raw, 10)
         assert conserves(daemon.stop())
     assert list(tmp_path.glob("journal.sqlite.damaged-*"))
+
+
+def test_a_journal_that_is_removed_while_the_daemon_runs_is_announced_and_a_new_one_begins(tmp_path: Path) -> None:
+    path = tmp_path / "journal.sqlite"
+    with run_edged(tmp_path, config=journal_in(tmp_path, tmp_path)) as daemon, watched(daemon) as raw:
+        assert has_more(raw, 10)
+        for file in tmp_path.glob("journal.sqlite*"):
+            file.unlink()
+        eventually(lambda: told(raw, "journal_removed"), START_S)
+        assert has_more(raw, 10)
+        assert conserves(daemon.stop())
+    kept = journal_of(path)
+    (message,) = told(raw, "journal_removed")
+    assert f" to {min(kept) - 1}, which it held, cannot be fetched any more" in message
+    assert {seen.seq for seen in raw.seen if seen.seq >= min(kept)} <= kept.keys()
+
+
+@pytest.mark.deep
+def test_a_wall_clock_that_is_wrong_at_one_start_empties_no_journal(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock, config, path = WallClock(tmp_path), journal_in(tmp_path, tmp_path), tmp_path / "journal.sqlite"
+    kept: set[int] = set()
+    for days in (0, 60, -20_000, 0):  # true, far ahead, in 1971, true
+        clock.jump(days * 86_400)
+        with monkeypatch.context() as daemons:
+            for name, value in clock.environment.items():
+                daemons.setenv(name, value)
+            with run_edged(tmp_path, config=config) as daemon, watched(daemon) as raw:
+                assert has_more(raw, 2 * TRIM_EVERY)  # what is beyond a limit has gone by then
+                daemon.stop()
+        assert kept < journal_of(path).keys()
+        kept = set(journal_of(path))
+
+
+def test_a_journal_of_a_newer_edged_ends_run_and_export_with_exit_code_2(tmp_path: Path) -> None:
+    config, path = journal_in(tmp_path, tmp_path), tmp_path / "journal.sqlite"
+    with closing(sqlite3.connect(path)) as newer:
+        newer.execute("PRAGMA user_version = 7")
+    before = path.read_bytes()
+    with run_edged(tmp_path, config=config) as daemon:
+        assert daemon.process.wait(START_S) == 2
+    assert "layout 7, and edged" in daemon.log()
+    exported = edged("export", tmp_path / "edged.yaml")
+    assert exported.returncode == 2
+    assert "layout 7, and edged" in exported.stderr
+    assert path.read_bytes() == before
 
 
 def test_a_disk_that_is_read_only_at_the_start_holds_nothing_up(tmp_path: Path) -> None:

@@ -319,7 +319,7 @@ def test_a_damaged_journal_is_set_aside_and_told(tmp_path: Path, caplog: pytest.
     run = Run(tmp_path, ["short"], ["good"])
     (tmp_path / "journal.sqlite").write_bytes(b"damaged" * 1000)
     run.until()
-    assert "the journal was damaged: it is now" in caplog.text
+    assert "the journal was damaged (file is not a database): it is now" in caplog.text
 
 
 def test_a_journal_that_cannot_be_is_an_error_before_anything_is_started(tmp_path: Path) -> None:

@@ -19,12 +19,12 @@ from edged.hub.journal.writer import TRIM_EVERY
 from tests.eventually import eventually
 
 PATIENT_S = 10.0  # for a machine that is crowded
-DAY_S = 86_400.0
 
 
 @contextmanager
-def a_journal(path: Path, **settings: Any) -> Iterator[Journal]:
-    journal = Journal(path, Settings(**{"max_wait_s": PATIENT_S, "max_predictions": 1000} | settings))
+def a_journal(path: Path, *, private: bool = False, **settings: Any) -> Iterator[Journal]:
+    limits = Settings(**{"max_wait_s": PATIENT_S, "max_predictions": 1000} | settings)
+    journal = Journal(path, limits, private=private)
     try:
         yield journal
     finally:
@@ -118,21 +118,6 @@ def test_limits_may_change_while_it_is_open(path: Path) -> None:
         fill(journal, 2000)
         journal.set_limits(Settings(max_wait_s=PATIENT_S, max_predictions=1000))
         eventually(lambda: len(numbers(path)) <= 1000)
-
-
-def test_what_is_too_old_goes(path: Path) -> None:
-    with a_journal(path) as journal:
-        fill(journal, 10, at=time.time() - 3 * DAY_S)
-        fill(journal, 5)
-    with a_journal(path, max_age_days=2):
-        eventually(lambda: numbers(path) == list(range(10, 15)))
-
-
-def test_a_wall_clock_that_jumps_forward_costs_nothing_of_this_run(path: Path) -> None:
-    with a_journal(path, max_age_days=2) as journal:
-        fill(journal, 200, at=time.time() - 3 * DAY_S)  # as if the clock had jumped since
-        fill(journal, 200)
-    assert len(numbers(path)) == 400
 
 
 def test_its_files_stay_within_their_megabytes_and_nothing_is_marked_on_the_way(path: Path) -> None:

@@ -108,9 +108,28 @@ def test_a_file_that_is_found_damaged_while_it_runs_is_replaced(path: Path) -> N
     assert numbers(path)[-1] == journal.next_seq - 1
 
 
-def test_only_one_damaged_file_is_kept(path: Path) -> None:
-    for _ in range(3):
-        path.write_bytes(b"no journal" * PAGE)
-        with a_journal(path):
-            pass
-    assert len(list(path.parent.glob("*.damaged-*"))) == 1
+def test_files_that_were_set_aside_are_all_kept_and_their_bytes_reported(path: Path) -> None:
+    content = [bytes([number]) * PAGE for number in range(3)]
+    for damaged in content:
+        path.write_bytes(damaged)
+        with a_journal(path) as journal:
+            (notice,) = journal.notices()
+    assert sorted(each.read_bytes() for each in path.parent.glob("*.damaged-*")) == content
+    assert "these take 0.0 MB now" in notice.message
+    with a_journal(path) as journal:
+        eventually(lambda: journal.bytes_aside() == 3 * PAGE)
+
+
+def test_the_wal_is_set_aside_with_its_file(path: Path) -> None:
+    with a_journal(path) as journal:
+        fill(journal, 100)
+        copies = {each.name: each.read_bytes() for each in path.parent.iterdir()}  # as if it had been killed now
+    for name, content in copies.items():
+        path.with_name(name).write_bytes(content)
+    for file in (path, path.with_name("journal.sqlite-wal")):
+        flip(file, 0, 100)
+    with a_journal(path):
+        (aside,) = path.parent.glob("*.damaged-*[0-9]")
+    for file in (aside, aside.with_name(f"{aside.name}-wal")):
+        flip(file, 0, 100)
+    assert numbers(aside) == list(range(100))

@@ -13,6 +13,8 @@ _DAMAGE = {
     sqlite3.SQLITE_NOTADB,
     sqlite3.SQLITE_ERROR,  # a table or column is gone
     sqlite3.SQLITE_CONSTRAINT,  # a number that cannot be there yet
+    sqlite3.SQLITE_TOOBIG,  # nothing of ours is that large
+    sqlite3.SQLITE_MISMATCH,
 }
 # What passes by itself or when somebody makes room; all else at the start is a wrong path.
 _PASSING = {
@@ -23,6 +25,10 @@ _PASSING = {
 
 class Damaged(sqlite3.DatabaseError):
     """The file is whole for SQLite, but is not what was written."""
+
+
+class NewerLayout(sqlite3.DatabaseError):
+    """The file was written by a newer edged, which alone can use it."""
 
 
 def is_damage(error: Exception) -> bool:
@@ -52,7 +58,7 @@ def beneath(error: sqlite3.Error, path: Path) -> Exception:
     if _code(error) not in {sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY}:
         return error
     try:
-        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644))
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
     except OSError as system:
         return system
     return error

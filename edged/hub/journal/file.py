@@ -6,11 +6,11 @@ import sqlite3
 import time
 from collections.abc import Sequence
 from errno import ENOSPC
-from itertools import takewhile
 from pathlib import Path
 
-from edged.clock import now_ns, seconds_since, wall_s
+from edged.clock import now_ns, seconds_since
 from edged.config import Journal as Settings
+from edged.hub.journal.age import Ages
 from edged.hub.journal.failure import Damaged
 from edged.hub.journal.layout import (
     BUSY_S,
@@ -19,15 +19,16 @@ from edged.hub.journal.layout import (
     checksum,
     newest,
     open_database,
+    refuse_newer_file,
     size_of,
     transaction,
     wal_of,
 )
 from edged.hub.journal.lock import lock, told_apart
+from edged.hub.journal.placement import PRIVATE, READABLE_BY_GROUP, create_file, inodes
 
 STEP = 128  # predictions that one turn of trimming removes at most
 DAY_S = 86_400
-PAGE = 4096  # bytes, SQLite's own choice
 LOOK_S = 0.002  # how often to look whether the WAL can be folded in
 
 _INSERT = "INSERT INTO predictions (seq, at, json, crc) VALUES (?, ?, ?, ?)"
@@ -41,25 +42,33 @@ class JournalFile:
     `settings` may be replaced from another thread.
     """
 
-    def __init__(self, path: Path, settings: Settings) -> None:
-        """Raises ConfigError where another daemon has the file, OSError, sqlite3.Error."""
+    def __init__(self, path: Path, settings: Settings, *, private: bool = False) -> None:
+        """Raises ConfigError where another daemon has the file, OSError, sqlite3.Error.
+
+        `private`: nobody but this user may read its files; else the group may.
+        """
         self.path = path
         self.settings = settings
         self._wal = wal_of(path)
-        self._opened_ns = now_ns()
+        mode = PRIVATE if private else READABLE_BY_GROUP
         with contextlib.ExitStack() as on_error:
-            self._lock = lock(path)
+            self._lock = lock(path, mode)
             on_error.callback(os.close, self._lock)
             try:
+                refuse_newer_file(path)
+                create_file(path, mode)
                 self._database = open_database(path)
-            except sqlite3.OperationalError as error:
+            except (OSError, sqlite3.OperationalError) as error:
                 raise told_apart(error, path) from None
             on_error.callback(self._database.close)
             self._database.execute(f"PRAGMA journal_size_limit = {fold_at(settings)}")
-            self.inode = path.stat().st_ino
+            self._page = self._ask("PRAGMA page_size")
             self._count = self._ask("SELECT count(*) FROM predictions")
             self.last = newest(self._database)
-            self._known = self.last
+            self._ages = Ages(self._database)
+            self._ages.mark(self.last, self._limit_s)
+            self._inodes = inodes(path)
+            self.inode = self._inodes[path]
             on_error.pop_all()
 
     def add(self, rows: Sequence[Row]) -> None:
@@ -77,8 +86,9 @@ class JournalFile:
     def trim(self) -> bool:
         """Remove some of what is beyond a limit; whether there is more. Raises sqlite3.Error."""
         pages, free = self._ask("PRAGMA page_count"), self._ask("PRAGMA freelist_count")
-        most = self.settings.max_megabytes * MEGABYTE * 5 // 8 // PAGE
+        most = self.settings.max_megabytes * MEGABYTE * 5 // 8 // self._page
         over = STEP if pages - free > most else self._count - self.settings.max_predictions
+        self._ages.mark(self.last, self._limit_s)
         leaving = min(STEP, max(0, over, self._too_old()))
         if leaving:
             done = self._database.execute(_DELETE, (leaving,))
@@ -96,10 +106,29 @@ class JournalFile:
         """What the WAL takes; it begins anew with the first commit after all of it was folded in."""
         return size_of(self._wal)
 
+    def missing(self) -> list[Path]:
+        """Its files that are not there any more, or that others have replaced. Raises OSError."""
+        return [name for name, inode in inodes(self.path).items() if inode != self._inodes[name]]
+
+    def span(self) -> tuple[int, int] | None:
+        """Its first and last number, though nobody else may find the file any more. Raises sqlite3.Error."""
+        first, last = self._database.execute("SELECT min(seq), max(seq) FROM predictions").fetchone()
+        return None if first is None else (first, last)
+
+    def abandon(self) -> None:
+        """Close a file that is at its path no more, and delete its WAL there. Raises sqlite3.Error, OSError."""
+        self.fold_in()
+        self.close()
+        for name, inode in inodes(self.path).items():
+            if inode is not None and inode == self._inodes[name]:
+                name.unlink(missing_ok=True)
+
     def close(self) -> None:
         """Fold the WAL into the file, and let the next daemon in."""
         self._database.close()
-        os.close(self._lock)
+        lock, self._lock = self._lock, -1
+        if lock >= 0:
+            os.close(lock)
 
     def _wait_for_room(self) -> None:
         """Until another thread has folded the WAL in, or a reader lets us. Raises OSError after BUSY_S."""
@@ -110,16 +139,15 @@ class JournalFile:
             time.sleep(LOOK_S)
 
     def _too_old(self) -> int:
-        """How many of the oldest are beyond the limit of age.
+        """How many of the oldest are beyond the limit of age, STEP at most."""
+        question = "SELECT count(*) FROM (SELECT 1 FROM predictions WHERE seq <= ? LIMIT ?)"
+        beyond = self._ages.newest_beyond(self._limit_s), STEP
+        (count,) = self._database.execute(question, beyond).fetchone()
+        return int(count)
 
-        Those of this run cannot be older than it is, whatever has become of the wall clock since.
-        """
-        age = self.settings.max_age_days * DAY_S
-        last = self._known if seconds_since(self._opened_ns) < age else self.last
-        known = -1 if last is None else last
-        rows = self._database.execute("SELECT seq, at FROM predictions ORDER BY seq LIMIT ?", (STEP,))
-        expired = takewhile(lambda row: row[1] < wall_s() - age and row[0] <= known, rows.fetchall())
-        return sum(1 for _ in expired)
+    @property
+    def _limit_s(self) -> float:
+        return self.settings.max_age_days * DAY_S
 
     def _ask(self, question: str) -> int:
         (answer,) = self._database.execute(question).fetchone()

@@ -4,11 +4,10 @@ import threading
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from edged.clock import wall_s
 from edged.config import Journal as Settings
 from edged.hub.journal.failure import Reason
 from edged.hub.journal.layout import MEGABYTE, Row
-from edged.hub.journal.store import JournalStore
+from edged.hub.journal.store import JournalStore, number_of_now
 from edged.hub.journal.sync import JournalSync
 from edged.hub.journal.writer import JournalWriter
 from edged.hub.stream.notice import Notice
@@ -27,28 +26,29 @@ _IN_WORDS: dict[Reason, str] = {
 class Journal:
     """A SQLite file, used by one daemon at a time. Nobody waits for its disk longer than `max_wait_s`."""
 
-    def __init__(self, path: Path, settings: Settings) -> None:
-        """Raises ConfigError where another daemon has the file, or nobody can use the path.
+    def __init__(self, path: Path, settings: Settings, *, private: bool = False) -> None:
+        """Raises ConfigError where another daemon has the file, a newer one wrote it, or the path is wrong.
 
-        A disk that fails stops nobody: what is published is not kept until the disk works.
+        A disk that fails stops nobody: what is published is not kept until the disk works. `private`: nobody
+        but this user may read its files; else the group may.
         """
         self._path = path
         self._settings = settings
-        self._store = JournalStore(path, settings)
+        self._store = JournalStore(path, settings, private=private)
         grown = threading.Event()
         self._writer = JournalWriter(self._store, grown)
         self._writer.is_open.wait(START_S)
         if self._writer.mistake:
             raise self._writer.mistake
         next_seq = self._writer.next_seq
-        self.next_seq = round(wall_s() * 1000) if next_seq is None else next_seq
+        self.next_seq = number_of_now() if next_seq is None else next_seq
         self._sync = JournalSync(path, settings, grown, self._writer.fold_in)
         self._failing: Reason | None = None
         self._missed = 0
         self._told: Reason | None = None
         if not self._writer.is_open.is_set():
             self._failing = "stalled"
-        elif self._store.reason and not self._store.aside:
+        elif self._store.reason and not self._store.notices:
             self._failing = self._store.reason
 
     def set_limits(self, settings: Settings) -> None:
@@ -65,9 +65,8 @@ class Journal:
 
     def notices(self) -> Iterator[Notice]:
         """What has happened to the file since they were asked for last."""
-        while self._store.aside:
-            aside = self._store.aside.popleft()
-            yield Notice("journal_set_aside", f"the journal was damaged: it is now {aside}, and a new one begins")
+        while self._store.notices:
+            yield self._store.notices.popleft()
         if self._failing and not self._told:
             detail = "" if self._failing == "stalled" else f" ({self._store.error})"
             yield Notice(
@@ -91,6 +90,10 @@ class Journal:
     def bytes(self) -> int:
         """What the file and its WAL took a moment ago."""
         return self._writer.bytes
+
+    def bytes_aside(self) -> int:
+        """What damaged files took a moment ago that were set aside."""
+        return self._writer.bytes_aside
 
     @property
     def limit_bytes(self) -> int:

@@ -7,13 +7,18 @@ from pathlib import Path
 
 from edged.errors import ConfigError
 from edged.hub.journal.failure import beneath, is_mistake
+from edged.hub.journal.placement import create_folder
 
 
-def lock(path: Path) -> int:
-    """An exclusive lock, held until it is closed. Raises ConfigError, or OSError for a disk that fails."""
+def lock(path: Path, mode: int) -> int:
+    """An exclusive lock, held until it is closed. Raises ConfigError, or OSError for a disk that fails.
+
+    A folder that is missing is created for those who may read files of this mode.
+    """
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        create_folder(path.parent, mode)
         held = os.open(f"{path}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        os.fchmod(held, 0o600)
     except OSError as error:
         if not is_mistake(error):
             raise
@@ -28,9 +33,9 @@ def lock(path: Path) -> int:
     return held
 
 
-def told_apart(error: sqlite3.OperationalError, path: Path) -> Exception:
+def told_apart(error: OSError | sqlite3.Error, path: Path) -> Exception:
     """A mistake in the config, or a disk that fails."""
-    system = beneath(error, path)
+    system = beneath(error, path) if isinstance(error, sqlite3.Error) else error
     return _wrong(path, system) if isinstance(system, OSError) and is_mistake(system) else system
 
 

@@ -7,11 +7,19 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from edged.hub.journal.layout import checksum, size_of, wal_of
+from edged.hub.journal.layout import (
+    MAX_JSON,
+    check_schema,
+    checksum,
+    layout_of,
+    read_only,
+    restrict,
+    size_of,
+    wal_of,
+)
 
 PAGE_OF_ANSWER = 1 << 20  # bytes of predictions in one answer
 LAST = (1 << 63) - 1
-WAIT_S = 1.0  # for a writer that opens or closes the file
 
 log = logging.getLogger("edged.hub")
 
@@ -47,8 +55,9 @@ class JournalReader:
             if since is not None:
                 first_seq = max(first_seq, _first_since(database, since))
             rows = database.execute(
-                "SELECT seq, json, crc FROM predictions WHERE seq BETWEEN ? AND ? ORDER BY seq",
-                (first_seq, LAST if last_seq is None else last_seq),
+                "SELECT seq, CASE WHEN length(json) <= ? THEN json END, crc FROM predictions "
+                "WHERE seq BETWEEN ? AND ? ORDER BY seq",
+                (MAX_JSON, first_seq, LAST if last_seq is None else last_seq),
             )
             return self._page(rows, limit, *_kept(database))
 
@@ -72,6 +81,13 @@ class JournalReader:
         with contextlib.closing(self._connect()) as database:
             return _kept(database)
 
+    def newest_below(self, seq: int) -> int:
+        """The newest number up to `seq`; -1 where there is none. Raises sqlite3.Error."""
+        with contextlib.closing(self._connect()) as database:
+            question = "SELECT max(seq) FROM predictions WHERE seq BETWEEN 0 AND ?"
+            (newest,) = database.execute(question, (seq,)).fetchone()
+        return -1 if newest is None else int(newest)
+
     def _page(self, rows: sqlite3.Cursor, limit: int, first_kept: int | None, last_kept: int | None) -> Page:
         found: list[bytes] = []
         size = damaged = 0
@@ -94,20 +110,21 @@ class JournalReader:
             log.warning("journal %s: prediction %d is damaged, and left out", self._path, seq)
 
     def _connect(self) -> sqlite3.Connection:
-        """Raises sqlite3.Error."""
-        name = self._path.absolute().as_uri()
+        """Raises sqlite3.Error, NewerLayout among them."""
         try:
-            return _open(f"{name}?mode=ro")
+            return _restricted(read_only(self._path))
         except sqlite3.OperationalError:
             if not self._path.is_file() or size_of(wal_of(self._path)):
                 raise
-            return _open(f"{name}?mode=ro&immutable=1")  # nobody writes, and we may not even lock
+            return _restricted(read_only(self._path, "immutable=1"))  # nobody writes, and we may not even lock
 
 
-def _open(name: str) -> sqlite3.Connection:
-    database = sqlite3.connect(name, uri=True, isolation_level=None, timeout=WAIT_S)
+def _restricted(database: sqlite3.Connection) -> sqlite3.Connection:
+    """It, or an error that closes it, where it is no journal that this edged reads."""
     try:
-        database.execute("PRAGMA cell_size_check = ON")
+        restrict(database)
+        layout_of(database)
+        check_schema(database)
         database.execute("SELECT max(seq) FROM predictions").fetchone()
     except BaseException:
         database.close()

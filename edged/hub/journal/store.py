@@ -1,6 +1,7 @@
 """The journal's file, opened again where it fails and replaced where it is damaged."""
 
 import contextlib
+import logging
 import math
 import os
 import sqlite3
@@ -13,49 +14,69 @@ from typing import TypeVar
 from edged.clock import wall_s
 from edged.config import Journal as Settings
 from edged.errors import ConfigError
-from edged.hub.journal.failure import Damaged, Reason, is_damage, reason_of
+from edged.hub.journal.failure import Damaged, NewerLayout, Reason, is_damage, reason_of
 from edged.hub.journal.file import JournalFile, fold_at
-from edged.hub.journal.layout import Row, set_aside, size_of, wal_of
+from edged.hub.journal.layout import MAX_SEQ, MEGABYTE, Row, size_of, wal_of
+from edged.hub.journal.placement import bytes_aside, set_aside
 from edged.hub.journal.reader import JournalReader
+from edged.hub.stream.notice import Notice
 
 RETRY_S = 1.0  # between two attempts to use a disk that fails
+LOOK_S = 0.5  # how often to look whether the files are still there
+EARLIEST_S = 1_767_225_600.0  # 2026 began: a wall clock that says less has not been set
 
 T = TypeVar("T")
+
+log = logging.getLogger("edged.hub")
 
 
 class JournalStore:
     """Says why, in place of raising.
 
-    `reason` and `error` tell why the last attempt failed (None: it did not); `aside`: damaged files, as renamed.
+    `reason` and `error` say why the last attempt failed (None: it did not). `notices`: what has become of the
+    file. `private`: nobody but this user may read it.
     """
 
-    def __init__(self, path: Path, settings: Settings) -> None:
+    def __init__(self, path: Path, settings: Settings, *, private: bool = False) -> None:
         self.reason: Reason | None = None
         self.error = ""
-        self.aside: deque[Path] = deque()
+        self.notices: deque[Notice] = deque()
         self._path = path
         self._settings = settings
+        self._private = private
         self._file: JournalFile | None = None
-        self._retry_at = 0.0
+        self._retry_at = self._look_at = 0.0
+        self._beyond = -1  # the newest number that a damaged file may have held
 
     def open(self) -> int:
-        """The number of the next prediction. Raises ConfigError where the file is in use, or the path is wrong."""
+        """The number of the next prediction.
+
+        Raises ConfigError where the file is in use or of a newer edged, or the path is wrong.
+        """
         try:
-            self._file = JournalFile(self._path, self._settings)
+            self._file = self._open()
             return _after(self._file.last)
+        except NewerLayout as error:
+            raise ConfigError(f"journal {self._path} cannot be used: {error}") from None
         except (OSError, sqlite3.Error) as error:
             self._failed(error)
-        if not self.aside:
+        if not self.notices:
             with contextlib.suppress(sqlite3.Error, OSError):
                 return _after(JournalReader(self._path).kept()[1])
-        # What was published before cannot be known: milliseconds since 1970 are more than any number so far.
-        return round(wall_s() * 1000)
+        return max(number_of_now(), self._beyond + 1)
 
     def set_limits(self, settings: Settings) -> None:
         """From now on. For any thread."""
         self._settings = settings
         if file := self._file:
             file.settings = settings
+
+    def look(self) -> None:
+        """Begin anew where somebody has removed or replaced a file of the journal."""
+        if self._file is None or time.monotonic() < self._look_at:
+            return
+        self._look_at = time.monotonic() + LOOK_S
+        self._attempt(self._compare)
 
     def add(self, rows: Sequence[Row]) -> None:
         """Commit all of them, or none: see `reason`."""
@@ -72,6 +93,12 @@ class JournalStore:
     def bytes(self) -> int:
         """What the file and its WAL take."""
         return size_of(self._path) + size_of(wal_of(self._path))
+
+    def bytes_aside(self) -> int:
+        """What damaged files take that were set aside."""
+        with contextlib.suppress(OSError):
+            return bytes_aside(self._path)
+        return 0
 
     def disk_free(self) -> float:
         """Bytes that are left to us on its disk; NaN where the disk does not say."""
@@ -106,7 +133,7 @@ class JournalStore:
             if self._file is None and time.monotonic() < self._retry_at:
                 return None
             try:
-                self._file = self._file or JournalFile(self._path, self._settings)
+                self._file = self._file or self._open()
                 done = do(self._file)
             except (OSError, sqlite3.Error, ConfigError) as error:
                 self._failed(error)
@@ -115,6 +142,23 @@ class JournalStore:
                 return done
         return None
 
+    def _open(self) -> JournalFile:
+        return JournalFile(self._path, self._settings, private=self._private)
+
+    def _compare(self, file: JournalFile) -> None:
+        """The files with those that were opened: what SQLite goes on to write nobody could find."""
+        missing = file.missing()
+        if not missing:
+            return
+        if self._path in missing:
+            self.notices.append(_removed(self._path, file.span()))
+            file.abandon()
+        else:
+            file.close()  # all of it is in the file then
+            log.warning("%s was removed while edged runs; nothing is lost of the journal", missing[0])
+        self._file = None
+        self._file = self._open()
+
     def _failed(self, error: Exception) -> None:
         self.error, self.reason = str(error), reason_of(error, self._path)
         with contextlib.suppress(sqlite3.Error):
@@ -122,12 +166,39 @@ class JournalStore:
         self._retry_at = 0.0 if is_damage(error) and self._set_aside() else time.monotonic() + RETRY_S
 
     def _set_aside(self) -> bool:
+        why, self._beyond = self.error, max(self._beyond, newest_perhaps(self._path))
         try:
-            self.aside.append(set_aside(self._path))
+            aside = set_aside(self._path)
+            total = bytes_aside(self._path)
         except OSError as error:
             self.error, self.reason = str(error), reason_of(error, self._path)
             return False
+        message = (
+            f"the journal was damaged ({why}): it is now {aside}, and a new one begins; edged deletes no file "
+            f"that it has set aside, and these take {total / MEGABYTE:.1f} MB now"
+        )
+        self.notices.append(Notice("journal_set_aside", message))
         return True
+
+
+def number_of_now() -> int:
+    """Where numbers may go on if nobody knows the last one: milliseconds since 1970 are more than any so far."""
+    return min(MAX_SEQ // 2, round(max(wall_s(), EARLIEST_S) * 1000))
+
+
+def newest_perhaps(path: Path) -> int:
+    """The newest number in a damaged file, as far as one can be read; -1."""
+    with contextlib.suppress(sqlite3.Error, OSError):
+        return JournalReader(path).newest_below(MAX_SEQ // 2)
+    return -1
+
+
+def _removed(path: Path, span: tuple[int, int] | None) -> Notice:
+    how = "replaced by another file" if path.exists() else "removed"
+    lost = "it was empty"
+    if span:
+        lost = f"predictions {span[0]} to {span[1]}, which it held, cannot be fetched any more"
+    return Notice("journal_removed", f"the journal {path} was {how} while edged runs: {lost}; a new one begins")
 
 
 def _after(last: int | None) -> int:

@@ -20,15 +20,15 @@ class JournalWriter:
     """Commits in order what one other thread hands over.
 
     `next_seq`, or `mistake` where the journal can never be used, once it `is_open` (or was tried in vain). It sets
-    `grown` where the WAL is to be folded in. `bytes`, `disk_free`: what the journal took, and what was left of its
-    disk, when it was trimmed last.
+    `grown` where the WAL is to be folded in. `bytes`, `bytes_aside`, `disk_free`: what the journal took, damaged
+    files of it, and what was left of its disk, when it was trimmed last.
     """
 
     def __init__(self, store: JournalStore, grown: threading.Event) -> None:
         self.next_seq: int | None = None
         self.mistake: ConfigError | None = None
         self.is_open = threading.Event()
-        self.bytes = 0
+        self.bytes = self.bytes_aside = 0
         self.disk_free = math.nan
         self._store = store
         self._grown = grown
@@ -108,6 +108,7 @@ class JournalWriter:
 
     def _tidy(self, added: int) -> bool:
         """What is due beside the commits, in small steps; whether there is more of it."""
+        self._store.look()
         if self._suspect is not None:
             inode, self._suspect = self._suspect, None
             self._store.give_up(inode)
@@ -121,5 +122,6 @@ class JournalWriter:
         if self._store.has_grown():
             self._grown.set()
         more = self._store.trim()
-        self.bytes, self.disk_free = self._store.bytes(), self._store.disk_free()
+        self.bytes, self.bytes_aside = self._store.bytes(), self._store.bytes_aside()
+        self.disk_free = self._store.disk_free()
         return more

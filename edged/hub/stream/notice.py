@@ -19,6 +19,7 @@ Happening = Literal[
     "refused",
     "job_failed",
     "journal_set_aside",
+    "journal_removed",
     "peer_rejected",
     "config_reloaded",
     "config_refused",

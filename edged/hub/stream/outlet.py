@@ -129,5 +129,6 @@ class Outlet:
         for notice in self._journal.notices():
             self.announce(notice)
         self._metrics.journal_bytes.set(self._journal.bytes())
+        self._metrics.journal_aside.set(self._journal.bytes_aside())
         self._metrics.journal_limit.set(self._journal.limit_bytes)
         self._metrics.journal_disk_free.set(self._journal.disk_free_bytes)
