@@ -33,6 +33,7 @@ VERBS = {
     "teach": "teach the network that runs new labels, from its own cameras",
     "train": "let a network learn from pictures",
     "tune": "find the fastest kernels for a network on a device",
+    "model": "write into a model's file what it says of itself: labels, how pictures are prepared",
     "plan-split": "say where to cut a network in parts for several workers",
     "keys": "make the keys of a hub or a subscriber",
     "config": "print the JSON Schema of the config file",

@@ -3,7 +3,7 @@
 import argparse
 import sys
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 
 from pydantic import ValidationError
 
@@ -17,7 +17,12 @@ def add_model_options(parser: argparse.ArgumentParser, default: str = "digits") 
     """--model and what says how its input is prepared, for a model whose file does not say."""
     what = f"an ONNX file, or a named model (default: {default})"
     parser.add_argument("--model", default=default, metavar="NAME|FILE", help=what)
-    group = parser.add_argument_group("input of the model, where its file does not say, or says it wrongly")
+    add_input_options(parser, "input of the model, where its file does not say, or says it wrongly")
+
+
+def add_input_options(parser: argparse.ArgumentParser, title: str) -> None:
+    """The keys of the config's `model:` but which one it is."""
+    group = parser.add_argument_group(title)
     group.add_argument(
         "--preprocess", choices=get_args(Preprocess), help="all of --resize to --std by one name, as in the config"
     )
@@ -62,10 +67,19 @@ def show_preparation(model: Model) -> None:
 def model_config(arguments: argparse.Namespace) -> config.Model:
     """What the options of `add_model_options` ask for. Raises ConfigError."""
     source = "path" if is_file_name(arguments.model) else "name"
+    return validated(**{source: arguments.model, **given_keys(arguments)})
+
+
+def given_keys(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Those of `add_input_options` that were given."""
     keys = ("preprocess", "resize", "size", "color", "scale", "mean", "std", "labels")
-    given = {key: getattr(arguments, key) for key in keys if getattr(arguments, key) is not None}
+    return {key: getattr(arguments, key) for key in keys if getattr(arguments, key) is not None}
+
+
+def validated(**keys: Any) -> config.Model:
+    """The section of a config with these keys. Raises ConfigError, which names options."""
     try:
-        return config.Model(**{source: arguments.model, **given})
+        return config.Model(**keys)
     except ValidationError as error:
         problems = [f"--{'.'.join(map(str, e['loc'][:1]))}: {e['msg']}" for e in error.errors()]
         raise ConfigError("; ".join(problems)) from None

@@ -102,8 +102,21 @@ def _bundled(name: str, wanted: config.Model) -> Model:
         return _from_file(path, wanted)
 
 
+def read_model(wanted: config.Model) -> tuple[Model, bool]:
+    """The model of `wanted.path`, of which nothing is kept, and whether weights lie in other files.
+
+    Raises ModelError.
+    """
+    assert wanted.path, "a file"  # noqa: S101
+    file, kept = _read_onnx(wanted.path, _size(wanted))
+    return _packed(wanted.path, wanted, file.sha256, kept), bool(file.external)
+
+
 def _from_file(path: Path, wanted: config.Model) -> Model:
-    sha256, kept = _read(path, _size(wanted))
+    return _packed(path, wanted, *_read(path, _size(wanted)))
+
+
+def _packed(path: Path, wanted: config.Model, sha256: str, kept: KeptGraph) -> Model:
     graph = kept.graph
     try:
         metadata = decode(kept.metadata)
