@@ -47,7 +47,7 @@ def hold(what: str, within_s: float = PATIENCE_S) -> int:
 def state_of(pid: int) -> str:
     """What the kernel says that a process does (proc(5): R, S, D, T …); empty where there is none."""
     try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+        return Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()[0]
     except (OSError, IndexError):
         return ""
 

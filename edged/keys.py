@@ -6,6 +6,7 @@ zmq.auth reads them too; it is not used for writing, because its files are open 
 import os
 import re
 import stat
+import struct
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -136,6 +137,6 @@ def _half(which: str, text: str) -> bytes | None:
         return None
     try:
         z85.decode(match[1])
-    except (ValueError, KeyError, IndexError):
+    except (ValueError, KeyError, IndexError, struct.error):  # the last: five digits of more than 32 bits
         return None
     return match[1].encode()

@@ -1,6 +1,7 @@
 """Where edged keeps its files: systemd's directories where it gives them, else the user's (XDG)."""
 
 import os
+import stat
 import tempfile
 from hashlib import sha256
 from pathlib import Path
@@ -24,8 +25,33 @@ def journal_path(node: str, configured: Path | None) -> Path:
 def runtime_directory(journal: Path) -> Path:
     """The folder for the sockets of the daemon whose journal is at `journal`; others find it there.
 
-    Its name is short: the path of a socket has at most 107 bytes (unix(7)).
+    The usual one, or where somebody else has taken its name, the one to which the daemon has made a link beside
+    its journal: /tmp is everybody's, and its name can be guessed.
     """
+    usual, link = _usual_runtime_directory(journal), link_to_runtime_directory(journal)
+    if not os.path.lexists(usual) or is_private(usual) or not link.is_symlink():
+        return usual
+    other = Path(os.readlink(link))
+    return other if is_private(other) else usual
+
+
+def link_to_runtime_directory(journal: Path) -> Path:
+    """Leads to it where it is not at its usual place."""
+    return journal.with_name(f"{journal.name}.sockets")
+
+
+def is_private(folder: Path) -> bool:
+    """Whether it is a folder of this user, and for nobody else."""
+    try:
+        status = folder.lstat()
+    except OSError:
+        return False
+    is_closed = stat.S_ISDIR(status.st_mode) and not status.st_mode & 0o077
+    return is_closed and status.st_uid == os.getuid()
+
+
+def _usual_runtime_directory(journal: Path) -> Path:
+    """Its name is short: the path of a socket has at most 107 bytes (unix(7))."""
     name = f"edged-{os.getuid()}-{sha256(os.fsencode(journal)).hexdigest()[:12]}"
     parent = (os.environ.get("RUNTIME_DIRECTORY") or os.environ.get("XDG_RUNTIME_DIR") or "").split(":")[0]
     return Path(parent if parent and os.access(parent, os.W_OK) else tempfile.gettempdir()) / name

@@ -75,7 +75,7 @@ def _tell(*lines: str) -> bool:
         with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_CLOEXEC) as sender:
             sender.settimeout(PATIENCE_S)
             sender.connect(address)
-            sender.sendall(message.encode())
+            sender.sendall(message.encode(errors="replace"))
     except OSError:
         return False
     return True

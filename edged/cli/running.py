@@ -12,7 +12,7 @@ from edged.config_file import load_config
 from edged.errors import EdgedError
 from edged.hub.links.private import link_address
 from edged.messages import LinkMessage, Stop, decode, encode
-from edged.paths import journal_path, runtime_directory
+from edged.paths import is_private, journal_path, runtime_directory
 
 ANSWER_S = 10.0
 BEATS_S = 5.0  # while it tells us something, it says so each second
@@ -72,8 +72,9 @@ def _address(where: str | Path | None) -> str:
     file = config_or_demo(Path(where) if where else None)
     config = load_config(file)
     folder = runtime_directory(journal_path(config.node, config.journal.path))
-    if not folder.is_dir():
+    if not is_private(folder):  # else somebody else could answer in its name
         raise EdgedError(
-            f"no edged runs by {file} ({folder} is absent): has the file another node or journal now?"
+            f"no edged runs by {file} ({folder} is absent, or somebody else's): "
+            "has the file another node or journal now?"
         )
     return link_address(folder)

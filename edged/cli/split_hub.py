@@ -19,7 +19,7 @@ from edged.hub.links.rejections import Rejections
 from edged.hub.signals import Signals
 from edged.hub.workers.supervisor import EDGED
 from edged.metrics import Metrics
-from edged.paths import journal_path, runtime_directory
+from edged.paths import journal_path
 
 
 @contextmanager
@@ -29,8 +29,7 @@ def in_place_of_the_hub(config: Config, tell: Tell) -> Iterator[Team]:
     Raises ConfigError where a hub runs already, or an address cannot be had.
     """
     with ExitStack() as resources:
-        journal = journal_path(config.node, config.journal.path)
-        folder = resources.enter_context(private_folder(runtime_directory(journal)))
+        folder = resources.enter_context(private_folder(journal_path(config.node, config.journal.path))).path
         save_config(config, snapshot_path(folder))
         context: zmq.Context[zmq.Socket[bytes]] = zmq.Context()
         resources.callback(context.destroy, linger=0)

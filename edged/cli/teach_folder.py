@@ -11,7 +11,7 @@ from edged.cli.run import config_or_demo
 from edged.config import Config
 from edged.config_file import load_config
 from edged.model.package import Model, load_model
-from edged.paths import journal_path, runtime_directory
+from edged.paths import is_private, journal_path, runtime_directory
 from edged.taught import load_promoted, teach_folder
 from edged.teach.store import Store
 
@@ -31,6 +31,8 @@ class Place:
     def daemon_runs(self) -> bool:
         """Whether a hub holds the folder of its sockets."""
         folder = runtime_directory(journal_path(self.config.node, self.config.journal.path))
+        if not is_private(folder):  # absent, or somebody else's
+            return False
         try:
             descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         except OSError:

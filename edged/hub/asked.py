@@ -33,6 +33,7 @@ class Asked:
         self._links = parts.links
         self._service = service
         self._reload = reload
+        self._reload_askers: list[str] = []
         self.recordings = Recordings(parts)
         self._teaching = Teaching(parts)
         self._versions = Versions(parts)
@@ -54,30 +55,46 @@ class Asked:
     def step(self, now: int) -> list[Notice]:
         """At each turn of the loop; what has happened."""
         self.recordings.step(now)
-        return [*self._teaching.step(now), *self._versions.step()]
+        return [*self._step_reload(now), *self._teaching.step(now), *self._versions.step()]
 
     def next_ns(self) -> int | None:
         """When `step` has something to do though nothing comes."""
-        each = (self.recordings.next_ns(), self._teaching.next_ns(), self._versions.next_ns())
+        each = (
+            self._reload.next_ns,
+            self.recordings.next_ns(),
+            self._teaching.next_ns(),
+            self._versions.next_ns(),
+        )
         return min((at for at in each if at is not None), default=None)
 
     def close(self) -> None:
         """The hub ends: those who have asked hear of it."""
         self.recordings.close()
         self._teaching.close()
+        for asker in self._reload_askers:
+            self._links.send(asker, Reloaded(accepted=False, message="the daemon ends"))
 
-    def reload(self) -> Notice:
-        """Read the config again."""
-        with self._service.reloading():
-            return self._reload.now()
+    def reload(self) -> None:
+        """Have the config read again; `step` says what comes of it."""
+        if self._reload.next_ns is None:
+            self._service.reload_begins()
+        self._reload.ask(now_ns())
+
+    def _step_reload(self, now: int) -> list[Notice]:
+        notice = self._reload.step(now)
+        if notice is None:
+            return []
+        self._service.reload_ends()
+        askers, self._reload_askers = self._reload_askers, []
+        for asker in askers:
+            self._links.send(asker, Reloaded(accepted=not notice.is_bad, message=notice.message))
+        return [notice]
 
     def _answer(self, received: Received) -> list[Notice]:
         match received.message:
             case ReloadRequest():
-                notice = self.reload()
-                accepted = not notice.is_bad
-                self._links.send(received.peer, Reloaded(accepted=accepted, message=notice.message))
-                return [notice]
+                self._reload_askers.append(received.peer)
+                self.reload()
             case (ProfileRequest() | TraceRequest()) as request:
                 self.recordings.asked(received.peer, request)
             case TeachRequest() as request:

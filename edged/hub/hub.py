@@ -173,7 +173,7 @@ class Hub:
         """After a signal (a child may have ended), when a child is to be started, and each second to be sure."""
         self._signals.clear()
         if self._signals.take_reload():
-            self._happened(self._asked.reload())
+            self._asked.reload()
         for notice in self._parts.supervisor.step(now):
             self._lost(notice)
         self._choose()
@@ -195,6 +195,7 @@ class Hub:
         for notice in self._parts.guard.notices(now):
             self._parts.outlet.announce(notice)
         self._parts.hosts.tick(now)
+        self._parts.meeting_place.restore(self._parts.links)
         self._count()
         self._display.lines(now)
         self._service.tick(now)

@@ -4,7 +4,6 @@ import logging
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
-from pathlib import Path
 
 import zmq
 
@@ -12,7 +11,7 @@ from edged import __version__
 from edged.address import host_and_port, is_local
 from edged.clock import nanoseconds
 from edged.config import Config
-from edged.config_file import check_passwords, save_config
+from edged.config_file import check_passwords
 from edged.errors import ConfigError
 from edged.host.watch import HostWatch
 from edged.hub.cameras.cameras import Cameras
@@ -28,7 +27,8 @@ from edged.hub.links.doors import open_guard, open_links
 from edged.hub.links.guard import Guard
 from edged.hub.links.link import PRIVATE
 from edged.hub.links.links import Links
-from edged.hub.links.private import link_address, private_folder, snapshot_path
+from edged.hub.links.meeting_place import MeetingPlace
+from edged.hub.links.private import private_folder
 from edged.hub.links.rejections import Rejections
 from edged.hub.links.sockets import unusable
 from edged.hub.stream.outlet import Outlet
@@ -41,7 +41,7 @@ from edged.hub.workers.supervisor import Supervisor
 from edged.hub.workers.workers import Workers
 from edged.metrics import Metrics
 from edged.notebook import Notebook
-from edged.paths import journal_path, runtime_directory
+from edged.paths import journal_path
 from edged.taught import teach_folder
 from edged.tls import server_context
 
@@ -69,7 +69,7 @@ class Parts:
     metrics: Metrics
     tally: Tally
     hosts: HostStates
-    snapshot: Path
+    meeting_place: MeetingPlace
     notebook: Notebook
 
 
@@ -92,12 +92,9 @@ def open_parts(config: Config, limits: Limits, *, program: Sequence[str], resour
     )
     resources.callback(replay.stop)
     _serve_metrics(config, metrics, rejections, resources)
-    folder = resources.enter_context(
-        private_folder(runtime_directory(journal_path(config.node, config.journal.path)))
-    )
-    snapshot = snapshot_path(folder)
-    save_config(config, snapshot)
-    links = open_links(context, config, link_address(folder), guard)
+    folder = resources.enter_context(private_folder(journal_path(config.node, config.journal.path)))
+    meeting_place = MeetingPlace(folder, config)
+    links = open_links(context, config, meeting_place.address, guard)
     notebook = Notebook()
     outlet = Outlet(config.node, publisher, journal, metrics, tally, config.metrics.labels, notebook)
     outlet.tell_of_the_journal()
@@ -114,7 +111,7 @@ def open_parts(config: Config, limits: Limits, *, program: Sequence[str], resour
     hosts = _hosts(config, metrics, resources)
     dispatch = Dispatch(links, heads, metrics, notebook, config.publish.top)
     workers = Workers(router, links, heads, answers, dispatch, metrics, hosts, config.ends)
-    supervisor = Supervisor(config, snapshot, link_address(folder), program)
+    supervisor = Supervisor(config, meeting_place.config_path, meeting_place.address, program)
     snapshots = Snapshots(publisher.snapshot, metrics, config.cameras)
     cameras = Cameras(router, links, metrics, snapshots)
     return Parts(
@@ -131,7 +128,7 @@ def open_parts(config: Config, limits: Limits, *, program: Sequence[str], resour
         metrics,
         tally,
         hosts,
-        snapshot,
+        meeting_place,
         notebook,
     )
 

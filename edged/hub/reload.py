@@ -1,16 +1,22 @@
-"""Another config for a hub that runs: checked whole, then applied; one that fails changes nothing."""
+"""Another config for a hub that runs: checked whole, then applied; one that fails changes nothing.
+
+A file that cannot be used and was changed a moment ago is read again for a while: an editor may not have finished.
+"""
 
 from pathlib import Path
 
-from edged.clock import nanoseconds
+from edged.clock import NANOSECONDS, nanoseconds, wall_s
 from edged.config import Config
-from edged.config_file import check_passwords, load_config, save_config
+from edged.config_file import check_passwords, load_config
 from edged.errors import ConfigError
 from edged.hub.changes import Changes, changes
 from edged.hub.links.access import allowed_by
 from edged.hub.links.links import elsewhere
 from edged.hub.parts import Parts
 from edged.hub.stream.notice import Notice
+
+HALF_WRITTEN_NS = NANOSECONDS
+READ_AGAIN_NS = NANOSECONDS // 10
 
 
 class Reload:
@@ -21,13 +27,35 @@ class Reload:
         self._parts = parts
         self._config = config
         self._path = path
+        self._next_ns: int | None = None
+        self._until_ns = 0
 
-    def now(self) -> Notice:
-        """What has changed, or why nothing has."""
+    @property
+    def next_ns(self) -> int | None:
+        """When `step` reads the file; None: not until somebody asks."""
+        return self._next_ns
+
+    def ask(self, now: int) -> None:
+        """Have the file read at the next `step`."""
+        if self._next_ns is None:
+            self._next_ns, self._until_ns = now, now + HALF_WRITTEN_NS
+
+    def step(self, now: int) -> Notice | None:
+        """What has changed, or why nothing has; None where nobody has asked, or the file is read again soon."""
+        if self._next_ns is None or now < self._next_ns:
+            return None
+        notice = self._read()
+        if notice.is_bad and now < self._until_ns and _was_changed_just_now(self._path):
+            self._next_ns = now + READ_AGAIN_NS
+            return None
+        self._next_ns = None
+        return notice
+
+    def _read(self) -> Notice:
         try:
             found = changes(self._config, _checked(self._path))
             allowed = allowed_by(found.config.security)
-            save_config(found.config, self._parts.snapshot)
+            self._parts.meeting_place.save(found.config)
         except (ConfigError, OSError) as error:
             return Notice("config_refused", f"{error}; the config before goes on")
         self._config = found.config
@@ -68,6 +96,14 @@ class Reload:
             if peer.startswith("worker/"):
                 self._parts.workers.remove(peer.removeprefix("worker/"))
         self._parts.links.elsewhere = peers
+
+
+def _was_changed_just_now(path: Path) -> bool:
+    """Also where it is absent: some editors write another file and rename it."""
+    try:
+        return abs(wall_s() - path.stat().st_mtime) < HALF_WRITTEN_NS / NANOSECONDS
+    except OSError:
+        return True
 
 
 def _checked(path: Path) -> Config:

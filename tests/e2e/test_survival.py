@@ -6,10 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from tests.cli.models import CLASSES
 from tests.e2e.daemon import START_S, SYNTHETIC, Daemon, config_in, conserves, run_edged
 from tests.eventually import eventually, free_port
 
 PASSWORD = "hunter2"  # noqa: S105
+LABELS = "".join(f"label {number}\n" for number in range(CLASSES))
 
 
 def remove(path: Path) -> None:
@@ -36,8 +38,11 @@ def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Daemon]:
     """One daemon for one fault after another: `door` has a password, and nobody answers at its address."""
     folder = tmp_path_factory.mktemp("survival")
     restore(folder / "password")
+    (folder / "labels").write_text(LABELS)
     door = {"source": f"rtsp://127.0.0.1:{free_port()}/live", "user": "me", "password_file": "password"}
-    with run_edged(folder, config=config_in(folder, cameras={"demo": SYNTHETIC, "door": door})) as daemon:
+    config = config_in(folder, cameras={"demo": SYNTHETIC, "door": door})
+    config["model"]["labels"] = "labels"
+    with run_edged(folder, config=config) as daemon:
         daemon.first(1)
         yield daemon
         assert conserves(daemon.stop())
@@ -69,6 +74,38 @@ def test_a_password_file_that_cannot_be_read_is_its_cameras_failure_until_it_can
 
     eventually(is_read_again, START_S)
     assert daemon.process.poll() is None
+
+
+def cut_in_half(path: Path) -> None:
+    content = path.read_bytes()
+    path.write_bytes(content[: len(content) // 2])
+
+
+DEEP = pytest.mark.deep
+
+
+@pytest.mark.parametrize(
+    ("name", "damage"),
+    [
+        ("small.onnx", remove),
+        pytest.param("small.onnx", cut_in_half, marks=DEEP),
+        ("labels", remove),
+        pytest.param("labels", empty, marks=DEEP),
+    ],
+)
+def test_a_worker_whose_model_or_labels_cannot_be_read_starts_again_until_they_can(
+    daemon: Daemon, name: str, damage: Callable[[Path], None]
+) -> None:
+    file, lost = daemon.folder / name, "local-0 ended with exit code 2; it starts again"
+    whole, losses = file.read_bytes(), daemon.log().count(lost)
+    worker = daemon.child("worker")
+    damage(file)
+    worker.kill()
+    eventually(lambda: daemon.log().count(lost) > losses, START_S)
+    assert daemon.process.poll() is None
+
+    file.write_bytes(whole)
+    assert daemon.first(3)
 
 
 def test_a_password_that_cannot_be_had_at_the_start_is_an_error_at_once(tmp_path: Path) -> None:

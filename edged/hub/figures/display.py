@@ -26,7 +26,7 @@ class Display:
         seconds = (now - self._shown_ns) / NANOSECONDS
         cameras = self._parts.router.cameras
         names = [name for name in cameras if name not in self._parts.cameras.states.removed]
-        width = max(map(len, names))
+        width = max(map(len, names), default=0)
         for name in names:
             tally = self._parts.tally.cameras[name]
             state = self._energy() if tally.since_line else self._why_nothing(name)

@@ -1,7 +1,6 @@
 """What systemd hears of a hub: that it starts, is ready and lives, and its status line."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
 
 from edged import systemd
 from edged.clock import NANOSECONDS, now_ns
@@ -24,7 +23,7 @@ class Service:
         self._worker_heard_ns = self._begun_ns
         self._camera_heard_ns: dict[str, int] = {}
         self._hung: set[str] = set()
-        self._ready = False
+        self._ready = self._reloads = False
         self._status_ns = now_ns()
         self._predictions = 0
 
@@ -54,14 +53,17 @@ class Service:
             systemd.ready(self._text(0.0))
         self._ready = True
 
-    @contextmanager
-    def reloading(self) -> Iterator[None]:
-        """While the config is read again. Before the first READY, systemd must not take the end of it for one."""
-        if self._ready:
+    def reload_begins(self) -> None:
+        """The config is read again. Before the first READY, systemd must not take the end of it for one."""
+        self._reloads = self._ready
+        if self._reloads:
             systemd.reloading()
-        yield
-        if self._ready:
+
+    def reload_ends(self) -> None:
+        """It has been applied, or refused."""
+        if self._reloads:
             systemd.ready()
+        self._reloads = False
 
     def tick(self, now: int) -> None:
         """Once a second."""

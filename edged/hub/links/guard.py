@@ -78,7 +78,10 @@ class Guard:
         """Who was turned away. A thread that has died is started again: nobody could get in meanwhile."""
         if not self._thread.is_alive() and not self._stopped.is_set():
             log.error("the guard of the sockets had died: it starts again")
-            self._thread = self._started()
+            try:
+                self._thread = self._started()
+            except RuntimeError as error:  # no more threads just now: the next look tries again
+                log.error("the guard of the sockets cannot start: %s", error)
         return self._rejections.notices(now_ns)
 
     def close(self) -> None:

@@ -68,6 +68,13 @@ class Link:
                 self.reject(peer)
         return None
 
+    def listen_at(self, address: str) -> None:
+        """Hear those too that connect there. Raises OSError."""
+        try:
+            self.socket.bind(address)
+        except zmq.ZMQError as error:
+            raise OSError(error.errno, f"{address}: {error.strerror}") from None
+
     def reject(self, part: zmq.Frame, reason: str = "malformed") -> None:
         """Cut off the peer from which this part of a message came; `reason`: one of `rejections`."""
         if self._guard:

@@ -45,6 +45,10 @@ class Links:
             poller.register(socket, zmq.POLLIN)
         return bool(poller.poll(within_ms))
 
+    def listen_at(self, address: str) -> None:
+        """Hear children at another address of ipc too. Raises OSError."""
+        self._inner.listen_at(address)
+
     def shut(self) -> None:
         """Hear no other host any more: they go on, whatever becomes of this hub."""
         self._doors = [self._inner]

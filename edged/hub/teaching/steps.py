@@ -25,7 +25,10 @@ def soon_ns() -> int:
 
 
 def elsewhere(work: Callable[[], T]) -> Steps[T]:
-    """What comes of `work` in a thread: a disk may take its time, the hub's loop must not."""
+    """What comes of `work` in a thread: a disk may take its time, the hub's loop must not.
+
+    Raises what `work` does, and ModelError where the system gives no thread.
+    """
     outcome: Future[T] = Future()
 
     def run() -> None:
@@ -34,7 +37,10 @@ def elsewhere(work: Callable[[], T]) -> Steps[T]:
         except BaseException as error:
             outcome.set_exception(error)
 
-    Thread(target=run, name="taught", daemon=True).start()
+    try:
+        Thread(target=run, name="taught", daemon=True).start()
+    except RuntimeError as error:
+        raise ModelError(f"this cannot be done now: {error}") from None
     while not outcome.done():
         yield
     return outcome.result()

@@ -82,7 +82,7 @@ class Teaching:
             self._steps = None
             sitting.lesson = done.value
             return [self._begin(sitting)]
-        except EdgedError as error:
+        except (EdgedError, OSError) as error:
             self._parts.links.send(sitting.asker, TeachBegins(refused=str(error)))
             self._steps = self._now = None
         return []
