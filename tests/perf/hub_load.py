@@ -27,6 +27,7 @@ from typing import Any, Self
 import psutil
 import zmq
 
+from edged.client import Prediction
 from edged.keys import new_pair
 from tests.e2e.daemon import Daemon, run_edged
 from tests.eventually import free_port
@@ -37,6 +38,7 @@ from tests.perf.raw_results import Measured, keep, origin
 from tests.perf.swarm import cameras, workers
 
 WARM_S = 2.0
+RECONNECT_MS = 5  # of a listener that was there before the daemon
 STOP_S = 0.03  # until the hub has nothing more to do after its cameras stand still
 CATCH_UP_S = 0.5  # after that the cameras' burst is over
 COLUMNS = (
@@ -101,14 +103,15 @@ class Swarm:
 
 
 class Listener:
-    """A subscriber to all predictions of a daemon."""
+    """A subscriber to all predictions, which may listen before there is a daemon."""
 
-    def __init__(self, daemon: Daemon) -> None:
+    def __init__(self, address: str) -> None:
         self._context = zmq.Context()
         self._socket = self._context.socket(zmq.SUB)
         self._socket.setsockopt(zmq.RCVHWM, 0)
-        self._socket.connect(str(daemon.config["publish"]["address"]))
-        self._socket.subscribe("")
+        self._socket.setsockopt(zmq.RECONNECT_IVL, RECONNECT_MS)
+        self._socket.connect(address)
+        self._socket.subscribe("edged/")  # no snapshots
 
     def __enter__(self) -> Self:
         return self
@@ -118,26 +121,46 @@ class Listener:
     ) -> None:
         self._context.destroy(linger=0)
 
+    def first(self, within_s: float) -> Prediction:
+        """Return the next prediction. Raises TimeoutError."""
+        end = time.monotonic() + within_s
+        while (left_s := end - time.monotonic()) > 0:
+            for _, message in self._receive(left_s):
+                return Prediction.model_validate_json(message)
+        raise TimeoutError(f"no prediction within {within_s} s")
+
     def skip(self, seconds: float) -> None:
         """Drop what has come and comes in so many seconds, until a prediction has come."""
-        while not self.ages(seconds):
+        while not self.messages(seconds):
             pass
 
-    def ages(self, seconds: float) -> list[float]:
-        """Return the age of each prediction that comes in so many seconds, when it comes."""
+    def messages(self, seconds: float) -> list[tuple[float, bytes]]:
+        """Return the JSON of each prediction of so many seconds, with the seconds since 1970 when it came."""
         came: list[tuple[float, bytes]] = []
         end = time.monotonic() + seconds
         while (left_s := end - time.monotonic()) > 0:
-            if self._socket.poll(math.ceil(1000 * left_s)):
-                topic, message = self._socket.recv_multipart()
-                if topic.endswith(b"/prediction"):
-                    came.append((time.time(), message))
-        return [at - float(json.loads(message)["captured_at"]) for at, message in came]
+            came += self._receive(left_s)
+        return came
+
+    def predictions(self, seconds: float) -> list[tuple[float, Prediction]]:
+        """Return the predictions of so many seconds, likewise."""
+        return [(at, Prediction.model_validate_json(message)) for at, message in self.messages(seconds)]
+
+    def ages(self, seconds: float) -> list[float]:
+        """Return the age of each prediction of so many seconds, when it came."""
+        return [at - float(json.loads(message)["captured_at"]) for at, message in self.messages(seconds)]
+
+    def _receive(self, within_s: float) -> Iterator[tuple[float, bytes]]:
+        """Yield the next message, if it comes in time and is a prediction."""
+        if self._socket.poll(math.ceil(1000 * within_s)):
+            topic, message = self._socket.recv_multipart()
+            if topic.endswith(b"/prediction"):
+                yield time.time(), message
 
 
 def heard(daemon: Daemon, seconds: float) -> list[float]:
     """The age of each prediction published in the next so many seconds, once the first has come."""
-    with Listener(daemon) as listener:
+    with Listener(daemon.address) as listener:
         listener.skip(0.05)
         return listener.ages(seconds)
 
@@ -148,7 +171,7 @@ def measure(load: Load, windows: int, seconds: float, machine: MachineState) -> 
         TemporaryDirectory() as name,
         hub(load, Path(name)) as daemon,
         swarm(load, daemon) as offered,
-        Listener(daemon) as listener,
+        Listener(daemon.address) as listener,
     ):
         listener.skip(WARM_S)
         return [_window(daemon, listener, offered, seconds, machine) for _ in range(windows)]

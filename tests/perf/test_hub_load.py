@@ -42,7 +42,7 @@ def test_simulated_cameras_and_workers_report_no_time_that_they_do_not_spend(
 def test_an_age_lasts_from_the_capture_until_the_subscriber_has_the_prediction(
     loaded: tuple[Daemon, Swarm],
 ) -> None:
-    with Listener(loaded[0]) as listener:
+    with Listener(loaded[0].address) as listener:
         listener.skip(0.1)
         before = time.time()
         time.sleep(0.5)  # what is published meanwhile waits in the subscriber's queue
@@ -55,7 +55,7 @@ def test_an_age_lasts_from_the_capture_until_the_subscriber_has_the_prediction(
 
 def test_nothing_is_published_while_cameras_and_workers_stand_still(loaded: tuple[Daemon, Swarm]) -> None:
     daemon, offered = loaded
-    with Listener(daemon) as listener:
+    with Listener(daemon.address) as listener:
         listener.skip(0.1)
         with offered.standing_still():
             eventually(lambda: not listener.ages(0.1))
