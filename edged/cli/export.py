@@ -3,6 +3,7 @@
 import argparse
 import contextlib
 import csv
+import logging
 import sqlite3
 import sys
 from collections.abc import Iterable, Iterator
@@ -14,10 +15,12 @@ from edged.cli.numbers import ago
 from edged.cli.run import DEMO, config_or_demo
 from edged.clock import wall_s
 from edged.config_file import load_config
-from edged.errors import ConfigError
+from edged.errors import ConfigError, EdgedError
 from edged.hub.journal.reader import JournalReader
 from edged.messages import Prediction, prediction_from_json
 from edged.paths import journal_path
+
+logger = logging.getLogger("edged.export")
 
 COLUMNS = (
     "seq", "published_at", "captured_at", "node", "camera", "frame", "label", "score", "truth", "model", "device",
@@ -73,12 +76,12 @@ def _write_csv(predictions: Iterable[bytes], path: Path | None) -> None:
     with _opened(path) as output:
         writer = csv.writer(output, lineterminator="\n")
         writer.writerow(COLUMNS)
-        writer.writerows(row(prediction_from_json(json)) for json in predictions)
+        writer.writerows(map(row, _parsed(predictions)))
 
 
 def _write_lines(predictions: Iterable[bytes], path: Path | None) -> None:
     with _opened(path) as output:
-        output.writelines(json.decode() + "\n" for json in predictions)
+        output.writelines(f"{json.decode()}\n" for json in predictions if _parse(json))
 
 
 def _write_parquet(predictions: Iterable[bytes], path: Path | None) -> None:
@@ -89,7 +92,20 @@ def _write_parquet(predictions: Iterable[bytes], path: Path | None) -> None:
     if path is None:
         raise ConfigError("--format parquet needs --output FILE: it is not for a terminal")
     with _opened(path) as output:
-        write_parquet(COLUMNS, (row(prediction_from_json(json)) for json in predictions), output.buffer)
+        write_parquet(COLUMNS, map(row, _parsed(predictions)), output.buffer)
+
+
+def _parsed(predictions: Iterable[bytes]) -> Iterator[Prediction]:
+    return filter(None, map(_parse, predictions))
+
+
+def _parse(json: bytes) -> Prediction | None:
+    """None, with a warning, for what edged did not write, though its checksum is right."""
+    try:
+        return prediction_from_json(json)
+    except EdgedError:
+        logger.warning("left out, because it is no prediction: %r", json[:60])
+        return None
 
 
 @contextlib.contextmanager

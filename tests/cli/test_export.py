@@ -2,13 +2,16 @@
 
 import csv
 import json
+import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 from pyarrow.parquet import read_table
 
 from edged.cli.export import COLUMNS
+from edged.hub.journal.layout import checksum
 from edged.messages import prediction_from_json
 from tests.cli.command import edged
 from tests.client.hub_end import Addresses, HubEnd, a_hub
@@ -56,6 +59,19 @@ def test_parquet_has_the_columns_of_csv(hub: HubEnd, tmp_path: Path) -> None:
     assert table["seq"].to_pylist() == list(range(1200))
     assert set(table["label"].to_pylist()) == {"yes"}
     assert table["truth"].null_count == 1200
+
+
+@pytest.mark.parametrize("form", ["csv", "jsonl"])
+def test_what_is_no_prediction_is_left_out_and_said(hub: HubEnd, tmp_path: Path, form: str) -> None:
+    hub.publish(3)
+    path = tmp_path / "journal.sqlite"
+    for seq, blob in enumerate((b"{}", b"\xff", b'{"seq": 1e999}', b"[" * 9000), start=10):
+        with closing(sqlite3.connect(path)) as database, database:
+            database.execute("INSERT INTO predictions VALUES (?, 0, ?, ?)", (seq, blob, checksum(seq, blob)))
+    exported = edged("export", tmp_path / "edged.yaml", "--format", form)
+    assert exported.returncode == 0, exported.stderr
+    assert len(exported.stdout.splitlines()) == 3 + (form == "csv")
+    assert exported.stderr.count("because it is no prediction") == 4
 
 
 def test_parquet_needs_a_file(hub: HubEnd, tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from tests.fuzz.trial import run
 KINDS: Mapping[str, str] = {
     "caches": "tests.fuzz.caches",
     "configs": "tests.fuzz.configs",
+    "journals": "tests.fuzz.journals",
     "messages": "tests.fuzz.messages",
     "onnx": "tests.fuzz.onnx_files",
     "records": "tests.fuzz.records",

@@ -12,6 +12,7 @@ ROOT = Path(__file__).parents[2]
 CASES = {
     "onnx": 1000,
     "configs": 1000,
+    "journals": 200,
     "messages": 10_000,
     "caches": 300,
     "records": 1000,

@@ -13,7 +13,7 @@ from edged.hub.journal.failure import Damaged, NewerLayout
 
 MEGABYTE = 1 << 20
 LAYOUT = 2  # PRAGMA user_version; layout 1 had no checksums and is brought up to this one
-NEWEST_LAYOUT = 999  # that a later edged may have; a larger number is damage
+NEWEST_LAYOUT = 99  # that a later edged may have; a larger number is damage
 BUSY_S = 1.0  # how long to wait for another program that has locked the file
 MAX_SEQ = 1 << 53  # no number that was published is larger: JSON's readers count no further
 MAX_JSON = 4 * MEGABYTE  # bytes of a prediction; none is nearly as long
