@@ -177,6 +177,7 @@ def _camera(camera: Camera, folder: Path) -> Camera:
         update={
             "source": _absolute_source(camera.source, folder),
             "password_file": absolute(camera.password_file, folder),
+            "tls": camera.tls and camera.tls.model_copy(update={"ca": absolute(camera.tls.ca, folder)}),
         }
     )
 

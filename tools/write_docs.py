@@ -24,6 +24,7 @@ ROOT = Path(__file__).resolve().parents[1]
 GENERATED = "<!-- Written by `make docs` from the code: change it there. -->"
 SECTIONS = {  # where each type of edged/config stands in the file
     "Camera": "cameras.NAME",
+    "CameraTls": "cameras.NAME.tls",
     "Snapshot": "cameras.NAME.snapshot",
     "Model": "model",
     "Worker": "workers[]",

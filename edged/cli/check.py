@@ -55,7 +55,10 @@ def findings_at(config: Config, host: str) -> Iterator[Finding]:
 
 
 def findings_of(config: Config) -> Iterator[Finding]:
-    """Everything that `edged run` would meet, in the order of the file. Opens no network connection."""
+    """Everything that `edged run` would meet, in the order of the file.
+
+    Opens no network connection but to https:// and rtsps:// cameras, whose certificates it verifies.
+    """
     for name, camera in config.cameras.items():
         yield elsewhere(f"camera {name}", camera.host, name) if camera.host else camera_finding(name, camera)
     yield from model_findings(config)

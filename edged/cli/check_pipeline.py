@@ -18,13 +18,15 @@ from edged.worker.runtime import device_name
 def camera_finding(name: str, camera: Camera) -> Finding:
     """A camera that is absent is a warning: `edged run` would go on trying."""
     from edged.camera.sources import open_source
-    from edged.camera.sources.stream import Stream, without_secrets
+    from edged.camera.sources.reach import without_secrets
+    from edged.camera.sources.stream import Stream
 
     what = f"camera {name}"
     try:
         source = open_source(camera)
         if isinstance(source, Stream):
             password_of(camera)
+            is_verified = source.verify()
         else:
             source.open()
             source.close()
@@ -33,7 +35,8 @@ def camera_finding(name: str, camera: Camera) -> Finding:
     except ConfigError as error:
         return Finding("error", what, str(error))
     if isinstance(source, Stream):
-        return Finding("ok", what, f"{without_secrets(str(camera.source))}, which was not contacted")
+        how = "whose certificate is trusted; no video was read" if is_verified else "which was not contacted"
+        return Finding("ok", what, f"{without_secrets(str(camera.source))}, {how}")
     return Finding("ok", what, f"{camera.source}")
 
 

@@ -5,7 +5,7 @@ Reading the file, with line and column in every error, is `config_file`'s work.
 """
 
 from edged.config.access import Link, Metrics, Publish, Security, Tls
-from edged.config.camera import STREAMS, SYNTHETIC, SYNTHETIC_PREFIX, Camera
+from edged.config.camera import STREAMS, SYNTHETIC, SYNTHETIC_PREFIX, Camera, CameraTls
 from edged.config.energy import Energy
 from edged.config.journal import Journal
 from edged.config.model import Model
@@ -23,6 +23,7 @@ __all__ = [
     "SYNTHETIC",
     "SYNTHETIC_PREFIX",
     "Camera",
+    "CameraTls",
     "Color",
     "Config",
     "Energy",

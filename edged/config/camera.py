@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Annotated, Literal
 from urllib.parse import urlsplit
 
-from pydantic import Field, ValidationInfo, field_validator
+from pydantic import AfterValidator, Field, ValidationInfo, field_validator
 
 from edged.config.section import Name, Pixels, Positive, Section, Share, Text
 from edged.config.snapshot import Snapshot
@@ -13,11 +13,23 @@ from edged.preparation import Resize
 
 SYNTHETIC_PREFIX = "synthetic:"
 SYNTHETIC = ("digits", "shapes", "cross", "disc", "ring", "square", "triangle")
-STREAMS = ("rtsp://", "rtsps://", "http://", "https://")
+STREAMS_WITH_TLS = ("rtsps://", "https://")
+STREAMS = ("rtsp://", "http://", *STREAMS_WITH_TLS)
 
 _PASSWORD_IN_URL = re.compile(
     r"://[^/@:\[]*:(?!\d*([/?#]|$))[^@]*@"
 )  # what follows host: is a port, even before an @
+
+
+def _fingerprint(text: str) -> str:
+    """As Python's hashlib writes it: without colons, in small letters. Raises ValueError."""
+    digits = text.lower().removeprefix("sha256:").replace(":", "")
+    if not text.lower().startswith("sha256:") or not re.fullmatch("[0-9a-f]{64}", digits):
+        raise ValueError("expected sha256: and 64 hexadecimal digits, as `edged check` shows them")
+    return f"sha256:{digits}"
+
+
+Fingerprint = Annotated[str, AfterValidator(_fingerprint)]
 
 
 def _host(url: str) -> str | None:
@@ -27,6 +39,29 @@ def _host(url: str) -> str | None:
         return parts.hostname if parts.port is None or parts.port else None
     except ValueError:
         raise ValueError("a URL must have a host and port that can be") from None
+
+
+class CameraTls(Section):
+    """What certificate an https:// or rtsps:// camera must show. Without this section: one that this host's
+    authorities have signed, for the name or address in `source`.
+    """
+
+    ca: Path | None = Field(None, description="Certificates of the authorities to trust in their place, in PEM")
+    fingerprint: Fingerprint | None = Field(
+        None,
+        description="sha256: and the SHA-256 of the camera's own certificate, in hexadecimal; without `ca` it is "
+        "enough: the certificate may be self-signed, expired, or for another name",
+    )
+    insecure: bool = Field(
+        False, description="Verify nothing: any host that answers at the address gets the password"
+    )
+
+    @field_validator("insecure")
+    @classmethod
+    def _verify_or_not(cls, insecure: bool, info: ValidationInfo) -> bool:
+        if insecure and (info.data.get("ca") or info.data.get("fingerprint")):
+            raise ValueError("verifies nothing: leave out ca and fingerprint, or this")
+        return insecure
 
 
 class Camera(Section):
@@ -42,6 +77,7 @@ class Camera(Section):
     user: Text | None = Field(None, description="User name for an RTSP or HTTP camera")
     password_file: Path | None = Field(None, description="File that holds the password, nothing else")
     password_env: Text | None = Field(None, description="Environment variable that holds the password")
+    tls: CameraTls | None = Field(None, description="https:// and rtsps:// cameras: which certificate is trusted")
     size: tuple[Pixels, Pixels] | None = Field(
         None, description="Width and height to ask of the camera; 640×480 for a synthetic one"
     )
@@ -102,6 +138,14 @@ class Camera(Section):
         if name and info.data.get("password_file"):
             raise ValueError("give password_file or password_env, not both")
         return name
+
+    @field_validator("tls")
+    @classmethod
+    def _only_with_tls(cls, tls: CameraTls | None, info: ValidationInfo) -> CameraTls | None:
+        source = info.data.get("source")
+        if tls and isinstance(source, str) and not source.lower().startswith(STREAMS_WITH_TLS):
+            raise ValueError("is for a source of https:// or rtsps:// alone")
+        return tls
 
     @field_validator("roi")
     @classmethod

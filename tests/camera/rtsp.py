@@ -17,12 +17,12 @@ PICTURE_MS, LEVELS, DARKEST = 40, 200, 20  # as in rtsp_server.py
 class RtspServer:
     """One server at one port, which may be started and killed again and again."""
 
-    def __init__(self, credentials: str | None = None, key_every: int = 100) -> None:
-        """`credentials`: user:password. `key_every`: pictures from one key frame to the next."""
+    def __init__(self, credentials: str | None = None, key_every: int = 100, how: str = "basic") -> None:
+        """`credentials`: user:password; `how`: basic or digest. `key_every`: pictures per key frame."""
         self.port = free_port()
         self.url = f"rtsp://127.0.0.1:{self.port}/live"
         self._key_every = str(key_every)
-        self._credentials = [credentials] if credentials else []
+        self._credentials = [credentials, how] if credentials else []
         self._process: subprocess.Popen[bytes] | None = None
 
     def start(self) -> None:

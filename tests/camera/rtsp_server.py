@@ -1,4 +1,4 @@
-"""A real RTSP camera: `rtsp_server.py PORT KEY_EVERY [USER:PASSWORD]` serves rtsp://127.0.0.1:PORT/live.
+"""A real RTSP camera: `rtsp_server.py PORT KEY_EVERY [USER:PASSWORD [basic|digest]]` serves rtsp://127.0.0.1:PORT/live.
 
 It runs under the system's own Python, since GStreamer's bindings are not on PyPI. 320×240, 25 pictures a second,
 one in KEY_EVERY a key frame; the luma of each is the monotonic clock, so that whoever receives it can tell its age
@@ -13,7 +13,7 @@ import gi
 
 gi.require_version("Gst", "1.0")
 gi.require_version("GstRtspServer", "1.0")
-from gi.repository import GLib, Gst, GstRtspServer  # noqa: E402
+from gi.repository import GLib, Gst, GstRtsp, GstRtspServer  # noqa: E402
 
 PERIOD_MS = 40
 PIPELINE = (
@@ -35,7 +35,7 @@ def configure(_factory: Any, media: Any) -> None:
     GLib.timeout_add(PERIOD_MS, show_time, clock)
 
 
-def main(port: str, key_every: str, credentials: str | None = None) -> None:
+def main(port: str, key_every: str, credentials: str | None = None, how: str = "basic") -> None:
     Gst.init(None)
     server = GstRtspServer.RTSPServer(service=port)
     factory = GstRtspServer.RTSPMediaFactory(launch=PIPELINE.replace("{key_every}", key_every), shared=True)
@@ -45,7 +45,11 @@ def main(port: str, key_every: str, credentials: str | None = None) -> None:
         token = GstRtspServer.RTSPToken()
         token.set_string("media.factory.role", "viewer")
         user, password = credentials.split(":", 1)
-        auth.add_basic(GstRtspServer.RTSPAuth.make_basic(user, password), token)
+        if how == "digest":
+            auth.set_supported_methods(GstRtsp.RTSPAuthMethod.DIGEST)
+            auth.add_digest(user, password, token)
+        else:
+            auth.add_basic(GstRtspServer.RTSPAuth.make_basic(user, password), token)
         server.set_auth(auth)
         factory.add_role_from_structure(
             Gst.Structure.new_from_string(

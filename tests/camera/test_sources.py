@@ -5,7 +5,8 @@ import pytest
 from edged import config
 from edged.camera.sources import open_source, waits
 from edged.camera.sources.folder import Folder
-from edged.camera.sources.stream import Stream, with_credentials, without_secrets
+from edged.camera.sources.reach import without_secrets
+from edged.camera.sources.stream import Stream, with_credentials
 from edged.camera.sources.v4l2 import V4l2
 from edged.camera.sources.video_file import VideoFile
 from edged.errors import CameraError

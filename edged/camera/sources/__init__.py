@@ -30,7 +30,7 @@ def open_source(camera: config.Camera, sleep: Sleep = sleep_ns) -> Source:
         case "v4l2":
             return V4l2(int(place) if place.isdigit() else place, camera.size, camera.fps)
         case "stream":
-            return Stream(place, camera.user, partial(password_of, camera))
+            return Stream(place, camera.user, partial(password_of, camera), camera.tls)
         case "video":
             return VideoFile(Path(place), realtime=not waits(camera), loop=loop, sleep=sleep)
         case "folder":

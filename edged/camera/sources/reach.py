@@ -2,7 +2,7 @@
 
 import os
 import socket
-from urllib.parse import urlsplit
+from urllib.parse import urlsplit, urlunsplit
 
 from edged.errors import CameraError
 
@@ -28,3 +28,9 @@ def reach(url: str, shown: str) -> None:
         raise CameraError(f"{shown} gives no video: {reason}") from None
     except OSError as error:
         raise CameraError(f"{shown} gives no video: {error.strerror or error}") from None
+
+
+def without_secrets(url: str) -> str:
+    """`url` without user, password and query, for messages."""
+    parts = urlsplit(url)
+    return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2], query="", fragment=""))

@@ -1,15 +1,19 @@
 """A network camera: RTSP, or MJPEG and other video over HTTP."""
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from urllib.parse import quote, urlsplit, urlunsplit
 
 import cv2
 
+from edged.camera.sources.forwarder import Forwarder, ffmpeg_without_tls
 from edged.camera.sources.lag import Lag
 from edged.camera.sources.opencv import picture_of
 from edged.camera.sources.picture import Picture
-from edged.camera.sources.reach import reach
+from edged.camera.sources.reach import reach, without_secrets
+from edged.camera.sources.tls import CameraIdentity, is_verified
 from edged.clock import now_ns, seconds_since
+from edged.config import CameraTls
 from edged.errors import CameraError, ConfigError
 
 OPEN_TIMEOUT_S = 5.0  # finding out the format takes more than a second, after a handshake of six messages
@@ -30,6 +34,7 @@ class Stream:
         url: str,
         user: str | None = None,
         password: Callable[[], str | None] = lambda: None,
+        tls: CameraTls | None = None,
         open_timeout_s: float = OPEN_TIMEOUT_S,
         read_timeout_s: float = READ_TIMEOUT_S,
     ) -> None:
@@ -42,23 +47,36 @@ class Stream:
         self._read_timeout_s = read_timeout_s
         self._keeps_time = not url.lower().startswith("http")  # Motion JPEG has no clock: FFmpeg counts pictures
         self._lag = Lag()
+        self._identity = CameraIdentity(url, self._shown, tls) if is_verified(url, tls) else None
+        self._forwarder: Forwarder | None = None
         self._capture: cv2.VideoCapture | None = None
+
+    def verify(self) -> bool:
+        """Whether the camera has shown a certificate that is trusted; False where it needs none.
+
+        Raises CameraError where it is not reached or not trusted. No user or password is sent.
+        """
+        if self._identity:
+            self._identity.connect().close()
+        return self._identity is not None
 
     def open(self) -> None:
         """Connect, find out the format, catch up. Raises CameraError, with the address but no secret."""
         password = self._password()
-        reach(self._url, self._shown)
+        url = with_credentials(self._connect(), self._user, password)
         self._lag = Lag()
         options = {
             cv2.CAP_PROP_OPEN_TIMEOUT_MSEC: round(self._open_timeout_s * 1000),
             cv2.CAP_PROP_READ_TIMEOUT_MSEC: round(self._read_timeout_s * 1000),
             cv2.CAP_PROP_N_THREADS: 1,  # each further decoding thread holds a picture back
         }
-        url = with_credentials(self._url, self._user, password)
-        self._capture = cv2.VideoCapture(url, cv2.CAP_FFMPEG, [each for item in options.items() for each in item])
+        with ffmpeg_without_tls() if self._forwarder else nullcontext():
+            flat = [each for item in options.items() for each in item]
+            self._capture = cv2.VideoCapture(url, cv2.CAP_FFMPEG, flat)
         if not self._capture.isOpened():
+            reason = self._forwarder.error if self._forwarder else None
             self.close()
-            raise CameraError(
+            raise reason or CameraError(
                 f"{self._shown} gives no video: its path, user or password is wrong, "
                 f"or it says nothing for {self._open_timeout_s:g} s"
             )
@@ -80,6 +98,17 @@ class Stream:
         if self._capture:
             self._capture.release()
         self._capture = None
+        if self._forwarder:
+            self._forwarder.close()
+        self._forwarder = None
+
+    def _connect(self) -> str:
+        """Find the camera, and be sure that it is the right one. The URL for FFmpeg, without a password."""
+        if self._identity is None:
+            reach(self._url, self._shown)
+            return self._url
+        self._forwarder = Forwarder(self._url, self._identity.connect(), self._identity.connect)
+        return self._forwarder.url
 
     def _password(self) -> str | None:
         try:
@@ -119,9 +148,3 @@ def with_credentials(url: str, user: str | None, password: str | None) -> str:
         return url
     secret = f":{quote(password, safe='')}" if password else ""
     return urlunsplit(parts._replace(netloc=f"{name}{secret}@{host}"))
-
-
-def without_secrets(url: str) -> str:
-    """`url` without user, password and query, for messages."""
-    parts = urlsplit(url)
-    return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2], query="", fragment=""))

@@ -1,0 +1,173 @@
+"""A port of this host by which FFmpeg talks to a camera through connections that edged has verified."""
+
+import contextlib
+import os
+import re
+import select
+import socket
+import ssl
+import threading
+from collections.abc import Callable, Iterator
+from urllib.parse import urlsplit, urlunsplit
+
+from edged.camera.sources.reach import without_secrets
+from edged.errors import CameraError
+
+CHUNK = 65_536
+HEAD_BYTES = 16_384  # of a request
+ANSWERS_BYTES = 65_536  # of the camera's first answers, before video: so far a redirection is looked for
+END = b"\r\n\r\n"
+HOST = re.compile(rb"(?im)^(host:[ \t]*)[^\r\n]*")
+LOCATION = re.compile(rb"(?im)^location:[ \t]*([^\r\n]*)\r?\n")
+REDIRECTION = re.compile(rb"(?:\A|\r?\n)(?:HTTP|RTSP)/1\.\d 3\d\d ")
+LOOPBACK = "127.0.0.1"
+OPTIONS = "OPENCV_FFMPEG_CAPTURE_OPTIONS"
+PROTOCOLS = "protocol_whitelist;tcp,udp,http,rtsp,rtp,crypto,data"
+WITHOUT_TLS = {"https": "http", "rtsps": "rtsp"}
+
+
+class Forwarder:
+    """A port of this host for FFmpeg, while it is open; what arrives there goes to the camera, and back.
+
+    FFmpeg follows no redirection: it would lead to a host that nobody has verified.
+    """
+
+    def __init__(self, url: str, first: ssl.SSLSocket, connect: Callable[[], ssl.SSLSocket]) -> None:
+        """`url`: of the camera. `first`: a connection to it; `connect`: makes more, or raises CameraError."""
+        self.error: CameraError | None = None  # why the camera is not reached, where FFmpeg says nothing
+        self._url = urlsplit(url)
+        self._first: ssl.SSLSocket | None = first
+        self._connect = connect
+        self._listener = socket.create_server((LOOPBACK, 0))
+        self._lock = threading.Lock()
+        self._open: set[socket.socket] = {first}
+        self._is_closed = False
+        threading.Thread(target=self._accept, name="tls", daemon=True).start()
+
+    @property
+    def url(self) -> str:
+        """What FFmpeg is to open, without user and password."""
+        place = f"{LOOPBACK}:{self._listener.getsockname()[1]}"
+        return urlunsplit(self._url._replace(scheme=WITHOUT_TLS[self._url.scheme.lower()], netloc=place))
+
+    def close(self) -> None:
+        """End all connections. To be called after FFmpeg's end."""
+        with self._lock:
+            self._is_closed = True
+            for each in self._open:
+                _shut(each)
+            unused, self._first = self._first, None
+        if unused:
+            unused.close()
+        _shut(self._listener)  # who waits for a connection wakes up, and closes it
+
+    def _accept(self) -> None:
+        with self._listener, contextlib.suppress(OSError):
+            while not self._is_closed:
+                ffmpeg, _ = self._listener.accept()
+                threading.Thread(target=self._join, args=[ffmpeg], name="tls", daemon=True).start()
+
+    def _join(self, ffmpeg: socket.socket) -> None:
+        with contextlib.ExitStack() as ends, contextlib.suppress(OSError):
+            ends.enter_context(ffmpeg)
+            try:
+                camera = ends.enter_context(self._connection())
+            except CameraError as error:
+                self.error = error
+                return
+            with self._lock:
+                if self._is_closed:
+                    return
+                self._open |= {ffmpeg, camera}
+            try:
+                self._pass_on(ffmpeg, camera)
+            except CameraError as error:
+                self.error = error
+            finally:
+                with self._lock:
+                    self._open -= {ffmpeg, camera}
+
+    def _connection(self) -> ssl.SSLSocket:
+        with self._lock:
+            first, self._first = self._first, None
+        return first or self._connect()
+
+    def _pass_on(self, ffmpeg: socket.socket, camera: ssl.SSLSocket) -> None:
+        """Until one of both ends it. One thread for both ways: TLS of one connection is not for two.
+
+        Raises CameraError for a redirection.
+        """
+        camera.setblocking(False)
+        if self._url.scheme.lower() == "https":
+            _send(camera, self._request_head(ffmpeg))
+        answers = b""
+        while True:
+            ready = [camera] if camera.pending() else select.select([ffmpeg, camera], [], [])[0]
+            if ffmpeg in ready:
+                if not (data := ffmpeg.recv(CHUNK)):
+                    return
+                _send(camera, data)
+            if camera in ready:
+                try:
+                    data = camera.recv(CHUNK)
+                except ssl.SSLWantReadError:  # a record that is not whole yet, or one of TLS's own
+                    continue
+                if not data:
+                    return
+                if len(answers) < ANSWERS_BYTES:
+                    answers += data
+                    self._refuse_redirection(answers)
+                ffmpeg.sendall(data)
+
+    def _request_head(self, ffmpeg: socket.socket) -> bytes:
+        """FFmpeg's request, up to its end, with the camera's name in place of ours."""
+        head = b""
+        while END not in head:
+            data = ffmpeg.recv(CHUNK)
+            if not data or len(head) > HEAD_BYTES:
+                raise ConnectionError
+            head += data
+        name = self._url.netloc.rpartition("@")[2]
+        return HOST.sub(b"\\g<1>" + name.encode("idna"), head, count=1)
+
+    def _refuse_redirection(self, answers: bytes) -> None:
+        if found := REDIRECTION.search(answers):
+            place = LOCATION.search(answers, found.start())
+            where = f" to {without_secrets(place[1].decode(errors='replace'))}" if place else ""
+            raise CameraError(
+                f"{without_secrets(self._url.geturl())} gives no video: it redirects{where}, which edged does not "
+                "follow: write the address itself as `source`"
+            )
+
+
+@contextlib.contextmanager
+def ffmpeg_without_tls() -> Iterator[None]:
+    """What FFmpeg opens meanwhile is opened without TLS of its own, which verifies nothing: also what it leads to.
+
+    From then on FFmpeg uses no HTTP proxy for this host, in this process.
+    """
+    if LOOPBACK not in (no_proxy := os.environ.get("no_proxy", "")).split(","):
+        os.environ["no_proxy"] = ",".join(filter(None, (no_proxy, LOOPBACK)))
+    options = os.environ.get(OPTIONS, "")
+    os.environ[OPTIONS] = "|".join(filter(None, (options, PROTOCOLS)))
+    try:
+        yield
+    finally:
+        os.environ[OPTIONS] = options
+
+
+def _send(camera: ssl.SSLSocket, data: bytes) -> None:
+    left = memoryview(data)
+    while left:
+        try:
+            left = left[camera.send(left) :]
+        except ssl.SSLWantWriteError:
+            select.select([], [camera], [])
+        except ssl.SSLWantReadError:
+            select.select([camera], [], [])
+
+
+def _shut(connection: socket.socket) -> None:
+    """Wake up whoever waits for it. TLS's own farewell is not for a second thread."""
+    with contextlib.suppress(OSError):
+        socket.socket.shutdown(connection, socket.SHUT_RDWR)

@@ -1,0 +1,123 @@
+"""A TLS connection to a camera that has shown who it is, before anything secret is sent to it.
+
+FFmpeg, as OpenCV brings it, verifies nothing by default, and with `tls_verify` neither the host's name nor a
+fingerprint: Python's ssl does it in its place.
+"""
+
+import hashlib
+import os
+import ssl
+from http.client import HTTPException, HTTPSConnection
+from urllib.parse import urlsplit
+from urllib.request import getproxies, proxy_bypass
+
+from edged.camera.sources.reach import PORTS, reach
+from edged.config import CameraTls
+from edged.errors import CameraError
+from edged.keys import located
+
+HANDSHAKE_S = 3.0
+SCHEMES = ("https", "rtsps")
+
+
+def is_verified(url: str, tls: CameraTls | None) -> bool:
+    """Whether the camera at `url` must show a certificate that is trusted."""
+    return urlsplit(url).scheme.lower() in SCHEMES and not (tls and tls.insecure)
+
+
+class CameraIdentity:
+    """Who must answer at a camera's address."""
+
+    def __init__(self, url: str, shown: str, tls: CameraTls | None) -> None:
+        """`shown`: the address without secrets."""
+        parts = urlsplit(url)
+        self._url = url
+        self._shown = shown
+        self._host = parts.hostname or ""
+        self._port = parts.port or PORTS[parts.scheme.lower()]
+        self._tls = tls or CameraTls()
+        self._proxy = _proxy_for(self._host) if parts.scheme.lower() == "https" else None
+
+    def connect(self) -> ssl.SSLSocket:
+        """A connection to the camera itself. Raises CameraError that says what is wrong with its certificate."""
+        if not self._proxy:
+            reach(self._url, self._shown)
+        connection = self._connection(self._context())
+        try:
+            connection.connect()
+        except ssl.SSLCertVerificationError as error:
+            raise self._untrusted(error.verify_message.rstrip(".")) from None
+        except ssl.SSLError as error:
+            raise CameraError(
+                f"{self._shown} gives no video: it does not speak TLS as expected ({error.reason or error}): "
+                "is the port right, and is it not a camera of rtsp:// or http://?"
+            ) from None
+        except (OSError, HTTPException) as error:
+            raise CameraError(f"{self._shown} gives no video: its TLS handshake failed: {error}") from None
+        found: ssl.SSLSocket = connection.sock
+        if self._tls.fingerprint and fingerprint_of(found) != self._tls.fingerprint:
+            other = fingerprint_of(found)
+            found.close()
+            raise CameraError(
+                f"{self._shown} gives no video: its certificate has the fingerprint {other}, not "
+                f"{self._tls.fingerprint} (tls.fingerprint): it is a new one, or another host answers"
+            )
+        return found
+
+    def _connection(self, context: ssl.SSLContext) -> HTTPSConnection:
+        if not self._proxy:
+            return HTTPSConnection(self._host, self._port, timeout=HANDSHAKE_S, context=context)
+        connection = HTTPSConnection(*self._proxy, timeout=HANDSHAKE_S, context=context)
+        connection.set_tunnel(self._host, self._port)
+        return connection
+
+    def _context(self) -> ssl.SSLContext:
+        """A pinned certificate is enough: it may be self-signed, expired, and made for no name."""
+        if self._tls.fingerprint and not self._tls.ca:
+            return _without_verification()
+        path = located(self._tls.ca) if self._tls.ca else None
+        try:
+            return ssl.create_default_context(cafile=path)
+        except ssl.SSLError as error:
+            raise CameraError(
+                f"{path}: expected an authority's certificates in PEM ({error.reason or error}); see tls.ca"
+            ) from None
+        except OSError as error:
+            raise CameraError(f"{path}: cannot read the certificates of tls.ca: {error.strerror}") from None
+
+    def _untrusted(self, why: str) -> CameraError:
+        """With the line to write, if this is the right camera after all."""
+        start = f"{self._shown} gives no video: its certificate is not trusted: {why}"
+        try:
+            connection = self._connection(_without_verification())
+            connection.connect()
+            found = fingerprint_of(connection.sock)
+            connection.close()
+        except (OSError, HTTPException):
+            return CameraError(start)
+        return CameraError(
+            f"{start}; if it is that camera's own, write into its section of the config: "
+            f'tls: {{fingerprint: "{found}"}}, or tls: {{ca: FILE}} with the certificate of its authority'
+        )
+
+
+def fingerprint_of(connection: ssl.SSLSocket) -> str:
+    """SHA-256 of the certificate that the peer has shown, as `tls.fingerprint` has it."""
+    certificate = connection.getpeercert(binary_form=True) or b""
+    return f"sha256:{hashlib.sha256(certificate).hexdigest()}"
+
+
+def _without_verification() -> ssl.SSLContext:
+    context = ssl.create_default_context()
+    context.check_hostname = False
+    context.verify_mode = ssl.CERT_NONE
+    return context
+
+
+def _proxy_for(host: str) -> tuple[str, int] | None:
+    """The HTTP proxy that the environment names, as FFmpeg takes it: that of http, for https too."""
+    proxy = os.environ.get("http_proxy") or getproxies().get("https")
+    if not proxy or proxy_bypass(host):
+        return None
+    parts = urlsplit(proxy if "://" in proxy else f"http://{proxy}")
+    return parts.hostname or "", parts.port or PORTS["http"]
