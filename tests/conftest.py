@@ -64,9 +64,12 @@ def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(NotRun(config))
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Who runs tests in several processes (`--dist loadgroup`) has those of daemons in one of them."""
+    """In several processes (`--dist loadgroup`) the tests of daemons share one of them. Promises are deep."""
     for item in items:
+        if item.get_closest_marker("promise"):
+            item.add_marker(pytest.mark.deep)
         folder, *_ = item.path.relative_to(ROOT / "tests").parts
         item.add_marker(pytest.mark.xdist_group("daemons" if folder in DAEMONS else str(item.path)))
 

@@ -6,10 +6,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from edged.keys import new_pair
 from tests.conftest import ROOT
 from tests.e2e.pipeline import EDGED, START_S, Pipeline, pipeline
 from tests.eventually import eventually
+
+pytestmark = pytest.mark.deep
 
 PUBLISHED = "tcp://192.168.1.10:5570"
 BOTH = {"local-0+big-1"}

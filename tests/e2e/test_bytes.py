@@ -9,12 +9,16 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from edged.client import subscribe
 from edged.keys import new_pair
 from tests.camera.proxy import Proxy
 from tests.cli.models import SIZE
 from tests.e2e.daemon import START_S, config_in, run_edged
 from tests.eventually import free_port
+
+pytestmark = pytest.mark.deep
 
 FRAMES = 100
 IMAGE = SIZE * SIZE * 3

@@ -13,6 +13,8 @@ import pytest
 from edged.client import Prediction, subscribe
 from tests.e2e.daemon import START_S, config_in, conserves, run_edged
 
+pytestmark = pytest.mark.deep
+
 SHIM = Path(__file__).with_name("wallclock.c")
 HOUR_S = 3600
 JUMPS_S = (0, HOUR_S, -HOUR_S, 0)

@@ -14,6 +14,8 @@ from tests.e2e.daemon import START_S, conserves, run_edged
 from tests.e2e.test_access import listening, rejected
 from tests.eventually import eventually
 
+pytestmark = pytest.mark.deep
+
 READERS, SLEEPERS = 400, 100
 GROWTH = 64 << 20  # bytes of the hub's memory
 

@@ -27,6 +27,8 @@ from tests.e2e.prometheus import Labels, Prometheus, scraping
 from tests.e2e.street import street_camera
 from tests.eventually import eventually
 
+pytestmark = pytest.mark.deep
+
 PROMETHEUS = ROOT / "deploy/prometheus/prometheus.yml"
 RULES_FILES = sorted((ROOT / "deploy/prometheus/rules").glob("*.yml"))
 FILES = sorted((ROOT / "deploy/grafana/dashboards").glob("*.json"))

@@ -8,6 +8,7 @@ import time
 from pathlib import Path
 
 import psutil
+import pytest
 
 from tests.camera.proxy import Proxy
 from tests.camera.rtsp import RtspServer, skip_without_gstreamer
@@ -15,6 +16,8 @@ from tests.e2e.camera_witness import FALL_S, Witness
 from tests.e2e.daemon import START_S, Daemon
 from tests.e2e.test_camera_faults import MAX_AGE_S, watched
 from tests.eventually import eventually
+
+pytestmark = pytest.mark.deep
 
 COUNT = int(os.environ.get("EDGED_DISCONNECTS", "5"))
 WARM = max(2, COUNT // 10)  # what is allocated once has been by then

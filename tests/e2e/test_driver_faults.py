@@ -11,6 +11,8 @@ import pytest
 from tests.e2e.daemon import config_in, conserves, run_edged
 from tests.e2e.recovery import WITHIN_S, restarts, seconds_to_recover
 
+pytestmark = pytest.mark.deep
+
 SHIM = Path(__file__).with_name("opencl_faults.c")
 OUT_OF_RESOURCES, NO_DEVICE, LATER, NO_MEMORY = -5, -2, -14, -4
 

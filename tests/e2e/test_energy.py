@@ -3,6 +3,7 @@
 import os
 from pathlib import Path
 
+import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from tests.background import in_background
@@ -10,6 +11,8 @@ from tests.e2e.daemon import START_S, Daemon, config_in, run_edged
 from tests.energy.supply import Supply
 from tests.energy.sysfs import powercap_zone
 from tests.eventually import eventually
+
+pytestmark = pytest.mark.deep
 
 WATTS = 50
 TICKS_S = 0.02  # how exactly the kernel tells of a process's two times

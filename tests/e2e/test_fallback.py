@@ -13,6 +13,8 @@ from tests.e2e.recovery import WITHIN_S
 from tests.e2e.test_worker_faults import breakable
 from tests.eventually import eventually
 
+pytestmark = pytest.mark.deep
+
 STUCK_S = WITHIN_S + 1  # SIGKILL gets its time first
 
 

@@ -4,6 +4,8 @@ import threading
 from http.server import ThreadingHTTPServer
 from pathlib import Path
 
+import pytest
+
 from tests.camera.test_stream import MotionJpeg
 from tests.e2e.daemon import START_S
 from tests.e2e.test_camera_faults import watched
@@ -16,6 +18,7 @@ class Freezes(MotionJpeg):
     levels = (120,) * 75 + tuple(range(50, 150))
 
 
+@pytest.mark.deep
 def test_a_frozen_picture_is_announced_and_the_other_camera_goes_on(tmp_path: Path) -> None:
     with ThreadingHTTPServer(("127.0.0.1", free_port()), Freezes) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()

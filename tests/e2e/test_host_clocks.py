@@ -12,6 +12,8 @@ from tests.e2e.pipeline import EDGED, START_S, THREE, config_in, pipeline
 from tests.e2e.test_clock import HOUR_S, WallClock
 from tests.eventually import eventually
 
+pytestmark = pytest.mark.deep
+
 FPS = 30  # of the synthetic camera
 SEEN = 60
 KNOWN_S = 0.05

@@ -12,6 +12,8 @@ from tests.energy.sysfs import powercap_zone
 from tests.eventually import eventually
 from tests.host.sysfs import zone
 
+pytestmark = pytest.mark.deep
+
 WATTS = 100
 LABELS = '{method="measured",node="big",rail="package-0"}'
 

@@ -11,6 +11,8 @@ from tests.cli.models import small_network
 from tests.e2e.pipeline import START_S, Pipeline, config_in, pipeline, three_hosts
 from tests.eventually import eventually
 
+pytestmark = pytest.mark.deep
+
 ANOTHER_VERSION = (sys.executable, "-m", "tests.e2e.another_version")
 
 

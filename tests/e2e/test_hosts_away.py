@@ -11,6 +11,8 @@ import pytest
 from tests.e2e.pipeline import PORT, START_S, THREE, Pipeline, three_hosts
 from tests.eventually import eventually
 
+pytestmark = pytest.mark.deep
+
 BACK_S = 2.0  # from the end of a fault to the next prediction
 TOLD_S = 5.0  # a camera that says nothing is down within 3 s; a machine that is busy says so later
 

@@ -10,6 +10,8 @@ from tests.e2e.daemon import SYNTHETIC
 from tests.e2e.pipeline import START_S, Pipeline, config_in, pipeline
 from tests.eventually import eventually
 
+pytestmark = pytest.mark.deep
+
 FAST = {"source": "synthetic:digits", "size": [64, 48], "fps": 400, "host": "gate"}  # one worker has always a job
 FIRST = {"device": "numpy", "host": "big", "group": "all"}
 SECOND = {"device": "numpy", "host": "spare", "group": "all"}

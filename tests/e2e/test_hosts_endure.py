@@ -9,9 +9,12 @@ from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 import psutil
+import pytest
 
 from tests.e2e.pipeline import THREE, Pipeline, three_hosts
 from tests.soak.levels import Levels
+
+pytestmark = pytest.mark.deep
 
 MINUTES = float(os.environ.get("EDGED_FAULT_MINUTES", "0.05"))  # memory is judged from about 5 minutes on
 SEED = int(os.environ.get("EDGED_FAULT_SEED", "4"))

@@ -9,10 +9,14 @@ from itertools import cycle, islice
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from edged.messages import prediction_from_json
 from tests.e2e.daemon import START_S, Daemon, config_in, run_edged
 from tests.e2e.witness import Client, RawSubscriber, journal_of, processes_of
 from tests.eventually import eventually
+
+pytestmark = pytest.mark.deep
 
 LIVES = int(os.environ.get("EDGED_HUB_KILLS", "8"))
 SEED = 4

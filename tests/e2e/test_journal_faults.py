@@ -60,6 +60,7 @@ def errors(daemon: Daemon, reason: str) -> float:
     return sum(float(line[len(name) :]) for line in daemon.metrics().splitlines() if line.startswith(name))
 
 
+@pytest.mark.deep
 def test_on_a_full_disk_predictions_go_on_and_say_so_and_the_journal_works_again_when_there_is_room(
     tmp_path: Path,
 ) -> None:
@@ -81,6 +82,7 @@ def test_on_a_full_disk_predictions_go_on_and_say_so_and_the_journal_works_again
         assert {seen.seq for seen in raw.seen} - set(marked(raw)) <= journal_of(disk / "journal.sqlite").keys()
 
 
+@pytest.mark.deep
 def test_on_a_disk_that_is_stuck_predictions_wait_for_no_longer_than_the_bound(tmp_path: Path) -> None:
     with (
         an_ext4(tmp_path) as disk,
@@ -101,6 +103,7 @@ def test_on_a_disk_that_is_stuck_predictions_wait_for_no_longer_than_the_bound(t
     assert summary["predictions"] >= len(raw.seen)
 
 
+@pytest.mark.deep
 def test_a_daemon_whose_disk_is_stuck_still_stops_its_children_and_ends_once_the_disk_lets_it(
     tmp_path: Path,
 ) -> None:
@@ -180,6 +183,7 @@ def test_a_journal_of_a_newer_edged_ends_run_and_export_with_exit_code_2(tmp_pat
     assert path.read_bytes() == before
 
 
+@pytest.mark.deep
 def test_a_disk_that_is_read_only_at_the_start_holds_nothing_up(tmp_path: Path) -> None:
     with mounted(tmp_path / "tmpfs", "-t", "tmpfs", "-o", "ro,size=8m", "none") as disk:
         with run_edged(tmp_path, config=journal_in(tmp_path, disk)) as daemon, watched(daemon) as raw:

@@ -11,6 +11,8 @@ import pytest
 from tests.e2e.daemon import SYNTHETIC
 from tests.e2e.pipeline import THREE, Pipeline, three_hosts
 
+pytestmark = pytest.mark.deep
+
 BACK_S = 2.0  # from the end of a fault to the next prediction
 LOOK_S = 2.0
 ASKED = os.environ.get("EDGED_PARTITIONS", "").split()  # "2 15 60": seconds, of each host; minutes more

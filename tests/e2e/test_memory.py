@@ -12,6 +12,8 @@ from tests.cli.models import small_network
 from tests.e2e.daemon import conserves, run_edged
 from tests.e2e.recovery import WITHIN_S, restarts, seconds_to_recover
 
+pytestmark = pytest.mark.deep
+
 # glibc keeps nothing in store: whatever is allocated is asked of the kernel
 NO_RESERVES = {"ARENA_MAX": 1, "TOP_PAD_": 0, "TRIM_THRESHOLD_": 0, "MMAP_THRESHOLD_": 4096}
 ENOUGH_TO_START = 2_000_000_000  # bytes of address space, of which a worker on PoCL takes about one half

@@ -13,6 +13,8 @@ from tests.e2e.daemon import START_S, Daemon
 from tests.e2e.test_camera_faults import MAX_AGE_S, RECONNECTS, watched
 from tests.eventually import eventually
 
+pytestmark = pytest.mark.deep
+
 SPOILT = 300  # one bit in so many bytes: hardly a packet is left whole
 DAMAGE = ("has stalled: no picture", "cannot be decoded", "its clock jumps", "lag behind")
 PASS_S = 0.3  # a frame is judged before its forward pass, and published after it

@@ -11,6 +11,8 @@ from tests.e2e.daemon import START_S, config_in, run_edged
 from tests.e2e.witness import Client, RawSubscriber, journal_of
 from tests.eventually import eventually
 
+pytestmark = pytest.mark.deep
+
 
 def test_a_gap_that_is_open_when_the_hub_is_killed_is_filled_by_the_next_one(
     tmp_path: Path, caplog: pytest.LogCaptureFixture

@@ -12,6 +12,8 @@ from edged.client import Prediction
 from tests.e2e.daemon import SYNTHETIC, Daemon, config_in, conserves, run_edged
 from tests.e2e.lateness import Lateness
 
+pytestmark = pytest.mark.deep
+
 FPS = 60
 NAMES = ("door", "gate", "hall")
 CAMERAS = {name: {**SYNTHETIC, "size": [64, 64], "fps": FPS, "seed": seed} for seed, name in enumerate(NAMES)}

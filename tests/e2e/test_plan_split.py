@@ -108,12 +108,12 @@ def test_ctrl_c_while_it_tries_gives_each_worker_its_own_part_back(tmp_path: Pat
     said = tmp_path / "worker.log"
     with (
         background("worker", "1", "--config", path, log=said) as worker,
-        background("plan-split", "--config", path, "--for", "0.5", "--try", log=tmp_path / "plan.log") as plan,
+        background("plan-split", "--config", path, "--for", "1", "--try", log=tmp_path / "plan.log") as plan,
     ):
         eventually(lambda: "to the scores" in said.read_text() or "from the images" in said.read_text(), START_S)
         plan.send_signal(signal.SIGINT)
         assert plan.wait(START_S) == 128 + signal.SIGINT
-        assert said.read_text().splitlines()[-1].endswith("worker big-1 runs small: all of it")
+        eventually(lambda: said.read_text().endswith("worker big-1 runs small: all of it\n"), START_S)
         assert worker.poll() is None
 
 

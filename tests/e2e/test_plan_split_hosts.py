@@ -10,6 +10,8 @@ from edged.keys import new_pair
 from tests.e2e.daemon import SYNTHETIC, compiled
 from tests.e2e.hosts import Host, hosts
 
+pytestmark = pytest.mark.deep
+
 WITHIN_S = 60.0
 TEN_MEGABITS = 0.8e-6  # seconds a byte
 

@@ -28,6 +28,8 @@ from tests.e2e.zmtp import connected, is_cut
 from tests.eventually import eventually, free_port
 from tests.notified import notified
 
+pytestmark = pytest.mark.deep
+
 Config = dict[str, Any]
 
 

@@ -70,6 +70,7 @@ def test_a_split_network_answers_as_the_whole_does_to_the_bit(tmp_path: Path) ->
         assert stages.total == pytest.approx(stages.wait + known)
 
 
+@pytest.mark.deep
 def test_two_devices_work_on_different_frames_at_once(tmp_path: Path) -> None:
     model, camera = {"name": "resnet18", "size": 96}, {**SYNTHETIC, "fps": 100}
     workers = [{**worker, "device": "numpy"} for worker in (FRONT, BACK)]
@@ -85,6 +86,7 @@ def test_two_devices_work_on_different_frames_at_once(tmp_path: Path) -> None:
         assert conserves(daemon.stop())
 
 
+@pytest.mark.deep
 def test_a_part_that_is_lost_is_started_again_and_its_frames_are_tried_again_or_counted(tmp_path: Path) -> None:
     with run_edged(tmp_path, config=config(tmp_path, **PARTS)) as daemon:
         daemon.first(5)
@@ -96,6 +98,7 @@ def test_a_part_that_is_lost_is_started_again_and_its_frames_are_tried_again_or_
         assert conserves(daemon.stop())
 
 
+@pytest.mark.deep
 def test_where_a_part_is_given_up_the_other_ones_device_runs_the_whole_until_the_part_is_back(
     tmp_path: Path,
 ) -> None:
@@ -111,6 +114,7 @@ def test_where_a_part_is_given_up_the_other_ones_device_runs_the_whole_until_the
         assert conserves(daemon.stop())
 
 
+@pytest.mark.deep
 def test_another_cut_takes_effect_while_the_daemon_runs(tmp_path: Path) -> None:
     with run_edged(tmp_path, config=config(tmp_path, **PARTS)) as daemon:
         before = daemon.first(1)[0]

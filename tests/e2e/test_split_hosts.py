@@ -9,6 +9,8 @@ from tests.e2e.daemon import SYNTHETIC
 from tests.e2e.pipeline import START_S, Pipeline, config_in, pipeline
 from tests.eventually import eventually
 
+pytestmark = pytest.mark.deep
+
 FAULT_S = 2.0
 BACK_S = 2.0  # from the end of a fault to the next prediction
 

@@ -11,16 +11,19 @@ from contextlib import contextmanager
 from itertools import groupby
 from pathlib import Path
 
+import pytest
+
 from edged.camera.shapes import SHAPES
 from edged.client import Prediction, subscribe
 from tests.background import in_background
 from tests.cli.command import DEVICES
 from tests.e2e.daemon import Daemon, config_in, conserves, run_edged
+from tests.e2e.recovery import spent_by_others_s, unstarved
 from tests.eventually import eventually
 
 CROPS = 40
 FRESH = 40  # frames of each label that are looked at
-COMMAND_S = 120.0
+COMMAND_S = 600.0  # on a machine that is busy
 OVERLOAD = {"superseded", "stale", "shutdown"}  # what a busy machine lets go, never from a worker's hands
 
 
@@ -54,9 +57,9 @@ def changes_of(heard: list[Prediction]) -> list[tuple[str, int]]:
     return [(model, next(run).seq) for model, run in runs]
 
 
-def share_right(heard: list[Prediction], model: str) -> dict[str, float]:
+def share_right(heard: list[Prediction], model: str, shapes: list[str]) -> dict[str, float]:
     """Of the frames that `model` has answered, by their true label."""
-    answers: dict[str, list[bool]] = {shape: [] for shape in SHAPES}
+    answers: dict[str, list[bool]] = {shape: [] for shape in shapes}
     for prediction in heard:
         if prediction.model.sha256 == model:
             answers[str(prediction.truth)].append(prediction.top[0].label == prediction.truth)
@@ -70,42 +73,51 @@ def number_in(said: str) -> int:
     return int(found[1])
 
 
+def test_two_shapes_are_taught_to_digits_while_it_runs(tmp_path: Path) -> None:
+    teach_shapes(tmp_path, list(SHAPES)[:2], "numpy")
+
+
+@pytest.mark.promise("five labels are taught within two minutes")
 def test_five_shapes_are_taught_to_digits_while_it_runs(tmp_path: Path) -> None:
+    assert teach_shapes(tmp_path, list(SHAPES), DEVICES[-1]) < 120
+
+
+def teach_shapes(tmp_path: Path, shapes: list[str], device: str) -> float:
+    """Record, train, look, promote, take back; seconds until all of it was answered, but for other programs."""
     cameras = {
         shape: {"source": f"synthetic:{shape}", "size": [160, 120], "fps": 15, "seed": place}
-        for place, shape in enumerate(SHAPES, 1)
+        for place, shape in enumerate(shapes, 1)
     }
-    device = DEVICES[-1]
     config = config_in(tmp_path, cameras=cameras, model={"name": "digits"}, workers=[{"device": device}])
     with run_edged(tmp_path, config=config) as daemon:
         daemon.first(1)
-        begun_s = time.monotonic()
+        begun_s, others_s = time.monotonic(), spent_by_others_s(daemon)
         with stream_of(daemon) as heard:
-            for shape in SHAPES:
+            for shape in shapes:
                 teach(daemon, "--camera", shape, "--label", shape, "--count", CROPS, "--every", 0.1)
             trained = teach(daemon, "--train")
             shadow = teach(daemon, "--shadow", "--seconds", 2)
             there = number_in(teach(daemon, "--promote"))
             version = eventually(lambda: changes_of(heard)[1:], COMMAND_S)[0][0]
-            eventually(lambda: all(fresh(heard, version, shape) >= FRESH for shape in SHAPES), COMMAND_S)
+            eventually(lambda: all(fresh(heard, version, shape) >= FRESH for shape in shapes), COMMAND_S)
             told = daemon.metrics()
-            took_s = time.monotonic() - begun_s
+            took_s = unstarved(time.monotonic() - begun_s, spent_by_others_s(daemon) - others_s)
             back = number_in(teach(daemon, "--rollback"))
             base = heard[0].model.sha256
             eventually(lambda: len(changes_of(heard)) == 3, COMMAND_S)
         summary = daemon.stop()
 
-    print(f"taught in {took_s:.1f} s: {share_right(heard, version)}\n{trained}\n{shadow}")
-    assert took_s < 120
+    print(f"taught in {took_s:.1f} s: {share_right(heard, version, shapes)}\n{trained}\n{shadow}")
     assert changes_of(heard) == [(base, heard[0].seq), (version, there), (base, back)]
     assert [each.seq for each in heard] == list(range(heard[0].seq, heard[0].seq + len(heard)))
-    right = share_right(heard, version)
-    assert sum(right.values()) / len(SHAPES) >= 0.95, right
-    assert {label.label for each in heard if each.model.sha256 == version for label in each.top} == set(SHAPES)
+    right = share_right(heard, version, shapes)
+    assert sum(right.values()) / len(shapes) >= 0.95, right
+    assert {label.label for each in heard if each.model.sha256 == version for label in each.top} == set(shapes)
     assert f'edged_model_info{{base="{base}",model=' in told
     assert f'sha256="{version}"}} 1.0' in told
     assert set(summary["dropped"]) <= OVERLOAD
     assert conserves(summary)
+    return took_s
 
 
 def fresh(heard: list[Prediction], version: str, shape: str) -> int:

@@ -14,6 +14,8 @@ from tests.e2e.daemon import Daemon, config_in, run_edged
 from tests.e2e.versions import keep_version
 from tests.eventually import eventually
 
+pytestmark = pytest.mark.deep
+
 LONG_S = 60.0
 
 

@@ -12,6 +12,8 @@ from tests.e2e.pipeline import START_S, Pipeline, three_hosts
 from tests.e2e.versions import FEATURES, keep_version
 from tests.eventually import eventually
 
+pytestmark = pytest.mark.deep
+
 
 def answered_by(pipeline: Pipeline) -> str:
     return str(pipeline.predictions(-1)[0]["model"]["sha256"])

@@ -29,6 +29,7 @@ def stop(worker: psutil.Process) -> None:
     worker.suspend()
 
 
+@pytest.mark.promise("predictions go on within 3 s")
 @pytest.mark.parametrize(("fault", "reason"), [(kill, "signal"), (segfault, "signal"), (stop, "deadline")])
 def test_predictions_go_on_after_the_worker_is(
     tmp_path: Path, fault: Callable[[psutil.Process], None], reason: str
@@ -44,6 +45,7 @@ def test_predictions_go_on_after_the_worker_is(
     assert reason == "signal" or summary["dropped"][reason] >= 1
 
 
+@pytest.mark.promise("predictions go on within 3 s")
 @pytest.mark.parametrize(("fault", "reason"), [("endless", "deadline"), ("not a number", "device_error")])
 def test_predictions_go_on_after_a_kernel_that_never_returns_and_after_one_that_computes_no_numbers(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fault: str, reason: str

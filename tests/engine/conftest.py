@@ -7,14 +7,18 @@ import pytest
 from edged.engine.device import Device, list_devices
 from tests.engine.lab import Lab
 
+
+def name_of(device: Device) -> str:
+    return f"{device.platform}-{device.kind}".replace(" ", "_")
+
+
 DEVICES = list_devices()
 CPUS = [device for device in DEVICES if device.kind == "cpu"]
 # a second runtime for the same CPU is there for its compiler, which takes minutes for whole networks
 FOR_NETWORKS = [device for device in DEVICES if device not in CPUS[1:]]
-
-
-def name_of(device: Device) -> str:
-    return f"{device.platform}-{device.kind}".replace(" ", "_")
+# what `make intel` adds is for make test-all, so that make test is the same where it is installed
+ADDED = [device for device in CPUS if device.platform == "Intel(R) OpenCL" and len(CPUS) > 1]
+ALL = [pytest.param(each, id=name_of(each), marks=[pytest.mark.deep] if each in ADDED else []) for each in DEVICES]
 
 
 @pytest.fixture(scope="session", params=FOR_NETWORKS, ids=[name_of(device) for device in FOR_NETWORKS])
@@ -24,7 +28,7 @@ def network_device(request: pytest.FixtureRequest) -> Device:
     return found
 
 
-@pytest.fixture(scope="session", params=DEVICES, ids=[name_of(device) for device in DEVICES])
+@pytest.fixture(scope="session", params=ALL)
 def device(request: pytest.FixtureRequest) -> Device:
     """An OpenCL device of this machine."""
     found: Device = request.param

@@ -1,5 +1,6 @@
 """Convolution of each channel by itself."""
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -28,6 +29,7 @@ def depthwise(draw: st.DrawFn) -> Case:
     )
 
 
+@pytest.mark.deep
 @settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
 @given(case=depthwise())
 def test_any_window_equals_the_reference(lab: Lab, case: Case) -> None:

@@ -8,6 +8,7 @@ from tests.engine.lab import Lab, assert_close
 from tests.engine.shapes import Case, case, cases
 
 
+@pytest.mark.deep
 @settings(max_examples=20, deadline=None, suppress_health_check=list(HealthCheck))
 @given(case=cases())
 def test_any_convolution_equals_the_reference(lab: Lab, case: Case) -> None:

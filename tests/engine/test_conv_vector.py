@@ -15,6 +15,7 @@ DEPTHWISE = case((40, 40), (9, 9), block=16, pads=(1, 1, 1, 1), groups=40)
 PIXEL_TO_PIXEL = case((33, 70), (1, 1), (1, 1), block=8)
 
 
+@pytest.mark.deep
 @settings(max_examples=10, deadline=None, suppress_health_check=list(HealthCheck))
 @given(case=cases(blocks=(4, 8, 16)))
 def test_any_convolution_equals_the_reference(lab: Lab, case: Case) -> None:

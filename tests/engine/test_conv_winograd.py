@@ -58,6 +58,7 @@ def tiled(draw: st.DrawFn) -> Tiled:
     return Tiled(convolution, output, draw(st.integers(1, min(most, 30))))
 
 
+@pytest.mark.deep
 @settings(max_examples=10, deadline=None, suppress_health_check=list(HealthCheck))
 @given(tiled=tiled())
 def test_any_window_of_3_by_3_equals_the_reference(lab: Lab, tiled: Tiled) -> None:

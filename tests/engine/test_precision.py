@@ -59,6 +59,7 @@ ALL = [(kind, variant) for kind, variants in VARIANTS.items() for variant in var
     STORED,
     ids=[f"{block}-{'tensors' if tensors else 'weights'}" for block, tensors in STORED],
 )
+@pytest.mark.deep
 @pytest.mark.parametrize(("kind", "variant"), ALL, ids=[variant.name for _, variant in ALL])
 def test_what_a_half_holds_exactly_is_computed_as_ever(
     lab: Lab, kind: type[Operator], variant: AnyVariant, block: int, half_tensors: bool

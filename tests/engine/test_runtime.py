@@ -39,6 +39,7 @@ def test_every_variant_runs_every_operator(device: Device, programs_directory: P
     assert_equals_reference(runtime, SMALL, RGB, frames=2)
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize(("depth", "width", "height", "batch"), [(18, 64, 48, 4), (50, 120, 120, 1)])
 def test_a_resnet_of_any_size(
     network_device: Device, programs_directory: Path, depth: int, width: int, height: int, batch: int
@@ -49,6 +50,7 @@ def test_a_resnet_of_any_size(
     assert_equals_reference(runtime, graph, wanted)
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("file", ["resnet20_cifar10", "resnet8_mlperf_tiny"])
 def test_a_trained_network(network_device: Device, programs_directory: Path, shared_data: Path, file: str) -> None:
     model = load_model(config.Model(path=shared_data / "models" / f"{file}.onnx", size=32))

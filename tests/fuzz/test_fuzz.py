@@ -20,6 +20,7 @@ CASES = {
 }  # the same each time
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize(("kind", "cases"), CASES.items())
 def test_bad_input_ends_in_an_answer_or_one_clear_error(kind: str, cases: int) -> None:
     # a process of its own: its memory is bounded, and what it measures is its own

@@ -39,6 +39,7 @@ def test_the_truth_has_no_error_and_a_shifted_score_has_its_share_of_the_range()
     assert case.error(shifted) == pytest.approx(0.5)
 
 
+@pytest.mark.deep
 def test_the_peers_get_the_network_that_edged_has() -> None:
     case = load_case("digits")
     session = onnxruntime.InferenceSession(case.onnx, providers=["CPUExecutionProvider"])
@@ -75,6 +76,7 @@ def test_a_turn_runs_once_at_least_and_then_until_its_time_is_over() -> None:
     assert len(timed_runs(lambda: scores, seconds=0.1, settle_s=0)) > 1
 
 
+@pytest.mark.deep
 def test_a_contender_in_its_own_process_answers_as_the_reference_does_and_takes_its_turns(tmp_path: Path) -> None:
     case = load_case("digits")
     contender = Contender.start("onnxruntime", "digits", 1, "cpu", tmp_path / "log")

@@ -3,7 +3,11 @@
 import subprocess
 import sys
 
+import pytest
+
 from tests.conftest import ROOT
+
+pytestmark = pytest.mark.deep
 
 
 def test_a_daemon_goes_on_after_each_of_some_faults_and_loses_nothing() -> None:

@@ -7,6 +7,8 @@ import pytest
 
 from tests.systemd.machine import run_checks, why_not
 
+pytestmark = pytest.mark.deep
+
 KILLS = int(os.environ.get("EDGED_KILLS", "10"))
 
 

@@ -113,6 +113,7 @@ def with_arrays(operator: Operator, arrays: dict[str, NDArray[Any]]) -> Operator
     return replace(operator, **own)
 
 
+@pytest.mark.deep
 def test_a_gpu_learns_the_same(device: Device, programs: Path) -> None:
     """With the layout and the work-groups that it gets, on the device that there is."""
     graph = residual_network()

@@ -11,6 +11,8 @@ import pytest
 from edged.engine.variants import VARIANTS
 from tests.engine.oclgrind.trained import KERNELS as TRAINED
 
+pytestmark = pytest.mark.deep
+
 ROOT = Path(__file__).resolve().parents[3]
 KERNELS = ["network", *(variant.name for variants in VARIANTS.values() for variant in variants)]
 
