@@ -1,0 +1,195 @@
+"""Writes the tables of figures of README.md and docs/ from docs/benchmarks/: `python -m tests.perf.write_tables`.
+
+A table stands between `<!-- table NAME: ... -->` and `<!-- end of table -->`. Below it are the commands that
+measured it, the dates, the machine, and how many turns were left out.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from tests.conftest import ROOT
+from tests.perf.demo import CACHED, MILLISECONDS, NOTHING_CACHED
+from tests.perf.hub_load import COLUMNS, Load, Window, as_rows
+from tests.perf.load_picture import dot, picture
+from tests.perf.machine_state import LEFT_OUT
+from tests.perf.peers.contenders import YARDSTICK
+from tests.perf.peers.rounds import Figures, figures
+from tests.perf.peers.rounds import states as states_of_turns
+from tests.perf.peers.table import as_markdown
+from tests.perf.quartiles import FEWEST, Quartiles, states_of
+from tests.perf.raw_results import FOLDER, Measured, read
+
+DOCUMENTS = ("README.md", "docs/load.md")
+TABLE = re.compile(r"(<!-- table (?P<name>[a-z-]+):[^>]*-->\n).*?(<!-- end of table -->)", re.DOTALL)
+PICTURE = "docs/load.svg"
+NAMES = {"resnet": "ResNet-", "digits": "`digits`"}
+TITLES = {
+    "edged": "edged",
+    "edged-fp16-weights": "`fp16-weights`",
+    "openvino": "OpenVINO",
+    "ncnn": "ncnn",
+    "tinygrad": "tinygrad",
+    "clblast": "CLBlast",
+    "opencv-opencl": "OpenCV DNN",
+    "edged-naive": "`--conv naive`",
+}
+PEERS = ("edged", "edged-fp16-weights", "openvino", "ncnn")
+KERNELS = ("edged", "tinygrad", "clblast", "opencv-opencl", "edged-naive")
+WHAT = {
+    "total_ms": "from capture to publication, ms",
+    "rest_ms": "the same without the forward pass, ms",
+    "age_ms": "from capture until a subscriber has the prediction, ms",
+}
+
+
+def main() -> None:
+    """Write all tables, and the picture of the hub's load."""
+    for name in DOCUMENTS:
+        path = ROOT / name
+        path.write_text(fill(path.read_text(), FOLDER))
+    if drawn := load_picture(read(FOLDER / "hub.json")):
+        (ROOT / PICTURE).write_text(drawn)
+
+
+def fill(document: str, folder: Path) -> str:
+    """Return the document with each of its tables as the raw results in `folder` give it. Raises KeyError."""
+    return TABLE.sub(lambda found: found[1] + TABLES[found["name"]](folder) + found[3], document)
+
+
+def peers(folder: Path) -> str:
+    """Ratios of whole networks to onnxruntime, by network, threads and state."""
+    return _ratios(read(folder / "peers.json"), PEERS, "make bench-peers")
+
+
+def kernels(folder: Path) -> str:
+    """Likewise, of other OpenCL kernels."""
+    return _ratios(read(folder / "kernels.json"), KERNELS, "make bench-peers")
+
+
+def _ratios(measured: Sequence[Measured], names: Sequence[str], command: str) -> str:
+    rows = [row for each in measured for row in _ratio_rows(each, names)]
+    if not rows:
+        return _not_measured(command)
+    head = ("network, threads", "state, turns", YARDSTICK, *(TITLES[name] for name in names), "error")
+    states = [state for each in measured for state in states_of_turns(each["contenders"])]
+    return _table([head, *rows], measured, states)
+
+
+def _ratio_rows(measured: Measured, names: Sequence[str]) -> Iterator[tuple[str, ...]]:
+    """A row for each state in which onnxruntime had turns enough."""
+    contenders = {row["name"]: row for row in measured["contenders"]}
+    yardstick = contenders[YARDSTICK]
+    threads = measured["threads"]
+    for state in states_of(states_of_turns([yardstick])):
+        theirs = figures(yardstick, None, state)
+        if theirs is None:
+            continue
+        found = [figures(contenders[name], yardstick, state) if name in contenders else None for name in names]
+        errors = (contenders.get(name, {}).get("error") for name in names if name.startswith("edged"))
+        yield (
+            f"{network(measured['case'])}, {threads}",
+            f"{state}, {theirs.ms.count}",
+            f"{theirs.ms.text(2)} ms",
+            *map(_ratio, found),
+            ", ".join(f"{error:.0e}" for error in errors if error is not None),
+        )
+
+
+def _ratio(found: Figures | None) -> str:
+    return found.ratio.text(2) if found and found.ratio else "–"
+
+
+def network(case: str) -> str:
+    """Return a case as a reader knows it: `resnet50@120x8` is ResNet-50 at 120×120, batch 8."""
+    parts = re.fullmatch(r"([a-z]+)(\d*)(?:@(\d+))?(?:x(\d+))?", case)
+    assert parts
+    kind, depth, size, batch = parts.groups()
+    at = f" at {size}×{size}" if size else ""
+    return f"{NAMES.get(kind, kind)}{depth}{at}{f', batch {batch}' if batch else ''}"
+
+
+def hub(folder: Path) -> str:
+    """What the hub bears, by load and state."""
+    measured = read(folder / "hub.json")
+    rows = [row for each in measured for row in as_rows(Load(**each["load"]), _windows(each))]
+    if not rows:
+        return _not_measured("python -m tests.perf.hub_load")
+    return _table([COLUMNS, *rows], measured, [window.state for each in measured for window in _windows(each)])
+
+
+def load_picture(measured: Sequence[Measured]) -> str | None:
+    """Draw the hub's load; None where no load has figures."""
+    dots = [each for one in measured if (each := dot(Load(**one["load"]), _windows(one)))]
+    return picture(dots) if dots else None
+
+
+def _windows(measured: Measured) -> list[Window]:
+    return [Window(**row) for row in _rows(measured)]
+
+
+def demo(folder: Path) -> str:
+    """The demo's starts, ages and memory."""
+    measured = read(folder / "demo.json")
+    rows = [row for each in measured for row in _demo_rows(each)]
+    if not rows:
+        return _not_measured("python -m tests.perf.demo")
+    states = [row["state"] for each in measured for kind in ("starts", "windows") for row in _rows(each[kind])]
+    return _table([("what", "state, count", "median (quartiles)"), *rows], measured, states)
+
+
+def _demo_rows(measured: Measured) -> Iterator[tuple[str, ...]]:
+    windows, starts = list(_rows(measured["windows"])), list(_rows(measured["starts"]))
+    for name in MILLISECONDS:
+        yield from _by_state(WHAT[name], windows, name, 1)
+    for cached in (CACHED, NOTHING_CACHED):
+        of_kind = [row for row in starts if row["cached"] == cached]
+        yield from _by_state(f"start to the first prediction, {cached}, s", of_kind, "seconds", 1)
+    memory = list(_rows(measured["memory"]))
+    if len(memory) >= FEWEST:
+        each = [
+            f"{Quartiles.of([row[name] for row in memory]).median:.0f}" for name in ("hub", "camera", "worker")
+        ]
+        yield "memory of hub, camera, worker, MB", f"any, {len(memory)}", ", ".join(each)
+
+
+def _by_state(what: str, rows: Sequence[Mapping[str, Any]], name: str, digits: int) -> Iterator[tuple[str, ...]]:
+    for state in states_of(row["state"] for row in rows):
+        found = Quartiles.of([row[name] for row in rows if row["state"] == state])
+        yield what, f"{state}, {found.count}", found.text(digits)
+
+
+def _rows(kept: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Rows as mappings from the names of their columns."""
+    for row in kept.get("rows", kept.get("windows", ())):
+        yield dict(zip(kept["columns"], row, strict=True))
+
+
+def _table(rows: Sequence[tuple[str, ...]], measured: Sequence[Measured], states: Sequence[str]) -> str:
+    gone = sum(state in LEFT_OUT for state in states)
+    commands = ", ".join(dict.fromkeys(f"`{each['command']}`" for each in measured))
+    dates = ", ".join(dict.fromkeys(each["date"] for each in measured))
+    machines = "; ".join(dict.fromkeys(each["machine"] for each in measured))
+    origin = (
+        f"Measured by {commands} on {dates}, {machines}{_versions(measured)}; "
+        f"{gone} of {len(states)} turns were left out: disturbed, or the state changed."
+    )
+    return "\n".join([*as_markdown(rows), "", origin, ""])
+
+
+def _versions(measured: Sequence[Measured]) -> str:
+    """Name the versions of the peers that take part."""
+    versions = {name: text for each in measured for name, text in each.get("versions", {}).items()}
+    names = [name for name in ("onnxruntime", "openvino", "ncnn", "tinygrad", "CLBlast") if name in versions]
+    return "".join(f", {name} {versions[name]}" for name in names)
+
+
+def _not_measured(command: str) -> str:
+    return f"Not measured yet in turns of a known state: `{command}`.\n"
+
+
+TABLES: Mapping[str, Callable[[Path], str]] = {"peers": peers, "kernels": kernels, "hub": hub, "demo": demo}
+
+if __name__ == "__main__":
+    main()
