@@ -90,11 +90,11 @@ class Swarm:
         self._processes = [psutil.Process(process.pid) for process in processes]
 
     @contextmanager
-    def standing_still(self) -> Iterator[None]:
-        """Stop all of them, so that the hub has nothing to do; afterwards wait until they have caught up."""
+    def standing_still(self, stop_s: float = STOP_S) -> Iterator[None]:
+        """Stop all of them, and wait for `stop_s`, so that the hub has nothing to do."""
         for process in self._processes:
             process.suspend()
-        time.sleep(STOP_S)
+        time.sleep(stop_s)
         try:
             yield
         finally:

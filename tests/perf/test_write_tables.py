@@ -99,6 +99,21 @@ def test_the_demo_has_its_ages_starts_and_memory(tmp_path: Path) -> None:
     assert cells(text, "memory")[0][2] == "44, 80, 134"
 
 
+def test_throughput_is_compared_with_the_first_case_in_the_same_state(tmp_path: Path) -> None:
+    columns = ["state", "others", "case", "fps", "age_ms"]
+    figures = {"one worker": ("two-core", 50.0), "two workers": ("two-core", 100.0), "alone": ("one-core", 40.0)}
+    windows = [[state, 0.0, case, fps, 20.0] for case, (state, fps) in figures.items() for _ in range(3)]
+    write(tmp_path, "throughput.json", {"what": "threads", "columns": columns, "windows": windows})
+
+    text = fill(PLACE.format("threads"), tmp_path)
+
+    assert cells(text, "two workers") == [
+        ["two workers", "two-core, 3", "100.0 (100.0 to 100.0)", "2.00", "20.0 (20.0 to 20.0) ms"]
+    ]
+    assert cells(text, "alone")[0][3] == "–"
+    assert "Not measured" in fill(PLACE.format("batches"), tmp_path)
+
+
 def test_a_table_without_raw_results_names_the_command_that_makes_them(tmp_path: Path) -> None:
     assert "`make bench-peers`" in fill(PLACE.format("peers"), tmp_path)
     assert "`python -m tests.perf.demo`" in fill(PLACE.format("demo"), tmp_path)

@@ -1,16 +1,17 @@
 """What workers answer at saturation, and how old that is: `python -m tests.perf.throughput threads|batch`.
 
 Hub and workers are real, cameras are simulated (see `swarm`), so that they take little of the processor. The cases
-take turns, and a measurement in which others took more than a little of the processors is done again: what counts
-is the median of the rounds. Nothing here is a test: how fast a machine is, is nobody's promise.
+take turns, each with a daemon of its own for some windows of seconds, each window with the state of the machine.
+Nothing here is a test: how fast a machine is, is nobody's promise.
 """
 
 import argparse
 import math
 import signal
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass, fields
+from functools import partial
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
@@ -18,11 +19,25 @@ from typing import Any
 
 from tests.e2e.daemon import Daemon, run_edged
 from tests.eventually import free_port
-from tests.perf.hub_load import Load, heard, swarm
-from tests.perf.quiet import undisturbed, wait_for_quiet
+from tests.perf.hub_load import CATCH_UP_S, Listener, Load, swarm
+from tests.perf.machine_state import OTHERS, MachineState
+from tests.perf.quartiles import Quartiles, states_of
+from tests.perf.raw_results import keep, origin
 
 MODEL = {"name": "resnet50", "size": 120}
 WARM_S = 1.0
+STOP_S = 0.3  # until the workers have answered their jobs after the cameras stand still
+
+
+@dataclass(frozen=True)
+class Window:
+    """What was answered in some seconds. `age_ms`: median, from capture until a subscriber has the prediction."""
+
+    state: str
+    others: float
+    case: str
+    fps: float
+    age_ms: float
 
 
 @dataclass(frozen=True)
@@ -33,6 +48,9 @@ class Case:
     workers: list[dict[str, Any]]
     cameras: int = 8
     fps: float = math.inf
+
+
+COLUMNS = ("ResNet-50 at 120×120", "state, windows", "frames/s", "ratio", "age")
 
 
 def thread_cases(batch: int) -> list[Case]:
@@ -49,15 +67,23 @@ def batch_cases(batches: list[int], max_wait_s: float) -> list[Case]:
     ]
 
 
-def measure(case: Case, folder: Path, seconds: float, most: float) -> list[float]:
-    """The ages of what is published in so many seconds, in which others keep so few processors busy."""
-    ages: list[float] | None = None
-    while ages is None:
-        wait_for_quiet(most)
-        with started(case, folder) as daemon, swarm(Load(case.cameras, 0, case.fps), daemon):
-            heard(daemon, WARM_S)
-            ages = undisturbed(lambda: heard(daemon, seconds), most)
-    return ages
+def measure(case: Case, folder: Path, windows: int, seconds: float, machine: MachineState) -> Iterator[Window]:
+    """Start a daemon and yield so many windows of it."""
+    with (
+        started(case, folder) as daemon,
+        swarm(Load(case.cameras, 0, case.fps), daemon) as offered,
+        Listener(daemon.address) as listener,
+    ):
+        listener.skip(WARM_S)
+
+        def look() -> list[float]:
+            listener.skip(CATCH_UP_S)
+            return listener.ages(seconds)
+
+        for _ in range(windows):
+            ages, turn = machine.during(look, partial(offered.standing_still, STOP_S))
+            age_ms = 1000 * median(ages) if ages else math.nan
+            yield Window(turn.state, turn.others, case.name, len(ages) / seconds, age_ms)
 
 
 @contextmanager
@@ -76,34 +102,69 @@ def started(case: Case, folder: Path, module: str = "edged") -> Iterator[Daemon]
         yield daemon
 
 
+def as_rows(windows: Sequence[Window]) -> Iterator[tuple[str, ...]]:
+    """Return a row of a table for each case and state; the ratio is to the first case in that state."""
+    first = windows[0].case
+    for case in dict.fromkeys(window.case for window in windows):
+        of_case = [window for window in windows if window.case == case]
+        for state in states_of(window.state for window in of_case):
+            fps = _figure(windows, case, state, "fps")
+            base = _figure(windows, first, state, "fps") if state in states_of(_states(windows, first)) else None
+            yield (
+                case,
+                f"{state}, {fps.count}",
+                fps.text(1),
+                f"{fps.median / base.median:.2f}" if base else "–",
+                f"{_figure(windows, case, state, 'age_ms').text(1)} ms",
+            )
+
+
+def _states(windows: Sequence[Window], case: str) -> list[str]:
+    return [window.state for window in windows if window.case == case]
+
+
+def _figure(windows: Sequence[Window], case: str, state: str, name: str) -> Quartiles:
+    of_state = [window for window in windows if (window.case, window.state) == (case, state)]
+    return Quartiles.of([getattr(window, name) for window in of_state])
+
+
 def main() -> None:
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # so that no daemon is left behind
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
-    parser.add_argument("what", choices=("threads", "batch"))
-    parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--seconds", type=float, default=6.0)
-    parser.add_argument("--others", type=float, default=0.1, help="processors that others may keep busy")
-    parser.add_argument("--batches", type=int, nargs="+", default=[1, 2, 4, 8])
-    parser.add_argument("--max-wait-s", type=float, default=0.0)
-    options = parser.parse_args()
+    options = _options()
     if options.what == "threads":
         cases = thread_cases(options.batches[0])
     else:
         cases = batch_cases(options.batches, options.max_wait_s)
-    fps: dict[str, list[float]] = {case.name: [] for case in cases}
-    age: dict[str, list[float]] = {case.name: [] for case in cases}
-    with TemporaryDirectory() as name:
+    windows: list[Window] = []
+    with TemporaryDirectory() as name, MachineState(options.others) as machine:
         for _ in range(options.rounds):
             for case in cases:
-                ages = measure(case, Path(name), options.seconds, options.others)
-                fps[case.name].append(len(ages) / options.seconds)
-                age[case.name].append(1000 * median(ages))
-                print(f"{case.name}: {fps[case.name][-1]:.1f}/s", flush=True)
-    print(f"\n{'':20} {'frames/s':>9} {'ratio':>6} {'age ms':>7}")
-    first = fps[cases[0].name]
-    for case in cases:
-        ratio = median(here / there for here, there in zip(fps[case.name], first, strict=True))
-        print(f"{case.name:20} {median(fps[case.name]):9.1f} {ratio:6.2f} {median(age[case.name]):7.1f}")
+                for window in measure(case, Path(name), options.windows, options.seconds, machine):
+                    windows.append(window)
+                    print(
+                        f"{window.state:10} {window.case}: {window.fps:.1f}/s, {window.age_ms:.1f} ms", flush=True
+                    )
+    keep(options.output, origin("tests.perf.throughput") | raw(options.what, windows), ("what",))
+    print(*map(" | ".join, [COLUMNS, *as_rows(windows)]), sep="\n")
+
+
+def raw(what: str, windows: Sequence[Window]) -> dict[str, Any]:
+    """Return what the file keeps."""
+    rows = [[round(each, 4) if isinstance(each, float) else each for each in astuple(one)] for one in windows]
+    return {"what": what, "columns": [field.name for field in fields(Window)], "windows": rows}
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m tests.perf.throughput", description=__doc__)
+    parser.add_argument("what", choices=("threads", "batch"))
+    parser.add_argument("--rounds", type=int, default=3, help="daemons of each case (default: 3)")
+    parser.add_argument("--windows", type=int, default=4, help="of each daemon (default: 4)")
+    parser.add_argument("--seconds", type=float, default=3.0, help="of a window (default: 3)")
+    parser.add_argument("--others", type=float, default=OTHERS, help=f"processors that others may use ({OTHERS})")
+    parser.add_argument("--batches", type=int, nargs="+", default=[1, 4])
+    parser.add_argument("--max-wait-s", type=float, default=0.0)
+    parser.add_argument("--output", type=Path, default=Path("build/throughput.json"), metavar="FILE")
+    return parser.parse_args()
 
 
 if __name__ == "__main__":

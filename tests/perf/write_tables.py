@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.conftest import ROOT
+from tests.perf import throughput
 from tests.perf.demo import CACHED, MILLISECONDS, NOTHING_CACHED
 from tests.perf.hub_load import COLUMNS, Load, Window, as_rows
 from tests.perf.load_picture import dot, picture
@@ -119,6 +120,25 @@ def hub(folder: Path) -> str:
     return _table([COLUMNS, *rows], measured, [window.state for each in measured for window in _windows(each)])
 
 
+def threads(folder: Path) -> str:
+    """Frames a second of two workers with a thread each, beside those of one."""
+    return _throughput(folder, "threads")
+
+
+def batches(folder: Path) -> str:
+    """Frames a second of jobs of several frames, beside those of one."""
+    return _throughput(folder, "batch")
+
+
+def _throughput(folder: Path, what: str) -> str:
+    measured = [each for each in read(folder / "throughput.json") if each["what"] == what]
+    windows = [throughput.Window(**row) for each in measured for row in _rows(each)]
+    rows = list(throughput.as_rows(windows)) if windows else []
+    if not rows:
+        return _not_measured(f"python -m tests.perf.throughput {what}")
+    return _table([throughput.COLUMNS, *rows], measured, [window.state for window in windows])
+
+
 def load_picture(measured: Sequence[Measured]) -> str | None:
     """Draw the hub's load; None where no load has figures."""
     dots = [each for one in measured if (each := dot(Load(**one["load"]), _windows(one)))]
@@ -189,7 +209,10 @@ def _not_measured(command: str) -> str:
     return f"Not measured yet in turns of a known state: `{command}`.\n"
 
 
-TABLES: Mapping[str, Callable[[Path], str]] = {"peers": peers, "kernels": kernels, "hub": hub, "demo": demo}
+TABLES: Mapping[str, Callable[[Path], str]] = {
+    each.__name__: each for each in (peers, kernels, hub, demo, threads, batches)
+}
+
 
 if __name__ == "__main__":
     main()

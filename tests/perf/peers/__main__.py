@@ -23,6 +23,8 @@ from tests.perf.peers.rounds import TURN_COLUMNS, play
 from tests.perf.peers.table import heading, section
 from tests.perf.raw_results import keep, origin
 
+LOGS = Path("build/peers")  # what the libraries print
+
 
 def main() -> int:
     """Measure, print each section when it is done, and keep it; 1 if nobody could run a case."""
@@ -47,7 +49,8 @@ def main() -> int:
 
 def measure(case: Case, threads: int, arguments: argparse.Namespace, machine: MachineState) -> dict[str, Any]:
     """Start all contenders, one after the other, and let them take turns."""
-    log = arguments.output.with_name(f"{case.name}-{threads}.log")
+    LOGS.mkdir(parents=True, exist_ok=True)
+    log = LOGS / f"{case.name}-{threads}.log"
     log.write_text("")
     facts: dict[str, dict[str, Any]] = {}
     with ExitStack() as processes:
@@ -97,7 +100,6 @@ def _arguments() -> argparse.Namespace:
     arguments = parser.parse_args()
     for case in arguments.cases:
         _check(parser, case)
-    arguments.output.parent.mkdir(parents=True, exist_ok=True)
     return arguments
 
 
