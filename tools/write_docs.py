@@ -19,6 +19,7 @@ from edged.metrics import Metrics
 from edged.metrics.quick import Family
 from edged.metrics.reasons import DROPPED, LOST
 from edged.train.config import Training
+from tools import protocol
 
 ROOT = Path(__file__).resolve().parents[1]
 GENERATED = "<!-- Written by `make docs` from the code: change it there. -->"
@@ -204,6 +205,7 @@ PAGES: Mapping[str, Callable[[], str]] = {
     "docs/training-file.md": training,
     "docs/metrics.md": metrics,
     "edged/edged.schema.json": json_schema,
+    "edged/messages/protocol.py": protocol.module,
     "edged/tuning.schema.json": record.json_schema,
     **{f"edged/{what}.schema.json": partial(schema.json_schema, what) for what in schema.PUBLISHED},
 }

@@ -36,7 +36,10 @@ class Running:
         if not self._socket.poll(round(within_s * 1000)):
             raise EdgedError(f"the edged at {self._address} does not answer within {within_s:g} s: see its log")
         header, *payloads = self._socket.recv_multipart()
-        return decode(header), b"".join(payloads)
+        message = decode(header)
+        if isinstance(message, Stop) and message.refused:
+            raise EdgedError(f"the edged at {self._address} refuses this command: {message.refused}")
+        return message, b"".join(payloads)
 
     def unexpected(self, message: LinkMessage) -> EdgedError:
         """What to raise for it."""

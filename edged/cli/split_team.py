@@ -7,9 +7,9 @@ from edged.errors import DeviceError, ModelError
 from edged.hub.children.child import Child, describe_exit
 from edged.hub.frames.slot import Pixels
 from edged.hub.links.guard import Guard
-from edged.hub.links.link import Received, protocol_problem
+from edged.hub.links.link import Received
 from edged.hub.links.links import Links
-from edged.messages import HostState, JobFailed, LinkMessage, WorkerHello
+from edged.messages import HostState, JobFailed, LinkMessage, WorkerHello, protocol_problem
 
 Tell = Callable[[str], None]
 
@@ -84,7 +84,7 @@ class Team:
             self._links.wait(round(1000 * min(left_s, LOOK_S)) + 1)
 
     def _greet(self, name: str, hello: WorkerHello) -> None:
-        if problem := protocol_problem(hello.protocol):
+        if problem := protocol_problem(hello):
             raise DeviceError(f"worker {name}: {problem}")
         for other, theirs in self.hellos.items():
             if theirs.model != hello.model:

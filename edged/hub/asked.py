@@ -12,6 +12,7 @@ from edged.hub.teaching.versions import Versions
 from edged.messages import (
     ClockAnswer,
     ClockRequest,
+    Greeting,
     ProfileRequest,
     PromoteRequest,
     Recorded,
@@ -21,6 +22,7 @@ from edged.messages import (
     Stop,
     TeachRequest,
     TraceRequest,
+    protocol_problem,
 )
 
 ASKERS = ("reload/", "profile/", "trace/", "teach/")  # on the private link alone: no such name comes from outside
@@ -91,6 +93,9 @@ class Asked:
         return [notice]
 
     def _answer(self, received: Received) -> list[Notice]:
+        if isinstance(received.message, Greeting) and (problem := protocol_problem(received.message)):
+            self._links.send(received.peer, Stop(refused=problem))
+            return []
         match received.message:
             case ReloadRequest():
                 self._reload_askers.append(received.peer)

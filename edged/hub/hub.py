@@ -23,6 +23,7 @@ from edged.hub.links.descriptors import allow_many_descriptors
 from edged.hub.links.link import Received
 from edged.hub.parts import Parts, open_parts
 from edged.hub.recording.notes import note_message
+from edged.hub.refusals import Refusals
 from edged.hub.reload import Reload
 from edged.hub.signals import Signals
 from edged.hub.stream.notice import Notice
@@ -69,6 +70,7 @@ class Hub:
         self._service = Service(parts)
         self._hanging = Hanging(parts, self._service, now_ns())
         self._asked = Asked(parts, self._service, reload)
+        self._refusals = Refusals()
         self._first_ready_ns: int | None = None
         self._next_tick_ns = now_ns() + TICK_NS
         self._supervise_ns = now_ns()
@@ -86,6 +88,8 @@ class Hub:
                 self._parts.supervisor.kill_worker(name)  # most likely it is dead already
             self._parts.cameras.grant()
             now = now_ns()
+            for refusal in self._parts.links.refusals():
+                self._happened(refusal.notice())
             if drained:
                 for notice in self._hanging.kill(now):
                     self._happened(notice)
@@ -140,8 +144,14 @@ class Hub:
             self._parts.cameras.take(received, now_ns())
             self._parts.router.give_up_all("shutdown")
 
+    def _announce(self, notice: Notice) -> None:
+        if self._refusals.is_news(notice):
+            self._parts.outlet.announce(notice)
+
     def _happened(self, notice: Notice) -> None:
-        self._parts.outlet.announce(notice)
+        self._announce(notice)
+        if notice.event == "refused" and notice.worker:
+            self._parts.supervisor.refuse_worker(notice.worker)
         if notice.event == "worker_up" and notice.worker and self._parts.workers.first:
             for returned in self._parts.supervisor.worker_is_ready(notice.worker):
                 self._announce_switch(returned)
@@ -153,7 +163,7 @@ class Hub:
             self._parts.supervisor.kill_worker(notice.worker, notice.reason)
 
     def _announce_switch(self, notice: Notice) -> None:
-        self._parts.outlet.announce(notice)
+        self._announce(notice)
         if notice.event in {"fallback", "device_retried"}:
             self._parts.metrics.switches.labels(self._parts.supervisor.worker).inc()
 

@@ -19,10 +19,12 @@ from edged.messages.camera import (
     Snapshot,
     SnapshotWish,
 )
+from edged.messages.greeting import Greeting, protocol_problem
 from edged.messages.host import Frequency, HostState
 from edged.messages.link import LinkMessage, Reloaded, ReloadRequest, Stop, decode, encode
 from edged.messages.message import SCHEMA, Count, EnergyMethod, Positive, Seconds
 from edged.messages.planning import Echo, Measure, Measured, Place, TakePart
+from edged.messages.protocol import PROTOCOL
 from edged.messages.published import (
     SNAPSHOTS,
     STAGES,
@@ -83,6 +85,7 @@ from edged.messages.worker import (
 )
 
 __all__ = [
+    "PROTOCOL",
     "SCHEMA",
     "SNAPSHOTS",
     "STAGES",
@@ -104,6 +107,7 @@ __all__ = [
     "Frequency",
     "Grant",
     "Greet",
+    "Greeting",
     "HeadTaken",
     "Heard",
     "HostState",
@@ -163,6 +167,7 @@ __all__ = [
     "decode",
     "encode",
     "prediction_from_json",
+    "protocol_problem",
     "snapshot_topic",
     "to_json",
     "topic",

@@ -4,7 +4,8 @@ from typing import Literal
 
 from pydantic import Field
 
-from edged.messages.message import SCHEMA, Count, Message, Positive, Seconds
+from edged.messages.greeting import Greeting
+from edged.messages.message import Count, Message, Positive, Seconds
 from edged.preparation import Resize
 
 
@@ -18,7 +19,7 @@ class CameraCount(Message):
     dropped: dict[str, Count]
 
 
-class CameraHello(Message):
+class CameraHello(Greeting):
     """A camera's first message to each hub that it meets.
 
     `run`: new with each process, so that a hub knows one that it meets again; `count`: so far. `waits`: it
@@ -26,7 +27,6 @@ class CameraHello(Message):
     """
 
     kind: Literal["camera_hello"] = "camera_hello"
-    protocol: int = SCHEMA
     camera: str
     run: str
     count: CameraCount

@@ -1,6 +1,6 @@
 """All that crosses a link, and its wire form."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, TypeAdapter, ValidationError
 
@@ -15,9 +15,11 @@ from edged.messages.camera import (
     Grant,
     Snapshot,
 )
+from edged.messages.greeting import Greeting, versions_of
 from edged.messages.host import HostState
-from edged.messages.message import SCHEMA, Message, places_of
+from edged.messages.message import Message, places_of
 from edged.messages.planning import Echo, Measure, Measured, TakePart
+from edged.messages.protocol import PROTOCOL
 from edged.messages.recording import (
     Heard,
     ProfileRequest,
@@ -50,11 +52,10 @@ class Stop(Message):
     refused: str | None = None
 
 
-class ReloadRequest(Message):
+class ReloadRequest(Greeting):
     """To the hub: read your config file again."""
 
     kind: Literal["reload"] = "reload"
-    protocol: int = SCHEMA
 
 
 class Reloaded(Message):
@@ -85,6 +86,13 @@ def encode(message: LinkMessage) -> bytes:
 def decode(header: bytes | memoryview) -> LinkMessage:
     """The link message in a JSON header. Raises MessageError, which says what does not fit."""
     try:
-        return _LINK.validate_json(bytes(header))
+        message = _LINK.validate_json(bytes(header))
     except ValidationError as error:
-        raise MessageError(f"not a message of protocol {SCHEMA}: {places_of(error)}") from None
+        problem = f"not a message of protocol {PROTOCOL}: {places_of(error)}"
+        raise MessageError(f"{problem}; {versions_of(bytes(header))}") from None
+    return message.as_received() if isinstance(message, Greeting) else message
+
+
+def link_schema() -> dict[str, Any]:
+    """The JSON Schema of all that may cross a link."""
+    return _LINK.json_schema()

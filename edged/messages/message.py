@@ -15,9 +15,9 @@ EnergyMethod = Literal["measured", "estimated", "none"]
 
 
 class Message(BaseModel):
-    """Frozen, and closed: an unknown field is an error."""
+    """Frozen, but open: a field that is not known is left unread (see `greeting`)."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+    model_config = ConfigDict(extra="ignore", frozen=True, allow_inf_nan=False)
 
 
 def places_of(error: ValidationError) -> str:

@@ -8,7 +8,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from edged.messages.message import SCHEMA, Count, Message, Positive, Seconds
+from edged.messages.greeting import Greeting
+from edged.messages.message import Count, Message, Positive, Seconds
 
 LONGEST_PROFILE_S = 3600.0
 LONGEST_TRACE_S = 60.0
@@ -17,21 +18,19 @@ Layers = Literal["none", "half", "all"]
 Span = tuple[Count, Count]  # from, to: nanoseconds
 
 
-class ProfileRequest(Message):
+class ProfileRequest(Greeting):
     """To the hub: tell me what each kernel of that worker takes, for so many frames, and no longer than that."""
 
     kind: Literal["profile_request"] = "profile_request"
-    protocol: int = SCHEMA
     worker: str | None = None
     frames: Positive
     seconds: Annotated[float, Field(gt=0, le=LONGEST_PROFILE_S)]
 
 
-class TraceRequest(Message):
+class TraceRequest(Greeting):
     """To the hub: tell me what every process does. `layers`: and what each kernel takes."""
 
     kind: Literal["trace_request"] = "trace_request"
-    protocol: int = SCHEMA
     seconds: Annotated[float, Field(gt=0, le=LONGEST_TRACE_S)]
     layers: bool = False
 

@@ -8,7 +8,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from edged.messages.message import SCHEMA, Count, Message, Positive
+from edged.messages.greeting import Greeting
+from edged.messages.message import Count, Message, Positive
 from edged.messages.published import Label
 from edged.messages.worker import ModelInfo
 
@@ -18,14 +19,13 @@ MOST_A_SECOND = 30  # crops
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 
 
-class TeachRequest(Message):
+class TeachRequest(Greeting):
     """To the hub: let me record crops of `camera`, or let `version` answer in the shadow of what does.
 
     record: one at most `every_s`, so many `frames` or until the time is over. shadow: of one camera, or of all.
     """
 
     kind: Literal["teach_request"] = "teach_request"
-    protocol: int = SCHEMA
     mode: Literal["record", "shadow"]
     camera: str | None = None
     version: Sha256 | None = None
@@ -100,11 +100,10 @@ class TeachEnds(Message):
     message: str = ""
 
 
-class PromoteRequest(Message):
+class PromoteRequest(Greeting):
     """To the hub: let `version` answer from now on; `roll_back`: what answered before it."""
 
     kind: Literal["promote_request"] = "promote_request"
-    protocol: int = SCHEMA
     version: Sha256 | None = None
     roll_back: bool = False
 

@@ -4,7 +4,8 @@ from typing import Literal
 
 from pydantic import Field
 
-from edged.messages.message import SCHEMA, Count, EnergyMethod, Message, Positive, Seconds
+from edged.messages.greeting import Greeting
+from edged.messages.message import Count, EnergyMethod, Message, Positive, Seconds
 from edged.preparation import PreparedBy, Resize
 
 
@@ -42,7 +43,7 @@ class Part(Message):
         return f"from {self.begin or 'the images'} to {self.end or 'the scores'}"
 
 
-class WorkerHello(Message):
+class WorkerHello(Greeting):
     """A worker's first message to each hub that it meets, once it is warm. `device` is the device's own name.
 
     `forward_s`: what a full batch took there, from its submission to its answer; 0 where nobody has measured it.
@@ -53,7 +54,6 @@ class WorkerHello(Message):
     """
 
     kind: Literal["worker_hello"] = "worker_hello"
-    protocol: int = SCHEMA
     worker: str
     device: str
     host: str = ""

@@ -19,6 +19,7 @@ LOST = {  # of edged_worker_restarts_total
     "device_error": "its device failed, or gave another answer than at its start to the same picture: it is asked "
     "where an answer holds NaN or infinity, and once a minute",
     "out_of_memory": "it got no more memory from its device or the kernel (exit code 5)",
+    "refused": "it is of another version, or has another model: the event `refused` says which",
     "start": "it was not ready within start_s",
     "stuck": "it was killed and does not end",
     "signal": "it crashed, or somebody killed it; the kernel does where memory is short",

@@ -8,13 +8,15 @@ import zmq
 from edged.hub.frames.slot import Pixels
 from edged.hub.links.link import Received
 from edged.hub.links.links import Links
-from edged.messages import LinkMessage, ModelInfo, WorkerHello
+from edged.messages import PROTOCOL, LinkMessage, ModelInfo, WorkerHello
 
 Says = tuple[LinkMessage, Sequence[zmq.Frame]]
 MODEL = ModelInfo(name="m", sha256="0" * 64, labels=("a",), width=4, height=3)
 
 
-def hello_of(worker: str, credit: int = 2, model: ModelInfo = MODEL, protocol: int = 1) -> WorkerHello:
+def hello_of(
+    worker: str, credit: int = 2, model: ModelInfo = MODEL, protocol: str | int = PROTOCOL
+) -> WorkerHello:
     return WorkerHello(
         worker=worker,
         protocol=protocol,

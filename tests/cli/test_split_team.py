@@ -43,7 +43,9 @@ def test_another_version_of_edged_is_told_what_to_do() -> None:
     links = ScriptedLinks({})
     links.says.append(("a", hello_of("a", protocol=7), ()))
 
-    with pytest.raises(DeviceError, match="worker a: it speaks protocol 7, this hub 1: install the same edged"):
+    with pytest.raises(
+        DeviceError, match=r"worker a: it is edged .* \(protocol 7\), this is edged .*: install the same edged"
+    ):
         Team(links, {}, print).gather(["a"], 1.0)
 
 

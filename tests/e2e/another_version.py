@@ -1,18 +1,25 @@
-"""`edged` of another version: its camera or worker says so when it greets the hub."""
+"""`edged` of an early version: its camera or worker greets the hub with less than the hub wants to know.
 
+`python -m tests.e2e.another_version worker …`: a number for a protocol, and no version.
+"""
+
+import json
 import sys
 
 from edged import hub_link
 from edged.cli import run_command_line
-from edged.messages import LinkMessage, encode
-
-OURS, THEIRS = b'"protocol":1,', b'"protocol":2,'
+from edged.messages import Greeting, LinkMessage, encode
 
 
-def encode_as_another(message: LinkMessage) -> bytes:
-    return encode(message).replace(OURS, THEIRS)
+def encode_as_before(message: LinkMessage) -> bytes:
+    """The JSON header as it was then."""
+    fields = json.loads(encode(message))
+    if isinstance(message, Greeting):
+        fields["protocol"] = 1
+        del fields["edged"]
+    return json.dumps(fields).encode()
 
 
 if __name__ == "__main__":
-    setattr(hub_link, "encode", encode_as_another)  # noqa: B010
+    setattr(hub_link, "encode", encode_as_before)  # noqa: B010
     sys.exit(run_command_line(sys.argv[1:]))

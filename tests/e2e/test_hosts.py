@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from edged import __version__
+from edged.messages import PROTOCOL
 from tests.cli.models import small_network
 from tests.e2e.pipeline import START_S, Pipeline, config_in, pipeline, three_hosts
 from tests.eventually import eventually
@@ -64,7 +66,10 @@ def test_a_worker_with_another_model_is_refused_and_both_sides_say_why(running: 
 def test_another_version_is_refused_and_both_sides_say_why(
     running: Pipeline, verb: tuple[str, ...], host: str, peer: str
 ) -> None:
-    name, why = f"another {verb[0]}", "it speaks protocol 2, this hub 1"
+    name, why = (
+        f"another {verb[0]}",
+        f"it is edged of an unknown version (protocol 1), this is edged {__version__} (protocol {PROTOCOL})",
+    )
     running.start(name, *verb, on=host, by=ANOTHER_VERSION)
     assert is_refused(running, name, f"{peer} is refused: {why}", why)
 

@@ -3,7 +3,7 @@
 from collections import Counter
 
 from edged.hub.frames.slot import Held
-from edged.messages import SCHEMA, CameraCount, CameraHello, Frame, ModelInfo, WorkerHello
+from edged.messages import PROTOCOL, CameraCount, CameraHello, Frame, ModelInfo, WorkerHello
 
 HELLO = WorkerHello(
     worker="local-0",
@@ -48,7 +48,9 @@ class CameraEnd:
         return Held(frame, PIXELS)
 
 
-def hello_of(camera: str, *, run: str = "first", waits: bool = False, protocol: int = SCHEMA) -> CameraHello:
+def hello_of(
+    camera: str, *, run: str = "first", waits: bool = False, protocol: str | int = PROTOCOL
+) -> CameraHello:
     """Of a process that has captured nothing yet."""
     count = CameraCount(captured=0, dropped={})
     return CameraHello(camera=camera, run=run, count=count, waits=waits, protocol=protocol)

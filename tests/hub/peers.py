@@ -4,6 +4,7 @@ The name of a camera and the device of a worker say how it behaves (see CAMERAS 
 """
 
 import argparse
+import json
 import os
 import signal
 import sys
@@ -96,6 +97,14 @@ def old(hub: Socket, name: str) -> None:
     wait_for(hub, Stop)
 
 
+def of_another_version(hello: WorkerHello) -> bytes:
+    """As `edged` said it before it had versions: some fields less, one that nobody has any more."""
+    fields = json.loads(encode(hello))
+    for later in ("edged", "host", "part", "features"):
+        del fields[later]
+    return json.dumps(fields | {"protocol": 1, "floats": 3}).encode()
+
+
 CAMERAS: dict[str, Callable[[Socket, str], None]] = {
     "steady": steady,
     "short": short,
@@ -157,6 +166,7 @@ def part_between(begin: str | None, end: str | None) -> Part | None:
 
 WORKERS: dict[str, Callable[[Job], LinkMessage]] = {
     "good": good,
+    "older": good,
     "unlike_features": good,
     "short_features": good,
     "slow": slow,
@@ -191,11 +201,13 @@ def worker(hub: Socket, index: int, config: Path) -> None:
         features=0 if device == "stubborn" else CROSSING,
         energy="measured",
     )
-    hub.send(encode(hello))
+    hub.send(of_another_version(hello) if device == "older" else encode(hello))
     while not isinstance(message := decode((received := hub.recv_multipart())[0]), Stop):
         if isinstance(message, TakeHead) and device != "silent_pupil":
             refused = "it has no place for it" if device == "stubborn" else ""
             hub.send(encode(HeadTaken(version=message.version, refused=refused)))
+        if device == "older":  # it does not know what is said to it
+            continue
         if not isinstance(message, Job) or message.allowed_s <= 0:
             continue
         if part and part.begin:

@@ -304,7 +304,8 @@ def test_a_worker_with_another_model_is_refused(tmp_path: Path, caplog: pytest.L
 
 def test_a_camera_of_another_version_is_refused(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     summary = Run(tmp_path, ["old", "steady"], ["good"]).until(predictions=20)
-    assert "camera/old is refused, is it another version of edged?" in caplog.text
+    assert "camera old is refused: not a message of protocol" in caplog.text
+    assert "it is edged of an unknown version (protocol 0), this is edged" in caplog.text
     assert summary["predictions"] == 20
 
 

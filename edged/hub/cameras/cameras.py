@@ -6,7 +6,7 @@ from edged.clock import now_ns, wall_s
 from edged.hub.cameras.states import CameraStates
 from edged.hub.frames.router import Router
 from edged.hub.frames.slot import Held
-from edged.hub.links.link import Received, protocol_problem
+from edged.hub.links.link import Received
 from edged.hub.links.links import Links
 from edged.hub.stream.notice import Notice
 from edged.hub.stream.snapshots import Snapshots
@@ -21,6 +21,7 @@ from edged.messages import (
     ModelInfo,
     Snapshot,
     Stop,
+    protocol_problem,
 )
 from edged.metrics import Metrics
 
@@ -119,7 +120,7 @@ class Cameras:
         return "waits for its first prediction" if name in self._greeted else "is starting"
 
     def _greet(self, hello: CameraHello) -> list[Notice]:
-        if reason := protocol_problem(hello.protocol):
+        if reason := protocol_problem(hello):
             self._links.send(f"camera/{hello.camera}", Stop(refused=reason))
             return [Notice("refused", f"camera {hello.camera} is refused: {reason}", camera=hello.camera)]
         self._greeted[hello.camera] = hello

@@ -1,6 +1,6 @@
 """The hub's end of the links to cameras and workers."""
 
-import logging
+from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -13,9 +13,8 @@ from edged.hub.links.connection import Bounds
 from edged.hub.links.guard import Guard
 from edged.hub.links.multipart import receive_parts, send_parts
 from edged.hub.links.sockets import OTHERS, bind
-from edged.messages import SCHEMA, LinkMessage, Stop, decode, encode
-
-log = logging.getLogger("edged.hub")
+from edged.hub.refusals import Refusal
+from edged.messages import LinkMessage, Stop, decode, encode
 
 QUEUED = 64  # messages of one peer; frames wait in slots, not here
 PRIVATE, OUTER = "link", "link.address"
@@ -50,6 +49,7 @@ class Link:
         self.socket = socket
         self._name = name
         self._guard = guard
+        self.refused: deque[Refusal] = deque(maxlen=QUEUED)  # whose message did not fit
 
     def receive(self) -> Received | None:
         """The next message, or None where there is none now. A peer whose message does not fit is refused."""
@@ -63,7 +63,7 @@ class Link:
                 self.reject(peer)
             except MessageError as error:
                 shown = name if name.isprintable() else repr(peer.bytes)
-                log.warning("%s is refused, is it another version of edged? %s", shown, error)
+                self.refused.append(Refusal(shown, str(error)))
                 self.send(name, Stop(refused=str(error)))
                 self.reject(peer)
         return None
@@ -121,10 +121,3 @@ def outer_door(context: zmq.Context[zmq.Socket[bytes]], address: str, guard: Gua
         notice=by_the_kernel,
     )
     return Link(socket, OUTER, guard)
-
-
-def protocol_problem(protocol: int) -> str:
-    """Why a peer that speaks `protocol` is refused; empty where it is this hub's."""
-    if protocol == SCHEMA:
-        return ""
-    return f"it speaks protocol {protocol}, this hub {SCHEMA}: install the same edged on both"

@@ -1,13 +1,14 @@
 """The hub's two doors: one for the children on this host, one for cameras and workers of others."""
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import zmq
 
 from edged.config import Config
 from edged.hub.frames.slot import Pixels
 from edged.hub.links.link import Link, Received
+from edged.hub.refusals import Refusal
 from edged.messages import LinkMessage, Stop
 
 log = logging.getLogger("edged.hub")
@@ -44,6 +45,12 @@ class Links:
         for socket in self.sockets:
             poller.register(socket, zmq.POLLIN)
         return bool(poller.poll(within_ms))
+
+    def refusals(self) -> Iterator[Refusal]:
+        """Who has said what does not fit, since this was asked last."""
+        for door in self._doors:
+            while door.refused:
+                yield door.refused.popleft()
 
     def listen_at(self, address: str) -> None:
         """Hear children at another address of ipc too. Raises OSError."""

@@ -142,10 +142,10 @@ class Choice:
             raise ModelError(f"worker {seat.name} cannot use the model: its message is above")
         others = [each for each in self.serving.beside(seat) if each.ready or each.warming_up_s]
         if seat not in self.serving.seats or (loss.is_final and others):
-            what += f"; its device {seat.device} is tried again in {seat.give_up():g} s"
+            what += f"; {_given_up(seat, loss.cause)} is tried again in {seat.give_up():g} s"
         elif loss.is_final and self._index + 1 < len(self.groups):
             return self._fall_back(seat, what, loss.cause)
-        elif loss.is_final and not self._ever_ready and isinstance(seat, Seat):
+        elif loss.is_final and loss.cause != "refused" and not self._ever_ready and isinstance(seat, Seat):
             raise self._no_worker(loss)
         else:
             what += f"; {_again(seat)}"
@@ -172,7 +172,7 @@ class Choice:
         self._index += 1
         self._start()
         names = ", ".join(f"{seat.name} (device {seat.device})" for seat in self.serving.seats)
-        message = f"{what}: its device {lost.device} is given up, {names} takes over"
+        message = f"{what}: {_given_up(lost, cause)} is given up, {names} takes over"
         return Notice("fallback", message, worker=lost.name, reason=cause)
 
     def _no_worker(self, last: Loss) -> DeviceError:
@@ -187,6 +187,11 @@ class Choice:
 def _again(seat: AnySeat) -> str:
     wait_s = seat.start_again()
     return "it is waited for" if isinstance(seat, RemoteSeat) else f"it starts again {when(wait_s)}"
+
+
+def _given_up(seat: AnySeat, cause: str) -> str:
+    """Its device, unless that has no part in what happened."""
+    return "it" if cause == "refused" else f"its device {seat.device}"
 
 
 def when(wait_s: float) -> str:

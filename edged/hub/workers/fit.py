@@ -5,8 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import zmq
 
 from edged.hub.frames.jobs import Assigned
-from edged.hub.links.link import protocol_problem
-from edged.messages import ModelInfo, Part, Scores, WorkerHello
+from edged.messages import ModelInfo, Part, Scores, WorkerHello, protocol_problem
 from edged.segments import is_cut
 
 Ends = tuple[str | None, str | None]  # of a worker's part, as the config's `until` names them
@@ -15,7 +14,7 @@ WHOLE: Ends = (None, None)
 
 def misfit(name: str, hello: WorkerHello, model: ModelInfo, ends: Mapping[str, Ends]) -> str:
     """Why the worker that is called `name` on its link is refused; empty where it is not."""
-    if reason := protocol_problem(hello.protocol):
+    if reason := protocol_problem(hello):
         return reason
     if hello.worker != name:
         return f"it calls itself {hello.worker}, its link says {name}"

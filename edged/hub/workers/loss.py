@@ -9,6 +9,7 @@ FAULTS = {
     "away": "cannot be reached",
     "deadline": "held a job past its deadline",
     "device_error": "had a device that failed",
+    "refused": "was refused",
     "start": "was not ready in time",
     "stuck": "was killed and does not end",
 }
@@ -28,7 +29,7 @@ class Loss:
     def __str__(self) -> str:
         """`was killed by SIGKILL`, `held a job past its deadline and was killed`."""
         fault = FAULTS.get(self.cause, "")
-        if self.code is None:
+        if self.code is None or self.cause == "refused":
             return fault
         return f"{fault} and was killed" if fault else describe_exit(self.code)
 

@@ -85,6 +85,11 @@ class RemoteSeat:
         """It cannot be reached, or holds a job too long. `cause` as for a `Seat`; empty: it has gone."""
         self._cause = cause or "away"
 
+    def refuse(self) -> None:
+        """It is of no use; once nobody waits for it any more that is no loss."""
+        if not self._told:
+            self._cause = "refused"
+
     def step(self, now: int) -> Loss | None:
         """What has become of it."""
         if self._cause:

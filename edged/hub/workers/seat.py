@@ -132,6 +132,10 @@ class Seat:
         if self._child:
             self._child.signal(signal.SIGKILL)
 
+    def refuse(self) -> None:
+        """It was turned away, and ends."""
+        self._cause = self._cause or "refused"
+
     def step(self, now: int) -> Loss | None:
         """Start what is due, kill what takes too long, reap what has ended."""
         self._bury_the_stuck(now)
@@ -163,11 +167,11 @@ class Seat:
 
     def _loss(self, code: int | None, cause: str) -> Loss:
         lived_s = seconds_since(self._state_ns) if self.ready else 0.0
-        was_started = code is None or code < NOT_STARTED  # else the device has no part in it
-        used_up = was_started and self._budget.lost(time.monotonic())
+        was_tried = cause != "refused" and (code is None or code < NOT_STARTED)  # or the device is innocent
+        used_up = was_tried and self._budget.lost(time.monotonic())
         cannot_start = code in {DeviceError.exit_code, OUT_OF_MEMORY} and not self.ready
-        relapse = was_started and self._returned and lived_s < self._recovery.within_s
+        relapse = was_tried and self._returned and lived_s < self._recovery.within_s
         if lived_s >= self._recovery.within_s:
             self._returned, self._wait_s = False, self._recovery.retry_device_s
         self.ready, self._cause, self._killed_ns = False, "", None
-        return Loss(cause, code, used_up or cannot_start or relapse or cause in {"start", "stuck"})
+        return Loss(cause, code, used_up or cannot_start or relapse or cause in {"start", "stuck", "refused"})

@@ -121,6 +121,11 @@ class Supervisor:
         if seat := self._choice.named(name):
             seat.kill(cause)
 
+    def refuse_worker(self, name: str) -> None:
+        """It was turned away: its end, which follows, says nothing of its device."""
+        if seat := self._choice.named(name):
+            seat.refuse()
+
     def step(self, now: int) -> list[Notice]:
         """Reap who has ended, start who is due. Raises EdgedError where starting again cannot help."""
         of_workers = [*self._choice.step(now)]

@@ -1,0 +1,56 @@
+"""Who was refused, so that each is announced once: a process that is started again and again says the same."""
+
+from dataclasses import dataclass, field
+
+from edged.hub.stream.notice import Notice
+
+LOST = {"camera_lost", "worker_lost"}
+UP = {"camera_up", "worker_up"}
+REMEMBERED = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """A camera or worker, by its name on the link, that cannot be of use as it is: `problem` says why."""
+
+    peer: str
+    problem: str
+
+    def notice(self) -> Notice:
+        """For people."""
+        kind, _, name = self.peer.partition("/")
+        message = f"{kind} {name} is refused: {self.problem}"
+        if kind == "camera":
+            return Notice("refused", message, camera=name)
+        return Notice("refused", message, worker=name or None)
+
+
+@dataclass(eq=False)
+class Refusals:
+    """By the name on the link; forgotten once the peer is taken, or refused for something else."""
+
+    _said: dict[str, str] = field(default_factory=dict)
+    _lost: set[str] = field(default_factory=set)  # whose end since then was announced
+
+    def is_news(self, notice: Notice) -> bool:
+        """Whether to announce it. Call it once for each notice."""
+        peer = f"worker/{notice.worker}" if notice.worker else f"camera/{notice.camera}"
+        if notice.event in UP:
+            self._forget(peer)
+        elif notice.event == "refused":
+            is_known = self._said.get(peer) == notice.message
+            if not is_known:
+                self._forget(peer)
+                self._said[peer] = notice.message
+                if len(self._said) > REMEMBERED:
+                    self._forget(next(iter(self._said)))
+            return not is_known
+        elif notice.event in LOST and peer in self._said:
+            is_known = peer in self._lost
+            self._lost.add(peer)
+            return not is_known
+        return True
+
+    def _forget(self, peer: str) -> None:
+        self._said.pop(peer, None)
+        self._lost.discard(peer)
