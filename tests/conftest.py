@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from tests.compiled import share_compiled
 from tests.eventually import eventually, free_port
 from tests.runtimes import load_intel_too
 from tests.tiers import NotRun
@@ -23,6 +24,7 @@ ALLOWED_SKIPS = (
     "no network namespaces here",  # a container that may not make them
     "no netem in this kernel",  # a module that few kernels of CI have; delay alone takes it
     "no Chromium but as a snap",  # Ubuntu's: a container has no snapd
+    "no AVX-512 here",  # a processor for which PoCL's compiler refuses vectors of 16
     "no GPU",
     "no board",
     "no shared data",
@@ -60,7 +62,8 @@ def _state_of_the_tests(tmp_path_factory: pytest.TempPathFactory) -> Iterator[No
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Every run says at its end what it did not run."""
+    """Every run says at its end what it did not run; its processes share what they compile."""
+    share_compiled()
     config.pluginmanager.register(NotRun(config))
 
 

@@ -6,7 +6,7 @@ from itertools import takewhile
 import zmq
 
 from edged.messages import Event, Prediction
-from tests.e2e.daemon import Daemon
+from tests.e2e.daemon import START_S, Daemon
 from tests.eventually import eventually
 
 FALL_S = 3.0  # within which a camera that gives nothing is announced, and within which it is back
@@ -47,7 +47,7 @@ class Witness:
 
     def hears(self, event: str, camera: str, since: float = 0.0) -> Event:
         """The first of them, which may still be on its way."""
-        return eventually(lambda: self.told(event, camera, since))[0]
+        return eventually(lambda: self.told(event, camera, since), START_S)[0]
 
     def metric(self, name: str, camera: str) -> float:
         """Of one camera, now."""
@@ -56,13 +56,13 @@ class Witness:
                 return float(line.rpartition(" ")[2])
         raise AssertionError(f"no {name} of {camera}")
 
-    def seconds_until(self, name: str, camera: str, value: float, within_s: float = 20.0) -> float:
+    def seconds_until(self, name: str, camera: str, value: float, within_s: float = START_S) -> float:
         """How long from now until a metric has the value."""
         start = time.monotonic()
         eventually(lambda: self.metric(name, camera) == value, within_s)
         return time.monotonic() - start
 
-    def seconds_until_next(self, camera: str, within_s: float = 20.0) -> float:
+    def seconds_until_next(self, camera: str, within_s: float = START_S) -> float:
         """How long from now until the camera captures a frame that is predicted."""
         start = time.time()
         return eventually(lambda: self.of(camera, since=start), within_s)[0].published_at - start

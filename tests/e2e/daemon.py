@@ -1,18 +1,14 @@
 """The real daemon, with its real children, on free ports and in a folder of its own."""
 
-import atexit
 import json
 import os
-import shutil
 import signal
 import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
-from tempfile import mkdtemp
 from typing import Any
 from urllib.request import urlopen
 
@@ -20,6 +16,7 @@ import psutil
 
 from edged.client import Prediction, subscribe
 from tests.cli.models import small_network
+from tests.compiled import compiled_by
 from tests.eventually import eventually, free_port
 
 START_S = 30.0  # on a machine that is busy
@@ -82,12 +79,9 @@ def config_in(folder: Path, **sections: Any) -> dict[str, Any]:
     }
 
 
-@cache
 def compiled() -> Path:
     """What the daemons of all tests have compiled, so that the next one starts warm."""
-    folder = Path(mkdtemp(prefix="edged-tests-"))
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    return folder
+    return compiled_by("daemons")
 
 
 @contextmanager
@@ -100,12 +94,16 @@ def run_edged(
 ) -> Iterator[Daemon]:
     """Start `edged run --json` in `folder`; whatever happens, nothing is left of it.
 
-    `programs`: its cache. `module`: what is `edged`.
+    `programs`: its cache, in place of the one that the daemons of all tests share. `module`: what is `edged`.
     """
     config = config or config_in(folder)
     path = folder / "edged.yaml"
     path.write_text(json.dumps(config))  # JSON is YAML
-    environment = {**os.environ, "XDG_STATE_HOME": str(folder), "XDG_CACHE_HOME": str(programs or compiled())}
+    environment = {
+        **os.environ,
+        "XDG_STATE_HOME": str(folder),
+        "XDG_CACHE_HOME": str(programs or compiled()),
+    }
     command = [sys.executable, "-m", module, "run", str(path), "--json", *arguments]
     with (folder / "stdout").open("w") as stdout, (folder / "stderr").open("w") as stderr:
         process = subprocess.Popen(

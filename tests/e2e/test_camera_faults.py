@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
-from tests.e2e.camera_witness import FALL_S, Witness, fps
+from tests.e2e.camera_witness import FALL_S, Witness
 from tests.e2e.daemon import START_S, SYNTHETIC, Daemon, config_in, conserves, run_edged
+from tests.e2e.recovery import spent_by_others_s, unstarved
 from tests.eventually import eventually
 
 MAX_AGE_S = 0.5  # the default of freshness.max_age_s
@@ -25,9 +26,10 @@ def watched(folder: Path, **cameras: dict[str, Any]) -> Iterator[tuple[Daemon, W
     config = config_in(folder, cameras={**cameras, "calm": CALM})
     with run_edged(folder, config=config) as daemon, Witness(daemon) as witness:
         eventually(lambda: witness.of("calm"), START_S)
-        start = time.time()
+        start, begun_s, others_s = time.time(), time.monotonic(), spent_by_others_s(daemon)
         yield daemon, witness
-        assert fps(witness.of("calm"), start, time.time()) > 0.7 * CALM_FPS
+        given_s = unstarved(time.monotonic() - begun_s, spent_by_others_s(daemon) - others_s)
+        assert len(witness.of("calm", since=start)) > 0.7 * CALM_FPS * given_s
         assert conserves(daemon.stop())
 
 
@@ -37,17 +39,29 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Daemon, 
     with watched(tmp_path_factory.mktemp("faults"), gate=SYNTHETIC) as (daemon, witness):
         eventually(lambda: witness.of("gate"), START_S)
         yield daemon, witness
-        assert witness.oldest_s("gate") < MAX_AGE_S
 
 
 def test_a_camera_that_was_killed_starts_again_and_the_other_one_goes_on(running: tuple[Daemon, Witness]) -> None:
     daemon, witness = running
     before, killed_at = witness.metric(RECONNECTS, "gate"), time.time()
     daemon.child("gate").kill()
-    assert witness.seconds_until("edged_camera_up", "gate", 0) < FALL_S
-    assert witness.seconds_until_next("gate") < FALL_S
-    assert witness.hears("camera_lost", "gate", killed_at)
+    lost = witness.hears("camera_lost", "gate", killed_at)
+    eventually(lambda: witness.of("gate", since=lost.at), START_S)
+    eventually(lambda: witness.of("calm", since=lost.at), START_S)
     assert witness.metric(RECONNECTS, "gate") == before + 1
+
+
+@pytest.mark.promise("a camera that was killed is down and back within 3 s")
+def test_a_camera_that_was_killed_is_down_and_back_within_3_s(running: tuple[Daemon, Witness]) -> None:
+    daemon, witness = running
+    begun_s, others_s = time.monotonic(), spent_by_others_s(daemon)
+    daemon.child("gate").kill()
+    down_s = witness.seconds_until("edged_camera_up", "gate", 0)
+    witness.seconds_until_next("gate")
+    took_s, others_s = time.monotonic() - begun_s, spent_by_others_s(daemon) - others_s
+    assert unstarved(down_s, others_s * down_s / took_s) < FALL_S
+    assert unstarved(took_s, others_s) < 2 * FALL_S
+    assert witness.oldest_s("gate") < MAX_AGE_S
 
 
 def test_a_camera_process_that_is_stopped_is_down_then_killed_and_another_takes_its_place(
@@ -56,16 +70,15 @@ def test_a_camera_process_that_is_stopped_is_down_then_killed_and_another_takes_
     daemon, witness = running
     before, stopped_at = witness.metric(RECONNECTS, "gate"), time.time()
     daemon.child("gate").suspend()
-    assert witness.seconds_until("edged_camera_up", "gate", 0) < FALL_S
     down = witness.hears("camera_down", "gate", stopped_at)
     assert down.message.startswith("camera gate is down: its process has said nothing for 2.5 s")
     lost = witness.hears("camera_lost", "gate", stopped_at)
     assert lost.message.startswith("camera process gate hung and was killed; it starts again ")
-    first = eventually(lambda: witness.of("gate", since=lost.at), START_S)[0]
-    assert first.published_at - lost.at < FALL_S
+    eventually(lambda: witness.of("gate", since=lost.at), START_S)
     assert witness.metric(RECONNECTS, "gate") == before + 1
 
 
+@pytest.mark.promise("a process that stands still for a second is not down")
 def test_a_camera_process_that_is_stopped_for_a_moment_goes_on(running: tuple[Daemon, Witness]) -> None:
     daemon, witness = running
     stopped, stopped_at = daemon.child("gate"), time.time()

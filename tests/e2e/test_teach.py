@@ -24,7 +24,7 @@ from tests.eventually import eventually
 CROPS = 40
 FRESH = 40  # frames of each label that are looked at
 COMMAND_S = 600.0  # on a machine that is busy
-OVERLOAD = {"superseded", "stale", "shutdown"}  # what a busy machine lets go, never from a worker's hands
+OVERLOAD = {"link_full", "superseded", "stale", "shutdown"}  # what a busy machine drops, never a worker
 
 
 def teach(daemon: Daemon, *arguments: str | float) -> str:

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from edged.engine.device import Device, list_devices
+from tests.compiled import compiled_by
 from tests.engine.lab import Lab
 
 
@@ -36,12 +37,12 @@ def device(request: pytest.FixtureRequest) -> Device:
 
 
 @pytest.fixture(scope="session")
-def lab(device: Device, tmp_path_factory: pytest.TempPathFactory) -> Lab:
-    """Where single operators run on `device`; programs are kept for the session."""
-    return Lab(device, tmp_path_factory.mktemp("programs"))
+def lab(device: Device) -> Lab:
+    """Where single operators run on `device`; programs are kept for all processes of a run."""
+    return Lab(device, compiled_by("programs"))
 
 
 @pytest.fixture(scope="session")
-def programs_directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A cache that the tests of a session share."""
-    return tmp_path_factory.mktemp("runtime-programs")
+def programs_directory() -> Path:
+    """A cache that the tests of a run share."""
+    return compiled_by("networks")

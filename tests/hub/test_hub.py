@@ -33,7 +33,12 @@ from tests.eventually import free_port
 P = TypeVar("P", bound=Published)
 PEERS = (sys.executable, "-m", "tests.hub.peers")
 PATIENT = {"keep": 64, "max_age_s": 60, "deadline_s": 60}  # freshness that a busy machine does not end
-LOAD_DROPS = {"superseded", "stale", "shutdown"}  # what a busy machine may drop, never from a worker's hands
+LOAD_DROPS = {
+    "link_full",
+    "superseded",
+    "stale",
+    "shutdown",
+}  # by a busy machine, never by a worker
 END_S = 90.0
 LAST_MS = 200  # for what a hub published before its end
 

@@ -18,6 +18,7 @@ from edged.train.norm import new_norm
 from edged.train.optimizer import Adam, Optimizer, Sgd
 from edged.train.reference.network import forward_and_back
 from edged.train.trainer import Trainer
+from tests.compiled import compiled_by
 
 RANDOM = np.random.default_rng(1)
 ROLES = ("weight", "bias", "scale", "offset")
@@ -30,9 +31,9 @@ RATES = np.full(3, 0.1, np.float32)
 
 
 @pytest.fixture(scope="module")
-def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def programs() -> Path:
     """Compiled once for all tests here."""
-    return tmp_path_factory.mktemp("programs")
+    return compiled_by("training")
 
 
 def trainer_of(graph: Graph, device: Device, programs: Path, optimizer: Optimizer, **how: Any) -> Trainer:

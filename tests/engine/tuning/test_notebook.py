@@ -13,7 +13,6 @@ from edged.engine.device import Device
 from edged.engine.record import Best
 from edged.engine.rules import Rules
 from edged.engine.tuning.notebook import Notebook
-from edged.engine.tuning.watchdog import watchdog
 from edged.errors import ConfigError
 from tests.engine.tuning.sites import conv_site
 
@@ -105,8 +104,3 @@ def test_a_call_that_never_returns_ends_the_process_and_names_the_candidate() ->
     assert hung.returncode == 3
     assert "conv_" in hung.stderr
     assert "hangs" in hung.stderr
-
-
-def test_a_call_that_returns_goes_on(device: Device) -> None:
-    with watchdog(Rules().choose(conv_site(device))):
-        pass
