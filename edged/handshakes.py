@@ -1,10 +1,13 @@
 """Why a hub does not let us in. libzmq tries never again then: the socket must be made anew."""
 
+from itertools import count
+
 import zmq
 from zmq.utils.monitor import parse_monitor_message
 
 from edged.connect import Context, Curve
 
+NUMBERS = count()  # of monitors: libzmq frees the name of one that was closed after a while only
 EVENTS = (
     zmq.EVENT_HANDSHAKE_FAILED_AUTH
     | zmq.EVENT_HANDSHAKE_FAILED_PROTOCOL
@@ -31,8 +34,9 @@ class Handshakes:
         self.socket = context.socket(zmq.PAIR)
         self.socket.setsockopt(zmq.RCVHWM, 0)
         self.socket.setsockopt(zmq.LINGER, 0)
-        socket.monitor(f"inproc://handshakes/{id(self)}", EVENTS)
-        self.socket.connect(f"inproc://handshakes/{id(self)}")
+        name = f"inproc://handshakes/{next(NUMBERS)}"
+        socket.monitor(name, EVENTS)
+        self.socket.connect(name)
 
     def failure(self) -> str:
         """Why the last one has failed since we asked; nothing where none has, or one has succeeded since."""

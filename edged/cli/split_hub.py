@@ -16,6 +16,7 @@ from edged.hub.links.doors import open_guard, open_links
 from edged.hub.links.links import Links
 from edged.hub.links.private import link_address, private_folder, snapshot_path
 from edged.hub.links.rejections import Rejections
+from edged.hub.service_threads import ServiceThreads
 from edged.hub.signals import Signals
 from edged.hub.workers.supervisor import EDGED
 from edged.metrics import Metrics
@@ -33,7 +34,10 @@ def in_place_of_the_hub(config: Config, tell: Tell) -> Iterator[Team]:
         save_config(config, snapshot_path(folder))
         context: zmq.Context[zmq.Socket[bytes]] = zmq.Context()
         resources.callback(context.destroy, linger=0)
-        guard = open_guard(context, config, Rejections(Metrics(__version__).peers_rejected), resources)
+        metrics = Metrics(__version__)
+        services = ServiceThreads(metrics.service_up, metrics.service_failures)
+        guard = open_guard(context, config, Rejections(metrics.peers_rejected), services, resources)
+        resources.callback(services.close)
         address = link_address(folder)
         links = open_links(context, config, address, guard)
         where = ("--config", str(snapshot_path(folder)), "--hub", address)

@@ -17,6 +17,7 @@ from edged.messages import ReplayRequest, Status
 log = logging.getLogger("edged.client")
 
 TICK_MS = 100
+AFTER_CUT_S = 0.2  # until the next connection, where the hub has closed one: it may have too many just now
 FETCH_AGAIN_S = 1.0  # meanwhile what comes is read: it may tell that the hub answers elsewhere now
 
 
@@ -51,11 +52,14 @@ class Stream:
         self._curve = curve
         self._unanswered = Complaint()
         self._fetch_at_s = 0.0
+        self._arrivals: Generator[Arrival | None, None, None] | None = None
         topic = f"edged/{node}/" if node else "edged/"
         self._subscription = Subscription(context, address, topic=topic, curve=curve)
 
     def close(self) -> None:
-        """Disconnect."""
+        """Disconnect, also from where `arrivals` was fetching something."""
+        if self._arrivals:
+            self._arrivals.close()
         self._subscription.close()
 
     def arrivals(self) -> Iterator[Arrival | None]:
@@ -63,6 +67,10 @@ class Stream:
 
         What no edged of this schema has sent is left out, and told.
         """
+        self._arrivals = self._receive()
+        return self._arrivals
+
+    def _receive(self) -> Generator[Arrival | None, None, None]:
         while True:
             match self._subscription.receive(TICK_MS):
                 case Arrival() as arrival:
@@ -73,7 +81,7 @@ class Stream:
                 case _:
                     yield None
 
-    def _prediction(self, arrival: Arrival) -> Iterator[Arrival]:
+    def _prediction(self, arrival: Arrival) -> Iterator[Arrival | None]:
         prediction = arrival.prediction
         sequence = self._nodes.setdefault(prediction.node, Sequence())
         if (sequence.last is None and self._since is not None) or not sequence.knows(prediction.boot):
@@ -83,7 +91,7 @@ class Stream:
             sequence.last = prediction.seq
             yield arrival
 
-    def _status(self, status: Status) -> Iterator[Arrival]:
+    def _status(self, status: Status) -> Iterator[Arrival | None]:
         if self._learn_replay:
             self.replay = same_host(self._address, status.replay)
         sequence = self._nodes.setdefault(status.node, Sequence())
@@ -93,7 +101,7 @@ class Stream:
             yield from self._begin(status, sequence)
         yield from self._fill(status.node, status.last_seq)
 
-    def _begin(self, status: Status, sequence: Sequence) -> Iterator[Arrival]:
+    def _begin(self, status: Status, sequence: Sequence) -> Iterator[Arrival | None]:
         if self._since is None:
             sequence.last = status.last_seq
             return
@@ -101,7 +109,7 @@ class Stream:
         if (yield from self._fetch(sequence, request)) is not None:
             sequence.last = max(status.last_seq, -1 if sequence.last is None else sequence.last)
 
-    def _fill(self, node: str, newest: int) -> Iterator[Arrival]:
+    def _fill(self, node: str, newest: int) -> Iterator[Arrival | None]:
         """Fetch what is missing up to `newest`; what the hub has no more is lost, and told."""
         sequence = self._nodes[node]
         missing = sequence.missing(newest)
@@ -121,19 +129,22 @@ class Stream:
             )
         sequence.last = last
 
-    def _fetch(self, sequence: Sequence, request: ReplayRequest) -> Generator[Arrival, None, int | None]:
+    def _fetch(self, sequence: Sequence, request: ReplayRequest) -> Generator[Arrival | None, None, int | None]:
         """How many came; None where not all that there are did, and it must be tried again."""
         if time.monotonic() < self._fetch_at_s:
             return None
         found = 0
         try:
             for arrival in fetch(self._context, self.replay, request, self._curve):
-                if sequence.is_new(arrival.prediction.seq):
+                if arrival is None:
+                    yield None
+                elif sequence.is_new(arrival.prediction.seq):
                     sequence.last = arrival.prediction.seq
                     found += 1
                     yield arrival
-        except (TimeoutError, MessageError) as error:
-            self._fetch_at_s = time.monotonic() + FETCH_AGAIN_S
+        except (TimeoutError, ConnectionError, MessageError) as error:
+            again_s = AFTER_CUT_S if isinstance(error, ConnectionError) else FETCH_AGAIN_S
+            self._fetch_at_s = time.monotonic() + again_s
             self._unanswered.say(f"what was missed cannot be fetched yet, and is tried again: {error}")
             return None
         self._unanswered.settle()

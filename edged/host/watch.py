@@ -2,8 +2,10 @@
 
 import contextlib
 import threading
+from collections.abc import Callable
 from itertools import islice
 from pathlib import Path
+from typing import Literal
 
 from edged.host.frequency import frequencies
 from edged.host.temperature import temperatures
@@ -13,15 +15,28 @@ from edged.messages.host import MOST
 READ_S = 5.0
 
 
+def start_thread(name: Literal["host"], run: Callable[[], None]) -> threading.Thread:
+    """Run in a thread of that name, which keeps no process alive."""
+    thread = threading.Thread(target=run, name=name, daemon=True)
+    thread.start()
+    return thread
+
+
 class HostWatch:
     """Reads at once, and then every `every_s`. Where a machine shows nothing, there is no news."""
 
-    def __init__(self, root: Path = Path("/sys"), every_s: float = READ_S) -> None:
+    def __init__(
+        self,
+        root: Path = Path("/sys"),
+        every_s: float = READ_S,
+        start: Callable[[Literal["host"], Callable[[], None]], threading.Thread] = start_thread,
+    ) -> None:
+        """`start`: starts the thread; whoever gives another one can look after it."""
         self._root = root
         self._every_s = every_s
         self._news: HostState | None = None
         self._stopped = threading.Event()
-        threading.Thread(target=self._run, name="host", daemon=True).start()
+        start("host", self._run)
 
     def news(self) -> HostState | None:
         """What was read since the call before, once."""

@@ -202,7 +202,7 @@ class Hub:
         self._next_tick_ns = max(self._next_tick_ns + TICK_NS, now)
         parts = self._parts
         parts.outlet.status(standing(parts.router, parts.cameras, parts.supervisor, parts.workers))
-        for notice in self._parts.guard.notices(now):
+        for notice in (*self._parts.guard.notices(now), *self._parts.services.notices(now)):
             self._parts.outlet.announce(notice)
         self._parts.hosts.tick(now)
         self._parts.meeting_place.restore(self._parts.links)

@@ -31,6 +31,7 @@ from edged.hub.links.meeting_place import MeetingPlace
 from edged.hub.links.private import private_folder
 from edged.hub.links.rejections import Rejections
 from edged.hub.links.sockets import unusable
+from edged.hub.service_threads import ServiceThreads
 from edged.hub.stream.outlet import Outlet
 from edged.hub.stream.publisher import Publisher
 from edged.hub.stream.replay import Replay
@@ -71,27 +72,30 @@ class Parts:
     hosts: HostStates
     meeting_place: MeetingPlace
     notebook: Notebook
+    services: ServiceThreads
 
 
 def open_parts(config: Config, limits: Limits, *, program: Sequence[str], resources: ExitStack) -> Parts:
     """The parts of a hub, which `resources` closes. Raises ConfigError for what is in use or cannot be."""
     check_passwords(config)
     metrics, tally, router = Metrics(__version__), Tally(list(config.cameras)), _router(config)
-    journal = _journal(config, resources)
+    services = ServiceThreads(metrics.service_up, metrics.service_failures)
+    journal = _journal(config, services, resources)
     context: zmq.Context[zmq.Socket[bytes]] = zmq.Context()
     resources.callback(context.destroy, linger=0)
     rejections = Rejections(metrics.peers_rejected, ENDPOINTS)
-    guard = open_guard(context, config, rejections, resources)
+    guard = open_guard(context, config, rejections, services, resources)
     publisher = Publisher(context, config.node, config.publish.address, config.publish.replay, guard)
     replay = Replay(
         context,
         config.publish.replay,
-        JournalReader(journal_path(config.node, config.journal.path)),
+        JournalReader(journal_path(config.node, config.journal.path), keep_connection=True),
         journal.suspect,
+        services,
         guard,
     )
     resources.callback(replay.stop)
-    _serve_metrics(config, metrics, rejections, resources)
+    _serve_metrics(config, metrics, rejections, services, resources)
     folder = resources.enter_context(private_folder(journal_path(config.node, config.journal.path)))
     meeting_place = MeetingPlace(folder, config)
     links = open_links(context, config, meeting_place.address, guard)
@@ -108,7 +112,8 @@ def open_parts(config: Config, limits: Limits, *, program: Sequence[str], resour
         node=config.node,
         may_publish=lambda: not limits.are_enough(tally.predictions),
     )
-    hosts = _hosts(config, metrics, resources)
+    hosts = _hosts(config, metrics, services, resources)
+    resources.callback(services.close)
     dispatch = Dispatch(links, heads, metrics, notebook, config.publish.top)
     workers = Workers(router, links, heads, answers, dispatch, metrics, hosts, config.ends)
     supervisor = Supervisor(config, meeting_place.config_path, meeting_place.address, program)
@@ -130,6 +135,7 @@ def open_parts(config: Config, limits: Limits, *, program: Sequence[str], resour
         hosts,
         meeting_place,
         notebook,
+        services,
     )
 
 
@@ -143,15 +149,15 @@ def _router(config: Config) -> Router:
     )
 
 
-def _journal(config: Config, resources: ExitStack) -> Journal:
+def _journal(config: Config, services: ServiceThreads, resources: ExitStack) -> Journal:
     path = journal_path(config.node, config.journal.path)
-    journal = Journal(path, config.journal, private=config.security is not None)
+    journal = Journal(path, config.journal, services, private=config.security is not None)
     resources.callback(journal.close)
     return journal
 
 
-def _hosts(config: Config, metrics: Metrics, resources: ExitStack) -> HostStates:
-    watch = HostWatch(config.energy.sysfs)
+def _hosts(config: Config, metrics: Metrics, services: ServiceThreads, resources: ExitStack) -> HostStates:
+    watch = HostWatch(config.energy.sysfs, start=services.start)
     resources.callback(watch.stop)
     return HostStates(metrics, config.node, watch)
 
@@ -171,7 +177,9 @@ def _say_what_is_open(config: Config, metrics: Metrics) -> None:
             log.warning("%s: %s is open to everybody who reaches this host (insecure: true)", name, address)
 
 
-def _serve_metrics(config: Config, metrics: Metrics, rejections: Rejections, resources: ExitStack) -> None:
+def _serve_metrics(
+    config: Config, metrics: Metrics, rejections: Rejections, services: ServiceThreads, resources: ExitStack
+) -> None:
     address, tls = config.metrics.address, config.metrics.tls
     host, port = host_and_port(address)
     context = server_context(tls) if tls else None
@@ -179,5 +187,5 @@ def _serve_metrics(config: Config, metrics: Metrics, rejections: Rejections, res
         scrapes = Scrapes(host, port, metrics.text, rejections, context)
     except OSError as error:
         raise ConfigError(unusable(ENDPOINT, address, error.errno, error.strerror)) from None
-    scrapes.start()
+    scrapes.start(services)
     resources.callback(scrapes.stop)

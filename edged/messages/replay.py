@@ -8,17 +8,21 @@ from edged.messages.message import Count, Message
 
 
 class ReplayRequest(Message):
-    """Ask for predictions by sequence number, or for those published since a wall time, oldest first."""
+    """Ask for predictions by sequence number, or for those published since a wall time, oldest first.
+
+    `lines`: in one payload, a line each, which costs the hub and the subscriber a fraction of a payload each.
+    """
 
     kind: Literal["replay"] = "replay"
     first_seq: Count | None = None
     last_seq: Count | None = None
     since: float | None = None
     limit: int = Field(1000, ge=1, le=1000)
+    lines: bool = False
 
 
 class ReplayAnswer(Message):
-    """Followed by one payload (a prediction's JSON) for each of `predictions`.
+    """Followed by one payload (a prediction's JSON) for each of `predictions`, or by one with a line for each.
 
     `first_kept` and `last_kept` bound what the journal holds (null: empty); `more`: ask again after the last.
     """

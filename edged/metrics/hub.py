@@ -29,6 +29,14 @@ class HubMetrics:
         self.journal_disk_free = declare.gauge(
             "edged_journal_disk_free_bytes", "What is free on the disk of the journal; NaN while nobody can say."
         )
+        self.service_up = declare.gauge(
+            "edged_service_up", "1 while this thread of the hub serves, 0 while it has failed.", ["service"]
+        )
+        self.service_failures = declare.counter(
+            "edged_service_failures_total",
+            "Failures of a thread of the hub, which is started again after each.",
+            ["service"],
+        )
         self.peers_rejected = declare.counter(
             "edged_peers_rejected_total",
             "Connections that were refused or cut off, by the key of the config that holds the address; "

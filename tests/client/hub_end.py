@@ -20,6 +20,7 @@ from edged.hub.stream.publisher import Publisher
 from edged.hub.stream.replay import Replay
 from edged.messages import Label, Prediction, PredictionEnergy, PredictionModel, StageSeconds, to_json
 from tests.eventually import free_port
+from tests.hub.services import new_services
 
 KEPT = Settings(max_predictions=50_000, max_wait_s=10.0)
 SECONDS = StageSeconds(
@@ -33,9 +34,10 @@ class HubEnd:
     def __init__(self, folder: Path, address: str, replay: str) -> None:
         self._context: zmq.Context[zmq.Socket[bytes]] = zmq.Context()
         self._publisher = Publisher(self._context, "test", address, replay)
-        self._journal = Journal(folder / "journal.sqlite", KEPT)
-        reader = JournalReader(folder / "journal.sqlite")
-        self._replay = Replay(self._context, replay, reader, self._journal.suspect)
+        self.services = new_services()
+        self._journal = Journal(folder / "journal.sqlite", KEPT, self.services)
+        reader = JournalReader(folder / "journal.sqlite", keep_connection=True)
+        self._replay = Replay(self._context, replay, reader, self._journal.suspect, self.services)
         self.first_seq = self.next_seq = self._journal.next_seq
 
     def publish(
@@ -70,6 +72,7 @@ class HubEnd:
         return True
 
     def close(self) -> None:
+        self.services.close()
         self._replay.stop()
         self._context.destroy(linger=0)
         self._journal.close()

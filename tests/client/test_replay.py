@@ -1,6 +1,8 @@
 """Replay requests and answers that no honest peer sends."""
 
 import threading
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -9,11 +11,16 @@ import zmq
 from edged.client.replay import fetch
 from edged.connect import Context, connect
 from edged.errors import MessageError
+from edged.hub.stream.replay import page_bytes
 from edged.messages import ReplayAnswer, ReplayRequest, to_json
 from tests.client.hub_end import Addresses, a_hub
+from tests.e2e.zmtp import frame, joined
 from tests.eventually import eventually, free_port
 from tests.test_messages import PREDICTION
 
+PEERS_THAT_LEAVE = 30
+SUBSCRIBERS = 30
+SERVED_MS = 30_000
 ABSURD = (b'{"first_seq": 9223372036854775808}', b'{"last_seq": 1e30}', b'{"first_seq": -1}', b"", b"\xff", b"[]")
 
 
@@ -29,6 +36,72 @@ def test_a_request_with_absurd_numbers_is_not_answered_and_the_next_one_is(tmp_p
         socket.close()
     assert b'"first_kept":0' in header
     assert predictions == []
+
+
+def test_peers_that_leave_before_their_answer_end_the_service_for_nobody(tmp_path: Path) -> None:
+    where = Addresses()
+    request = ReplayRequest(first_seq=0).model_dump_json().encode()
+    with Context() as context, a_hub(tmp_path, where) as hub:
+        hub.publish(1000)
+        for _ in range(PEERS_THAT_LEAVE):
+            with Context() as theirs:
+                peer = connect(theirs, zmq.DEALER, where.replay, queued=10)
+                for _ in range(20):
+                    peer.send(request)
+                assert peer.poll(SERVED_MS)  # the first answer has come, the others are under way
+                peer.close()
+        fetched = [each.prediction.seq for each in fetch(context, where.replay, ReplayRequest()) if each]
+        assert hub.services.failed == []
+    assert fetched == list(range(1000))
+
+
+def test_many_subscribers_at_once_fetch_all_of_a_journal(tmp_path: Path) -> None:
+    where = Addresses()
+    with a_hub(tmp_path, where) as hub, Context() as context:
+        hub.publish(500)
+
+        def fetched(_: int) -> list[int]:
+            return [each.prediction.seq for each in fetch(context, where.replay, ReplayRequest()) if each]
+
+        with ThreadPoolExecutor(SUBSCRIBERS) as subscribers:
+            for numbers in subscribers.map(fetched, range(SUBSCRIBERS)):
+                assert numbers == list(range(500))
+
+
+def test_who_never_reads_takes_little_memory_and_nothing_from_others(tmp_path: Path) -> None:
+    where = Addresses()
+    with Context() as context, ExitStack() as silent, a_hub(tmp_path, where) as hub:
+        hub.publish(4000)
+        before = hub.answered
+        for _ in range(SUBSCRIBERS):
+            peer = silent.enter_context(joined(where.replay, "DEALER"))
+            peer.sendall(frame(b"{}") * 20)
+        eventually(lambda: hub.answered >= before + SUBSCRIBERS, 30)
+        fetched = [each.prediction.seq for each in fetch(context, where.replay, ReplayRequest()) if each]
+    assert fetched == list(range(4000))
+
+
+def test_the_more_subscribers_fetch_the_smaller_are_their_pages() -> None:
+    assert page_bytes(1) == 1 << 20
+    assert page_bytes(500) == 1 << 16
+    assert all(peers * page_bytes(peers) <= 1 << 25 for peers in range(1, 1001))
+
+
+def test_a_hub_that_closes_the_connection_is_an_error_at_once() -> None:
+    address = f"tcp://127.0.0.1:{free_port()}"
+    with zmq.Context() as context, context.socket(zmq.ROUTER) as server:
+        server.bind(address)
+
+        def cut_off() -> None:
+            server.recv_multipart()
+            server.unbind(address)
+            server.close(linger=0)
+
+        cut = threading.Thread(target=cut_off)
+        cut.start()
+        with pytest.raises(ConnectionError, match="has closed the connection"):
+            list(fetch(context, address, ReplayRequest()))
+        cut.join()
 
 
 def test_a_server_that_gives_the_same_again_and_again_is_left() -> None:

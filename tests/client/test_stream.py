@@ -6,7 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import zmq
 
+from edged.client.stream import Stream
 from tests.camera.proxy import Proxy
 from tests.client.hub_end import Addresses, HubEnd, Listener, a_hub
 from tests.eventually import eventually
@@ -132,10 +134,19 @@ def test_a_hub_that_has_lost_its_journal_counts_anew_and_nothing_of_it_is_missed
             eventually(lambda: hub.serve() and listener.numbers[before:] == [0, 1, 2])
 
 
+def test_a_subscriber_that_stops_while_it_fetches_leaves_nothing_open(tmp_path: Path, where: Addresses) -> None:
+    with a_hub(tmp_path, where) as hub, zmq.Context() as context:  # which waits for its sockets
+        hub.publish(3000)
+        stream = Stream(context, where.stream, replay=where.replay, since_s=3600)
+        arrivals = stream.arrivals()
+        assert eventually(lambda: hub.serve() and next(arrivals))
+        stream.close()
+
+
 def test_nothing_newer_is_handed_out_before_a_gap_is_filled_however_long_that_takes(
     tmp_path: Path, where: Addresses, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("edged.client.replay.ANSWER_MS", 300)
+    monkeypatch.setattr("edged.client.replay.ANSWER_S", 0.3)
     with Proxy(port_of(where.replay)) as proxy:
         through = f"tcp://127.0.0.1:{proxy.port}"
         with Listener(where.stream, replay=through) as listener:

@@ -29,6 +29,7 @@ from edged.messages import Event, Published, Status
 from tests.background import in_background
 from tests.e2e.daemon import conserves
 from tests.eventually import free_port
+from tests.hub.services import new_services
 
 P = TypeVar("P", bound=Published)
 PEERS = (sys.executable, "-m", "tests.hub.peers")
@@ -346,7 +347,7 @@ def test_a_port_in_use_is_a_clear_error(tmp_path: Path, key: str) -> None:
 
 
 def test_a_second_daemon_of_the_same_node_is_refused(tmp_path: Path) -> None:
-    journal = Journal(tmp_path / "journal.sqlite", Settings())
+    journal = Journal(tmp_path / "journal.sqlite", Settings(), new_services())
     with pytest.raises(ConfigError, match="in use by another edged"):
         Run(tmp_path, ["short"], ["good"]).until()
     journal.close()

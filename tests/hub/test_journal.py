@@ -17,6 +17,7 @@ from edged.hub.journal.layout import Row
 from edged.hub.journal.reader import PAGE_OF_ANSWER, JournalReader
 from edged.hub.journal.writer import TRIM_EVERY
 from tests.eventually import eventually
+from tests.hub.services import new_services
 
 PATIENT_S = 10.0  # for a machine that is crowded
 
@@ -24,7 +25,7 @@ PATIENT_S = 10.0  # for a machine that is crowded
 @contextmanager
 def a_journal(path: Path, *, private: bool = False, **settings: Any) -> Iterator[Journal]:
     limits = Settings(**{"max_wait_s": PATIENT_S, "max_predictions": 1000} | settings)
-    journal = Journal(path, limits, private=private)
+    journal = Journal(path, limits, new_services(), private=private)
     try:
         yield journal
     finally:

@@ -10,13 +10,14 @@ from edged.hub.figures.scrapes import Scrapes
 from edged.hub.links.rejections import Rejections
 from edged.metrics import Metrics
 from tests.eventually import free_port
+from tests.hub.services import new_services
 
 
 @contextmanager
 def scrapes(port: int) -> Iterator[None]:
     metrics = Metrics("1.2.3")
     server = Scrapes("127.0.0.1", port, metrics.text, Rejections(metrics.peers_rejected), None)
-    server.start()
+    server.start(new_services())
     try:
         yield
     finally:

@@ -10,7 +10,6 @@ import io
 import socket
 import ssl
 import sys
-import threading
 import time
 from collections.abc import Callable, Iterable
 from http.server import BaseHTTPRequestHandler
@@ -19,6 +18,7 @@ from typing import Any
 
 from edged.clock import nanoseconds, now_ns
 from edged.hub.links.rejections import Rejections
+from edged.hub.service_threads import ServiceThreads
 
 ENDPOINT = "metrics.address"
 CONNECTIONS = 32  # at once; one more, and the oldest goes
@@ -57,9 +57,9 @@ class Scrapes(ThreadingTCPServer):
         self._text = text
         super().__init__((host, port), Scrape)
 
-    def start(self) -> None:
+    def start(self, services: ServiceThreads) -> None:
         """Answer, in a thread, until `stop`."""
-        threading.Thread(target=self.serve_forever, args=(LOOK_S,), name="scrapes", daemon=True).start()
+        services.start("metrics", lambda: self.serve_forever(LOOK_S))
 
     def stop(self) -> None:
         """Answer nobody any more."""

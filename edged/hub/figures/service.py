@@ -48,7 +48,9 @@ class Service:
             self.heard(f"worker/{notice.worker}")
 
     def worker_is_ready(self) -> None:
-        """The pipeline works, whether a camera can be reached or not."""
+        """The pipeline works, whether a camera can be reached or not, as soon as every thread of the hub does."""
+        if self._parts.services.failed:
+            return
         if not self._ready:
             systemd.ready(self._text(0.0))
         self._ready = True
@@ -86,7 +88,9 @@ class Service:
         down = [name for name in parts.router.cameras if not parts.cameras.states.is_up(name)]
         cameras = f"{len(parts.router.cameras) - len(down)} of {len(parts.router.cameras)} cameras up"
         without = f" (without {', '.join(down)})" if down else ""
-        return f"{fps:.1f} fps, {cameras}{without}, {self._worker_text()}"
+        failed = self._parts.services.failed
+        services = f", failed: {', '.join(failed)}" if failed else ""
+        return f"{fps:.1f} fps, {cameras}{without}, {self._worker_text()}{services}"
 
     def _worker_text(self) -> str:
         running = [f"{hello.model.name} on {hello.device}" for hello in self._parts.workers.hellos.values()]

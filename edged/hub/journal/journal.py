@@ -10,6 +10,7 @@ from edged.hub.journal.layout import MEGABYTE, Row
 from edged.hub.journal.store import JournalStore, number_of_now
 from edged.hub.journal.sync import JournalSync
 from edged.hub.journal.writer import JournalWriter
+from edged.hub.service_threads import ServiceThreads
 from edged.hub.stream.notice import Notice
 
 START_S = 5.0  # for a disk that is stuck when the daemon starts
@@ -26,7 +27,7 @@ _IN_WORDS: dict[Reason, str] = {
 class Journal:
     """A SQLite file, used by one daemon at a time. Nobody waits for its disk longer than `max_wait_s`."""
 
-    def __init__(self, path: Path, settings: Settings, *, private: bool = False) -> None:
+    def __init__(self, path: Path, settings: Settings, services: ServiceThreads, *, private: bool = False) -> None:
         """Raises ConfigError where another daemon has the file, a newer one wrote it, or the path is wrong.
 
         A disk that fails stops nobody: what is published is not kept until the disk works. `private`: nobody
@@ -36,13 +37,13 @@ class Journal:
         self._settings = settings
         self._store = JournalStore(path, settings, private=private)
         grown = threading.Event()
-        self._writer = JournalWriter(self._store, grown)
+        self._writer = JournalWriter(self._store, grown, services)
         self._writer.is_open.wait(START_S)
         if self._writer.mistake:
             raise self._writer.mistake
         next_seq = self._writer.next_seq
         self.next_seq = number_of_now() if next_seq is None else next_seq
-        self._sync = JournalSync(path, settings, grown, self._writer.fold_in)
+        self._sync = JournalSync(path, settings, grown, self._writer.fold_in, services)
         self._failing: Reason | None = None
         self._missed = 0
         self._told: Reason | None = None

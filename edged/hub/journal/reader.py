@@ -40,26 +40,41 @@ class Page:
 
 
 class JournalReader:
-    """One connection and one short transaction a page: a slow reader never keeps the WAL from being folded in."""
+    """One short transaction a page: a slow reader never keeps the WAL from being folded in.
 
-    def __init__(self, path: Path) -> None:
+    To open a connection costs as much as a thousand predictions: who reads many pages keeps it, until `release`.
+    """
+
+    def __init__(self, path: Path, *, keep_connection: bool = False) -> None:
+        """`keep_connection`: for one thread alone, which calls `release` now and then."""
         self._path = path
+        self._keeps = keep_connection
+        self._kept: tuple[int | None, sqlite3.Connection] | None = None  # with the inode of its file
         self._told: set[int] = set()
 
-    def page(self, first_seq: int, last_seq: int | None, since: float | None, limit: int) -> Page:
+    def page(
+        self,
+        first_seq: int,
+        last_seq: int | None,
+        since: float | None,
+        limit: int,
+        most_bytes: int = PAGE_OF_ANSWER,
+    ) -> Page:
         """Up to `limit` predictions from `first_seq` to `last_seq`, published at wall time `since` or later.
+
+        It ends with the first prediction that makes it as large as `most_bytes`.
 
         Raises sqlite3.Error: is_damage tells whether the file is at fault.
         """
-        with contextlib.closing(self._connect()) as database, _snapshot(database):
-            if since is not None:
+        with self._connected() as database, _snapshot(database):
+            if since is not None and not _is_since(database, first_seq, since):
                 first_seq = max(first_seq, _first_since(database, since))
             rows = database.execute(
                 "SELECT seq, CASE WHEN length(json) <= ? THEN json END, crc FROM predictions "
                 "WHERE seq BETWEEN ? AND ? ORDER BY seq",
                 (MAX_JSON, first_seq, LAST if last_seq is None else last_seq),
             )
-            return self._page(rows, limit, *_kept(database))
+            return self._page(rows, limit, most_bytes, *_kept(database))
 
     def since(self, since: float | None) -> Iterator[bytes]:
         """All that were published at wall time `since` or later, page by page. Raises sqlite3.Error."""
@@ -68,6 +83,12 @@ class JournalReader:
             page = self.page(first, None, since, LAST)
             yield from page.predictions
             first = page.next_seq
+
+    def release(self) -> None:
+        """Close the connection that is kept."""
+        kept, self._kept = self._kept, None
+        if kept:
+            kept[1].close()
 
     def inode(self) -> int | None:
         """Which file it is just now."""
@@ -88,12 +109,19 @@ class JournalReader:
             (newest,) = database.execute(question, (seq,)).fetchone()
         return -1 if newest is None else int(newest)
 
-    def _page(self, rows: sqlite3.Cursor, limit: int, first_kept: int | None, last_kept: int | None) -> Page:
+    def _page(
+        self,
+        rows: sqlite3.Cursor,
+        limit: int,
+        most_bytes: int,
+        first_kept: int | None,
+        last_kept: int | None,
+    ) -> Page:
         found: list[bytes] = []
         size = damaged = 0
         next_seq = None
         for seq, json, crc in rows:
-            if len(found) == limit or size >= PAGE_OF_ANSWER:
+            if len(found) == limit or size >= most_bytes:
                 next_seq = seq
                 break
             if not isinstance(json, bytes) or checksum(seq, json) != crc:
@@ -108,6 +136,23 @@ class JournalReader:
         if seq not in self._told and len(self._told) < 1000:
             self._told.add(seq)
             log.warning("journal %s: prediction %d is damaged, and left out", self._path, seq)
+
+    @contextlib.contextmanager
+    def _connected(self) -> Iterator[sqlite3.Connection]:
+        """Raises sqlite3.Error; a connection that has met an error is not kept."""
+        if not self._keeps:
+            with contextlib.closing(self._connect()) as database:
+                yield database
+            return
+        inode = self.inode()
+        if self._kept is None or self._kept[0] != inode:
+            self.release()
+            self._kept = inode, self._connect()
+        try:
+            yield self._kept[1]
+        except BaseException:
+            self.release()
+            raise
 
     def _connect(self) -> sqlite3.Connection:
         """Raises sqlite3.Error, NewerLayout among them."""
@@ -143,8 +188,19 @@ def _snapshot(database: sqlite3.Connection) -> Iterator[None]:
 
 
 def _kept(database: sqlite3.Connection) -> tuple[int | None, int | None]:
-    first, last = database.execute("SELECT min(seq), max(seq) FROM predictions").fetchone()
+    # min and max in one SELECT would read the whole table, of which SQLite looks up each alone in its tree
+    first, last = database.execute(
+        "SELECT (SELECT min(seq) FROM predictions), (SELECT max(seq) FROM predictions)"
+    ).fetchone()
     return first, last
+
+
+def _is_since(database: sqlite3.Connection, first_seq: int, since: float) -> bool:
+    """Whether the first prediction from `first_seq` on was published then or later: it is on each later page."""
+    row = database.execute(
+        "SELECT at FROM predictions WHERE seq >= ? ORDER BY seq LIMIT 1", (first_seq,)
+    ).fetchone()
+    return row is not None and row[0] >= since
 
 
 def _first_since(database: sqlite3.Connection, since: float) -> int:

@@ -11,6 +11,7 @@ from pathlib import Path
 from edged.config import Journal as Settings
 from edged.hub.journal.file import fold_at
 from edged.hub.journal.layout import wal_of
+from edged.hub.service_threads import ServiceThreads
 
 log = logging.getLogger("edged.hub")
 
@@ -24,15 +25,21 @@ class JournalSync:
     commits. `settings` may be replaced; `sync_s` counts from the turn after.
     """
 
-    def __init__(self, path: Path, settings: Settings, grown: threading.Event, finish: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        path: Path,
+        settings: Settings,
+        grown: threading.Event,
+        finish: Callable[[], None],
+        services: ServiceThreads,
+    ) -> None:
         self._path = path
         self.settings = settings
         self._grown = grown
         self._finish = finish
         self._stopping = False
         self._fails = False
-        self._thread = threading.Thread(target=self._run, name="journal-sync", daemon=True)
-        self._thread.start()
+        self._thread = services.start("journal_sync", self._run)
 
     def stop(self, within_s: float) -> None:
         """Sync no more; a disk that is stuck is not waited for longer than this."""

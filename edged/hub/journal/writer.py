@@ -10,6 +10,7 @@ from edged.errors import ConfigError
 from edged.hub.journal.failure import Reason
 from edged.hub.journal.layout import Row
 from edged.hub.journal.store import JournalStore
+from edged.hub.service_threads import ServiceThreads
 
 TRIM_EVERY = 64  # commits
 IDLE_S = 1.0
@@ -24,7 +25,7 @@ class JournalWriter:
     files of it, and what was left of its disk, when it was trimmed last.
     """
 
-    def __init__(self, store: JournalStore, grown: threading.Event) -> None:
+    def __init__(self, store: JournalStore, grown: threading.Event, services: ServiceThreads) -> None:
         self.next_seq: int | None = None
         self.mistake: ConfigError | None = None
         self.is_open = threading.Event()
@@ -42,8 +43,7 @@ class JournalWriter:
         self._untrimmed = 0
         self._fold = self._stopping = False
         self._suspect: int | None = None
-        self._thread = threading.Thread(target=self._run, name="journal", daemon=True)
-        self._thread.start()
+        self._thread = services.start("journal", self._run)
 
     def write(self, rows: Sequence[Row], within_s: float) -> Reason | None:
         """None once the rows are in the file, or why they are not: `stalled` where they may still get there.
@@ -85,11 +85,8 @@ class JournalWriter:
             self._wake.release()
 
     def _run(self) -> None:
-        try:
-            self.next_seq = self._store.open()
-        except ConfigError as error:
-            self.mistake = error
-        self.is_open.set()
+        if not self.is_open.is_set():
+            self._open()
         more = False
         while not self.mistake and not (self._stopping and not self._queue):
             self._wake.acquire(timeout=0 if more else IDLE_S)
@@ -98,6 +95,13 @@ class JournalWriter:
                 self._commit(rows)
             more = self._tidy(len(rows))
         self._store.close()
+
+    def _open(self) -> None:
+        try:
+            self.next_seq = self._store.open()
+        except ConfigError as error:
+            self.mistake = error
+        self.is_open.set()
 
     def _commit(self, rows: list[Row]) -> None:
         self._store.add(rows)

@@ -2,7 +2,7 @@
 
 import resource
 
-WANTED = 4096  # a connection takes two, and some 1,200 may be; a login shell gives 1,024 in all
+WANTED = 8192  # a connection takes two, and some 3,000 may be; a login shell gives 1,024 in all
 
 
 def allow_many_descriptors() -> None:

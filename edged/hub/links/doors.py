@@ -10,15 +10,18 @@ from edged.hub.links.guard import Guard
 from edged.hub.links.link import inner_door, outer_door
 from edged.hub.links.links import Links, elsewhere
 from edged.hub.links.rejections import Rejections
+from edged.hub.service_threads import ServiceThreads
 from edged.keys import load_pair
 
 Context = zmq.Context[zmq.Socket[bytes]]
 
 
-def open_guard(context: Context, config: Config, rejections: Rejections, resources: ExitStack) -> Guard:
+def open_guard(
+    context: Context, config: Config, rejections: Rejections, services: ServiceThreads, resources: ExitStack
+) -> Guard:
     """Lets in whom the config allows, until `resources` closes it. Raises ConfigError for a key file."""
     security = config.security
-    guard = Guard(context, rejections, load_pair(security.key) if security else None)
+    guard = Guard(context, rejections, services, load_pair(security.key) if security else None)
     resources.callback(guard.close)
     if security:
         guard.allow(allowed_by(security))

@@ -5,7 +5,6 @@ as they keep coming. MAXMSGSIZE bounds a message, nothing in libzmq the number o
 guard looks many times a second at how many bytes each connection has sent, and cuts off who has sent too much.
 """
 
-import logging
 import queue
 import threading
 import time
@@ -18,20 +17,24 @@ from edged.hub.links.connection import Bounds
 from edged.hub.links.endpoint import EVENTS, Endpoint
 from edged.hub.links.rejections import Rejections
 from edged.hub.links.zap import Zap
+from edged.hub.service_threads import ServiceThreads
 from edged.hub.stream.notice import Notice
 from edged.keys import KeyPair
 
-log = logging.getLogger("edged.hub")
-
 SHORTEST_S, LONGEST_S, IDLE_S = 0.02, 0.5, 0.1  # between two looks at all connections
 SHARE = 30  # a look takes at most this part of the time
+RESTART_S = 0.5  # nobody gets in while the thread is dead
 
 
 class Guard:
     """Sockets that are given to `admit` before they are bound let in whom `allow` names."""
 
     def __init__(
-        self, context: zmq.Context[zmq.Socket[bytes]], rejections: Rejections, pair: KeyPair | None = None
+        self,
+        context: zmq.Context[zmq.Socket[bytes]],
+        rejections: Rejections,
+        services: ServiceThreads,
+        pair: KeyPair | None = None,
     ) -> None:
         """`pair`: the hub's keys; without them connections are neither encrypted nor refused."""
         self._context = context
@@ -45,7 +48,7 @@ class Guard:
         self._stopped = threading.Event()
         self._look_s = SHORTEST_S
         self._next_look_s = 0.0
-        self._thread = self._started()
+        self._thread = services.start("guard", self._run, RESTART_S)
 
     def admit(self, socket: zmq.Socket[bytes], name: str, address: str, bounds: Bounds) -> None:
         """Watch over this socket, which is to be bound to `address`; `name`: what it is called in metrics."""
@@ -75,13 +78,7 @@ class Guard:
         self._to_cut.put((name, int(part.get(zmq.SRCFD)), reason))
 
     def notices(self, now_ns: int) -> list[Notice]:
-        """Who was turned away. A thread that has died is started again: nobody could get in meanwhile."""
-        if not self._thread.is_alive() and not self._stopped.is_set():
-            log.error("the guard of the sockets had died: it starts again")
-            try:
-                self._thread = self._started()
-            except RuntimeError as error:  # no more threads just now: the next look tries again
-                log.error("the guard of the sockets cannot start: %s", error)
+        """Who was turned away."""
         return self._rejections.notices(now_ns)
 
     def close(self) -> None:
@@ -94,18 +91,9 @@ class Guard:
             endpoint.close()
         self._zap.socket.close()
 
-    def _started(self) -> threading.Thread:
-        thread = threading.Thread(target=self._run, name="guard", daemon=True)
-        thread.start()
-        return thread
-
     def _run(self) -> None:
         while not self._stopped.is_set():
-            try:
-                self._turn()
-            except Exception:  # whoever has found a way to get here must not open the door for others
-                log.exception("the guard of the sockets met an error and goes on")
-                self._stopped.wait(SHORTEST_S)
+            self._turn()
 
     def _turn(self) -> None:
         while not self._new.empty():

@@ -20,8 +20,8 @@ LARGEST_BUFFER = 1_048_576  # a frame and more
 SEND_BUFFER = 262_144
 # 200 topics; then heartbeats. A topic costs libzmq some 50 bytes for each of its own.
 SUBSCRIBER = Bounds(burst=16_384, a_second=128, lifetime=None, connections=1000)
-# 100 requests and 30 a second
-REPLAYER = Bounds(burst=16_384, a_second=4096, lifetime=1 << 20, connections=200)
+# 100 requests and 100 a second, of at most a megabyte of answers each
+REPLAYER = Bounds(burst=16_384, a_second=16_384, lifetime=1 << 22, connections=1000)
 
 OTHERS = Bounds(burst=1 << 32, a_second=1 << 30, lifetime=None, connections=1000)  # frames, of who has a key
 

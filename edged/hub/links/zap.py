@@ -19,7 +19,7 @@ class Zap:
     """Answers libzmq's questions. A domain is an endpoint's name in the config."""
 
     def __init__(self, context: zmq.Context[zmq.Socket[bytes]], rejections: Rejections) -> None:
-        self.socket = context.socket(zmq.REP)
+        self.socket = context.socket(zmq.ROUTER)  # a REP that was interrupted could not go on
         self.socket.setsockopt(zmq.LINGER, 0)
         self.socket.bind(ADDRESS)
         self.allowed: Mapping[str, Mapping[bytes, str]] = {}  # who it is by domain and key; replaced as a whole
@@ -29,11 +29,11 @@ class Zap:
     def serve(self) -> None:
         """Answer all that wait."""
         while self.socket.poll(0):
-            version, request, domain, address, _, mechanism, *credentials = self.socket.recv_multipart()
+            peer, _, version, request, domain, address, _, mechanism, *credentials = self.socket.recv_multipart()
             name = self._name(domain.decode(), address.decode(), mechanism, credentials)
             allowed = name is not None and version == VERSION
             status = (b"200", b"OK") if allowed else (b"400", b"not in security")
-            self.socket.send_multipart([VERSION, request, *status, (name or "").encode(), b""])
+            self.socket.send_multipart([peer, b"", VERSION, request, *status, (name or "").encode(), b""])
 
     def _name(self, domain: str, address: str, mechanism: bytes, credentials: list[bytes]) -> str | None:
         """Who it is, or None where it must not be."""

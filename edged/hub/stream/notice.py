@@ -30,6 +30,8 @@ Happening = Literal[
     "model_refused",
     "teaching_begins",
     "teaching_ends",
+    "service_failed",
+    "service_works",
 ]
 
 GOOD = {
@@ -45,6 +47,7 @@ GOOD = {
     "model_rolled_back",
     "teaching_begins",
     "teaching_ends",
+    "service_works",
 }
 
 
