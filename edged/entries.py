@@ -79,6 +79,10 @@ class Entries:
         entry = self.find(key)
         return entry.content if entry and entry.is_whole() else None
 
+    def list_keys(self) -> list[str]:
+        """Of all entries, whole or not."""
+        return sorted(path.stem for path in self._directory.glob(f"*.{self._suffix}") if path.name[0] != ".")
+
     def save(self, key: str, pieces: Iterable[Piece]) -> None:
         """Write the entry in one step: a reader sees all of it or none. Raises OSError."""
         self._directory.mkdir(parents=True, exist_ok=True)

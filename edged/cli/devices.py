@@ -10,6 +10,7 @@ from edged.camera.discover import CameraFound, list_cameras
 from edged.cli.rails import add_sysfs, given_rails, live_watts, rail_lines, rails_as_object
 from edged.energy.find import Rails
 from edged.errors import DeviceError
+from edged.worker.proven import proofs_folder
 from edged.worker.runtime import opencl_devices
 
 if TYPE_CHECKING:
@@ -58,8 +59,22 @@ def _device_lines(devices: "Sequence[Device]", problem: str | None) -> Iterator[
         yield f"{device.name} ({device.kind}, {device.platform})"
         yield f"    {device.version}, driver {device.driver}"
         yield f"    {device.compute_units} compute units, {memory}, vectors of {device.vector_width}, {fp16}"
+        yield from (f"    {line}" for line in _proof_lines(device))
     if problem:
         yield problem
+
+
+def _proof_lines(device: "Device") -> Iterator[str]:
+    """For which networks it agrees with the reference, and what it computes wrongly."""
+    from edged.engine.proofs import Proofs
+
+    proofs = Proofs(proofs_folder(), device)
+    newest = {(proof.model, proof.sha256, proof.part, proof.precision): proof for proof in proofs.all()}
+    for proof in newest.values():
+        which = ", ".join(filter(None, (proof.sha256[:12], proof.part, proof.proven_at[:10])))
+        yield f"agrees with the reference on {proof.model} ({which}): {proof}"
+    for wrong in proofs.wrong:
+        yield f"computes wrongly, and is used without: {wrong}"
 
 
 def _camera_lines(cameras: Sequence[CameraFound]) -> Iterator[str]:
@@ -73,7 +88,17 @@ def _as_object(
     devices: "Sequence[Device]", cameras: Sequence[CameraFound], rails: Rails, watts: Mapping[str, float]
 ) -> dict[str, Any]:
     return {
-        "devices": [asdict(device) for device in devices],
+        "devices": [asdict(device) | _proofs_as_object(device) for device in devices],
         "cameras": [asdict(camera) for camera in cameras],
         **rails_as_object(rails, watts),
+    }
+
+
+def _proofs_as_object(device: "Device") -> dict[str, Any]:
+    from edged.engine.proofs import Proofs
+
+    proofs = Proofs(proofs_folder(), device)
+    return {
+        "proofs": [proof.model_dump(mode="json") for proof in proofs.all()],
+        "wrong": [wrong.model_dump(mode="json") for wrong in proofs.wrong],
     }

@@ -19,6 +19,7 @@ from edged.hub.stream.prediction import labels_of
 from edged.messages import Label
 from edged.model.package import Model
 from edged.worker.answer import not_finite
+from edged.worker.proven import open_proven
 from edged.worker.runtime import ModelRuntime, open_runtime
 from edged.worker.scores import ends_in_softmax, softmax, top_classes
 
@@ -66,7 +67,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _open_device(model: Model, device: str | None) -> ModelRuntime:
     try:
-        return open_runtime(model, config.Worker(device=device or "auto"))
+        return open_proven(model, config.Worker(device=device or "auto")).runtime
     except DeviceError as error:
         if device is not None:
             raise

@@ -2,7 +2,7 @@
 
 import itertools
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from edged.config import Precision
-from edged.engine.arrays import to_memory
+from edged.engine.arrays import Floats, image_of, to_memory
 from edged.engine.binaries import Binaries
 from edged.engine.choice import Chooser
 from edged.engine.copied import Copied
@@ -28,6 +28,7 @@ from edged.engine.opencl import cl, device_errors
 from edged.engine.packed import packed_weights
 from edged.engine.planner import RULES, Plan, make_plan
 from edged.engine.programs import Programs
+from edged.engine.proofs import proof_key
 from edged.engine.transfer import Slot
 from edged.errors import DeviceError
 from edged.model.graph import Float32, Graph
@@ -73,6 +74,7 @@ class Runtime:
             folder.with_name("weights"), model, wanted, plan, lambda: plan_of(graph.checked())
         )
         self._device, self.device_name = device, device.name
+        self.proof_key = proof_key(plan, model or "", wanted, device)
         self.kernels = len(plan.launches)
         self._batch, self._input, self._output = batch, plan.images, plan.output
         with device_errors(device.name, "opening it"):
@@ -85,6 +87,7 @@ class Runtime:
         executable = Executable(plan, context, device, programs, in_flight, packed)
         self.costs = launch_costs(graph, plan, executable.weight_bytes.__getitem__)
         self._features = FeatureReader(plan, executable, self._compute)
+        self._executable = executable
         with device_errors(device.name, "mapping memory"):
             slots = self._make_slots(executable, upload)
         self._slots: Iterator[tuple[Slot, Steps]] = itertools.cycle(zip(slots, executable.forward, strict=True))
@@ -112,6 +115,30 @@ class Runtime:
             job = self._enqueue(len(frames), self._as_uploaded(frames), features=features)
         return Pending(job, self.device_name)
 
+    def observe(
+        self, frames: NDArray[np.uint8] | Float32, written: Mapping[str, Tensor]
+    ) -> tuple[Float32, dict[str, Float32]]:
+        """Compute a job, and copy what each operator of `written` has written before anything takes its place.
+
+        `written`: the tensor of the plan, by the operator's name. Returns the job's outputs, and each tensor as
+        float32 [n, channels, height, width]. Raises DeviceError.
+        """
+        copies: dict[str, tuple[Tensor, Floats]] = {}
+
+        def copy(step: Step) -> None:
+            """A later kernel of the same operator leaves its own copy in the place of this one."""
+            if tensor := written.get(step.launch.operator):
+                memory = np.empty(tensor.nbytes // tensor.dtype.itemsize, tensor.dtype)
+                cl.enqueue_copy(self._compute, memory, self._executable.memory_of(tensor), is_blocking=False)
+                copies[tensor.name] = tensor, memory
+
+        with self._submitting, device_errors(self.device_name, "computing layer by layer"):
+            job = self._enqueue(len(frames), self._as_uploaded(frames), features=False, after_each=copy)
+        outputs = Pending(job, self.device_name).wait().outputs
+        return outputs, {
+            name: image_of(tensor, memory)[: len(frames)] for name, (tensor, memory) in copies.items()
+        }
+
     @property
     def _wanted(self) -> tuple[tuple[int, ...], np.dtype[Any]]:
         """Shape and type of one frame."""
@@ -130,16 +157,25 @@ class Runtime:
             return to_memory(self._input, frames).view(np.uint8)
         return np.ascontiguousarray(frames)
 
-    def _enqueue(self, frames: int, data: NDArray[np.uint8], *, features: bool) -> Job:
-        slot, (first, *others) = next(self._slots)
+    def _enqueue(
+        self,
+        frames: int,
+        data: NDArray[np.uint8],
+        *,
+        features: bool,
+        after_each: Callable[[Step], None] = lambda step: None,
+    ) -> Job:
+        slot, steps = next(self._slots)
         upload = slot.send(data)
-        events = [first.enqueue(self._compute, frames, after=upload.events)]
-        events += [step.enqueue(self._compute, frames) for step in others]
+        events: list[Any] = []
+        for step in steps:
+            events.append(step.enqueue(self._compute, frames, after=None if events else upload.events))
+            after_each(step)
         extra = self._features.read(frames, data) if features else None
         # What is uploaded is read by the first kernel alone, but where it is a tensor.
         download = slot.fetch(events[-1 if isinstance(self._input, Tensor) else 0])
         self._compute.flush()
-        kernels = tuple(zip((first, *others), events, strict=True))
+        kernels = tuple(zip(steps, events, strict=True))
         return Job(frames, data, self._output, upload, kernels, download, extra)
 
     def kept_peaks(self) -> tuple[float, float] | None:

@@ -1,3 +1,3 @@
 """Which protocol this edged speaks. Written by `make docs` from the messages: change those."""
 
-PROTOCOL = "a3926234"
+PROTOCOL = "e95c033c"

@@ -50,7 +50,8 @@ class WorkerHello(Greeting):
     `max_wait_s`: how long a frame may wait for others of its job. `host`: empty on the hub's own. `part`: None
     where it runs the whole network. `bears`: the rails whose joules its jobs bear. `idle_watts`: what rails draw
     anyway, where that was measured: it is taken off those joules. `features`: values of a frame from which a head
-    can answer; 0: its part of the model has no place for one.
+    can answer; 0: its part of the model has no place for one. `left_out`: variants of kernels that do not agree
+    with the reference there, for people.
     """
 
     kind: Literal["worker_hello"] = "worker_hello"
@@ -64,6 +65,7 @@ class WorkerHello(Greeting):
     max_wait_s: Seconds = 0.0
     model: ModelInfo
     part: Part | None = None
+    left_out: tuple[str, ...] = ()
     features: Count = 0
     energy: EnergyMethod
     energy_note: str = ""

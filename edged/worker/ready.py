@@ -17,7 +17,8 @@ from edged.model.package import Model
 from edged.worker.answer import Served
 from edged.worker.known import Known
 from edged.worker.part import ModelPart
-from edged.worker.runtime import ModelRuntime, open_runtime
+from edged.worker.proven import open_proven
+from edged.worker.runtime import ModelRuntime
 from edged.worker.scores import ends_in_softmax
 
 WARM_UP_RUNS = 2  # some devices compile at the first launch; the second one runs as all later ones will
@@ -27,24 +28,25 @@ log = logging.getLogger("edged.worker")
 
 @dataclass(frozen=True, eq=False)
 class Ready:
-    """`forward_s`: what a full batch took, from its submission to its answer."""
+    """`forward_s`: what a full batch took, from its submission to its answer. `left_out`: as of `Proven`."""
 
     part: ModelPart
     runtime: ModelRuntime
     served: Served
     known: Known
     forward_s: float
+    left_out: tuple[str, ...]
 
 
 def make_ready(model: Model, part: ModelPart, worker: Worker, cache: Path) -> Ready:
-    """Open the device that `worker` names for `part` of `model`, and run it until it is warm.
+    """Open the device that `worker` names for `part` of `model`, compare it with the reference, and warm it up.
 
-    Raises DeviceError, also if the device gives NaN where the reference does not, or ModelError if the network
-    does not fit it.
+    Raises DeviceError, also if the device does not agree with the reference, or ModelError if the network does not
+    fit it.
     """
-    runtime = open_runtime(model, worker, part=part, cache=cache)
-    forward_s, known = warm_up(runtime, part, worker)
-    return Ready(part, runtime, served_of(model, part, worker), known, forward_s)
+    proven = open_proven(model, worker, part=part, cache=cache)
+    forward_s, known = warm_up(proven.runtime, part, worker)
+    return Ready(part, proven.runtime, served_of(model, part, worker), known, forward_s, proven.left_out)
 
 
 def served_of(model: Model, part: ModelPart, worker: Worker) -> Served:
@@ -107,6 +109,7 @@ def hello_of(name: str, worker: Worker, model: Model, ready: Ready, rails: Rails
             prepared_by=model.prepared_by,
         ),
         part=ready.part.described,
+        left_out=ready.left_out,
         features=ready.served.taught,
         energy=rails.method,
         energy_note=rails.note,

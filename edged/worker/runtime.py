@@ -12,9 +12,11 @@ from edged.model.package import Model
 from edged.worker.part import Features, Images, ModelPart, whole
 
 if TYPE_CHECKING:
+    from edged.engine.choice import Chooser
     from edged.engine.device import Device
     from edged.engine.job import OnDevice
     from edged.engine.launch_cost import LaunchCost
+    from edged.engine.runtime import Runtime
     from edged.engine.transfer import Ran
 
 Outputs = NDArray[np.float32]
@@ -104,6 +106,20 @@ def open_runtime(
 
         return NumpyRuntime(part.graph.checked(), part.input, part.features)
     device = opencl_device(worker.device)
+    return open_on_device(model, worker, part, device, cache=cache, comes_again=comes_again)
+
+
+def open_on_device(
+    model: Model,
+    worker: config.Worker,
+    part: ModelPart,
+    device: "Device",
+    *,
+    chooser: "Chooser | None" = None,
+    cache: Path | None = None,
+    comes_again: bool = True,
+) -> "Runtime":
+    """As `open_runtime`, on an OpenCL device. `chooser`: None for what was measured there."""
     from edged.engine.records import chooser_for
     from edged.engine.runtime import Runtime
 
@@ -113,7 +129,7 @@ def open_runtime(
         device,
         batch=worker.batch,
         precision=worker.precision,
-        chooser=chooser_for(device),
+        chooser=chooser or chooser_for(device),
         in_flight=worker.credit,
         model=model.sha256 if comes_again else None,
         cache=cache,

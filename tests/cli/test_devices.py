@@ -5,10 +5,15 @@ from pathlib import Path
 
 import pytest
 
+from edged import config
 from edged.cli import run_command_line
 from edged.engine.device import list_devices
+from edged.model.package import load_model
+from edged.worker.proven import open_proven
 from tests.cli.command import NO_OPENCL, edged
+from tests.cli.models import small_network
 from tests.energy.sysfs import jetson
+from tests.engine.wrong_kernels import WRONG_VECTOR, wrong_kernel
 
 
 def test_every_opencl_device_is_listed_with_what_it_can_do(capsys: pytest.CaptureFixture[str]) -> None:
@@ -18,6 +23,27 @@ def test_every_opencl_device_is_listed_with_what_it_can_do(capsys: pytest.Captur
 
     assert [device["name"] for device in devices] == [device.name for device in list_devices()]
     assert all(device["compute_units"] >= 1 and isinstance(device["fp16"], bool) for device in devices)
+
+
+def test_a_device_is_shown_with_its_proofs_and_what_it_computes_wrongly(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.delenv("CACHE_DIRECTORY", raising=False)
+    model = load_model(config.Model(path=small_network(tmp_path / "small.onnx")))
+    with wrong_kernel(WRONG_VECTOR):
+        open_proven(model, config.Worker(device="cpu")).runtime.close()
+
+    assert run_command_line(["devices"]) == 0
+    text = capsys.readouterr().out
+    assert run_command_line(["devices", "--json"]) == 0
+    devices = json.loads(capsys.readouterr().out)["devices"]
+
+    assert f"agrees with the reference on small ({model.sha256[:12]}, " in text
+    assert "computes wrongly, and is used without: conv_vector for Conv 3×16×16 → 8×16×16" in text
+    [device] = [device for device in devices if device["proofs"]]
+    assert [proof["model"] for proof in device["proofs"]] == ["small"]
+    assert [wrong["variant"] for wrong in device["wrong"]] == ["conv_vector"]
 
 
 def test_cameras_and_rails_are_told_or_why_there_are_none(capsys: pytest.CaptureFixture[str]) -> None:

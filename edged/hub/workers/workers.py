@@ -207,7 +207,9 @@ class Workers:
         note = f"; joules: {hello.energy_note}" if hello.energy_note else ""
         part = f", {hello.part}," if hello.part else ""
         taught = f", taught version {self._heads.answers.sha256[:12]}," if self._heads.answers else ""
+        wrong = f"; its device computes wrongly, and is used without: {', '.join(hello.left_out)}"
         message = f"worker {name} is ready: {hello.model.name}{random}{part}{taught} on {hello.device}{note}"
+        message += wrong if hello.left_out else ""
         return Notice("worker_up", message, worker=name)
 
     def _unfit(self, name: str, hello: WorkerHello) -> str:

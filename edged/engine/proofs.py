@@ -1,0 +1,181 @@
+"""Proofs that a device computes a network right, kept with the caches, and the variants that it computes wrongly.
+
+A proof holds for one plan: the network, the device with its driver, the variants with their parameters, and the
+source of their kernels. Where one of them changes, the network is compared with the reference again (`proving`).
+"""
+
+import json
+import logging
+from collections.abc import Iterator
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pydantic import ValidationError
+
+from edged.engine.candidates import candidates
+from edged.engine.choice import Choice, Chooser
+from edged.engine.device import Device
+from edged.engine.packed import plan_key
+from edged.engine.planner import Plan
+from edged.engine.programs import source_of
+from edged.engine.record import MeasuredOn, measured_on
+from edged.engine.shape import Part, shape_of
+from edged.engine.variants.variant import Site
+from edged.entries import Entries, code_sha256
+from edged.errors import DeviceError
+from edged.model.package import Input
+
+log = logging.getLogger("edged.worker")
+
+Content = TypeVar("Content", bound=Part)
+
+
+class WrongVariant(Part):
+    """A variant that does not agree with the reference for one shape. It is not used there.
+
+    `shape`: as `Shape.key`; `described`: the same for people; `source`: digest of its kernels' source.
+    """
+
+    variant: str
+    shape: str
+    described: str
+    source: str
+    detail: str
+
+    def __str__(self) -> str:
+        return f"{self.variant} for {self.described} ({self.detail})"
+
+
+class Proof(Part):
+    """A network was compared with the reference on a device. `error`: of its scores, as a share of their range.
+
+    `part`: of a part of the network, from where to where. `proven_at`: ISO 8601, UTC.
+    """
+
+    device: MeasuredOn
+    model: str
+    sha256: str
+    part: str = ""
+    precision: str
+    variants: tuple[str, ...]
+    error: float
+    seconds: float
+    proven_at: str
+
+    def __str__(self) -> str:
+        return (
+            f"{', '.join(self.variants)}; scores within {self.error:.0e} of their range ({self.precision}), "
+            f"in {self.seconds:.1f} s"
+        )
+
+
+class WrongVariants(Part):
+    """All that are known of one device."""
+
+    device: MeasuredOn
+    found: tuple[WrongVariant, ...] = ()
+
+
+class Proofs:
+    """What is known of `device`, in a folder of the cache."""
+
+    def __init__(self, folder: Path, device: Device) -> None:
+        self._folder = folder
+        self._device = device
+        self._proofs, self._wrong = Entries(folder, "proof"), Entries(folder, "wrong")
+        self.wrong = self._load_wrong()
+
+    def holds(self, key: str) -> bool:
+        """Whether there is a proof for the plan with this key."""
+        return self._proofs.load(key) is not None
+
+    def keep(self, key: str, proof: Proof) -> None:
+        """For the next start. A cache that cannot be written is reported in the log."""
+        _save(self._proofs, key, proof)
+
+    def leave_out(self, wrong: tuple[WrongVariant, ...]) -> None:
+        """Never choose these again on this device, until its driver or the source of their kernels changes."""
+        self.wrong = (*self.wrong, *wrong)
+        known = WrongVariants(device=measured_on(self._device), found=self.wrong)
+        _save(self._wrong, _device_key(self._device), known)
+
+    def all(self) -> Iterator[Proof]:
+        """Every proof of this device, the oldest first."""
+        found = (_read(self._proofs, key, Proof) for key in self._proofs.list_keys())
+        ours = [proof for proof in found if proof and proof.device == measured_on(self._device)]
+        yield from sorted(ours, key=lambda proof: proof.proven_at)
+
+    def _load_wrong(self) -> tuple[WrongVariant, ...]:
+        known = _read(self._wrong, _device_key(self._device), WrongVariants)
+        return known.found if known else ()
+
+
+class ProvenChooser:
+    """Chooses as `chooser` does, but for variants that were found to be wrong."""
+
+    def __init__(self, chooser: Chooser, wrong: tuple[WrongVariant, ...]) -> None:
+        self._chooser = chooser
+        self._wrong = {(each.variant, each.shape, each.source): each for each in wrong}
+        self._left_out: dict[WrongVariant, None] = {}
+
+    @property
+    def left_out(self) -> tuple[str, ...]:
+        """Those that would have been chosen, for people."""
+        return tuple(map(str, self._left_out))
+
+    def channel_block(self, device: Device) -> int:
+        """As `chooser`."""
+        return self._chooser.channel_block(device)
+
+    def choose(self, site: Site[Any]) -> Choice:
+        """Raises DeviceError where no variant is left."""
+        choice = self._chooser.choose(site)
+        wrong = self._known_wrong(site, choice)
+        if wrong is None:
+            return choice
+        self._left_out[wrong] = None
+        for other in candidates(site):
+            if self._known_wrong(site, other) is None:
+                return other
+        raise DeviceError(
+            f"{site.device.name} computes {site.operator.name} ({shape_of(site)}) wrongly by every variant: "
+            "name another device in `workers:` (`edged devices` lists them), or update its driver"
+        )
+
+    def _known_wrong(self, site: Site[Any], choice: Choice) -> WrongVariant | None:
+        if not self._wrong:
+            return None
+        return self._wrong.get((choice.variant.name, shape_of(site).key, kernels_digest(site, choice)))
+
+
+def kernels_digest(site: Site[Any], choice: Choice) -> str:
+    """12 hexadecimal digits that change with the source of the kernels of `choice`, whatever its parameters."""
+    names = {launch.kernel for launch in choice.variant.launches(site, choice.parameters)}
+    return sha256("".join(source_of(name) for name in sorted(names)).encode()).hexdigest()[:12]
+
+
+def proof_key(plan: Plan, model: str, wanted: Input | None, device: Device) -> str:
+    """All that the answers of a plan depend on."""
+    sources = sorted({source_of(launch.kernel) for launch in plan.launches})
+    plans = [plan_key(plan, model, wanted), str(plan.images), sources]
+    return sha256(json.dumps([*plans, _device_key(device), code_sha256("edged.engine")]).encode()).hexdigest()
+
+
+def _device_key(device: Device) -> str:
+    return sha256("\0".join((device.platform, device.name, device.version, device.driver)).encode()).hexdigest()
+
+
+def _save(entries: Entries, key: str, content: Part) -> None:
+    try:
+        entries.save(key, [content.model_dump_json().encode()])
+    except OSError as error:
+        log.warning("the proof of a device cannot be kept, so the next start will prove it again: %s", error)
+
+
+def _read(entries: Entries, key: str, kind: type[Content]) -> Content | None:
+    content = entries.load(key)
+    try:
+        return kind.model_validate_json(bytes(content)) if content else None
+    except ValidationError:  # of another version
+        return None

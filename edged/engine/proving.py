@@ -1,0 +1,196 @@
+"""Is a network computed right on a device? Its scores and each of its variants are compared with the reference."""
+
+import logging
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from edged.config import Precision
+from edged.engine.choice import Choice, Chooser
+from edged.engine.device import Device
+from edged.engine.planner import Plan, make_plan
+from edged.engine.proofs import WrongVariant, kernels_digest
+from edged.engine.runtime import Runtime
+from edged.engine.shape import shape_of
+from edged.engine.tuning.problem import HALF_TOLERANCE, TOLERANCE, Problem
+from edged.engine.tuning.work import Listener
+from edged.engine.variants.variant import Site
+from edged.errors import DeviceError
+from edged.model import reference
+from edged.model.graph import Add, AveragePool, Conv, Dense, Float32, Graph, Operator
+from edged.model.package import Input
+
+PICTURES = 2  # that the reference computes; a job of more frames has them again and again
+SCORES_CLOSE: dict[Precision, float] = {"fp32": 1e-3, "fp16-weights": 1e-2, "fp16": 3e-2}  # of the range
+LARGEST_HALF = 65504
+NOT_USED = "it is not used; name another device in `workers:` (`edged devices` lists them), or update its driver"
+
+log = logging.getLogger("edged.worker")
+
+Array = NDArray[Any]
+
+
+@dataclass(frozen=True)
+class Examined:
+    """`error`: of the scores, as a share of their range. `variants`: those that agree with the reference."""
+
+    error: float
+    variants: tuple[str, ...]
+    wrong: tuple[WrongVariant, ...]
+
+
+def examine(
+    runtime: Runtime,
+    graph: Graph,
+    wanted: Input | None,
+    device: Device,
+    frames: Array,
+    *,
+    precision: Precision,
+    chooser: Chooser,
+    is_part: bool = False,
+    features: str | None = None,
+) -> Examined:
+    """Compare with the reference what `runtime`, made with the same arguments, makes of `frames`, a full batch.
+
+    The weights of `graph` may be read. Raises DeviceError where the device is wrong and no variant is to blame.
+    """
+    listener = Listener(chooser)
+    plan = make_plan(graph, wanted, device, len(frames), precision, listener, is_part=is_part, features=features)
+    chosen = [(site, chooser.choose(site)) for site in listener.sites]
+    return Examination(runtime, graph, wanted, precision, plan, chosen).run(frames)
+
+
+class Examination:
+    """Of `runtime`, which computes `graph` by `plan`. The weights of both may be read.
+
+    `chosen`: the sites of the plan with what computes each. `wanted`: None for a part behind a cut.
+    """
+
+    def __init__(
+        self,
+        runtime: Runtime,
+        graph: Graph,
+        wanted: Input | None,
+        precision: Precision,
+        plan: Plan,
+        chosen: Sequence[tuple[Site[Any], Choice]],
+    ) -> None:
+        self._runtime, self._graph, self._wanted = runtime, graph, wanted
+        self._precision: Precision = precision
+        self._chosen = chosen
+        self._output = plan.output.name
+        in_memory = {tensor.name: tensor for launch in plan.launches for tensor in launch.tensors}
+        self._written = {
+            site.operator.name: in_memory[site.output.name]
+            for site, _ in chosen
+            if site.output.name != self._output
+        }
+        if wanted:
+            self._written[plan.launches[0].operator] = in_memory[graph.input]
+
+    def run(self, frames: Array) -> Examined:
+        """Compare with the reference what the device makes of `frames`, as many as a job may have.
+
+        Raises DeviceError where the device is wrong and no variant is to blame.
+        """
+        full = np.resize(frames[:PICTURES], frames.shape)
+        found = self._runtime.submit(full).wait().outputs.reshape(len(full), -1)
+        with np.errstate(all="ignore"):  # a network may overflow by itself
+            inputs = self._prepared(frames[:PICTURES])
+            expected = reference.run(self._graph, inputs)
+            error = _share(found, np.resize(expected, found.shape))
+            is_close = error <= SCORES_CLOSE[self._precision] or not np.isfinite(expected).all()
+            outputs, tensors = self._runtime.observe(full, self._written)
+            self._check_input(tensors, inputs)
+            tensors |= {self._graph.input: tensors.get(self._graph.input, full), self._output: outputs}
+            compared = [self._compare(*each, tensors) for each in self._to_compare(all_of_them=not is_close)]
+        wrong = tuple(each for each in compared if each)
+        if not wrong and not is_close:
+            self._explain(error, _share(found, outputs.reshape(found.shape)))
+        return Examined(error, tuple(dict.fromkeys(choice.variant.name for _, choice in self._chosen)), wrong)
+
+    def _prepared(self, frames: Array) -> Float32:
+        if self._wanted:
+            return reference.prepare(frames, self._wanted)
+        return frames.reshape(len(frames), *self._graph.shapes[self._graph.input])
+
+    def _check_input(self, tensors: Mapping[str, Array], inputs: Float32) -> None:
+        """What the first kernel makes of the pictures, for which there is no other variant."""
+        found = tensors.get(self._graph.input)
+        if found is None:
+            return
+        error = _share(found[: len(inputs)], inputs)
+        if error > (HALF_TOLERANCE if self._precision == "fp16" else TOLERANCE):
+            device = self._runtime.device_name
+            raise DeviceError(f"{device} prepares pictures wrongly (error {error:.1e} of the range): {NOT_USED}")
+
+    def _to_compare(self, *, all_of_them: bool) -> Iterator[tuple[Site[Any], Choice]]:
+        """One of each shape, or all: where scores are wrong it may be the fault of a single one."""
+        seen: set[str] = set()
+        for site, choice in self._chosen:
+            key = f"{shape_of(site).key} {choice}"
+            if all_of_them or key not in seen:
+                yield site, choice
+            seen.add(key)
+
+    def _compare(self, site: Site[Any], choice: Choice, tensors: Mapping[str, Array]) -> WrongVariant | None:
+        """What `choice` has made of its own inputs, of the last frame: whatever went wrong before it."""
+        inputs = tuple(np.asarray(tensors[tensor.name][-1:], np.float32) for tensor in site.inputs)
+        if not all(np.isfinite(each).all() for each in inputs):
+            return None
+        operator = site.operator
+        expected = _computed(operator, inputs)
+        if not np.isfinite(expected).all() or (site.output.half and np.abs(expected).max() > LARGEST_HALF):
+            return None
+        found = np.asarray(tensors[site.output.name][-1:], np.float32).reshape(expected.shape)
+        problem = Problem(site, inputs, expected)
+        error = problem.error(found)
+        if error <= problem.tolerance or np.abs(found - expected).max() <= problem.tolerance * _bound(
+            operator, inputs
+        ):
+            return None
+        return WrongVariant(
+            variant=choice.variant.name,
+            shape=shape_of(site).key,
+            described=str(shape_of(site)),
+            source=kernels_digest(site, choice),
+            detail=f"error {error:.1e} of the range",
+        )
+
+    def _explain(self, error: float, between_runs: float) -> None:
+        """The scores are not those of the reference, yet each operator is right."""
+        device, name = self._runtime.device_name, self._graph.name
+        if between_runs > SCORES_CLOSE[self._precision]:
+            raise DeviceError(
+                f"{device} answers {name} otherwise each time it is given the same pictures: {NOT_USED}"
+            )
+        log.warning(
+            "%s: rounding alone changes its scores by %.0e of their range on %s, though each operator is right",
+            *(name, error, device),
+        )
+
+
+def _computed(operator: Operator, inputs: tuple[Array, ...]) -> Array:
+    if isinstance(operator, Dense):
+        inputs = tuple(x.reshape(len(x), -1) for x in inputs)
+    return reference.compute(operator, *inputs)
+
+
+def _bound(operator: Operator, inputs: tuple[Array, ...]) -> float:
+    """The largest sum of the products' absolute values: rounding grows with it, also where the sums cancel."""
+    if not isinstance(operator, Conv | Dense | Add | AveragePool):
+        return 0.0
+    if isinstance(operator, Conv | Dense):
+        operator = replace(operator, weight=np.abs(operator.weight), bias=np.abs(operator.bias))
+    return float(_computed(operator, tuple(map(np.abs, inputs))).max())
+
+
+def _share(found: Array, expected: Array) -> float:
+    """The largest error, as a share of the largest of `expected`; infinite where one is not a number."""
+    if not np.isfinite(found).all():
+        return float("inf")
+    return float(np.abs(found - expected).max() / max(np.abs(expected).max(), 1e-30))

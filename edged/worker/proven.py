@@ -1,0 +1,105 @@
+"""Open a device only after it was compared with the reference: for this network, driver and source of kernels."""
+
+import logging
+import time
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from edged.config import Worker
+from edged.model.package import Model
+from edged.paths import cache_directory
+from edged.worker.part import ModelPart, whole
+from edged.worker.runtime import ModelRuntime, is_numpy, open_on_device, open_runtime, opencl_device
+
+if TYPE_CHECKING:
+    from edged.engine.device import Device
+    from edged.engine.proofs import Proof, ProvenChooser
+    from edged.engine.proving import Examined
+    from edged.engine.runtime import Runtime
+
+log = logging.getLogger("edged.worker")
+
+
+@dataclass(frozen=True, eq=False)
+class Proven:
+    """A runtime whose answers are those of the reference. `left_out`: variants that are not, for people."""
+
+    runtime: ModelRuntime
+    left_out: tuple[str, ...] = ()
+
+
+def open_proven(
+    model: Model, worker: Worker, *, part: ModelPart | None = None, cache: Path | None = None
+) -> Proven:
+    """As `open_runtime`, for who will use the answers: a wrong variant is left out, or the device is refused.
+
+    Proofs are kept beside `cache`, the folder of programs. Raises what `open_runtime` does, and DeviceError where
+    the device computes something wrongly by every variant.
+    """
+    if is_numpy(worker):
+        return Proven(open_runtime(model, worker, part=part, cache=cache))
+    part, device = part or whole(model), opencl_device(worker.device)
+    from edged.engine.proofs import Proofs, ProvenChooser
+    from edged.engine.records import chooser_for
+
+    proofs = Proofs(proofs_folder(cache), device)
+    while True:
+        chooser = ProvenChooser(chooser_for(device), proofs.wrong)
+        runtime = open_on_device(model, worker, part, device, chooser=chooser, cache=cache)
+        if proofs.holds(runtime.proof_key):
+            return Proven(runtime, chooser.left_out)
+        start = time.perf_counter()
+        examined = _examine(part, worker, device, runtime, chooser)
+        if not examined.wrong:
+            proof = _proof(model, part, worker, device, examined, time.perf_counter() - start)
+            proofs.keep(runtime.proof_key, proof)
+            log.info("%s agrees with the reference on %s: %s", device.name, model.name, proof)
+            return Proven(runtime, chooser.left_out)
+        runtime.close()
+        proofs.leave_out(examined.wrong)
+        for wrong in examined.wrong:
+            log.warning("%s: %s; it is left out until the driver or its kernel changes", device.name, wrong)
+
+
+def _examine(
+    part: ModelPart, worker: Worker, device: "Device", runtime: "Runtime", chooser: "ProvenChooser"
+) -> "Examined":
+    from edged.engine.proving import examine
+
+    return examine(
+        runtime,
+        part.graph.checked(),
+        part.input,
+        device,
+        part.noise(worker.batch),
+        precision=worker.precision,
+        chooser=chooser,
+        is_part=part.end is not None,
+        features=part.features,
+    )
+
+
+def _proof(
+    model: Model, part: ModelPart, worker: Worker, device: "Device", examined: "Examined", seconds: float
+) -> "Proof":
+    from edged.engine.proofs import Proof
+    from edged.engine.record import measured_on
+
+    return Proof(
+        device=measured_on(device),
+        model=model.name,
+        sha256=model.sha256,
+        part=str(part.described or ""),
+        precision=worker.precision,
+        variants=examined.variants,
+        error=examined.error,
+        seconds=seconds,
+        proven_at=datetime.now(UTC).isoformat(timespec="seconds"),
+    )
+
+
+def proofs_folder(cache: Path | None = None) -> Path:
+    """Where proofs are kept. `cache`: the folder of programs, None for the user's."""
+    return cache.with_name("proofs") if cache else cache_directory() / "proofs"

@@ -1,0 +1,49 @@
+"""A device that is wrong from its start publishes nothing that is wrong."""
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.daemon import START_S, Daemon, config_in, conserves, run_edged
+from tests.engine.wrong_kernels import RELU_IS_MIN, WRONG_VECTOR, Change
+from tests.eventually import eventually
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def break_kernel(change: Change, monkeypatch: pytest.MonkeyPatch) -> None:
+    folders = [str(Path(__file__).parent / "wrong_kernel"), str(ROOT), os.environ.get("PYTHONPATH", "")]
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(filter(None, folders)))
+    monkeypatch.setenv("EDGED_TEST_WRONG_KERNEL", json.dumps(change))
+
+
+def device_of(daemon: Daemon) -> str:
+    """What the first prediction was made on, once all has compiled."""
+    eventually(lambda: "is ready: small" in daemon.log(), 4 * START_S)
+    return daemon.first(1)[0].model.device
+
+
+@pytest.mark.deep
+def test_the_next_device_serves_where_every_variant_is_wrong(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    break_kernel(RELU_IS_MIN, monkeypatch)
+    workers = [{"device": "cpu"}, {"device": "numpy"}]
+    with run_edged(tmp_path, config=config_in(tmp_path, workers=workers)) as daemon:
+        assert device_of(daemon) == "NumPy"
+        assert "wrongly by every variant" in daemon.log()
+        assert "local-1 (device numpy) takes over" in daemon.log()
+        assert conserves(daemon.stop())
+
+
+@pytest.mark.deep
+def test_the_device_serves_by_another_variant_and_the_event_names_the_wrong_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    break_kernel(WRONG_VECTOR, monkeypatch)
+    with run_edged(tmp_path, config=config_in(tmp_path, workers=[{"device": "cpu"}])) as daemon:
+        assert device_of(daemon) != "NumPy"
+        assert "its device computes wrongly, and is used without: conv_vector for Conv 3×16×16" in daemon.log()
+        assert conserves(daemon.stop())

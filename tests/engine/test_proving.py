@@ -1,0 +1,132 @@
+"""A network on a device, compared with the reference."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from edged.config import Precision
+from edged.engine.device import Device
+from edged.engine.proving import Examined, examine
+from edged.engine.rules import Rules
+from edged.engine.runtime import Runtime
+from edged.errors import DeviceError
+from edged.model.cuts import cut_after, part
+from edged.model.graph import Dense, Flatten, Graph
+from edged.model.package import Input
+from edged.model.shapes import make_graph
+from tests.engine.lab import random
+from tests.engine.networks import RGB, conv, random_images, small_network
+from tests.engine.wrong_kernels import MAX_IS_MIN, RELU_IS_MIN, WRONG_DENSE, WRONG_VECTOR, Change, wrong_kernel
+
+
+def examined(
+    device: Device,
+    programs: Path,
+    *,
+    graph: Graph | None = None,
+    batch: int = 1,
+    precision: Precision = "fp32",
+    conv: str = "auto",
+) -> Examined:
+    """What is found of a network, by default one with every operator."""
+    network, chooser = graph or small_network(), Rules(conv)
+    runtime = Runtime(network, RGB, device, batch=batch, precision=precision, chooser=chooser, cache=programs)
+    try:
+        frames = random_images(RGB, batch)
+        return examine(runtime, network, RGB, device, frames, precision=precision, chooser=chooser)
+    finally:
+        runtime.close()
+
+
+@pytest.mark.parametrize(("batch", "precision"), [(1, "fp32"), (3, "fp32"), (1, "fp16-weights"), (3, "fp16")])
+def test_a_device_that_is_right_is_found_right(
+    network_device: Device, programs_directory: Path, batch: int, precision: Precision
+) -> None:
+    found = examined(network_device, programs_directory, batch=batch, precision=precision)
+
+    assert found.wrong == ()
+    assert 0 < found.error < 1e-2
+    assert {"max_pool", "add", "relu", "average_pool", "flatten", "softmax"} < set(found.variants)
+
+
+@pytest.mark.parametrize(
+    ("change", "conv"),
+    [
+        (MAX_IS_MIN, "auto"),
+        (WRONG_DENSE, "auto"),
+        (WRONG_VECTOR, "vector"),
+        (("conv_general", "MULTIPLY(sum[o][t], w, pixels[t])", "MULTIPLY(sum[o][t], w, -pixels[t])"), "general"),
+        (("conv_winograd", "BIAS_OF(block) + pixels[y]", "BIAS_OF(block) - pixels[y]"), "winograd"),
+        (("conv_naive", "sum = bias[channel]", "sum = 0"), "naive"),
+        (("add", "y, x)) +", "y, x)) -"), "auto"),
+        (("relu", "RELU_OF(v), out", "-RELU_OF(v), out"), "auto"),
+        (("average_pool", "sum / count", "sum"), "auto"),
+        (("flatten", "? LOAD(", "? -LOAD("), "auto"),
+        (("softmax", "- largest) / sum", "- largest)"), "auto"),
+    ],
+    ids=lambda value: value[0] if isinstance(value, tuple) else "",
+)
+def test_a_wrong_variant_is_named_and_no_other(
+    network_device: Device, programs_directory: Path, change: Change, conv: str
+) -> None:
+    with wrong_kernel(change):
+        found = examined(network_device, programs_directory, conv=conv)
+
+    assert {wrong.variant for wrong in found.wrong} == {change[0]}
+    assert all(wrong.detail.startswith("error ") for wrong in found.wrong)
+
+
+def test_what_all_variants_share_is_wrong_in_each_that_uses_it(
+    network_device: Device, programs_directory: Path
+) -> None:
+    with wrong_kernel(RELU_IS_MIN):
+        found = examined(network_device, programs_directory)
+
+    assert "relu" in {wrong.variant for wrong in found.wrong}
+    assert any(wrong.variant.startswith("conv_") for wrong in found.wrong)
+
+
+def test_a_device_that_prepares_pictures_wrongly_is_refused(
+    network_device: Device, programs_directory: Path
+) -> None:
+    change = ("prepare", "* normalize[c] +", "* normalize[c] -")
+    with wrong_kernel(change), pytest.raises(DeviceError, match="prepares pictures wrongly"):
+        examined(network_device, programs_directory)
+
+
+def test_a_part_behind_a_cut_is_compared_too(network_device: Device, programs_directory: Path) -> None:
+    network = small_network()
+    behind = part(network, cut_after(network, "pool"), None)
+    frames = np.abs(np.random.default_rng(0).standard_normal((2, *behind.shapes[behind.input]), np.float32))
+    with wrong_kernel(WRONG_DENSE):
+        runtime = Runtime(behind, None, network_device, batch=2, cache=programs_directory)
+        found = examine(runtime, behind, None, network_device, frames, precision="fp32", chooser=Rules())
+        runtime.close()
+
+    assert [wrong.variant for wrong in found.wrong] == ["dense"]
+
+
+def test_a_network_that_rounding_alone_changes_is_no_fault_of_the_device(
+    network_device: Device, programs_directory: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    found = examined(network_device, programs_directory, graph=ill_conditioned(RGB))
+
+    assert found.wrong == ()
+    assert found.error > 1e-3
+    assert "rounding alone changes its scores" in caplog.text
+
+
+def ill_conditioned(wanted: Input) -> Graph:
+    """Its scores are differences of large numbers that are almost equal."""
+    copies = conv("copies", ("image",), (3, 16), 1)
+    copies.weight[8:] = copies.weight[:8]
+    copies.bias[8:] = copies.bias[:8]
+    half = 8 * wanted.height * wanted.width
+    weight = np.float32(1e3) * np.abs(random(4, half))
+    operators = (
+        copies,
+        Flatten("flat", ("copies",), "flat"),
+        Dense("dense", ("flat",), "dense", np.concatenate([weight, -weight], axis=1), random(4)),
+    )
+    return make_graph("ill-conditioned", "image", (3, wanted.height, wanted.width), operators)

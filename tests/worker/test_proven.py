@@ -1,0 +1,112 @@
+"""A device is opened for a network once it agrees with the reference; that is remembered."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from edged import config
+from edged.engine import proving
+from edged.engine.proofs import Proofs
+from edged.errors import DeviceError
+from edged.model.package import Model, load_model
+from edged.worker.part import whole
+from edged.worker.proven import Proven, open_proven, proofs_folder
+from edged.worker.runtime import opencl_device
+from tests.cli.models import small_network
+from tests.e2e.daemon import compiled
+from tests.engine.wrong_kernels import RELU_IS_MIN, WRONG_VECTOR, wrong_kernel
+
+CPU = config.Worker(device="cpu")
+
+
+@pytest.fixture
+def model(tmp_path: Path) -> Model:
+    return load_model(config.Model(path=small_network(tmp_path / "small.onnx")))
+
+
+@pytest.fixture
+def cache(tmp_path: Path) -> Path:
+    """A cache without proofs, but with the programs that other tests have compiled."""
+    programs = compiled() / "edged" / "programs"
+    programs.mkdir(parents=True, exist_ok=True)
+    (tmp_path / "cache").mkdir()
+    (tmp_path / "cache" / "programs").symlink_to(programs)
+    return tmp_path / "cache" / "programs"
+
+
+def agrees(proven: Proven, model: Model) -> bool:
+    part = whole(model)
+    frames = part.noise(1)
+    found = proven.runtime.submit(frames).wait().outputs
+    proven.runtime.close()
+    return np.allclose(found, part.truth(frames), rtol=0, atol=1e-4)
+
+
+def test_a_warm_start_compares_nothing(model: Model, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert agrees(open_proven(model, CPU, cache=cache), model)
+    monkeypatch.setattr(proving, "examine", None)
+
+    assert agrees(open_proven(model, CPU, cache=cache), model)
+
+    [proof] = Proofs(proofs_folder(cache), opencl_device("cpu")).all()
+    assert (proof.model, proof.sha256, proof.precision) == (model.name, model.sha256, "fp32")
+    assert "average_pool" in proof.variants
+
+
+def test_another_network_is_compared_again(model: Model, cache: Path, tmp_path: Path) -> None:
+    open_proven(model, CPU, cache=cache).runtime.close()
+    other = load_model(config.Model(path=small_network(tmp_path / "other.onnx", largest=0.5)))
+
+    open_proven(other, CPU, cache=cache).runtime.close()
+
+    assert len(list(Proofs(proofs_folder(cache), opencl_device("cpu")).all())) == 2
+
+
+def test_another_variant_takes_over_and_that_is_remembered(
+    model: Model, cache: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    with wrong_kernel(WRONG_VECTOR):
+        first = open_proven(model, CPU, cache=cache)
+        assert agrees(first, model)
+        monkeypatch.setattr(proving, "examine", None)
+        second = open_proven(model, CPU, cache=cache)
+        assert agrees(second, model)
+
+    [left_out] = first.left_out
+    assert left_out.startswith("conv_vector for Conv 3×16×16 → 8×16×16")
+    assert second.left_out == first.left_out
+    assert "conv_vector for Conv 3×16×16" in caplog.text
+
+
+def test_a_kernel_that_was_mended_is_used_again(model: Model, cache: Path) -> None:
+    with wrong_kernel(WRONG_VECTOR):
+        open_proven(model, CPU, cache=cache).runtime.close()
+
+    assert open_proven(model, CPU, cache=cache).left_out == ()
+
+
+def test_a_device_that_is_wrong_by_every_variant_is_refused(
+    model: Model, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with wrong_kernel(RELU_IS_MIN):
+        with pytest.raises(DeviceError, match=r"computes .* \(Conv 3×16×16 .* wrongly by every variant"):
+            open_proven(model, CPU, cache=cache)
+        monkeypatch.setattr(proving, "examine", None)  # nor is it compared again at the next start
+        with pytest.raises(DeviceError, match="wrongly by every variant"):
+            open_proven(model, CPU, cache=cache)
+
+
+def test_a_cache_that_cannot_be_written_costs_no_more_than_the_next_comparison(
+    model: Model, cache: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    proofs_folder(cache).write_text("")
+
+    assert agrees(open_proven(model, CPU, cache=cache), model)
+
+    assert "the proof of a device cannot be kept" in caplog.text
+
+
+def test_numpy_is_the_reference_and_needs_no_proof(model: Model, cache: Path) -> None:
+    assert agrees(open_proven(model, config.Worker(device="numpy"), cache=cache), model)
+    assert not proofs_folder(cache).exists()
