@@ -78,8 +78,10 @@ class Hub:
     def run(self) -> None:
         """Until the end. Raises EdgedError where there is no going on."""
         poller = zmq.Poller()
-        for readable in (*self._parts.links.sockets, self._signals.fileno()):
+        moments = self._parts.moments
+        for readable in (*self._parts.links.sockets, self._signals.fileno(), moments.fileno()):
             poller.register(readable, zmq.POLLIN)
+        self._serve_scrapes()
         while not self._is_over():
             ready = dict(poller.poll(self._wait_ms()))
             drained = self._listen()
@@ -99,6 +101,8 @@ class Hub:
                 self._tick(now)
             for notice in self._asked.step(now):
                 self._happened(notice)
+            if moments.is_wanted:
+                self._serve_scrapes()
 
     def stop(self) -> None:
         """Stop every child; what waits or is in flight is dropped as `shutdown`."""
@@ -110,6 +114,12 @@ class Hub:
         stop_children(self._parts.supervisor.children, self._parts.links, self._signals, self._take_last)
         self._parts.outlet.tell_of_the_journal()
         self._count()
+        self._parts.moments.stop_serving()
+
+    def _serve_scrapes(self) -> None:
+        """With all that has been counted until now, and nothing that comes after."""
+        self._count()
+        self._parts.moments.serve()
 
     def summary(self) -> dict[str, Any]:
         """What this run has done."""

@@ -16,6 +16,7 @@ from edged.errors import ConfigError
 from edged.host.watch import HostWatch
 from edged.hub.cameras.cameras import Cameras
 from edged.hub.figures.host_states import HostStates
+from edged.hub.figures.moments import Moments
 from edged.hub.figures.scrapes import ENDPOINT, Scrapes
 from edged.hub.figures.tally import Tally
 from edged.hub.frames.answers import Answers
@@ -68,6 +69,7 @@ class Parts:
     workers: Workers
     supervisor: Supervisor
     metrics: Metrics
+    moments: Moments
     tally: Tally
     hosts: HostStates
     meeting_place: MeetingPlace
@@ -95,7 +97,7 @@ def open_parts(config: Config, limits: Limits, *, program: Sequence[str], resour
         guard,
     )
     resources.callback(replay.stop)
-    _serve_metrics(config, metrics, rejections, services, resources)
+    moments = _serve_metrics(config, metrics, rejections, services, resources)
     folder = resources.enter_context(private_folder(journal_path(config.node, config.journal.path)))
     meeting_place = MeetingPlace(folder, config)
     links = open_links(context, config, meeting_place.address, guard)
@@ -131,6 +133,7 @@ def open_parts(config: Config, limits: Limits, *, program: Sequence[str], resour
         workers,
         supervisor,
         metrics,
+        moments,
         tally,
         hosts,
         meeting_place,
@@ -179,13 +182,16 @@ def _say_what_is_open(config: Config, metrics: Metrics) -> None:
 
 def _serve_metrics(
     config: Config, metrics: Metrics, rejections: Rejections, services: ServiceThreads, resources: ExitStack
-) -> None:
+) -> Moments:
     address, tls = config.metrics.address, config.metrics.tls
     host, port = host_and_port(address)
     context = server_context(tls) if tls else None
+    moments = Moments(metrics.now)
+    resources.callback(moments.close)
     try:
-        scrapes = Scrapes(host, port, metrics.text, rejections, context)
+        scrapes = Scrapes(host, port, moments.text, rejections, context)
     except OSError as error:
         raise ConfigError(unusable(ENDPOINT, address, error.errno, error.strerror)) from None
     scrapes.start(services)
     resources.callback(scrapes.stop)
+    return moments

@@ -29,7 +29,7 @@ class Metrics(FrameMetrics, CameraMetrics, WorkerMetrics, EnergyMetrics, HostMet
     def __init__(self, version: str) -> None:
         disable_created_metrics()  # type: ignore[no-untyped-call]  # it would add a gauge to every counter
         declare = Declare()
-        self.registry, self.text = declare.registry, declare.text
+        self.registry, self.now, self.text = declare.registry, declare.now, declare.text
         ProcessCollector(registry=declare.library)
         PlatformCollector(registry=declare.library)
         for theme in THEMES:

@@ -1,6 +1,6 @@
 """How a metric is declared: name, help and labels, in the registry of one hub."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import TypeVar
 
@@ -44,10 +44,21 @@ class Declare:
         new = partial(Distribution, bounds=bounds)
         return self._add(Family("histogram", name, documentation, labels, new))
 
+    def now(self) -> Callable[[], Iterator[str]]:
+        """All metrics in Prometheus' text format, in pieces; the last takes longest.
+
+        The quick ones are those of this moment, still to be written: in any thread. The others, of which none
+        belongs to a frame, are read when they are written.
+        """
+        return partial(self._pieces, [family.now() for family in self._quick])
+
     def text(self) -> Iterator[str]:
-        """All metrics in Prometheus' text format, in pieces; the last takes longest. For any thread."""
-        for family in self._quick:
-            yield from family.text()
+        """The same, written at once."""
+        return self.now()()
+
+    def _pieces(self, families: Sequence[Callable[[], Iterator[str]]]) -> Iterator[str]:
+        for write in families:
+            yield from write()
         yield generate_latest(self.library).decode()
 
     def _add(self, family: F) -> F:

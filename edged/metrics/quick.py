@@ -8,8 +8,9 @@ They are counted by one thread alone, the hub's, and read by others.
 import math
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from itertools import accumulate
-from typing import Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 from prometheus_client import Metric
 from prometheus_client.parser import text_string_to_metric_families
@@ -22,8 +23,12 @@ CHUNK = 64  # children that are written in one go
 class Child(Protocol):
     """One of a family, with labels of its own."""
 
-    def text(self) -> str:
-        """Its lines."""
+    def state(self) -> Any:
+        """What it has counted until this moment. Quick: the hub's loop waits for it."""
+        ...
+
+    def text(self, state: Any) -> str:
+        """The lines of such a state: which takes longer, in any thread."""
         ...
 
 
@@ -47,9 +52,13 @@ class Value:
         """This, whatever it was."""
         self._value = float(value)
 
-    def text(self) -> str:
+    def state(self) -> float:
+        """Its value."""
+        return self._value
+
+    def text(self, state: float) -> str:
         """A line."""
-        return f"{self._head} {_number(self._value)}\n"
+        return f"{self._head} {_number(state)}\n"
 
 
 class Distribution:
@@ -71,10 +80,14 @@ class Distribution:
         self._counts[bisect_left(self._bounds, value)] += 1
         self._sum += value
 
-    def text(self) -> str:
+    def state(self) -> tuple[list[int], float]:
+        """How many in each bucket, and their sum."""
+        return self._counts.copy(), self._sum
+
+    def text(self, state: tuple[list[int], float]) -> str:
         """A line a bucket, count and sum."""
-        total, counts = self._sum, tuple(accumulate(self._counts))
-        return self._template % (*counts, counts[-1], _number(total))
+        counts = tuple(accumulate(state[0]))
+        return self._template % (*counts, counts[-1], _number(state[1]))
 
 
 class Family(Collector, Generic[C]):
@@ -109,16 +122,20 @@ class Family(Collector, Generic[C]):
         """It is shown no more."""
         self._children.pop(tuple(map(str, values)), None)
 
-    def text(self) -> Iterator[str]:
-        """In Prometheus' text format, in pieces. For any thread."""
-        yield self._head
+    def now(self) -> Callable[[], Iterator[str]]:
+        """In Prometheus' text format, in pieces, as it is at this moment; still to be written."""
         children = list(self._children.values())
-        for first in range(0, len(children), CHUNK):
-            yield "".join(child.text() for child in children[first : first + CHUNK])
+        return partial(self._pieces, children, [child.state() for child in children])
 
     def collect(self) -> Iterable[Metric]:
         """The same for prometheus-client."""
-        return text_string_to_metric_families("".join(self.text()))
+        return text_string_to_metric_families("".join(self.now()()))
+
+    def _pieces(self, children: Sequence[C], states: Sequence[Any]) -> Iterator[str]:
+        yield self._head
+        for first in range(0, len(children), CHUNK):
+            chunk = slice(first, first + CHUNK)
+            yield "".join(child.text(state) for child, state in zip(children[chunk], states[chunk], strict=True))
 
 
 def _escaped(value: str) -> str:

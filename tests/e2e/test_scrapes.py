@@ -4,6 +4,7 @@ import json
 import shutil
 import ssl
 import subprocess
+from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -13,6 +14,7 @@ from urllib.parse import urlencode
 from urllib.request import urlopen
 
 import pytest
+from prometheus_client.parser import text_string_to_metric_families
 
 from tests.cli.command import edged
 from tests.e2e.certificates import new_authority, new_certificate
@@ -132,3 +134,27 @@ def test_a_key_that_others_may_read_is_refused(daemon: Daemon, tmp_path: Path) -
     done = edged("run", tmp_path / "edged.yaml", env={"XDG_STATE_HOME": str(tmp_path)})
     assert done.returncode == 2
     assert f"{tmp_path}/hub.key: others may read this secret: chmod 600" in done.stderr
+
+
+def test_each_scrape_shows_one_moment(daemon: Daemon) -> None:
+    scrapes = [places_of(sums_of(scrape(daemon))) for _ in range(50)]
+    assert [each for each in scrapes if len(set(each)) > 1] == []
+    assert scrapes[-1] > scrapes[0]
+
+
+def sums_of(text: str) -> dict[str, float]:
+    """Of all cameras and workers, by the name of the metric without `edged_`."""
+    sums: dict[str, float] = defaultdict(float)
+    for family in text_string_to_metric_families(text):
+        for sample in family.samples:
+            sums[sample.name.removeprefix("edged_")] += sample.value
+            if sample.name == "edged_jobs_total":
+                sums["frames of jobs"] += sample.value * int(sample.labels["frames"])
+    return sums
+
+
+def places_of(sums: dict[str, float]) -> tuple[float, ...]:
+    """The number of predictions by each metric that tells it."""
+    not_predicted = sums["frames_dropped_total"] + sums["frames_pending"]
+    names = ("predictions_total", "score_count", "labels_total", "frames of jobs")
+    return sums["frames_total"] - not_predicted, *(sums[name] for name in names)
