@@ -26,6 +26,7 @@ _EXPECTED = {
     "finite_number": "a finite number",
     "string_type": "text",
     "string_too_short": "text that is not empty",
+    "string_too_long": "text of at most {max_length} characters",
     "path_type": "a file name",
     "bool_type": "true or false",
     "literal_error": "{expected}",

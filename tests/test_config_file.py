@@ -101,6 +101,10 @@ metrics: {address: "0.0.0.0:9464"}
             "1:23: cameras.a.source: synthetic cameras are syn",
         ),
         ("cameras: {a: {source: 'ftp://x'}}\n", "1:23: cameras.a.source: a URL must start with one of: rtsp://"),
+        (
+            f"cameras: {{a: {{source: 'rtsp://{'://a:b' * 60_000}'}}}}\n",  # once took minutes
+            "1:23: cameras.a.source: expected a whole number or text of at most 4096 characters",
+        ),
         ("cameras: {a: {source: 0, roi: [0, 0, 1]}}\n", "1:31: cameras.a.roi: item 4 is missing"),
         ("cameras: {a: {source: 0, size: [1, 2, 3]}}\n", "1:32: cameras.a.size: expected 2 or fewer entries"),
         (

@@ -22,7 +22,7 @@ def pictures_of(folder: Path, wanted: Input) -> NDArray[np.uint8]:
     Raises ConfigError for a folder without pictures, ImageError for a picture that cannot be read.
     """
     from edged.camera.preprocess import preprocess
-    from edged.camera.sources.folder import read_picture
+    from edged.camera.sources.picture_file import read_picture
 
     pictures = map(read_picture, chosen_of(folder))
     size = wanted.width, wanted.height

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from edged import config
 from edged.camera.preprocess import preprocess
-from edged.camera.sources.folder import SUFFIXES, pictures_in, read_picture
+from edged.camera.sources.folder import SUFFIXES, pictures_in
+from edged.camera.sources.picture_file import read_picture
 from edged.cli.model_options import add_model_options, given_model, show_preparation
 from edged.errors import ConfigError, DeviceError, EdgedError, ImageError, ModelError
 from edged.hub.stream.prediction import labels_of

@@ -24,7 +24,7 @@ def _one_or_three(numbers: tuple[float, ...]) -> tuple[float, ...]:
 
 
 Name = Annotated[str, Field(pattern=NAME)]
-Text = Annotated[str, Field(min_length=1)]
+Text = Annotated[str, Field(min_length=1, max_length=4096)]
 Share = Annotated[float, Field(ge=0, le=1)]
 Pixels = Annotated[int, Field(ge=1, le=16384)]
 Positive = Annotated[float, Field(gt=0)]

@@ -10,6 +10,7 @@ from pydantic import Field, ValidationError
 from edged.engine.device import Device
 from edged.engine.shape import Part, Shape
 from edged.errors import ConfigError
+from edged.regular_file import read_regular_file
 from edged.replace_file import FOR_ALL, replace_file
 
 MAX_BYTES = 16_000_000
@@ -78,15 +79,11 @@ def measured_on(device: Device) -> MeasuredOn:
 def read_record(path: Path) -> Record | None:
     """The record in a file, None if there is no such file. Raises ConfigError with every mistake and its place."""
     try:
-        with path.open("rb") as file:
-            text = file.read(MAX_BYTES + 1)
-        if len(text) > MAX_BYTES:
-            raise ConfigError(f"tuning record {path}: larger than {MAX_BYTES} bytes; {WHAT_TO_DO}")
-        return Record.model_validate_json(text)
+        return Record.model_validate_json(read_regular_file(path, MAX_BYTES))
     except FileNotFoundError:
         return None
     except OSError as error:
-        raise ConfigError(f"tuning record {path} cannot be read: {error.strerror}") from None
+        raise ConfigError(f"tuning record {path} cannot be read: {error.strerror}; {WHAT_TO_DO}") from None
     except ValidationError as error:
         raise ConfigError(f"tuning record {path}: {_mistakes(error)}; {WHAT_TO_DO}") from None
 

@@ -3,13 +3,19 @@
 from pathlib import Path
 
 from edged.errors import ModelError
+from edged.plain_text import problem_of
+from edged.regular_file import read_regular_file
 
 MAX_BYTES = 4 * 2**20
 
 
 def read(path: Path, classes: int) -> tuple[str, ...]:
     """As many labels as there are classes. Raises ModelError."""
-    labels = tuple(line.strip() for line in _text(path).rstrip().splitlines())
+    text = _text(path).rstrip()
+    labels = tuple(line.replace("\t", " ").strip() for line in text.split("\n")) if text else ()
+    for number, label in enumerate(labels, 1):
+        if problem := problem_of(label):
+            raise ModelError(f"{path}:{number}: expected a label: {problem}")
     if len(labels) == classes:
         return labels
     hint = ""
@@ -19,14 +25,11 @@ def read(path: Path, classes: int) -> tuple[str, ...]:
 
 
 def _text(path: Path) -> str:
+    """With `\\n` as the end of lines."""
     try:
-        with path.open("rb") as file:
-            content = file.read(MAX_BYTES + 1)
+        text = read_regular_file(path, MAX_BYTES).decode("utf-8-sig")
     except OSError as error:
         raise ModelError(f"{path}: cannot be read: {error.strerror}; expected one label a line") from None
-    if len(content) > MAX_BYTES:
-        raise ModelError(f"{path}: has more than {MAX_BYTES // 2**20} MiB; expected one label a line")
-    try:
-        return content.decode("utf-8-sig")
     except UnicodeDecodeError:
         raise ModelError(f"{path}: is not UTF-8 text; expected one label a line") from None
+    return text.replace("\r\n", "\n").replace("\r", "\n")

@@ -4,14 +4,26 @@ import json
 from collections.abc import Mapping
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from edged.config.section import ByChannel, Positive, PositiveByChannel
 from edged.errors import ModelError
+from edged.plain_text import problem_of
 from edged.preparation import Color, Preprocess, Resize
 
 PREFIX = "edged."
+MOST_SHOWN = 5  # mistakes
 TEXTS = frozenset({"name", "preprocess", "resize", "color"})  # the other values are in JSON
+
+
+def _checked(text: str) -> str:
+    """Raises ValueError."""
+    if problem := problem_of(text):
+        raise ValueError(problem)
+    return text
+
+
+Label = Annotated[str, AfterValidator(_checked)]
 
 
 class Metadata(BaseModel):
@@ -19,8 +31,8 @@ class Metadata(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="ignore", allow_inf_nan=False, hide_input_in_errors=True)
 
-    name: Annotated[str, Field(min_length=1, max_length=100)] | None = None
-    labels: tuple[str, ...] | None = None
+    name: Annotated[Label, Field(min_length=1, max_length=100)] | None = None
+    labels: tuple[Label, ...] | None = None
     preprocess: Preprocess | None = None
     resize: Resize | None = None
     color: Color | None = None
@@ -46,7 +58,9 @@ def decode(properties: Mapping[str, str]) -> Metadata:
     try:
         return Metadata.model_validate(values)
     except ValidationError as error:
-        mistakes = "; ".join(f"{PREFIX}{_place(entry['loc'])}: {entry['msg']}" for entry in error.errors())
+        mistakes = "; ".join(
+            f"{PREFIX}{_place(entry['loc'])}: {entry['msg']}" for entry in error.errors()[:MOST_SHOWN]
+        )
         raise ModelError(f"metadata: {mistakes}") from None
 
 

@@ -4,6 +4,7 @@ import hashlib
 from pathlib import Path
 
 from edged.errors import ModelError
+from edged.regular_file import open_regular_file, read_regular_file
 
 MAX_BYTES = 2**30
 
@@ -12,7 +13,7 @@ def read_content(path: Path) -> bytes:
     """All of the file, within limits. Raises ModelError."""
     _require(path)
     try:
-        return path.read_bytes()
+        return read_regular_file(path, MAX_BYTES)
     except OSError as error:
         raise ModelError(f"{path}: cannot be read: {error.strerror}") from None
 
@@ -21,7 +22,7 @@ def content_sha256(path: Path) -> str:
     """Hexadecimal SHA-256 of what `read_content` gives, never all of it in memory. Raises ModelError."""
     _require(path)
     try:
-        with path.open("rb") as file:
+        with open_regular_file(path) as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
     except OSError as error:
         raise ModelError(f"{path}: cannot be read: {error.strerror}") from None

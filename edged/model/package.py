@@ -17,6 +17,7 @@ from edged.model.passes import simplify
 from edged.model.prepare import CHANNELS, prepared_by, recipe_for
 from edged.model.resnet import BLOCKS, MIN_SIZE, random_resnet
 from edged.paths import cache_directory
+from edged.plain_text import plain
 from edged.preparation import PreparedBy, Recipe, Resize, description
 
 if TYPE_CHECKING:
@@ -127,7 +128,7 @@ def _packed(path: Path, wanted: config.Model, sha256: str, kept: KeptGraph) -> M
     except ModelError as error:
         raise ModelError(f"{path}: {error}") from None
     return Model(
-        name=metadata.name or path.stem,
+        name=metadata.name or plain(path.stem),
         sha256=sha256,
         labels=_labels(graph, wanted, metadata, path),
         graph=graph,

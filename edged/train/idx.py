@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from edged.errors import DataError
 from edged.model.package import Input
+from edged.regular_file import open_regular_file
 from edged.train.source import Examples
 
 IMAGES, LABELS = "images-idx3-ubyte", "labels-idx1-ubyte"
@@ -83,8 +84,11 @@ def _check_labels(examples: Examples, classes: int, path: Path) -> None:
 def read_array(path: Path, axes: int) -> Bytes:
     """The values in a file of so many axes. Raises DataError, which says where it is not as it must be."""
     try:
-        with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
-            return _parsed(file, path, axes)
+        with open_regular_file(path) as plain:
+            if path.suffix != ".gz":
+                return _parsed(plain, path, axes)
+            with gzip.open(plain) as unpacked:
+                return _parsed(unpacked, path, axes)
     except (gzip.BadGzipFile, zlib.error, EOFError) as error:
         raise DataError(f"{path}: is no .gz file, or damaged or cut short: {error}") from None
     except OSError as error:

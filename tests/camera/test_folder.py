@@ -1,3 +1,4 @@
+import os
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,18 @@ def test_pictures_come_by_name_with_their_folder_as_truth(tmp_path: Path) -> Non
 
     seen = [(round(picture.pixels.mean() / 10), picture.truth) for picture in pictures if picture]
     assert seen == [(1, "cat"), (2, "cat"), (3, "dog"), (4, None)]
+
+
+def test_a_truth_is_text_that_can_be_sent_whatever_its_folder_is_called(tmp_path: Path) -> None:
+    cats = write_picture(tmp_path / "cats/a.png", plain(10)).parent
+    cats.rename(tmp_path / os.fsdecode(b"\xff\x1b[2J"))
+    folder = Folder(tmp_path)
+    folder.open()
+
+    picture = folder.read()
+
+    assert picture
+    assert picture.truth == "??[2J"
 
 
 def test_a_loop_goes_on_from_the_first_picture(tmp_path: Path) -> None:

@@ -1,17 +1,21 @@
 """A model by name or path, with what its file and the config say."""
 
 import json
+import os
 import subprocess
 import sys
+import threading
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import onnx
 import pytest
 from onnx import numpy_helper
 
 from edged import config
 from edged.errors import ModelError
+from edged.messages import ModelInfo
 from edged.model import reference
 from edged.model.metadata import Metadata, decode, encode
 from edged.model.package import Input, load_model
@@ -160,6 +164,81 @@ def test_labels_that_are_no_text(bare: Path, tmp_path: Path) -> None:
     for path, message in ((picture, "is not UTF-8 text"), (tmp_path / "absent", "cannot be read: No such file")):
         with pytest.raises(ModelError, match=message):
             load_model(config.Model(path=bare, size=32, labels=path))
+
+
+@pytest.mark.parametrize(
+    ("label", "message"),
+    [
+        ("\x1b[2Jcat", r"it holds the control character U\+001B: remove it"),
+        ("c\x00at", r"U\+0000"),
+        ("c\x85at", r"U\+0085"),
+        ("c\u2028at", r"U\+2028"),
+        ("\u202etac", r"U\+202E"),
+        ("c" * 257, "it has 257 characters; up to 256 are supported"),
+    ],
+)
+def test_a_label_that_would_steer_a_terminal_or_has_no_end_is_refused_wherever_it_is_from(
+    bare: Path, tmp_path: Path, label: str, message: str
+) -> None:
+    labels = tmp_path / "labels.txt"
+    labels.write_text(f"ant\nbee\n{label}\ndog\n")
+
+    with pytest.raises(ModelError, match=rf"labels.txt:3: expected a label: .*{message}"):
+        load_model(config.Model(path=bare, size=32, labels=labels))
+    for properties in ({"edged.labels": json.dumps(["ant", label])}, {"edged.name": label}):
+        with pytest.raises(ModelError, match=f"metadata: edged.*{message}|at most 100 characters"):
+            decode(properties)
+
+
+def test_half_a_character_in_metadata_is_refused() -> None:
+    with pytest.raises(ModelError, match=r"edged.labels.0: .*(U\+D83D|unicode)"):
+        decode({"edged.labels": r'["\ud83d"]'})
+
+
+def test_a_label_may_have_any_letters_and_blanks(bare: Path, tmp_path: Path) -> None:
+    labels = tmp_path / "labels.txt"
+    labels.write_bytes("n01440764\ttench\r\nZürich\rネコ 🐈\nno\u00a0break \n".encode())
+
+    model = load_model(config.Model(path=bare, size=32, labels=labels))
+
+    assert model.labels == ("n01440764 tench", "Zürich", "ネコ 🐈", "no\u00a0break")
+
+
+def test_a_pipe_a_device_or_a_folder_as_labels_or_model_is_refused_at_once(bare: Path, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    refused: list[str] = []
+
+    def load_all() -> None:
+        for path in (tmp_path / "pipe", Path("/dev/zero"), tmp_path):
+            for wanted in (config.Model(path=bare, size=32, labels=path), config.Model(path=path)):
+                with pytest.raises(ModelError) as error:
+                    load_model(wanted)
+                refused.append(str(error.value))
+
+    thread = threading.Thread(target=load_all, daemon=True)
+    thread.start()
+    thread.join(30)
+    assert not thread.is_alive()
+    assert [text.partition(": ")[2].partition(";")[0] for text in refused] == [
+        "cannot be read: it is a named pipe, expected a file",
+        "is not a file",
+        "cannot be read: it is a device, expected a file",
+        "is not a file",
+        "cannot be read: it is a folder, expected a file",
+        "is not a file",
+    ]
+
+
+def test_a_file_whose_name_is_no_text_gives_a_name_that_can_be_sent(animals: Path, tmp_path: Path) -> None:
+    path = tmp_path / os.fsdecode(b"\xff\x1b[2J.onnx")
+    content = onnx.load(str(animals))
+    del content.metadata_props[:]
+    path.write_bytes(content.SerializeToString())
+
+    name = load_model(config.Model(path=path)).name
+
+    assert name == "??[2J"
+    assert json.loads(ModelInfo(name=name, sha256="", labels=(), width=1, height=1).model_dump_json())
 
 
 def test_metadata_survive_the_file() -> None:

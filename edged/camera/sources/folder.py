@@ -3,13 +3,12 @@
 import os
 from pathlib import Path
 
-import cv2
-import numpy as np
-
 from edged.camera.sources.pace import Pace, Sleep, sleep_ns
-from edged.camera.sources.picture import Picture, Pixels
+from edged.camera.sources.picture import Picture
+from edged.camera.sources.picture_file import read_picture
 from edged.camera.sources.source import KINDS
-from edged.errors import CameraError, ImageError
+from edged.errors import CameraError
+from edged.plain_text import plain
 
 SUFFIXES = frozenset({".bmp", ".jpeg", ".jpg", ".pgm", ".png", ".ppm", ".tif", ".tiff", ".webp"})
 
@@ -61,9 +60,9 @@ class Folder:
 
 
 def truth_of(picture: Path, folder: Path) -> str | None:
-    """The name of the sub-folder of `folder` in which it lies; None where it lies in none."""
+    """The name of the sub-folder of `folder` in which it lies, as plain text; None where it lies in none."""
     below = picture.relative_to(folder).parts
-    return below[0] if len(below) > 1 else None
+    return plain(below[0]) if len(below) > 1 else None
 
 
 def pictures_in(folder: Path) -> list[Path]:
@@ -73,14 +72,3 @@ def pictures_in(folder: Path) -> list[Path]:
 
 def _is_picture(file: Path) -> bool:
     return file.suffix.lower() in SUFFIXES and os.path.isfile(file)
-
-
-def read_picture(path: Path) -> Pixels:
-    """The picture in a file as uint8 [H, W, 3] RGB, turned upright by its EXIF. Raises ImageError."""
-    try:
-        pixels = cv2.imread(str(path), cv2.IMREAD_COLOR_RGB)
-    except cv2.error:  # more pixels than OpenCV allows
-        pixels = None
-    if pixels is None:
-        raise ImageError(f"{path} is no picture that can be read")
-    return np.asarray(pixels, np.uint8)

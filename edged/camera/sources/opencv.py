@@ -4,6 +4,9 @@ import cv2
 import numpy as np
 
 from edged.camera.sources.picture import Pixels
+from edged.camera.sources.picture_file import decode_picture
+
+MOTION_JPEG = cv2.VideoWriter.fourcc(*"MJPG")
 
 
 def picture_of(capture: cv2.VideoCapture) -> Pixels | None:
@@ -13,3 +16,19 @@ def picture_of(capture: cv2.VideoCapture) -> Pixels | None:
         return None
     how = cv2.COLOR_GRAY2RGB if pixels.ndim == 2 or pixels.shape[2] == 1 else cv2.COLOR_BGR2RGB
     return np.asarray(cv2.cvtColor(pixels, how), np.uint8)
+
+
+def leave_jpegs(capture: cv2.VideoCapture) -> bool:
+    """Let a capture of Motion JPEG through FFmpeg give the JPEGs themselves; False for another format.
+
+    FFmpeg fills what is missing of one that is cut short with the picture before, and says nothing.
+    """
+    return int(capture.get(cv2.CAP_PROP_FOURCC)) == MOTION_JPEG and capture.set(cv2.CAP_PROP_FORMAT, -1)
+
+
+def decoded_jpeg(capture: cv2.VideoCapture, name: str) -> Pixels | None:
+    """As `picture_of`, after `leave_jpegs`. Raises ImageError, with the name, for a picture that is not whole."""
+    good, content = capture.read()
+    if not good or content is None or content.size == 0:
+        return None
+    return decode_picture(content.tobytes(), name)

@@ -8,13 +8,13 @@ import cv2
 
 from edged.camera.sources.forwarder import Forwarder, ffmpeg_without_tls
 from edged.camera.sources.lag import Lag
-from edged.camera.sources.opencv import picture_of
-from edged.camera.sources.picture import Picture
+from edged.camera.sources.opencv import decoded_jpeg, leave_jpegs, picture_of
+from edged.camera.sources.picture import Picture, Pixels
 from edged.camera.sources.reach import reach, without_secrets
 from edged.camera.sources.tls import CameraIdentity, is_verified
 from edged.clock import now_ns, seconds_since
 from edged.config import CameraTls
-from edged.errors import CameraError, ConfigError
+from edged.errors import CameraError, ConfigError, ImageError
 
 OPEN_TIMEOUT_S = 5.0  # finding out the format takes more than a second, after a handshake of six messages
 READ_TIMEOUT_S = 2.0
@@ -50,6 +50,8 @@ class Stream:
         self._identity = CameraIdentity(url, self._shown, tls) if is_verified(url, tls) else None
         self._forwarder: Forwarder | None = None
         self._capture: cv2.VideoCapture | None = None
+        self._gives_jpegs = False
+        self._decoded_ns = 0  # when the newest picture came that could be decoded
 
     def verify(self) -> bool:
         """Whether the camera has shown a certificate that is trusted; False where it needs none.
@@ -80,17 +82,20 @@ class Stream:
                 f"{self._shown} gives no video: its path, user or password is wrong, "
                 f"or it says nothing for {self._open_timeout_s:g} s"
             )
+        self._gives_jpegs = not self._keeps_time and leave_jpegs(self._capture)
         self._catch_up(self._capture)
+        self._decoded_ns = now_ns()
 
     def read(self) -> Picture:
-        """Raises CameraError when the stream has ended or stalled."""
+        """Raises CameraError when the stream has ended or stalled, ImageError for a picture that is not whole."""
         start_ns = now_ns()
-        pixels = picture_of(self._capture) if self._capture else None
+        pixels = self._next(self._capture) if self._capture else None
         if seconds_since(start_ns) > STALL * self._read_timeout_s:
             raise CameraError(f"{self._shown} has stalled: no picture for {self._read_timeout_s:g} s")
         if pixels is None:
             reason = "the other side closed the connection, or sends what cannot be decoded"
             raise CameraError(f"{self._shown} has ended: {reason}")
+        self._decoded_ns = now_ns()
         return Picture(pixels, late_ns=self._late_ns())
 
     def close(self) -> None:
@@ -101,6 +106,16 @@ class Stream:
         if self._forwarder:
             self._forwarder.close()
         self._forwarder = None
+
+    def _next(self, capture: cv2.VideoCapture) -> Pixels | None:
+        if not self._gives_jpegs:
+            return picture_of(capture)
+        try:
+            return decoded_jpeg(capture, f"a picture of {self._shown}")
+        except ImageError as error:
+            if seconds_since(self._decoded_ns) > self._read_timeout_s:
+                raise CameraError(f"{self._shown} sends no whole picture any more: {error}") from None
+            raise
 
     def _connect(self) -> str:
         """Find the camera, and be sure that it is the right one. The URL for FFmpeg, without a password."""

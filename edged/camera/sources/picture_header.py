@@ -1,0 +1,124 @@
+"""What a picture's file says before it is decoded: its format and its size, and whether a JPEG is whole."""
+
+import re
+import struct
+from collections.abc import Callable, Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+FORMATS = "JPEG, PNG, BMP, WebP, TIFF, PGM or PPM"
+Size = tuple[int, int]  # width and height
+
+_JPEG_FRAMES = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
+_JPEG_END, _JPEG_ALONE = 0xD9, frozenset({0x01, 0xD8})
+_MOST_SEGMENTS = 10_000
+_IS_MARKER = np.ones(256, np.bool_)  # of the byte after 0xFF: else a byte of a scan, a restart in it, or filling
+_IS_MARKER[[0x00, *range(0xD0, 0xD8), 0xFF]] = False
+
+
+def size_of(content: bytes) -> Size | None:
+    """Of the picture in a file; None where it is of none of FORMATS.
+
+    Raises ValueError, which says what is wrong, for a header that is damaged and a JPEG that is cut short.
+    """
+    reader = next((read for begin, read in _READERS.items() if content.startswith(begin)), None)
+    if reader is None:
+        return None
+    try:
+        return reader(content)
+    except struct.error:
+        raise ValueError("is cut short within its header") from None
+
+
+def _jpeg(content: bytes) -> Size:
+    """OpenCV may fill with grey what is missing of a JPEG, and say nothing: so its end is looked for here."""
+    values = np.frombuffer(content, np.uint8)
+    size, place = None, 2
+    for _ in range(_MOST_SEGMENTS):
+        place = _marker_behind(values, place)
+        marker = content[place]
+        place += 1
+        if marker == _JPEG_END:
+            if size is None:
+                raise ValueError("is a JPEG without a picture")
+            return size
+        if marker in _JPEG_ALONE:
+            continue
+        if marker in _JPEG_FRAMES:
+            height, width = struct.unpack_from(">HH", content, place + 3)
+            size = width, height
+        place += max(2, *struct.unpack_from(">H", content, place))
+    raise ValueError(f"is damaged: a JPEG of more than {_MOST_SEGMENTS} segments")
+
+
+def _marker_behind(values: NDArray[np.uint8], place: int) -> int:
+    """Where the next marker's second byte is. Raises ValueError at the end of the file."""
+    length = 64
+    while place < len(values) - 1:
+        part = values[place : place + length + 1]
+        seconds = np.flatnonzero(part[:-1] == 0xFF) + 1
+        found = seconds[_IS_MARKER[part[seconds]]]
+        if found.size:
+            return place + int(found[0])
+        place += length
+        length = min(2 * length, 2**20)
+    raise ValueError("is cut short: a JPEG without its end")
+
+
+def _png(content: bytes) -> Size:
+    width, height = struct.unpack_from(">II", content, 16)
+    return width, height
+
+
+def _bmp(content: bytes) -> Size:
+    (header,) = struct.unpack_from("<I", content, 14)
+    width, height = struct.unpack_from("<HH" if header == 12 else "<ii", content, 18)
+    return width, abs(height)  # below 0: its first line is the upper one
+
+
+def _webp(content: bytes) -> Size | None:
+    kind = content[8:16]
+    if kind == b"WEBPVP8X":
+        low, high, rest = struct.unpack_from("<HBH", content, 24)
+        return (low | high << 16) + 1, (rest | content[29] << 16) + 1
+    if kind == b"WEBPVP8L":
+        (bits,) = struct.unpack_from("<I", content, 21)
+        return (bits & 0x3FFF) + 1, (bits >> 14 & 0x3FFF) + 1
+    if kind == b"WEBPVP8 ":
+        width, height = struct.unpack_from("<HH", content, 26)
+        return width & 0x3FFF, height & 0x3FFF
+    return None
+
+
+def _tiff(content: bytes) -> Size:
+    """The first picture's."""
+    order = "<" if content.startswith(b"II") else ">"
+    (folder,) = struct.unpack_from(f"{order}I", content, 4)
+    (entries,) = struct.unpack_from(f"{order}H", content, folder)
+    sizes: dict[int, int] = {}
+    for place in range(folder + 2, folder + 2 + 12 * entries, 12):
+        tag, kind = struct.unpack_from(f"{order}HH", content, place)
+        if tag in {256, 257}:
+            (sizes[tag],) = struct.unpack_from(f"{order}H" if kind == 3 else f"{order}I", content, place + 8)
+    if sizes.keys() != {256, 257}:
+        raise ValueError("is a TIFF that does not say its size")
+    return sizes[256], sizes[257]
+
+
+def _pnm(content: bytes) -> Size | None:
+    words = re.sub(rb"#[^\n]*", b" ", content[:1024]).split(maxsplit=3)[1:3]
+    if len(words) == 2 and all(word.isdigit() and len(word) < 10 for word in words):
+        return int(words[0]), int(words[1])
+    return None
+
+
+_READERS: Mapping[bytes, Callable[[bytes], Size | None]] = {
+    b"\xff\xd8\xff": _jpeg,
+    b"\x89PNG\r\n\x1a\n": _png,
+    b"BM": _bmp,
+    b"RIFF": _webp,
+    b"II*\0": _tiff,
+    b"MM\0*": _tiff,
+    **{b"P%d" % kind: _pnm for kind in range(1, 7)},
+}

@@ -1,0 +1,54 @@
+"""Reading files that others have named: a pipe or device may wait or have no end, a file may be too large."""
+
+import errno
+import os
+import stat
+from io import BufferedReader
+from pathlib import Path
+
+BLOCK = 2**16
+KINDS = {
+    stat.S_IFDIR: "a folder",
+    stat.S_IFIFO: "a named pipe",
+    stat.S_IFCHR: "a device",
+    stat.S_IFBLK: "a device",
+    stat.S_IFSOCK: "a socket",
+}
+
+
+def open_regular_file(path: Path) -> BufferedReader:
+    """The file, open for reading. Raises OSError, whose `strerror` says too where it is no regular file."""
+    try:
+        _require_regular(os.stat(path), path)  # before it is opened: a device may do something then
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY)
+    except ValueError as error:  # a NUL in its name
+        raise OSError(errno.EINVAL, str(error), str(path)) from None
+    try:
+        _require_regular(os.fstat(descriptor), path)
+    except OSError:
+        os.close(descriptor)
+        raise
+    return os.fdopen(descriptor, "rb")
+
+
+def read_regular_file(path: Path, most: int) -> bytes:
+    """All of the file. Raises OSError, also where it has more than `most` bytes or is no regular file."""
+    with open_regular_file(path) as file:
+        content = file.read(min(os.fstat(file.fileno()).st_size, most) + 1)
+        while len(content) <= most and (more := file.read(max(BLOCK, len(content)))):  # it did not say its size
+            content += more
+    if len(content) > most:
+        raise OSError(errno.EFBIG, f"it has more than {_size(most)}", str(path))
+    return content
+
+
+def _require_regular(status: os.stat_result, path: Path) -> None:
+    kind = stat.S_IFMT(status.st_mode)
+    if kind != stat.S_IFREG:
+        number = errno.EISDIR if kind == stat.S_IFDIR else errno.EINVAL
+        raise OSError(number, f"it is {KINDS.get(kind, 'no regular file')}, expected a file", str(path))
+
+
+def _size(number: int) -> str:
+    mebibytes, rest = divmod(number, 2**20)
+    return f"{number} bytes" if rest or not mebibytes else f"{mebibytes} MiB"
