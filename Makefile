@@ -1,7 +1,7 @@
 # Each target sets up what it needs; a stamp in .venv remembers that, so that the second time works offline.
 
 EDGED = .venv/bin/edged
-PIP = .venv/bin/python -m pip install --quiet
+PIP = @tools/pip_install.sh .venv
 
 .PHONY: help run view top test test-all fuzz soak vm-test intel lint bench bench-peers bench-training docs install clean
 
@@ -83,23 +83,19 @@ clean:
 	@tools/setup.sh
 
 .venv/.test: .venv/.installed
-	@echo 'edged: installing what the tests need into .venv' >&2
-	$(PIP) --group test
+	$(PIP) 'what the tests need' --group test
 	@touch $@
 
 .venv/.displays: .venv/.installed
-	@echo 'edged: installing what the page and the terminal need into .venv' >&2
-	$(PIP) --editable '.[view,top]'
+	$(PIP) 'what the page and the terminal need' --editable '.[view,top]'
 	@touch $@
 
 .venv/.intel: .venv/.test
-	@echo "edged: installing Intel's OpenCL runtime into .venv, for the tests" >&2
-	$(PIP) --group intel
+	$(PIP) "Intel's OpenCL runtime, for the tests," --group intel
 	@touch $@
 
 .venv/.lint: .venv/.test
-	@echo 'edged: installing the linters into .venv' >&2
-	$(PIP) --group lint
+	$(PIP) 'the linters' --group lint
 	@touch $@
 
 .venv-peers/.peers: pyproject.toml tests/perf/peers/requirements.txt tools/setup.sh tools/setup_peers.sh

@@ -5,8 +5,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 venv=${1:-.venv}
-
-say() { printf 'edged: %s\n' "$*" >&2; }
+. tools/steps.sh
 
 as_root() {
     if [ "$(id -u)" = 0 ]; then "$@"; else sudo "$@"; fi
@@ -41,15 +40,13 @@ make_venv() {
         say "$python cannot make virtual environments: installing $package with apt-get"
         apt_install "$package"
     fi
-    say "making $venv with $python"
-    "$python" -m venv --clear "$venv"
+    step "making $venv with $python" "$python" -m venv --clear "$venv"
 }
 
 install_edged() {
-    say "installing edged and the Python packages it needs into $venv (about 300 MB, some minutes)"
     # pip 25.1 is the first that knows dependency groups, which the tests and linters are
-    "$venv/bin/python" -m pip install --quiet --upgrade 'pip>=25.1'
-    "$venv/bin/python" -m pip install --quiet --editable .
+    tools/pip_install.sh "$venv" 'a pip that knows dependency groups' --upgrade 'pip>=25.1'
+    tools/pip_install.sh "$venv" 'edged and the Python packages it needs (about 300 MB)' --editable .
 }
 
 has_opencl() {

@@ -13,7 +13,7 @@ from edged.clock import NANOSECONDS, now_ns
 from edged.config import Config
 from edged.hub.asked import Asked
 from edged.hub.children.shutdown import stop_children
-from edged.hub.figures.display import Display
+from edged.hub.figures.display import Display, places
 from edged.hub.figures.report import summary
 from edged.hub.figures.roll_call import standing
 from edged.hub.figures.service import Service
@@ -44,13 +44,16 @@ def run_hub(
 ) -> dict[str, Any]:
     """Run the pipeline of `config`, read from `path`, until it ends, a limit is reached or a signal comes.
 
-    `show` gets the status lines, each second or every `line_every_s`; `program` runs cameras and workers.
+    `show` gets the lines that say where the stream, the metrics and the page are, then the status lines, each
+    second or every `line_every_s`; `program` runs cameras and workers.
     Returns the summary. Raises EdgedError; no child is left in any case.
     """
     allow_many_descriptors()
     with ExitStack() as resources:
         signals = resources.enter_context(Signals())
         parts = open_parts(config, limits, program=program, resources=resources)
+        for line in places(config):
+            show(line)
         hub = Hub(parts, limits, signals, Display(parts, show, line_every_s), Reload(parts, config, path))
         try:
             hub.run()

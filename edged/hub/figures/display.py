@@ -4,10 +4,23 @@ import textwrap
 from collections.abc import Callable
 
 from edged.clock import NANOSECONDS, nanoseconds, now_ns
+from edged.config import Config, Publish
 from edged.hub.figures.report import camera_line
 from edged.hub.parts import Parts
 
 WHY_COLUMNS = 30  # the log and the summary have all of it
+
+
+def places(config: Config) -> list[str]:
+    """Lines that say where the stream, the metrics and the page of a daemon are."""
+    address = config.publish.address
+    argument = "" if address == Publish().address else f" {address}"
+    scheme = "https" if config.metrics.tls else "http"
+    return [
+        f"stream   {address} (edged subscribe{argument})",
+        f"metrics  {scheme}://{config.metrics.address}/metrics",
+        f"page     edged view{argument}" + (" (in a checkout: make view)" if not argument else ""),
+    ]
 
 
 class Display:
