@@ -3,7 +3,7 @@
 EDGED = .venv/bin/edged
 PIP = @tools/pip_install.sh .venv
 
-.PHONY: help run view top test test-all fuzz soak vm-test intel lint bench bench-peers bench-training docs install clean
+.PHONY: help run view top test test-all test-lowest fuzz soak vm-test intel lint bench bench-peers bench-training docs install clean
 
 help:
 	@echo 'make run     set up everything and start the daemon on configs/demo.yaml'
@@ -11,6 +11,7 @@ help:
 	@echo 'make top     the same in a terminal'
 	@echo 'make test    run the ordinary tests (minutes)'
 	@echo 'make test-all   run every test, the deep ones too (half an hour)'
+	@echo 'make test-lowest   run some of them on the lowest versions of the packages that edged needs'
 	@echo 'make fuzz    give every reader of files and messages 10,000 damaged ones (minutes)'
 	@echo 'make soak MINUTES=30 SEED=1   injure a running daemon again and again, and see that it goes on'
 	@echo 'make vm-test   test the installed service in whole machines, x86-64 and arm64 (as root; a quarter of an hour)'
@@ -36,6 +37,17 @@ test: TIER = -m 'not deep'
 test test-all: .venv/.test
 	.venv/bin/python -m pytest $(TIER) --numprocesses logical --maxprocesses 4 --dist loadfile $(COMPUTE)
 	.venv/bin/python -m pytest $(TIER) --numprocesses 2 --dist loadgroup $(COMPUTE:%=--ignore %)
+
+# what a user gets who has old packages already, but edged itself allows
+LOWEST = tests/cli tests/model/test_package.py tests/test_config_file.py tests/test_config_examples.py tests/e2e/test_run.py
+test-lowest: .venv-lowest/.test
+	.venv-lowest/bin/python -m pytest -m 'not deep' --numprocesses 2 --dist loadgroup $(LOWEST)
+
+.venv-lowest/.test: .venv/.installed tools/lowest_versions.py
+	.venv/bin/python -m tools.lowest_versions >.venv/lowest-versions
+	@export PIP_CONSTRAINT=$(CURDIR)/.venv/lowest-versions; tools/setup.sh .venv-lowest && \
+		tools/pip_install.sh .venv-lowest 'what the tests need' --editable . --group test
+	@touch $@
 
 fuzz: .venv/.test
 	for kind in onnx configs messages caches records teachings; do .venv/bin/python -W ignore -m tests.fuzz $$kind || exit 1; done
@@ -76,7 +88,7 @@ install:
 	@tools/install.sh
 
 clean:
-	rm -rf .venv .venv-peers build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf .venv .venv-peers .venv-lowest build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
 	find . -name __pycache__ -prune -exec rm -rf {} +
 
 .venv/.installed: pyproject.toml tools/setup.sh
