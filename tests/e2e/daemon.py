@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 from urllib.request import urlopen
 
 import psutil
@@ -91,10 +91,12 @@ def run_edged(
     config: dict[str, Any] | None = None,
     programs: Path | None = None,
     module: str = "edged",
+    output: IO[str] | None = None,
 ) -> Iterator[Daemon]:
     """Start `edged run --json` in `folder`; whatever happens, nothing is left of it.
 
     `programs`: its cache, in place of the one that the daemons of all tests share. `module`: what is `edged`.
+    `output`: in place of the file `stdout`.
     """
     config = config or config_in(folder)
     path = folder / "edged.yaml"
@@ -107,7 +109,7 @@ def run_edged(
     command = [sys.executable, "-m", module, "run", str(path), "--json", *arguments]
     with (folder / "stdout").open("w") as stdout, (folder / "stderr").open("w") as stderr:
         process = subprocess.Popen(
-            command, stdout=stdout, stderr=stderr, text=True, env=environment, start_new_session=True
+            command, stdout=output or stdout, stderr=stderr, text=True, env=environment, start_new_session=True
         )
     daemon = Daemon(process, config, folder)
     children: list[psutil.Process] = []

@@ -1,6 +1,7 @@
 """`python -m tests.soak --minutes 30 --seed 1`: seeded faults again and again; exit code 1 for any complaint."""
 
 import argparse
+import re
 import sys
 import time
 from collections import defaultdict
@@ -22,8 +23,9 @@ LONG_LIFE = 3  # rounds of faults for each that kills the hub, which must live l
 class Soak:
     """What happened: `recoveries` in seconds by the fault's name, and `complaints`."""
 
-    def __init__(self, setting: Setting) -> None:
+    def __init__(self, setting: Setting, faults: tuple[Fault, ...] = FAULTS) -> None:
         self._setting = setting
+        self._faults = faults
         self._left: list[Fault] = []
         self._rounds = 0
         self.levels = Levels()
@@ -45,7 +47,8 @@ class Soak:
     def _next(self) -> Fault:
         """Each once in any order, then again: a short soak has seen most."""
         if not self._left:
-            self._left = [fault for fault in FAULTS if not fault.of_hub or self._rounds % LONG_LIFE == 0]
+            self._left = [fault for fault in self._faults if not fault.of_hub or self._rounds % LONG_LIFE == 0]
+            self._left = self._left or list(self._faults)
             self._setting.chance.shuffle(self._left)
             self._rounds += 1
         return self._left.pop()
@@ -64,6 +67,9 @@ class Soak:
         else:
             self.recoveries[fault.name].append(seconds)
         fault.heal(self._setting)
+        while self._setting.complaints:
+            found = self._setting.complaints.pop(0)
+            self.complaints.append(f"{fault.name}: expected: {fault.expected}; found: {found}")
 
     def table(self) -> str:
         """A line a fault: how often, and how long until all went on."""
@@ -81,9 +87,13 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.soak", description=__doc__)
     parser.add_argument("--minutes", type=float, default=30)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--only", metavar="REGEX", default="", help="the faults whose name matches")
     arguments = parser.parse_args()
+    faults = tuple(fault for fault in FAULTS if re.search(arguments.only, fault.name))
+    if not faults:
+        parser.error(f"no fault is named so; there are: {', '.join(fault.name for fault in FAULTS)}")
     with TemporaryDirectory(prefix="edged-soak-") as folder, Setting(Path(folder), arguments.seed) as setting:
-        soak = Soak(setting)
+        soak = Soak(setting, faults)
         try:
             soak.run(60 * arguments.minutes)
         finally:

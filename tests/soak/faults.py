@@ -1,9 +1,11 @@
 """The table of faults. Each is made at once and gives the wall time from which on predictions must go on.
 
-None where it cannot be made: not on this machine, or not on the device that serves at the moment.
+None where it cannot be made: not on this machine, or not on the device that serves at the moment. Beside that each
+says what else is expected of the daemon, and adds to `setting.complaints` what it finds otherwise.
 """
 
 import json
+import os
 import resource
 import signal
 import socket
@@ -24,6 +26,7 @@ from tests.e2e.test_driver_faults import NO_DEVICE, NO_MEMORY, OUT_OF_RESOURCES
 from tests.eventually import eventually
 from tests.soak.setting import Setting
 
+NOTICED_WITHIN_S = 5.0
 OUTAGE_S = 5.0
 TAKEN_WITHIN_S = 2.0
 RETRIED_WITHIN_S = 10.0
@@ -34,7 +37,7 @@ GARBAGE = PAGE = 4096  # bytes
 class Fault:
     """`bound_s`: within it every camera's predictions must go on. `of_hub`: a new life of the hub begins.
 
-    `heal`: what is done afterwards, to something that still hurts.
+    `heal`: what is done afterwards, to something that still hurts. `expected`: of the daemon, beside the above.
     """
 
     name: str
@@ -42,6 +45,7 @@ class Fault:
     bound_s: float
     of_hub: bool = False
     heal: Callable[[Setting], None] = lambda _: None
+    expected: str = ""
 
 
 def worker_signal(number: int) -> Callable[[Setting], float]:
@@ -207,6 +211,143 @@ def bad_reload(setting: Setting) -> float:
     return _reload(setting, text, expected=2)
 
 
+def crowd(kind: str, count: int) -> Callable[[Setting], float]:
+    """Subscribers that cost much: see `crowd.py`."""
+
+    def come(setting: Setting) -> float:
+        setting.crowd_comes(kind, count)
+        return time.time()
+
+    return come
+
+
+def crowd_has_all(setting: Setting) -> None:
+    if not setting.crowd_is_done():
+        setting.complaints.append("some of the crowd wait for an answer")
+    setting.crowd_leaves()
+
+
+def crowd_has_left(setting: Setting) -> None:
+    setting.crowd_is_done()
+    setting.crowd_leaves()
+    if not setting.replay_answers():
+        setting.complaints.append("nobody is answered any more")
+
+
+def journal_is_removed(setting: Setting) -> float:
+    """All of its files, or one of them."""
+    start, files = time.time(), [setting.journal.with_name(setting.journal.name + each) for each in ("", "-wal")]
+    setting.keep_what_is_there()
+    seen = setting.client.last
+    removed = setting.chance.choice([files, files[:1]])
+    for file in removed:
+        file.unlink()
+    try:
+        (message,) = eventually(lambda: setting.events("journal_removed", start), NOTICED_WITHIN_S)
+    except AssertionError:
+        setting.complaints.append(f"no event within {NOTICED_WITHIN_S:g} s")
+    else:
+        last = int(message.partition(" to ")[2].partition(",")[0])
+        setting.may_be_lost |= set(range(seen + 1, last + 1))
+    return time.time()
+
+
+def hub_dies_and_the_clock_is_wrong(setting: Setting) -> float | None:
+    """For the next life, as on a board whose battery is empty; the one after that has the right time."""
+    if not setting.clock:
+        return None
+    setting.kill_hub()
+    kept = setting.in_journal().keys()
+    with setting.wrong_clock(setting.chance.choice([60, -20_000])):
+        setting.start()
+        setting.each_camera_is_seen()
+        setting.kill_hub()
+    setting.ended |= {seen.boot for seen in setting.raw.seen}
+    if lost := sorted(kept - setting.in_journal().keys()):
+        setting.complaints.append(f"{len(lost)} predictions have gone, from {lost[0]} on")
+    start = time.time()
+    setting.start()
+    return start
+
+
+def hub_dies_and_its_output_is_full(setting: Setting) -> float:
+    start = time.time()
+    setting.kill_hub()
+    with open("/dev/full", "w") as full:
+        setting.start(full)
+    return start
+
+
+def hub_dies_and_its_output_is_closed(setting: Setting) -> float:
+    """As in `edged run | head -1`, once head has ended."""
+    start = time.time()
+    setting.kill_hub()
+    reader, writer = os.pipe()
+    os.close(reader)
+    with os.fdopen(writer, "w") as closed:
+        setting.start(closed)
+    return start
+
+
+def secret_file_goes(setting: Setting) -> float | None:
+    """The password of a camera that starts again just then; it is back soon."""
+    if not setting.rtsp:
+        return None
+    start, password = time.time(), setting.password.read_text()
+    setting.password.unlink()
+    match setting.chance.choice(["missing", "empty", "half", "folder"]):
+        case "empty":
+            setting.password.touch(0o600)
+        case "half":
+            setting.password.touch(0o600)
+            setting.password.write_text(password[:4])
+        case "folder":
+            setting.password.mkdir()
+    _signal(setting.child("camera", "yard"), signal.SIGKILL)
+    with suppress(AssertionError):  # or it ends, which is the complaint that follows
+        eventually(lambda: setting.events("camera_down", start), RETRIED_WITHIN_S)
+    new = setting.password.with_suffix(".new")
+    new.touch(0o600)
+    new.write_text(password)
+    if setting.password.is_dir():
+        setting.password.rmdir()
+    new.rename(setting.password)
+    if setting.daemon.process.poll() is not None:
+        setting.complaints.append(f"the daemon has ended with exit code {setting.daemon.process.returncode}")
+    return time.time()
+
+
+def child_of_another_version(setting: Setting) -> float | None:
+    """As where somebody installs another edged under a hub that runs: its next camera or worker is of that."""
+    start, words = time.time(), setting.chance.choice([("worker",), ("camera", "door"), ("camera", "yard")])
+    child = setting.child(*words)
+    setting.skew.touch()
+    _signal(child, signal.SIGKILL)
+    with suppress(AssertionError):
+        eventually(lambda: not setting.skew.exists(), RETRIED_WITHIN_S)
+        try:
+            eventually(lambda: setting.events("refused", start), RETRIED_WITHIN_S)
+        except AssertionError:
+            setting.complaints.append(f"no event refuses {words[0]}")
+        return time.time()
+    setting.skew.unlink(missing_ok=True)
+    return None
+
+
+def strangers_at_the_view(setting: Setting) -> float | None:
+    if not setting.view:
+        return None
+    setting.view.strangers_come()
+    if not setting.view.serves_its_owner():
+        setting.complaints.append("the owner of the view is locked out")
+    return time.time()
+
+
+def strangers_leave(setting: Setting) -> None:
+    if setting.view:
+        setting.view.strangers_leave()
+
+
 def _signal(process: psutil.Process, number: int) -> float:
     with suppress(psutil.NoSuchProcess):  # it has just ended
         process.send_signal(number)
@@ -246,4 +387,33 @@ FAULTS = (
     Fault("garbage on every port", garbage_on_every_port, 5),
     Fault("reload, a good file", good_reload, 15),
     Fault("reload, a bad file", bad_reload, 5),
+    Fault(
+        "40 subscribers catch up", crowd("catch_up", 40), 5, heal=crowd_has_all, expected="each gets all it missed"
+    ),
+    Fault(
+        "30 subscribers ask and leave", crowd("leave", 30), 5, heal=crowd_has_left, expected="others are answered"
+    ),
+    Fault(
+        "40 subscribers never read",
+        crowd("never_read", 40),
+        5,
+        heal=crowd_has_left,
+        expected="others are answered",
+    ),
+    Fault(
+        "40 subscribers to 3000 topics", crowd("flood", 40), 5, heal=crowd_has_left, expected="others are answered"
+    ),
+    Fault("journal removed", journal_is_removed, 5, expected="an event says so, with what is lost"),
+    Fault("hub SIGKILL, wrong clock", hub_dies_and_the_clock_is_wrong, 30, True, expected="the journal keeps all"),
+    Fault("hub SIGKILL, stdout full", hub_dies_and_its_output_is_full, 30, of_hub=True),
+    Fault("hub SIGKILL, stdout closed", hub_dies_and_its_output_is_closed, 30, of_hub=True),
+    Fault("password file missing", secret_file_goes, 30, expected="the daemon goes on without that camera"),
+    Fault("another version", child_of_another_version, 30, expected="an event refuses it"),
+    Fault(
+        "view: half requests, slow readers",
+        strangers_at_the_view,
+        5,
+        heal=strangers_leave,
+        expected="its owner sees the page",
+    ),
 )

@@ -37,7 +37,7 @@ def _journal(setting: Setting, journal: dict[int, bytes]) -> list[str]:
         seen.seq
         for seen in owed
         if journal.get(seen.seq) != seen.json
-        and not setting.went_with_the_journal(prediction_from_json(seen.json).published_at)
+        and not setting.went_with_the_journal(seen.seq, prediction_from_json(seen.json).published_at)
     ]
     predictions = [prediction_from_json(json) for json in journal.values()]
     frames = Counter((each.boot, each.camera, each.frame, each.captured_at) for each in predictions)

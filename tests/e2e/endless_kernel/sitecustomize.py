@@ -3,9 +3,12 @@
 Python imports this at its start where the folder is on PYTHONPATH. EDGED_TEST_FAULT: a file that is taken
 away by the worker whose next job is the one; it holds `endless`, `not a number`, or the
 path of a file to write, on a disk that is frozen.
+EDGED_TEST_SKEW: a file that is taken away by the next camera or worker that starts, which is of another version to
+the hub.
 """
 
 import os
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -51,5 +54,22 @@ def break_jobs(trigger: Path) -> None:
     Runtime.submit = breaking  # type: ignore[method-assign,assignment]
 
 
+def be_another_version(trigger: Path) -> None:
+    """Say another protocol in the greeting."""
+    try:
+        trigger.unlink()
+    except FileNotFoundError:  # another process was quicker
+        return
+    from edged import hub_link
+    from edged.messages import encode
+
+    def encode_as_another(message: Any) -> bytes:
+        return re.sub(rb'("protocol":"?)\w+', rb"\g<1>999", encode(message))
+
+    setattr(hub_link, "encode", encode_as_another)  # noqa: B010
+
+
+if {"camera", "worker"} & set(sys.orig_argv) and Path(os.environ.get("EDGED_TEST_SKEW", "/none")).exists():
+    be_another_version(Path(os.environ["EDGED_TEST_SKEW"]))
 if "worker" in sys.orig_argv and "EDGED_TEST_FAULT" in os.environ:
     break_jobs(Path(os.environ["EDGED_TEST_FAULT"]))
