@@ -64,9 +64,9 @@ class CameraProcess:
             self._orders.listen()
             self._report_if_due()
             self._pause(self._backoff.failed() - seconds_since(self._tried_ns))
-        self._link.send_news(self._state.last_report())
         if self._orders.stop and self._orders.stop.refused:
             raise CameraError(f"the hub refuses camera {self._name}: {self._orders.stop.refused}")
+        self._link.send_news(self._state.last_report())
 
     def close(self) -> None:
         """Let the last words go."""

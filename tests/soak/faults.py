@@ -22,6 +22,7 @@ import zmq
 
 from tests.cli.command import edged
 from tests.disks import fill
+from tests.e2e.daemon import START_S
 from tests.e2e.test_driver_faults import NO_DEVICE, NO_MEMORY, OUT_OF_RESOURCES
 from tests.eventually import eventually
 from tests.soak.setting import Setting
@@ -326,7 +327,7 @@ def child_of_another_version(setting: Setting) -> float | None:
     with suppress(AssertionError):
         eventually(lambda: not setting.skew.exists(), RETRIED_WITHIN_S)
         try:
-            eventually(lambda: setting.events("refused", start), RETRIED_WITHIN_S)
+            eventually(lambda: setting.events("refused", start), START_S)
         except AssertionError:
             setting.complaints.append(f"no event refuses {words[0]}")
         return time.time()

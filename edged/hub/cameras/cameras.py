@@ -37,6 +37,7 @@ class Cameras:
         self._captured_at: dict[str, float] = {}  # the newest frame of each, in seconds since 1970
         self._model: ModelInfo | None = None
         self._greeted: dict[str, CameraHello] = {}
+        self._refused: set[str] = set()
         self.states = CameraStates(metrics)
         for name in router.cameras:
             self.add(name)
@@ -75,7 +76,7 @@ class Cameras:
                 self._snapshots.take(message, received.payloads, now)
             case ClockRequest(sent_ns=sent_ns):
                 self._links.send(received.peer, ClockAnswer(sent_ns=sent_ns, hub_ns=now_ns(), hub_at=wall_s()))
-            case CameraReport():
+            case CameraReport() if name not in self._refused:  # it says that it ends, not that its source does
                 self._router.camera_reported(name, message.count)
                 return self.states.report(message)
         return []
@@ -121,8 +122,10 @@ class Cameras:
 
     def _greet(self, hello: CameraHello) -> list[Notice]:
         if reason := protocol_problem(hello):
+            self._refused.add(hello.camera)
             self._links.send(f"camera/{hello.camera}", Stop(refused=reason))
             return [Notice("refused", f"camera {hello.camera} is refused: {reason}", camera=hello.camera)]
+        self._refused.discard(hello.camera)
         self._greeted[hello.camera] = hello
         self._router.camera_started(hello)
         self._start(hello)
