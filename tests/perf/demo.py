@@ -7,10 +7,11 @@ state of the machine; the camera stands still while that is looked at.
 """
 
 import argparse
+import math
 import signal
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import astuple, dataclass, fields
 from functools import partial
 from pathlib import Path
@@ -70,13 +71,16 @@ class Memory:
 
 
 def measure_start(folder: Path, programs: Path, cached: str, machine: MachineState) -> Start:
-    """Start it and end it again. `programs`: the folder of its caches."""
+    """Start it, and end it when the machine has been looked at. `programs`: the folder of its caches."""
+    cameras: list[psutil.Process] = []
+    with ExitStack() as running:
 
-    def start() -> float:
-        with started(folder, programs) as (_, _, seconds):
+        def start() -> float:
+            daemon, _, seconds = running.enter_context(started(folder, programs))
+            cameras.append(daemon.child("camera"))
             return seconds
 
-    seconds, turn = machine.during(start)
+        seconds, turn = machine.during(start, lambda: _standing_still(*cameras))
     return Start(turn.state, turn.others, cached, seconds)
 
 
@@ -115,24 +119,22 @@ def measure_windows(
 
 def window(state: str, others: float, heard: Sequence[tuple[float, Prediction]]) -> Window:
     """Return the medians of predictions, each with the time when it came, in seconds since 1970."""
-    return Window(
-        state,
-        others,
-        len(heard),
-        total_ms=1000 * median(each.seconds.total for _, each in heard),
-        rest_ms=1000 * median(each.seconds.total - each.seconds.forward for _, each in heard),
-        age_ms=1000 * median(at - each.captured_at for at, each in heard),
-    )
+    totals = [(each.seconds.total, each.seconds.total - each.seconds.forward) for _, each in heard]
+    ages = [at - each.captured_at for at, each in heard]
+    columns = ([total for total, _ in totals], [rest for _, rest in totals], ages)
+    return Window(state, others, len(heard), *(1000 * median(each) if each else math.nan for each in columns))
 
 
 @contextmanager
-def _standing_still(camera: psutil.Process) -> Iterator[None]:
-    camera.suspend()
+def _standing_still(*cameras: psutil.Process) -> Iterator[None]:
+    for camera in cameras:
+        camera.suspend()
     time.sleep(STOP_S)
     try:
         yield
     finally:
-        camera.resume()
+        for camera in cameras:
+            camera.resume()
 
 
 def memory_of(daemon: Daemon) -> Memory:

@@ -2,7 +2,7 @@
 
 import os
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import TypeVar
 
 import psutil
@@ -39,14 +39,11 @@ class Business:
     """What the processors have worked up to now, for all and for this process with those that it has started."""
 
     def __init__(self) -> None:
-        self._start, self._busy_s, self._ours = time.monotonic(), busy(), _processor_times(our_processes())
+        self._start, self._busy_s, self._ours_s = time.monotonic(), busy(), ours()
 
     def others(self) -> float:
-        """Return how many processors others have kept busy since. A process of ours that has ended is theirs."""
-        busy_s = busy() - self._busy_s
-        ours_s = sum(
-            spent_s - self._ours.get(pid, 0.0) for pid, spent_s in _processor_times(our_processes()).items()
-        )
+        """Return how many processors other processes have kept busy since."""
+        busy_s, ours_s = busy() - self._busy_s, ours() - self._ours_s
         return max(0.0, (busy_s - ours_s) / (time.monotonic() - self._start))
 
 
@@ -61,8 +58,11 @@ def busy() -> float:
 
 
 def ours() -> float:
-    """Return seconds that this process and all that it has started, and that still run, have worked."""
-    return sum(_processor_times(our_processes()).values())
+    """Return seconds that this process and all that it has started have worked.
+
+    One that has ended counts if its parent has waited for it; else its work is that of other processes.
+    """
+    return sum(_worked_s(pid) for pid in our_processes())
 
 
 def our_processes() -> list[int]:
@@ -76,11 +76,10 @@ def processor_time_s(pid: int) -> float:
     return time.clock_gettime(~pid << 3 | CLOCK_OF_ALL_THREADS)  # MAKE_PROCESS_CPUCLOCK of the kernel
 
 
-def _processor_times(pids: Iterable[int]) -> dict[int, float]:
-    times = {}
-    for pid in pids:
-        try:
-            times[pid] = processor_time_s(pid)
-        except OSError:
-            continue  # it has ended meanwhile
-    return times
+def _worked_s(pid: int) -> float:
+    """With that of its children that have ended."""
+    try:
+        times = psutil.Process(pid).cpu_times()
+        return processor_time_s(pid) + float(times.children_user + times.children_system)
+    except (OSError, psutil.NoSuchProcess):
+        return 0.0  # it has ended meanwhile

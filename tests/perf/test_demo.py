@@ -28,7 +28,7 @@ def test_the_demo_starts_on_ports_of_its_own_and_is_measured_in_windows(tmp_path
         MachineState(most_others=float("inf")) as machine,
         started(tmp_path, compiled()) as (daemon, listener, took_s),
     ):
-        windows = list(measure_windows(daemon, listener, 2, 0.3, machine))
+        windows = list(measure_windows(daemon, listener, 2, 3.0, machine))
         memory = memory_of(daemon)
 
     assert took_s > 0

@@ -1,5 +1,7 @@
 """The state of the machine during a measurement; no test here judges how fast it is."""
 
+import subprocess
+import sys
 import threading
 import time
 from pathlib import Path
@@ -83,6 +85,13 @@ def test_the_time_of_our_own_threads_and_children_is_not_that_of_others() -> Non
         time.sleep(0.2)
 
     assert 0 < ours() - before_s <= time.monotonic() - start + 0.02
+
+
+def test_the_time_of_a_child_that_has_ended_and_was_waited_for_is_ours() -> None:
+    before_s = ours()
+    subprocess.run([sys.executable, "-c", "import time\nwhile time.process_time() < 0.3: pass"], check=True)
+
+    assert ours() - before_s > 0.25
 
 
 def test_the_time_of_a_process_is_what_the_kernel_says() -> None:
