@@ -106,6 +106,23 @@ def test_imagenet_by_name_gives_what_onnxruntime_says_of_the_usual_preparation(
     assert objects[0]["model"]["prepared_by"] == "config"
 
 
+def test_photos_get_the_first_class_that_the_usual_preparation_gives_them(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], shared_data: Path
+) -> None:
+    model, raw = shared_data / "models/resnet20_cifar10.onnx", tmp_path / "scores.npy"
+    photos = sorted((shared_data / "photos").glob("*.jpg"))
+    session = onnxruntime.InferenceSession(str(model), providers=["CPUExecutionProvider"])
+    source = session.get_inputs()[0].name
+    inputs = [normalised(centre_of(np.asarray(cv2.imread(str(path)), np.uint8)[..., ::-1], 32)) for path in photos]
+    wanted = np.concatenate([session.run(None, {source: x})[0] for x in inputs])
+
+    options: list[str | Path] = ["--model", model, "--size", "32", "--device", "numpy", "--raw", raw]
+    predict(capsys, *photos, *options, "--preprocess", "imagenet")
+
+    assert list(np.load(raw).argmax(axis=1)) == list(wanted.argmax(axis=1))
+    np.testing.assert_allclose(np.load(raw), wanted, atol=0.02 * np.ptp(wanted))
+
+
 def test_a_preparation_that_nothing_says_is_a_warning_with_the_option_to_add(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
