@@ -14,6 +14,7 @@ from contextlib import suppress
 from edged import __version__
 from edged.cli.progress import show_compiling
 from edged.errors import OUT_OF_MEMORY, ConfigError, EdgedError, OutputError
+from edged.printable import printable_lines
 from edged.standard_streams import discard_unwritten, flush_standard_output, open_standard_streams
 from edged.systemd import is_started_by_systemd
 
@@ -95,7 +96,11 @@ def tell(error: EdgedError | MemoryError) -> int:
     """Print what is wrong; the exit code that says it too."""
     no_memory = isinstance(error, MemoryError)
     with suppress(OSError):  # the exit code says it too
-        print("edged: there is no more memory" if no_memory else f"edged: {error}", file=sys.stderr, flush=True)
+        print(
+            "edged: there is no more memory" if no_memory else f"edged: {printable_lines(str(error))}",
+            file=sys.stderr,
+            flush=True,
+        )
     if isinstance(error, MemoryError):
         return OUT_OF_MEMORY
     return EX_CONFIG if is_started_by_systemd() and isinstance(error, ConfigError) else error.exit_code

@@ -16,6 +16,7 @@ from edged.config_file import load_config
 from edged.energy.find import find_rails
 from edged.errors import ConfigError
 from edged.paths import state_directory
+from edged.printable import printable_lines
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -35,7 +36,7 @@ def run(arguments: argparse.Namespace) -> int:
     findings = list(findings_at(config, host) if host else findings_of(config))
     width = max(len(finding.what) for finding in findings)
     for finding in findings:
-        print(f"{finding.level:8} {finding.what:{width}}  {finding.text}")
+        print(f"{finding.level:8} {finding.what:{width}}  {printable_lines(finding.text)}")
     errors = sum(finding.level == "error" for finding in findings)
     program = "`edged camera` or `edged worker`" if host else "`edged run`"
     verdict = f"{program} would fail, {errors} error{'s' * (errors > 1)} above" if errors else "ready to run"

@@ -19,6 +19,7 @@ from edged.errors import ConfigError, DeviceError, EdgedError, ImageError, Model
 from edged.hub.stream.prediction import labels_of
 from edged.messages import Label
 from edged.model.package import Model
+from edged.printable import printable, printable_json
 from edged.worker.answer import not_finite
 from edged.worker.proven import open_proven
 from edged.worker.runtime import ModelRuntime, open_runtime
@@ -107,11 +108,11 @@ def _print(answer: Answer, model: Model, runtime: ModelRuntime, *, as_json: bool
     if answer.error:
         print(f"edged: {answer.error}", file=sys.stderr)
     if as_json:
-        print(json.dumps(_as_object(answer, model, runtime), ensure_ascii=False), flush=True)
+        print(printable_json(json.dumps(_as_object(answer, model, runtime), ensure_ascii=False)), flush=True)
     elif not answer.error:
-        print(answer.path)
+        print(printable(str(answer.path)))
         for label in answer.top:
-            print(f"  {label.score:.4f}  {label.index:4d}  {label.label}", flush=True)
+            print(f"  {label.score:.4f}  {label.index:4d}  {printable(label.label)}", flush=True)
 
 
 def _as_object(answer: Answer, model: Model, runtime: ModelRuntime) -> dict[str, object]:

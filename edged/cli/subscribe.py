@@ -15,6 +15,7 @@ from edged.client.received import Arrival
 from edged.client.stream import Stream
 from edged.connect import curve_of
 from edged.messages import Prediction
+from edged.printable import printable, printable_json
 
 NOTICE_AFTER_S = 2.0
 
@@ -37,7 +38,9 @@ def run(arguments: argparse.Namespace) -> int:
     stream = Stream(context, arguments.address, replay=arguments.replay, since_s=arguments.since, curve=curve)
     try:
         for arrival in islice(_chosen(stream, arguments), arguments.count):
-            print(arrival.json.decode() if arguments.json else line(arrival.prediction), flush=True)
+            print(
+                printable_json(arrival.json.decode()) if arguments.json else line(arrival.prediction), flush=True
+            )
     except KeyboardInterrupt:
         pass
     finally:
@@ -54,7 +57,7 @@ def line(prediction: Prediction) -> str:
     milliseconds = 1000 * prediction.seconds.total
     thousandths = int(prediction.captured_at % 1 * 1000)
     place = f"{prediction.camera} {prediction.frame}"
-    return f"{at}.{thousandths:03d}  {place:16}  {milliseconds:6.1f} ms  {top}{truth}"
+    return printable(f"{at}.{thousandths:03d}  {place:16}  {milliseconds:6.1f} ms  {top}{truth}")
 
 
 def _chosen(stream: Stream, arguments: argparse.Namespace) -> Iterator[Arrival]:

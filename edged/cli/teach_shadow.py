@@ -11,6 +11,7 @@ from edged.cli.teach_screen import Screen
 from edged.errors import ConfigError
 from edged.messages import Label
 from edged.messages.teaching import LONGEST_TEACH_S, Shadowed, TeachRequest
+from edged.printable import printable
 from edged.teach.versions import find_version
 
 SHOWN = 10
@@ -39,7 +40,10 @@ class Tally:
 
     def table(self) -> str:
         """The most frequent pairs, and the share that was right where the camera knows the truth."""
-        lines = [f"{count:7d}  {ours}  →  {other}" for (ours, other), count in self.pairs.most_common(SHOWN)]
+        lines = [
+            f"{count:7d}  {printable(ours)}  →  {printable(other)}"
+            for (ours, other), count in self.pairs.most_common(SHOWN)
+        ]
         if self.known:
             lines.append(
                 f"right of {self.known} whose truth is known: {self.right / self.known:.1%}, "

@@ -9,6 +9,7 @@ from edged.cli.teach_folder import Place, place_of, tell_about, warn
 from edged.errors import ModelError
 from edged.model.head import features_of
 from edged.model.package import Model
+from edged.printable import printable_lines
 from edged.taught import load_head, load_version
 from edged.teach import judge
 from edged.teach.backbone import all_features
@@ -83,4 +84,4 @@ def _tell(verdict: Verdict, before: Verdict, name: str, labels: tuple[str, ...])
         warn("no crop is held back by its hash, so nothing is judged: record more")
         return
     print(f"held-back crops right: {verdict}; what answers now ({name}): {before}\n")
-    print(f"{verdict.table(labels)}\n")
+    print(f"{printable_lines(verdict.table(labels))}\n")

@@ -22,6 +22,7 @@ from edged.client.known import Known
 from edged.client.subscription import Subscription
 from edged.connect import curve_of
 from edged.errors import ConfigError
+from edged.printable import printable_json
 
 POLL_MS = 100
 SCREEN_EVERY_S = 0.5
@@ -96,7 +97,7 @@ def _show(subscription: Subscription, arguments: argparse.Namespace) -> None:
             print(f"edged: nothing from {arguments.address}: waiting; is `edged run` up?", file=sys.stderr)
         told = known.stale
         if arguments.json:
-            print(whole.dump_json(known, by_alias=True).decode(), flush=True)
+            print(printable_json(whole.dump_json(known, by_alias=True).decode()), flush=True)
         else:
             sys.stdout.writelines(line + "\n" for line in lines(known))
             sys.stdout.flush()

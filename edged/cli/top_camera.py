@@ -7,10 +7,10 @@ from itertools import groupby
 from rich.cells import set_cell_size
 from rich.text import Text
 
-from edged.cli.printable import printable
 from edged.cli.top_text import duration, fit, milliseconds, rate
 from edged.client.known import CameraKnown
 from edged.messages import StageSeconds
+from edged.printable import printable
 
 # what each state is called, in words that do without their colour
 STATES = {

@@ -4,8 +4,8 @@ import json
 import time
 from collections.abc import Iterator
 
-from edged.cli.printable import printable
 from edged.client.known import CameraKnown, Known
+from edged.printable import printable
 
 
 def lines(known: Known) -> Iterator[str]:

@@ -5,11 +5,11 @@ import time
 
 from rich.text import Text
 
-from edged.cli.printable import printable
 from edged.cli.top_camera import HEAD, camera_rows
 from edged.cli.top_text import duration, fit
 from edged.client.known import CameraKnown, Known, worst_first
 from edged.messages import Event, WorkerState
+from edged.printable import printable
 
 ROWS_EACH = (4, 2, 1)  # of a camera: as many as there is room for
 EVENTS = 4

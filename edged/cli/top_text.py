@@ -2,7 +2,7 @@
 
 from rich.cells import cell_len, set_cell_size
 
-from edged.cli.printable import printable
+from edged.printable import printable
 
 
 def fit(text: str, columns: int, *, right: bool = False) -> str:

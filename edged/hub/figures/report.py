@@ -6,6 +6,7 @@ from typing import Any
 
 from edged.hub.figures.tally import CameraTally, Tally, share_right
 from edged.hub.frames.ledger import Ledger
+from edged.printable import printable
 
 
 def camera_line(name: str, width: int, seconds: float, *, tally: CameraTally, ledger: Ledger, state: str) -> str:
@@ -20,7 +21,7 @@ def camera_line(name: str, width: int, seconds: float, *, tally: CameraTally, le
         [
             start,
             f"{tally.since_line / seconds:5.1f} fps",
-            f"{label[:16]:8} {score:4.0%}",
+            f"{printable(label[:16]):8} {score:4.0%}",
             f"{1000 * middle:5.1f} ms (p99 {1000 * high:5.1f})",
             f"dropped {_dropped(ledger.dropped)}",
             *([] if right is None else [f"right {right:.1%}"]),

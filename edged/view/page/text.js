@@ -1,8 +1,16 @@
 // Numbers for people, and the few ways in which the page is changed: as text, never as markup.
 
+// What would change the direction of the text around it, or shows as nothing, is seen as �.
+const HIDDEN = /[\p{Cc}\p{Cs}\p{Bidi_Control}]/gu;
+
+function plain(text) {
+  return String(text).replace(HIDDEN, "\ufffd");
+}
+
 export function setText(element, text) {
-  if (element.textContent !== text) {
-    element.textContent = text;
+  const shown = plain(text);
+  if (element.textContent !== shown) {
+    element.textContent = shown;
   }
 }
 
@@ -14,7 +22,7 @@ export function show(element, isShown) {
 export function made(tag, className, text = "") {
   const element = document.createElement(tag);
   element.className = className;
-  element.textContent = text;
+  element.textContent = plain(text);
   return element;
 }
 
