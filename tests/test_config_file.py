@@ -134,6 +134,10 @@ metrics: {address: "0.0.0.0:9464"}
             "3:9: energy: must read GPU too, which rails of a worker names",
         ),
         (
+            CAMERA + "journal: {max_wait_s: 3}\n",
+            "2:10: journal: max_wait_s must be less than freshness.max_age_s, 0.5 s",
+        ),
+        (
             CAMERA + "energy: {idle_s: 300}\n",
             "2:9: energy: idle_s must be less than recovery.start_s, 300 s",
         ),

@@ -20,7 +20,8 @@ class Journal(Section):
         0.1,
         ge=0.001,
         le=10,
-        description="How long a prediction may wait for the disk; then it is published with `journaled: false`",
+        description="How long a prediction may wait for the disk; then it is published with "
+        "`journaled: false`; less than `freshness.max_age_s`, of which at most four fifths are waited for",
     )
     sync_s: float = Field(
         5.0, ge=0.1, le=3600, description="What a power failure may lose of the journal, in seconds"

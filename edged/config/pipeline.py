@@ -44,6 +44,15 @@ class Config(Section):
             raise ValueError("the workers of all segments must have the same batch")
         return segments
 
+    @field_validator("journal")
+    @classmethod
+    def _is_quicker_than_frames_grow_old(cls, journal: Journal, info: ValidationInfo) -> Journal:
+        freshness: Freshness = info.data.get("freshness", Freshness())
+        is_chosen = "max_wait_s" in journal.model_fields_set
+        if is_chosen and journal.max_wait_s >= freshness.max_age_s:
+            raise ValueError(f"max_wait_s must be less than freshness.max_age_s, {freshness.max_age_s:g} s")
+        return journal
+
     @field_validator("energy")
     @classmethod
     def _fits_the_workers(cls, energy: Energy, info: ValidationInfo) -> Energy:

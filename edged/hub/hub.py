@@ -1,5 +1,6 @@
 """The hub: one thread, one poller, over the link, signals and timers."""
 
+import logging
 import math
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
@@ -22,6 +23,7 @@ from edged.hub.limits import Limits
 from edged.hub.links.descriptors import allow_many_descriptors
 from edged.hub.links.link import Received
 from edged.hub.parts import Parts, open_parts
+from edged.hub.pause import Pause
 from edged.hub.recording.notes import note_message
 from edged.hub.refusals import Refusals
 from edged.hub.reload import Reload
@@ -30,7 +32,10 @@ from edged.hub.stream.notice import Notice
 from edged.hub.workers.supervisor import EDGED
 
 TICK_NS = NANOSECONDS
+SETTLE_MS = 20  # until what was handed over to be sent is counted, where nothing else happens
 MESSAGES_A_TURN = 256  # then timers have their turn, even under a flood
+
+log = logging.getLogger("edged.hub")
 
 
 def run_hub(
@@ -77,6 +82,7 @@ class Hub:
         self._first_ready_ns: int | None = None
         self._next_tick_ns = now_ns() + TICK_NS
         self._supervise_ns = now_ns()
+        self._pause = Pause()
 
     def run(self) -> None:
         """Until the end. Raises EdgedError where there is no going on."""
@@ -86,9 +92,14 @@ class Hub:
             poller.register(readable, zmq.POLLIN)
         self._serve_scrapes()
         while not self._is_over():
-            ready = dict(poller.poll(self._wait_ms()))
+            wait_ms = self._wait_ms()
+            self._notice_pause()
+            self._pause.sleeps(wait_ms)
+            ready = dict(poller.poll(wait_ms))
+            self._notice_pause()
             drained = self._listen()
             self._parts.outlet.flush()
+            self._parts.outlet.settle()
             for name in self._parts.workers.assign():
                 self._parts.supervisor.kill_worker(name)  # most likely it is dead already
             self._parts.cameras.grant()
@@ -116,6 +127,7 @@ class Hub:
         self._parts.router.give_up_all("shutdown")
         stop_children(self._parts.supervisor.children, self._parts.links, self._signals, self._take_last)
         self._parts.outlet.tell_of_the_journal()
+        self._parts.outlet.close()
         self._count()
         self._parts.moments.stop_serving()
 
@@ -235,7 +247,17 @@ class Hub:
         first, router = min(self._next_tick_ns, self._supervise_ns, self._hanging.next_ns), self._parts.router
         for at in (router.next_deadline_ns(), router.next_job_ns(), self._asked.next_ns()):
             first = first if at is None else min(first, at)
-        return max(0, math.ceil((first - now_ns()) / 1e6))
+        wait_ms = max(0, math.ceil((first - now_ns()) / 1e6))
+        return min(wait_ms, SETTLE_MS) if self._parts.outlet.unsettled else wait_ms
+
+    def _notice_pause(self) -> None:
+        """What nobody could be heard in is nobody's silence."""
+        if paused_ns := self._pause.since_due_ns():
+            log.warning(
+                "the hub stood still for %.1f s: it was stopped, or got no processor", paused_ns / NANOSECONDS
+            )
+            self._parts.cameras.states.stood_still(paused_ns)
+            self._parts.router.stood_still(paused_ns)
 
     def _is_over(self) -> bool:
         parts, limits = self._parts, self._limits

@@ -87,7 +87,16 @@ def open_parts(config: Config, limits: Limits, *, program: Sequence[str], resour
     resources.callback(context.destroy, linger=0)
     rejections = Rejections(metrics.peers_rejected, ENDPOINTS)
     guard = open_guard(context, config, rejections, services, resources)
-    publisher = Publisher(context, config.node, config.publish.address, config.publish.replay, guard)
+    publisher = Publisher(
+        context,
+        config.node,
+        config.publish.address,
+        config.publish.replay,
+        services,
+        metrics.stream_unsent,
+        guard,
+    )
+    resources.callback(publisher.stop, 0.0)
     replay = Replay(
         context,
         config.publish.replay,
@@ -102,7 +111,7 @@ def open_parts(config: Config, limits: Limits, *, program: Sequence[str], resour
     meeting_place = MeetingPlace(folder, config)
     links = open_links(context, config, meeting_place.address, guard)
     notebook = Notebook()
-    outlet = Outlet(config.node, publisher, journal, metrics, tally, config.metrics.labels, notebook)
+    outlet = Outlet(config.node, publisher, journal, metrics, tally, config.metrics.labels, notebook, router)
     outlet.tell_of_the_journal()
     _say_what_is_open(config, metrics)
     heads = Heads(links, metrics, teach_folder(config.node))
@@ -112,7 +121,7 @@ def open_parts(config: Config, limits: Limits, *, program: Sequence[str], resour
         metrics,
         heads,
         node=config.node,
-        may_publish=lambda: not limits.are_enough(tally.predictions),
+        may_publish=lambda: not limits.are_enough(tally.predictions + outlet.unsettled),
     )
     hosts = _hosts(config, metrics, services, resources)
     resources.callback(services.close)

@@ -13,7 +13,7 @@ from edged.backoff import Backoff
 from edged.clock import NANOSECONDS, now_ns
 from edged.hub.stream.notice import Notice
 
-ServiceName = Literal["guard", "host", "journal", "journal_sync", "metrics", "replay"]
+ServiceName = Literal["guard", "host", "journal", "journal_sync", "metrics", "replay", "stream"]
 
 LONGEST_WAIT_S = 10.0  # before the next start of a service that fails again and again
 WORKS_NS = NANOSECONDS  # a service that has run for so long after a failure works again

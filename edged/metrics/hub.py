@@ -29,6 +29,11 @@ class HubMetrics:
         self.journal_disk_free = declare.gauge(
             "edged_journal_disk_free_bytes", "What is free on the disk of the journal; NaN while nobody can say."
         )
+        self.stream_unsent = declare.counter(
+            "edged_stream_unsent_total",
+            "Messages that were dropped because the thread that publishes was held up and its queue was full.",
+            ["what"],
+        )
         self.service_up = declare.gauge(
             "edged_service_up", "1 while this thread of the hub serves, 0 while it has failed.", ["service"]
         )

@@ -11,6 +11,7 @@ DROPPED = {  # of edged_frames_dropped_total and of the summary of `edged run`
     "worker_lost": "hub: its worker (or the next segment's) ended, and so did a second one, or it was too old",
     "device_error": "hub: the device failed or was wrong, and so did a second attempt, or it was too old for that",
     "not_finite": "hub: the network's answer holds NaN or infinity",
+    "not_sent": "hub: the thread that publishes was held up, and its queue was full",
     "link": "hub: counted by a camera that ended before the frame arrived",
     "shutdown": "hub: under way or waiting when the run ended",
 }

@@ -9,19 +9,24 @@ from typing import Any, Self
 import zmq
 
 from edged.client.stream import Stream
-from edged.clock import wall_s
+from edged.clock import now_ns, wall_s
 from edged.config import Journal as Settings
 from edged.hub.figures.standing import Standing
+from edged.hub.frames.slot import Held
 from edged.hub.journal.journal import Journal
 from edged.hub.journal.layout import Row
 from edged.hub.journal.reader import JournalReader
 from edged.hub.stream.outlet import COMMIT
 from edged.hub.stream.publisher import Publisher
 from edged.hub.stream.replay import Replay
+from edged.hub.stream.sender import Outgoing
 from edged.messages import Label, Prediction, PredictionEnergy, PredictionModel, StageSeconds, to_json
+from edged.metrics import Metrics
 from tests.eventually import free_port
+from tests.hub.frames import CameraEnd
 from tests.hub.services import new_services
 
+STOP_S = 1.0
 KEPT = Settings(max_predictions=50_000, max_wait_s=10.0)
 SECONDS = StageSeconds(
     capture=0.0, preprocess=0.0, wait=0.0, upload=0.0, forward=0.0, download=0.0, publish=0.0, total=0.0
@@ -33,8 +38,10 @@ class HubEnd:
 
     def __init__(self, folder: Path, address: str, replay: str) -> None:
         self._context: zmq.Context[zmq.Socket[bytes]] = zmq.Context()
-        self._publisher = Publisher(self._context, "test", address, replay)
         self.services = new_services()
+        self._publisher = Publisher(
+            self._context, "test", address, replay, self.services, Metrics("test").stream_unsent
+        )
         self._journal = Journal(folder / "journal.sqlite", KEPT, self.services)
         reader = JournalReader(folder / "journal.sqlite", keep_connection=True)
         self._replay = Replay(self._context, replay, reader, self._journal.suspect, self.services)
@@ -51,12 +58,12 @@ class HubEnd:
             rows = [Row(each.seq, each.published_at, to_json(each)) for each in made]
             if kept:
                 assert self._journal.append(rows) is None
-            for row in rows if sent else ():
-                self._publisher.prediction(camera, row.json)
+            if sent:
+                self._publisher.predictions([self._outgoing(each) for each in made])
 
     def garble(self, *parts: bytes) -> None:
         """What no hub sends."""
-        self._publisher._socket.send_multipart(parts)
+        self._publisher._put("event", parts)
 
     def status(self) -> None:
         self._publisher.status(self.first_seq, self.next_seq - 1, {}, Standing())
@@ -74,8 +81,13 @@ class HubEnd:
     def close(self) -> None:
         self.services.close()
         self._replay.stop()
+        self._publisher.stop(STOP_S)
         self._context.destroy(linger=0)
         self._journal.close()
+
+    def _outgoing(self, made: Prediction) -> Outgoing:
+        held = Held(CameraEnd(made.camera).frame(0).frame, b"")
+        return Outgoing(self._publisher.topic_of(made.camera), made, held, made_ns=now_ns(), stale_ns=None)
 
     def _prediction(self, seq: int, camera: str, at: float) -> Prediction:
         return Prediction(

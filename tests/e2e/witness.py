@@ -4,7 +4,7 @@ import json
 import shutil
 import sqlite3
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +16,7 @@ import zmq
 from edged.client import Prediction, subscribe
 from edged.connect import curve_of, unconnected
 from edged.hub.journal.layout import checksum
+from edged.messages import prediction_from_json
 
 Keys = dict[str, Path | None]  # `key` and `server_key` of `edged.client.subscribe`
 
@@ -101,10 +102,23 @@ def journal_of(path: Path) -> dict[int, bytes]:
         database = sqlite3.connect(Path(folder) / path.name)
         try:
             tables = database.execute("SELECT name FROM sqlite_master WHERE name = 'predictions'").fetchall()
-            rows = database.execute("SELECT seq, json FROM predictions").fetchall() if tables else []
+            kept = "SELECT seq, json FROM predictions WHERE json != x''"  # those without were withdrawn
+            rows = database.execute(kept).fetchall() if tables else []
         finally:
             database.close()
     return {seq: bytes(blob) for seq, blob in rows}
+
+
+def untimed(prediction: Prediction) -> Prediction:
+    """Without what is known at the sending alone: the journal has the prediction before."""
+    seconds = prediction.seconds.model_copy(update={"publish": 0.0, "total": 0.0})
+    return prediction.model_copy(update={"seconds": seconds, "published_at": 0.0})
+
+
+def is_kept(seen: Seen, journal: Mapping[int, bytes]) -> bool:
+    """Whether the journal has what was seen, apart from the times of the sending."""
+    kept = journal.get(seen.seq)
+    return kept is not None and untimed(prediction_from_json(kept)) == untimed(prediction_from_json(seen.json))
 
 
 def salvaged(path: Path, numbers: Iterable[int]) -> dict[int, bytes]:
@@ -114,7 +128,7 @@ def salvaged(path: Path, numbers: Iterable[int]) -> dict[int, bytes]:
         for number in numbers:
             with suppress(sqlite3.DatabaseError):
                 for blob, crc in database.execute("SELECT json, crc FROM predictions WHERE seq = ?", (number,)):
-                    if crc == checksum(number, bytes(blob)):
+                    if blob and crc == checksum(number, bytes(blob)):
                         found[number] = bytes(blob)
     return found
 

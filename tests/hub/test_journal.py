@@ -157,3 +157,13 @@ def test_a_path_that_cannot_be_written_is_a_clear_error(tmp_path: Path) -> None:
     for path in (tmp_path / "file" / "journal.sqlite", tmp_path / "folder.sqlite"):
         with pytest.raises(ConfigError, match=r"journal\.path .* cannot be written"), a_journal(path):
             pass
+
+
+def test_a_prediction_that_is_withdrawn_is_handed_out_to_nobody_and_its_number_stays_taken(path: Path) -> None:
+    with a_journal(path) as journal:
+        journal.append([Row(0, 0.0, b"{}"), Row(1, 0.0, b"{}"), Row(2, 0.0, b"{}")])
+        journal.withdraw(2)
+        eventually(lambda: JournalReader(path).page(0, None, None, limit=10).predictions == (b"{}", b"{}"))
+        assert JournalReader(path).page(0, None, None, limit=10).damaged == 0
+    with a_journal(path) as journal:
+        assert journal.next_seq == 3

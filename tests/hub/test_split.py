@@ -27,7 +27,7 @@ def split(folder: Path, front: str, back: str, *others: str, **sections: Any) ->
 def workers_in(folder: Path) -> list[str]:
     """Who made the predictions, in the order in which they began to."""
     with closing(sqlite3.connect(folder / "journal.sqlite")) as journal:
-        rows = journal.execute("SELECT json FROM predictions ORDER BY seq")
+        rows = journal.execute("SELECT json FROM predictions WHERE json != x'' ORDER BY seq")
         return list(dict.fromkeys(json.loads(row)["model"]["worker"] for (row,) in rows))
 
 

@@ -67,3 +67,13 @@ def test_of_a_process_that_has_ended_nothing_is_expected() -> None:
 
     assert vigil.fallen_silent(1000 + SILENT_NS) == []
     assert vigil.hung(1000 + HUNG_NS, {}) == []
+
+
+def test_the_time_in_which_the_hub_stood_still_is_no_silence() -> None:
+    vigil = Vigil()
+    vigil.heard("door", 1000)
+    vigil.stood_still(5 * SILENT_NS)
+
+    assert vigil.next_ns() == 1000 + 6 * SILENT_NS
+    assert vigil.fallen_silent(999 + 6 * SILENT_NS) == []
+    assert vigil.fallen_silent(1000 + 6 * SILENT_NS) == ["door"]

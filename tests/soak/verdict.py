@@ -7,7 +7,7 @@ from typing import Any
 
 from edged.messages import prediction_from_json
 from tests.e2e.daemon import conserves
-from tests.e2e.witness import processes_of
+from tests.e2e.witness import is_kept, processes_of, untimed
 from tests.soak.setting import Setting
 
 CACHED = {".graph", ".packed", ".program", ".weights"}
@@ -27,7 +27,7 @@ def verdict(setting: Setting, summary: dict[str, Any]) -> list[str]:
 
 
 def _journal(setting: Setting, journal: dict[int, bytes]) -> list[str]:
-    """Whatever left PUB is in it byte for byte, unless it says that it is not, and no frame was answered twice.
+    """Whatever left PUB is in it (`is_kept`), unless it says that it is not, and no frame was answered twice.
 
     A camera process that starts again counts its frames from 0: the time of capture tells them apart.
     """
@@ -36,7 +36,7 @@ def _journal(setting: Setting, journal: dict[int, bytes]) -> list[str]:
     lost = [
         seen.seq
         for seen in owed
-        if journal.get(seen.seq) != seen.json
+        if not is_kept(seen, journal)
         and not setting.went_with_the_journal(seen.seq, prediction_from_json(seen.json).published_at)
     ]
     predictions = [prediction_from_json(json) for json in journal.values()]
@@ -59,7 +59,7 @@ def _client(setting: Setting, journal: dict[int, bytes]) -> list[str]:
     other = [
         number
         for number, each in seen.items()
-        if number in journal and each.journaled and each != prediction_from_json(journal[number])
+        if number in journal and each.journaled and untimed(each) != untimed(prediction_from_json(journal[number]))
     ]
     return [
         *(["the client saw some twice or out of order"] if numbers != sorted(seen) else []),

@@ -50,6 +50,10 @@ class CameraStates:
         """It has said something."""
         self._vigil.heard(name, now)
 
+    def stood_still(self, paused_ns: int) -> None:
+        """The hub itself could hear nobody for so long."""
+        self._vigil.stood_still(paused_ns)
+
     def left(self, name: str) -> None:
         """The process has ended."""
         if name not in self.removed:

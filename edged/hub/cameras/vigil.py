@@ -33,6 +33,12 @@ class Vigil:
         if self._look_ns is None:
             self._look_ns = now_ns + SILENT_NS
 
+    def stood_still(self, paused_ns: int) -> None:
+        """The hub itself could hear nobody for so long: that is no silence of theirs."""
+        self._heard_ns = {name: heard + paused_ns for name, heard in self._heard_ns.items()}
+        if self._look_ns is not None:
+            self._look_ns += paused_ns
+
     def left(self, name: str) -> None:
         """Its process has ended: nothing is expected of it."""
         if self._heard_ns.pop(name, None) is None:

@@ -112,8 +112,7 @@ class Answers:
             elif not self._may_publish():
                 self._router.dropped(held, "shutdown")
             else:
-                self._outlet.publish(held.frame, place, scores, hello, answered_ns, assigned.legs)
-                self._router.predicted(held)
+                self._outlet.publish(held, place, scores, hello, answered_ns, assigned.legs)
 
     def _unanswered(self, assigned: Assigned, reason: str, message: str) -> list[Notice]:
         """The frames may fare better on a device that works, but a network's answer stays what it is.

@@ -155,13 +155,23 @@ class Router:
 
     def is_stale(self, held: Held, now_ns: int) -> bool:
         """Whether a frame is too old to be predicted or published; or may be, for all that is known of clocks."""
-        camera = self.cameras[held.frame.camera]
-        oldest_ns = now_ns - held.frame.captured_ns + nanoseconds(held.frame.clock_error_s)
-        return not camera.waits and oldest_ns > self._max_age_ns
+        stale_ns = self.stale_ns(held)
+        return stale_ns is not None and now_ns > stale_ns
+
+    def stale_ns(self, held: Held) -> int | None:
+        """After when it is too old; None where it never is."""
+        if self.cameras[held.frame.camera].waits:
+            return None
+        return held.frame.captured_ns - nanoseconds(held.frame.clock_error_s) + self._max_age_ns
 
     def overdue(self, now_ns: int) -> list[Assigned]:
         """The jobs whose worker has passed the deadline."""
         return [assigned for assigned in self.jobs.in_flight.values() if now_ns >= assigned.deadline_ns]
+
+    def stood_still(self, paused_ns: int) -> None:
+        """The hub itself could take no answer for so long: workers have so much longer."""
+        for assigned in self.jobs.in_flight.values():
+            assigned.deadline_ns += paused_ns
 
     def next_job_ns(self) -> int | None:
         """When `assign` will have something to say though no other frame comes."""

@@ -32,6 +32,7 @@ DAY_S = 86_400
 LOOK_S = 0.002  # how often to look whether the WAL can be folded in
 
 _INSERT = "INSERT INTO predictions (seq, at, json, crc) VALUES (?, ?, ?, ?)"
+_EMPTY = "UPDATE predictions SET json = x'', crc = ? WHERE seq = ?"
 _DELETE = "DELETE FROM predictions WHERE seq IN (SELECT seq FROM predictions ORDER BY seq LIMIT ?)"
 
 
@@ -82,6 +83,12 @@ class JournalFile:
                 self._database.execute(_INSERT, (seq, at, json, checksum(seq, json)))
         self._count += len(rows)
         self.last = rows[-1].seq
+
+    def withdraw(self, numbers: Sequence[int]) -> None:
+        """Empty these rows: the numbers stay taken, and readers leave them out. Raises sqlite3.Error."""
+        with transaction(self._database):
+            for seq in numbers:
+                self._database.execute(_EMPTY, (checksum(seq, b""), seq))
 
     def trim(self) -> bool:
         """Remove some of what is beyond a limit; whether there is more. Raises sqlite3.Error."""

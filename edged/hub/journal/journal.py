@@ -57,12 +57,20 @@ class Journal:
         self._settings = self._sync.settings = settings
         self._store.set_limits(settings)
 
-    def append(self, rows: Sequence[Row]) -> Reason | None:
-        """Commit predictions, all or none; None, or why they are not kept (yet: `stalled`)."""
+    def append(self, rows: Sequence[Row], within_s: float | None = None) -> Reason | None:
+        """Commit predictions, all or none; None, or why they are not kept (yet: `stalled`).
+
+        `within_s`: wait no longer than this, where that is less than the settings allow.
+        """
         self.next_seq = rows[-1].seq + 1
-        self._failing = self._writer.write(rows, self._settings.max_wait_s)
+        longest_s = self._settings.max_wait_s
+        self._failing = self._writer.write(rows, longest_s if within_s is None else min(longest_s, within_s))
         self._missed += len(rows) if self._failing else 0
         return self._failing
+
+    def withdraw(self, seq: int) -> None:
+        """Hand out this prediction to nobody: it was not published after all. Its number stays taken."""
+        self._writer.withdraw(seq)
 
     def notices(self) -> Iterator[Notice]:
         """What has happened to the file since they were asked for last."""

@@ -128,6 +128,8 @@ class JournalReader:
                 damaged += 1
                 self._tell(seq)
                 continue
+            if not json:  # withdrawn
+                continue
             found.append(json)
             size += len(json)
         return Page(tuple(found), next_seq, damaged, first_kept, last_kept)

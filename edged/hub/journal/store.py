@@ -82,6 +82,10 @@ class JournalStore:
         """Commit all of them, or none: see `reason`."""
         self._attempt(lambda file: file.add(rows))
 
+    def withdraw(self, numbers: Sequence[int]) -> None:
+        """Empty these rows."""
+        self._attempt(lambda file: file.withdraw(numbers))
+
     def trim(self) -> bool:
         """A small step towards the limits; whether there is more to do."""
         return bool(self._attempt(JournalFile.trim))

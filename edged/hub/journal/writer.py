@@ -43,6 +43,7 @@ class JournalWriter:
         self._untrimmed = 0
         self._fold = self._stopping = False
         self._suspect: int | None = None
+        self._withdrawn: deque[int] = deque()
         self._thread = services.start("journal", self._run)
 
     def write(self, rows: Sequence[Row], within_s: float) -> Reason | None:
@@ -63,6 +64,11 @@ class JournalWriter:
     def fold_in(self) -> None:
         """Have the rest of the WAL folded into the file."""
         self._fold = True
+
+    def withdraw(self, seq: int) -> None:
+        """Have this prediction removed, once it is in the file."""
+        self._withdrawn.append(seq)
+        self._call()
 
     def suspect(self, inode: int) -> None:
         """Have the file with this inode set aside: it is damaged."""
@@ -88,11 +94,14 @@ class JournalWriter:
         if not self.is_open.is_set():
             self._open()
         more = False
-        while not self.mistake and not (self._stopping and not self._queue):
+        while not self.mistake and not (self._stopping and not self._queue and not self._withdrawn):
             self._wake.acquire(timeout=0 if more else IDLE_S)
+            withdrawn = len(self._withdrawn)  # each was queued before it was withdrawn
             rows = [self._queue.popleft() for _ in range(len(self._queue))]
             if rows:
                 self._commit(rows)
+            if withdrawn:
+                self._withdraw(withdrawn)
             more = self._tidy(len(rows))
         self._store.close()
 
@@ -109,6 +118,13 @@ class JournalWriter:
         self._handled = rows[-1].seq
         if self._done.locked():
             self._done.release()
+
+    def _withdraw(self, count: int) -> None:
+        """The first ones; while the disk fails they wait, unless nobody waits for us any more."""
+        self._store.withdraw([self._withdrawn[place] for place in range(count)])
+        if self._store.reason is None or self._stopping:
+            for _ in range(count):
+                self._withdrawn.popleft()
 
     def _tidy(self, added: int) -> bool:
         """What is due beside the commits, in small steps; whether there is more of it."""

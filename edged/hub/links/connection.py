@@ -21,12 +21,17 @@ _ESTABLISHED = 1
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """What a peer of an endpoint may send: `burst` bytes, and so many a second; in all, `lifetime` of them."""
+    """What a peer of an endpoint may send: `burst` bytes, and so many a second; in all, `lifetime` of them.
+
+    `together`: what all may send beyond `usual` and so many a second each; who has sent most of it goes first.
+    """
 
     burst: int
     a_second: int
     lifetime: int | None
     connections: int
+    usual: int = 0
+    together: int | None = None
 
 
 class Connection:
@@ -37,6 +42,7 @@ class Connection:
         self._socket = socket.socket(fileno=os.dup(descriptor))
         self._since_ns = now_ns
         self._acked = -1
+        self._received = 0
         self._moved_ns = now_ns
         self.is_cut = False
         try:
@@ -56,8 +62,8 @@ class Connection:
 
     def fault(self, bounds: Bounds, now_ns: int) -> str:
         """Why it must go, or nothing. Only TCP counts its bytes."""
-        acked, received = self._bytes()
-        if received > self._allowed(bounds):
+        acked, self._received = self._bytes()
+        if self._received > self._allowed(bounds):
             return "too_much"
         if acked != self._acked:
             self._acked, self._moved_ns = acked, now_ns
@@ -66,6 +72,11 @@ class Connection:
                 return "stalled"
             self._moved_ns = now_ns
         return ""
+
+    def unusual_bytes(self, bounds: Bounds) -> float:
+        """What it has sent beyond what is usual, when `fault` looked last; nothing of one that was cut off."""
+        usual = bounds.usual + bounds.a_second * seconds_since(self._since_ns)
+        return 0.0 if self.is_cut else max(0.0, self._received - usual)
 
     def _allowed(self, bounds: Bounds) -> float:
         allowed = bounds.burst + bounds.a_second * seconds_since(self._since_ns)

@@ -67,6 +67,8 @@ class Endpoint:
         for connection in self._connections.values():
             if reason := connection.fault(self._bounds, now):
                 self._cut(connection, reason)
+        if self._bounds.together is not None:
+            self._cut_the_largest(self._bounds.together)
 
     def cut(self, descriptor: int, reason: str) -> None:
         """Cut off the connection to which libzmq has given this number."""
@@ -83,6 +85,16 @@ class Endpoint:
         self.monitor.close()
         for descriptor in list(self._connections):
             self._forget(descriptor)
+
+    def _cut_the_largest(self, together: int) -> None:
+        """Until the rest have sent so many unusual bytes at most."""
+        unusual = {each: each.unusual_bytes(self._bounds) for each in self._connections.values()}
+        total = sum(unusual.values())
+        for connection in sorted(unusual, key=lambda each: unusual[each], reverse=True):
+            if total <= together:
+                return
+            total -= unusual[connection]
+            self._cut(connection, "too_much")
 
     def _accepted(self, descriptor: int) -> None:
         self._forget(descriptor)

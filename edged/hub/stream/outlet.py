@@ -1,13 +1,16 @@
 """What leaves the hub: predictions, in order, into the journal, to subscribers and into the figures; events."""
 
 import logging
+from collections.abc import Iterable
 from typing import get_args
 
-from edged.clock import now_ns, seconds_since
+from edged.clock import NANOSECONDS, now_ns, seconds_since
 from edged.hub.figures.prediction_figures import PredictionFigures
 from edged.hub.figures.standing import Standing
 from edged.hub.figures.tally import Tally
 from edged.hub.frames.leg import Legs
+from edged.hub.frames.router import Router
+from edged.hub.frames.slot import Held
 from edged.hub.journal.failure import Reason
 from edged.hub.journal.journal import Journal
 from edged.hub.journal.layout import Row
@@ -15,11 +18,14 @@ from edged.hub.recording.notes import note_prediction
 from edged.hub.stream.notice import Notice
 from edged.hub.stream.prediction import Origin, predict
 from edged.hub.stream.publisher import Publisher
-from edged.messages import Frame, Prediction, Scores, Shadowed, WorkerHello, to_json
+from edged.hub.stream.sender import Outgoing
+from edged.messages import Scores, Shadowed, WorkerHello, to_json
 from edged.metrics import Metrics
 from edged.notebook import Notebook
 
 COMMIT = 32  # predictions, together at most: none waits long for the others
+PATIENCE = 0.8  # of the time until a prediction is too old, the commit may take this part
+STOP_S = 1.0  # for what is queued when the hub ends
 
 log = logging.getLogger("edged.hub")
 
@@ -27,7 +33,8 @@ log = logging.getLogger("edged.hub")
 class Outlet:
     """Numbers and publishes. A journal that fails does not stop the stream.
 
-    Predictions of one turn of the hub's loop share a commit: under load it is what costs most.
+    Predictions of one turn of the hub's loop share a commit: under load it is what costs most. A prediction counts
+    as published once it was sent; one that is too old by then is dropped, and its number stands for nothing.
     """
 
     def __init__(
@@ -39,6 +46,7 @@ class Outlet:
         tally: Tally,
         labels: int,
         notebook: Notebook,
+        router: Router,
     ) -> None:
         self.node = node
         self._notebook = notebook
@@ -49,7 +57,8 @@ class Outlet:
         self._tally = tally
         self._first_seq = self._next_seq = journal.next_seq
         self.answered_by, self.answers_since = "", self._next_seq  # the model of the last one, and its first
-        self._unsent: list[tuple[Prediction, bytes]] = []
+        self._unsent: list[Outgoing] = []
+        self._router = router
         self._figures = PredictionFigures(metrics, labels)
         for reason in get_args(Reason):
             metrics.journal_errors.labels(reason)
@@ -59,17 +68,22 @@ class Outlet:
         """Of the next prediction."""
         return self._next_seq
 
+    @property
+    def unsettled(self) -> int:
+        """Predictions that are neither published nor dropped yet."""
+        return len(self._unsent) + self._publisher.waiting
+
     def publish(
-        self, frame: Frame, place: int, scores: Scores, hello: WorkerHello, answered_ns: int, before: Legs
+        self, held: Held, place: int, scores: Scores, hello: WorkerHello, answered_ns: int, before: Legs
     ) -> None:
-        """Publish, at the next `flush`, the prediction of `frame`, number `place` of the job answered just now.
+        """Publish, at the next `flush`, the prediction of a frame, number `place` of the job answered just now.
 
         `before`: who has run the segments of the network before the last one.
         """
         prediction = predict(
             self._origin,
             self._next_seq,
-            frame,
+            held.frame,
             place,
             scores=scores,
             hello=hello,
@@ -79,9 +93,15 @@ class Outlet:
         if self.answered_by != prediction.model.sha256:
             self.answered_by, self.answers_since = prediction.model.sha256, prediction.seq
         self._next_seq += 1
-        self._unsent.append((prediction, to_json(prediction)))
-        self._tally.add(prediction)
-        self._figures.add(prediction)
+        self._unsent.append(
+            Outgoing(
+                topic=self._publisher.topic_of(prediction.camera),
+                prediction=prediction,
+                held=Held(held.frame, b"", held.lost),
+                made_ns=now_ns(),
+                stale_ns=self._router.stale_ns(held),
+            )
+        )
         if self._notebook.is_open:
             note_prediction(self._notebook, prediction, answered_ns)
         if len(self._unsent) == COMMIT:
@@ -93,16 +113,36 @@ class Outlet:
             return
         unsent, self._unsent = self._unsent, []
         start_ns = now_ns()
-        reason = self._journal.append([Row(each.seq, each.published_at, json) for each, json in unsent])
+        made = [each.prediction for each in unsent]
+        rows = [Row(each.seq, each.published_at, to_json(each)) for each in made]
+        reason = self._journal.append(rows, _patience_s(unsent, start_ns))
         if reason:
             self._metrics.journal_errors.labels(reason).inc(len(unsent))
         else:
             self._metrics.journal_seconds.observe(seconds_since(start_ns))
         if self._notebook.is_open:
             self._notebook.note("journal", start_ns, now_ns(), predictions=len(unsent), error=reason or "")
-        for prediction, json in unsent:
-            kept = to_json(prediction.model_copy(update={"journaled": False})) if reason else json
-            self._publisher.prediction(prediction.camera, kept)
+        for each in unsent:
+            each.journaled = reason is None
+        self._publisher.predictions(unsent)
+
+    def settle(self) -> None:
+        """Count what has become of the predictions that were handed over to be sent."""
+        for outcome in self._publisher.outcomes():
+            if outcome.sent is None:
+                self._drop(outcome.outgoing, outcome.reason)
+                continue
+            self._router.predicted(outcome.outgoing.held)
+            self._tally.add(outcome.sent)
+            self._figures.add(outcome.sent)
+
+    def close(self) -> None:
+        """Send what is queued; what does not go out in time is dropped."""
+        self.flush()
+        left = self._publisher.stop(STOP_S)
+        self.settle()
+        for outgoing in left:
+            self._drop(outgoing, "shutdown")
 
     def count(self) -> None:
         """Bring the metrics of predictions up to date."""
@@ -124,6 +164,11 @@ class Outlet:
         last_frames = {name: camera.last_frame for name, camera in self._tally.cameras.items()}
         self._publisher.status(self._first_seq, self._next_seq - 1, last_frames, standing)
 
+    def _drop(self, outgoing: Outgoing, reason: str) -> None:
+        """What is dropped is not fetched again either."""
+        self._router.dropped(outgoing.held, reason)
+        self._journal.withdraw(outgoing.prediction.seq)
+
     def tell_of_the_journal(self) -> None:
         """Announce what has happened to it."""
         for notice in self._journal.notices():
@@ -132,3 +177,9 @@ class Outlet:
         self._metrics.journal_aside.set(self._journal.bytes_aside())
         self._metrics.journal_limit.set(self._journal.limit_bytes)
         self._metrics.journal_disk_free.set(self._journal.disk_free_bytes)
+
+
+def _patience_s(unsent: Iterable[Outgoing], now: int) -> float | None:
+    """How long they may wait for the disk: none is to grow too old. None: as long as the config says."""
+    stale_ns = min((each.stale_ns for each in unsent if each.stale_ns is not None), default=None)
+    return None if stale_ns is None else max(0.0, PATIENCE * (stale_ns - now) / NANOSECONDS)

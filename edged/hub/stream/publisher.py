@@ -1,16 +1,20 @@
 """The prediction stream: predictions, events and the status, over ZeroMQ PUB."""
 
 import uuid
+from collections.abc import Sequence
 from typing import Literal
 
 import zmq
+from prometheus_client import Counter
 
 from edged.clock import wall_s
 from edged.hub.figures.standing import Standing
 from edged.hub.links.guard import Guard
-from edged.hub.links.multipart import Part, send_parts
+from edged.hub.links.multipart import Part
 from edged.hub.links.sockets import SUBSCRIBER, bind
+from edged.hub.service_threads import ServiceThreads
 from edged.hub.stream.notice import Notice
+from edged.hub.stream.sender import Outcome, Outgoing, StreamSender, What
 from edged.messages import (
     Event,
     Label,
@@ -28,7 +32,7 @@ QUEUED = 100  # messages for a subscriber that stalls; what is over is dropped, 
 
 
 class Publisher:
-    """Sends to whoever listens, and never waits."""
+    """Hands over to the thread that sends, and never waits."""
 
     def __init__(
         self,
@@ -36,17 +40,43 @@ class Publisher:
         node: str,
         address: str,
         replay: str,
+        services: ServiceThreads,
+        unsent: Counter,
         guard: Guard | None = None,
     ) -> None:
-        """Raises ConfigError where the address cannot be used."""
+        """`unsent` counts messages that are dropped, by `what`. Raises ConfigError for an unusable address."""
         self.boot = uuid.uuid4().hex
         self._node = node
         self._replay = replay
-        self._socket = bind(context, zmq.PUB, "publish.address", address, QUEUED, guard, bounds=SUBSCRIBER)
+        self._unsent = unsent
+        self._waiting = 0
+        socket = bind(context, zmq.PUB, "publish.address", address, QUEUED, guard, bounds=SUBSCRIBER)
+        self._sender = StreamSender(socket, services)
 
-    def prediction(self, camera: str, json: bytes) -> None:
-        """Publish the JSON of a prediction."""
-        self._send(camera, "prediction", json)
+    @property
+    def waiting(self) -> int:
+        """Predictions of which no outcome is known yet."""
+        return self._waiting
+
+    def topic_of(self, camera: str) -> bytes:
+        """Of the predictions of a camera."""
+        return topic(self._node, camera, "prediction").encode()
+
+    def predictions(self, outgoing: Sequence[Outgoing]) -> None:
+        """Publish them; `outcomes` tells when and whether that was done."""
+        self._waiting += len(outgoing)
+        if dropped := self._sender.put(*outgoing):
+            self._unsent.labels("prediction").inc(dropped)
+
+    def outcomes(self) -> list[Outcome]:
+        """Of predictions, since the call before."""
+        outcomes = self._sender.outcomes()
+        self._waiting -= len(outcomes)
+        return outcomes
+
+    def stop(self, within_s: float) -> list[Outgoing]:
+        """Send what is queued; the predictions for which the time did not suffice."""
+        return self._sender.stop(within_s)
 
     def event(self, notice: Notice) -> None:
         """Publish what has happened."""
@@ -109,10 +139,14 @@ class Publisher:
             width=snapshot.width,
             height=snapshot.height,
         )
-        send_parts(self._socket, [snapshot_topic(self._node, snapshot.camera).encode(), to_json(header), jpeg])
+        self._put("snapshot", [snapshot_topic(self._node, snapshot.camera).encode(), to_json(header), jpeg])
 
-    def _send(self, camera: str | None, what: Literal["prediction", "event", "status"], json: bytes) -> None:
-        send_parts(self._socket, [topic(self._node, camera, what).encode(), json])
+    def _send(self, camera: str | None, what: Literal["event", "status"], json: bytes) -> None:
+        self._put(what, [topic(self._node, camera, what).encode(), json])
+
+    def _put(self, what: What, parts: Sequence[Part]) -> None:
+        if self._sender.put(parts):
+            self._unsent.labels(what).inc()
 
 
 def _best(top: tuple[Label, ...]) -> str:
