@@ -44,10 +44,11 @@ def hold(what: str, within_s: float = PATIENCE_S) -> int:
     return descriptor
 
 
-def state_of(pid: int) -> str:
-    """What the kernel says that a process does (proc(5): R, S, D, T …); empty where there is none."""
+def state_of(pid: int, thread: str = "") -> str:
+    """What the kernel says that a process, or one of its threads, does (proc(5): R, S, D, T …); empty: none is."""
+    place = f"/proc/{pid}/task/{thread}/stat" if thread else f"/proc/{pid}/stat"
     try:
-        return Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()[0]
+        return Path(place).read_text(errors="replace").rpartition(")")[2].split()[0]
     except (OSError, IndexError):
         return ""
 

@@ -32,8 +32,7 @@ class Hanging:
         states, supervised = self._parts.cameras.states, self._parts.supervisor.cameras
         silent = states.fallen_silent(now)
         notices = states.silenced(silent)
-        stopped = filter(supervised.is_stopped, silent)
-        for name in {*stopped, *states.hung(now, self._parts.supervisor.cameras_started_ns)}:
+        for name in states.hung(now, self._parts.supervisor.cameras_started_ns):
             self._service.camera_hangs(name)
             supervised.kill(name)
         silence_ns, latest_ns = states.next_silence_ns(), now + AT_LEAST_EVERY_NS

@@ -22,6 +22,7 @@ LOST = {  # of edged_worker_restarts_total
     "out_of_memory": "it got no more memory from its device or the kernel (exit code 5)",
     "refused": "it is of another version, or has another model: the event `refused` says which",
     "start": "it was not ready within start_s",
+    "stopped": "a signal (SIGSTOP) kept it from running for half a second",
     "stuck": "it was killed and does not end",
     "signal": "it crashed, or somebody killed it; the kernel does where memory is short",
     "exit": "it ended by itself; its message says why",

@@ -1,19 +1,21 @@
 """A child process: what the system refuses, and what it may know."""
 
 import errno
+import select
 import signal
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from edged.clock import now_ns
+from edged.clock import nanoseconds, now_ns
 from edged.config import Camera, Config
 from edged.hub.cameras.processes import CameraProcesses
-from edged.hub.children.child import Child
+from edged.hub.children.child import STOPPED_S, Child
 from edged.hub.children.environment import ChildEnvironment
+from edged.hub.signals import Signals
 from edged.hub.stream.notice import Notice
 from tests.eventually import eventually
 
@@ -72,6 +74,55 @@ def test_a_start_that_the_system_refuses_is_due_again_at_once_so_that_the_loop_h
     assert child.due_ns == now
     assert child.exit_code() == 1000 + errno.EAGAIN
     assert child.exit_code() is None
+
+
+@pytest.fixture
+def sleeper() -> Iterator[Child]:
+    """A child that runs."""
+    child = Child("camera/door", SLEEPS)
+    child.start_if_due(now_ns())
+    yield child
+    child.signal(signal.SIGKILL)
+    eventually(child.exit_code)
+
+
+def test_a_child_that_is_stopped_has_half_a_second_from_when_it_was_seen(sleeper: Child) -> None:
+    half_a_second = nanoseconds(STOPPED_S)
+    assert not sleeper.has_stood_still(1000)
+    assert sleeper.next_step_ns is None
+    sleeper.signal(signal.SIGSTOP)
+
+    def is_seen() -> bool:
+        assert not sleeper.has_stood_still(1000)
+        return sleeper.next_step_ns == 1000 + half_a_second
+
+    eventually(is_seen)
+    assert not sleeper.has_stood_still(999 + half_a_second)
+    assert sleeper.has_stood_still(1000 + half_a_second)
+
+
+def test_a_child_that_goes_on_in_time_was_only_stopped_for_a_moment(sleeper: Child) -> None:
+    sleeper.signal(signal.SIGSTOP)
+    eventually(lambda: not sleeper.has_stood_still(1000) and sleeper.next_step_ns)
+    sleeper.signal(signal.SIGCONT)
+    eventually(lambda: not sleeper.has_stood_still(1000) and sleeper.next_step_ns is None)
+    assert not sleeper.has_stood_still(1000 + nanoseconds(STOPPED_S))
+
+
+def test_a_child_that_is_stopped_wakes_the_loop_and_is_killed(sleeper: Child) -> None:
+    cameras = CameraProcesses(["door"], lambda name: sleeper)
+    with Signals() as signals:
+        sleeper.signal(signal.SIGSTOP)
+        assert select.select([signals.fileno()], [], [], 20.0)[0]  # by the kernel, not by a timer
+        now = now_ns()
+        assert cameras.step(now) == []
+        assert cameras.next_due_ns() == now + nanoseconds(STOPPED_S)
+        cameras.step(now + nanoseconds(STOPPED_S))
+        lost = eventually(lambda: cameras.step(now + nanoseconds(STOPPED_S)))
+    assert lost[0].message == (
+        "camera process door was stopped by a signal and was killed; it starts again at once"
+    )
+    eventually(lambda: cameras.step(now_ns()) == [] and sleeper.running)
 
 
 def environment_of(child: Child) -> dict[str, str]:

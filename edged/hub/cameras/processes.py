@@ -17,7 +17,7 @@ class CameraProcesses:
         self._new_child = new_child
         self._children = {name: new_child(name) for name in names}
         self._ended: set[str] = set()
-        self._hung: set[str] = set()
+        self._killed: dict[str, str] = {}  # what it did to be killed
 
     @property
     def running(self) -> dict[str, Child]:
@@ -25,12 +25,9 @@ class CameraProcesses:
         return {name: child for name, child in self._children.items() if child.running}
 
     def next_due_ns(self) -> int | None:
-        """When one must be started."""
-        return min((child.due_ns for child in self._children.values() if child.due_ns is not None), default=None)
-
-    def is_stopped(self, name: str) -> bool:
-        """Whether a signal keeps its process from running."""
-        return name in self._children and self._children[name].stopped
+        """When `step` must be called."""
+        steps = (child.next_step_ns for child in self._children.values())
+        return min((at for at in steps if at is not None), default=None)
 
     def has_ended(self, name: str) -> None:
         """The camera's source is at its end: the process exits, and stays so."""
@@ -46,15 +43,18 @@ class CameraProcesses:
         elif not self._children[name].running:
             self._children[name].due_ns = now_ns()
 
-    def kill(self, name: str) -> None:
-        """It hangs. `step` will tell of its end."""
+    def kill(self, name: str, what: str = "hung") -> None:
+        """`step` will tell of its end, and `what` it did before."""
         if child := self._children.get(name):
-            self._hung.add(name)
+            self._killed[name] = what
             child.signal(signal.SIGKILL)
 
     def step(self, now: int) -> list[Notice]:
-        """Reap who has ended, start who is due."""
+        """Reap who has ended, kill who is stopped, start who is due."""
         notices = list(self._lost())
+        for name, child in self._children.items():
+            if child.has_stood_still(now):
+                self.kill(name, "was stopped by a signal")
         for child in self._children.values():
             child.start_if_due(now)
         return notices
@@ -67,7 +67,7 @@ class CameraProcesses:
             wait_s = child.start_again()
             if code == 0:  # it has come to its end and says so, most likely
                 continue
-            what = "hung and was killed" if name in self._hung else describe_exit(code)
-            self._hung.discard(name)
+            killed = self._killed.pop(name, "")
+            what = f"{killed} and was killed" if killed else describe_exit(code)
             message = f"camera process {name} {what}; it starts again {when(wait_s)}"
             yield Notice("camera_lost", message, camera=name)

@@ -1,7 +1,7 @@
-"""Which camera processes have fallen silent: stopped, or held up in a driver, they cannot say so themselves.
+"""Which camera processes have fallen silent: held up in a driver, they cannot say so themselves.
 
-One that is stopped by a signal is killed as soon as it is silent: it cannot be busy. Any other may be, with a
-network camera that is slow to open, a driver or a disk, and has longer.
+Such a one may be busy with a network camera that is slow to open, a driver or a disk, and has time. One that is
+stopped by a signal is killed earlier (see `children.child`).
 """
 
 from collections.abc import Mapping

@@ -13,6 +13,7 @@ from edged.hub.children.oom import OomKills, own_group
 from edged.hub.children.restarts import Pauses
 
 STDERR = 2
+STOPPED_S = 0.5  # that a signal may keep a child from running before it is killed: somebody may have meant it so
 NOT_STARTED = 1000  # plus the errno of fork or exec, in place of an exit code, which is at most 255
 
 oom_kills = OomKills(own_group())
@@ -34,6 +35,7 @@ class Child:
         self._process: subprocess.Popen[bytes] | None = None
         self._pauses = Pauses()
         self._start_error: int | None = None
+        self._stopped_ns: int | None = None  # since when it was seen so
         self.started_ns = 0
         self.due_ns: int | None = now_ns()
 
@@ -43,9 +45,32 @@ class Child:
         return self._process is not None
 
     @property
-    def stopped(self) -> bool:
-        """Whether a signal keeps it from running (SIGSTOP): it will not say or hear anything."""
-        return self._process is not None and state_of(self._process.pid) == "T"
+    def next_step_ns(self) -> int | None:
+        """When it is to be started, or to be looked at again because it is stopped."""
+        return self.due_ns if self._stopped_ns is None else self._stopped_ns + nanoseconds(STOPPED_S)
+
+    @property
+    def is_in_the_kernel(self) -> bool:
+        """Whether a driver or a disk holds one of its threads (state D), which no signal ends."""
+        if self._process is None:
+            return False
+        pid = self._process.pid
+        try:
+            threads = os.listdir(f"/proc/{pid}/task")
+        except OSError:
+            return False
+        return any(state_of(pid, thread) == "D" for thread in threads)
+
+    def has_stood_still(self, now: int) -> bool:
+        """Whether a signal (SIGSTOP) has kept it from running for `STOPPED_S`: it says and hears nothing.
+
+        The kernel tells us of the stop at once (SIGCHLD), so `now` is a moment after it at first.
+        """
+        if self._process is None or state_of(self._process.pid) != "T":
+            self._stopped_ns = None
+            return False
+        self._stopped_ns = self._stopped_ns or now
+        return now - self._stopped_ns >= nanoseconds(STOPPED_S)
 
     @property
     def age_s(self) -> float:
@@ -79,7 +104,7 @@ class Child:
         if code == -signal.SIGKILL and oom_kills.claim():
             code = OUT_OF_MEMORY
         if code is not None:
-            self._process = None
+            self._process = self._stopped_ns = None
         return code
 
     def start_again(self) -> float:

@@ -12,6 +12,7 @@ from edged.hub.children.restarts import Budget
 from edged.hub.workers.loss import Loss, cause_of
 
 REAPED_WITHIN_S = 0.5  # after SIGKILL; a process that is still there is stuck in the kernel
+STUCK_WITHIN_S = 0.15  # the same, where the kernel itself says so
 RETIRES_WITHIN_S = 5.0
 LOOKED_AT_S = 0.02  # how often whether one that retires has answered its jobs
 LONGEST_WAIT_S = 3600.0
@@ -66,8 +67,9 @@ class Seat:
         if self.retires:
             return now_ns() + nanoseconds(LOOKED_AT_S)
         if self._child and self._killed_ns:
-            return self._killed_ns + nanoseconds(REAPED_WITHIN_S)
-        return self._child.due_ns if self._child else self._retry_ns
+            waits_s = STUCK_WITHIN_S if seconds_since(self._killed_ns) < STUCK_WITHIN_S else REAPED_WITHIN_S
+            return self._killed_ns + nanoseconds(waits_s)
+        return self._child.next_step_ns if self._child else self._retry_ns
 
     def start(self) -> None:
         """Make its process due, where it has none."""
@@ -141,17 +143,25 @@ class Seat:
         self._bury_the_stuck(now)
         if self._child is None:
             return None
-        if self._takes_too_long():
+        if self._child.has_stood_still(now):
+            self.kill("stopped")
+        elif self._takes_too_long():
             self.kill("" if self.retires else "start")
         code = self._child.exit_code()
         if code is not None:
             return self._loss(code, cause_of(code, self._cause))
-        if self._child.running and self._killed_ns and seconds_since(self._killed_ns) >= REAPED_WITHIN_S:
+        if self._child.running and self._is_stuck(self._child):
             self._stuck.append(self._child)
             self._child = None
             return self._loss(None, "stuck")
         self._child.start_if_due(now)
         return None
+
+    def _is_stuck(self, child: Child) -> bool:
+        if not self._killed_ns:
+            return False
+        waited_s = seconds_since(self._killed_ns)
+        return waited_s >= REAPED_WITHIN_S or (waited_s >= STUCK_WITHIN_S and child.is_in_the_kernel)
 
     def _bury_the_stuck(self, now: int) -> None:
         """The device is worth another try as soon as nobody hangs in it any more."""
