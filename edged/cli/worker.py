@@ -9,6 +9,7 @@ import threading
 from pathlib import Path
 
 from edged import child, log
+from edged.child import WHEN_TOLD
 from edged.cli import tell
 from edged.cli.elsewhere import hub_of
 from edged.config import Config
@@ -28,6 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--config", type=Path, required=True, metavar="FILE")
     parser.add_argument("--hub", metavar="ADDRESS", help="ZeroMQ address of the hub; default: link.address")
+    parser.add_argument(WHEN_TOLD, action="store_true", help="wait for INDEX on standard input, for the hub")
     parser.add_argument("--host", metavar="NAME", help="take the worker of this host; default: its own name")
 
 
@@ -36,6 +38,8 @@ def run(arguments: argparse.Namespace) -> int:
     _exit_when_told(ours={signal.SIGTERM} if child.end_with_parent() else {signal.SIGTERM, signal.SIGINT})
     log.configure()
     config = load_config(arguments.config)
+    if arguments.when_told:
+        arguments.index = _told_index()
     index = _index(config, arguments)
     hub, curve = hub_of(config, arguments.config, arguments.hub)
     limit_threads(config.workers[index].threads)
@@ -49,6 +53,19 @@ def run(arguments: argparse.Namespace) -> int:
         os._exit(tell(error))
     sys.stderr.flush()
     os._exit(0)
+
+
+def _told_index() -> int:
+    """The worker that the hub names once it needs one; everything is loaded by then. Ends where it needs none."""
+    import edged.worker.process  # noqa: F401
+
+    told = sys.stdin.readline()
+    if not told.strip():
+        os._exit(0)
+    index = int(told)
+    sys.argv[1:] = ["worker", str(index)]  # what a lock says of its holder
+    sys.orig_argv[:] = [str(index) if each == WHEN_TOLD else each for each in sys.orig_argv]  # for another start
+    return index
 
 
 def _index(config: Config, arguments: argparse.Namespace) -> int:

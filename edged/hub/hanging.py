@@ -18,6 +18,8 @@ class Hanging:
 
     def kill(self, now: int) -> list[Notice]:
         """A worker with a job beyond its deadline, and cameras that stand still."""
+        if self._parts.router.has_suspect(now):
+            self._parts.supervisor.suspect_worker(now)
         self._kill_worker(now)
         return self._kill_cameras(now) if now >= self.next_ns else []
 

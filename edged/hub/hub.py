@@ -126,6 +126,7 @@ class Hub:
         self._parts.links.shut()
         self._parts.router.give_up_all("shutdown")
         stop_children(self._parts.supervisor.children, self._parts.links, self._signals, self._take_last)
+        self._parts.supervisor.close()
         self._parts.outlet.tell_of_the_journal()
         self._parts.outlet.close()
         self._count()

@@ -3,6 +3,7 @@
 import signal
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import cv2
@@ -20,9 +21,10 @@ def kill(worker: psutil.Process) -> None:
 
 
 def segfault(worker: psutil.Process) -> None:
-    while worker.is_running():  # a compiler's own handler may swallow the first
-        worker.send_signal(signal.SIGSEGV)
-        time.sleep(0.01)
+    with suppress(psutil.NoSuchProcess):
+        while worker.is_running():  # a compiler's own handler may swallow the first
+            worker.send_signal(signal.SIGSEGV)
+            time.sleep(0.01)
 
 
 def stop(worker: psutil.Process) -> None:

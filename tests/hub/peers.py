@@ -166,6 +166,7 @@ def part_between(begin: str | None, end: str | None) -> Part | None:
 
 WORKERS: dict[str, Callable[[Job], LinkMessage]] = {
     "good": good,
+    "hangs": good,
     "older": good,
     "unlike_features": good,
     "short_features": good,
@@ -206,6 +207,8 @@ def worker(hub: Socket, index: int, config: Path) -> None:
         if isinstance(message, TakeHead) and device != "silent_pupil":
             refused = "it has no place for it" if device == "stubborn" else ""
             hub.send(encode(HeadTaken(version=message.version, refused=refused)))
+        if device == "hangs":
+            time.sleep(1000)
         if device == "older":  # it does not know what is said to it
             continue
         if not isinstance(message, Job) or message.allowed_s <= 0:
@@ -260,10 +263,13 @@ def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     parser = argparse.ArgumentParser()
     parser.add_argument("verb", choices=["camera", "worker"])
-    parser.add_argument("which")
+    parser.add_argument("which", nargs="?")
+    parser.add_argument("--when-told", action="store_true")
     parser.add_argument("--config", type=Path)
     parser.add_argument("--hub")
     told = parser.parse_args()
+    if told.when_told:
+        told.which = sys.stdin.readline().strip() or sys.exit(0)
     with zmq.Context() as context, context.socket(zmq.DEALER) as hub:
         name = told.which if told.verb == "camera" else f"local-{told.which}"
         hub.setsockopt(zmq.IDENTITY, f"{told.verb}/{name}".encode())

@@ -26,12 +26,20 @@ class Child:
     """
 
     def __init__(
-        self, peer: str, command: Sequence[str], environment: Callable[[], Mapping[str, str]] = lambda: os.environ
+        self,
+        peer: str,
+        command: Sequence[str],
+        environment: Callable[[], Mapping[str, str]] = lambda: os.environ,
+        take_spare: Callable[[], subprocess.Popen[bytes] | None] = lambda: None,
     ) -> None:
-        """`peer`: its name on the link; `command`: program and arguments; `environment`: read at each start."""
+        """`peer`: its name on the link; `command`: program and arguments; `environment`: read at each start.
+
+        `take_spare`: gives a process that waits to become this one, where there is one.
+        """
         self.peer = peer
         self._command = command
         self._environment = environment
+        self._take_spare = take_spare
         self._process: subprocess.Popen[bytes] | None = None
         self._pauses = Pauses()
         self._start_error: int | None = None
@@ -83,7 +91,7 @@ class Child:
             return
         self.due_ns, self.started_ns = None, now
         try:
-            self._process = subprocess.Popen(
+            self._process = self._take_spare() or subprocess.Popen(
                 self._command,
                 env={**self._environment(), PARENT: str(os.getpid())},
                 stdin=subprocess.DEVNULL,

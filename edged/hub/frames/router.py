@@ -178,6 +178,12 @@ class Router:
         worker = self.jobs.free_worker() if self._waiting else None
         return self._waiting.gathered_ns(self.jobs.workers[worker], self._max_age_ns) if worker else None
 
+    def has_suspect(self, now_ns: int) -> bool:
+        """Whether a worker holds a job for half of the time that it may: none does that works as it did before."""
+        return any(
+            now_ns >= assigned.deadline_ns - assigned.allowed_ns // 2 for assigned in self.jobs.in_flight.values()
+        )
+
     def next_deadline_ns(self) -> int | None:
         """When `overdue` will first have something to say."""
         return min((assigned.deadline_ns for assigned in self.jobs.in_flight.values()), default=None)

@@ -5,12 +5,13 @@ from dataclasses import dataclass
 from edged.errors import OUT_OF_MEMORY
 from edged.hub.children.child import describe_exit
 
-# How soon a worker is back after each, in seconds, on a machine that has time. A start, from the fork to the hello,
-# is 0.6 to 1.1 with everything compiled; the first answer comes 0.1 later.
+# How soon a worker is back after each, in seconds, on a machine that has time. A start, from fork to hello, takes
+# 0.6 to 1.1 with everything compiled, of which loading the program is 0.4 to 0.8; the first answer comes 0.1 s
+# later. A spare (`children.spare`) begins to load at half of the deadline.
 #   killed, crashed      seen at once                                + start
 #   stopped              children.child.STOPPED_S 0.5                + start
-#   deadline (endless)   freshness.deadline_s 1.0, or 5 warm-ups     + start
-#   stuck                the same + seat.STUCK_WITHIN_S 0.15         + start of the next device's worker
+#   deadline (endless)   freshness.deadline_s 1.0, or 5 warm-ups     + start - 0.5, what the spare has loaded
+#   stuck                the same + seat.STUCK_WITHIN_S 0.15         + the same, for the next device
 FAULTS = {
     "away": "cannot be reached",
     "deadline": "held a job past its deadline",

@@ -1,5 +1,6 @@
 """Keeps the processes of this host running, and knows which workers serve (see `choice`)."""
 
+import subprocess
 import sys
 from collections import Counter
 from collections.abc import Sequence
@@ -11,6 +12,7 @@ from edged.config import Config
 from edged.hub.cameras.processes import CameraProcesses
 from edged.hub.children.child import Child
 from edged.hub.children.environment import ChildEnvironment
+from edged.hub.children.spare import Spare
 from edged.hub.stream.notice import Notice
 from edged.hub.workers.choice import Choice
 from edged.hub.workers.group import AnySeat, Group
@@ -33,6 +35,7 @@ class Supervisor:
         self._environment = ChildEnvironment(config)
         self._program = tuple(program)
         self._where = ("--config", str(path), "--hub", address)
+        self._spare = Spare((*self._program, "worker", *self._where), self._environment.of_worker)
         here = [name for name, camera in config.cameras.items() if camera.host is None]
         self.cameras = CameraProcesses(here, self._camera)
         self._choice = Choice(self._groups({}))
@@ -93,7 +96,7 @@ class Supervisor:
 
     def next_due_ns(self) -> int | None:
         """When `step` is to be called at the latest."""
-        due = (self._choice.next_due_ns(), self.cameras.next_due_ns())
+        due = (self._choice.next_due_ns(), self.cameras.next_due_ns(), self._spare.next_ns)
         return min((at for at in due if at is not None), default=None)
 
     def worker_is_ready(self, name: str) -> list[Notice]:
@@ -104,6 +107,7 @@ class Supervisor:
         """Workers with other settings than before start again; cameras come and go one by one."""
         before, self._config = self._config, config
         self._environment.set_config(config)
+        self._spare.dismiss()  # it has read the config before
         for seat in self._choice.all_seats:
             seat.set_recovery(config.recovery)
         if _settings(config) == _settings(before):
@@ -121,6 +125,15 @@ class Supervisor:
         if seat := self._choice.named(name):
             seat.kill(cause)
 
+    def suspect_worker(self, now: int) -> None:
+        """One may hang: have a process ready for the next. One with `threads` must know them before it loads."""
+        if all(worker.threads is None for worker in self._config.workers):
+            self._spare.prepare(now)
+
+    def close(self) -> None:
+        """The hub ends."""
+        self._spare.close()
+
     def refuse_worker(self, name: str) -> None:
         """It was turned away: its end, which follows, says nothing of its device."""
         if seat := self._choice.named(name):
@@ -129,6 +142,7 @@ class Supervisor:
     def step(self, now: int) -> list[Notice]:
         """Reap who has ended, start who is due. Raises EdgedError where starting again cannot help."""
         of_workers = [*self._choice.step(now)]
+        self._spare.step(now)
         self.losses.update(each.worker for each in of_workers if each.worker and each.event in LOSSES)
         return [*self.cameras.step(now), *of_workers]
 
@@ -156,11 +170,14 @@ class Supervisor:
         return self._child("camera", name, name)
 
     def _child(self, verb: str, name: str, argument: str) -> Child:
-        def environment() -> dict[str, str]:
-            is_camera = verb == "camera"
-            return self._environment.of_camera(name) if is_camera else self._environment.of_worker()
+        command = (*self._program, verb, argument, *self._where)
+        if verb == "camera":
+            return Child(f"{verb}/{name}", command, lambda: self._environment.of_camera(name))
 
-        return Child(f"{verb}/{name}", (*self._program, verb, argument, *self._where), environment)
+        def take_spare() -> subprocess.Popen[bytes] | None:
+            return self._spare.take(argument)
+
+        return Child(f"{verb}/{name}", command, self._environment.of_worker, take_spare)
 
 
 def _settings(config: Config) -> list[tuple[Any, ...]]:

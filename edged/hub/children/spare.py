@@ -1,0 +1,86 @@
+"""A worker process that has loaded its program, and waits to be told which worker it is.
+
+It is started once a worker is suspected to hang, so that the one in its place has half of its start behind it when
+that worker is given up. It has opened no device, and ends when it is not needed.
+"""
+
+import os
+import signal
+import subprocess
+from collections.abc import Callable, Mapping, Sequence
+
+from edged.child import PARENT, WHEN_TOLD
+from edged.clock import NANOSECONDS
+
+STDERR = 2
+KEPT_NS = 5 * NANOSECONDS  # a suspicion has proved right or wrong by then
+PAUSE_NS = 10 * NANOSECONDS  # between two: a worker that is slow again and again shall not pay for each
+
+Process = subprocess.Popen[bytes]
+
+
+class Spare:
+    """At most one, in the place of the next worker that starts."""
+
+    def __init__(self, command: Sequence[str], environment: Callable[[], Mapping[str, str]]) -> None:
+        """`command`: of a worker, without its number."""
+        self._command = (*command, WHEN_TOLD)
+        self._environment = environment
+        self._process: Process | None = None
+        self._leaving: list[Process] = []
+        self._started_ns = -PAUSE_NS
+
+    def prepare(self, now: int) -> None:
+        """Start one, where there is none. That the system refuses it does no harm."""
+        if self._process or now - self._started_ns < PAUSE_NS:
+            return
+        self._started_ns = now
+        try:
+            self._process = subprocess.Popen(
+                self._command,
+                env={**self._environment(), PARENT: str(os.getpid())},
+                stdin=subprocess.PIPE,
+                stdout=STDERR,
+                start_new_session=True,
+            )
+        except OSError:
+            return
+
+    def take(self, index: str) -> Process | None:
+        """The process, which is worker number `index` from now on; None where there is none."""
+        process, self._process = self._process, None
+        if process is None or process.stdin is None:
+            return None
+        try:
+            with process.stdin as told:
+                told.write(f"{index}\n".encode())
+        except OSError:  # it has ended meanwhile
+            self._leaving.append(process)
+            return None
+        return process
+
+    def step(self, now: int) -> None:
+        """End one that nobody has needed; reap those that have ended."""
+        if self._process and now - self._started_ns >= KEPT_NS:
+            self.dismiss()
+        self._leaving = [process for process in self._leaving if process.poll() is None]
+
+    def dismiss(self) -> None:
+        """It is not needed."""
+        if process := self._process:
+            self._process = None
+            self._leaving.append(process)
+            process.send_signal(signal.SIGKILL)
+            if process.stdin:
+                process.stdin.close()
+
+    def close(self) -> None:
+        """The same, at the end of the hub: none is left."""
+        self.dismiss()
+        for process in self._leaving:
+            process.wait()
+
+    @property
+    def next_ns(self) -> int | None:
+        """When `step` has something to do."""
+        return self._started_ns + KEPT_NS if self._process else None

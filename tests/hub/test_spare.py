@@ -1,0 +1,122 @@
+"""A worker process that waits to be told which worker it is."""
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+
+from edged.clock import NANOSECONDS
+from edged.config import Camera, Config, Worker
+from edged.hub.children.child import Child
+from edged.hub.children.spare import KEPT_NS, PAUSE_NS, Spare
+from edged.hub.workers.supervisor import Supervisor
+from tests.eventually import eventually
+from tests.hub.test_asked import START_S, while_it_runs
+from tests.hub.test_hub import Run
+from tests.hub.test_survival import goes_on
+
+SAYS_WHAT_IT_IS_TOLD = "import sys, time; print('I am', sys.stdin.readline(), file=sys.stderr); time.sleep(60)"
+
+
+@pytest.fixture
+def spare() -> Iterator[Spare]:
+    spare = Spare((sys.executable, "-c", SAYS_WHAT_IT_IS_TOLD), dict)
+    yield spare
+    spare.close()
+
+
+def processes() -> list[psutil.Process]:
+    return [each for each in psutil.Process().children() if each.status() != psutil.STATUS_ZOMBIE]
+
+
+def test_a_child_that_starts_takes_the_spare_and_without_one_starts_by_itself(
+    spare: Spare, capfd: pytest.CaptureFixture[str]
+) -> None:
+    spare.prepare(0)
+    (waiting,) = processes()
+    child = Child("worker/local-1", ("sleep", "60"), take_spare=lambda: spare.take("1"))
+    child.start_if_due(child.due_ns or 0)
+    assert processes() == [waiting]
+    said = ""
+
+    def is_told() -> bool:
+        nonlocal said
+        said += capfd.readouterr().err
+        return "I am 1" in said
+
+    eventually(is_told, START_S)
+    waiting.kill()
+    eventually(child.exit_code)
+    child.start_again()
+    child.start_if_due(child.due_ns or 0)
+    assert [each.cmdline() for each in processes()] == [["sleep", "60"]]
+    processes()[0].kill()
+    eventually(child.exit_code)
+
+
+def test_one_that_nobody_needs_ends_and_the_next_has_to_wait(spare: Spare) -> None:
+    spare.prepare(0)
+    spare.prepare(1)
+    assert len(processes()) == 1
+    assert spare.next_ns == KEPT_NS
+    spare.step(KEPT_NS - 1)
+    assert len(processes()) == 1
+    spare.step(KEPT_NS)
+    eventually(lambda: not processes())
+    spare.prepare(PAUSE_NS - 1)
+    assert not processes()
+    spare.prepare(PAUSE_NS)
+    assert len(processes()) == 1
+
+
+def test_one_that_has_ended_is_not_taken(spare: Spare) -> None:
+    spare.prepare(0)
+    (waiting,) = processes()
+    waiting.kill()
+    eventually(lambda: not processes())
+    assert spare.take("0") is None
+
+
+def test_a_machine_that_starts_no_process_has_no_spare() -> None:
+    spare = Spare(("/nonexistent",), dict)
+    spare.prepare(NANOSECONDS)
+    assert spare.take("0") is None
+
+
+def test_one_that_has_read_the_config_before_a_reload_is_not_kept(tmp_path: Path) -> None:
+    config = Config(cameras={"door": Camera(source=0)}, workers=(Worker(device="numpy"),))
+    supervisor = Supervisor(config, tmp_path / "config.json", "ipc://hub", (sys.executable, "-c", "input()"))
+    supervisor.suspect_worker(0)
+    assert len(processes()) == 1
+    supervisor.set_config(config)
+    eventually(lambda: not processes())
+    supervisor.close()
+
+
+def test_a_worker_that_must_know_its_threads_before_it_loads_has_none(tmp_path: Path) -> None:
+    config = Config(cameras={"door": Camera(source=0)}, workers=(Worker(device="cpu", threads=1),))
+    supervisor = Supervisor(config, tmp_path / "config.json", "ipc://hub", (sys.executable, "-c", "input()"))
+    supervisor.suspect_worker(0)
+    assert not processes()
+    supervisor.close()
+
+
+def test_a_worker_that_hangs_is_replaced_by_the_spare(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    run = Run(tmp_path, ["steady"], ["good then hangs", "good"], freshness={"deadline_s": 1.0, "max_age_s": 5})
+    seen: set[str] = set()
+
+    def hang() -> None:
+        next(each for each in processes() if each.cmdline()[3:5] == ["worker", "0"]).kill()
+
+        def is_replaced() -> bool:
+            seen.update(" ".join(each.cmdline()) for each in processes() if "--when-told" in each.cmdline())
+            return "held a job past its deadline and was killed" in caplog.text
+
+        eventually(is_replaced, START_S)
+        goes_on(tmp_path)
+
+    while_it_runs(run, tmp_path, hang)
+    assert seen
+    assert not processes()
