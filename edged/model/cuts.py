@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from edged.errors import ModelError
-from edged.model.graph import Graph, Shape
+from edged.model.graph import Flatten, Graph, Shape
 from edged.segments import is_cut
 
 
@@ -40,10 +40,15 @@ def cut_after(graph: Graph, until: str) -> Cut:
 
 
 def ends_of(graph: Graph, begin: str | None, end: str | None) -> tuple[Cut | None, Cut | None]:
-    """The cuts with these names, in their order. Raises ModelError, also where nothing lies between them."""
+    """The cuts with these names, in their order. Raises ModelError, also where nothing computes between them."""
     first, last = (cut_after(graph, name) if name is not None else None for name in (begin, end))
     if first and last and first.operators >= last.operators:
         raise ModelError(f"{graph.name} has nothing between {begin!r} and {end!r}: segments come in its own order")
+    if first and all(isinstance(operator, Flatten) for operator in part(graph, first, last).operators):
+        raise ModelError(
+            f"{graph.name} computes nothing between {begin!r} and {end or 'its scores'!r}, where values are only "
+            "flattened: cut it after an earlier layer"
+        )
     return first, last
 
 

@@ -39,6 +39,31 @@ def small_network(
     return path
 
 
+def convolutions_alone(path: Path) -> Path:
+    """Two convolutions and their mean, which is flattened at the end: 5 classes."""
+    random = np.random.default_rng(7)
+    weights = {
+        "kernel": random.normal(size=(8, 3, 3, 3)).astype(np.float32),
+        "classes": random.normal(size=(CLASSES, 8, 1, 1)).astype(np.float32),
+    }
+    nodes = [
+        helper.make_node("Conv", ["image", "kernel"], ["a"], name="first", pads=[1, 1, 1, 1]),
+        helper.make_node("Relu", ["a"], ["b"], name="second"),
+        helper.make_node("Conv", ["b", "classes"], ["c"], name="third"),
+        helper.make_node("GlobalAveragePool", ["c"], ["mean"], name="fourth"),
+        helper.make_node("Flatten", ["mean"], ["scores"], name="last"),
+    ]
+    graph = helper.make_graph(
+        nodes,
+        "convolutions",
+        [helper.make_tensor_value_info("image", TensorProto.FLOAT, [1, 3, SIZE, SIZE])],
+        [helper.make_tensor_value_info("scores", TensorProto.FLOAT, [1, CLASSES])],
+        [numpy_helper.from_array(array, name) for name, array in weights.items()],
+    )
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9), str(path))
+    return path
+
+
 def text_file(path: Path) -> Path:
     """What is left when a download has gone wrong."""
     path.write_text("<html>404 not found</html>\n")

@@ -1,15 +1,22 @@
 """`edged check`: what would run, and all that is in the way at once."""
 
 import socket
+from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from edged import config
 from edged.cli import run_command_line
 from edged.engine.device import list_devices
+from edged.model.cuts import cuts
+from edged.model.package import load_model
+from edged.worker.part import part_of, whole
 from tests.cli import models
-from tests.cli.command import NO_OPENCL, edged
+from tests.cli.command import DEVICES, NO_OPENCL, edged
 from tests.eventually import free_port
+from tests.worker.test_part import answer
 
 
 def config_file(folder: Path, text: str) -> Path:
@@ -68,6 +75,36 @@ def test_a_network_in_segments_says_who_runs_what_and_how_much_crosses(
 
     assert code == 2
     assert "cannot be cut after 'stage2'; a single tensor crosses after: a, c, c/flat" in found["model"]
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("network", [models.small_network, models.convolutions_alone])
+def test_each_cut_that_it_accepts_runs_and_each_other_is_refused_with_the_reason(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], network: Callable[[Path], Path], device: str
+) -> None:
+    path = network(tmp_path / "network.onnx")
+    model = load_model(config.Model(path=path))
+    frames = whole(model).noise(2)
+    expected = whole(model).truth(frames)
+    workers = f"model: {{path: {path}}}\nworkers: [{{device: numpy, group: a}}, {{device: numpy, group: b}}]\n"
+    verdicts = {}
+
+    for cut in cuts(model.graph):
+        code, found = check(config_file(tmp_path, workers + SEGMENTS.format(cut.after)), capsys)
+        verdicts[cut.after] = code
+        if code:
+            assert "cut it after an earlier layer" in found["model"]
+        else:
+            between = answer(model, part_of(model, None, cut.after), device, frames)
+            scores = answer(model, part_of(model, cut.after, None), device, between)
+            np.testing.assert_allclose(
+                scores.reshape(expected.shape), expected, atol=1e-4 * np.abs(expected).max()
+            )
+
+    last = list(verdicts)[-1]
+    assert [name for name, code in verdicts.items() if code] == (
+        [last] if "convolutions" in network.__name__ else []
+    )
 
 
 def test_a_preparation_that_nothing_says_is_a_warning_with_what_to_add(
