@@ -1,12 +1,14 @@
 """What one start leaves on disk for the next.
 
 An entry is a file named by its key: a format line, a checksum over key and content, and from byte `HEADER` the
-content. One that is damaged or not what it claims to be is as good as absent. Entries are mapped, not read: a
-process pays for what it looks at, and shares it with others.
+content. One that is damaged or not what it claims to be is as good as absent, and so is one that another user
+could have written, for the checksum is no secret. Entries are mapped, not read: a process pays for what it looks
+at, and shares it with others.
 """
 
 import logging
 import mmap
+import os
 import re
 from collections.abc import Iterable
 from contextlib import suppress
@@ -18,6 +20,7 @@ from importlib.resources.abc import Traversable
 from pathlib import Path
 
 from edged.replace_file import replace_file
+from edged.trusted import why_not_trusted
 
 FORMAT = b"edged cache 2\n"  # change the number when the meaning of an entry changes
 ANY_FORMAT = re.compile(rb"edged (cache|program) \d+\n")
@@ -65,8 +68,13 @@ class Entries:
     def find(self, key: str) -> Entry | None:
         """What was saved under `key`, unchecked, or None."""
         path = self._path(key)
+        if not self._is_trusted():
+            return None
         try:
             with path.open("rb") as file:
+                if problem := why_not_trusted(path, os.fstat(file.fileno())):
+                    _warn(problem)
+                    return None
                 mapped = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
         except (OSError, ValueError):  # absent, not readable, or empty
             return None
@@ -84,8 +92,13 @@ class Entries:
         return sorted(path.stem for path in self._directory.glob(f"*.{self._suffix}") if path.name[0] != ".")
 
     def save(self, key: str, pieces: Iterable[Piece]) -> None:
-        """Write the entry in one step: a reader sees all of it or none. Raises OSError."""
-        self._directory.mkdir(parents=True, exist_ok=True)
+        """Write the entry in one step: a reader sees all of it or none. Raises OSError.
+
+        Nothing is written into a folder that is not trusted.
+        """
+        self._directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if not self._is_trusted():
+            return
         digest = sha256(FORMAT + key.encode())
         with replace_file(self._path(key), durable=False) as file:  # a damaged entry is found out and made again
             file.seek(HEADER)
@@ -95,6 +108,15 @@ class Entries:
             file.seek(0)
             file.write(FORMAT.ljust(CHECKSUM.start, b"\0") + digest.digest())
         self._make_room(key)
+
+    def _is_trusted(self) -> bool:
+        try:
+            problem = why_not_trusted(self._directory, self._directory.stat())
+        except OSError:  # absent, or not to be looked at: there is nothing to believe
+            return True
+        if problem:
+            _warn(problem)
+        return not problem
 
     def _make_room(self, newest: str) -> None:
         """Remove what was not used for the longest time. Who has mapped it keeps it."""
@@ -107,6 +129,12 @@ class Entries:
 
     def _path(self, key: str) -> Path:
         return self._directory / f"{key}.{self._suffix}"
+
+
+@cache
+def _warn(message: str) -> None:
+    """Once: a start looks up many entries."""
+    log.warning("%s", message)
 
 
 @cache

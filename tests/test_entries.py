@@ -2,6 +2,7 @@
 
 import logging
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -88,3 +89,68 @@ def test_other_files_of_the_folder_are_let_be(tmp_path: Path) -> None:
 def test_code_of_another_package_is_other_code(package: str) -> None:
     assert code_sha256(package) == code_sha256(package)
     assert code_sha256(package) != code_sha256("edged.energy")
+
+
+def opened_to_others(path: Path) -> None:
+    path.chmod(path.stat().st_mode | 0o020)
+
+
+def given_to_another_user(path: Path) -> None:
+    if os.geteuid() != 0:
+        pytest.skip("only root may give a file away")
+    os.chown(path, 12345, -1)
+
+
+@pytest.mark.parametrize(
+    ("change", "what_to_do"),
+    [(opened_to_others, "chmod go-w"), (given_to_another_user, "belongs to another user and is not used")],
+)
+@pytest.mark.parametrize("what", [".", "key.thing"])
+def test_an_entry_that_another_user_could_have_written_is_not_used(
+    tmp_path: Path,
+    caplog: pytest.LogCaptureFixture,
+    change: Callable[[Path], None],
+    what_to_do: str,
+    what: str,
+) -> None:
+    folder = tmp_path / "cache"
+    Entries(folder, "thing").save("key", [b"content"])
+    change(folder / what)
+
+    entries = Entries(folder, "thing")
+    found = [entries.load("key"), entries.load("key")]
+
+    assert found == [None, None]
+    [record] = caplog.records  # one warning, however often it is looked up
+    assert what_to_do in record.getMessage()
+
+
+def test_an_entry_that_others_may_write_is_made_again(tmp_path: Path) -> None:
+    entries = Entries(tmp_path / "cache", "thing")
+    entries.save("key", [b"content"])
+    opened_to_others(tmp_path / "cache" / "key.thing")
+
+    entries.save("key", [b"made again"])
+
+    assert bytes(entries.load("key") or b"") == b"made again"
+
+
+def test_nothing_is_written_into_a_folder_that_others_may_write(tmp_path: Path) -> None:
+    folder = tmp_path / "cache"
+    folder.mkdir()
+    opened_to_others(folder)
+
+    Entries(folder, "thing").save("key", [b"content"])
+
+    assert list(folder.iterdir()) == []
+
+
+def test_a_new_folder_is_for_its_owner_alone_whatever_the_umask(tmp_path: Path) -> None:
+    before = os.umask(0o000)
+    try:
+        Entries(tmp_path / "cache", "thing").save("key", [b"content"])
+    finally:
+        os.umask(before)
+
+    assert (tmp_path / "cache").stat().st_mode & 0o777 == 0o700
+    assert Entries(tmp_path / "cache", "thing").load("key") is not None

@@ -19,7 +19,8 @@ LEVELS = (
         "config", "config_file", "config_mistakes", "yaml_places", "messages", "metrics", "keys", "address",
         "errors", "clock", "connect", "handshakes", "hub_link", "hub_clock", "paths", "log", "log_flood", "child",
         "backoff", "entries", "exclusive", "notebook", "replace_file", "segments", "systemd", "taught", "tls",
-        "unit", "line_writer", "standard_streams", "preparation", "regular_file", "plain_text", "printable",
+        "unit", "line_writer", "standard_streams", "preparation", "regular_file", "trusted", "plain_text",
+        "printable",
     },
 )  # fmt: skip
 WITHIN_A_LEVEL = {

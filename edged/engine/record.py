@@ -8,10 +8,12 @@ from typing import Literal
 from pydantic import Field, ValidationError
 
 from edged.engine.device import Device
+from edged.engine.record_places import SHIPPED
 from edged.engine.shape import Part, Shape
 from edged.errors import ConfigError
 from edged.regular_file import read_regular_file
 from edged.replace_file import FOR_ALL, replace_file
+from edged.trusted import why_not_trusted
 
 MAX_BYTES = 16_000_000
 Reason = Literal["wrong", "failed", "unfinished"]
@@ -77,8 +79,14 @@ def measured_on(device: Device) -> MeasuredOn:
 
 
 def read_record(path: Path) -> Record | None:
-    """The record in a file, None if there is no such file. Raises ConfigError with every mistake and its place."""
+    """The record in a file, None if there is no such file.
+
+    Raises ConfigError with every mistake and its place, also where another user could have written the file.
+    """
     try:
+        problem = "" if path.is_relative_to(SHIPPED) else why_not_trusted(path, path.stat())
+        if problem:
+            raise ConfigError(f"tuning record {problem}")
         return Record.model_validate_json(read_regular_file(path, MAX_BYTES))
     except FileNotFoundError:
         return None

@@ -97,14 +97,11 @@ def test_each_cut_that_it_accepts_runs_and_each_other_is_refused_with_the_reason
         else:
             between = answer(model, part_of(model, None, cut.after), device, frames)
             scores = answer(model, part_of(model, cut.after, None), device, between)
-            np.testing.assert_allclose(
-                scores.reshape(expected.shape), expected, atol=1e-4 * np.abs(expected).max()
-            )
+            error = np.abs(scores.reshape(expected.shape) - expected).max()
+            assert error < 1e-4 * np.abs(expected).max(), cut.after
 
-    last = list(verdicts)[-1]
-    assert [name for name, code in verdicts.items() if code] == (
-        [last] if "convolutions" in network.__name__ else []
-    )
+    refused = [name for name, code in verdicts.items() if code]
+    assert refused == ([] if network is models.small_network else [list(verdicts)[-1]])
 
 
 def test_a_preparation_that_nothing_says_is_a_warning_with_what_to_add(

@@ -231,3 +231,17 @@ def test_a_family_is_known_by_the_devices_name(changes: dict[str, Any], family: 
 
 def test_boards_of_a_kind_share_a_file_name() -> None:
     assert file_name(BOARD) == file_name(replace(BOARD, position=(1, 0))) == "arm-platform-mali-t624-1-2-x4.json"
+
+
+def test_a_record_that_others_may_write_is_not_used(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    place = user_record(BOARD, tmp_path)
+    write_json(place, record(best(unlike_rules(0))))
+    place.chmod(0o664)
+
+    with pytest.raises(
+        ConfigError, match=f"{place} may be written by others and is not used: .*chmod go-w {place}"
+    ):
+        read_record(place)
+    with caplog.at_level(logging.WARNING):
+        assert chooser_for(BOARD, tmp_path).choose(SITE) == Rules().choose(SITE)
+    assert caplog.text.count("may be written by others") == 1

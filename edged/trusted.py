@@ -1,0 +1,19 @@
+"""Whether a file that edged would believe could have been written by somebody else."""
+
+import os
+import stat
+from pathlib import Path
+
+OTHERS_WRITE = 0o022
+
+
+def why_not_trusted(path: Path, status: os.stat_result) -> str:
+    """Why what lies at `path` is not to be used, and what to do; empty where it is ours, or root's, alone.
+
+    `status`: of the file that was opened, or of the folder.
+    """
+    if status.st_uid not in {0, os.geteuid()}:
+        return f"{path} belongs to another user and is not used: remove it, or sudo chown {os.geteuid()} {path}"
+    if stat.S_IMODE(status.st_mode) & OTHERS_WRITE:
+        return f"{path} may be written by others and is not used: remove it, or chmod go-w {path}"
+    return ""
