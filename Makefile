@@ -39,7 +39,7 @@ test test-all: .venv/.test
 	.venv/bin/python -m pytest $(TIER) --numprocesses 2 --dist loadgroup $(COMPUTE:%=--ignore %)
 
 # what a user gets who has old packages, which edged allows; that they warn of newer ones beside them is no fault
-LOWEST = tests/cli tests/model/test_package.py tests/test_config_file.py tests/test_config_examples.py tests/e2e/test_run.py
+LOWEST = tests/cli tests/model/test_package.py tests/config/test_load.py tests/config/test_examples.py tests/e2e/test_run.py
 test-lowest: .venv-lowest/.test
 	.venv-lowest/bin/python -m pytest -W default -m 'not deep' --numprocesses 2 --dist loadgroup $(LOWEST)
 

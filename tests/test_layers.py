@@ -1,45 +1,46 @@
-"""Imports run one way: cli → teach → hub | camera | worker | train → engine | model | energy → what all share."""
+"""Imports run one way: between the packages of edged, between the folders inside them, and between modules."""
 
 import ast
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
 
 from tests.conftest import ROOT
 
-LEVELS = (
-    {"cli", "__main__"},
+LEVELS = (  # a package imports those of the levels below its own alone
+    {"__main__"},
+    {"cli"},
     {"teach"},
-    {"hub", "camera", "worker", "client", "view", "train"},
-    {"engine", "model", "energy", "host", "drawing"},
-    {
-        "config", "config_file", "config_mistakes", "yaml_places", "messages", "metrics", "keys", "address",
-        "errors", "clock", "connect", "handshakes", "hub_link", "hub_clock", "paths", "log", "log_flood", "child",
-        "backoff", "entries", "exclusive", "notebook", "replace_file", "segments", "systemd", "taught", "tls",
-        "unit", "line_writer", "standard_streams", "preparation", "regular_file", "trusted", "plain_text",
-        "printable",
-    },
-)  # fmt: skip
-WITHIN_A_LEVEL = {
-    ("engine", "model"),
-    ("view", "client"),
-    ("__main__", "cli"),
-}  # besides the shared modules, which may import each other
+    {"hub", "camera", "worker", "view", "train"},  # four processes and a trainer, which never import each other
+    {"client", "runtime", "drawing"},
+    {"engine", "energy"},
+    {"model", "tracing"},
+    {"config", "metrics"},
+    {"transport"},
+    {"system"},
+    {"messages"},
+    {"errors", "clock"},
+)
+HUB = (  # what is below imports nothing above it
+    {"hub"},
+    {"control", "status"},
+    {"reload", "recorder", "teaching", "systemd_service"},
+    {"wiring"},
+    {"workers"},
+    {"cameras"},
+    {"children", "publish"},
+    {"stats"},
+    {"links", "journal", "signals", "pause"},
+    {"service_threads", "refusals"},
+    {"frames", "events"},
+)
 HUB_MUST_NOT_IMPORT = {"cv2", "pyopencl", "onnx", "numpy", "edged.camera", "edged.worker", "edged.engine"}
-CLIENT_NEEDS_ONLY = {
-    "edged.client",
-    "edged.messages",
-    "edged.errors",
-    "edged.clock",
-    "edged.keys",
-    "edged.address",
-    "edged.connect",
-    "edged.handshakes",
-    "edged.preparation",
-}
+CLIENT_NEEDS_ONLY = {f"edged.{part}" for part in ("client", "messages", "errors", "clock", "system", "transport")}
 
 
 def source_files() -> list[Path]:
@@ -50,55 +51,101 @@ def module_of(path: Path) -> str:
     return ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
 
 
-def part_of(module: str) -> str:
-    """`hub` of edged.hub.frames.router."""
-    return module.removeprefix("edged").lstrip(".").partition(".")[0]
-
-
-def level_of(part: str) -> int:
-    return next(level for level, parts in enumerate(LEVELS) if part in parts)
+def part_of(module: str, package: str = "edged") -> str:
+    """`hub` of edged.hub.frames.router; `frames` within the package edged.hub."""
+    return module.removeprefix(package).lstrip(".").partition(".")[0]
 
 
 def imports_of(path: Path) -> Iterator[str]:
+    """The modules that a file imports, also inside its functions; a name imported from a package may be one."""
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{path}: relative import"
             assert node.module is not None
-            yield from (
-                [f"edged.{alias.name}" for alias in node.names] if node.module == "edged" else [node.module]
-            )
+            for alias in node.names:
+                full = f"{node.module}.{alias.name}"
+                yield full if full in modules() else node.module
 
 
-def is_allowed(importer: str, imported: str) -> bool:
-    if importer == imported or imported.startswith("_"):  # edged.__version__
-        return True
-    down = level_of(imported) - level_of(importer)
-    shared = level_of(importer) == len(LEVELS) - 1
-    return down > 0 or (down == 0 and (shared or (importer, imported) in WITHIN_A_LEVEL))
+@cache
+def modules() -> dict[str, Path]:
+    return {module_of(path): path for path in source_files()}
 
 
-def test_every_module_has_a_level() -> None:
-    parts = {part_of(module_of(path)) for path in source_files()} - {""}
-    assert parts - set().union(*LEVELS) == set()
+@cache
+def graph() -> dict[str, set[str]]:
+    """What each module imports of edged."""
+    return {
+        module: {name for name in imports_of(path) if name in modules() and name != module}
+        for module, path in modules().items()
+    }
 
 
-@pytest.mark.parametrize("path", source_files(), ids=module_of)
-def test_imports_run_downwards(path: Path) -> None:
-    importer = part_of(module_of(path))
-    wrong = [
-        name
-        for name in imports_of(path)
-        if importer and name.startswith("edged.") and not is_allowed(importer, part_of(name))
-    ]
-    assert wrong == [], f"{module_of(path)} must not import {', '.join(wrong)}"
+def parts_within(package: str) -> dict[str, set[str]]:
+    """What each module or folder of a package imports of its neighbours there."""
+    inside = {name: part_of(name, package) for name in modules() if name.startswith(package + ".")}
+    parts: dict[str, set[str]] = {part: set() for part in inside.values()}
+    for name, part in inside.items():
+        parts[part] |= {inside[other] for other in graph()[name] if other in inside} - {part}
+    return parts
 
 
-def test_only_metrics_and_the_hub_know_prometheus() -> None:
+def circle_in(arrows: Mapping[str, Iterable[str]]) -> list[str]:
+    try:
+        TopologicalSorter(arrows).prepare()
+    except CycleError as error:
+        return list(error.args[1])
+    return []
+
+
+def upward(parts: Mapping[str, Iterable[str]], levels: tuple[set[str], ...]) -> list[str]:
+    """Imports that do not run down the levels."""
+    level = {part: number for number, at in enumerate(levels) for part in at}
+    return [f"{a} → {b}" for a, others in parts.items() for b in others if level[b] <= level[a]]
+
+
+def test_every_package_has_a_level() -> None:
+    assert set(parts_within("edged")) == set().union(*LEVELS)
+    assert set(parts_within("edged.hub")) == set().union(*HUB)
+
+
+def test_imports_run_down_the_packages() -> None:
+    assert upward(parts_within("edged"), LEVELS) == []
+
+
+def test_imports_run_down_the_folders_of_the_hub() -> None:
+    assert upward(parts_within("edged.hub"), HUB) == []
+
+
+PACKAGES = sorted({module_of(path.parent / "__init__.py") for path in source_files()} - {"edged"})
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_no_parts_of_a_package_import_each_other_in_a_circle(package: str) -> None:
+    assert circle_in(parts_within(package)) == []
+
+
+def test_no_modules_import_each_other_in_a_circle() -> None:
+    assert circle_in(graph()) == []
+
+
+def test_a_circle_would_be_found() -> None:
+    assert circle_in({"a": {"b"}, "b": {"a"}}) != []
+    assert upward({"links": {"workers"}}, HUB) == ["links → workers"]
+
+
+def test_few_modules_lie_at_the_root() -> None:
+    assert {path.stem for path in (ROOT / "edged").glob("*.py")} == {
+        "__init__", "__main__", "clock", "errors", "tracing",
+    }  # fmt: skip
+
+
+def test_only_metrics_and_the_hub_import_prometheus() -> None:
     users = {
-        part_of(module_of(path))
-        for path in source_files()
+        part_of(module)
+        for module, path in modules().items()
         if any(name.split(".")[0] == "prometheus_client" for name in imports_of(path))
     }
     assert users <= {"metrics", "hub"}
@@ -106,20 +153,15 @@ def test_only_metrics_and_the_hub_know_prometheus() -> None:
 
 def loaded_after_importing(package: str) -> set[str]:
     """The modules that a fresh interpreter holds once all of `package` is imported."""
-    modules = [
-        name for name in map(module_of, source_files()) if name == package or name.startswith(package + ".")
-    ]
-    script = f"import sys, {', '.join(modules)}\nprint(*sys.modules)"
+    names = [name for name in modules() if name == package or name.startswith(package + ".")]
+    script = f"import sys, {', '.join(names)}\nprint(*sys.modules)"
     run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=True)
     return set(run.stdout.split())
 
 
-def test_the_hub_loads_no_image_opencl_or_onnx_library() -> None:
-    assert loaded_after_importing("edged.hub") & HUB_MUST_NOT_IMPORT == set()
-
-
-def test_edged_run_loads_no_image_opencl_or_onnx_library() -> None:
-    assert loaded_after_importing("edged.cli.run") & HUB_MUST_NOT_IMPORT == set()
+@pytest.mark.parametrize("package", ["edged.hub", "edged.cli.run"])
+def test_the_hub_loads_no_image_opencl_or_onnx_library(package: str) -> None:
+    assert loaded_after_importing(package) & HUB_MUST_NOT_IMPORT == set()
 
 
 def test_the_client_loads_no_other_part_of_edged() -> None:

@@ -18,7 +18,7 @@ import onnxruntime
 
 from edged.camera.preprocess import preprocess
 from edged.camera.sources.synthetic import draw_pictures
-from edged.train.drawn.frames import LABELS, NOTHING, SIDE, empty_frames
+from edged.train.drawn.ahead import LABELS, NOTHING, SIDE, empty_frames
 from edged.train.drawn.handwriting import Bytes
 from edged.train.drawn.source import open_drawn
 

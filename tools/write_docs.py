@@ -13,10 +13,10 @@ from prometheus_client.metrics import MetricWrapperBase
 from edged import __version__
 from edged.cli import VERBS, module_of
 from edged.client import schema
-from edged.config_file import json_schema
-from edged.engine import record
+from edged.config.load import json_schema
+from edged.engine import tuning_records
 from edged.metrics import Metrics
-from edged.metrics.quick import Family
+from edged.metrics.fast import Family
 from edged.metrics.reasons import DROPPED, LOST
 from edged.train.config import Training
 from tools import protocol
@@ -206,7 +206,7 @@ PAGES: Mapping[str, Callable[[], str]] = {
     "docs/metrics.md": metrics,
     "edged/edged.schema.json": json_schema,
     "edged/messages/protocol.py": protocol.module,
-    "edged/tuning.schema.json": record.json_schema,
+    "edged/tuning.schema.json": tuning_records.json_schema,
     **{f"edged/{what}.schema.json": partial(schema.json_schema, what) for what in schema.PUBLISHED},
 }
 

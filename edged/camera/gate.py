@@ -1,10 +1,15 @@
-"""Which frames are worth sending: not more often than asked, and only when something has changed."""
+"""Which frames are worth sending: not more often than asked, and only when something has changed.
+
+Whether a camera gives the same picture again and again: its sensor hangs while its electronics send on.
+"""
+
+import zlib
 
 import cv2
 import numpy as np
 
-from edged.camera.sources.picture import Pixels
-from edged.clock import NANOSECONDS
+from edged.camera.sources.source import Pixels
+from edged.clock import NANOSECONDS, nanoseconds
 
 WIDTH = 80  # a thumbnail averages sensor noise away and costs next to nothing to compare
 NOISE = 12  # grey levels (of 255) that a pixel of the blurred thumbnail may change by itself
@@ -64,3 +69,25 @@ def changed_share(before: Pixels, after: Pixels) -> float:
     if before.shape != after.shape:
         return 1.0
     return float(np.count_nonzero(cv2.absdiff(before, after) > NOISE)) / before.size
+
+
+EVERY_ROW = 8  # a sensor's noise shows in any eighth of its rows
+
+
+class Freeze:
+    """Remembers since when the pictures have been byte for byte the same; noise alone tells a still scene."""
+
+    def __init__(self, frozen_s: float) -> None:
+        """`frozen_s`: so long the same is frozen; 0: never."""
+        self._frozen_ns = nanoseconds(frozen_s)
+        self._same = 0
+        self._since_ns: int | None = None
+
+    def frozen(self, pixels: Pixels, at_ns: int) -> bool:
+        """Whether, with this picture, the camera stands still. `pixels`: uint8 [H, W, 3]."""
+        if not self._frozen_ns:
+            return False
+        digest = zlib.crc32(pixels[::EVERY_ROW].tobytes())
+        if self._since_ns is None or digest != self._same:
+            self._same, self._since_ns = digest, at_ns
+        return at_ns - self._since_ns >= self._frozen_ns

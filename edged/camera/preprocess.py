@@ -4,8 +4,8 @@ import cv2
 import numpy as np
 
 from edged.camera.resample import Span, resampled
-from edged.camera.sources.picture import Pixels
-from edged.preparation import Resize, shorter_side
+from edged.camera.sources.source import Pixels
+from edged.messages.preparation import Resize, shorter_side
 
 Region = tuple[float, float, float, float]
 

@@ -6,20 +6,18 @@ from uuid import uuid4
 import cv2
 
 from edged import config
-from edged.backoff import Backoff
 from edged.camera import preprocess
-from edged.camera.captured import Captured, capture
-from edged.camera.freeze import Freeze
-from edged.camera.gate import Gate
-from edged.camera.orders import Orders
+from edged.camera.gate import Freeze, Gate
+from edged.camera.hub_session import Orders
 from edged.camera.sources import is_live, open_source, waits
 from edged.camera.sources.pace import sleep_ns
-from edged.camera.sources.picture import Pixels
+from edged.camera.sources.source import Captured, Pixels, capture
 from edged.camera.state import State
 from edged.clock import NANOSECONDS, nanoseconds, now_ns, seconds_since
-from edged.connect import Curve
 from edged.errors import CameraError, ImageError
 from edged.messages import CameraHello, Capture, Frame
+from edged.system.backoff import Backoff
+from edged.transport.client_socket import Curve
 
 log = logging.getLogger(__name__)
 

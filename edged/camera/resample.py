@@ -11,7 +11,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from edged.camera.sources.picture import Pixels
+from edged.camera.sources.source import Pixels
 
 BAND = 8  # outputs that are computed together: more would multiply by more zeros
 MOST_PRODUCTS = 2**18  # of one multiplication of matrices: OpenBLAS would take further cores for more

@@ -7,7 +7,7 @@ import cv2
 import numpy as np
 
 from edged.camera import preprocess
-from edged.camera.sources.picture import Pixels
+from edged.camera.sources.source import Pixels
 from edged.clock import nanoseconds
 from edged.messages import Frame, Snapshot, SnapshotWish
 

@@ -10,13 +10,14 @@ import signal
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
+from pathlib import Path
 
 from edged import __version__
-from edged.cli.progress import show_compiling
+from edged.cli.terminal import show_compiling
 from edged.errors import OUT_OF_MEMORY, ConfigError, EdgedError, OutputError
-from edged.printable import printable_lines
-from edged.standard_streams import discard_unwritten, flush_standard_output, open_standard_streams
-from edged.systemd import is_started_by_systemd
+from edged.system.plain_text import printable_lines
+from edged.system.standard_streams import discard_unwritten, flush_standard_output, open_standard_streams
+from edged.system.systemd import is_started_by_systemd
 
 VERBS = {
     "run": "start the daemon: cameras, worker, prediction stream, metrics",
@@ -88,8 +89,10 @@ def _run_verb(argv: Sequence[str]) -> int:
 
 
 def module_of(verb: str) -> str:
-    """Where its `add_arguments` and `run` are."""
-    return f"edged.cli.{verb.replace('-', '_')}"
+    """Name the module with `add_arguments` and `run`: `edged.cli.VERB`, or `command` in that package."""
+    name = verb.replace("-", "_")
+    is_package = (Path(__file__).parent / name).is_dir()
+    return f"edged.cli.{name}.command" if is_package else f"edged.cli.{name}"
 
 
 def tell(error: EdgedError | MemoryError) -> int:

@@ -4,10 +4,10 @@ import argparse
 import signal
 from pathlib import Path
 
-from edged import child, log
-from edged.cli.elsewhere import hub_of
-from edged.config_file import load_config
+from edged.cli.find_hub import hub_of
+from edged.config.load import load_config
 from edged.errors import ConfigError
+from edged.system import log, parent_death
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -19,7 +19,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Serve the hub until the source ends or the hub says stop."""
-    if child.end_with_parent():
+    if parent_death.end_with_parent():
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the hub, which stops its children in order
     log.configure()
     config = load_config(arguments.config)

@@ -2,7 +2,7 @@
 
 import argparse
 
-from edged.config_file import json_schema
+from edged.config.load import json_schema
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -10,8 +10,8 @@ from edged.camera.discover import CameraFound, list_cameras
 from edged.cli.rails import add_sysfs, given_rails, live_watts, rail_lines, rails_as_object
 from edged.energy.find import Rails
 from edged.errors import DeviceError
+from edged.runtime.select import opencl_devices
 from edged.worker.proven import proofs_folder
-from edged.worker.runtime import opencl_devices
 
 if TYPE_CHECKING:
     from edged.engine.device import Device

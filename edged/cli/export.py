@@ -10,15 +10,15 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TextIO
 
-from edged import log
-from edged.cli.numbers import ago
+from edged.cli.options import ago
 from edged.cli.run import DEMO, config_or_demo
 from edged.clock import wall_s
-from edged.config_file import load_config
+from edged.config.load import load_config
 from edged.errors import ConfigError, EdgedError
 from edged.hub.journal.reader import JournalReader
 from edged.messages import Prediction, prediction_from_json
-from edged.paths import journal_path
+from edged.system import log
+from edged.system.paths import journal_path
 
 logger = logging.getLogger("edged.export")
 

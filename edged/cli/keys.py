@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from edged.keys import load_public, new_pair
+from edged.transport.keys import load_public, new_pair
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -7,12 +7,12 @@ from pydantic import ValidationError
 
 from edged.cli.model_options import add_input_options, given_keys, validated
 from edged.errors import ConfigError, ModelError
+from edged.messages.preparation import RECIPES, Preprocess
 from edged.model.metadata import PREFIX, Metadata, encode
 from edged.model.metadata_file import with_properties
 from edged.model.model_file import read_content
 from edged.model.package import read_model
-from edged.preparation import RECIPES, Preprocess
-from edged.replace_file import replace_file
+from edged.system.atomic_file import replace_file
 
 WRITTEN = "what to write; --preprocess replaces all of --resize to --std in the file. --size is not written"
 

@@ -1,4 +1,7 @@
-"""The command line's words for a model: the same keys as in the config's `model:`."""
+"""The command line's words for a model: the same keys as in the config's `model:`.
+
+The command line's words for how a network is to run on a device.
+"""
 
 import argparse
 import sys
@@ -8,9 +11,10 @@ from typing import Any, get_args
 from pydantic import ValidationError
 
 from edged import config
+from edged.cli.options import frames
 from edged.errors import ConfigError
+from edged.messages.preparation import ON_COMMAND_LINE, Preprocess, Resize, default_warning
 from edged.model.package import Model, load_model
-from edged.preparation import ON_COMMAND_LINE, Preprocess, Resize, default_warning
 
 
 def add_model_options(parser: argparse.ArgumentParser, default: str = "digits") -> None:
@@ -114,3 +118,27 @@ def by_channel(text: str) -> tuple[float, ...]:
     if len(numbers) not in {1, 3}:
         raise argparse.ArgumentTypeError(f"expected three numbers such as 0.5,0.5,0.5, or one, found {text!r}")
     return numbers
+
+
+def add_plan_options(
+    parser: argparse.ArgumentParser, *, device: str = "as in the config", precision: str = "as in the config"
+) -> None:
+    """--device, --batch and --precision. `device`, `precision`: what their help says."""
+    parser.add_argument("--device", default="auto", metavar="NAME", help=f"{device} (default: auto)")
+    parser.add_argument("--batch", type=frames, default=1, metavar="N", help="frames of a job (default: 1)")
+    precisions = get_args(config.Precision)
+    parser.add_argument("--precision", choices=precisions, default="fp32", help=f"{precision} (default: fp32)")
+
+
+def add_variants(parser: argparse.ArgumentParser, *, compare: str) -> None:
+    """--conv and --compare. `compare`: what its help says."""
+    variant = (
+        "variant of the convolutions, such as vector, winograd, general, naive; auto (default): what is tuned"
+    )
+    parser.add_argument("--conv", default="auto", metavar="VARIANT", help=variant)
+    parser.add_argument("--compare", metavar="VARIANT", help=compare)
+
+
+def variants_of(arguments: argparse.Namespace) -> list[str]:
+    """One or two, as `add_variants` has them."""
+    return [arguments.conv, *([arguments.compare] if arguments.compare else [])]

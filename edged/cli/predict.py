@@ -16,14 +16,15 @@ from edged.camera.sources.folder import SUFFIXES, pictures_in
 from edged.camera.sources.picture_file import read_picture
 from edged.cli.model_options import add_model_options, given_model, show_preparation
 from edged.errors import ConfigError, DeviceError, EdgedError, ImageError, ModelError
-from edged.hub.stream.prediction import labels_of
+from edged.hub.frames.prediction import labels_of
 from edged.messages import Label
 from edged.model.package import Model
-from edged.printable import printable, printable_json
-from edged.worker.answer import not_finite
+from edged.runtime.base import ModelRuntime
+from edged.runtime.scores import ends_in_softmax, softmax, top_classes
+from edged.runtime.select import open_runtime
+from edged.system.plain_text import printable, printable_json
+from edged.worker.job_io import not_finite
 from edged.worker.proven import open_proven
-from edged.worker.runtime import ModelRuntime, open_runtime
-from edged.worker.scores import ends_in_softmax, softmax, top_classes
 
 Outputs = NDArray[np.float32]
 

@@ -3,7 +3,7 @@
 import argparse
 import sys
 
-from edged.cli.running import ADDRESS_HELP, running
+from edged.cli.daemon_client import ADDRESS_HELP, running
 from edged.errors import ConfigError
 from edged.messages import Reloaded, ReloadRequest
 

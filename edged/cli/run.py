@@ -7,16 +7,16 @@ import sys
 import time
 from pathlib import Path
 
-from edged import log
-from edged.cli.numbers import positive, seconds
-from edged.config_file import load_config
+from edged.cli.options import positive, seconds
+from edged.config.load import load_config
 from edged.errors import ConfigError, OutputError
-from edged.hub.figures.report import summary_text
 from edged.hub.hub import run_hub
-from edged.hub.limits import Limits
-from edged.line_writer import LineWriter, is_gone
-from edged.standard_streams import encoder_of
-from edged.systemd import is_journal
+from edged.hub.stats.summary import summary_text
+from edged.hub.wiring import Limits
+from edged.system import log
+from edged.system.line_writer import LineWriter, is_gone
+from edged.system.standard_streams import encoder_of
+from edged.system.systemd import is_journal
 
 JOURNAL_LINE_S = 60.0
 SUMMARY_S = 2.0

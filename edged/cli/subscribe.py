@@ -8,14 +8,13 @@ from itertools import islice
 
 import zmq
 
-from edged import log
-from edged.cli.hub_options import add_hub_options, address
-from edged.cli.numbers import ago, positive
-from edged.client.received import Arrival
+from edged.cli.options import add_hub_options, address, ago, positive
 from edged.client.stream import Stream
-from edged.connect import curve_of
+from edged.client.subscription import Arrival
 from edged.messages import Prediction
-from edged.printable import printable, printable_json
+from edged.system import log
+from edged.system.plain_text import printable, printable_json
+from edged.transport.client_socket import curve_of
 
 NOTICE_AFTER_S = 2.0
 

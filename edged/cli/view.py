@@ -9,15 +9,14 @@ import ssl
 from pathlib import Path
 from types import FrameType
 
-from edged import log
-from edged.address import HOST_AND_PORT, host_and_port, is_local
-from edged.cli.hub_options import add_hub_options
-from edged.config import Tls
-from edged.config_file import password_in
-from edged.connect import curve_of
+from edged.cli.options import add_hub_options
+from edged.config.load import password_in
 from edged.errors import ConfigError
 from edged.hub.links.sockets import unusable
-from edged.tls import server_context
+from edged.system import log
+from edged.transport.address import HOST_AND_PORT, host_and_port, is_local
+from edged.transport.client_socket import curve_of
+from edged.transport.tls import server_context
 
 LISTEN = "127.0.0.1:9465"
 
@@ -92,7 +91,7 @@ def _tls(arguments: argparse.Namespace) -> ssl.SSLContext | None:
         return None
     if certificate is None or key is None:
         raise ConfigError("--certificate and --certificate-key belong together: give both")
-    return server_context(Tls(certificate=certificate, key=key, client_ca=arguments.client_ca))
+    return server_context(certificate, key, arguments.client_ca)
 
 
 def _bound(address: str) -> socket.socket:

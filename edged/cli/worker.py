@@ -8,13 +8,13 @@ import sys
 import threading
 from pathlib import Path
 
-from edged import child, log
-from edged.child import WHEN_TOLD
 from edged.cli import tell
-from edged.cli.elsewhere import hub_of
+from edged.cli.find_hub import hub_of
 from edged.config import Config
-from edged.config_file import load_config
+from edged.config.load import load_config
 from edged.errors import ConfigError, EdgedError
+from edged.system import log, parent_death
+from edged.system.parent_death import WHEN_TOLD
 from edged.worker.threads import limit_threads
 
 
@@ -35,7 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Serve until the hub says stop."""
-    _exit_when_told(ours={signal.SIGTERM} if child.end_with_parent() else {signal.SIGTERM, signal.SIGINT})
+    _exit_when_told(ours={signal.SIGTERM} if parent_death.end_with_parent() else {signal.SIGTERM, signal.SIGINT})
     log.configure()
     config = load_config(arguments.config)
     if arguments.when_told:

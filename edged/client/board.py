@@ -6,15 +6,209 @@
 
 `now_s` is any clock of the caller's that runs on, as `time.monotonic()`: none is read here. A board is for one
 thread.
+
+What has been heard of one camera.
+
+One camera's predictions of the last minute, second by second. Time is any clock that runs on, in seconds.
+
+How fast sums grow.
 """
 
-from collections import deque
+from collections import Counter, deque
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from statistics import median
+from typing import Generic, TypeVar
 
-from edged.client.camera_board import CameraBoard
-from edged.client.known import CameraKnown, Known
-from edged.client.rates import Rates
-from edged.client.received import Arrival, Heard
-from edged.messages import Event, Prediction, Status
+from edged.client.node_state import CameraIs, CameraKnown, Known
+from edged.client.subscription import Arrival, Heard
+from edged.messages import CameraState, Event, Prediction, Status
+
+STRIP_S = 60
+RECENT_S = 10
+
+
+@dataclass(slots=True)
+class Second:
+    """What came within one second."""
+
+    number: int
+    labels: Counter[str] = field(default_factory=Counter)
+    totals_s: list[float] = field(default_factory=list)
+    joules: list[float] = field(default_factory=list)
+    truth: Counter[bool] = field(default_factory=Counter)
+
+
+class Minute:
+    """Older ones are forgotten."""
+
+    def __init__(self) -> None:
+        self._seconds: deque[Second] = deque(maxlen=STRIP_S)
+        self._begun_s: float | None = None
+
+    def add(self, prediction: Prediction, now_s: float) -> None:
+        """One has come."""
+        if self._begun_s is None:
+            self._begun_s = now_s
+        second = self._second(int(now_s))
+        second.totals_s.append(prediction.seconds.total)
+        if prediction.top:
+            second.labels[prediction.top[0].label] += 1
+        if prediction.energy.joules is not None:
+            second.joules.append(prediction.energy.joules)
+        if prediction.top and prediction.truth is not None and not prediction.model.random_weights:
+            second.truth[prediction.top[0].label == prediction.truth] += 1
+
+    def fps(self, now_s: float) -> float:
+        """Predictions a second, of the last `RECENT_S`."""
+        if self._begun_s is None:
+            return 0.0
+        begun_s = max(self._begun_s, float(int(now_s) - RECENT_S))
+        return sum(len(second.totals_s) for second in self._recent(now_s)) / max(1.0, now_s - begun_s)
+
+    def median_and_p99_s(self, now_s: float) -> tuple[float, float] | None:
+        """Of the time from capture to publication; None where nothing came in the last `RECENT_S`."""
+        totals = sorted(total for second in self._recent(now_s) for total in second.totals_s)
+        return (median(totals), totals[-(-99 * len(totals) // 100) - 1]) if totals else None
+
+    def joules_each(self, now_s: float) -> float | None:
+        """Joules a prediction, of those of the last `RECENT_S` whose energy is known."""
+        joules = [each for second in self._recent(now_s) for each in second.joules]
+        return sum(joules) / len(joules) if joules else None
+
+    def share_right(self, now_s: float) -> float | None:
+        """Share of right answers in the last minute, where the truth is known."""
+        truth: Counter[bool] = Counter()
+        for second in self._since(int(now_s) - STRIP_S):
+            truth.update(second.truth)
+        return truth[True] / truth.total() if truth else None
+
+    def strip(self, now_s: float) -> tuple[str | None, ...]:
+        """The most frequent label of each of the last 60 seconds, the oldest first; None where there was none."""
+        newest = int(now_s)
+        labels = {second.number: second.labels for second in self._seconds}
+        numbers = range(newest - STRIP_S + 1, newest + 1)
+        return tuple(_most_frequent(labels.get(number)) for number in numbers)
+
+    def _second(self, number: int) -> Second:
+        if not self._seconds or self._seconds[-1].number < number:
+            self._seconds.append(Second(number))
+        return self._seconds[-1]
+
+    def _recent(self, now_s: float) -> list[Second]:
+        return self._since(int(now_s) - RECENT_S)
+
+    def _since(self, number: int) -> list[Second]:
+        return [second for second in self._seconds if second.number >= number]
+
+
+def _most_frequent(labels: Counter[str] | None) -> str | None:
+    return labels.most_common(1)[0][0] if labels else None
+
+
+# what an event says at once, and the next status too
+CHANGES: Mapping[str, Mapping[str, bool]] = {
+    "camera_up": {"up": True, "ended": False},
+    "camera_down": {"up": False, "frozen": False},
+    "camera_lost": {"up": False, "frozen": False},
+    "camera_ended": {"up": False, "ended": True},
+    "camera_frozen": {"frozen": True},
+    "camera_moves": {"frozen": False},
+}
+UNTOLD = CameraState(up=True, captured=0, predicted=0, dropped={}, reconnects=0)
+SILENT = "its hub says nothing"
+
+
+class CameraBoard:
+    """Its state, its newest prediction and its last minute."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self.told = UNTOLD
+        self._why = ""
+        self._last: Prediction | None = None
+        self._minute = Minute()
+
+    def predicted(self, prediction: Prediction, now_s: float) -> None:
+        """A prediction has come."""
+        self._last = prediction
+        self._minute.add(prediction, now_s)
+
+    def happened(self, event: Event) -> None:
+        """An event of this camera has come."""
+        change = CHANGES.get(event.event, {})
+        self.told = self.told.model_copy(update=dict(change))
+        if change:
+            self._why = event.message
+
+    def known(self, now_s: float, at: float | None, *, stale: bool, dropping: Mapping[str, float]) -> CameraKnown:
+        """What is known of it. `at`: what the hub's clock shows now."""
+        state = "stale" if stale else _state(self.told)
+        last, minute = self._last, self._minute
+        median_s, p99_s = minute.median_and_p99_s(now_s) or (None, None)
+        return CameraKnown(
+            name=self._name,
+            state=state,
+            why=SILENT if stale else self._why_not(state),
+            last=last,
+            age_s=None if last is None or at is None else max(0.0, at - last.captured_at),
+            fps=minute.fps(now_s) if state in {"up", "frozen"} else 0.0,
+            median_s=median_s,
+            p99_s=p99_s,
+            joules=minute.joules_each(now_s),
+            right=minute.share_right(now_s),
+            captured=self.told.captured,
+            predicted=self.told.predicted,
+            reconnects=self.told.reconnects,
+            dropped=self.told.dropped,
+            dropping=dropping,
+            strip=minute.strip(now_s),
+            snapshots=self.told.snapshots,
+        )
+
+    def _why_not(self, state: CameraIs) -> str:
+        if state == "up":
+            return ""
+        return self.told.error or self._why
+
+
+def _state(told: CameraState) -> CameraIs:
+    if told.ended:
+        return "ended"
+    if told.up:
+        return "frozen" if told.frozen else "up"
+    return "down" if told.error or told.captured else "starting"
+
+
+OVER_S = 10.0
+
+Key = TypeVar("Key")
+
+
+class Rates(Generic[Key]):
+    """The sums of the last `OVER_S` seconds, each with the time at which it was told."""
+
+    def __init__(self) -> None:
+        self._told: deque[tuple[float, Mapping[Key, float]]] = deque()
+
+    def take(self, now_s: float, sums: Mapping[Key, float]) -> None:
+        """These are the sums now."""
+        while self._told and self._told[0][0] < now_s - OVER_S:
+            self._told.popleft()
+        self._told.append((now_s, dict(sums)))
+
+    def clear(self) -> None:
+        """They are counted anew."""
+        self._told.clear()
+
+    def each_second(self) -> dict[Key, float]:
+        """By how much each grows in a second; nothing before they were told twice."""
+        if len(self._told) < 2:
+            return {}
+        (first_s, before), (last_s, sums) = self._told[0], self._told[-1]
+        took_s = max(1e-3, last_s - first_s)
+        return {key: max(0.0, total - before.get(key, 0.0)) / took_s for key, total in sums.items()}
+
 
 STALE_S = 3.0
 EVENTS = 100

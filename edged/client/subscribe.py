@@ -7,8 +7,8 @@ from pathlib import Path
 import zmq
 
 from edged.client.stream import Stream
-from edged.connect import curve_of
 from edged.messages import Prediction
+from edged.transport.client_socket import curve_of
 
 
 def subscribe(

@@ -1,21 +1,103 @@
-"""A connection to the stream of a hub: messages as they come, whatever becomes of the link."""
+"""A connection to the stream of a hub: messages as they come, whatever becomes of the link.
+
+What a subscriber hears.
+
+A warning that somebody reads, once a minute at most.
+"""
 
 import logging
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TypeVar
 
 import zmq
+from pydantic import ValidationError
 
-from edged.client.complaint import Complaint
-from edged.client.received import Heard, Picture, decoded, decoded_picture
-from edged.connect import Context, Curve, unconnected
 from edged.errors import MessageError
-from edged.handshakes import Handshakes
+from edged.messages import Event, Prediction, SnapshotHeader, Status, prediction_from_json
+from edged.transport.client_socket import Context, Curve, Handshakes, unconnected
+
+
+@dataclass(frozen=True, slots=True)
+class Arrival:
+    """A prediction, and the JSON that it came as."""
+
+    prediction: Prediction
+    json: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A snapshot of a frame, as JPEG."""
+
+    header: SnapshotHeader
+    jpeg: bytes
+
+
+Heard = Arrival | Event | Status
+Told = TypeVar("Told", Event, Status, SnapshotHeader)
+
+
+def decoded(parts: list[bytes]) -> Heard | None:
+    """A message of the stream; None for one that is of no use here. Raises MessageError."""
+    if len(parts) != 2:
+        raise MessageError(f"{len(parts)} parts in place of topic and JSON: is it edged?")
+    topic, json = parts
+    match topic.rpartition(b"/")[2]:
+        case b"prediction":
+            return Arrival(prediction_from_json(json), json)
+        case b"event":
+            return _told(Event, json)
+        case b"status":
+            return _told(Status, json)
+    return None
+
+
+def decoded_picture(parts: list[bytes]) -> Picture:
+    """A message of the topics of snapshots. Raises MessageError."""
+    if len(parts) != 3:
+        raise MessageError(f"{len(parts)} parts in place of topic, JSON and JPEG: is it edged?")
+    return Picture(_told(SnapshotHeader, parts[1]), parts[2])
+
+
+def _told(kind: type[Told], json: bytes) -> Told:
+    try:
+        return kind.model_validate_json(json)
+    except ValidationError:
+        raise MessageError(
+            f"{kind.__name__.lower()} that does not fit the schema: another version of edged?"
+        ) from None
+
+
+EVERY_S = 60.0
+
+log = logging.getLogger("edged.client")
+
+
+class Complaint:
+    """The first is told at once; what follows within a minute is counted, and told with the next."""
+
+    def __init__(self) -> None:
+        self._told_s: float | None = None
+        self._untold = 0
+
+    def say(self, what: str) -> None:
+        """There is reason for it, once more."""
+        now = time.monotonic()
+        if self._told_s is not None and now - self._told_s < EVERY_S:
+            self._untold += 1
+            return
+        log.warning("%s%s", what, f" ({self._untold} times more since the last warning)" if self._untold else "")
+        self._told_s, self._untold = now, 0
+
+    def settle(self) -> None:
+        """It is well again: the next one is news."""
+        self._told_s, self._untold = None, 0
+
 
 Message = TypeVar("Message")
 
-log = logging.getLogger("edged.client")
 
 QUEUED = 1000  # messages that may wait for us; what is lost beyond can be fetched (see `stream`)
 REFUSED_S = 1.0  # from one attempt to the next, where the hub refuses us

@@ -6,15 +6,10 @@ Reading the file, with line and column in every error, is `config_file`'s work.
 
 from edged.config.access import Link, Metrics, Publish, Security, Tls
 from edged.config.camera import STREAMS, SYNTHETIC, SYNTHETIC_PREFIX, Camera, CameraTls
-from edged.config.energy import Energy
-from edged.config.journal import Journal
-from edged.config.model import Model
 from edged.config.pipeline import Config
-from edged.config.promises import Freshness, Recovery
-from edged.config.section import NAME, Section
-from edged.config.snapshot import Snapshot
+from edged.config.sections import NAME, Energy, Freshness, Journal, Model, Recovery, Section, Snapshot
 from edged.config.worker import MAX_BATCH, Precision, Segment, Worker
-from edged.preparation import Color
+from edged.messages.preparation import Color
 
 __all__ = [
     "MAX_BATCH",

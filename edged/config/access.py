@@ -4,8 +4,8 @@ from pathlib import Path
 
 from pydantic import Field, ValidationInfo, field_validator
 
-from edged.address import is_local
-from edged.config.section import HttpAddress, Section, ZmqAddress, is_encrypted, local_or_protected
+from edged.config.sections import HttpAddress, Section, ZmqAddress, is_encrypted, local_or_protected
+from edged.transport.address import is_local
 
 
 class Security(Section):

@@ -7,9 +7,8 @@ from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, Field, ValidationInfo, field_validator
 
-from edged.config.section import Name, Pixels, Positive, Section, Share, Text
-from edged.config.snapshot import Snapshot
-from edged.preparation import Resize
+from edged.config.sections import Name, Pixels, Positive, Section, Share, Snapshot, Text
+from edged.messages.preparation import Resize
 
 SYNTHETIC_PREFIX = "synthetic:"
 SYNTHETIC = ("digits", "shapes", "cross", "disc", "ring", "square", "triangle")

@@ -6,13 +6,9 @@ from pydantic import Field, ValidationInfo, field_validator
 
 from edged.config.access import Link, Metrics, Publish, Security
 from edged.config.camera import Camera
-from edged.config.energy import Energy
-from edged.config.journal import Journal
-from edged.config.model import Model
-from edged.config.promises import Freshness, Recovery
-from edged.config.section import Name, Section
+from edged.config.sections import Energy, Freshness, Journal, Model, Name, Recovery, Section
+from edged.config.segments import problem_of
 from edged.config.worker import Segment, Worker
-from edged.segments import problem_of
 
 
 class Config(Section):

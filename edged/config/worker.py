@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import Field, ValidationInfo, field_validator
 
-from edged.config.section import Name, Section, Text
+from edged.config.sections import Name, Section, Text
 
 MAX_BATCH = 64  # frames of a job
 

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 
 from edged.clock import NANOSECONDS, now_ns
 from edged.energy.rails import Rail
-from edged.energy.reader import Reader
-from edged.energy.sampler import Sampler
+from edged.energy.reader import Reader, Sampler
 from edged.energy.sums import Counted, Level, ProcessorTime, Sum
 
 LONGEST_OWED_S = 1.0  # no counter is that slow: the rails draw less than they did before

@@ -1,13 +1,18 @@
-"""Reads rails in a thread of its own, so that a file that blocks holds up nobody for long, and once."""
+"""Reads rails in a thread of its own, so that a file that blocks holds up nobody for long, and once.
+
+Adds up the power of rails that have no counter of energy.
+"""
 
 import logging
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from queue import Empty, SimpleQueue
+from types import MappingProxyType
 
 from edged.energy import bounded
 from edged.energy.rails import Rail
+from edged.energy.sums import Integrated
 
 PAUSE_S = 10.0  # until one that has blocked is asked again
 
@@ -112,3 +117,31 @@ def _reading(rail: Rail) -> float | None:
         return rail.read()
     except (OSError, ValueError):
         return None
+
+
+class Sampler:
+    """A thread that reads them `sample_hz` times a second."""
+
+    def __init__(self, rails: Sequence[Rail], sample_hz: float) -> None:
+        sums = {rail.name: Integrated(sample_hz) for rail in rails}
+        self.sums: Mapping[str, Integrated] = MappingProxyType(sums)
+        self._reader = Reader(rails)
+        self._period_s = 1 / sample_hz
+        self._stopped = threading.Event()
+        if rails:
+            self._sample()
+            threading.Thread(target=self._run, name="power", daemon=True).start()
+
+    def close(self) -> None:
+        """End the thread."""
+        self._stopped.set()
+
+    def _run(self) -> None:
+        while not self._stopped.wait(self._period_s):
+            self._sample()
+        self._reader.close()
+
+    def _sample(self) -> None:
+        watts = self._reader.read()
+        for name, joules in self.sums.items():
+            joules.take(watts.get(name))

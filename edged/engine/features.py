@@ -6,9 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from edged.engine.arrays import Floats
 from edged.engine.executable import Executable
-from edged.engine.layout import Tensor
+from edged.engine.layout import Floats, Tensor
 from edged.engine.opencl import cl
 from edged.engine.planner import Plan
 from edged.errors import ModelError

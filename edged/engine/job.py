@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from edged.engine.arrays import Floats, image_of
 from edged.engine.executable import Step
 from edged.engine.features import Extra
-from edged.engine.layout import Tensor
+from edged.engine.layout import Floats, Tensor, image_of
 from edged.engine.opencl import cl, device_error
 from edged.engine.transfer import Download, Ran, Upload, ran
 from edged.model.graph import Float32

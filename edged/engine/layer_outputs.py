@@ -6,19 +6,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from edged.config import Precision
-from edged.engine.arrays import from_memory
-from edged.engine.binaries import Binaries
-from edged.engine.choice import Chooser
 from edged.engine.device import Device, open_device
 from edged.engine.executable import Executable
-from edged.engine.layout import Tensor
+from edged.engine.layout import Tensor, from_memory
 from edged.engine.memory import lifetimes
 from edged.engine.opencl import cl, device_errors
 from edged.engine.planner import make_plan
-from edged.engine.programs import Programs
+from edged.engine.programs import Binaries, Programs
+from edged.engine.selection import Chooser
 from edged.model.graph import Float32, Graph
 from edged.model.package import Input
-from edged.paths import cache_directory
+from edged.system.paths import cache_directory
 
 
 class LayerOutputs:

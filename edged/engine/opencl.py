@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 from edged.engine.scratch import use_own_scratch
 from edged.errors import DeviceError, DeviceMemoryError
-from edged.paths import cache_directory
+from edged.system.paths import cache_directory
 
 DRIVER_SETTINGS = {
     # PoCL's own cache runs what it finds, whole or not; ours is checked (`binaries`).

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from edged.engine.launch import Launch, Weights
 from edged.engine.planner import Plan
-from edged.entries import Entries, Piece, code_sha256
 from edged.model.package import Input
+from edged.system.disk_cache import Entries, Piece, code_sha256
 
 PAGE = 4096
 

@@ -2,9 +2,14 @@
 
 They are the two roofs of Williams, Waterman and Patterson, "Roofline: An Insightful Visual Performance Model for
 Multicore Architectures" (2009).
+
+The peaks of a device, kept: who looks at a daemon that runs cannot measure them, for the device is busy.
 """
 
+import json
+import logging
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,6 +17,9 @@ import numpy as np
 from edged.engine.device import Device, open_device
 from edged.engine.opencl import cl, device_errors
 from edged.engine.programs import STANDARD, build, source_of
+from edged.engine.tuning_records import file_name
+from edged.system.disk_cache import Entries
+from edged.system.paths import cache_directory
 
 CHAINS = 12  # enough for two units with a latency of four cycles or six, few enough for 16 registers
 GROUPS = {"cpu": 32, "gpu": 64, "accelerator": 64}  # work-groups a compute unit: the last ones end together
@@ -111,3 +119,25 @@ class Reading:
     def seconds(self) -> float:
         """Read it all once."""
         return self._bench.seconds(self._kernel, self._items)
+
+
+log = logging.getLogger(__name__)
+
+
+def keep_peaks(device: Device, peaks: Peaks, cache: Path | None = None) -> None:
+    """For `kept_peaks`. A cache that cannot be written is told of in the log. `cache`: None for the user's."""
+    content = json.dumps([peaks.flops_per_s, peaks.bytes_per_s]).encode()
+    try:
+        _entries(cache).save(file_name(device), [content])
+    except OSError as error:
+        log.warning("the peaks of %s cannot be kept: %s", device.name, error)
+
+
+def kept_peaks(device: Device, cache: Path | None = None) -> Peaks | None:
+    """What was measured last of this device with this driver, or None."""
+    content = _entries(cache).load(file_name(device))
+    return Peaks(*json.loads(bytes(content))) if content else None
+
+
+def _entries(cache: Path | None) -> Entries:
+    return Entries((cache or cache_directory()) / "peaks", "peaks")

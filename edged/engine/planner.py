@@ -8,12 +8,11 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from edged.config import Precision
-from edged.engine.choice import Chooser
 from edged.engine.device import Device
 from edged.engine.launch import Images, Launch
 from edged.engine.layout import NO_HALO, Halo, Tensor, image_shape
 from edged.engine.memory import Arena, Span, arrange, lifetimes
-from edged.engine.rules import Rules
+from edged.engine.selection import Chooser, Rules
 from edged.engine.variants.prepare import prepare
 from edged.engine.variants.variant import Site
 from edged.errors import ModelError

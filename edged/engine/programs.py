@@ -1,4 +1,7 @@
-"""Kernels from source or from the cache on disk. One program a kernel, so that an edit recompiles one."""
+"""Kernels from source or from the cache on disk. One program a kernel, so that an edit recompiles one.
+
+Compiled programs on disk.
+"""
 
 import json
 import logging
@@ -8,12 +11,30 @@ from dataclasses import replace
 from functools import cache
 from hashlib import sha256
 from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
-from edged.engine.binaries import Binaries
 from edged.engine.device import Device
 from edged.engine.launch import Launch
 from edged.engine.opencl import cl, device_errors
+from edged.system.disk_cache import Entries
+
+
+class Binaries:
+    """Entries with the suffix `program`, by the key that `Programs` gives them."""
+
+    def __init__(self, directory: Path) -> None:
+        self._entries = Entries(directory, "program")
+
+    def load(self, key: str) -> bytes | None:
+        """What was saved under `key`, or None."""
+        content = self._entries.load(key)
+        return None if content is None else bytes(content)
+
+    def save(self, key: str, content: bytes) -> None:
+        """Write the entry in one step: a reader sees all of it or none. Raises OSError."""
+        self._entries.save(key, [content])
+
 
 log = logging.getLogger(__name__)
 progress = logging.getLogger("edged.compiling")  # by this name a terminal shows it in one line that changes

@@ -13,18 +13,17 @@ from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
-from edged.engine.candidates import candidates
-from edged.engine.choice import Choice, Chooser
 from edged.engine.device import Device
 from edged.engine.packed import plan_key
 from edged.engine.planner import Plan
 from edged.engine.programs import source_of
-from edged.engine.record import MeasuredOn, measured_on
+from edged.engine.selection import Choice, Chooser, candidates
 from edged.engine.shape import Part, shape_of
+from edged.engine.tuning_records import MeasuredOn, measured_on
 from edged.engine.variants.variant import Site
-from edged.entries import Entries, code_sha256
 from edged.errors import DeviceError
 from edged.model.package import Input
+from edged.system.disk_cache import Entries, code_sha256
 
 log = logging.getLogger("edged.worker")
 

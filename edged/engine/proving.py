@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from edged.config import Precision
-from edged.engine.choice import Choice, Chooser
 from edged.engine.device import Device
 from edged.engine.planner import Plan, make_plan
 from edged.engine.proofs import WrongVariant, kernels_digest
 from edged.engine.runtime import Runtime
+from edged.engine.selection import Choice, Chooser
 from edged.engine.shape import shape_of
 from edged.engine.tuning.problem import HALF_TOLERANCE, TOLERANCE, Problem
 from edged.engine.tuning.work import Listener

@@ -10,30 +10,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from edged.config import Precision
-from edged.engine.arrays import Floats, image_of, to_memory
-from edged.engine.binaries import Binaries
-from edged.engine.choice import Chooser
-from edged.engine.copied import Copied
 from edged.engine.device import Device, open_device
 from edged.engine.executable import Executable, Step
 from edged.engine.features import FeatureReader
 from edged.engine.job import Job, Pending
-from edged.engine.kept_peaks import kept_peaks
 from edged.engine.launch import Images
 from edged.engine.launch_cost import launch_costs
-from edged.engine.layout import Tensor
-from edged.engine.mapped import Mapped
+from edged.engine.layout import Floats, Tensor, image_of, to_memory
 from edged.engine.memory import check_indices
 from edged.engine.opencl import cl, device_errors
 from edged.engine.packed import packed_weights
+from edged.engine.peaks import kept_peaks
 from edged.engine.planner import RULES, Plan, make_plan
-from edged.engine.programs import Programs
+from edged.engine.programs import Binaries, Programs
 from edged.engine.proofs import proof_key
-from edged.engine.transfer import Slot
+from edged.engine.selection import Chooser
+from edged.engine.transfer import Copied, Mapped, Slot
 from edged.errors import DeviceError
 from edged.model.graph import Float32, Graph
 from edged.model.package import Input
-from edged.paths import cache_directory
+from edged.system.paths import cache_directory
 
 Steps = tuple[Step, ...]
 

@@ -1,4 +1,7 @@
-"""The hub: one thread, one poller, over the link, signals and timers."""
+"""The hub: one thread, one poller, over the link, signals and timers.
+
+Children that say nothing any more: their processes are killed, and the supervisor starts others.
+"""
 
 import logging
 import math
@@ -9,27 +12,61 @@ from typing import Any
 
 import zmq
 
-from edged import systemd
 from edged.clock import NANOSECONDS, now_ns
 from edged.config import Config
-from edged.hub.asked import Asked
 from edged.hub.children.shutdown import stop_children
-from edged.hub.figures.display import Display, places
-from edged.hub.figures.report import summary
-from edged.hub.figures.roll_call import standing
-from edged.hub.figures.service import Service
-from edged.hub.hanging import Hanging
-from edged.hub.limits import Limits
-from edged.hub.links.descriptors import allow_many_descriptors
-from edged.hub.links.link import Received
-from edged.hub.parts import Parts, open_parts
+from edged.hub.control import Asked
+from edged.hub.events import Notice
+from edged.hub.links.peers import Received
+from edged.hub.links.sockets import allow_many_descriptors
 from edged.hub.pause import Pause
-from edged.hub.recording.notes import note_message
 from edged.hub.refusals import Refusals
 from edged.hub.reload import Reload
 from edged.hub.signals import Signals
-from edged.hub.stream.notice import Notice
+from edged.hub.stats.summary import summary
+from edged.hub.status import Display, places, standing
+from edged.hub.systemd_service import Service
+from edged.hub.wiring import Limits, Parts, open_parts
 from edged.hub.workers.supervisor import EDGED
+from edged.system import systemd
+from edged.tracing import note_message
+
+AT_LEAST_EVERY_NS = NANOSECONDS
+
+
+class Hanging:
+    """Looks for them, once all that they have said was read: else an answer may lie in the queue behind it."""
+
+    def __init__(self, parts: Parts, service: Service, now: int) -> None:
+        self._parts = parts
+        self._service = service
+        self.next_ns = now  # when a camera may have fallen silent
+
+    def kill(self, now: int) -> list[Notice]:
+        """A worker with a job beyond its deadline, and cameras that stand still."""
+        if self._parts.router.has_suspect(now):
+            self._parts.supervisor.suspect_worker(now)
+        self._kill_worker(now)
+        return self._kill_cameras(now) if now >= self.next_ns else []
+
+    def _kill_worker(self, now: int) -> None:
+        for assigned in self._parts.router.overdue(now):
+            self._parts.router.give_up(assigned.job, "deadline", now)
+            self._parts.workers.left(assigned.worker, "worker_lost")
+            self._parts.supervisor.kill_worker(assigned.worker, "deadline")
+            break  # its other jobs are lost with it
+
+    def _kill_cameras(self, now: int) -> list[Notice]:
+        states, supervised = self._parts.cameras.states, self._parts.supervisor.cameras
+        silent = states.fallen_silent(now)
+        notices = states.silenced(silent)
+        for name in states.hung(now, self._parts.supervisor.cameras_started_ns):
+            self._service.camera_hangs(name)
+            supervised.kill(name)
+        silence_ns, latest_ns = states.next_silence_ns(), now + AT_LEAST_EVERY_NS
+        self.next_ns = latest_ns if silence_ns is None else min(latest_ns, silence_ns)
+        return notices
+
 
 TICK_NS = NANOSECONDS
 SETTLE_MS = 20  # until what was handed over to be sent is counted, where nothing else happens

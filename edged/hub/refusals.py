@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from edged.hub.stream.notice import Notice
+from edged.hub.events import Notice
 
 LOST = {"camera_lost", "worker_lost"}
 UP = {"camera_up", "worker_up"}

@@ -9,9 +9,9 @@ from typing import Literal, get_args
 
 from prometheus_client import Counter, Gauge
 
-from edged.backoff import Backoff
 from edged.clock import NANOSECONDS, now_ns
-from edged.hub.stream.notice import Notice
+from edged.hub.events import Notice
+from edged.system.backoff import Backoff
 
 ServiceName = Literal["guard", "host", "journal", "journal_sync", "metrics", "replay", "stream"]
 

@@ -6,7 +6,7 @@ from pydantic import Field
 
 from edged.messages.greeting import Greeting
 from edged.messages.message import Count, Message, Positive, Seconds
-from edged.preparation import Resize
+from edged.messages.preparation import Resize
 
 
 class CameraCount(Message):

@@ -1,5 +1,10 @@
-"""What a node says of itself each second."""
+"""What a node says of itself each second.
 
+How the cameras and workers of a node stand, and what its rails have supplied: what each status tells.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Literal
 
 from pydantic import Field
@@ -55,3 +60,12 @@ class Status(Published):
     camera_states: dict[str, CameraState] = Field({}, description="Every camera of the config")
     workers: dict[str, WorkerState] = Field({}, description="Every worker of the config, in its order")
     energy: EnergySoFar = EnergySoFar()
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """By name, each in the order of the config."""
+
+    cameras: Mapping[str, CameraState] = field(default_factory=dict)
+    workers: Mapping[str, WorkerState] = field(default_factory=dict)
+    energy: EnergySoFar = field(default_factory=EnergySoFar)

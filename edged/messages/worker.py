@@ -6,7 +6,7 @@ from pydantic import Field
 
 from edged.messages.greeting import Greeting
 from edged.messages.message import Count, EnergyMethod, Message, Positive, Seconds
-from edged.preparation import PreparedBy, Resize
+from edged.messages.preparation import PreparedBy, Resize
 
 
 class ModelInfo(Message):

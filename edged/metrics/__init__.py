@@ -12,13 +12,15 @@ from prometheus_client import (
     disable_created_metrics,
 )
 
-from edged.metrics.cameras import CameraMetrics
+from edged.metrics.catalog import (
+    CameraMetrics,
+    EnergyMetrics,
+    FrameMetrics,
+    HostMetrics,
+    HubMetrics,
+    WorkerMetrics,
+)
 from edged.metrics.declare import Declare
-from edged.metrics.energy import EnergyMetrics
-from edged.metrics.frames import FrameMetrics
-from edged.metrics.hosts import HostMetrics
-from edged.metrics.hub import HubMetrics
-from edged.metrics.workers import WorkerMetrics
 
 THEMES = (FrameMetrics, CameraMetrics, WorkerMetrics, EnergyMetrics, HostMetrics, HubMetrics)
 

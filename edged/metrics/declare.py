@@ -6,7 +6,7 @@ from typing import TypeVar
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, Summary, generate_latest
 
-from edged.metrics.quick import Distribution, Family, Value
+from edged.metrics.fast import Distribution, Family, Value
 
 # From 1 ms to 10 s, closest where a frame's stages lie.
 SECONDS = (0.001, 0.002, 0.003, 0.005, 0.0075, 0.01, 0.015, 0.02, 0.03, 0.05, 0.075, 0.1, 0.2, 0.5, 1, 2, 5, 10)

@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from edged.config.segments import is_cut
 from edged.errors import ModelError
 from edged.model.graph import Flatten, Graph, Shape
-from edged.segments import is_cut
 
 
 @dataclass(frozen=True, slots=True)

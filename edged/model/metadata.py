@@ -6,10 +6,10 @@ from typing import Annotated
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
-from edged.config.section import ByChannel, Positive, PositiveByChannel
+from edged.config.sections import ByChannel, Positive, PositiveByChannel
 from edged.errors import ModelError
-from edged.plain_text import problem_of
-from edged.preparation import Color, Preprocess, Resize
+from edged.messages.preparation import Color, Preprocess, Resize
+from edged.system.plain_text import problem_of
 
 PREFIX = "edged."
 MOST_SHOWN = 5  # mistakes

@@ -4,7 +4,7 @@ import hashlib
 from pathlib import Path
 
 from edged.errors import ModelError
-from edged.regular_file import open_regular_file, read_regular_file
+from edged.system.regular_file import open_regular_file, read_regular_file
 
 MAX_BYTES = 2**30
 

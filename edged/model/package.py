@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING
 
 from edged import config
 from edged.errors import ModelError
+from edged.messages.preparation import PreparedBy, Recipe, Resize, description
 from edged.model import labels
 from edged.model.cost import weights_sha256
 from edged.model.graph import Graph, Pair
-from edged.model.kept import KeptGraph, KeptGraphs, graph_key
+from edged.model.graph_cache import KeptGraph, KeptGraphs, graph_key
 from edged.model.metadata import Metadata, decode
 from edged.model.model_file import content_sha256
 from edged.model.passes import simplify
 from edged.model.prepare import CHANNELS, prepared_by, recipe_for
 from edged.model.resnet import BLOCKS, MIN_SIZE, random_resnet
-from edged.paths import cache_directory
-from edged.plain_text import plain
-from edged.preparation import PreparedBy, Recipe, Resize, description
+from edged.system.paths import cache_directory
+from edged.system.plain_text import plain
 
 if TYPE_CHECKING:
     from edged.model.from_onnx.file import OnnxFile

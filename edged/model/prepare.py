@@ -5,8 +5,8 @@ from dataclasses import replace
 
 from edged import config
 from edged.errors import ModelError
+from edged.messages.preparation import RECIPES, Color, PreparedBy, Recipe, spread
 from edged.model.metadata import Metadata
-from edged.preparation import RECIPES, Color, PreparedBy, Recipe, spread
 
 CHANNELS: Mapping[Color, int] = {"rgb": 3, "bgr": 3, "gray": 1}
 DEFAULT = RECIPES["unit"]

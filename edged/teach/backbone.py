@@ -29,8 +29,8 @@ class Backbone:
         self._input = model.input
         self._runtime = None
         if device:
-            from edged.engine.records import chooser_for
             from edged.engine.runtime import Runtime
+            from edged.engine.tuning_records import chooser_for
 
             self._runtime = Runtime(
                 self._graph, model.input, device, batch=BATCH, chooser=chooser_for(device), is_part=True

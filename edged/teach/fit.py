@@ -11,7 +11,7 @@ from edged.teach.examples import Examples
 from edged.teach.features import Vector
 
 if TYPE_CHECKING:
-    from edged.engine.device import Device
+    pass
 
 Doubles = NDArray[np.float64]
 
@@ -106,12 +106,3 @@ def gradients(parameters: list[Doubles], x: Doubles, classes: NDArray[np.int32])
     shares /= len(x)
     before = (shares @ weight) * (hidden > 0)
     return [before.T @ x, before.sum(axis=0), shares.T @ hidden, shares.sum(axis=0)]
-
-
-def fit(examples: Examples, recipe: Recipe, device: "Device | None") -> Head:
-    """On `device`, by the trainer of `edged train`, or in NumPy where that is None. Raises DeviceError."""
-    if device is None:
-        return fit_numpy(examples, recipe)
-    from edged.teach.fit_device import fit_on
-
-    return fit_on(device, examples, recipe)

@@ -1,19 +1,29 @@
-"""A head trained by the trainer of `edged train`, on an OpenCL device."""
+"""Train a head on features: on an OpenCL device by the trainer of `edged train`, else in NumPy."""
 
-from edged.engine.device import Device
+from typing import TYPE_CHECKING
+
 from edged.model.graph import Dense
 from edged.model.head import Head
 from edged.model.shapes import make_graph
 from edged.teach.examples import Examples
-from edged.teach.fit import Recipe, Scale, first_head
-from edged.train.optimizer import Adam
-from edged.train.trainer import Trainer
+from edged.teach.fit import Recipe, Scale, first_head, fit_numpy
+
+if TYPE_CHECKING:
+    from edged.engine.device import Device
 
 SOURCE = "features"
 
 
-def fit_on(device: Device, examples: Examples, recipe: Recipe) -> Head:
-    """As `fit_numpy`, in single precision. Raises DeviceError."""
+def fit(examples: Examples, recipe: Recipe, device: "Device | None") -> Head:
+    """Train a head on `device`, or in NumPy where it is None. Raises DeviceError."""
+    return fit_numpy(examples, recipe) if device is None else fit_on(device, examples, recipe)
+
+
+def fit_on(device: "Device", examples: Examples, recipe: Recipe) -> Head:
+    """Train a head as `fit_numpy` does, in single precision. Raises DeviceError."""
+    from edged.train.optimizer import Adam  # loads pyopencl, which a machine without OpenCL may lack
+    from edged.train.trainer import Trainer
+
     scale = Scale.of(examples.features)
     features = scale.apply(examples.features)
     head = first_head(features.shape[1], len(examples.labels), recipe)

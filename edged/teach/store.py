@@ -5,8 +5,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Self
 
-from edged import exclusive
 from edged.errors import ConfigError
+from edged.system import exclusive_lock
 from edged.teach.store_crop import Crop, Pixels, label_of, pixels_sha256, to_png
 from edged.teach.store_files import (
     Found,
@@ -19,8 +19,7 @@ from edged.teach.store_files import (
     set_aside,
     sweep,
 )
-from edged.teach.store_limits import surplus
-from edged.teach.store_manifest import LEAST_CROPS, Limits, path_of, read_manifest, write_manifest
+from edged.teach.store_manifest import LEAST_CROPS, Limits, path_of, read_manifest, surplus, write_manifest
 
 Key = tuple[str, str]  # label, hash
 
@@ -59,7 +58,7 @@ class Store:
 
         A manifest that is damaged is set aside, and made again.
         """
-        exclusive.hold(f"teach-{folder.parent.name}", within_s=0)
+        exclusive_lock.hold(f"teach-{folder.parent.name}", within_s=0)
         try:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             sweep(folder)

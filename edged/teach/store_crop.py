@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from edged.errors import ConfigError
-from edged.taught import Sha256
+from edged.model.head_versions import Sha256
 
 Pixels = NDArray[np.uint8]
 

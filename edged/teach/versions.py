@@ -7,8 +7,8 @@ from typing import Any
 from edged.clock import wall_s
 from edged.errors import ModelError
 from edged.model.head import Head, with_head
+from edged.model.head_versions import Base, Version, load_promoted, load_version, version_path
 from edged.model.package import Model
-from edged.taught import Base, Version, load_promoted, load_version, version_path
 from edged.teach.store_files import save
 from edged.train.export import to_onnx
 

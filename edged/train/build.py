@@ -10,6 +10,8 @@ from pathlib import Path
 
 import numpy as np
 
+from edged.config.yaml_positions import Path as Keys
+from edged.config.yaml_positions import read
 from edged.errors import ConfigError, ModelError
 from edged.model import graph
 from edged.model.graph import Float32, Graph, Operator, Pads, Shape
@@ -17,8 +19,6 @@ from edged.model.shapes import MAX_VALUES, make_graph, output_shape
 from edged.train.config import Training
 from edged.train.layers import Conv, Dense, Layer
 from edged.train.norm import new_norm
-from edged.yaml_places import Path as Keys
-from edged.yaml_places import read
 
 SOURCE = "image"
 

@@ -1,6 +1,8 @@
 """Where a training stands, on disk: the two newest, each written in one step and checked when it is read.
 
 A file is an .npz: what the training says of itself as JSON, its arrays, and a SHA-256 over all of that.
+
+What the result of a training depends on: a checkpoint of another one is refused.
 """
 
 import json
@@ -15,8 +17,10 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
+from edged import __version__
 from edged.errors import DataError, TrainingError
-from edged.replace_file import FOR_ALL, replace_file
+from edged.system.atomic_file import FOR_ALL, replace_file
+from edged.train.config import Training
 
 KEPT = 2
 DAMAGED = (ValueError, KeyError, EOFError, TypeError, AttributeError, zipfile.BadZipFile, zlib.error)  # of np.load
@@ -112,3 +116,22 @@ def _checksum(text: NDArray[np.uint8], arrays: Arrays) -> NDArray[np.uint8]:
         digest.update(repr((name, array.dtype.str, array.shape)).encode())
         digest.update(np.ascontiguousarray(array).tobytes())
     return np.frombuffer(digest.digest(), np.uint8)
+
+
+def facts_of(training: Training, fingerprint: str, start: str | None, device: str) -> dict[str, str]:
+    """By name. fingerprint: of the data; start: SHA-256 of the model that it starts from; device: its name."""
+    said = training.model_dump(mode="json", exclude={"output", "data", "train"}, exclude_defaults=True)
+    said["train"] = training.train.model_dump(mode="json", exclude_none=True)
+    facts = {"data": fingerprint, "from": start or "random weights", "device": device, "edged": __version__}
+    return {**_flat(said), **facts}
+
+
+def _flat(values: Mapping[str, Any], before: str = "") -> dict[str, str]:
+    """{"train": {"rate": 0.1}} → {"train.rate": "0.1"}; lists as JSON."""
+    flat: dict[str, str] = {}
+    for key, value in values.items():
+        if isinstance(value, dict):
+            flat |= _flat(value, f"{before}{key}.")
+        else:
+            flat[before + key] = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return flat

@@ -6,12 +6,12 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
-from edged.config.section import ByChannel, Name, Pixels, Positive, PositiveByChannel, Section, Share, Text
-from edged.config_file import absolute, load_as
+from edged.config.load import absolute, load_as
+from edged.config.sections import ByChannel, Name, Pixels, Positive, PositiveByChannel, Section, Share, Text
 from edged.errors import ConfigError
+from edged.messages.preparation import Color
 from edged.model.package import Input
 from edged.model.prepare import CHANNELS
-from edged.preparation import Color
 from edged.train.layers import Layer
 
 EXAMPLE = (

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
-from edged.config.section import Section
+from edged.config.sections import Section
 
 Count = Annotated[int, Field(ge=1, le=16_384)]
 

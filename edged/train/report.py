@@ -11,10 +11,8 @@ from typing import Any
 import numpy as np
 
 from edged.model.graph import Float32
-from edged.train.confusion import as_text, confusion, draw_confusion
-from edged.train.curve import Picture, draw_curve
-from edged.train.history import Epoch
-from edged.train.sheet import contact_sheet
+from edged.train.plots import Picture, as_text, confusion, contact_sheet, draw_confusion, draw_curve
+from edged.train.results import Epoch
 from edged.train.source import Examples
 
 WORST = 32

@@ -12,9 +12,8 @@ from edged.errors import DataError, TrainingError
 from edged.model.package import Input
 from edged.train.checkpoint import Arrays, Checkpoint, Checkpoints
 from edged.train.config import Learning
-from edged.train.history import Epoch, Progress
-from edged.train.results import Evaluation
-from edged.train.schedule import rates
+from edged.train.optimizer import rates
+from edged.train.results import Epoch, Evaluation, Progress
 from edged.train.source import Examples, Source
 from edged.train.trainer import Trainer
 

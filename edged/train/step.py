@@ -16,9 +16,8 @@ from edged.model.graph import Softmax
 from edged.model.package import Input
 from edged.train.backward_pass import backward_launches
 from edged.train.lowering import Lowered, forward_launches
-from edged.train.optimizer import Optimizer
+from edged.train.optimizer import Optimizer, update_launches
 from edged.train.parameters import VALUE, Store
-from edged.train.update import update_launches
 
 ANY_SIZE = 0  # of a buffer that is another one with each data set
 

@@ -1,4 +1,7 @@
-"""A network in training on a device: everything between two looks at it stays there."""
+"""A network in training on a device: everything between two looks at it stays there.
+
+The trainer that the file of a training asks for.
+"""
 
 from collections.abc import Mapping
 from dataclasses import fields, replace
@@ -13,16 +16,13 @@ from edged.engine.layout import Tensor
 from edged.errors import ModelError
 from edged.model.graph import Float32, Graph, Operator
 from edged.model.package import Input
-from edged.train.learnt import Learnt
-from edged.train.lowering import lower
-from edged.train.machine import Machine
-from edged.train.network import trained_form
-from edged.train.optimizer import Optimizer
-from edged.train.parameters import store_of
+from edged.train.config import Learning
+from edged.train.lowering import lower, trained_form
+from edged.train.machine import Machine, Routine
+from edged.train.optimizer import Adam, Optimizer, Sgd, moments_of, update_scalars
+from edged.train.parameters import Learnt, store_of
 from edged.train.results import Evaluation, Figures, evaluation_of
-from edged.train.routine import Routine
 from edged.train.step import Augment, evaluation_launches, step_launches
-from edged.train.update import moments_of, update_scalars
 
 Array = NDArray[Any]
 State = dict[str, Array]
@@ -173,3 +173,24 @@ def _with_arrays(operator: Operator, learnt: Mapping[str, Float32]) -> Operator:
     names = {field.name: f"{operator.name}.{field.name}" for field in fields(operator)}
     arrays: dict[str, Any] = {role: learnt[name] for role, name in names.items() if name in learnt}
     return replace(operator, **arrays)
+
+
+def trainer_of(graph: Graph, device: Device, learning: Learning) -> Trainer:
+    """`graph` in training as `learning` says. Raises ModelError, DeviceError."""
+    return Trainer(
+        graph,
+        device,
+        learning.batch,
+        _optimizer(learning),
+        smoothing=learning.smoothing,
+        average=learning.average,
+        flip=learning.augment.flip,
+        shift=learning.augment.shift,
+        seed=learning.seed,
+    )
+
+
+def _optimizer(learning: Learning) -> Optimizer:
+    if learning.optimizer == "sgd":
+        return Sgd(learning.momentum, learning.nesterov, learning.weight_decay)
+    return Adam(weight_decay=learning.weight_decay, decoupled=learning.optimizer == "adamw")

@@ -8,8 +8,8 @@ from contextlib import contextmanager
 import zmq
 
 from edged.client.subscription import Subscription
-from edged.connect import Context, Curve
 from edged.messages import SNAPSHOTS
+from edged.transport.client_socket import Context, Curve
 from edged.view.watcher import Watcher
 
 WAIT_MS = 100

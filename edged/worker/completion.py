@@ -8,7 +8,7 @@ from queue import SimpleQueue
 
 from edged.clock import now_ns, seconds_since
 from edged.messages import Job
-from edged.worker.runtime import Pending, Result
+from edged.runtime.base import Pending, Result
 
 Outcome = Result | Exception
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from edged.errors import ModelError
 from edged.messages import HeadTaken, Job, TakeHead
 from edged.model.head import Head
-from edged.worker.runtime import Outputs, Result
+from edged.runtime.base import Outputs, Result
 
 MOST = 64  # many more than are ever offered while no job names what answers
 UNTEACHABLE = "its model does not end in a fully connected layer: nothing can be taught on top of it"

@@ -7,8 +7,6 @@ from collections.abc import Iterable, Sequence
 from edged.clock import now_ns
 from edged.energy.meter import Meter
 from edged.errors import DeviceError, DeviceMemoryError, MessageError
-from edged.host.watch import READ_S, HostWatch
-from edged.hub_link import HubLink
 from edged.messages import (
     ClockAnswer,
     Echo,
@@ -27,11 +25,13 @@ from edged.messages import (
     WorkerHello,
     decode,
 )
-from edged.worker.answer import Served, answer_to, frames_of, not_finite
+from edged.runtime.base import ModelRuntime
+from edged.system.host_watch import READ_S, HostWatch
+from edged.transport.hub_link import HubLink
 from edged.worker.completion import Completed, Completions, Outcome
 from edged.worker.heads import Heads
-from edged.worker.known import Known
-from edged.worker.runtime import ModelRuntime
+from edged.worker.job_io import Served, answer_to, frames_of, not_finite
+from edged.worker.warm_up import Known
 from edged.worker.watch import Watch
 
 HANGS = 2  # times what a job may take

@@ -15,10 +15,11 @@ from edged.messages import Job, Measure, Measured, Place, encode
 from edged.model.cuts import Cut, cut_after, cuts
 from edged.model.graph import Flatten, Graph, Operator
 from edged.model.package import Model
-from edged.worker.answer import FEATURE, Served, answer_to, frames_of
-from edged.worker.part import ModelPart, part_of
-from edged.worker.ready import served_of, warm_up
-from edged.worker.runtime import ModelRuntime, is_numpy, open_runtime, opencl_device
+from edged.runtime.base import ModelRuntime
+from edged.runtime.model_part import ModelPart, part_of
+from edged.runtime.select import is_numpy, open_runtime, opencl_device
+from edged.worker.job_io import FEATURE, Served, answer_to, frames_of
+from edged.worker.warm_up import served_of, warm_up
 
 FEWEST = 3  # rounds
 UNMEASURED = Spent(None, {})

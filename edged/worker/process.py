@@ -1,24 +1,80 @@
-"""The worker process: load the model, open the device for its part, warm up, greet the hub, serve it."""
+"""The worker process: load the model, open the device for its part, warm up, greet the hub, serve it.
+
+A worker in the hands of `edged plan-split`: it measures, and serves one part of the network after the other.
+
+Start the process again where a start has filled the cache of programs.
+
+A compiler inside a driver keeps its memory until the process ends (PoCL's LLVM: 150 MB), for work that is done.
+A process that finds every program in the cache never loads it, and is there within a second.
+"""
 
 import logging
+import os
+import sys
 import time
+from pathlib import Path
 
 from edged.config import Config
-from edged.connect import Curve
 from edged.energy.find import find_rails
 from edged.energy.idle import meter_of
-from edged.host.watch import HostWatch
-from edged.hub_link import HubLink
+from edged.energy.meter import Meter
+from edged.messages import Measure, WorkerHello
 from edged.model.package import load_model
-from edged.paths import cache_directory
-from edged.worker.device_lock import hold_device
-from edged.worker.fresh_start import programs_in, start_again_if_compiled
-from edged.worker.loop import ANSWERS, Loop
-from edged.worker.part import part_of
-from edged.worker.planned import fulfil
-from edged.worker.ready import hello_of, make_ready
+from edged.runtime.device_lock import hold_device
+from edged.runtime.model_part import part_of
+from edged.system.host_watch import HostWatch
+from edged.system.paths import cache_directory
+from edged.transport.client_socket import Curve
+from edged.transport.hub_link import HubLink
+from edged.worker.loop import ANSWERS, Loop, Wish
+from edged.worker.measure import measure
+from edged.worker.warm_up import hello_of, make_ready
 
 log = logging.getLogger("edged.worker")
+
+
+def fulfil(wish: Wish | None, hub: HubLink, hello: WorkerHello, config: Config, index: int, meter: Meter) -> None:
+    """One wish after the other, until the hub says stop. The device is free, and `hello` has been said last.
+
+    Raises ModelError for a part that cannot be, DeviceError, and what `Loop.run` does.
+    """
+    worker, cache = config.workers[index], cache_directory() / "programs"
+    ends = (hello.part.begin, hello.part.end) if hello.part else (None, None)
+    while wish:
+        model = load_model(config.model)
+        if isinstance(wish, Measure):
+            hub.send(measure(wish, model, worker, cache))
+        else:
+            ends = wish.begin, wish.end
+        ready = make_ready(model, part_of(model, *ends), worker, cache)
+        del model
+        hello = hello.model_copy(update={"part": ready.part.described, "forward_s": ready.forward_s})
+        log.info("worker %s runs %s: %s", hello.worker, hello.model.name, hello.part or "all of it")
+        hub.send(hello)
+        wish = Loop(ready.runtime, ready.served, ready.known, meter).run(hub, hello)
+        ready.runtime.close()
+
+
+ONCE = "EDGED_STARTED_AGAIN"  # in the environment: never start again twice, whatever the cache does
+
+
+def programs_in(cache: Path) -> frozenset[str]:
+    """The names of the files in a cache folder, which need not exist."""
+    return frozenset(file.name for file in cache.glob("*"))
+
+
+def start_again_if_compiled(cache: Path, before: frozenset[str]) -> None:
+    """Replace this process by the same command if `cache` has more programs than `before`; else return.
+
+    Call it while no connection is open. What the kernel was told of the process stays (see `child`).
+    """
+    if os.environ.get(ONCE) or programs_in(cache) <= before:
+        return
+    log.info("compiled programs are cached now: starting again without the compiler's memory")
+    sys.stderr.flush()
+    os.environ[ONCE] = "1"
+    os.closerange(3, 1024)  # not every driver closes its device for the next program
+    os.execv(sys.executable, sys.orig_argv)  # noqa: S606 (our own command line)
 
 
 def run_worker(config: Config, index: int, hub_address: str, curve: Curve | None = None) -> None:

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 
 from edged.config import Worker
 from edged.model.package import Model
-from edged.paths import cache_directory
-from edged.worker.part import ModelPart, whole
-from edged.worker.runtime import ModelRuntime, is_numpy, open_on_device, open_runtime, opencl_device
+from edged.runtime.base import ModelRuntime
+from edged.runtime.model_part import ModelPart, whole
+from edged.runtime.select import is_numpy, open_on_device, open_runtime, opencl_device
+from edged.system.paths import cache_directory
 
 if TYPE_CHECKING:
     from edged.engine.device import Device
@@ -42,7 +43,7 @@ def open_proven(
         return Proven(open_runtime(model, worker, part=part, cache=cache))
     part, device = part or whole(model), opencl_device(worker.device)
     from edged.engine.proofs import Proofs, ProvenChooser
-    from edged.engine.records import chooser_for
+    from edged.engine.tuning_records import chooser_for
 
     proofs = Proofs(proofs_folder(cache), device)
     while True:
@@ -85,7 +86,7 @@ def _proof(
     model: Model, part: ModelPart, worker: Worker, device: "Device", examined: "Examined", seconds: float
 ) -> "Proof":
     from edged.engine.proofs import Proof
-    from edged.engine.record import measured_on
+    from edged.engine.tuning_records import measured_on
 
     return Proof(
         device=measured_on(device),

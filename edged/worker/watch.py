@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from edged.clock import NANOSECONDS, nanoseconds, now_ns
-from edged.hub_clock import HubClock
 from edged.messages import (
     ClockAnswer,
     ClockRequest,
@@ -19,8 +18,9 @@ from edged.messages import (
     Recorded,
     Recorder,
 )
+from edged.runtime.base import ModelRuntime, Result
+from edged.transport.hub_clock import HubClock
 from edged.worker.completion import Completed
-from edged.worker.runtime import ModelRuntime, Result
 
 if TYPE_CHECKING:
     from edged.engine.transfer import Ran

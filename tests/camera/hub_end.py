@@ -12,8 +12,7 @@ from pathlib import Path
 import numpy as np
 import zmq
 
-from edged.camera.sources.picture import Pixels
-from edged.child import PARENT
+from edged.camera.sources.source import Pixels
 from edged.messages import (
     CameraCount,
     CameraHello,
@@ -27,6 +26,7 @@ from edged.messages import (
     decode,
     encode,
 )
+from edged.system.parent_death import PARENT
 from tests.eventually import eventually
 
 SIDE = 32

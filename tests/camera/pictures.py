@@ -5,7 +5,7 @@ from pathlib import Path
 import cv2
 import numpy as np
 
-from edged.camera.sources.picture import Pixels
+from edged.camera.sources.source import Pixels
 
 
 def plain(level: int, width: int = 64, height: int = 48) -> Pixels:

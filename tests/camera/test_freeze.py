@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from edged.camera.freeze import Freeze
+from edged.camera.gate import Freeze
 from edged.clock import NANOSECONDS
 from tests.camera.pictures import plain
 

@@ -1,7 +1,7 @@
 import numpy as np
 
 from edged.camera.gate import Gate
-from edged.camera.sources.picture import Pixels
+from edged.camera.sources.source import Pixels
 from edged.clock import NANOSECONDS
 from tests.camera.pictures import plain
 

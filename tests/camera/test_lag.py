@@ -2,7 +2,7 @@
 
 import pytest
 
-from edged.camera.sources.lag import Lag
+from edged.camera.sources.stream import Lag
 from edged.errors import CameraError
 
 MS = 1_000_000

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import zmq
 
-from edged.camera.link import Link
+from edged.camera.hub_session import Link
 from edged.messages import CameraCount, CameraReport, decode
 from tests.hub.frames import hello_of
 

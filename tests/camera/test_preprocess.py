@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 
 from edged.camera.preprocess import preprocess
-from edged.preparation import Resize
+from edged.messages.preparation import Resize
 from tests.camera.pictures import plain
 from tests.standard_recipe import centre_of
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from edged.camera.preprocess import preprocess
 from edged.messages import Capture, SnapshotWish, Stop
-from edged.preparation import Resize
+from edged.messages.preparation import Resize
 from tests.camera.hub_end import SIDE, grant, running_camera, unaccounted
 from tests.camera.pictures import plain, write_picture, write_video
 from tests.eventually import eventually

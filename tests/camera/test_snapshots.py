@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from edged.camera.snapshots import Snapshots
-from edged.camera.sources.picture import Pixels
+from edged.camera.sources.source import Pixels
 from edged.messages import CameraCount, Frame, SnapshotWish
 from tests.camera.pictures import plain
 

@@ -7,10 +7,9 @@ import numpy as np
 import pytest
 
 from edged import config
-from edged.camera.shapes import SHAPES
 from edged.camera.sources import open_source
-from edged.camera.sources.picture import Picture
-from edged.camera.sources.synthetic import Synthetic, draw_pictures
+from edged.camera.sources.source import Picture
+from edged.camera.sources.synthetic import SHAPES, Synthetic, draw_pictures
 from edged.clock import now_ns, seconds_since
 from edged.errors import CameraError
 

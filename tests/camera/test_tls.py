@@ -15,9 +15,9 @@ import pytest
 from edged import config
 from edged.camera.sources import open_source
 from edged.camera.sources.stream import Stream
-from edged.cli.check_pipeline import camera_finding
+from edged.cli.check.pipeline import camera_finding
 from edged.config import CameraTls
-from edged.config_file import load_config
+from edged.config.load import load_config
 from edged.errors import CameraError, ConfigError
 from tests.camera.hub_end import running_camera
 from tests.camera.rtsp import RtspServer, skip_without_gstreamer

@@ -3,8 +3,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from edged.camera.sources.picture import Picture
-from edged.camera.sources.source import Source
+from edged.camera.sources.source import Picture, Source
 from edged.camera.sources.video_file import VideoFile
 from edged.clock import now_ns, seconds_since
 from edged.errors import CameraError

@@ -5,9 +5,8 @@ from collections.abc import Callable, Mapping, Sequence
 
 import zmq
 
-from edged.hub.frames.slot import Pixels
-from edged.hub.links.link import Received
-from edged.hub.links.links import Links
+from edged.hub.frames.queues import Pixels
+from edged.hub.links.peers import Links, Received
 from edged.messages import PROTOCOL, LinkMessage, ModelInfo, WorkerHello
 
 Says = tuple[LinkMessage, Sequence[zmq.Frame]]

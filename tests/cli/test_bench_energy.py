@@ -8,7 +8,8 @@ import cv2
 import numpy as np
 import pytest
 
-from edged.cli import bench_energy, run_command_line
+from edged.cli import run_command_line
+from edged.cli.bench import measure
 from tests.cli.models import small_network
 from tests.energy.sysfs import JETSON, jetson
 
@@ -18,8 +19,8 @@ LABELS = "abcde"
 
 @pytest.fixture(autouse=True)
 def _short(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bench_energy, "IDLE_S", 0.1)
-    monkeypatch.setattr(bench_energy, "TURN_S", 0.1)
+    monkeypatch.setattr(measure, "IDLE_S", 0.1)
+    monkeypatch.setattr(measure, "TURN_S", 0.1)
 
 
 @pytest.fixture
@@ -74,7 +75,7 @@ def test_the_table_says_how_joules_are_known_and_why_labels_are_not(
 def test_the_bundled_model_reads_digits_whose_truth_is_known(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("edged.cli.bench_accuracy.MOST", 10)
+    monkeypatch.setattr("edged.cli.bench.measure.MOST", 10)
 
     bench("--sysfs", tmp_path, "--json")
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from edged.cli.bench_error import LayerError, errors_of
+from edged.cli.bench.measure import LayerError, errors_of
 from edged.config import Precision
 from edged.engine.device import Device, find_device
 from edged.engine.layer_outputs import LayerOutputs

@@ -2,7 +2,7 @@
 
 from xml.etree import ElementTree
 
-from edged.cli.chart import Axis, Chart
+from edged.cli.profile.chart import Axis, Chart
 
 SVG = "{http://www.w3.org/2000/svg}"
 

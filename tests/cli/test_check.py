@@ -12,11 +12,11 @@ from edged.cli import run_command_line
 from edged.engine.device import list_devices
 from edged.model.cuts import cuts
 from edged.model.package import load_model
-from edged.worker.part import part_of, whole
+from edged.runtime.model_part import part_of, whole
 from tests.cli import models
 from tests.cli.command import DEVICES, NO_OPENCL, edged
 from tests.eventually import free_port
-from tests.worker.test_part import answer
+from tests.runtime.test_model_part import answer
 
 
 def config_file(folder: Path, text: str) -> Path:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from edged.cli import run_command_line
-from edged.keys import new_pair
+from edged.transport.keys import new_pair
 from tests.cli.test_check import check, config_file
 from tests.eventually import free_port
 

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from edged.config_file import load_config
+from edged.config.load import load_config
+from edged.model.head_versions import PromotedRecord, save_promoted, teach_folder, version_path
 from edged.model.package import load_model
-from edged.taught import PromotedRecord, save_promoted, teach_folder, version_path
 from tests.cli.test_check import check, config_file
-from tests.hub.lessons import keep_lesson
+from tests.hub.taught_heads import keep_lesson
 
 
 @pytest.fixture

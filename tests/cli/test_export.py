@@ -11,7 +11,7 @@ import pytest
 from pyarrow.parquet import read_table
 
 from edged.cli.export import COLUMNS
-from edged.hub.journal.layout import checksum
+from edged.hub.journal.schema import checksum
 from edged.messages import prediction_from_json
 from tests.cli.command import edged
 from tests.client.hub_end import Addresses, HubEnd, a_hub

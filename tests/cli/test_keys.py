@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from edged.keys import load_pair
+from edged.transport.keys import load_pair
 from tests.cli.command import edged
 
 

@@ -1,7 +1,6 @@
 """What a stage costs, by figures that can be added up by hand."""
 
-from edged.cli.split_costs import Ability, LinkSpeed, Unit
-from edged.cli.split_search import Cost
+from edged.cli.plan_split.search import Ability, Cost, LinkSpeed, Unit
 from edged.messages import Measured, Place
 
 FREE = LinkSpeed(0.0, 0.0, 0.0)

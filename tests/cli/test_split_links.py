@@ -5,9 +5,9 @@ from collections.abc import Sequence
 
 import zmq
 
-from edged.cli.split_links import link_speed
-from edged.cli.split_team import Team
-from edged.hub.frames.slot import Pixels
+from edged.cli.plan_split.measure import link_speed
+from edged.cli.plan_split.workers import Team
+from edged.hub.frames.queues import Pixels
 from edged.messages import Echo, LinkMessage
 from tests.cli.scripted import Says, ScriptedLinks, hello_of
 

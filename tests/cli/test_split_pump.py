@@ -5,9 +5,9 @@ from collections.abc import Sequence
 
 import zmq
 
-from edged.cli.split_pump import Pump
-from edged.cli.split_team import Team
-from edged.hub.frames.slot import Pixels
+from edged.cli.plan_split.pump import Pump
+from edged.cli.plan_split.workers import Team
+from edged.hub.frames.queues import Pixels
 from edged.messages import Features, Job, LinkMessage, Scores
 from tests.cli.scripted import Says, ScriptedLinks, hello_of
 

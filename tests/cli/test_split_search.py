@@ -5,7 +5,7 @@ from itertools import combinations, pairwise, permutations
 
 import pytest
 
-from edged.cli.split_search import Cost, Costs, Split, Stage, best_for_latency, best_for_throughput, total
+from edged.cli.plan_split.search import Cost, Costs, Split, Stage, best_for_latency, best_for_throughput, total
 
 LAYERS = (4.0, 2.0, 2.0, 4.0)  # seconds; the places between and around them are 0 … 4
 

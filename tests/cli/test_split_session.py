@@ -4,10 +4,10 @@ from collections.abc import Sequence
 
 import pytest
 
-from edged.cli.split_session import measure
-from edged.cli.split_team import Team
+from edged.cli.plan_split.measure import measure
+from edged.cli.plan_split.workers import Team
 from edged.errors import DeviceError, EdgedError, ModelError
-from edged.hub.frames.slot import Pixels
+from edged.hub.frames.queues import Pixels
 from edged.messages import LinkMessage, Measured, Place
 from tests.cli.scripted import Says, ScriptedLinks, hello_of
 

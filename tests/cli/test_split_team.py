@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from edged.cli.split_team import Team
+from edged.cli.plan_split.workers import Team
 from edged.errors import DeviceError, ModelError
 from edged.messages import Job, JobFailed, Measure, Measured, TakePart
 from tests.cli.scripted import MODEL, ScriptedLinks, hello_of

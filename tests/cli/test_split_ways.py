@@ -2,9 +2,7 @@
 
 import pytest
 
-from edged.cli.split_costs import Ability, LinkSpeed, Unit
-from edged.cli.split_search import Cost
-from edged.cli.split_ways import Part, Ways
+from edged.cli.plan_split.search import Ability, Cost, LinkSpeed, Part, Unit, Ways
 from edged.messages import Measured, Place
 
 FREE = LinkSpeed(0.0, 0.0, 0.0)

@@ -1,8 +1,7 @@
 """The lines that split a network, as the config takes them."""
 
-from edged.cli.split_search import Cost
-from edged.cli.split_ways import Part, Way
-from edged.cli.split_yaml import lines_of
+from edged.cli.plan_split.command import lines_of
+from edged.cli.plan_split.search import Cost, Part, Way
 from edged.config import Camera, Config, Worker
 
 CONFIG = Config(

@@ -7,14 +7,12 @@ from typing import Any
 import pytest
 
 from edged.cli import run_command_line
-from edged.cli.top_camera import bar, labels
-from edged.cli.top_lines import lines
-from edged.cli.top_picture import Pages, picture
-from edged.cli.top_text import duration, fit, milliseconds, rate
+from edged.cli.top.command import lines
+from edged.cli.top.screen import Pages, bar, duration, fit, labels, milliseconds, picture, rate
 from edged.client.board import Board
-from edged.client.known import Known
+from edged.client.node_state import Known
 from edged.messages import WorkerState
-from tests.client.told import SECONDS, camera, event, prediction, status
+from tests.client.statuses import SECONDS, camera, event, prediction, status
 
 NOW_S = 100.0
 
@@ -121,6 +119,6 @@ def test_without_rich_the_screen_says_what_to_install(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setitem(sys.modules, "rich", None)
-    monkeypatch.setattr("edged.cli.top.is_terminal", lambda: True)
+    monkeypatch.setattr("edged.cli.top.command.is_terminal", lambda: True)
     assert run_command_line(["top"]) == 2
     assert "pip install 'edged[top]'; --plain does without" in capsys.readouterr().err

@@ -1,7 +1,7 @@
 """A device's clock, told from what its host saw of its jobs."""
 
-from edged.cli.told import Process
-from edged.cli.trace_clocks import device_clock, stages_of
+from edged.cli.daemon_client import Process
+from edged.cli.trace.frames import device_clock, stages_of
 from edged.messages import DeviceTimes, JobTimes, Recorded
 
 AHEAD = 5_000  # by so much the device's clock is before its host's

@@ -5,8 +5,8 @@ import os
 
 import pytest
 
-from edged.cli.train_progress import EVERY_S, ProgressLines, epoch_line, progress_line
-from edged.train.history import Epoch, Progress
+from edged.cli.train.work import EVERY_S, ProgressLines, epoch_line, progress_line
+from edged.train.results import Epoch, Progress
 
 HALF = Progress(
     epoch=3, epochs=10, step=50, steps=100, loss=0.12345, accuracy=0.9712, images_per_s=41200.4, left_s=67.2

@@ -6,8 +6,8 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from edged.cli.tune_progress import as_line
-from edged.engine.choice import Choice
+from edged.cli.tune.progress import as_line
+from edged.engine.selection import Choice
 from edged.engine.shape import Image, Shape
 from edged.engine.tuning.tuner import Progress
 from edged.engine.variants.conv_general import CONV_GENERAL

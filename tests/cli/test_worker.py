@@ -11,7 +11,7 @@ from edged.config import Model
 from edged.messages import Job, JobFailed, Part, Scores, Stop, encode
 from edged.model import reference
 from edged.model.package import load_model
-from edged.worker.scores import softmax
+from edged.runtime.scores import softmax
 from tests.cli import models
 from tests.cli.command import DEVICES, NO_OPENCL, edged
 from tests.worker.hub_end import worker_process

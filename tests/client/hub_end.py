@@ -11,16 +11,15 @@ import zmq
 from edged.client.stream import Stream
 from edged.clock import now_ns, wall_s
 from edged.config import Journal as Settings
-from edged.hub.figures.standing import Standing
-from edged.hub.frames.slot import Held
+from edged.hub.frames.queues import Held
 from edged.hub.journal.journal import Journal
-from edged.hub.journal.layout import Row
 from edged.hub.journal.reader import JournalReader
-from edged.hub.stream.outlet import COMMIT
-from edged.hub.stream.publisher import Publisher
-from edged.hub.stream.replay import Replay
-from edged.hub.stream.sender import Outgoing
+from edged.hub.journal.schema import Row
+from edged.hub.publish.publisher import COMMIT, Publisher
+from edged.hub.publish.replay import Replay
+from edged.hub.publish.sender import Outgoing
 from edged.messages import Label, Prediction, PredictionEnergy, PredictionModel, StageSeconds, to_json
+from edged.messages.status import Standing
 from edged.metrics import Metrics
 from tests.eventually import free_port
 from tests.hub.frames import CameraEnd

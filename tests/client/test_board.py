@@ -7,10 +7,10 @@ import pytest
 from pydantic import TypeAdapter
 
 from edged.client.board import Board
-from edged.client.known import CameraKnown, Known, worst_first
-from edged.client.received import Heard
+from edged.client.node_state import CameraKnown, Known, worst_first
+from edged.client.subscription import Heard
 from edged.messages import Prediction
-from tests.client.told import camera, event, prediction, status
+from tests.client.statuses import camera, event, prediction, status
 
 NOW_S = 100.0
 

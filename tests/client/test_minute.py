@@ -2,8 +2,8 @@
 
 import pytest
 
-from edged.client.minute import Minute
-from tests.client.told import MODEL, prediction
+from edged.client.board import Minute
+from tests.client.statuses import MODEL, prediction
 
 
 def test_frames_a_second_are_those_of_the_last_ten() -> None:

@@ -8,15 +8,15 @@ from pathlib import Path
 import pytest
 import zmq
 
-from edged.client.replay import fetch
-from edged.connect import Context, connect
+from edged.client.stream import fetch
 from edged.errors import MessageError
-from edged.hub.stream.replay import page_bytes
+from edged.hub.publish.replay import page_bytes
 from edged.messages import ReplayAnswer, ReplayRequest, to_json
+from edged.transport.client_socket import Context, connect
 from tests.client.hub_end import Addresses, a_hub
 from tests.e2e.zmtp import frame, joined
 from tests.eventually import eventually, free_port
-from tests.test_messages import PREDICTION
+from tests.messages.test_messages import PREDICTION
 
 PEERS_THAT_LEAVE = 30
 SUBSCRIBERS = 30

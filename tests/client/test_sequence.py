@@ -1,4 +1,4 @@
-from edged.client.sequence import Sequence
+from edged.client.stream import Sequence
 
 
 def heard_up_to(last: int, boot: str = "first") -> Sequence:

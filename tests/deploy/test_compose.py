@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import yaml
 
-from edged.config_file import load_config
+from edged.config.load import load_config
 from tests.conftest import ROOT
 
 FOLDER = ROOT / "deploy"

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from edged.camera.glyphs import draw_glyph
+from edged.camera.sources.synthetic import draw_glyph
 from edged.drawing.backdrop import LUMA, Pixels
 from edged.drawing.scene import Digit, Scene, compose, render
 

@@ -6,9 +6,9 @@
 import json
 import sys
 
-from edged import hub_link
 from edged.cli import run_command_line
 from edged.messages import Greeting, LinkMessage, encode
+from edged.transport import hub_link
 
 
 def encode_as_before(message: LinkMessage) -> bytes:

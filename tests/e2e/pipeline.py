@@ -13,7 +13,7 @@ from typing import Any
 
 import psutil
 
-from edged.keys import new_pair
+from edged.transport.keys import new_pair
 from tests.cli.models import SIZE, small_network
 from tests.e2e.daemon import SYNTHETIC, compiled, conserves
 from tests.e2e.hosts import Host, hosts

@@ -11,9 +11,8 @@ import pytest
 import zmq
 
 from edged.client.stream import Stream
-from edged.connect import curve_of
-from edged.handshakes import NO_KEY, UNKNOWN, WRONG_HUB
-from edged.keys import new_pair
+from edged.transport.client_socket import NO_KEY, UNKNOWN, WRONG_HUB, curve_of
+from edged.transport.keys import new_pair
 from edged.view.listener import listening as listening_for
 from edged.view.watcher import Watcher
 from tests.background import in_background

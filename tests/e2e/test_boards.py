@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from edged.keys import new_pair
+from edged.transport.keys import new_pair
 from tests.conftest import ROOT
 from tests.e2e.pipeline import EDGED, START_S, Pipeline, pipeline
 from tests.eventually import eventually

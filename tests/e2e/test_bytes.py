@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from edged.client import subscribe
-from edged.keys import new_pair
+from edged.transport.keys import new_pair
 from tests.camera.proxy import Proxy
 from tests.cli.models import SIZE
 from tests.e2e.daemon import START_S, config_in, run_edged

@@ -10,7 +10,7 @@ from tests.e2e.pipeline import EDGED, START_S, config_in, pipeline
 from tests.energy.supply import Supply
 from tests.energy.sysfs import powercap_zone
 from tests.eventually import eventually
-from tests.host.sysfs import zone
+from tests.system.sysfs import zone
 
 pytestmark = pytest.mark.deep
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from edged.config_file import load_config
+from edged.config.load import load_config
 from tests.cli.command import DEVICES, edged
 from tests.cli.models import small_network
 from tests.e2e.daemon import START_S, SYNTHETIC, run_edged

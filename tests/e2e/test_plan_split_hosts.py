@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from edged.keys import new_pair
+from edged.transport.keys import new_pair
 from tests.e2e.daemon import SYNTHETIC, compiled
 from tests.e2e.hosts import Host, hosts
 

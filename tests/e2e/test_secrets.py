@@ -18,7 +18,7 @@ import psutil
 import pytest
 import zmq
 
-from edged.keys import load_pair, new_pair
+from edged.transport.keys import load_pair, new_pair
 from tests.background import in_background
 from tests.camera.rtsp import RtspServer, skip_without_gstreamer
 from tests.cli.command import edged

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from edged.camera.shapes import SHAPES
+from edged.camera.sources.synthetic import SHAPES
 from edged.client import Prediction, subscribe
 from tests.background import in_background
 from tests.cli.command import DEVICES

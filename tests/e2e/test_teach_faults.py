@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from edged.cli.running import running
+from edged.cli.daemon_client import running
 from edged.errors import EdgedError
 from edged.messages import Promoted, PromoteRequest
-from edged.taught import Base, load_promoted, teach_folder
+from edged.model.head_versions import Base, load_promoted, teach_folder
 from tests.e2e.daemon import Daemon, config_in, run_edged
 from tests.e2e.versions import keep_version
 from tests.eventually import eventually

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from edged.cli import running
+from edged.cli import daemon_client
 from edged.messages import Promoted, PromoteRequest, Taught, TeachRequest
-from edged.taught import Base, teach_folder
+from edged.model.head_versions import Base, teach_folder
 from tests.cli.models import SIZE
 from tests.e2e.pipeline import START_S, Pipeline, three_hosts
 from tests.e2e.versions import FEATURES, keep_version
@@ -25,7 +25,7 @@ def test_a_worker_of_another_host_gives_features_and_answers_by_a_version_also_w
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "hub"))
     with three_hosts(tmp_path) as pipeline:
         version = keep_version(teach_folder("test"), Base(name="small", sha256=answered_by(pipeline)))
-        with running.running(tmp_path / "hub/edged.yaml", "teach") as hub:
+        with daemon_client.running(tmp_path / "hub/edged.yaml", "teach") as hub:
             hub.say(TeachRequest(mode="record", camera="yard", frames=1, seconds=START_S))
             while not isinstance((told := hub.hear())[0], Taught):
                 pass

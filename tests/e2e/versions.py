@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from edged.model.head import Head
-from edged.taught import Base, Version, version_path
+from edged.model.head_versions import Base, Version, version_path
 
 FEATURES, HIDDEN = 8, 4  # of the small network; of the head
 LABELS = ("open", "closed")

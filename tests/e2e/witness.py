@@ -14,9 +14,9 @@ import psutil
 import zmq
 
 from edged.client import Prediction, subscribe
-from edged.connect import curve_of, unconnected
-from edged.hub.journal.layout import checksum
+from edged.hub.journal.schema import checksum
 from edged.messages import prediction_from_json
+from edged.transport.client_socket import curve_of, unconnected
 
 Keys = dict[str, Path | None]  # `key` and `server_key` of `edged.client.subscribe`
 

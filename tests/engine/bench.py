@@ -6,9 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from edged.engine.arrays import from_memory, to_memory
 from edged.engine.launch import Argument, Launch, Resident, Scalar, Weights
-from edged.engine.layout import Tensor
+from edged.engine.layout import Tensor, from_memory, to_memory
 from edged.engine.opencl import cl
 from edged.engine.packed import pack
 from tests.engine.lab import Lab

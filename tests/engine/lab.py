@@ -10,16 +10,14 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from edged.engine.arrays import from_memory, to_memory
-from edged.engine.binaries import Binaries
 from edged.engine.device import Device, open_device
 from edged.engine.executable import Executable
 from edged.engine.launch import Images
-from edged.engine.layout import Halo, Tensor
+from edged.engine.layout import Halo, Tensor, from_memory, to_memory
 from edged.engine.memory import arrange, lifetimes
 from edged.engine.opencl import cl
 from edged.engine.planner import Plan
-from edged.engine.programs import Programs
+from edged.engine.programs import Binaries, Programs
 from edged.engine.variants.variant import AnyVariant, Parameters, Site
 from edged.errors import DeviceError
 from edged.model import reference

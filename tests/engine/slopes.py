@@ -9,8 +9,7 @@ from edged.engine.gradients.slope import Backward, Slope
 from edged.engine.launch import Argument
 from edged.engine.layout import Halo, Tensor
 from edged.model.graph import Operator
-from edged.train.reference.backward import backward
-from edged.train.reference.forward import forward
+from edged.train.reference.backward import backward, forward
 from tests.engine.bench import Bench
 from tests.engine.lab import Lab, assert_close, random
 

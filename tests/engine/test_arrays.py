@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from edged.engine.arrays import from_memory, to_memory
-from edged.engine.layout import Halo, Tensor
+from edged.engine.layout import Halo, Tensor, from_memory, to_memory
 
 
 @pytest.mark.parametrize("half", [False, True])

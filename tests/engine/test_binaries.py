@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from edged.engine.binaries import Binaries
+from edged.engine.programs import Binaries
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from edged.engine.rules import Rules
+from edged.engine.selection import Rules
 from edged.engine.variants.conv_depthwise import CONV_DEPTHWISE
 from tests.engine.lab import Lab
 from tests.engine.shapes import BLOCKS, Case, case

@@ -14,8 +14,7 @@ from edged.engine.layout import Halo, Tensor
 from edged.engine.variants.convolution import halo_of_window, pack_weights
 from edged.engine.variants.variant import Site
 from edged.model.graph import Conv
-from edged.train.reference.backward import backward
-from edged.train.reference.forward import forward
+from edged.train.reference.backward import backward, forward
 from tests.engine.bench import Bench
 from tests.engine.lab import Lab, assert_close, random
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from edged.engine.gradients.cross_entropy import cross_entropy
 from edged.engine.launch import Resident
 from edged.engine.layout import Halo, Tensor
-from edged.train.reference.loss import cross_entropy as expected_loss
+from edged.train.reference.network import cross_entropy as expected_loss
 from tests.engine.bench import Bench
 from tests.engine.lab import Lab, assert_close, random
 

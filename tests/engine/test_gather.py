@@ -8,7 +8,7 @@ from edged.engine.launch import Resident
 from edged.engine.layout import Halo, Tensor
 from edged.model import reference
 from edged.model.package import Input
-from edged.train.reference.augment import augment
+from edged.train.reference.network import augment
 from tests.engine.bench import Bench
 from tests.engine.lab import Lab, assert_close
 

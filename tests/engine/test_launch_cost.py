@@ -7,7 +7,7 @@ import pytest
 from edged.engine.device import Device
 from edged.engine.launch_cost import LaunchCost, launch_costs
 from edged.engine.planner import make_plan
-from edged.engine.rules import Rules
+from edged.engine.selection import Rules
 from edged.model.cost import macs
 from edged.model.graph import Graph
 from edged.model.package import Input

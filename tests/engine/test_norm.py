@@ -13,7 +13,7 @@ from edged.engine.layout import Halo, Tensor
 from edged.engine.variants.variant import Site
 from edged.model import reference
 from edged.train.norm import TrainedNorm, new_norm
-from edged.train.reference.forward import forward, running, statistics
+from edged.train.reference.backward import forward, running, statistics
 from tests.engine.bench import Bench
 from tests.engine.lab import Lab, assert_close, random
 

@@ -13,8 +13,7 @@ from edged.engine.gradients.slope import Slope
 from edged.engine.launch import Argument, Resident
 from edged.engine.layout import Halo, Tensor
 from edged.train.norm import TrainedNorm, new_norm
-from edged.train.reference.backward import backward
-from edged.train.reference.forward import forward, statistics
+from edged.train.reference.backward import backward, forward, statistics
 from tests.engine.bench import Bench
 from tests.engine.lab import Lab, assert_close, random
 

@@ -10,8 +10,8 @@ from edged.config import Precision
 from edged.engine.device import Device
 from edged.engine.packed import plan_key
 from edged.engine.planner import make_plan
-from edged.engine.rules import Rules
 from edged.engine.runtime import Runtime
+from edged.engine.selection import Rules
 from edged.model.graph import Graph
 from tests.engine.networks import RGB, random_images, small_network
 

@@ -7,7 +7,7 @@ import pytest
 from edged.engine.device import Device
 from edged.engine.memory import lifetimes
 from edged.engine.planner import make_plan
-from edged.engine.rules import Rules
+from edged.engine.selection import Rules
 from edged.errors import ModelError
 from edged.model.graph import BatchNorm
 from edged.model.package import Input

@@ -9,8 +9,7 @@ from edged.engine.device import Device
 from edged.engine.launch_cost import LaunchCost, launch_costs
 from edged.engine.peaks import Peaks
 from edged.engine.planner import make_plan
-from edged.engine.profile import KernelProfile, Profile, profile
-from edged.engine.profile_layers import by_layer, side_by_side
+from edged.engine.profile import KernelProfile, Profile, by_layer, profile, side_by_side
 from edged.engine.runtime import Runtime
 from edged.model.package import Input
 from edged.model.passes import simplify

@@ -7,16 +7,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from edged.engine.arrays import to_memory
-from edged.engine.binaries import Binaries
 from edged.engine.device import Device, Kind, open_device
 from edged.engine.executable import Executable
 from edged.engine.launch import Images, Launch
-from edged.engine.layout import Defines, Tensor
+from edged.engine.layout import Defines, Tensor, to_memory
 from edged.engine.memory import arrange, lifetimes
 from edged.engine.opencl import cl
 from edged.engine.planner import Plan
-from edged.engine.programs import STANDARD, Programs, build, compiler_options, source_of
+from edged.engine.programs import STANDARD, Binaries, Programs, build, compiler_options, source_of
 from edged.engine.variants.relu import RELU as RELU_VARIANT
 from edged.engine.variants.variant import Site
 from edged.errors import DeviceError

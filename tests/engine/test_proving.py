@@ -8,8 +8,8 @@ import pytest
 from edged.config import Precision
 from edged.engine.device import Device
 from edged.engine.proving import Examined, examine
-from edged.engine.rules import Rules
 from edged.engine.runtime import Runtime
+from edged.engine.selection import Rules
 from edged.errors import DeviceError
 from edged.model.cuts import cut_after, part
 from edged.model.graph import Dense, Flatten, Graph

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 from edged import config
-from edged.engine.copied import CopyOut
 from edged.engine.device import Device
 from edged.engine.job import Pending
 from edged.engine.opencl import cl
-from edged.engine.rules import CONVOLUTIONS, Rules
 from edged.engine.runtime import Runtime
+from edged.engine.selection import CONVOLUTIONS, Rules
+from edged.engine.transfer import CopyOut
 from edged.errors import DeviceError
 from edged.model import reference
 from edged.model.graph import Graph

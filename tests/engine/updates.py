@@ -4,9 +4,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from edged.engine.launch import Argument, Resident
-from edged.train.optimizer import Optimizer
+from edged.train.optimizer import Optimizer, moments_of, update_launches, update_scalars
 from edged.train.reference.step import no_moments, step
-from edged.train.update import moments_of, update_launches, update_scalars
 from tests.engine.bench import Bench
 from tests.engine.lab import Lab, assert_close, random
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import yaml
 
-from edged.config_file import load_config, save_config
+from edged.config.load import load_config, save_config
 from edged.errors import ConfigError
 from tests.fuzz.bytes import damaged
 from tests.fuzz.trial import Case

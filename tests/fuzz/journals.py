@@ -10,8 +10,8 @@ from pathlib import Path
 
 from edged.config import Journal as Settings
 from edged.errors import ConfigError
-from edged.hub.journal.layout import MAX_SEQ, Row, checksum
 from edged.hub.journal.reader import JournalReader
+from edged.hub.journal.schema import MAX_SEQ, Row, checksum
 from edged.hub.journal.store import JournalStore
 from tests.fuzz.bytes import damaged
 from tests.fuzz.trial import Case

@@ -11,12 +11,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from edged.engine.candidates import candidates
-from edged.engine.record import read_record
-from edged.engine.record_places import user_record
-from edged.engine.records import chooser_for
+from edged.engine.selection import candidates
+from edged.engine.tuning_records import chooser_for, read_record, user_record
 from edged.errors import ConfigError, DeviceError
-from tests.engine.test_records import BOARD, SITE, best, record, refused, unlike_rules
+from tests.engine.test_tuning_records import BOARD, SITE, best, record, refused, unlike_rules
 from tests.fuzz.bytes import damaged
 from tests.fuzz.trial import Case
 from tests.fuzz.values import changed

@@ -15,9 +15,9 @@ from pathlib import Path
 
 import numpy as np
 
-from edged import exclusive
 from edged.errors import ModelError
-from edged.taught import load_head, load_promoted, load_version
+from edged.model.head_versions import load_head, load_promoted, load_version
+from edged.system import exclusive_lock
 from edged.teach.examples import check
 from edged.teach.store import Store
 from edged.teach.store_crop import Crop, Pixels, pixels_sha256
@@ -36,7 +36,7 @@ def prepared() -> Iterator[Case]:
     in_memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None  # noqa: S108
     with tempfile.TemporaryDirectory(prefix="edged-fuzz-", dir=in_memory) as folder:
         lock = Path(folder) / "lock"  # of no other process
-        exclusive.state_directory = lambda: lock  # type: ignore[attr-defined]
+        exclusive_lock.state_directory = lambda: lock  # type: ignore[attr-defined]
         yield TeachCase(Path(folder) / "test/teach")
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from edged.taught import teach_folder
+from edged.model.head_versions import teach_folder
 
 
 @pytest.fixture

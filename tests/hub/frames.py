@@ -2,7 +2,7 @@
 
 from collections import Counter
 
-from edged.hub.frames.slot import Held
+from edged.hub.frames.queues import Held
 from edged.messages import PROTOCOL, CameraCount, CameraHello, Frame, ModelInfo, WorkerHello
 
 HELLO = WorkerHello(

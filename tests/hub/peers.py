@@ -14,9 +14,8 @@ from pathlib import Path
 
 import zmq
 
-from edged import child
 from edged.clock import now_ns, wall_s
-from edged.config_file import load_config
+from edged.config.load import load_config
 from edged.messages import (
     CameraCount,
     CameraReport,
@@ -38,6 +37,7 @@ from edged.messages import (
     decode,
     encode,
 )
+from edged.system import parent_death
 from tests.hub.frames import hello_of
 
 SIDE = 120
@@ -259,7 +259,7 @@ def wait_for(hub: Socket, kind: type[LinkMessage]) -> bool:
 
 
 def main() -> None:
-    child.end_with_parent()
+    parent_death.end_with_parent()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     parser = argparse.ArgumentParser()
     parser.add_argument("verb", choices=["camera", "worker"])

@@ -9,11 +9,10 @@ import zmq
 from edged import config
 from edged.config import Camera
 from edged.hub.cameras.cameras import Cameras
-from edged.hub.cameras.vigil import SILENT_NS
+from edged.hub.cameras.health import SILENT_NS
 from edged.hub.frames.router import Router
-from edged.hub.links.link import inner_door
-from edged.hub.links.links import Links
-from edged.hub.stream.snapshots import JPEG, Snapshots
+from edged.hub.links.peers import Links, inner_door
+from edged.hub.publish.snapshots import JPEG, Snapshots
 from edged.messages import (
     CameraCount,
     CameraHello,

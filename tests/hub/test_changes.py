@@ -3,7 +3,7 @@
 from typing import Any
 
 from edged.config import Config
-from edged.hub.changes import changes
+from edged.hub.reload import changes
 
 DOOR = {"source": "synthetic:digits"}
 BEFORE: dict[str, Any] = {"node": "n", "cameras": {"door": DOOR, "gate": DOOR}}

@@ -15,8 +15,8 @@ from edged.config import Camera, Config
 from edged.hub.cameras.processes import CameraProcesses
 from edged.hub.children.child import STOPPED_S, Child
 from edged.hub.children.environment import ChildEnvironment
+from edged.hub.events import Notice
 from edged.hub.signals import Signals
-from edged.hub.stream.notice import Notice
 from tests.eventually import eventually
 
 SLEEPS = ("sleep", "60")

@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from edged.hub.frames.jobs import Assigned, Capacity
-from edged.hub.frames.leg import Leg
+from edged.hub.frames.queues import Held, Leg
 from edged.hub.frames.router import Router
-from edged.hub.frames.slot import Held
 from edged.messages import Features
 from tests.hub.frames import HELLO, CameraEnd, hello_of
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from edged.clock import NANOSECONDS
-from edged.hub.figures.heartbeat import DOWN_NS, STARTING_NS, CameraSign, Heartbeat, WorkerSign
+from edged.hub.systemd_service import DOWN_NS, STARTING_NS, CameraSign, Heartbeat, WorkerSign
 
 NOW = 1_000 * NANOSECONDS
 UP = CameraSign(captured=10, up=True, heard_ns=NOW)

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from prometheus_client import CollectorRegistry, Counter
 
-from edged.hub.figures.host_energy import HostEnergy
+from edged.hub.stats.hosts import HostEnergy
 from edged.messages import Scores
 from tests.hub.frames import HELLO
 

@@ -2,12 +2,12 @@
 
 from pathlib import Path
 
-from edged.host.watch import HostWatch
-from edged.hub.figures.host_states import SILENT_NS, HostStates
+from edged.hub.stats.hosts import SILENT_NS, HostStates
 from edged.messages import Frequency, HostState
 from edged.metrics import Metrics
+from edged.system.host_watch import HostWatch
 from tests.eventually import eventually
-from tests.host.sysfs import juno
+from tests.system.sysfs import juno
 
 WARM = HostState(celsius={"cpu-thermal": 41, "gpu-thermal": 44}, frequencies={})
 HOT = HostState(celsius={"cpu-thermal": 93}, frequencies={"policy0": Frequency(now=6, limit=8, maximum=10)})

@@ -20,11 +20,11 @@ import pytest
 import zmq
 
 from edged.config import Journal as Settings
-from edged.config_file import load_config
+from edged.config.load import load_config
 from edged.errors import ConfigError, DeviceError, DeviceMemoryError, ModelError
 from edged.hub.hub import run_hub
 from edged.hub.journal.journal import Journal
-from edged.hub.limits import Limits
+from edged.hub.wiring import Limits
 from edged.messages import Event, Published, Status
 from tests.background import in_background
 from tests.e2e.daemon import conserves

@@ -13,8 +13,8 @@ import pytest
 from edged.config import Journal as Settings
 from edged.errors import ConfigError
 from edged.hub.journal.journal import Journal
-from edged.hub.journal.layout import Row
 from edged.hub.journal.reader import PAGE_OF_ANSWER, JournalReader
+from edged.hub.journal.schema import Row
 from edged.hub.journal.writer import TRIM_EVERY
 from tests.eventually import eventually
 from tests.hub.services import new_services

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from edged.hub.journal.age import MARKS, SHORTEST_S, Ages, Reading
-from edged.hub.journal.layout import Row, open_database
+from edged.hub.journal.schema import Row, open_database
 from tests.eventually import eventually
 from tests.hub.test_journal import a_journal, fill, numbers
 

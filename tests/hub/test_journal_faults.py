@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from edged.hub.journal.journal import Journal
-from edged.hub.journal.layout import Row
 from edged.hub.journal.reader import JournalReader
+from edged.hub.journal.schema import Row
 from tests.eventually import eventually
 from tests.hub.test_journal import a_journal, fill, numbers
 

@@ -12,8 +12,8 @@ import pytest
 
 from edged.errors import ConfigError
 from edged.hub.journal.journal import Journal
-from edged.hub.journal.layout import LAYOUT
 from edged.hub.journal.reader import JournalReader
+from edged.hub.journal.schema import LAYOUT
 from tests.eventually import eventually
 from tests.hub.test_journal import PATIENT_S, a_journal, fill, numbers
 

@@ -1,6 +1,6 @@
 """Labels by name, as long as there are few."""
 
-from edged.hub.figures.label_counts import LabelCounts
+from edged.hub.stats.counters import LabelCounts
 from edged.metrics import Metrics
 
 

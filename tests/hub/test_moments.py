@@ -10,7 +10,7 @@ from select import select
 import pytest
 
 from edged.clock import NANOSECONDS
-from edged.hub.figures.moments import FRESH_NS, WAIT_S, Moments
+from edged.hub.stats.moments import FRESH_NS, WAIT_S, Moments
 from edged.metrics.declare import Declare
 from tests.eventually import eventually
 

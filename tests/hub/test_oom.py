@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from edged.hub.children.oom import OomKills
+from edged.hub.children.child import OomKills
 
 
 def group(folder: Path, kills: int) -> Path:

@@ -6,8 +6,8 @@ from collections import Counter
 import pytest
 
 from edged.hub.frames.jobs import Assigned, Capacity
+from edged.hub.frames.queues import Held
 from edged.hub.frames.router import Router
-from edged.hub.frames.slot import Held
 from tests.hub.frames import CameraEnd, hello_of
 
 MS = 1_000_000

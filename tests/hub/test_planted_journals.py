@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from edged.hub.journal.layout import MAX_JSON, checksum
 from edged.hub.journal.reader import JournalReader
+from edged.hub.journal.schema import MAX_JSON, checksum
 from tests.hub.test_journal import a_journal, fill, numbers
 
 LARGEST = (1 << 63) - 1

@@ -1,7 +1,7 @@
 import pytest
 
-from edged.hub.frames.leg import Leg, energy_of, model_of
-from edged.hub.stream.prediction import Origin, is_right, predict, stages
+from edged.hub.frames.prediction import Origin, is_right, predict, stages
+from edged.hub.frames.queues import Leg, energy_of, model_of
 from edged.messages import Features, Frame, Score, Scores
 from tests.hub.frames import HELLO, CameraEnd
 

@@ -5,11 +5,11 @@ from pathlib import Path
 import pytest
 
 from edged import __version__
+from edged.hub.events import Notice
 from edged.hub.refusals import REMEMBERED, Refusal, Refusals
-from edged.hub.stream.notice import Notice
 from edged.messages import PROTOCOL
 from tests.eventually import eventually
-from tests.hub.test_asked import START_S, while_it_runs
+from tests.hub.test_control import START_S, while_it_runs
 from tests.hub.test_hub import Run, of_workers
 from tests.hub.test_survival import child, goes_on
 

@@ -1,4 +1,4 @@
-from edged.hub.children.restarts import Budget, Pauses
+from edged.hub.children.child import Budget, Pauses
 
 
 def test_the_first_restart_is_at_once_and_then_the_pause_doubles_up_to_ten_seconds() -> None:

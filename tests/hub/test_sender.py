@@ -10,13 +10,13 @@ import pytest
 import zmq
 
 from edged.clock import NANOSECONDS, now_ns
-from edged.hub.frames.slot import Held
-from edged.hub.stream.sender import QUEUED, Outgoing, StreamSender
+from edged.hub.frames.queues import Held
+from edged.hub.publish.sender import QUEUED, Outgoing, StreamSender
 from edged.messages import prediction_from_json
 from tests.eventually import eventually
 from tests.hub.frames import CameraEnd
 from tests.hub.services import new_services
-from tests.test_messages import PREDICTION
+from tests.messages.test_messages import PREDICTION
 
 
 class HeldUp:

@@ -11,12 +11,12 @@ from urllib.request import urlopen
 import pytest
 import zmq
 
-from edged.client.replay import fetch
+from edged.client.stream import fetch
 from edged.client.subscription import Subscription
-from edged.config_file import load_config
-from edged.host.watch import read
+from edged.config.load import load_config
 from edged.hub.service_threads import ServiceName
 from edged.messages import Event, HostState, ReplayRequest
+from edged.system.host_watch import read
 from tests.background import in_background
 from tests.eventually import eventually
 from tests.hub.test_hub import Run
@@ -53,7 +53,7 @@ def _sensors_that_fail_once(monkeypatch: pytest.MonkeyPatch) -> None:
             raise Injected
         return read(root)
 
-    monkeypatch.setattr("edged.host.watch.read", fail_once)
+    monkeypatch.setattr("edged.system.host_watch.read", fail_once)
 
 
 @pytest.mark.usefixtures("_sensors_that_fail_once")

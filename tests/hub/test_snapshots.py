@@ -6,8 +6,8 @@ import pytest
 import zmq
 
 from edged.config import Camera
-from edged.hub.links.multipart import Part
-from edged.hub.stream.snapshots import JPEG, Snapshots
+from edged.hub.links.sockets import Part
+from edged.hub.publish.snapshots import JPEG, Snapshots
 from edged.messages import Snapshot
 from edged.metrics import Metrics
 

@@ -13,7 +13,7 @@ from edged.hub.children.child import Child
 from edged.hub.children.spare import KEPT_NS, PAUSE_NS, Spare
 from edged.hub.workers.supervisor import Supervisor
 from tests.eventually import eventually
-from tests.hub.test_asked import START_S, while_it_runs
+from tests.hub.test_control import START_S, while_it_runs
 from tests.hub.test_hub import Run
 from tests.hub.test_survival import goes_on
 

@@ -1,7 +1,7 @@
 """A network in segments: which worker goes on with which frames, and what becomes of those that are lost."""
 
 from edged.hub.frames.jobs import Assigned, Capacity
-from edged.hub.frames.leg import Leg
+from edged.hub.frames.queues import Leg
 from edged.hub.frames.router import Router
 from edged.messages import Features
 from tests.hub.frames import HELLO, CameraEnd, hello_of

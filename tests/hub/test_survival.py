@@ -12,18 +12,18 @@ from pathlib import Path
 import psutil
 import pytest
 
-from edged.cli.running import running
+from edged.cli.daemon_client import running
 from edged.config import Config
-from edged.config_file import load_config
+from edged.config.load import load_config
 from edged.errors import ConfigError
 from edged.hub import reload
-from edged.keys import new_pair
 from edged.messages import TeachBegins, TeachRequest
-from edged.paths import runtime_directory
+from edged.system.paths import runtime_directory
+from edged.transport.keys import new_pair
 from tests.eventually import eventually
-from tests.hub.lessons import keep_lesson
-from tests.hub.test_asked import START_S, while_it_runs
+from tests.hub.taught_heads import keep_lesson
 from tests.hub.test_child import refused_by_the_system
+from tests.hub.test_control import START_S, while_it_runs
 from tests.hub.test_hub import Run, cameras_in
 
 

@@ -5,7 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from edged.cli.running import Running, running
+from edged.cli.daemon_client import Running, running
 from edged.messages import (
     LinkMessage,
     Shadowed,
@@ -15,9 +15,9 @@ from edged.messages import (
     TeachRequest,
 )
 from tests.eventually import eventually
-from tests.hub.lessons import keep_lesson
 from tests.hub.peers import CROSSING, MODEL, SIDE
-from tests.hub.test_asked import while_it_runs
+from tests.hub.taught_heads import keep_lesson
+from tests.hub.test_control import while_it_runs
 from tests.hub.test_hub import PATIENT, Run
 
 LONG = 60.0
@@ -113,7 +113,7 @@ def test_a_model_that_cannot_be_taught_is_refused_and_its_worker_goes_on(tmp_pat
 
 KILLED = """
 import sys, time
-from edged.cli.running import running
+from edged.cli.daemon_client import running
 from edged.messages import TeachRequest
 with running(sys.argv[1], "teach") as daemon:
     daemon.say(TeachRequest(mode="record", camera="steady", seconds=60))

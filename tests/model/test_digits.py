@@ -13,7 +13,7 @@ from edged.camera.sources.synthetic import draw_pictures
 from edged.model.graph import Float32
 from edged.model.package import Model, load_model
 from edged.model.reference import prepare, run
-from edged.train.drawn.frames import empty_frames, placed
+from edged.train.drawn.ahead import empty_frames, placed
 from edged.train.drawn.handwriting import Bytes
 from edged.train.drawn.source import WRITTEN
 from edged.train.idx import read_idx

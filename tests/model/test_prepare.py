@@ -6,9 +6,9 @@ import pytest
 
 from edged import config
 from edged.errors import ModelError
+from edged.messages.preparation import RECIPES, Recipe, description
 from edged.model.metadata import Metadata, decode, encode
 from edged.model.prepare import prepared_by, recipe_for
-from edged.preparation import RECIPES, Recipe, description
 
 IMAGENET = RECIPES["imagenet"]
 

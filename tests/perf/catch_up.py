@@ -24,9 +24,8 @@ import zmq
 
 from edged.clock import wall_s
 from edged.config import Journal
-from edged.connect import unconnected
 from edged.hub.journal.file import JournalFile
-from edged.hub.journal.layout import Row
+from edged.hub.journal.schema import Row
 from edged.messages import (
     Label,
     Prediction,
@@ -36,6 +35,7 @@ from edged.messages import (
     StageSeconds,
     to_json,
 )
+from edged.transport.client_socket import unconnected
 from tests.e2e.daemon import Daemon, run_edged
 from tests.eventually import free_port
 from tests.perf.hub_load import Load, heard, swarm

@@ -15,15 +15,15 @@ from pathlib import Path
 
 import numpy as np
 
-from edged.cli.chart import COLORS, Axis, Chart
+from edged.cli.profile.chart import COLORS, Axis, Chart
 from edged.engine.device import Device, find_device
 from edged.engine.launch_cost import LaunchCost, launch_costs
 from edged.engine.memory import lifetimes
 from edged.engine.peaks import Peaks, measure
 from edged.engine.planner import Plan, make_plan
 from edged.engine.profile import profile
-from edged.engine.records import chooser_for
 from edged.engine.runtime import Runtime
+from edged.engine.tuning_records import chooser_for
 from edged.model.package import Input
 from edged.model.passes import simplify
 from edged.model.resnet import BLOCKS, random_resnet

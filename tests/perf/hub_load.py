@@ -28,7 +28,7 @@ import psutil
 import zmq
 
 from edged.client import Prediction
-from edged.keys import new_pair
+from edged.transport.keys import new_pair
 from tests.e2e.daemon import Daemon, run_edged
 from tests.eventually import free_port
 from tests.perf.machine_state import LEFT_OUT, OTHERS, MachineState

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from edged.cli.chart import COLORS, Axis, Chart
+from edged.cli.profile.chart import COLORS, Axis, Chart
 from tests.perf.hub_load import Load, Window, by_state
 
 NOTE = (

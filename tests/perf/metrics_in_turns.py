@@ -12,10 +12,9 @@ from collections.abc import Callable
 from typing import Any
 
 from edged.__main__ import main
-from edged.hub.figures.job_figures import JobFigures
-from edged.hub.figures.prediction_figures import PredictionFigures
+from edged.hub.stats.counters import JobFigures, PredictionFigures
 from edged.metrics import Metrics
-from edged.metrics.quick import Distribution
+from edged.metrics.fast import Distribution
 
 SLICE_S = 2.0  # long enough that what is added in one is counted in it, but for a few
 COUNTED = (

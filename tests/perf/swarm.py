@@ -11,7 +11,6 @@ from pathlib import Path
 
 import zmq
 
-from edged.connect import Curve, curve_of, unconnected
 from edged.messages import (
     CameraCount,
     CameraHello,
@@ -25,6 +24,7 @@ from edged.messages import (
     decode,
     encode,
 )
+from edged.transport.client_socket import Curve, curve_of, unconnected
 
 SIDE = 120
 PIXELS = bytes(SIDE * SIDE * 3)

@@ -14,8 +14,8 @@ from typing import Any
 
 import zmq
 
-from edged.connect import Curve, connect, curve_of, unconnected
 from edged.messages import ReplayAnswer, ReplayRequest
+from edged.transport.client_socket import Curve, connect, curve_of, unconnected
 
 QUEUED = 2
 AGAIN_S = 2.0  # without an answer: then it is asked for again, as a client does

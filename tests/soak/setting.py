@@ -19,11 +19,11 @@ import psutil
 import pytest
 import zmq
 
-from edged.connect import connect, curve_of
 from edged.engine.device import list_devices
 from edged.hub.journal.reader import JournalReader
-from edged.keys import new_pair
-from edged.paths import runtime_directory
+from edged.system.paths import runtime_directory
+from edged.transport.client_socket import connect, curve_of
+from edged.transport.keys import new_pair
 from tests.camera.rtsp import RtspServer, has_gstreamer
 from tests.conftest import ROOT
 from tests.disks import a_small_disk, an_ext4

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from edged.taught import teach_folder
+from edged.model.head_versions import teach_folder
 from tests.teach.locks import let_go
 
 

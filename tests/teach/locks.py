@@ -2,10 +2,10 @@
 
 import os
 
-from edged import exclusive
+from edged.system import exclusive_lock
 
 
 def let_go() -> None:
     """Of stores and devices."""
-    for path in [path for path in exclusive._held if path.name.startswith(("teach-", "device-"))]:
-        os.close(exclusive._held.pop(path))
+    for path in [path for path in exclusive_lock._held if path.name.startswith(("teach-", "device-"))]:
+        os.close(exclusive_lock._held.pop(path))

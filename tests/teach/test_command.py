@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from edged.cli import run_command_line
-from edged.cli.teach import NUMPY_THREADS
-from edged.taught import load_promoted
-from edged.teach import place
+from edged.cli.teach.command import NUMPY_THREADS
+from edged.model.head_versions import load_promoted
+from edged.teach import device_choice
 from edged.teach.store import Store
 from tests.cli.models import small_network
 from tests.conftest import ROOT
@@ -31,7 +31,7 @@ Teach = Callable[..., str]
 @pytest.fixture(autouse=True)
 def _in_this_process(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Which is not to have the lowest priority afterwards, nor its children one thread."""
-    monkeypatch.setattr(place, "NICE", 0)
+    monkeypatch.setattr(device_choice, "NICE", 0)
     for variable in NUMPY_THREADS:
         monkeypatch.setenv(variable, "1")
 

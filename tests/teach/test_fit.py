@@ -5,9 +5,10 @@ import pytest
 
 from edged.engine.device import list_devices
 from edged.model.head import Head
+from edged.teach.evaluate import of_head
 from edged.teach.examples import Examples
-from edged.teach.fit import Recipe, Scale, first_head, fit, gradients
-from edged.teach.judge import of_head
+from edged.teach.fit import Recipe, Scale, first_head, gradients
+from edged.teach.fit_device import fit
 
 LABELS = ("closed", "half open", "open")
 PLACES = [None, *[device for device in list_devices() if device.kind == "cpu"][:1]]

@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 
 from edged import config
-from edged.cli.running import Running
-from edged.cli.teach_folder import Place
-from edged.cli.teach_record import check_begins
-from edged.cli.teach_shadow import Tally
+from edged.cli.daemon_client import Running
+from edged.cli.teach.folder import Place
+from edged.cli.teach.record import check_begins
+from edged.cli.teach.shadow import Tally
 from edged.errors import EdgedError
 from edged.messages import Label, LinkMessage, ModelInfo
 from edged.messages.teaching import Shadowed, TeachBegins, TeachEnds

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from edged import config
-from edged.cli.teach_record import Recorder
+from edged.cli.teach.record import Recorder
 from edged.errors import EdgedError
 from edged.messages import Label
 from edged.messages.teaching import Taught

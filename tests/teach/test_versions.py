@@ -11,8 +11,8 @@ from edged import config
 from edged.errors import ModelError
 from edged.model import reference
 from edged.model.head import with_head
+from edged.model.head_versions import PromotedRecord, Version, load_head, load_version, save_promoted, version_path
 from edged.model.package import Model, load_model
-from edged.taught import PromotedRecord, Version, load_head, load_version, save_promoted, version_path
 from edged.teach import versions
 from edged.teach.fit import Recipe, first_head
 from edged.teach.store_files import StoreError

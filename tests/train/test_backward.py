@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from edged.model.graph import Add, AveragePool, Conv, Dense, Flatten, MaxPool, Operator, Relu, Softmax
 from edged.train.norm import TrainedNorm, new_norm
-from edged.train.reference.backward import backward
-from edged.train.reference.forward import forward
+from edged.train.reference.backward import backward, forward
 
 Array = NDArray[Any]
 RANDOM = np.random.default_rng(0)

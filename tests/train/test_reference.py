@@ -11,9 +11,8 @@ from edged.model.graph import Add, AveragePool, Conv, Dense, Flatten, Graph, Max
 from edged.model.shapes import make_graph
 from edged.train.norm import new_norm
 from edged.train.optimizer import Adam, Sgd
-from edged.train.reference.forward import running
-from edged.train.reference.loss import cross_entropy
-from edged.train.reference.network import forward_and_back
+from edged.train.reference.backward import running
+from edged.train.reference.network import cross_entropy, forward_and_back
 from edged.train.reference.step import no_moments, step
 
 RANDOM = np.random.default_rng(0)

@@ -1,8 +1,8 @@
 """What a hub would publish, for the tests of the view."""
 
-from edged.client.received import Arrival, Picture
+from edged.client.subscription import Arrival, Picture
 from edged.messages import CameraState, Label, Prediction, SnapshotHeader, Status, to_json
-from tests.test_messages import PREDICTION
+from tests.messages.test_messages import PREDICTION
 
 JPEG = b"\xff\xd8\xff"
 

@@ -9,7 +9,7 @@ import pytest
 from starlette.responses import PlainTextResponse
 from starlette.types import Message
 
-from edged.view.doors import Doors
+from edged.view.server import Doors
 
 
 def ask(host: str | None, authorization: str = "", **settings: Any) -> tuple[int, dict[str, str]]:

@@ -1,6 +1,6 @@
 """Pictures and their labels come on two connections."""
 
-from edged.view.shots import ALONE_S, KEPT, Shots
+from edged.view.watcher import ALONE_S, KEPT, Shots
 from tests.view.published import JPEG, picture, prediction
 
 

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import zmq
 
-from edged.child import PARENT
 from edged.messages import Features, Job, JobFailed, LinkMessage, Scores, Stop, WorkerHello, decode, encode
-from edged.worker.part import Images
+from edged.runtime.model_part import Images
+from edged.system.parent_death import PARENT
 
 START_S = 60.0  # a device may have to compile, on a machine that others use too
 ANSWER_S = 30.0

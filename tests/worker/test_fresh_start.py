@@ -7,7 +7,7 @@ from pathlib import Path
 STARTS_AND_FILLS = """
 import sys, tempfile
 from pathlib import Path
-from edged.worker.fresh_start import programs_in, start_again_if_compiled
+from edged.worker.process import programs_in, start_again_if_compiled
 cache, fills = Path(sys.argv[1]), sys.argv[2] == "fills"
 print("started", flush=True)
 before = programs_in(cache)

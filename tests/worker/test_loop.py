@@ -16,7 +16,6 @@ from edged.clock import NANOSECONDS, now_ns
 from edged.energy.meter import Meter
 from edged.energy.rails import Rail
 from edged.errors import DeviceError, DeviceMemoryError, MessageError
-from edged.hub_link import HubLink
 from edged.messages import (
     IdleEnergy,
     Job,
@@ -30,14 +29,15 @@ from edged.messages import (
     encode,
 )
 from edged.model import reference
+from edged.runtime.base import ModelRuntime
+from edged.runtime.model_part import Features, Images
+from edged.runtime.numpy_runtime import NumpyPending, NumpyResult, NumpyRuntime
+from edged.runtime.scores import softmax
+from edged.transport.hub_link import HubLink
 from edged.worker import loop
-from edged.worker.answer import Served
-from edged.worker.known import Known
+from edged.worker.job_io import Served
 from edged.worker.loop import ANSWERS, Loop
-from edged.worker.numpy_runtime import NumpyPending, NumpyResult, NumpyRuntime
-from edged.worker.part import Features, Images
-from edged.worker.runtime import ModelRuntime
-from edged.worker.scores import softmax
+from edged.worker.warm_up import Known
 from tests.eventually import eventually
 from tests.worker.networks import CLASSES, INPUT, dense_network, pictures
 

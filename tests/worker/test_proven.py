@@ -10,9 +10,9 @@ from edged.engine import proving
 from edged.engine.proofs import Proofs
 from edged.errors import DeviceError
 from edged.model.package import Model, load_model
-from edged.worker.part import whole
+from edged.runtime.model_part import whole
+from edged.runtime.select import opencl_device
 from edged.worker.proven import Proven, open_proven, proofs_folder
-from edged.worker.runtime import opencl_device
 from tests.cli.models import small_network
 from tests.e2e.daemon import compiled
 from tests.engine.wrong_kernels import RELU_IS_MIN, WRONG_VECTOR, wrong_kernel

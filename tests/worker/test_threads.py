@@ -20,7 +20,7 @@ print(find_device("portable").compute_units)
 """
 HOLDS = """
 from edged.config import Worker
-from edged.worker.device_lock import hold_device
+from edged.runtime.device_lock import hold_device
 hold_device(Worker(device="portable", threads=1), "local-0")
 """
 

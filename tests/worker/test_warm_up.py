@@ -8,9 +8,9 @@ import pytest
 from edged import config
 from edged.errors import DeviceError
 from edged.model.package import Model, load_model
-from edged.worker.numpy_runtime import NumpyPending, NumpyResult, NumpyRuntime
-from edged.worker.part import Features, Images, whole
-from edged.worker.ready import warm_up
+from edged.runtime.model_part import Features, Images, whole
+from edged.runtime.numpy_runtime import NumpyPending, NumpyResult, NumpyRuntime
+from edged.worker.warm_up import warm_up
 from tests.cli.models import small_network
 
 

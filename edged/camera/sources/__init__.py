@@ -12,7 +12,7 @@ from edged.camera.sources.source import Source
 from edged.camera.sources.stream import Stream
 from edged.camera.sources.v4l2 import V4l2
 from edged.camera.sources.video_file import VideoFile
-from edged.config_file import password_of
+from edged.config.load import password_of
 
 Kind = Literal["v4l2", "stream", "video", "folder", "synthetic"]
 

@@ -4,11 +4,10 @@ import os
 from pathlib import Path
 
 from edged.camera.sources.pace import Pace, Sleep, sleep_ns
-from edged.camera.sources.picture import Picture
 from edged.camera.sources.picture_file import read_picture
-from edged.camera.sources.source import KINDS
+from edged.camera.sources.source import KINDS, Picture
 from edged.errors import CameraError
-from edged.plain_text import plain
+from edged.system.plain_text import plain
 
 SUFFIXES = frozenset({".bmp", ".jpeg", ".jpg", ".pgm", ".png", ".ppm", ".tif", ".tiff", ".webp"})
 

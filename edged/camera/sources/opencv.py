@@ -3,8 +3,8 @@
 import cv2
 import numpy as np
 
-from edged.camera.sources.picture import Pixels
 from edged.camera.sources.picture_file import decode_picture
+from edged.camera.sources.source import Pixels
 
 MOTION_JPEG = cv2.VideoWriter.fourcc(*"MJPG")
 

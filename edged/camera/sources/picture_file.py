@@ -5,10 +5,10 @@ from pathlib import Path
 import cv2
 import numpy as np
 
-from edged.camera.sources.picture import Pixels
 from edged.camera.sources.picture_header import FORMATS, size_of
+from edged.camera.sources.source import Pixels
 from edged.errors import ImageError
-from edged.regular_file import read_regular_file
+from edged.system.regular_file import read_regular_file
 
 MOST_BYTES = 2**28
 MOST_PIXELS = 2**26  # 200 MB as RGB

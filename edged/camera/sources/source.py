@@ -1,8 +1,33 @@
-"""What every source of pictures can do."""
+"""What every source of pictures can do.
 
+A picture and the moment at which it was captured.
+
+What a source gives.
+"""
+
+from dataclasses import dataclass
 from typing import Protocol
 
-from edged.camera.sources.picture import Picture
+import numpy as np
+import numpy.typing as npt
+
+from edged.clock import NANOSECONDS, now_ns, wall_s
+
+Pixels = npt.NDArray[np.uint8]
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """One image as the source gave it.
+
+    `pixels`: uint8 [height, width, 3], RGB. `truth`: its label where the source knows it, else None.
+    `late_ns`: how long the picture was held up on its way, where the source can tell.
+    """
+
+    pixels: Pixels
+    truth: str | None = None
+    late_ns: int = 0
+
 
 KINDS = (
     "a V4L2 index or path (0, /dev/v4l/by-id/…), a rtsp:// or http:// URL, a video file, a folder of pictures, "
@@ -27,3 +52,34 @@ class Source(Protocol):
 
     def close(self) -> None:
         """Give the device, connection or file back. May be called at any time, more than once."""
+
+
+@dataclass(frozen=True, slots=True)
+class Captured:
+    """`at_s`: wall clock; `at_ns`: monotonic clock: the end (`read_ns`) of the read that took `read_s`.
+
+    Less what the picture was held up on its way: what is too old is let go by the hub, as if it had waited there.
+    """
+
+    picture: Picture
+    at_s: float
+    at_ns: int
+    read_ns: int
+    read_s: float
+
+
+def capture(source: Source) -> Captured | None:
+    """The next picture of `source`, or None at its end. Raises what `Source.read` raises."""
+    start_ns = now_ns()
+    picture = source.read()
+    at_s, read_ns = wall_s(), now_ns()
+    if picture is None:
+        return None
+    late_ns = picture.late_ns
+    return Captured(
+        picture,
+        at_s - late_ns / NANOSECONDS,
+        max(0, read_ns - late_ns),
+        read_ns,
+        (read_ns - start_ns) / NANOSECONDS,
+    )

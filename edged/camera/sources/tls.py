@@ -14,7 +14,7 @@ from urllib.request import getproxies, proxy_bypass
 from edged.camera.sources.reach import PORTS, reach
 from edged.config import CameraTls
 from edged.errors import CameraError
-from edged.keys import located
+from edged.transport.keys import located
 
 HANDSHAKE_S = 3.0
 SCHEMES = ("https", "rtsps")

@@ -6,9 +6,9 @@ from pathlib import Path
 import cv2
 
 from edged.camera.sources.opencv import picture_of
-from edged.camera.sources.picture import Picture
+from edged.camera.sources.source import Picture
 from edged.errors import CameraError, DeviceError
-from edged.exclusive import hold
+from edged.system.exclusive_lock import hold
 
 
 class V4l2:

@@ -7,7 +7,7 @@ import cv2
 
 from edged.camera.sources.opencv import picture_of
 from edged.camera.sources.pace import Pace, Sleep, sleep_ns
-from edged.camera.sources.picture import Picture
+from edged.camera.sources.source import Picture
 from edged.errors import CameraError
 
 USUAL_FPS = 25.0  # where a file does not say

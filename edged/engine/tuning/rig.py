@@ -3,7 +3,6 @@
 from pathlib import Path
 from typing import Any
 
-from edged.engine.binaries import Binaries
 from edged.engine.device import Device, open_device
 from edged.engine.executable import Executable
 from edged.engine.launch import Images, Launch
@@ -11,7 +10,7 @@ from edged.engine.layout import Tensor
 from edged.engine.memory import arrange
 from edged.engine.opencl import cl, device_errors
 from edged.engine.planner import Plan
-from edged.engine.programs import Programs
+from edged.engine.programs import Binaries, Programs
 from edged.engine.variants.relu import RELU
 from edged.engine.variants.variant import Site
 from edged.model.graph import Relu

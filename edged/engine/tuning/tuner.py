@@ -5,16 +5,14 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from edged.engine.candidates import candidates, source_digest
-from edged.engine.choice import Choice, Chooser
-from edged.engine.record import Best, Refusal, Tuned
-from edged.engine.records import is_refused
+from edged.engine.selection import Choice, Chooser, candidates, source_digest
 from edged.engine.shape import Shape, shape_of
+from edged.engine.tuning.attempt_log import Notebook
 from edged.engine.tuning.contest import Contest
-from edged.engine.tuning.notebook import Notebook
 from edged.engine.tuning.problem import problem_of
 from edged.engine.tuning.rig import Rig
 from edged.engine.tuning.work import Work
+from edged.engine.tuning_records import Best, Refusal, Tuned, is_refused
 from edged.engine.variants.variant import Site
 
 PATIENCE = 12  # candidates of a variant in a row that are no better than the best: its best guesses come first

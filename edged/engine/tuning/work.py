@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from edged.engine.choice import Choice, Chooser
 from edged.engine.device import Device
+from edged.engine.selection import Choice, Chooser
 from edged.engine.shape import shape_of
 from edged.engine.variants.variant import Site
 from edged.model.graph import Conv, Dense

@@ -3,13 +3,12 @@
 from collections.abc import Iterable
 
 from edged.clock import now_ns, wall_s
-from edged.hub.cameras.states import CameraStates
+from edged.hub.cameras.health import CameraStates
+from edged.hub.events import Notice
+from edged.hub.frames.queues import Held
 from edged.hub.frames.router import Router
-from edged.hub.frames.slot import Held
-from edged.hub.links.link import Received
-from edged.hub.links.links import Links
-from edged.hub.stream.notice import Notice
-from edged.hub.stream.snapshots import Snapshots
+from edged.hub.links.peers import Links, Received
+from edged.hub.publish.snapshots import Snapshots
 from edged.messages import (
     CameraHello,
     CameraReport,

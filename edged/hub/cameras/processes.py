@@ -4,9 +4,8 @@ import signal
 from collections.abc import Callable, Iterable, Iterator
 
 from edged.clock import now_ns
-from edged.hub.children.child import Child, describe_exit
-from edged.hub.stream.notice import Notice
-from edged.hub.workers.choice import when
+from edged.hub.children.child import Child, describe_exit, when
+from edged.hub.events import Notice
 
 
 class CameraProcesses:

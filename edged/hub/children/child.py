@@ -1,16 +1,89 @@
-"""One process that the hub has started."""
+"""One process that the hub has started.
+
+Whether the kernel has killed a process of this service for want of memory: SIGKILL alone does not say so.
+
+How often, and how soon, a child that has died is started again.
+"""
 
 import os
 import signal
 import subprocess
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 
-from edged.child import PARENT
 from edged.clock import nanoseconds, now_ns, seconds_since
 from edged.errors import OUT_OF_MEMORY
-from edged.exclusive import state_of
-from edged.hub.children.oom import OomKills, own_group
-from edged.hub.children.restarts import Pauses
+from edged.system.backoff import Backoff
+from edged.system.exclusive_lock import state_of
+from edged.system.parent_death import PARENT
+
+GROUPS = Path("/sys/fs/cgroup")
+
+
+def own_group() -> Path:
+    """The folder of this process's control group (version 2); of all where it is in none."""
+    own = Path("/proc/self/cgroup")
+    groups = own.read_text().splitlines() if own.exists() else []
+    return next((GROUPS / line[len("0::/") :] for line in groups if line.startswith("0::/")), GROUPS)
+
+
+class OomKills:
+    """The kernel's count of them in one control group; where there is none, nothing is ever known of any."""
+
+    def __init__(self, group: Path) -> None:
+        """`group`: the folder with `memory.events`."""
+        self._events = group / "memory.events"
+        self._claimed = self._count()
+
+    def claim(self) -> bool:
+        """Whether there was one more than have been claimed. It is counted before the process ends."""
+        if self._count() <= self._claimed:
+            return False
+        self._claimed += 1
+        return True
+
+    def _count(self) -> int:
+        try:
+            events = dict(line.split() for line in self._events.read_text().splitlines())
+        except OSError:
+            return 0
+        return int(events.get("oom_kill", 0))
+
+
+HEALTHY_S = 10.0
+
+
+class Pauses:
+    """None before the first restart of a child, then ever longer ones, until it has lived for `HEALTHY_S`."""
+
+    def __init__(self) -> None:
+        self._backoff = Backoff(chance=lambda: 0.0)  # there are few of them
+        self._healthy = True
+
+    def wait_s(self, lived_s: float) -> float:
+        """Seconds to wait after the death of a child that has lived so long."""
+        if lived_s >= HEALTHY_S:
+            self._backoff.succeeded()
+            self._healthy = True
+        wait_s = 0.0 if self._healthy else self._backoff.failed()
+        self._healthy = False
+        return wait_s
+
+
+class Budget:
+    """Used up after so many losses within so many seconds."""
+
+    def __init__(self, losses: int, within_s: float) -> None:
+        self._losses: deque[float] = deque(maxlen=losses)
+        self._most = losses
+        self._within_s = within_s
+
+    def lost(self, now_s: float) -> bool:
+        """One more loss; whether that was one too many."""
+        self._losses.append(now_s)
+        return len(self._losses) == self._most and now_s - self._losses[0] <= self._within_s
+
 
 STDERR = 2
 STOPPED_S = 0.5  # that a signal may keep a child from running before it is killed: somebody may have meant it so
@@ -22,7 +95,7 @@ oom_kills = OomKills(own_group())
 class Child:
     """A camera or worker process in a session of its own, so that Ctrl-C reaches the hub alone.
 
-    It is started when `due`, and ends with the hub (see `edged.child`).
+    It is started when `due`, and ends with the hub (see `edged.system.parent_death`).
     """
 
     def __init__(
@@ -125,6 +198,11 @@ class Child:
         """Send a signal to the process, where there is one."""
         if self._process:
             self._process.send_signal(number)
+
+
+def when(wait_s: float) -> str:
+    """Describe a pause: `at once`, `in 0.5 s`."""
+    return f"in {wait_s:g} s" if wait_s else "at once"
 
 
 def describe_exit(code: int) -> str:

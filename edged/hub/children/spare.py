@@ -9,8 +9,8 @@ import signal
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
 
-from edged.child import PARENT, WHEN_TOLD
 from edged.clock import NANOSECONDS
+from edged.system.parent_death import PARENT, WHEN_TOLD
 
 STDERR = 2
 KEPT_NS = 5 * NANOSECONDS  # a suspicion has proved right or wrong by then

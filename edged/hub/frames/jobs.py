@@ -5,9 +5,7 @@ from dataclasses import dataclass
 from itertools import count
 from secrets import randbits
 
-from edged.hub.frames.between import Between, Passing
-from edged.hub.frames.leg import Legs
-from edged.hub.frames.slot import Held
+from edged.hub.frames.queues import Between, Held, Legs, Passing
 
 
 @dataclass(slots=True, eq=False)

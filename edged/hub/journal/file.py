@@ -1,6 +1,10 @@
-"""The file of the journal and its limits. Whoever uses it may have to wait for the disk."""
+"""The file of the journal and its limits. Whoever uses it may have to wait for the disk.
+
+Who may write a journal, and whether a path that cannot be used is a mistake.
+"""
 
 import contextlib
+import fcntl
 import os
 import sqlite3
 import time
@@ -10,13 +14,17 @@ from pathlib import Path
 
 from edged.clock import now_ns, seconds_since
 from edged.config import Journal as Settings
+from edged.errors import ConfigError
 from edged.hub.journal.age import Ages
-from edged.hub.journal.failure import Damaged
-from edged.hub.journal.layout import (
+from edged.hub.journal.placement import PRIVATE, READABLE_BY_GROUP, create_file, create_folder, inodes
+from edged.hub.journal.schema import (
     BUSY_S,
     MEGABYTE,
+    Damaged,
     Row,
+    beneath,
     checksum,
+    is_mistake,
     newest,
     open_database,
     refuse_newer_file,
@@ -24,8 +32,40 @@ from edged.hub.journal.layout import (
     transaction,
     wal_of,
 )
-from edged.hub.journal.lock import lock, told_apart
-from edged.hub.journal.placement import PRIVATE, READABLE_BY_GROUP, create_file, inodes
+
+
+def lock(path: Path, mode: int) -> int:
+    """An exclusive lock, held until it is closed. Raises ConfigError, or OSError for a disk that fails.
+
+    A folder that is missing is created for those who may read files of this mode.
+    """
+    try:
+        create_folder(path.parent, mode)
+        held = os.open(f"{path}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        os.fchmod(held, 0o600)
+    except OSError as error:
+        if not is_mistake(error):
+            raise
+        raise _wrong(path, error) from None
+    try:
+        fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(held)
+        raise ConfigError(
+            f"journal {path} is in use by another edged: stop that one, or give this one another node or path"
+        ) from None
+    return held
+
+
+def told_apart(error: OSError | sqlite3.Error, path: Path) -> Exception:
+    """A mistake in the config, or a disk that fails."""
+    system = beneath(error, path) if isinstance(error, sqlite3.Error) else error
+    return _wrong(path, system) if isinstance(system, OSError) and is_mistake(system) else system
+
+
+def _wrong(path: Path, error: OSError) -> ConfigError:
+    return ConfigError(f"journal.path {path} cannot be written: {error.strerror}; choose another path")
+
 
 STEP = 128  # predictions that one turn of trimming removes at most
 DAY_S = 86_400

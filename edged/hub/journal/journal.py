@@ -5,13 +5,11 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from edged.config import Journal as Settings
-from edged.hub.journal.failure import Reason
-from edged.hub.journal.layout import MEGABYTE, Row
+from edged.hub.events import Notice
+from edged.hub.journal.schema import MEGABYTE, Reason, Row
 from edged.hub.journal.store import JournalStore, number_of_now
-from edged.hub.journal.sync import JournalSync
-from edged.hub.journal.writer import JournalWriter
+from edged.hub.journal.writer import JournalSync, JournalWriter
 from edged.hub.service_threads import ServiceThreads
-from edged.hub.stream.notice import Notice
 
 START_S = 5.0  # for a disk that is stuck when the daemon starts
 STOP_S = 1.0  # and when it ends

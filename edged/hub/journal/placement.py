@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from edged.clock import wall_s
-from edged.paths import state_directory
+from edged.system.paths import state_directory
 
 READABLE_BY_GROUP = 0o640  # files; their folder may be entered by those who may read them
 PRIVATE = 0o600  # where `security` is set

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from edged.hub.journal.layout import (
+from edged.hub.journal.schema import (
     MAX_JSON,
     check_schema,
     checksum,

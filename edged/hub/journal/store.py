@@ -14,12 +14,22 @@ from typing import TypeVar
 from edged.clock import wall_s
 from edged.config import Journal as Settings
 from edged.errors import ConfigError
-from edged.hub.journal.failure import Damaged, NewerLayout, Reason, is_damage, reason_of
+from edged.hub.events import Notice
 from edged.hub.journal.file import JournalFile, fold_at
-from edged.hub.journal.layout import MAX_SEQ, MEGABYTE, Row, size_of, wal_of
 from edged.hub.journal.placement import bytes_aside, set_aside
 from edged.hub.journal.reader import JournalReader
-from edged.hub.stream.notice import Notice
+from edged.hub.journal.schema import (
+    MAX_SEQ,
+    MEGABYTE,
+    Damaged,
+    NewerLayout,
+    Reason,
+    Row,
+    is_damage,
+    reason_of,
+    size_of,
+    wal_of,
+)
 
 RETRY_S = 1.0  # between two attempts to use a disk that fails
 LOOK_S = 0.5  # how often to look whether the files are still there

@@ -6,10 +6,10 @@ from itertools import count
 from pathlib import Path
 
 from edged.config import Config
-from edged.config_file import save_config
+from edged.config.load import save_config
 from edged.errors import ConfigError
-from edged.hub.links.links import Links
-from edged.hub.links.private import PrivateFolder, link_address, snapshot_path
+from edged.hub.links.peers import Links
+from edged.hub.links.runtime_folder import PrivateFolder, link_address, snapshot_path
 
 log = logging.getLogger("edged.hub")
 

@@ -1,18 +1,24 @@
-"""Sockets that other programs connect to."""
+"""Sockets that other programs connect to.
+
+Messages of several parts, at a third of what pyzmq's own functions cost: those make an enum of each flag.
+
+How many files and connections this process may hold open.
+"""
 
 import os
+import resource
 import socket as sockets
 import stat
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import zmq
 
-from edged.address import host_and_port, is_ipc, is_ipv6
-from edged.connect import by_heartbeats
 from edged.errors import ConfigError
 from edged.hub.links.connection import Bounds
 from edged.hub.links.guard import Guard
+from edged.transport.address import host_and_port, is_ipc, is_ipv6
+from edged.transport.client_socket import by_heartbeats
 
 LARGEST_MESSAGE = 1024  # bytes that a subscriber (a topic) or a replay client may send at once
 RECEIVE_BUFFER = 32_768  # bytes in the kernel; what a peer sends faster than we read waits on its side
@@ -100,3 +106,36 @@ def _bind_private(socket: zmq.Socket[bytes], key: str, address: str) -> None:
 def _somebody_listens(path: Path) -> bool:
     with sockets.socket(sockets.AF_UNIX, sockets.SOCK_STREAM) as probe:
         return probe.connect_ex(str(path)) == 0
+
+
+NOW, MORE, READABLE = int(zmq.NOBLOCK), int(zmq.SNDMORE), int(zmq.POLLIN)
+
+Part = bytes | zmq.Frame
+
+
+def receive_parts(socket: zmq.Socket[bytes]) -> list[zmq.Frame]:
+    """The next message, uncopied; empty where there is none now."""
+    if not int(socket.get(zmq.EVENTS)) & READABLE:
+        return []
+    parts = [socket.recv(NOW, copy=False)]
+    while parts[-1].more:
+        parts.append(socket.recv(NOW, copy=False))
+    return parts
+
+
+def send_parts(socket: zmq.Socket[bytes], parts: Sequence[Part]) -> None:
+    """All or, where it raises (zmq.Again: no room), nothing. Never waits."""
+    for part in parts[:-1]:
+        socket.send(part, NOW | MORE, copy=False)
+    socket.send(parts[-1], NOW, copy=False)
+
+
+WANTED = 8192  # a connection takes two, and some 3,000 may be; a login shell gives 1,024 in all
+
+
+def allow_many_descriptors() -> None:
+    """Raise the soft limit as far as the hard one lets us; children inherit it."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = WANTED if hard == resource.RLIM_INFINITY else min(WANTED, hard)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))

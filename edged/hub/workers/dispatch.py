@@ -4,11 +4,11 @@ from functools import cache
 
 from edged.clock import NANOSECONDS, now_ns
 from edged.hub.frames.jobs import Assigned
-from edged.hub.links.links import Links
-from edged.hub.teaching.heads import Heads
+from edged.hub.links.peers import Links
+from edged.hub.workers.heads import Heads
 from edged.messages import Job
 from edged.metrics import Metrics
-from edged.notebook import Notebook
+from edged.tracing import Notebook
 
 
 class Dispatch:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from edged.clock import nanoseconds, now_ns, seconds_since
 from edged.config import Recovery
 from edged.hub.children.child import Child
-from edged.hub.workers.loss import Loss
+from edged.hub.workers.seat import Loss
 
 AWAY_S = 2.0  # at the start, or after a loss; then the next group takes over
 STEADY_S = 1.0  # it must have been there for so long before it serves again, and ever longer while it relapses

@@ -13,9 +13,8 @@ from edged.hub.cameras.processes import CameraProcesses
 from edged.hub.children.child import Child
 from edged.hub.children.environment import ChildEnvironment
 from edged.hub.children.spare import Spare
-from edged.hub.stream.notice import Notice
-from edged.hub.workers.choice import Choice
-from edged.hub.workers.group import AnySeat, Group
+from edged.hub.events import Notice
+from edged.hub.workers.failover import AnySeat, Choice, Group
 from edged.hub.workers.remote_seat import RemoteSeat
 from edged.hub.workers.seat import Seat
 

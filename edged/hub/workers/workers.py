@@ -4,17 +4,15 @@ import logging
 from collections.abc import Collection, Iterable, Mapping
 
 from edged.clock import nanoseconds, now_ns
-from edged.hub.figures.host_states import HostStates
-from edged.hub.frames.answers import Answers
+from edged.hub.events import Notice
 from edged.hub.frames.jobs import Capacity
 from edged.hub.frames.router import Router
-from edged.hub.links.link import Received
-from edged.hub.links.links import Links
-from edged.hub.stream.notice import Notice
-from edged.hub.teaching.heads import Heads, gives_scores
-from edged.hub.teaching.lesson import Lesson
+from edged.hub.links.peers import Links, Received
+from edged.hub.stats.hosts import HostStates
+from edged.hub.workers.admission import Ends, crossing, misfit
 from edged.hub.workers.dispatch import Dispatch
-from edged.hub.workers.fit import Ends, crossing, misfit
+from edged.hub.workers.heads import Heads, Lesson, gives_scores
+from edged.hub.workers.results import Answers
 from edged.messages import (
     Features,
     Greet,
@@ -28,9 +26,9 @@ from edged.messages import (
     Stop,
     WorkerHello,
 )
+from edged.messages.preparation import IN_CONFIG, default_warning
 from edged.metrics import Metrics
 from edged.metrics.reasons import LOST
-from edged.preparation import IN_CONFIG, default_warning
 
 log = logging.getLogger("edged.hub")
 

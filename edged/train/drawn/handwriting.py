@@ -1,12 +1,89 @@
-"""MNIST's digits as ink masks for `edged.drawing.scene`, plain for measuring, varied for training."""
+"""MNIST's digits as ink masks for `edged.drawing.scene`, plain for measuring, varied for training.
+
+What print has and handwriting mostly lacks: flags, feet, serifs, and the curls of 6 and 9.
+
+MNIST's digits get them as additional strokes from the ends of their own, with their own pen. Without them a
+network that learnt from MNIST alone takes a printed 1 for a 7 and a printed 6 for an 8.
+"""
 
 import cv2
 import numpy as np
 import numpy.typing as npt
 
-from edged.train.drawn.print_marks import add_print_marks
-
 Bytes = npt.NDArray[np.uint8]
+Point = tuple[int, int]
+
+BARE = {1: 0.0, 6: 0.2, 9: 0.2}  # share that stays as it was written: a 1 with a flag is what is mistaken most
+BARE_OTHERS = 0.35
+
+
+def add_print_marks(rng: np.random.Generator, ink: Bytes, digit: int, pen: int) -> None:
+    """Draw on `ink`, uint8 [h, w] of 0 and 1, with a pen of that many pixels; more often than not."""
+    rows, columns = np.nonzero(ink)
+    if not len(rows) or rng.random() < BARE.get(digit, BARE_OTHERS):
+        return
+    tall = int(np.ptp(rows)) + 1
+    top, bottom = _end(rows, columns, rows.min()), _end(rows, columns, rows.max())
+    match digit:
+        case 1:
+            _flag(rng, ink, top, tall, pen)
+            if rng.random() < 0.5:
+                _foot(rng, ink, bottom, rng.uniform(0.12, 0.3) * tall, pen)
+        case 3:
+            for half in (rows < rows.min() + 0.4 * tall, rows > rows.max() - 0.4 * tall):
+                _ball(rng, ink, rows[half], columns[half], pen)
+        case 4:
+            if rng.random() < 0.5:
+                _foot(rng, ink, bottom, rng.uniform(0.08, 0.18) * tall, pen)
+        case 6:
+            _curl(rng, ink, top, tall, pen, 1)
+        case 7:
+            left = columns[rows < rows.min() + 0.3 * tall].min()
+            height = rows[columns == left].min()
+            cv2.line(ink, (left, height), (left, height + int(rng.uniform(0.05, 0.18) * tall)), (1,), pen)
+        case 9:
+            _curl(rng, ink, bottom, tall, pen, -1)
+
+
+def _end(rows: npt.NDArray[np.intp], columns: npt.NDArray[np.intp], row: int) -> Point:
+    return round(columns[np.abs(rows - row) <= 2].mean()), int(row)
+
+
+def _flag(rng: np.random.Generator, ink: Bytes, top: Point, tall: int, pen: int) -> None:
+    """The short stroke of a 1 that runs down to the left from its top."""
+    angle, length = np.deg2rad(rng.uniform(20, 65)), rng.uniform(0.1, 0.35) * tall
+    x, y = top[0], top[1] + pen // 2
+    cv2.line(ink, (x, y), (round(x - length * np.cos(angle)), round(y + length * np.sin(angle))), (1,), pen)
+
+
+def _foot(rng: np.random.Generator, ink: Bytes, bottom: Point, half: float, pen: int) -> None:
+    """The bar that a 1 or 4 stands on."""
+    x, y = bottom[0], bottom[1] - pen // 2
+    ends = (round(x - half * rng.uniform(0.7, 1.3)), y), (round(x + half * rng.uniform(0.7, 1.3)), y)
+    cv2.line(ink, *ends, (1,), pen)
+
+
+def _ball(
+    rng: np.random.Generator, ink: Bytes, rows: npt.NDArray[np.intp], columns: npt.NDArray[np.intp], pen: int
+) -> None:
+    """The drop at the left end of a stroke."""
+    first = columns.argmin()
+    x, y = int(columns[first]) + pen // 2, int(rows[first])
+    cv2.circle(ink, (x, y), round(pen * rng.uniform(0.5, 1.1)), (1,), -1)
+
+
+def _curl(rng: np.random.Generator, ink: Bytes, end: Point, tall: int, pen: int, side: int) -> None:
+    """The tail goes on in an arc: a 6 at its top to the right (side 1), a 9 at its foot to the left (side −1)."""
+    across, up = round(rng.uniform(0.08, 0.26) * tall), round(rng.uniform(0.06, 0.18) * tall)
+    centre = end[0] + side * across, end[1] + side * pen // 2
+    start = 180 if side > 0 else 0
+    stop = start + rng.uniform(90, 175)
+    cv2.ellipse(ink, centre, (across, up), 0, start, stop, (1,), pen)
+    if rng.random() < 0.4:
+        x, y = centre[0] + across * np.cos(np.deg2rad(stop)), centre[1] + up * np.sin(np.deg2rad(stop))
+        cv2.circle(ink, (round(x), round(y)), round(pen * rng.uniform(0.6, 1.0)), (1,), -1)
+
+
 SIDE = 112
 BORDER = 12
 AXIS = np.arange(SIDE, dtype=np.float32) * np.float32(28 / SIDE) - np.float32(13.5)  # in pixels of the 28 × 28

@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from edged.model.package import Input
-from edged.train.drawn.ahead import Drawers, Job
-from edged.train.drawn.frames import LABELS, NOTHING, placed
+from edged.train.drawn.ahead import LABELS, NOTHING, Drawers, Job, placed
 from edged.train.drawn.handwriting import Bytes
 from edged.train.idx import read_idx
 from edged.train.source import Chunk, Examples, fingerprint_of

@@ -1,16 +1,33 @@
-"""The loss of a whole network, and its gradient of every weight."""
+"""The loss of a whole network, and its gradient of every weight.
+
+Softmax with cross-entropy.
+
+How the images of a batch are moved and mirrored.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from edged.model.graph import Graph, Softmax
 from edged.model.reference import Array
-from edged.train.reference.backward import backward
-from edged.train.reference.forward import forward
-from edged.train.reference.loss import cross_entropy
+from edged.train.reference.backward import backward, forward
+
+
+def cross_entropy(scores: Array, labels: NDArray[np.int32], smoothing: float = 0.0) -> tuple[float, Array]:
+    """The mean loss of scores [n, classes] before their softmax, and its gradient.
+
+    What is wanted: 1 − smoothing for the label, and smoothing shared evenly by all classes (Szegedy et al., 2016).
+    """
+    n, classes = scores.shape
+    shifted = scores - scores.max(axis=1, keepdims=True)
+    logs = shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True))
+    wanted = np.full((n, classes), smoothing / classes)
+    wanted[np.arange(n), labels] += 1 - smoothing
+    return float(-(wanted * logs).sum() / n), (np.exp(logs) - wanted) / n
 
 
 @dataclass(frozen=True)
@@ -57,3 +74,41 @@ def forward_and_back(graph: Graph, x: Array, labels: NDArray[np.int32], smoothin
         for name, one in zip(operator.inputs, found.inputs, strict=True):
             gradients[name] = gradients.get(name, 0) + one
     return Passed(loss, int((scores.argmax(axis=1) == labels).sum()), tensors, gradients, arrays)
+
+
+Bits = NDArray[np.uint32]
+
+
+def augment(images: NDArray[np.uint8], seed: int, step: int, *, flip: bool, shift: int) -> NDArray[np.uint8]:
+    """Images [n, height, width, channels], some mirrored, then each moved by up to `shift` pixels each way.
+
+    What comes in from outside is black. The same for the same seed, step and place in the batch.
+    """
+    random = _random(seed, step, len(images))
+    reach = np.uint32(2 * shift + 1)
+    down = (random >> np.uint32(1) & np.uint32(0x7FFF)) % reach - np.int64(shift)
+    right = (random >> np.uint32(16)) % reach - np.int64(shift)
+    flips = flip * (random & np.uint32(1))
+    return np.stack([_moved(*one) for one in zip(images, down, right, flips, strict=True)])
+
+
+def _random(seed: int, step: int, count: int) -> Bits:
+    within = _mixed(np.uint32(step) ^ _mixed(np.arange(count, dtype=np.uint32)))
+    return _mixed(np.uint32(seed) ^ within)
+
+
+def _mixed(bits: Bits) -> Bits:
+    """The last part of MurmurHash3 (Appleby)."""
+    bits = (bits ^ bits >> np.uint32(16)) * np.uint32(0x85EBCA6B)
+    bits = (bits ^ bits >> np.uint32(13)) * np.uint32(0xC2B2AE35)
+    return bits ^ bits >> np.uint32(16)
+
+
+def _moved(image: NDArray[np.uint8], down: Any, right: Any, flip: Any) -> NDArray[np.uint8]:
+    height, width = image.shape[:2]
+    image = image[:, ::-1] if flip else image
+    rows, columns = np.arange(height) - down, np.arange(width) - right
+    there = np.ix_((rows >= 0) & (rows < height), (columns >= 0) & (columns < width))
+    moved = np.zeros_like(image)
+    moved[there] = image[rows.clip(0, height - 1)][:, columns.clip(0, width - 1)][there]
+    return moved

@@ -60,8 +60,8 @@ def be_another_version(trigger: Path) -> None:
         trigger.unlink()
     except FileNotFoundError:  # another process was quicker
         return
-    from edged import hub_link
     from edged.messages import encode
+    from edged.transport import hub_link
 
     def encode_as_another(message: Any) -> bytes:
         return re.sub(rb'("protocol":"?)\w+', rb"\g<1>999", encode(message))

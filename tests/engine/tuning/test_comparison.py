@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from edged.engine.device import Device
-from edged.engine.rules import Rules
 from edged.engine.runtime import Runtime
+from edged.engine.selection import Rules
 from edged.engine.tuning.comparison import error_of, times_in_turn
 from edged.model.passes import simplify
 from tests.engine.networks import RGB, random_images, small_network

@@ -5,14 +5,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from edged.engine.candidates import candidates
-from edged.engine.choice import Choice
 from edged.engine.device import Device
-from edged.engine.rules import Rules
-from edged.engine.tuning.contest import Contest
+from edged.engine.selection import Choice, Rules, candidates
+from edged.engine.tuning.contest import Contest, Trial
 from edged.engine.tuning.problem import problem_of
 from edged.engine.tuning.rig import Rig
-from edged.engine.tuning.trial import Trial
 from tests.engine.tuning.faulty import CONV_BROKEN, CONV_WRONG
 from tests.engine.tuning.sites import conv_site
 

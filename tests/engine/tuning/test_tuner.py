@@ -9,15 +9,13 @@ from typing import cast
 import pytest
 
 from edged.engine.device import Device
-from edged.engine.record import read_record
-from edged.engine.record_places import user_record
-from edged.engine.records import chooser_for
-from edged.engine.rules import Rules
+from edged.engine.selection import Rules
 from edged.engine.shape import shape_of
-from edged.engine.tuning.notebook import Notebook
+from edged.engine.tuning.attempt_log import Notebook
 from edged.engine.tuning.rig import Rig
 from edged.engine.tuning.tuner import Progress, Tuner
 from edged.engine.tuning.work import Listener, Work, touched_bytes, work_of
+from edged.engine.tuning_records import chooser_for, read_record, user_record
 from edged.engine.variants import VARIANTS
 from edged.engine.variants.conv_general import CONV_GENERAL
 from edged.engine.variants.conv_naive import CONV_NAIVE

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from functools import partial
 
-from edged.engine.rules import Rules
+from edged.engine.selection import Rules
 from tests.perf.peers import clblast, ncnn_cpu, onnxruntime_cpu, opencv_opencl, openvino_cpu, ours, tinygrad_opencl
 from tests.perf.peers.cases import Case
 from tests.perf.peers.runs import Run

@@ -6,12 +6,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from edged.config import Precision
-from edged.engine.choice import Chooser
 from edged.engine.device import find_device
 from edged.engine.launch import Weights
 from edged.engine.planner import Plan, make_plan
-from edged.engine.records import chooser_for
 from edged.engine.runtime import Runtime
+from edged.engine.selection import Chooser
+from edged.engine.tuning_records import chooser_for
 from edged.model.graph import Float32
 from tests.perf.peers.cases import Case
 

@@ -17,11 +17,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from edged.engine.choice import Chooser
 from edged.engine.device import find_device
-from edged.engine.records import chooser_for
-from edged.engine.rules import Rules
 from edged.engine.runtime import Runtime
+from edged.engine.selection import Chooser, Rules
+from edged.engine.tuning_records import chooser_for
 from edged.model import reference
 from edged.model.graph import Conv, Float32, Graph
 from edged.model.package import Input

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from edged.train.drawn.frames import draw_frame, draw_training_frame, empty_frames, placed
+from edged.train.drawn.ahead import draw_frame, draw_training_frame, empty_frames, placed
 from edged.train.drawn.handwriting import plain_mask, varied_mask
 
 SEVEN = np.zeros((28, 28), np.uint8)

@@ -4,7 +4,7 @@ import cv2
 import numpy as np
 import pytest
 
-from edged.train.drawn.print_marks import add_print_marks
+from edged.train.drawn.handwriting import add_print_marks
 
 
 @pytest.mark.parametrize("digit", [1, 3, 4, 6, 7, 9])

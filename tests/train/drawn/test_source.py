@@ -10,7 +10,7 @@ import psutil
 import pytest
 
 from edged.errors import TrainingError
-from edged.train.drawn.frames import LABELS, NOTHING
+from edged.train.drawn.ahead import LABELS, NOTHING
 from edged.train.drawn.source import Drawn, recoloured
 from edged.train.source import Chunk, Examples
 from tests.eventually import eventually

@@ -1,0 +1,195 @@
+"""What the hub has asked of a camera so far.
+
+The camera's end of the link to the hub.
+
+What a camera process tells of its pictures while somebody records.
+"""
+
+import os
+import socket
+from collections.abc import Callable
+
+from edged.camera.snapshots import Snapshots
+from edged.camera.sources.source import Captured, Pixels
+from edged.clock import NANOSECONDS, nanoseconds, now_ns
+from edged.errors import MessageError
+from edged.messages import (
+    CameraHello,
+    Capture,
+    ClockAnswer,
+    ClockRequest,
+    Grant,
+    LinkMessage,
+    Record,
+    Recorded,
+    Recorder,
+    Stop,
+    decode,
+)
+from edged.tracing import Notebook
+from edged.transport.address import is_ipc
+from edged.transport.client_socket import Curve
+from edged.transport.hub_clock import HubClock
+from edged.transport.hub_link import HubLink
+
+WAITING_FRAMES = 2  # more would only grow old here: waiting is done in the hub
+BUFFERED = 65_536  # bytes in the kernel, which would take megabytes: seconds of a link of 10 Mbit/s
+LAST_WORDS_MS = 500
+
+
+class Link:
+    """Sending never blocks. The hub is greeted whenever it is met."""
+
+    def __init__(
+        self, camera: str, address: str, greeting: Callable[[], CameraHello], curve: Curve | None = None
+    ) -> None:
+        self._greeting = greeting
+        peer = f"camera/{camera}"
+        self._hub = HubLink(
+            peer,
+            address,
+            queued=WAITING_FRAMES,
+            buffered=-1 if is_ipc(address) else BUFFERED,
+            linger_ms=LAST_WORDS_MS,
+            curve=curve,
+        )
+
+    def send(self, message: LinkMessage, payload: Pixels | None = None) -> bool:
+        """Whether there was room; a message that finds none is not sent. `payload`: uint8, C-contiguous."""
+        return self._hub.send(message, [] if payload is None else [payload.data])
+
+    def send_news(self, message: LinkMessage) -> None:
+        """Send, waiting for room as long as last words may take: frames before it may wait to leave."""
+        if self.has_room(LAST_WORDS_MS / 1000):
+            self.send(message)
+
+    def has_room(self, within_s: float = 0.0) -> bool:
+        """Whether the next message will be sent, waiting so long for it."""
+        return self._hub.has_room(within_s)
+
+    def receive(self, within_s: float = 0.0) -> LinkMessage | None:
+        """The hub's next message, or None if none comes in time. Raises MessageError for one that does not fit."""
+        parts = self._hub.receive()
+        if parts is None:
+            self._hub.wait(within_s)
+            if self._hub.has_joined():
+                self._hub.send(self._greeting())
+            parts = self._hub.receive()
+        return decode(parts[0]) if parts else None
+
+    def close(self) -> None:
+        """Let the last words go, and close."""
+        self._hub.close()
+
+
+TOLD_NS = NANOSECONDS // 4  # how often; not with each frame, whose place on the link it would take
+
+
+class Diary:
+    """One camera's. At other times it costs a look at `is_open` for each picture."""
+
+    def __init__(self, camera: str, link: Link, clock: HubClock) -> None:
+        self._camera = camera
+        self._link = link
+        self._clock = clock
+        self._notebook = Notebook()
+        self._is_new = False
+        self._told_ns = self._prepared_ns = 0
+
+    def heard(self, order: Record) -> None:
+        """Begin, go on or end."""
+        self._is_new |= self._notebook.open(order.recording, order.for_s)
+        if not order.for_s:
+            self._tell(last=True)
+
+    def prepared(self, at_ns: int) -> None:
+        """It is about to be sent."""
+        self._prepared_ns = at_ns
+
+    def picture(self, number: int, captured: Captured, dropped: str | None) -> None:
+        """It was captured, and sent just now, or let go for that reason."""
+        if not self._notebook.is_open:
+            return
+        frames = ((self._camera, number),)
+        now, read_ns = now_ns(), captured.read_ns
+        was_prepared = self._prepared_ns >= read_ns  # else it was let go before
+        prepared_ns = self._prepared_ns if was_prepared else now
+        self._notebook.note("capture", read_ns - nanoseconds(captured.read_s), read_ns, frames=frames)
+        self._notebook.note("preprocess", read_ns, prepared_ns, frames=frames)
+        if was_prepared:
+            self._notebook.note("send", prepared_ns, now, frames=frames)
+        if dropped:
+            self._notebook.note("drop", now, frames=frames, reason=dropped)
+
+    def tell_if_due(self) -> None:
+        """Nobody waits for it: one message at a time, and where the link has no room, later."""
+        if not self._notebook.is_open or now_ns() - self._told_ns < TOLD_NS or not self._link.has_room():
+            return
+        self._notebook.close_if_due()
+        if self._is_new:
+            self._link.send(Recorder(pid=os.getpid(), host=socket.gethostname()))
+            self._is_new, self._told_ns = False, now_ns()
+        else:
+            self._tell()
+
+    def _tell(self, *, last: bool = False) -> None:
+        self._told_ns = now_ns()
+        offset_ns, error_ns = self._clock.offset_ns()
+        notes = self._notebook.take()
+        if notes or last:
+            self._link.send(Recorded(notes=notes, offset_ns=offset_ns, error_ns=error_ns, last=last))
+
+
+class Orders:
+    """Of the hub at the other end of `link`; a hub that takes its place has asked for nothing yet.
+
+    `wanted`: the size of frames; `granted`: how many more, of a camera that waits for that; `stop`: the end.
+    """
+
+    def __init__(
+        self, camera: str, hub: str, hello: Callable[[], CameraHello], curve: Curve | None = None
+    ) -> None:
+        self.wanted: Capture | None = None
+        self.granted = 0
+        self.stop: Stop | None = None
+        self.clock = HubClock(same_host=is_ipc(hub))
+        self.snapshots = Snapshots(camera)
+        self._camera = camera
+        self._hello = hello
+        self.link = Link(camera, hub, self._greeting, curve)
+        self.diary = Diary(camera, self.link, self.clock)
+
+    def listen(self, within_s: float = 0.0) -> None:
+        """Take in all that the hub has said, waiting so long for the first message. Raises MessageError."""
+        message = self.link.receive(within_s)
+        while message is not None:
+            self._take(message)
+            message = self.link.receive()
+
+    def ask_the_time(self) -> None:
+        """Where the hub's clock is another host's."""
+        if not self.clock.same_host:
+            self.link.send(ClockRequest(sent_ns=now_ns()))
+
+    def _greeting(self) -> CameraHello:
+        """To a hub that has not asked us for anything yet, or not this one."""
+        self.wanted, self.granted = None, 0
+        self.clock.forget()
+        return self._hello()
+
+    def _take(self, message: LinkMessage) -> None:
+        match message:
+            case Capture():
+                self.wanted = message
+                self.snapshots.ask(message.snapshot)
+                self.ask_the_time()
+            case ClockAnswer():
+                self.clock.answered(message.sent_ns, message.hub_ns, message.hub_at, now_ns())
+            case Record():
+                self.diary.heard(message)
+            case Grant(frames=frames):
+                self.granted += frames
+            case Stop():
+                self.stop = self.stop or message  # what it says to frames that come after it does not count
+            case _:
+                raise MessageError(f"the hub sent camera {self._camera} a {message.kind}: is it another version?")

@@ -1,0 +1,135 @@
+"""`edged bench`: how long a network takes on a device, from a job's submission to its result; how exact it is."""
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from edged import config
+from edged.cli.bench.measure import (
+    Errors,
+    accuracy_of,
+    add_energy_options,
+    energy_of,
+    errors_of,
+    known_pictures,
+    time_in_turn,
+)
+from edged.cli.bench.report import Report, as_json, as_table, energy_and_accuracy, report
+from edged.cli.model_options import (
+    add_model_options,
+    add_plan_options,
+    add_variants,
+    given_model,
+    show_preparation,
+    variants_of,
+)
+from edged.cli.options import positive
+from edged.cli.pictures import pictures_of, random_images
+from edged.errors import ConfigError
+from edged.model.package import Model
+from edged.runtime.base import ModelRuntime
+from edged.runtime.numpy_runtime import NumpyRuntime
+from edged.runtime.select import is_numpy, opencl_device
+
+if TYPE_CHECKING:
+    from edged.engine.device import Device
+    from edged.engine.selection import Chooser
+
+RANDOM_IMAGES = 8  # to measure errors with, where no pictures are given
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Arguments of the verb."""
+    precision = "as in the config; naming it prints the error of each layer too"
+    add_plan_options(parser, device="as in the config, or numpy", precision=precision)
+    parser.set_defaults(precision=None)  # not given
+    add_variants(parser, compare="time this variant too, in turn with the first")
+    parser.add_argument("--runs", type=positive, default=50, metavar="N", help="jobs to time (default: 50)")
+    images = "pictures to measure errors and, with --energy, right answers with (default: random images)"
+    parser.add_argument("--images", type=Path, metavar="FOLDER", help=images)
+    add_energy_options(parser)
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    add_model_options(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print the timing of one variant or two, and the errors of the first."""
+    _check(arguments)
+    model = given_model(arguments)
+    show_preparation(model)
+    variants = variants_of(arguments)
+    runtimes = [_open(model, arguments, variant) for variant in variants]
+    images_given = arguments.images and not _is_numpy(arguments)
+    errors = _errors(model, arguments) if arguments.precision or images_given else None
+    timings = time_in_turn(runtimes, random_images(model.input, arguments.batch), arguments.runs)
+    reports = [
+        report(model, variant, _precision(arguments), runtime, arguments.batch, timing)
+        for variant, runtime, timing in zip(variants, runtimes, timings, strict=True)
+    ]
+    if arguments.energy:
+        _add_energy(reports, runtimes, model, arguments)
+    if arguments.json:
+        print(as_json(reports, errors))
+    else:
+        print(as_table(reports), *([errors.as_table()] if errors else []), sep="\n\n")
+    return 0
+
+
+def _add_energy(
+    reports: Sequence[Report], runtimes: Sequence[ModelRuntime], model: Model, arguments: argparse.Namespace
+) -> None:
+    """What a frame of each costs, and how many answers are right."""
+    known = known_pictures(model, arguments.images)
+    energy = energy_of(runtimes, random_images(model.input, arguments.batch), arguments)
+    for row, runtime, plan in zip(reports, runtimes, energy.plans, strict=True):
+        accuracy = accuracy_of(runtime, known, model, arguments.batch) if known else None
+        row.update(energy_and_accuracy(energy, plan, accuracy))
+
+
+def _check(arguments: argparse.Namespace) -> None:
+    if _is_numpy(arguments):
+        if arguments.conv != "auto" or arguments.compare:
+            raise ConfigError("device numpy has no variants: leave --conv and --compare out")
+        if arguments.precision or (arguments.images and not arguments.energy):
+            raise ConfigError(
+                "device numpy computes in fp32, and is what errors are measured against: "
+                "leave --precision and --images out"
+            )
+
+
+def _open(model: Model, arguments: argparse.Namespace, variant: str) -> ModelRuntime:
+    if _is_numpy(arguments):
+        return NumpyRuntime(model.graph, model.input)
+    device, chooser = _way(arguments, variant)
+    from edged.engine.runtime import Runtime
+
+    precision = _precision(arguments)
+    return Runtime(model.graph, model.input, device, batch=arguments.batch, precision=precision, chooser=chooser)
+
+
+def _errors(model: Model, arguments: argparse.Namespace) -> Errors:
+    device, chooser = _way(arguments, arguments.conv)
+    from edged.engine.layer_outputs import LayerOutputs
+
+    outputs = LayerOutputs(model.graph, model.input, device, _precision(arguments), chooser)
+    if arguments.images is None:
+        return errors_of(model, outputs, random_images(model.input, RANDOM_IMAGES))
+    return errors_of(model, outputs, pictures_of(arguments.images, model.input), str(arguments.images))
+
+
+def _way(arguments: argparse.Namespace, variant: str) -> "tuple[Device, Chooser]":
+    """The device, and what decides between its variants. Raises DeviceError, or ConfigError for the variant."""
+    device = opencl_device(arguments.device)
+    from edged.engine.tuning_records import chooser_named
+
+    return device, chooser_named(variant, device)
+
+
+def _precision(arguments: argparse.Namespace) -> config.Precision:
+    precision: config.Precision = arguments.precision or "fp32"
+    return precision
+
+
+def _is_numpy(arguments: argparse.Namespace) -> bool:
+    return is_numpy(config.Worker(device=arguments.device))

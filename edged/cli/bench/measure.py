@@ -1,0 +1,309 @@
+"""How far a network on a device is from fp32 as NumPy computes it: layer by layer, and in what it answers.
+
+How `edged bench` measures time: several plans in turn.
+
+How many pictures whose label is known a device gets right, for `edged bench --energy`.
+
+What a frame costs on a device, for `edged bench --energy`: joules and watts, several plans in turn.
+"""
+
+import argparse
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from edged import config
+from edged.cli.options import above_zero
+from edged.cli.pictures import MOST, chosen_of, pictures_of
+from edged.cli.rails import add_sysfs
+from edged.energy.find import Rails, find_rails
+from edged.energy.idle import watts_over
+from edged.energy.meter import Meter
+from edged.messages import EnergyMethod
+from edged.model import reference
+from edged.model.package import Model
+from edged.runtime.base import ModelRuntime
+
+if TYPE_CHECKING:
+    from edged.engine.layer_outputs import LayerOutputs
+
+
+Tensors = Mapping[str, NDArray[np.float32]]
+
+
+@dataclass
+class LayerError:
+    """Of all images: the layer's largest absolute value in fp32, and the largest difference from it.
+
+    Errors of the layers before are in it. inf: there were values that no number of this precision can hold.
+    """
+
+    layer: str
+    largest: float = 0.0
+    difference: float = 0.0
+
+    @property
+    def share(self) -> float:
+        """The error as a share of the layer's range."""
+        return self.difference / self.largest if self.largest else self.difference
+
+    def meet(self, found: NDArray[np.float32], expected: NDArray[np.float32]) -> None:
+        """Take another image's values into account."""
+        difference = np.abs(found.reshape(-1) - expected.reshape(-1)).max()
+        self.largest = max(self.largest, float(np.abs(expected).max()))
+        self.difference = max(self.difference, float(difference) if np.isfinite(difference) else np.inf)
+
+
+@dataclass(frozen=True)
+class Errors:
+    """By layer in the order of the network; `agree` counts the images whose first class is that of fp32.
+
+    `pictures`: the folder they came from, None for random images.
+    """
+
+    layers: tuple[LayerError, ...]
+    agree: int
+    images: int
+    pictures: str | None
+
+    def as_object(self) -> dict[str, Any]:
+        """For JSON, which knows no infinity: null where values could not be held."""
+        layers = [
+            {**asdict(layer), "difference": _number(layer.difference), "share": _number(layer.share)}
+            for layer in self.layers
+        ]
+        return {**asdict(self), "layers": layers}
+
+    def as_table(self) -> str:
+        """A line a layer, and what it means for the answers."""
+        source = f"pictures of {self.pictures}" if self.pictures else "random images, which say little"
+        width = max(len(layer.layer) for layer in self.layers)
+        lines = [
+            f"error against fp32 (NumPy), with that of the layers before, on {self.images} {source}",
+            f"{'layer':{width}}{'range':>12}{'error ÷ range':>16}",
+            *(f"{layer.layer:{width}}{layer.largest:12.4g}{_text(layer.share):>16}" for layer in self.layers),
+            f"the first class is that of fp32 for {self.agree} of {self.images}",
+        ]
+        return "\n".join(lines if self.pictures else [*lines, "give --images FOLDER for figures of your own"])
+
+
+def errors_of(
+    model: Model, outputs: "LayerOutputs", images: NDArray[np.uint8], pictures: str | None = None
+) -> Errors:
+    """Compare every layer on every image, uint8 RGB [n, height, width, 3]. Raises DeviceError."""
+    errors: dict[str, LayerError] = {}
+    agree = 0
+    for image in images:
+        found = outputs.of(image[np.newaxis])
+        expected = reference.run_all(model.graph, reference.prepare(image[np.newaxis], model.input))
+        for operator in model.graph.operators:
+            if operator.output in found:
+                error = errors.setdefault(operator.output, LayerError(operator.name))
+                error.meet(found[operator.output], expected[operator.output])
+        agree += _same_class(found[outputs.output], expected[outputs.output])
+    return Errors(tuple(errors.values()), agree, len(images), pictures)
+
+
+def _same_class(found: NDArray[np.float32], expected: NDArray[np.float32]) -> bool:
+    return bool(np.isfinite(found).all() and found.argmax() == expected.argmax())
+
+
+def _number(value: float) -> float | None:
+    return value if np.isfinite(value) else None
+
+
+def _text(share: float) -> str:
+    return f"{share:.1e}" if np.isfinite(share) else "not finite"
+
+
+TURN = 10  # runs of one plan before the next has its turn
+WARM_UP_RUNS = 2  # at each turn, since the other has filled the caches
+ENOUGH_S = 20.0  # a plan that is slow to compare with is not run more often than this allows, but FEWEST times
+FEWEST = 3
+
+
+@dataclass
+class Timing:
+    """Wall seconds of each run: of the whole job, and of the host's part, to enqueue the kernels."""
+
+    seconds: list[float] = field(default_factory=list)
+    host_seconds: list[float] = field(default_factory=list)
+
+
+def time_in_turn(runtimes: Sequence[ModelRuntime], images: NDArray[np.uint8], runs: int) -> list[Timing]:
+    """Whatever else the machine does in the meantime meets all of them alike."""
+    timings = [Timing() for _ in runtimes]
+    for start in range(0, runs, TURN):
+        for runtime, timing in zip(runtimes, timings, strict=True):
+            for _ in range(WARM_UP_RUNS):
+                _run(runtime, images, Timing())
+            for _ in range(min(TURN, runs - start)):
+                if len(timing.seconds) < FEWEST or sum(timing.seconds) < ENOUGH_S:
+                    _run(runtime, images, timing)
+    return timings
+
+
+def _run(runtime: ModelRuntime, images: NDArray[np.uint8], timing: Timing) -> None:
+    start = time.perf_counter()
+    pending = runtime.submit(images)
+    enqueued = time.perf_counter()
+    pending.wait()
+    timing.seconds.append(time.perf_counter() - start)
+    timing.host_seconds.append(enqueued - start)
+
+
+SCENE = (320, 240)
+
+Images = NDArray[np.uint8]
+
+
+@dataclass(frozen=True, eq=False)
+class Known:
+    """Pictures with their labels. `images`: uint8 RGB [n, height, width, 3]; `source`: where they are from."""
+
+    images: Images
+    truths: Sequence[str]
+    source: str
+
+
+@dataclass(frozen=True)
+class Accuracy:
+    """So many of them are right."""
+
+    right: int
+    frames: int
+    source: str
+
+
+def known_pictures(model: Model, folder: Path | None) -> Known | None:
+    """Those in sub-folders of `folder` that are named as labels; without one, digits of the synthetic camera.
+
+    None where no label is known, where the model reads no digits, or where it knows nothing. Raises ConfigError
+    for a folder without pictures, ImageError.
+    """
+    if model.random_weights:
+        return None
+    return _in_folder(model, folder) if folder else _digits(model)
+
+
+def accuracy_of(runtime: ModelRuntime, known: Known, model: Model, batch: int) -> Accuracy:
+    """Of every picture. Raises DeviceError."""
+    parts = [known.images[start : start + batch] for start in range(0, len(known.images), batch)]
+    best = np.concatenate([runtime.submit(part).wait().outputs.argmax(axis=1) for part in parts])
+    right = sum(model.labels[index] == truth for index, truth in zip(best, known.truths, strict=True))
+    return Accuracy(right, len(known.truths), known.source)
+
+
+def _in_folder(model: Model, folder: Path) -> Known | None:
+    from edged.camera.sources.folder import truth_of
+
+    truths = [truth_of(file, folder) for file in chosen_of(folder)]
+    labelled = [place for place, truth in enumerate(truths) if truth in model.labels]
+    if not labelled:
+        return None
+    images = pictures_of(folder, model.input)[labelled]
+    return Known(images, [truths[place] or "" for place in labelled], f"pictures of {folder}")
+
+
+def _digits(model: Model) -> Known | None:
+    from edged.camera.preprocess import preprocess
+    from edged.camera.sources.synthetic import draw_pictures
+
+    pictures = list(islice(draw_pictures(0, *SCENE, fps=1), MOST))  # each of another scene
+    truths = [picture.truth or "" for picture in pictures]
+    if not set(truths) <= set(model.labels):
+        return None
+    width, height = model.input.width, model.input.height
+    resize = model.input.resize
+    images = np.stack([preprocess(picture.pixels, width, height, resize=resize) for picture in pictures])
+    return Known(images, truths, "synthetic digits")
+
+
+IDLE_S = 2.0
+TURNS = 3
+TURN_S = 1.0
+SAMPLE_HZ = 100  # of rails of power: a turn is short, and nothing else is waiting for the processor
+
+
+@dataclass
+class Consumption:
+    """Of one plan, without pause. `joules` is None where a rail could not be read all the time."""
+
+    joules: float | None
+    seconds: float = 0.0
+    frames: int = 0
+
+    @property
+    def watts(self) -> float | None:
+        return None if self.joules is None else self.joules / self.seconds
+
+    @property
+    def joules_each(self) -> float | None:
+        """Joules of a frame."""
+        return None if self.joules is None else self.joules / self.frames
+
+
+@dataclass(frozen=True)
+class Energy:
+    """Of each plan, on `rails` together, which draw `idle_watts` while nothing runs; why not is in `note`."""
+
+    method: EnergyMethod
+    rails: tuple[str, ...]
+    note: str
+    idle_watts: float | None
+    plans: list[Consumption] = field(default_factory=list)
+
+
+def add_energy_options(parser: argparse.ArgumentParser) -> None:
+    """--energy, --rails, --watts-per-core and --sysfs."""
+    energy = "measure joules too, for some seconds more, and how many pictures of known labels are right"
+    parser.add_argument("--energy", action="store_true", help=energy)
+    rails = "rails that the device uses, as `edged devices` names them (default: all but those in others)"
+    parser.add_argument("--rails", metavar="NAME,…", help=rails)
+    watts = "estimate joules where no rail can be read: processor time × this"
+    parser.add_argument("--watts-per-core", type=above_zero("watts"), metavar="W", help=watts)
+    add_sysfs(parser)
+
+
+def energy_of(
+    runtimes: Sequence[ModelRuntime], images: NDArray[np.uint8], arguments: argparse.Namespace
+) -> Energy:
+    """Whatever else the machine does in the meantime meets all of them alike. Raises DeviceError."""
+    rails = _rails(arguments)
+    watts_per_core = arguments.watts_per_core if rails.method == "estimated" else None
+    meter = Meter(rails.rails, watts_per_core=watts_per_core, sample_hz=rails.energy.sample_hz)
+    try:
+        idle = watts_over(meter, IDLE_S) if meter.rails else {}
+        idle_watts = sum(idle.values()) if idle else None
+        plans = [Consumption(0.0 if meter.rails else None) for _ in runtimes]
+        for _ in range(TURNS if meter.rails else 0):
+            for runtime, plan in zip(runtimes, plans, strict=True):
+                _run_metered(runtime, images, plan, meter)
+    finally:
+        meter.close()
+    return Energy(rails.method, meter.bears, rails.note, idle_watts, plans)
+
+
+def _rails(arguments: argparse.Namespace) -> Rails:
+    names = tuple(arguments.rails.split(",")) if arguments.rails else "auto"
+    watts = arguments.watts_per_core
+    return find_rails(config.Energy(rails=names, watts_per_core=watts, sysfs=arguments.sysfs, sample_hz=SAMPLE_HZ))
+
+
+def _run_metered(runtime: ModelRuntime, images: NDArray[np.uint8], plan: Consumption, meter: Meter) -> None:
+    runtime.submit(images).wait()
+    meter.begin()
+    start = time.perf_counter()
+    while time.perf_counter() - start < TURN_S:
+        runtime.submit(images).wait()
+        plan.frames += len(images)
+    since = meter.begin()
+    plan.seconds += since.seconds
+    is_known = set(meter.bears) <= since.whole
+    plan.joules = plan.joules + sum(since.added.values()) if is_known and plan.joules is not None else None

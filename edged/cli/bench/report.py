@@ -1,0 +1,137 @@
+"""What `edged bench` prints: a table for people, one JSON object for programs.
+
+What `edged bench --energy` adds to its table and to its object.
+"""
+
+import json
+import statistics
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+
+from edged.cli.bench.measure import Accuracy, Consumption, Energy, Errors, Timing
+from edged.config import Precision
+from edged.model.cost import macs
+from edged.model.package import Model
+from edged.runtime.base import ModelRuntime
+
+HEAD = f"{'J a frame':>12}{'W':>8}{'right':>9}"
+UNKNOWN = "not known: give --images FOLDER with a sub-folder for each label of the model"
+
+EnergyReport = Mapping[str, Any]
+
+
+def energy_and_accuracy(energy: Energy, plan: Consumption, accuracy: Accuracy | None) -> dict[str, Any]:
+    """Of one variant. `above_idle`: joules of a frame, less what its rails would have drawn anyway."""
+    above_idle = None
+    if plan.joules is not None and energy.idle_watts is not None:
+        above_idle = (plan.joules - energy.idle_watts * plan.seconds) / plan.frames
+    return {
+        "energy": {
+            "joules": plan.joules_each,
+            "above_idle": above_idle,
+            "watts": plan.watts,
+            "idle_watts": energy.idle_watts,
+            "method": energy.method if plan.joules is not None else "none",
+            "rails": energy.rails,
+            "note": energy.note,
+        },
+        "accuracy": asdict(accuracy) if accuracy else None,
+    }
+
+
+def columns(row: EnergyReport) -> str:
+    """The end of a variant's line, below `HEAD`; nothing where energy was not asked for."""
+    if "energy" not in row:
+        return ""
+    joules, watts = (_number(row["energy"][key]) for key in ("joules", "watts"))
+    accuracy = row["accuracy"]
+    right = f"{accuracy['right'] / accuracy['frames']:.1%}" if accuracy else "–"
+    return f"{joules:>12}{watts:>8}{right:>9}"
+
+
+def footnotes(rows: Sequence[EnergyReport]) -> list[str]:
+    """How joules and labels are known, or why they are not."""
+    first = rows[0]
+    if "energy" not in first:
+        return []
+    energy, accuracy = first["energy"], first["accuracy"]
+    parts = [energy["method"], ", ".join(energy["rails"]), energy["note"]]
+    if energy["method"] == "estimated":  # as its note says
+        parts = [energy["note"]]
+    lines = [f"energy: {'; '.join(filter(None, parts))}"]
+    if energy["idle_watts"] is not None:
+        above = [f"{_number(row['energy']['above_idle'])} ({row['conv']})" for row in rows]
+        lines.append(f"above the {_number(energy['idle_watts'])} W while idle: {', '.join(above)} J a frame")
+    unknown = "not known: its weights are random" if first["random_weights"] else UNKNOWN
+    right = f"{accuracy['right']} of {accuracy['frames']} {accuracy['source']}" if accuracy else unknown
+    return [*lines, f"right: {right}"]
+
+
+def _number(value: float | None) -> str:
+    return "–" if value is None else f"{value:.3g}"
+
+
+Report = dict[str, Any]
+
+
+def report(
+    model: Model, variant: str, precision: Precision, runtime: ModelRuntime, batch: int, timing: Timing
+) -> Report:
+    """One variant's figures. `size` is as in the config: one number for a square; `macs` counts one frame."""
+    width, height = model.input.width, model.input.height
+    return {
+        "model": model.name,
+        "random_weights": model.random_weights,
+        "preparation": model.input.described,
+        "prepared_by": model.prepared_by,
+        "size": width if width == height else [width, height],
+        "macs": macs(model.graph),
+        "batch": batch,
+        "device": runtime.device_name,
+        "precision": precision,
+        "conv": variant,
+        "runs": len(timing.seconds),
+        "seconds": {
+            "median": statistics.median(timing.seconds),
+            "min": min(timing.seconds),
+            "p99": float(np.percentile(timing.seconds, 99)),
+        },
+        "host_seconds": statistics.median(timing.host_seconds),
+        "kernels": runtime.kernels,
+    }
+
+
+def as_json(reports: Sequence[Report], errors: Errors | None = None) -> str:
+    """The first report; in it the second, if there is one, as `compared`, and its errors as `error`."""
+    first, *others = reports
+    compared = {"compared": others[0]} if others else {}
+    error = {"error": errors.as_object()} if errors else {}
+    return json.dumps(first | compared | error)
+
+
+def as_table(reports: Sequence[Report]) -> str:
+    """A heading, a line a variant, and how they compare."""
+    first, *others = reports
+    size = first["size"]
+    width, height = size if isinstance(size, list) else (size, size)
+    lines = [
+        f"{first['model']} {width}×{height}, batch {first['batch']}, {first['macs'] / 1e6:.1f} MMAC a frame, "
+        f"{first['precision']}, on {first['device']}",
+        f"{'convolution':12}{'median':>12}{'min':>12}{'p99':>12}{'host':>12}{'GMAC/s':>9}{'kernels':>9}{'runs':>6}"
+        + (HEAD if "energy" in first else ""),
+        *map(_line, reports),
+    ]
+    for other in others:
+        times = other["seconds"]["median"] / first["seconds"]["median"]
+        lines.append(f"{other['conv']} takes {times:.1f} times as long as {first['conv']}")
+    return "\n".join([*lines, *footnotes(reports)])
+
+
+def _line(row: Report) -> str:
+    seconds = [*row["seconds"].values(), row["host_seconds"]]
+    speed = row["macs"] * row["batch"] / row["seconds"]["median"] / 1e9
+    times = "".join(f"{value * 1e3:9.2f} ms" for value in seconds)
+    return f"{row['conv']:12}{times}{speed:9.1f}{row['kernels']:9}{row['runs']:6}{columns(row)}"

@@ -1,0 +1,174 @@
+"""What `edged check` finds of cameras and workers on other hosts, and of the link to them.
+
+What `edged check` finds of the addresses that the hub listens at, and of who is let in there.
+"""
+
+import errno
+import os
+import platform
+import socket
+from collections.abc import Iterator, Mapping
+from itertools import groupby
+from pathlib import Path
+
+from edged.cli.check.finding import Finding
+from edged.config import Config, Security, Tls
+from edged.errors import ConfigError
+from edged.transport.address import host_and_port, is_ipc, is_ipv6, is_local
+from edged.transport.keys import load_allowed, load_pair, load_public
+from edged.transport.tls import server_context
+
+Places = Mapping[str, str]  # the host by the place in the file that names it
+
+
+def places_of(config: Config) -> Places:
+    """Every camera and worker that is on another host than the hub."""
+    cameras = {f"cameras.{name}": camera.host for name, camera in config.cameras.items()}
+    workers = {f"workers.{index}": worker.host for index, worker in enumerate(config.workers)}
+    return {place: host for place, host in {**cameras, **workers}.items() if host}
+
+
+def this_host(config: Config, named: str | None) -> str | None:
+    """The host that is checked: as it was named, or its own name where the file has that; None: the hub's.
+
+    Raises ConfigError for a name that the file has not.
+    """
+    hosts = set(places_of(config).values())
+    if named and named not in hosts:
+        known = ", ".join(sorted(hosts)) or "none"
+        raise ConfigError(f"no camera or worker has host: {named}; the file names: {known}")
+    own = {platform.node(), platform.node().partition(".")[0]}
+    return named or next(iter(own & hosts), None)
+
+
+def listens_at(config: Config) -> str | None:
+    """Where the hub's door to other hosts will be; None where there is none, or none that they reach."""
+    address = config.link.address
+    return None if address is None or is_local(address) else config.link.bind or address
+
+
+def link_findings(config: Config, host: str | None) -> Iterator[Finding]:
+    """What keeps the hosts apart. `host`: where this is asked, None: the hub's."""
+    places = places_of(config)
+    if not places:
+        return
+    first, where = next(iter(places.items()))
+    address = config.link.address
+    if address is None:
+        text = (
+            f"is missing: {first} is on host {where}, which must know where the hub is (tcp://192.168.1.10:5572)"
+        )
+        yield Finding("error", "link.address", text)
+    elif is_local(address):
+        yield Finding("error", "link.address", f"{address} is for its own host alone, but {first} is on {where}")
+    elif config.security is None:
+        text = f"{address} is open: whoever reaches it may send frames and take jobs (insecure: true)"
+        yield Finding("warning", "link.address", text)
+    elif host:
+        yield Finding("ok", "link.address", f"{address}, which was not contacted")
+    if config.security:
+        yield _hub_finding(config.security, host)
+        if host is None:
+            yield from _role_findings(config.security, places)
+
+
+def elsewhere(what: str, host: str, *which: str) -> Finding:
+    """What is to be started there."""
+    command = " ".join(["edged", what.partition(" ")[0], *which, "--config FILE"])
+    return Finding("ok", what, f"on host {host}: `{command}` there")
+
+
+def group_findings(config: Config) -> Iterator[Finding]:
+    """Groups that are not what they look like: neighbours alone serve together."""
+    runs = [group for group, _ in groupby(worker.group for worker in config.workers) if group]
+    for group in sorted({group for group in runs if runs.count(group) > 1}):
+        text = f"group {group} is in {runs.count(group)} places of the list: neighbours alone serve together"
+        yield Finding("warning", "workers", text)
+
+
+def _hub_finding(security: Security, host: str | None) -> Finding:
+    """Whether other hosts will know this hub, or this host will know it."""
+    what = "security.hub"
+    if security.hub is None:
+        text = "is missing: without the hub's public key (hub.pub) no camera or worker of another host joins it"
+        return Finding("error", what, text)
+    try:
+        theirs, ours = load_public(security.hub), load_pair(security.key).public
+    except ConfigError as error:
+        return Finding("error", what, str(error))
+    if host is None and theirs != ours:
+        text = f"{security.hub} is not the public half of {security.key}: the other hosts would not know this hub"
+        return Finding("error", what, text)
+    if host and theirs == ours:
+        text = f"{security.key} is the hub's own secret: make a key for {host} (`edged keys new {host}`)"
+        return Finding("error", what, text)
+    return Finding("ok", what, f"{security.hub}")
+
+
+def _role_findings(security: Security, places: Places) -> Iterator[Finding]:
+    """Whose cameras and workers get in, where some are to come."""
+    for role, paths in {"cameras": security.cameras, "workers": security.workers}.items():
+        hosts = sorted({host for place, host in places.items() if place.startswith(role)})
+        if not hosts:
+            continue
+        try:
+            names = sorted(load_allowed(paths).values())
+        except ConfigError as error:
+            yield Finding("error", f"security.{role}", str(error))
+            continue
+        turned_away = f"holds no key: the {role} of {', '.join(hosts)} would be turned away"
+        yield Finding("ok" if names else "error", f"security.{role}", ", ".join(names) or turned_away)
+
+
+def address_finding(key: str, address: str) -> Finding:
+    """Whether a server could listen there now."""
+    if is_ipc(address):
+        return _ipc_finding(key, Path(address.removeprefix("ipc://")))
+    host, port = host_and_port(address)
+    family = socket.AF_INET6 if is_ipv6(address) else socket.AF_INET
+    try:
+        with socket.socket(family, socket.SOCK_STREAM) as server:
+            server.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            server.bind(("" if host == "*" else host, port))
+    except OSError as error:
+        return Finding("error", key, f"{address} {_why_not(error)}")
+    return Finding("ok", key, f"{address} is free")
+
+
+def _why_not(error: OSError) -> str:
+    if error.errno == errno.EADDRINUSE:
+        return "is in use (by another edged? choose another port)"
+    if error.errno == errno.EADDRNOTAVAIL:
+        return "is no address of this host (is it not the hub's? then: edged check --host NAME)"
+    return f"cannot be bound: {error.strerror}"
+
+
+def _ipc_finding(key: str, path: Path) -> Finding:
+    """A socket that nobody listens at any more is replaced."""
+    if not os.access(path.parent, os.W_OK | os.X_OK):
+        return Finding("error", key, f"{path.parent} is no folder that this user may write to")
+    if path.exists() and not path.is_socket():
+        return Finding("error", key, f"{path} is no socket: choose another path, or remove it")
+    return Finding("ok", key, f"{path}, for this user alone")
+
+
+def security_finding(security: Security) -> Finding:
+    """Whether the keys can be read, and whose they are."""
+    try:
+        load_pair(security.key)
+        names = sorted(load_allowed(security.allow).values())
+    except ConfigError as error:
+        return Finding("error", "security", str(error))
+    if not names:
+        return Finding("warning", "security", "security.allow holds no key: nobody can subscribe over TCP")
+    return Finding("ok", "security", f"lets in {', '.join(names)}")
+
+
+def tls_finding(tls: Tls) -> Finding:
+    """Whether certificate and key can be used, and who may scrape."""
+    try:
+        server_context(tls.certificate, tls.key, tls.client_ca)
+    except ConfigError as error:
+        return Finding("error", "metrics.tls", str(error))
+    who = f"clients that {tls.client_ca} has signed" if tls.client_ca else "everybody"
+    return Finding("ok", "metrics.tls", f"{tls.certificate}, for {who}")

@@ -1,0 +1,141 @@
+"""What `edged check` finds of cameras, the model and its workers.
+
+What `edged check` finds of the version that was promoted to answer in place of the config's model.
+"""
+
+from collections.abc import Iterator
+from math import prod
+
+from edged.cli.check.finding import Finding
+from edged.cli.check.hosts import elsewhere
+from edged.config import Camera, Config, Worker
+from edged.config.load import password_of
+from edged.errors import CameraError, ConfigError, DeviceError, ModelError
+from edged.messages import Part
+from edged.messages.preparation import IN_CONFIG, default_warning
+from edged.model.cuts import cut_after, ends_of
+from edged.model.head_versions import load_head, load_promoted, load_version, teach_folder
+from edged.model.package import Model, load_model
+from edged.runtime.select import device_name
+
+
+def camera_finding(name: str, camera: Camera) -> Finding:
+    """A camera that is absent is a warning: `edged run` would go on trying."""
+    from edged.camera.sources import open_source
+    from edged.camera.sources.reach import without_secrets
+    from edged.camera.sources.stream import Stream
+
+    what = f"camera {name}"
+    try:
+        source = open_source(camera)
+        if isinstance(source, Stream):
+            password_of(camera)
+            is_verified = source.verify()
+        else:
+            source.open()
+            source.close()
+    except CameraError as error:
+        return Finding("warning", what, f"{error} (`edged run` would keep trying)")
+    except ConfigError as error:
+        return Finding("error", what, str(error))
+    if isinstance(source, Stream):
+        how = "whose certificate is trusted; no video was read" if is_verified else "which was not contacted"
+        return Finding("ok", what, f"{without_secrets(str(camera.source))}, {how}")
+    return Finding("ok", what, f"{camera.source}")
+
+
+def model_findings(config: Config) -> Iterator[Finding]:
+    """The model's name, input and classes, where it is cut, and how pictures are prepared for it."""
+    try:
+        model = load_model(config.model)
+        cuts = [_cut(model, segment.until) for segment in config.segments[:-1]]
+        for index in range(len(config.workers)):
+            ends_of(model.graph, *config.ends_of(index))
+    except ModelError as error:
+        yield Finding("error", "model", str(error))
+        return
+    size = f"{model.input.width}×{model.input.height}"
+    text = f"{model.name}, {size}, {len(model.labels)} classes, sha256 {model.sha256[:12]}…{''.join(cuts)}"
+    if model.random_weights:
+        yield Finding("warning", "model", f"{text}; random weights, for timing only: its labels mean nothing")
+        return
+    yield Finding("ok", "model", text)
+    yield _preparation(model)
+
+
+def _preparation(model: Model) -> Finding:
+    described = model.input.described
+    if model.prepared_by == "default":
+        return Finding("warning", "preprocess", default_warning(described, IN_CONFIG))
+    source = {"config": "this file says so", "file": "the model's file says so"}[model.prepared_by]
+    return Finding("ok", "preprocess", f"{described} ({source})")
+
+
+def _cut(model: Model, until: str | None) -> str:
+    cut = cut_after(model.graph, str(until))
+    return f"; cut after {cut.after}, where {4 * prod(cut.shape) / 1000:.0f} kB a frame cross"
+
+
+def worker_findings(config: Config, host: str | None = None) -> Iterator[Finding]:
+    """The devices in order of preference: the first one that is there runs the model, the others wait.
+
+    `host`: None is the hub's, which needs at least one, there or elsewhere.
+    """
+    running = False
+    for index, worker in enumerate(config.workers):
+        what = f"worker {index}"
+        if worker.host != host:
+            if host is None and worker.host:
+                yield elsewhere(what, worker.host, str(index))
+            running = True
+            continue
+        try:
+            name = device_name(worker)
+        except DeviceError as error:
+            last = index == len(config.workers) - 1 and not running
+            yield Finding("error" if last or host else "warning", what, str(error))
+            continue
+        role = _role(config, index, running=running)
+        yield Finding("ok", what, f"{worker.device}: {name}; {role}{_precision(worker)}")
+        running = True
+
+
+def _role(config: Config, index: int, *, running: bool) -> str:
+    begin, end = config.ends_of(index)
+    if begin or end:
+        return f"runs its part, {Part(begin=begin, end=end)}"
+    return "takes over if those before it fail" if running else "runs the model"
+
+
+def _precision(worker: Worker) -> str:
+    """Nobody is to run at less than fp32 without knowing where its error is shown."""
+    if worker.precision == "fp32":
+        return ""
+    how = f"edged bench --model … --device {worker.device} --precision {worker.precision} --images FOLDER"
+    return f" in {worker.precision}, whose error `{how}` shows"
+
+
+INSTEAD = "the config's model would answer"
+
+
+def taught_findings(config: Config) -> Iterator[Finding]:
+    """Nothing where none was promoted."""
+    folder = teach_folder(config.node)
+    try:
+        promoted = load_promoted(folder).version
+        if promoted is None:
+            return
+        version = load_version(folder, promoted)
+        load_head(folder, version)
+    except ModelError as error:
+        yield Finding("warning", "taught", f"{error}; {INSTEAD}")
+        return
+    try:
+        model = load_model(config.model, lazily=True)
+    except ModelError:
+        return  # which has its own line
+    if version.base.sha256 == model.sha256:
+        yield Finding("ok", "taught", f"version {version} answers, on top of {model.name}")
+        return
+    text = f"version {version} was taught to {version.base.name} ({version.base.sha256[:12]}), another model"
+    yield Finding("warning", "taught", f"{text}; {INSTEAD} (`edged teach CONFIG --train`, or `--rollback`)")

@@ -1,0 +1,234 @@
+"""`edged plan-split`: where to cut a network in parts for the workers that there are, and what that will give.
+
+What `edged plan-split` prints: the places for a cut, and what is to be expected of each way.
+
+What `edged plan-split` has found, and as one JSON object.
+
+The lines of a config that split its network as a plan says.
+"""
+
+import argparse
+import functools
+import json
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from edged.cli.options import seconds
+from edged.cli.plan_split.measure import measure, try_each
+from edged.cli.plan_split.pump import Tried
+from edged.cli.plan_split.search import Ability, Cost, LinkSpeed, Unit, Way, Ways
+from edged.cli.plan_split.workers import in_place_of_the_hub
+from edged.config import Config, Worker
+from edged.config.load import load_config
+from edged.errors import ConfigError
+from edged.messages import ModelInfo, WorkerHello
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """Of one way."""
+
+    frames_per_s: float
+    latency_s: float
+
+
+@dataclass(frozen=True)
+class Report:
+    """`frames`: of a job; `ways`: what was looked at; `tried`: what came out of those that were tried."""
+
+    hellos: Mapping[str, WorkerHello]
+    measured: Ways
+    frames: int
+    ways: Sequence[Way]
+    tried: Mapping[Way, Tried]
+
+    @property
+    def model(self) -> ModelInfo:
+        return next(iter(self.hellos.values())).model
+
+    def abilities(self) -> Iterator[tuple[WorkerHello, Ability]]:
+        """Each worker, with what was measured of it."""
+        for unit in self.measured.units:
+            yield from ((self.hellos[name], ability) for name, ability in unit.each())
+
+    def figures(self, cost: Cost | Tried) -> Figures:
+        """As a user sees them."""
+        return Figures(self.frames / cost.period_s, cost.latency_s)
+
+    def as_object(self) -> dict[str, Any]:
+        """For programs, in seconds and bytes."""
+        return {
+            "model": self.model.name,
+            "random_weights": self.model.random_weights,
+            "frames": self.frames,
+            "workers": {
+                hello.worker: {
+                    "device": hello.device,
+                    "precision": hello.precision,
+                    "link": asdict(ability.link),
+                    **ability.measured.model_dump(exclude={"kind"}),
+                }
+                for hello, ability in self.abilities()
+            },
+            "ways": [self._way_as_object(way) for way in self.ways],
+        }
+
+    def _way_as_object(self, way: Way) -> dict[str, Any]:
+        tried = self.tried.get(way)
+        return {
+            "title": way.title,
+            "parts": [asdict(part) for part in way.parts],
+            "predicted": asdict(self.figures(way.predicted)),
+            "measured": asdict(self.figures(tried)) if tried else None,
+        }
+
+
+MS, KB = 1e3, 1e-3
+
+
+def as_text(report: Report) -> str:
+    """For people."""
+    return "\n".join([*_heading(report), "", *_places(report), "", *_ways(report), "", *_advice(report)])
+
+
+def _heading(report: Report) -> Iterator[str]:
+    model = report.model
+    random = ", random weights" if model.random_weights else ""
+    frames = f"{report.frames} frames" if report.frames > 1 else "1 frame"
+    yield f"{model.name} {model.width}×{model.height}{random}, {frames} a job"
+    for hello, ability in report.abilities():
+        yield f"{hello.worker}: {hello.device}, {hello.precision}; its link: {_speed(ability.link)}"
+
+
+def _speed(link: LinkSpeed) -> str:
+    out, back = (f"{1e-6 / s:.0f} MB/s" if s else "at once" for s in (link.out_s_per_byte, link.back_s_per_byte))
+    return f"{link.round_trip_s * MS:.2f} ms there and back, {out} there, {back} back"
+
+
+def _places(report: Report) -> Iterator[str]:
+    """A line for each place: the network up to it from the place before, on each unit, and a cut there."""
+    ways = report.measured
+    names = ["the scores" if place.after is None else place.after for place in ways.places]
+    wide = max(map(len, names))
+    heads = "".join(f"{unit.name[:12]:>15}" for unit in ways.units)
+    yield f"{'up to':{wide}}{heads}{'crosses':>14}   a single cut there"
+    for number, place in list(enumerate(ways.places))[1:]:
+        stretch = "".join(f"{_stretch_s(unit, number) * MS:12.2f} ms" for unit in ways.units)
+        cut = ""
+        if place.after is not None:
+            found = report.figures(ways.at(number))
+            cut = f"{place.nbytes * KB:11.1f} kB {found.frames_per_s:8.1f} frames/s{found.latency_s * MS:9.1f} ms"
+        yield f"{names[number]:{wide}}{stretch}{cut}"
+
+
+def _stretch_s(unit: Unit, number: int) -> float:
+    """Device time of the quickest worker."""
+    each = [ability.measured.places for ability in unit.abilities]
+    return min(places[number].reached_s - places[number - 1].reached_s for places in each)
+
+
+def _ways(report: Report) -> Iterator[str]:
+    wide = max(len(way.title) for way in report.ways)
+    tried = f"{'measured':>25}{'ratio':>19}" if report.tried else ""
+    yield f"{'':{wide}}{'predicted':>25}{tried}"
+    for way in report.ways:
+        yield f"{way.title:{wide}}{_figures(report, way)}"
+        if len(way.parts) > 1:
+            yield "  " + ", then ".join(part.unit + (f" to {part.end}" if part.end else "") for part in way.parts)
+
+
+def _figures(report: Report, way: Way) -> str:
+    expected, tried = report.figures(way.predicted), report.tried.get(way)
+    text = f"{expected.frames_per_s:9.1f}/s{expected.latency_s * MS:11.1f} ms"
+    if tried is None:
+        return text
+    came = report.figures(tried)
+    ratios = came.frames_per_s / expected.frames_per_s, came.latency_s / expected.latency_s
+    return f"{text}{came.frames_per_s:9.1f}/s{came.latency_s * MS:11.1f} ms{ratios[0]:10.2f}{ratios[1]:9.2f}"
+
+
+def _advice(report: Report) -> Iterator[str]:
+    """A split is for devices that do not hold the network, or do its parts unlike each other."""
+    together, split = report.measured.unsplit[-1], report.measured.split[0]
+    if together.predicted.period_s <= split.predicted.period_s:
+        yield "Unsplit and side by side (all in one group, no segments), these workers answer more frames."
+
+
+def lines_of(config: Config, way: Way) -> str:
+    """`workers:`, those of the segments first and in their order, and `segments:`."""
+    first = [(name, part.unit) for part in way.parts for name in part.workers]
+    by_name = {config.worker_name(index): worker for index, worker in enumerate(config.workers)}
+    others = [worker for name, worker in by_name.items() if name not in dict(first)]
+    workers = [*(by_name[name].model_copy(update={"group": group}) for name, group in first), *others]
+    segments = [{**({"until": part.end} if part.end else {}), "workers": part.unit} for part in way.parts]
+    return "\n".join([
+        "workers:",
+        *(f"  - {_flow(_given(worker))}" for worker in workers),
+        "segments:",
+        *(f"  - {_flow(segment)}" for segment in segments),
+    ])  # fmt: skip
+
+
+def _given(worker: Worker) -> dict[str, object]:
+    """What is not a default; the device always."""
+    return {"device": worker.device, **worker.model_dump(mode="json", exclude_defaults=True)}
+
+
+def _flow(values: object) -> str:
+    text: str = yaml.safe_dump(values, default_flow_style=True, sort_keys=False, allow_unicode=True, width=1e9)
+    return text.rstrip()
+
+
+FEWEST, MOST = 2, 6  # units: each order of them is looked at
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Which workers, and how long to measure them."""
+    config = "the config of a hub, which must not run meanwhile; its workers on other hosts are waited for"
+    parser.add_argument("--config", type=Path, required=True, metavar="FILE", help=config)
+    wait = "that all workers may take to be there (default: 60)"
+    parser.add_argument("--wait", type=seconds, default=60.0, metavar="SECONDS", help=wait)
+    each = "that each measurement takes (default: 2)"
+    parser.add_argument("--for", type=seconds, default=2.0, dest="for_s", metavar="SECONDS", help=each)
+    parser.add_argument("--try", action="store_true", dest="tries", help="run each way, and say what came out")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Measure, predict, and try where that is asked for."""
+    config = load_config(arguments.config).model_copy(update={"segments": ()})
+    groups = groups_of(config)
+    if not FEWEST <= len(groups) <= MOST:
+        raise ConfigError(
+            f"{arguments.config}: workers: has {len(groups)} groups (a worker without one is a group); "
+            f"expected {FEWEST} to {MOST}"
+        )
+    tell = functools.partial(print, "edged:", file=sys.stderr, flush=True)
+    with in_place_of_the_hub(config, tell) as team:
+        team.gather([name for names in groups.values() for name in names], arguments.wait)
+        frames = min(hello.batch for hello in team.hellos.values())
+        ways = Ways(measure(team, groups, frames, arguments.for_s))
+        tried = try_each(team, ways, frames, arguments.for_s) if arguments.tries else {}
+        each = list(tried) or [*ways.unsplit, *ways.split]
+        report = Report(team.hellos, ways, frames, each, tried)
+    best = ways.split[0]
+    lines = lines_of(config, best)
+    if arguments.json:
+        print(json.dumps(report.as_object() | {"config": lines}))
+    else:
+        print(as_text(report), f"# {best.title}", lines, sep="\n")
+    return 0
+
+
+def groups_of(config: Config) -> dict[str, list[str]]:
+    """The names of the workers that serve together, by that of their group, or by the only one's own."""
+    groups: dict[str, list[str]] = {}
+    for index, worker in enumerate(config.workers):
+        name = config.worker_name(index)
+        groups.setdefault(worker.group or name, []).append(name)
+    return groups

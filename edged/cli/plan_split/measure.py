@@ -1,0 +1,162 @@
+"""What `edged plan-split` asks of the workers, one thing after the other.
+
+How quick the link to a worker is: round trips with nothing to carry, and with ever more, each way.
+"""
+
+import os
+import statistics
+import time
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from edged.cli.plan_split.pump import Pump, Tried
+from edged.cli.plan_split.search import Ability, LinkSpeed, Part, Unit, Way, Ways
+from edged.cli.plan_split.workers import ANSWER_S, Team, name_of
+from edged.clock import nanoseconds, now_ns
+from edged.errors import DeviceError, ModelError
+from edged.messages import Echo, Measure, Measured, TakePart
+
+ROUND_TRIPS = 20
+AT_ONCE = 50  # fewer than either end lets wait
+LARGE = 5
+FIRST_BYTES, MOST_BYTES = 1 << 16, 1 << 22
+ENOUGH_S = 0.1  # for a payload to tell how quick the link is
+
+
+def link_speed(team: Team, name: str) -> LinkSpeed:
+    """Of the link between us and a worker that has nothing else to do."""
+    _seconds(team, name, 0, 0)
+    empty_s = statistics.median(_seconds(team, name, 0, 0) for _ in range(ROUND_TRIPS))
+    return LinkSpeed(
+        round_trip_s=empty_s,
+        out_s_per_byte=_s_per_byte(team, name, back=False),
+        back_s_per_byte=_s_per_byte(team, name, back=True),
+        message_s=_message_s(team, name),
+    )
+
+
+def _message_s(team: Team, name: str) -> float:
+    """Many at once, so that each end has always one to do."""
+    start = time.perf_counter()
+    for _ in range(AT_ONCE):
+        team.send(name, Echo(wanted=0), [b""])
+    for _ in range(AT_ONCE):
+        _await_echo(team, name)
+    return (time.perf_counter() - start) / AT_ONCE
+
+
+def _s_per_byte(team: Team, name: str, *, back: bool) -> float:
+    """From what twice as many bytes take more, so that neither the way there nor a first burst counts."""
+    nbytes = FIRST_BYTES
+    while True:
+        less_s, more_s = (_one_way_s(team, name, size, back) for size in (nbytes, 2 * nbytes))
+        if less_s > ENOUGH_S or nbytes >= MOST_BYTES:
+            return max(0.0, more_s - less_s) / nbytes
+        nbytes *= 2
+
+
+def _one_way_s(team: Team, name: str, nbytes: int, back: bool) -> float:
+    """The quickest of a few round trips: what else the machine does only ever adds to one."""
+    times: list[float] = []
+    while len(times) < LARGE and sum(times) < 2 * ENOUGH_S:
+        times.append(_seconds(team, name, *((0, nbytes) if back else (nbytes, 0))))
+    return min(times)
+
+
+def _seconds(team: Team, name: str, out: int, back: int) -> float:
+    """A round trip of so many bytes each way."""
+    payload = bytes(out)
+    start = time.perf_counter()
+    team.send(name, Echo(wanted=back), [payload])
+    _await_echo(team, name)
+    return time.perf_counter() - start
+
+
+def _await_echo(team: Team, name: str) -> None:
+    while received := team.hear(now_ns() + nanoseconds(ANSWER_S)):
+        if name_of(received) == name and isinstance(received.message, Echo):
+            return
+    raise DeviceError(f"worker {name} does not answer within {ANSWER_S:g} s")
+
+
+def measure(team: Team, groups: Mapping[str, Sequence[str]], frames: int, for_s: float) -> list[Unit]:
+    """Every worker of `groups` at the same time, as they are to work; then the link to each, with nothing else on.
+
+    `frames`: of a job. Raises ModelError for a network that cannot be cut.
+    """
+    workers = [name for names in groups.values() for name in names]
+    team.tell(f"measuring {', '.join(workers)}")
+    found = _measured(team, workers, frames, for_s)
+    _check(found)
+    team.tell("measuring the links")
+    abilities = {name: Ability(found[name], link_speed(team, name)) for name in workers}
+    return [Unit(group, tuple(names), tuple(abilities[name] for name in names)) for group, names in groups.items()]
+
+
+def _again(team: Team, units: Iterable[Unit], workers: Collection[str], frames: int, for_s: float) -> list[Unit]:
+    """The units as they were, but for these workers, which are measured again."""
+    now = _measured(team, workers, frames, for_s)
+    return [
+        replace(
+            unit, abilities=tuple(replace(old, measured=now.get(name, old.measured)) for name, old in unit.each())
+        )
+        for unit in units
+    ]
+
+
+def _measured(team: Team, workers: Collection[str], frames: int, for_s: float) -> dict[str, Measured]:
+    answers = team.ask({name: Measure(frames=frames, for_s=for_s) for name in workers}, for_s)
+    found = {name: answer for name, answer in answers.items() if isinstance(answer, Measured)}
+    if lost := [name for name in workers if name not in found]:
+        raise DeviceError(f"worker {', '.join(lost)} came back without an answer: its link was broken meanwhile")
+    return found
+
+
+def _check(found: Mapping[str, Measured]) -> None:
+    places = {name: [place.after for place in measured.places] for name, measured in found.items()}
+    first, *others = places
+    for other in others:
+        if places[other] != places[first]:
+            raise ModelError(
+                f"{first} and {other} cut the network at other places: install the same edged on both"
+            )
+    if len(places[first]) < 3:
+        raise ModelError("this network cannot be cut: there is no place in it where a single tensor crosses")
+
+
+def try_each(team: Team, ways: Ways, frames: int, for_s: float) -> dict[Way, Tried]:
+    """Run noise through each way, and what came out: predicted just before, since what else runs there may change.
+
+    In the end each worker has its own part again.
+    """
+    own = [Part("", (name,), *_ends(team, name)) for name in team.hellos]
+    model = next(iter(team.hellos.values())).model
+    images = [os.urandom(model.width * model.height * 3) for _ in range(frames)]
+    tried: dict[Way, Tried] = {}
+    try:
+        for way in (*ways.unsplit, *ways.split):
+            team.tell(f"trying: {way.title}")
+            now = Ways(_again(team, ways.units, way.workers, frames, for_s))
+            _take_parts(team, way.parts)
+            tried[now.again(way)] = Pump(team, [part.workers for part in way.parts], images).run(for_s)
+    except KeyboardInterrupt:
+        team.gather([name for part in own for name in part.workers], ANSWER_S)
+        _take_parts(team, own)
+        raise
+    _take_parts(team, own)
+    return tried
+
+
+def _take_parts(team: Team, parts: Iterable[Part]) -> None:
+    """Whoever has another part takes this one."""
+    wanted = {name: (part.begin, part.end) for part in parts for name in part.workers}
+    team.ask({
+        name: TakePart(begin=begin, end=end)
+        for name, (begin, end) in wanted.items()
+        if (begin, end) != _ends(team, name)
+    })  # fmt: skip
+
+
+def _ends(team: Team, name: str) -> tuple[str | None, str | None]:
+    part = team.hellos[name].part
+    return (part.begin, part.end) if part else (None, None)

@@ -1,0 +1,116 @@
+"""Frames of noise through a split network: how many a second come out, and how long one takes."""
+
+import time
+from collections import Counter, deque
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import count
+from statistics import fmean
+
+from edged.cli.plan_split.workers import ANSWER_S, Team, name_of
+from edged.clock import nanoseconds, now_ns
+from edged.errors import DeviceError
+from edged.hub.frames.queues import Pixels
+from edged.messages import Features, Job, Scores
+
+ALLOWED_S = 60.0
+LATENCIES = 20  # at most
+WARM_UP = 2  # jobs for each that may be under way
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """Seconds from one job's answer to the next one's, with as many under way as may be; and of one alone."""
+
+    period_s: float
+    latency_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """A job that a stage is to do, and what it works on."""
+
+    job: int
+    payloads: Sequence[Pixels]
+
+
+class Pump:
+    """Plays the router with one camera that has always a frame."""
+
+    def __init__(self, team: Team, stages: Sequence[Sequence[str]], images: Sequence[bytes]) -> None:
+        """`stages`: the workers of each, in order; `images`: of a job."""
+        self._team = team
+        self._stages = stages
+        self._images = images
+        self._stage_of = {name: place for place, names in enumerate(stages) for name in names}
+        self._credit = {name: team.hellos[name].credit for name in self._stage_of}
+        self._waiting: list[deque[Waiting]] = [deque() for _ in stages]
+        self._in_hand: Counter[str] = Counter()
+        self._given: Counter[str] = Counter()
+        self._begun: dict[int, float] = {}
+        self._numbers = count()
+
+    def run(self, for_s: float) -> Tried:
+        """For about this time."""
+        room = sum(self._credit.values())
+        for _ in range(WARM_UP * room):
+            self._next_answer(room)
+        start, answers = time.perf_counter(), 0
+        while time.perf_counter() - start < for_s or not answers:
+            self._next_answer(room)
+            answers += 1
+        period_s = (time.perf_counter() - start) / answers
+        while self._begun:
+            self._next_answer(0)
+        return Tried(period_s, self._latency_s(for_s))
+
+    def _latency_s(self, for_s: float) -> float:
+        taken: list[float] = []
+        while not taken or (len(taken) < LATENCIES and sum(taken) < for_s):
+            taken.append(self._next_answer(1))
+        return fmean(taken)
+
+    def _next_answer(self, room: int) -> float:
+        """Keep `room` jobs under way until one of them is answered: the seconds that it took."""
+        while True:
+            self._begin(room)
+            self._hand_out()
+            received = self._team.hear(now_ns() + nanoseconds(ANSWER_S))
+            if received is None:
+                raise DeviceError(f"no answer within {ANSWER_S:g} s")
+            name = name_of(received)
+            match received.message:
+                case Features(job=job):
+                    self._in_hand[name] -= 1
+                    self._waiting[self._stage_of[name] + 1].append(Waiting(job, received.payloads))
+                case Scores(job=job):
+                    self._in_hand[name] -= 1
+                    return time.perf_counter() - self._begun.pop(job)
+
+    def _begin(self, room: int) -> None:
+        while len(self._begun) < room and not self._waiting[0]:
+            job = next(self._numbers)
+            self._begun[job] = time.perf_counter()
+            self._waiting[0].append(Waiting(job, self._images))
+            self._hand_out()
+
+    def _hand_out(self) -> None:
+        """Later stages first, and nothing to one whose next has more waiting than it can take."""
+        for place in reversed(range(len(self._stages))):
+            while self._waiting[place] and (name := self._free(place)) and not self._is_full(place + 1):
+                waiting = self._waiting[place].popleft()
+                self._in_hand[name] += 1
+                self._given[name] += 1
+                job = Job(job=waiting.job, frames=len(self._images), top=1, allowed_s=ALLOWED_S)
+                self._team.send(name, job, waiting.payloads)
+
+    def _free(self, place: int) -> str | None:
+        """The worker of a stage with most credit left; of several, the one that has done least."""
+        left = {name: self._credit[name] - self._in_hand[name] for name in self._stages[place]}
+        best = max(left, key=lambda name: (left[name], -self._given[name]))
+        return best if left[best] > 0 else None
+
+    def _is_full(self, place: int) -> bool:
+        if place == len(self._stages):
+            return False
+        return len(self._waiting[place]) >= sum(self._credit[name] for name in self._stages[place])

@@ -1,0 +1,235 @@
+"""The ways to run one network on the workers that there are: one alone, all side by side, or split.
+
+Where to cut a network: every order of the workers and every place, by dynamic programming.
+
+A pipeline is as quick as its slowest stage, and a frame takes what all stages take together. PipeDream partitions
+networks so (Harlap et al., 2018, https://arxiv.org/abs/1806.03377).
+
+From what was measured to what a stage costs: the worker's time, and that of the link to it.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cache, cached_property
+from itertools import permutations
+from statistics import fmean
+
+from edged.messages import Measured, Place
+
+SLACK = 1.01  # of two throughputs that differ by less, the one with the better latency is better
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """What lies between two places of the network, which are numbered from 0, on a unit: a worker, or a group."""
+
+    unit: int
+    begin: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """Seconds of a job: from one to the next at best, and from its arrival to its answer where it is alone."""
+
+    period_s: float
+    latency_s: float
+
+
+Split = tuple[Stage, ...]
+Costs = Callable[[Stage], Cost]
+
+
+def together(stages: Sequence[Cost]) -> Cost:
+    """What a job takes in a pipeline of stages that cost so much."""
+    return Cost(max(cost.period_s for cost in stages), sum(cost.latency_s for cost in stages))
+
+
+def total(split: Split, costs: Costs) -> Cost:
+    """The same for a split."""
+    return together([costs(stage) for stage in split])
+
+
+def best_for_latency(units: int, last: int, costs: Costs) -> Split:
+    """The split of the places 0 … `last` over at least two of the units that answers a frame soonest."""
+    return _least(units, last, lambda stage: costs(stage).latency_s, lambda one, rest: one + rest)
+
+
+def best_for_throughput(units: int, last: int, costs: Costs) -> Split:
+    """The same for most jobs a second, and of those that hardly differ the one that answers soonest."""
+    quickest = _least(units, last, lambda stage: costs(stage).period_s, max)
+    limit_s = SLACK * total(quickest, costs).period_s
+
+    def latency_s(stage: Stage) -> float:
+        cost = costs(stage)
+        return cost.latency_s if cost.period_s <= limit_s else float("inf")
+
+    return _least(units, last, latency_s, lambda one, rest: one + rest)
+
+
+def _least(
+    units: int, last: int, seconds: Callable[[Stage], float], joined: Callable[[float, float], float]
+) -> Split:
+    """The split whose stages' `seconds`, `joined` from the last one on, are least."""
+
+    @cache
+    def rest(begin: int, free: frozenset[int]) -> tuple[float, Split]:
+        """The best way from `begin` to the end with some of the units that are `free`."""
+        ways: list[tuple[float, Split]] = []
+        for unit in sorted(free):
+            if begin:
+                whole = Stage(unit, begin, last)
+                ways.append((seconds(whole), (whole,)))
+            for end in range(begin + 1, last if len(free) > 1 else 0):
+                stage = Stage(unit, begin, end)
+                after_s, after = rest(end, free - {unit})
+                ways.append((joined(seconds(stage), after_s), (stage, *after)))
+        return min(ways, key=lambda way: way[0])
+
+    return rest(0, frozenset(range(units)))[1]
+
+
+@dataclass(frozen=True, slots=True)
+class LinkSpeed:
+    """Of the link between hub and worker: seconds of a round trip that carries nothing, and for each byte more.
+
+    `message_s`: from one empty answer to the next, where many are on their way: what both ends do for each.
+    """
+
+    round_trip_s: float
+    out_s_per_byte: float
+    back_s_per_byte: float
+    message_s: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Ability:
+    """What was measured of one worker."""
+
+    measured: Measured
+    link: LinkSpeed
+
+    def cost(self, begin: int, end: int) -> Cost:
+        """Of a job that comes as the tensor of place `begin` and leaves as that of `end`.
+
+        With a job in hand beside the one that runs, the link carries while the device computes.
+        """
+        first, last = self.measured.places[begin], self.measured.places[end]
+        compute_s, ends_s = max(0.0, last.reached_s - first.reached_s), first.take_s + last.give_s
+        out_s = first.nbytes * self.link.out_s_per_byte
+        back_s = last.nbytes * self.link.back_s_per_byte
+        host_s = ends_s + self.link.message_s
+        busy_s = max(compute_s, host_s) if self.measured.overlaps else compute_s + host_s
+        return Cost(
+            period_s=max(busy_s, out_s, back_s),
+            latency_s=self.link.round_trip_s + out_s + compute_s + ends_s + back_s,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """A worker, or those of one group, which share the jobs. `name`: the group's, or its only worker's."""
+
+    name: str
+    workers: tuple[str, ...]
+    abilities: tuple[Ability, ...]
+
+    def each(self) -> Iterator[tuple[str, Ability]]:
+        """The workers' names, and what was measured of them."""
+        return zip(self.workers, self.abilities, strict=True)
+
+    def cost(self, begin: int, end: int) -> Cost:
+        """Together they do as many jobs a second as each for itself; a job on its own may come to any of them."""
+        each = [ability.cost(begin, end) for ability in self.abilities]
+        return Cost(1 / sum(1 / cost.period_s for cost in each), fmean(cost.latency_s for cost in each))
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What some workers do: the network between two places; None: from the images, to the scores."""
+
+    unit: str
+    workers: tuple[str, ...]
+    begin: str | None = None
+    end: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """Its parts in order, and what is to be expected of it."""
+
+    title: str
+    parts: tuple[Part, ...]
+    predicted: Cost
+
+    @property
+    def workers(self) -> tuple[str, ...]:
+        """Those of all parts."""
+        return tuple(name for part in self.parts for name in part.workers)
+
+
+class Ways:
+    """All that is worth a look. Every unit was measured at the same places, from the images to the scores."""
+
+    def __init__(self, units: Sequence[Unit]) -> None:
+        self.units = tuple(units)
+        self.places: tuple[Place, ...] = units[0].abilities[0].measured.places
+        self._last = len(self.places) - 1
+        self._costs: dict[Stage, Cost] = {}
+        self._abilities = {name: ability for unit in units for name, ability in unit.each()}
+
+    @cached_property
+    def unsplit(self) -> list[Way]:
+        """Each unit alone with the whole network, and all of them side by side."""
+        alone = [self._whole(f"{unit.name} alone", unit) for unit in self.units]
+        workers = tuple(name for unit in self.units for name in unit.workers)
+        abilities = tuple(ability for unit in self.units for ability in unit.abilities)
+        return [*alone, self._whole("side by side, unsplit", Unit("all", workers, abilities))]
+
+    @cached_property
+    def split(self) -> list[Way]:
+        """The best for throughput, and for latency where that is another one."""
+        units, last = len(self.units), self._last
+        quick, soon = best_for_throughput(units, last, self._cost), best_for_latency(units, last, self._cost)
+        if quick == soon:
+            return [self._way("split, best throughput and latency", quick)]
+        return [self._way("split, best throughput", quick), self._way("split, best latency", soon)]
+
+    def again(self, way: Way) -> Way:
+        """The same way, and what is to be expected of it by what was measured here."""
+        places = [place.after for place in self.places[:-1]]
+        each = [
+            Unit("", part.workers, tuple(self._abilities[name] for name in part.workers)).cost(
+                places.index(part.begin), places.index(part.end) if part.end else self._last
+            )
+            for part in way.parts
+        ]
+        return replace(way, predicted=together(each))
+
+    def at(self, place: int) -> Cost:
+        """What two units give at best with a single cut there, for throughput."""
+        splits = [
+            (Stage(first, 0, place), Stage(second, place, self._last))
+            for first, second in permutations(range(len(self.units)), 2)
+        ]
+        return min((total(split, self._cost) for split in splits), key=lambda cost: cost.period_s)
+
+    def _cost(self, stage: Stage) -> Cost:
+        if stage not in self._costs:
+            self._costs[stage] = self.units[stage.unit].cost(stage.begin, stage.end)
+        return self._costs[stage]
+
+    def _whole(self, title: str, unit: Unit) -> Way:
+        return Way(title, (Part(unit.name, unit.workers),), unit.cost(0, self._last))
+
+    def _way(self, title: str, split: Split) -> Way:
+        parts = [
+            Part(
+                self.units[stage.unit].name,
+                self.units[stage.unit].workers,
+                self.places[stage.begin].after,
+                self.places[stage.end].after,
+            )
+            for stage in split
+        ]
+        return Way(title, tuple(parts), total(split, self._cost))

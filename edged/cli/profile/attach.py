@@ -1,0 +1,179 @@
+"""`edged profile --attach`: the layers of a worker that runs, timed after its answers, and what that costs.
+
+The command line's words for the profile of a worker that runs.
+"""
+
+import argparse
+import sys
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from statistics import median
+from typing import Any
+
+from edged.cli.daemon_client import Process, record, running
+from edged.cli.options import above_zero, positive
+from edged.cli.profile.report import MS, Report, Subject
+from edged.engine.device import list_devices
+from edged.engine.job import KernelTime
+from edged.engine.launch_cost import LaunchCost
+from edged.engine.peaks import Peaks, kept_peaks
+from edged.engine.profile import Profile, Run
+from edged.errors import ConfigError, EdgedError
+from edged.messages import JobTimes, ProfileRequest, Recorder, WorkerHello
+from edged.messages.recording import LONGEST_PROFILE_S
+
+# What is the worker's own matter, and what these are where nobody has named them.
+ITS_OWN = {"device": "auto", "batch": 1, "precision": "fp32", "conv": "auto", "compare": None, "model": "digits"}
+OF_A_WORKER = ("worker", "frames", "seconds")
+FRAMES, SECONDS = 100, 60.0
+
+
+def add_attach_options(parser: argparse.ArgumentParser) -> None:
+    """--attach and what belongs to it."""
+    parser.add_argument(
+        "--attach",
+        nargs="?",
+        const="",
+        metavar="CONFIG",
+        help="profile a worker of the daemon that runs by this file, or whose private link is at this ipc:// "
+        "address (default: the demo's), while it serves",
+    )
+    parser.add_argument("--worker", metavar="NAME", help="with --attach: which, where several serve")
+    parser.add_argument(
+        "--frames", type=positive, metavar="N", help=f"with --attach: end after so many (default: {FRAMES})"
+    )
+    parser.add_argument(
+        "--seconds",
+        type=above_zero("seconds", LONGEST_PROFILE_S),
+        metavar="S",
+        help=f"with --attach: end after so long in any case (default: {SECONDS:g})",
+    )
+
+
+def check_attach_options(arguments: argparse.Namespace) -> None:
+    """Raises ConfigError for what does not go together."""
+    if arguments.attach is None:
+        if given := [name for name in OF_A_WORKER if getattr(arguments, name) is not None]:
+            raise ConfigError(f"--{given[0]} is for --attach: which daemon?")
+        return
+    if given := [name for name, default in ITS_OWN.items() if getattr(arguments, name, default) != default]:
+        raise ConfigError(f"--attach profiles a worker as it runs: leave --{given[0]} out")
+    if arguments.trace:
+        raise ConfigError("--attach has no --trace: `edged trace --layers` shows the kernels with all around them")
+
+
+S = 1e-9
+
+
+@dataclass(frozen=True)
+class Timed:
+    """What a job has told: see `Result`."""
+
+    upload_s: float
+    forward_s: float
+    download_s: float
+    kernels: tuple[KernelTime, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Attached:
+    """`report`: of the jobs whose layers were timed; `others`: jobs between them whose layers were not."""
+
+    report: Report
+    others: Sequence[Run]
+    reading_s: float
+
+    def as_table(self) -> str:
+        """The table of `edged profile`, and what it has cost the worker to be timed."""
+        lines = [
+            self.report.as_table(),
+            f"to time the layers: {self.reading_s * MS:.3f} ms a job, after its answer",
+        ]
+        if self.others:
+            ours, (forward_s, wall_s) = self.report.profile, self._without()
+            lines.append(
+                f"jobs between whose layers were not timed: forward {forward_s * MS:.3f} ms against "
+                f"{ours.forward_s * MS:.3f}, wall time {wall_s * MS:.3f} ms against {ours.wall_s * MS:.3f} "
+                f"(medians of {len(self.others)})"
+            )
+        return "\n".join(lines)
+
+    def as_object(self) -> dict[str, Any]:
+        """For programs, in seconds."""
+        forward_s, wall_s = self._without() if self.others else (None, None)
+        without = {"jobs": len(self.others), "forward": forward_s, "wall": wall_s}
+        cost = {"reading": self.reading_s, "without": without}
+        return {**self.report.as_object(), "worker": self.report.subject.worker, "cost": cost}
+
+    def _without(self) -> tuple[float, float]:
+        return median(run.result.forward_s for run in self.others), median(run.wall_s for run in self.others)
+
+
+def attach(arguments: argparse.Namespace) -> Attached:
+    """Have a worker timed. Raises EdgedError where there is none, or where no frame came."""
+    frames, seconds = arguments.frames or FRAMES, arguments.seconds or SECONDS
+    with running(arguments.attach or None, "profile") as daemon:
+        told = record(daemon, ProfileRequest(worker=arguments.worker, frames=frames, seconds=seconds))
+    name = told.begins.worker
+    process = told.processes.get(f"worker/{name}", Process())
+    if process.hello is None or process.recorder is None or not any(map(_kernels, process.jobs)):
+        lost = told.ends and told.ends.why == "lost"
+        why = "was lost meanwhile" if lost else f"has had no frame in {seconds:g} s: do its cameras give any?"
+        raise EdgedError(f"worker {name} {why}")
+    if told.ends and told.ends.why != "frames":
+        print(f"edged: fewer than {frames} frames: it ended by {told.ends.why}", file=sys.stderr)
+    return _attached(process, process.recorder, process.hello)
+
+
+def _attached(process: Process, recorder: Recorder, hello: WorkerHello) -> Attached:
+    """Of the jobs with as many frames as most have."""
+    frames, _ = Counter(job.frames for job in process.jobs if _kernels(job)).most_common(1)[0]
+    costs = [LaunchCost(*cost.model_dump().values()) for cost in recorder.costs]
+    runs = [(job, run) for job, run in _runs(process.jobs, costs) if job.frames == frames]
+    timed = tuple(run for _, run in runs if run.result.kernels)
+    model = hello.model
+    subject = Subject(
+        model.name,
+        model.width,
+        model.height,
+        sum(cost.macs for cost in costs) // hello.batch,
+        model.random_weights,
+        hello.device,
+        hello.precision,
+        "auto",
+        hello.worker,
+    )
+    profile = Profile(frames, timed, tuple(cost.of(frames, hello.batch) for cost in costs))
+    return Attached(
+        Report(subject, _peaks(recorder, hello), profile),
+        [run for _, run in runs if not run.result.kernels],
+        median(job.reading_s for job, run in runs if run.result.kernels),
+    )
+
+
+def _runs(jobs: Sequence[JobTimes], costs: Sequence[LaunchCost]) -> Iterator[tuple[JobTimes, Run]]:
+    """A job begins where the one before it is done, though it may have been handed over before."""
+    before_ns = 0
+    for job in jobs:
+        begun_ns = max(job.begun_ns, before_ns)
+        submit_ns, before_ns = job.submitted_ns - job.begun_ns, job.done_ns
+        first_ns = job.device.forward[0] if job.device else 0
+        kernels = tuple(
+            KernelTime(cost.operator, cost.kernel, (start_ns - first_ns) * S, (end_ns - start_ns) * S)
+            for cost, (start_ns, end_ns) in zip(costs, _kernels(job), strict=False)
+        )
+        result = Timed(job.upload_s, job.forward_s, job.download_s, kernels)
+        yield job, Run(begun_ns * S, (begun_ns + submit_ns) * S, job.done_ns * S, result)
+
+
+def _kernels(job: JobTimes) -> tuple[tuple[int, int], ...]:
+    return job.device.kernels if job.device else ()
+
+
+def _peaks(recorder: Recorder, hello: WorkerHello) -> Peaks | None:
+    """What the worker's user has measured of the device, or this one of the same."""
+    if recorder.peaks:
+        return Peaks(*recorder.peaks)
+    here = (kept_peaks(device) for device in list_devices() if device.name == hello.device)
+    return next((peaks for peaks in here if peaks), None)

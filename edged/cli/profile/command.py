@@ -1,0 +1,113 @@
+"""`edged profile`: what each kernel of a network takes on a device, and how near that is to the device's peaks."""
+
+import argparse
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from edged import config
+from edged.cli.model_options import add_model_options, add_plan_options, add_variants, given_model, variants_of
+from edged.cli.options import positive
+from edged.cli.pictures import random_images
+from edged.cli.profile.attach import add_attach_options, check_attach_options
+from edged.errors import ConfigError
+from edged.model.package import Model
+from edged.runtime.select import is_numpy, opencl_device
+
+if TYPE_CHECKING:
+    from edged.cli.profile.report import Report
+    from edged.engine.device import Device
+    from edged.engine.profile import Profile
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Arguments of the verb."""
+    add_plan_options(parser)
+    add_variants(parser, compare="set this variant beside it, layer by layer")
+    parser.add_argument("--runs", type=positive, default=30, metavar="N", help="jobs to time (default: 30)")
+    trace = "write a trace of a few jobs, for https://ui.perfetto.dev or chrome://tracing"
+    parser.add_argument("--trace", type=Path, metavar="FILE.json", help=trace)
+    parser.add_argument(
+        "--roofline", type=Path, metavar="FILE.svg", help="draw the layers under the device's roofs"
+    )
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    add_model_options(parser)
+    add_attach_options(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print the profile of one plan or two, or of a worker that runs; write the pictures that are asked for."""
+    _check(arguments)
+    return _attach(arguments) if arguments.attach is not None else _profile_here(arguments)
+
+
+def _attach(arguments: argparse.Namespace) -> int:
+    from edged.cli.profile.attach import attach
+
+    attached = attach(arguments)
+    _write(arguments, attached.report)
+    print(json.dumps(attached.as_object()) if arguments.json else attached.as_table())
+    return 0
+
+
+def _profile_here(arguments: argparse.Namespace) -> int:
+    model = given_model(arguments)
+    device = opencl_device(arguments.device)
+    from edged.cli.profile.report import Report, Subject
+    from edged.engine.peaks import keep_peaks, measure
+
+    variants = variants_of(arguments)
+    profiles = [_profile(model, device, variant, arguments) for variant in variants]
+    peaks = measure(device)
+    keep_peaks(device, peaks)
+    reports = [
+        Report(Subject.of(model, device, arguments.precision, variant), peaks, profile)
+        for variant, profile in zip(variants, profiles, strict=True)
+    ]
+    _write(arguments, reports[0])
+    if arguments.json:
+        compared = {"compared": reports[1].as_object()} if arguments.compare else {}
+        print(json.dumps(reports[0].as_object() | compared))
+    else:
+        print(reports[0].beside(reports[1]) if arguments.compare else reports[0].as_table())
+    return 0
+
+
+def _check(arguments: argparse.Namespace) -> None:
+    check_attach_options(arguments)
+    if is_numpy(config.Worker(device=arguments.device)):
+        raise ConfigError(
+            "device numpy has no kernels to profile; `edged bench --device numpy` times it as a whole"
+        )
+    if arguments.roofline and arguments.roofline.suffix != ".svg":
+        raise ConfigError(f"--roofline {arguments.roofline}: expected the name of an .svg file")
+
+
+def _profile(model: Model, device: "Device", variant: str, arguments: argparse.Namespace) -> "Profile":
+    from edged.engine.profile import profile
+    from edged.engine.runtime import Runtime
+    from edged.engine.tuning_records import chooser_named
+
+    chooser = chooser_named(variant, device)
+    batch, precision = arguments.batch, arguments.precision
+    runtime = Runtime(model.graph, model.input, device, batch=batch, precision=precision, chooser=chooser)
+    try:
+        return profile(runtime, runtime.costs, random_images(model.input, batch), arguments.runs)
+    finally:
+        runtime.close()
+
+
+def _write(arguments: argparse.Namespace, report: "Report") -> None:
+    """The files that are asked for. Raises ConfigError if one cannot be written."""
+    from edged.cli.profile.roofline import roofline
+    from edged.cli.profile.trace_file import trace
+
+    files = ((arguments.trace, trace), (arguments.roofline, roofline))
+    for path, draw in files:
+        if path is not None:
+            try:
+                path.write_text(draw(report), "utf-8")
+            except OSError as error:
+                raise ConfigError(f"{path} cannot be written: {error.strerror}") from None
+            print(f"edged: wrote {path}", file=sys.stderr)

@@ -1,0 +1,165 @@
+"""What `edged profile` prints: a line a kernel and where the rest of the time goes, or two plans side by side."""
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from edged.config import Precision
+from edged.engine.device import Device
+from edged.engine.peaks import Peaks
+from edged.engine.profile import KernelProfile, Profile, side_by_side
+from edged.model.cost import macs
+from edged.model.package import Model
+
+US = 1e6
+MS = 1e3
+
+
+@dataclass(frozen=True)
+class Subject:
+    """What was profiled. `macs`: of one frame; `conv`: the variant that was asked for; `worker`: of a daemon."""
+
+    model: str
+    width: int
+    height: int
+    macs: int
+    random_weights: bool
+    device: str
+    precision: str
+    conv: str
+    worker: str | None = None
+
+    @classmethod
+    def of(cls, model: Model, device: Device, precision: Precision, conv: str) -> "Subject":
+        """A model on a device of this process."""
+        wanted, network = model.input, macs(model.graph)
+        size = wanted.width, wanted.height
+        return cls(model.name, *size, network, model.random_weights, device.name, precision, conv)
+
+
+@dataclass(frozen=True, eq=False)
+class Report:
+    """A profile with what it was taken of. `peaks`: None where nobody has measured them."""
+
+    subject: Subject
+    peaks: Peaks | None
+    profile: Profile
+
+    @property
+    def title(self) -> str:
+        what, worker = self.subject, f", worker {self.subject.worker}" if self.subject.worker else ""
+        return (
+            f"{what.model} {what.width}×{what.height}, batch {self.profile.frames}, "
+            f"{what.macs / 1e6:.1f} MMAC a frame, {what.precision}, on {what.device}{worker}"
+        )
+
+    @property
+    def roofs(self) -> str:
+        if self.peaks is None:
+            return "roofs: not known there; `edged profile` measures them while the device has nothing else to do"
+        flops, nbytes = self.peaks.flops_per_s / 1e9, self.peaks.bytes_per_s / 1e9
+        when = "by `edged profile`, the last time" if self.subject.worker else "here"
+        return f"measured {when}: at most {flops:.0f} GFLOP/s, and {nbytes:.1f} GB/s from memory"
+
+    def share_of_frame(self, kernel: KernelProfile) -> float:
+        return kernel.seconds / self.profile.wall_s
+
+    def as_table(self) -> str:
+        """A line a kernel, and the sum of them against the wall time."""
+        kernels = self.profile.kernels
+        wide = max(len(kernel.cost.operator) for kernel in kernels)
+        heading = f"{'layer':{wide}}  {'kernel':20}{'µs':>9}{'GFLOP/s':>9}{'GB/s':>8}  {'roofline':18}{'frame':>7}"
+        return "\n".join([self.title, self.roofs, heading, *(self._line(k, wide) for k in kernels), *self._sums()])
+
+    def _line(self, kernel: KernelProfile, wide: int) -> str:
+        cost = kernel.cost
+        speed = f"{kernel.flops_per_s / 1e9:9.1f}" if cost.macs else f"{'':9}"
+        roofline = self._of_roofline(kernel)
+        return (
+            f"{cost.operator:{wide}}  {cost.kernel:20}{kernel.seconds * US:9.1f}{speed}"
+            f"{kernel.bytes_per_s / 1e9:8.1f}  {roofline:18}{self.share_of_frame(kernel):7.1%}"
+        )
+
+    def _of_roofline(self, kernel: KernelProfile) -> str:
+        if self.peaks is None:
+            return ""
+        return f"{kernel.share_of_bound(self.peaks):.0%}".rjust(5) + f" of {kernel.bound(self.peaks)}"
+
+    def _sums(self) -> list[str]:
+        profile, count = self.profile, len(self.profile.kernels)
+        rest_s = profile.wall_s - profile.forward_s
+        gap_us = profile.gaps_s * US / max(1, count - 1)
+        return [
+            f"{count} kernels: {profile.kernels_s * MS:.3f} ms{self._least()}",
+            f"gaps between them: {profile.gaps_s * MS:.3f} ms, {gap_us:.1f} µs each",
+            f"before and after: {rest_s * MS:.3f} ms (upload, download, waking up)",
+            f"wall time of a job: {profile.wall_s * MS:.3f} ms, median of {len(profile.runs)}; "
+            f"the host took {profile.submit_s * MS:.3f} ms of it to submit",
+        ]
+
+    def _least(self) -> str:
+        if (peaks := self.peaks) is None:
+            return ""
+        least_s = sum(kernel.share_of_bound(peaks) * kernel.seconds for kernel in self.profile.kernels)
+        return f" (the roofline's bound: {least_s * MS:.3f} ms)"
+
+    def beside(self, other: "Report") -> str:
+        """A line a layer, with both plans' kernels and how many times as long the other one takes."""
+        pairs = side_by_side(self.profile.kernels, other.profile.kernels)
+        wide = max(len(mine.cost.operator) for mine, _ in pairs)
+        lines = [
+            f"{mine.cost.operator:{wide}}  {mine.cost.kernel:18}{mine.seconds * US:9.1f}"
+            f"  {theirs.cost.kernel:18}{theirs.seconds * US:11.1f}{theirs.seconds / mine.seconds:8.2f}"
+            for mine, theirs in pairs
+        ]
+        heading = (
+            f"{'layer':{wide}}  {self.subject.conv:18}{'µs':>9}  {other.subject.conv:18}{'µs':>11}{'ratio':>8}"
+        )
+        sums = (
+            ("kernels", self.profile.kernels_s, other.profile.kernels_s),
+            ("gaps", self.profile.gaps_s, other.profile.gaps_s),
+            ("wall time", self.profile.wall_s, other.profile.wall_s),
+        )
+        lines += [
+            f"{name:{wide}}  {'':18}{mine * US:9.1f}  {'':18}{theirs * US:11.1f}{theirs / mine:8.2f}"
+            for name, mine, theirs in sums
+        ]
+        return "\n".join([self.title, heading, *lines])
+
+    def as_object(self) -> dict[str, Any]:
+        """For programs: seconds, operations and bytes, without units of convenience."""
+        profile, what = self.profile, self.subject
+        return {
+            "model": what.model,
+            "random_weights": what.random_weights,
+            "size": what.width if what.width == what.height else [what.width, what.height],
+            "macs": what.macs,
+            "batch": profile.frames,
+            "device": what.device,
+            "precision": what.precision,
+            "conv": what.conv,
+            "runs": len(profile.runs),
+            "peaks": self.peaks and asdict(self.peaks),
+            "seconds": {
+                "wall": profile.wall_s,
+                "forward": profile.forward_s,
+                "kernels": profile.kernels_s,
+                "gaps": profile.gaps_s,
+                "submit": profile.submit_s,
+            },
+            "kernels": [self.kernel_as_object(kernel) for kernel in profile.kernels],
+        }
+
+    def kernel_as_object(self, kernel: KernelProfile) -> dict[str, Any]:
+        """One kernel's figures."""
+        return {
+            "operator": kernel.cost.operator,
+            "kernel": kernel.cost.kernel,
+            "seconds": kernel.seconds,
+            "macs": kernel.cost.macs,
+            "bytes": kernel.cost.nbytes,
+            "flops_per_s": kernel.flops_per_s,
+            "bytes_per_s": kernel.bytes_per_s,
+            "bound": self.peaks and kernel.bound(self.peaks),
+            "share_of_bound": self.peaks and kernel.share_of_bound(self.peaks),
+            "share_of_frame": self.share_of_frame(kernel),
+        }

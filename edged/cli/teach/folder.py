@@ -1,0 +1,75 @@
+"""What each deed of `edged teach` begins with: the config, its model, and where crops and versions lie."""
+
+import argparse
+import fcntl
+import os
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from edged.cli.run import config_or_demo
+from edged.config import Config
+from edged.config.load import load_config
+from edged.model.head_versions import load_promoted, teach_folder
+from edged.model.package import Model, load_model
+from edged.system.paths import is_private, journal_path, runtime_directory
+from edged.teach.store import Store
+
+
+@dataclass(frozen=True)
+class Place:
+    """`file`: the config's path."""
+
+    file: Path
+    config: Config
+    folder: Path
+
+    def model(self) -> Model:
+        """The config's. Raises ModelError."""
+        return load_model(self.config.model)
+
+    def daemon_runs(self) -> bool:
+        """Whether a hub holds the folder of its sockets."""
+        folder = runtime_directory(journal_path(self.config.node, self.config.journal.path))
+        if not is_private(folder):  # absent, or somebody else's
+            return False
+        try:
+            descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        except OSError:
+            return False
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except OSError:
+            return True
+        else:
+            return False
+        finally:
+            os.close(descriptor)
+
+    def answering(self) -> str | None:
+        """The version that answers, None: the config's model. Raises ModelError."""
+        return load_promoted(self.folder).version
+
+
+def place_of(arguments: argparse.Namespace) -> Place:
+    """Raises ConfigError."""
+    file = config_or_demo(arguments.config)
+    config = load_config(file)
+    return Place(file, config, teach_folder(config.node))
+
+
+def tell_about(store: Store) -> None:
+    """What is not as it was left."""
+    if store.damage:
+        warn(store.damage)
+    if store.gone:
+        warn(f"{len(store.gone)} crops are gone since: {store.gone[0]}{' …' if len(store.gone) > 1 else ''}")
+    for problem in store.problems[:3]:
+        warn(str(problem))
+    if len(store.problems) > 3:
+        warn(f"and {len(store.problems) - 3} more such files")
+
+
+def warn(message: str) -> None:
+    """On standard error."""
+    print(f"edged: warning: {message}", file=sys.stderr, flush=True)

@@ -1,0 +1,78 @@
+"""`edged teach --promote`, `--rollback`: which version answers, at once and without a frame unanswered."""
+
+import argparse
+
+from edged.cli.daemon_client import running
+from edged.cli.teach.folder import Place, place_of, warn
+from edged.cli.teach.train import features_with_progress, running_verdict
+from edged.errors import EdgedError, ModelError
+from edged.messages.teaching import Promoted, PromoteRequest
+from edged.model.head_versions import PromotedRecord, Version, load_head, load_promoted, save_promoted
+from edged.teach import evaluate
+from edged.teach.device_choice import find_place, give_way
+from edged.teach.examples import split
+from edged.teach.store import Store
+from edged.teach.versions import find_version
+
+PATIENCE_S = 60.0  # the workers take the head first
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Judge and promote, or roll back."""
+    place = place_of(arguments)
+    if arguments.rollback:
+        return _apply(arguments, place, PromoteRequest(roll_back=True))
+    version = find_version(place.folder, arguments.promote or None)
+    load_head(place.folder, version)
+    _judge(place, version, force=arguments.force)
+    return _apply(arguments, place, PromoteRequest(version=version.sha256))
+
+
+def _judge(place: Place, version: Version, *, force: bool) -> None:
+    """Raises ModelError where it is worse than what answers now on the crops held back, and nobody forces it."""
+    model = place.model()
+    if version.base.sha256 != model.sha256:
+        raise ModelError(
+            f"version {version} is of the model {version.base.name} {version.base.sha256[:12]}, "
+            f"but {place.file} has {model.name} {model.sha256[:12]}: train one for it"
+        )
+    store = Store.read(place.folder)
+    if not any(crop.held_back for crop in store.crops):
+        problem = "there are no held-back crops to judge it by"
+    else:
+        give_way()
+        _, held_back = split(store, features_with_progress(store, model, find_place(place.config.workers, None)))
+        after = evaluate.of_version(version, load_head(place.folder, version), held_back)
+        name, before = running_verdict(place, model, held_back)
+        print(f"held-back crops right: version {version}: {after}; what answers now ({name}): {before}")
+        problem = f"version {version} is worse than what answers now" if after.right < before.right else ""
+    if problem and not force:
+        raise ModelError(f"not promoted: {problem}; --force promotes it nevertheless")
+    if problem:
+        warn(problem)
+
+
+def _apply(arguments: argparse.Namespace, place: Place, request: PromoteRequest) -> int:
+    if not place.daemon_runs():
+        _without_daemon(place, request)
+        return 0
+    with running(arguments.config, "teach") as daemon:
+        daemon.say(request)
+        answer, _ = daemon.hear(PATIENCE_S)
+        if not isinstance(answer, Promoted):
+            raise daemon.unexpected(answer)
+    if not answer.accepted:
+        raise EdgedError(answer.message)
+    print(answer.message)
+    return 0
+
+
+def _without_daemon(place: Place, request: PromoteRequest) -> None:
+    record = load_promoted(place.folder)
+    after: PromotedRecord = record.promote(request.version) if request.version else record.roll_back()
+    try:
+        save_promoted(place.folder, after)
+    except OSError as error:
+        raise EdgedError(f"{place.folder} cannot be written: {error.strerror}; nothing has changed") from None
+    what = f"version {after.version[:12]}" if after.version else "the config's model"
+    print(f"no edged runs by {place.file}: {what} answers from its next start on")

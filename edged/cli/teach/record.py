@@ -1,0 +1,217 @@
+"""`edged teach --camera NAME --label LABEL`: crops of a camera, as its network gets them.
+
+What `edged teach` shows while it goes on: a line with a rate, and the last crop where the terminal can.
+"""
+
+import argparse
+import shutil
+import sys
+import time
+from collections.abc import Iterator
+from types import TracebackType
+from typing import Self, TextIO
+
+import numpy as np
+
+from edged.cli.daemon_client import BEATS_S, Running, running
+from edged.cli.teach.folder import Place, place_of, tell_about, warn
+from edged.errors import ConfigError, EdgedError
+from edged.messages import LinkMessage, Stop
+from edged.messages.teaching import (
+    LONGEST_TEACH_S,
+    MOST_A_SECOND,
+    Taught,
+    TeachBegins,
+    TeachEnds,
+    TeachProgress,
+    TeachRequest,
+)
+from edged.teach.features import FeatureFiles, Vector
+from edged.teach.pictures import in_terminal, shows_colours
+from edged.teach.store import Store
+from edged.teach.store_crop import Pixels, label_of
+
+COLUMNS = 24
+DRAWN_EVERY_S = 0.25
+WRITTEN_EVERY_S = 5.0
+
+
+class Screen:
+    """On a terminal it is drawn in place; elsewhere it is a line now and then."""
+
+    def __init__(self, out: TextIO) -> None:
+        self._out = out
+        self._in_place = out.isatty()
+        self._colours = shows_colours(out)
+        self._every_s = DRAWN_EVERY_S if self._in_place else WRITTEN_EVERY_S
+        self._rows = 0
+        self._shown = 0
+        self._started_at = self._drawn_at = time.monotonic()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: object, trace: TracebackType | None) -> None:
+        if self._in_place and self._rows:
+            print(file=self._out, flush=True)
+
+    def show(self, line: str, pixels: Pixels | None = None) -> None:
+        """Something has come; `pixels`: its picture."""
+        self._shown += 1
+        now = time.monotonic()
+        if self._rows and now - self._drawn_at < self._every_s:
+            return
+        rate = f"; {self._shown / max(now - self._started_at, 0.1):.1f} a second"
+        picture = in_terminal(pixels, COLUMNS) if self._colours and pixels is not None else []
+        widest = (
+            shutil.get_terminal_size().columns - 1 if self._in_place else None
+        )  # a row more would not be cleared
+        self._draw([*picture, (line + rate)[:widest]])
+        self._drawn_at = now
+
+    def _draw(self, rows: list[str]) -> None:
+        """Over what was drawn before (ECMA-48: CUU, EL)."""
+        if not self._in_place:
+            print(rows[-1], file=self._out, flush=True)
+        else:
+            up = f"\x1b[{self._rows - 1}A" if self._rows > 1 else ""
+            self._out.write("\r" + up + "\n".join(f"\x1b[2K{row}" for row in rows))
+            self._out.flush()
+        self._rows = len(rows)
+
+
+SAVED_EVERY_S = 1.0
+FEATURES = 256  # of so many crops at a time are written
+EVERY_S = 0.2
+
+
+class Recorder:
+    """Puts what comes into the store. `new`: crops; `same`: those that were there before."""
+
+    def __init__(self, store: Store, features: FeatureFiles, label: str) -> None:
+        self.new = 0
+        self.same = 0
+        self.elsewhere: set[str] = set()
+        self._store, self._files, self._label = store, features, label
+        self._features: dict[str, Vector] = {}
+        self._saved_at = time.monotonic()
+
+    def take(self, taught: Taught, payload: bytes) -> np.ndarray[tuple[int, ...], np.dtype[np.uint8]]:
+        """The crop. Raises EdgedError for a payload that is none."""
+        size = taught.width * taught.height * 3
+        if len(payload) != size + 4 * taught.features:
+            raise EdgedError(f"a crop of {len(payload)} bytes came: is the edged that runs another version?")
+        pixels = np.frombuffer(payload[:size], np.uint8).reshape(taught.height, taught.width, 3)
+        crop = self._store.add(pixels, self._label, taught.camera, taught.captured_at)
+        if crop is None:
+            self.same += 1
+        else:
+            self.new += 1
+            self.elsewhere.update(set(self._store.labels_of(crop.sha256)) - {self._label})
+            self._features[crop.sha256] = np.frombuffer(payload[size:], "<f4").astype(np.float32)
+        if time.monotonic() - self._saved_at > SAVED_EVERY_S:
+            self._save()
+        return pixels
+
+    def close(self) -> None:
+        """Write what is left. Raises StoreError."""
+        self._files.add(self._features)
+        self._features = {}
+        self._store.save()
+
+    def _save(self) -> None:
+        self._saved_at = time.monotonic()
+        self._store.save()
+        if len(self._features) >= FEATURES:
+            self.close()
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Record until Ctrl-C, --count or --seconds."""
+    place, label = place_of(arguments), label_of(arguments.label)
+    if arguments.camera not in place.config.cameras:
+        names = ", ".join(place.config.cameras)
+        raise ConfigError(f"{place.file} has no camera {arguments.camera}: it has {names}")
+    model, store = place.model(), Store.open(place.folder)
+    tell_about(store)
+    store.limit(arguments.crops, arguments.megabytes)
+    recorder = Recorder(store, FeatureFiles(place.folder, model), label)
+    try:
+        with running(arguments.config, "teach") as daemon, Screen(sys.stdout) as screen:
+            _begin(daemon, arguments, place, model.sha256)
+            _record(daemon, recorder, arguments.count, screen, label)
+    except KeyboardInterrupt:
+        pass
+    finally:
+        recorder.close()
+    _summary(store, recorder, label)
+    return 0 if recorder.new or recorder.same else 1
+
+
+def _begin(daemon: Running, arguments: argparse.Namespace, place: Place, model: str) -> None:
+    every_s = max(arguments.every or EVERY_S, 1 / MOST_A_SECOND)
+    lasts_s = arguments.seconds or LONGEST_TEACH_S
+    daemon.say(TeachRequest(mode="record", camera=arguments.camera, every_s=every_s, seconds=lasts_s))
+    check_begins(daemon, place, model)
+
+
+def check_begins(daemon: Running, place: Place, model: str) -> TeachBegins:
+    """Raises EdgedError where the hub refuses, or is not the one that we mean."""
+    begins, _ = daemon.hear()
+    if not isinstance(begins, TeachBegins):
+        raise daemon.unexpected(begins)
+    if begins.refused:
+        raise EdgedError(begins.refused)
+    if begins.base and begins.base.sha256 != model:
+        raise EdgedError(
+            f"the edged that runs has the model {begins.base.sha256[:12]}, {place.file} names {model[:12]}: "
+            "restart it, or name the file that it was started with"
+        )
+    if begins.folder and begins.folder != str(place.folder):
+        raise EdgedError(
+            f"the edged that runs looks for versions in {begins.folder}, not in {place.folder}: "
+            "run `edged teach` as its user, with its STATE_DIRECTORY (docs/teaching.md)"
+        )
+    return begins
+
+
+def what_comes(daemon: Running) -> Iterator[tuple[LinkMessage, bytes]]:
+    """Frames with their payloads, until the hub says that it is over. Warns of why none come."""
+    waits = ""
+    while True:
+        match daemon.hear(BEATS_S):
+            case TeachProgress() as progress, _:
+                if progress.waits and progress.waits != waits:
+                    warn(progress.waits)
+                waits = progress.waits
+            case TeachEnds() as ends, _:
+                if ends.message:
+                    warn(ends.message)
+                return
+            case message, payload:
+                yield message, payload
+
+
+def _record(daemon: Running, recorder: Recorder, count: int | None, screen: Screen, label: str) -> None:
+    for message, payload in what_comes(daemon):
+        if not isinstance(message, Taught):
+            raise daemon.unexpected(message)
+        pixels = recorder.take(message, payload)
+        top = f"{message.top[0].label} {message.top[0].score:.0%}" if message.top else "nothing"
+        same = f", {recorder.same} known before" if recorder.same else ""
+        screen.show(f"{label}: {recorder.new} crops{same}; last: frame {message.frame}, {top}", pixels)
+        if recorder.new == count:
+            daemon.say(Stop())
+            return
+
+
+def _summary(store: Store, recorder: Recorder, label: str) -> None:
+    there = sum(crop.label == label for crop in store.crops)
+    print(
+        f"{label}: {recorder.new} new crops, {recorder.same} were there before; {there} in all, in {store.folder}"
+    )
+    if recorder.elsewhere:
+        warn(
+            f"some of these crops lie under {', '.join(sorted(recorder.elsewhere))} too: --train will refuse "
+            "them; `edged teach CONFIG --forget LABEL` removes one label's"
+        )

@@ -1,0 +1,89 @@
+"""`edged teach --shadow`: a version answers each frame beside what answers now."""
+
+import argparse
+import sys
+from collections import Counter
+
+from edged.cli.daemon_client import Running, running
+from edged.cli.teach.folder import place_of
+from edged.cli.teach.record import Screen, check_begins, what_comes
+from edged.errors import ConfigError
+from edged.messages import Label
+from edged.messages.teaching import LONGEST_TEACH_S, Shadowed, TeachRequest
+from edged.system.plain_text import printable
+from edged.teach.versions import find_version
+
+SHOWN = 10
+
+
+class Tally:
+    """Of both answers to each frame."""
+
+    def __init__(self) -> None:
+        self.pairs: Counter[tuple[str, str]] = Counter()
+        self.known = self.right = self.right_in_shadow = 0
+
+    def take(self, shadowed: Shadowed) -> None:
+        """Count it."""
+        pair = _best(shadowed.top), _best(shadowed.shadow)
+        self.pairs[pair] += 1
+        if shadowed.truth is not None:
+            self.known += 1
+            self.right += pair[0] == shadowed.truth
+            self.right_in_shadow += pair[1] == shadowed.truth
+
+    def __str__(self) -> str:
+        frames = self.pairs.total()
+        agree = sum(count for (ours, other), count in self.pairs.items() if ours == other)
+        return f"{frames} frames, the same answer to {agree}"
+
+    def table(self) -> str:
+        """The most frequent pairs, and the share that was right where the camera knows the truth."""
+        lines = [
+            f"{count:7d}  {printable(ours)}  →  {printable(other)}"
+            for (ours, other), count in self.pairs.most_common(SHOWN)
+        ]
+        if self.known:
+            lines.append(
+                f"right of {self.known} whose truth is known: {self.right / self.known:.1%}, "
+                f"in the shadow {self.right_in_shadow / self.known:.1%}"
+            )
+        return "\n".join(["frames   answer  →  in the shadow", *lines])
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Until Ctrl-C or --seconds; then a summary."""
+    place = place_of(arguments)
+    if arguments.camera is not None and arguments.camera not in place.config.cameras:
+        raise ConfigError(
+            f"{place.file} has no camera {arguments.camera}: it has {', '.join(place.config.cameras)}"
+        )
+    version, tally = find_version(place.folder, arguments.shadow or None), Tally()
+    request = TeachRequest(
+        mode="shadow",
+        camera=arguments.camera,
+        version=version.sha256,
+        seconds=arguments.seconds or LONGEST_TEACH_S,
+    )
+    try:
+        with running(arguments.config, "teach") as daemon, Screen(sys.stdout) as screen:
+            daemon.say(request)
+            check_begins(daemon, place, version.base.sha256)
+            _listen(daemon, tally, screen)
+    except KeyboardInterrupt:
+        pass
+    print(f"{tally}\n{tally.table()}")
+    return 0 if tally.pairs else 1
+
+
+def _listen(daemon: Running, tally: Tally, screen: Screen) -> None:
+    for message, _ in what_comes(daemon):
+        if not isinstance(message, Shadowed):
+            raise daemon.unexpected(message)
+        tally.take(message)
+        both = f"{_best(message.top)} → {_best(message.shadow)}"
+        screen.show(f"{tally}; {message.camera}: {both}")
+
+
+def _best(top: tuple[Label, ...]) -> str:
+    return top[0].label if top else "nothing"

@@ -1,0 +1,88 @@
+"""`edged teach --train`: a head for the labels that were recorded, judged against what answers now."""
+
+import argparse
+import sys
+import time
+from typing import TYPE_CHECKING
+
+from edged.cli.teach.folder import Place, place_of, tell_about, warn
+from edged.errors import ModelError
+from edged.model.head import features_of
+from edged.model.head_versions import load_head, load_version
+from edged.model.package import Model
+from edged.system.plain_text import printable_lines
+from edged.teach import evaluate
+from edged.teach.backbone import all_features
+from edged.teach.device_choice import find_place, give_way
+from edged.teach.evaluate import Verdict
+from edged.teach.examples import Examples, check, split
+from edged.teach.features import Vector
+from edged.teach.fit import Recipe
+from edged.teach.fit_device import fit
+from edged.teach.store import Store
+from edged.teach.versions import write_version
+
+if TYPE_CHECKING:
+    from edged.engine.device import Device
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Train, judge, write and tell."""
+    place = place_of(arguments)
+    store = Store.open(place.folder)
+    tell_about(store)
+    check(store)
+    model = place.model()
+    features_of(model.graph)
+    given = {name: getattr(arguments, name) for name in ("hidden", "steps", "seed")}
+    recipe = Recipe(**{name: value for name, value in given.items() if value is not None})
+    give_way()
+    device = find_place(place.config.workers, arguments.device)
+    train, held_back = split(store, features_with_progress(store, model, device))
+    start = time.monotonic()
+    head = fit(train, recipe, device)
+    took_s = time.monotonic() - start
+    verdict = evaluate.of_head(head, train.labels, held_back)
+    name, before = running_verdict(place, model, held_back)
+    judged = {"crops": len(held_back), "right": verdict.right, "accuracy": round(verdict.accuracy, 6)}
+    version = write_version(place.folder, model, head, train.labels, recipe.seed, judged)
+    where = device.name if device else "NumPy"
+    print(f"trained on {len(train)} crops of {len(train.labels)} labels in {took_s:.1f} s on {where}")
+    _tell(verdict, before, name, train.labels)
+    print(f"version {version}\nnow: `edged teach CONFIG --shadow`, or `--promote`")
+    return 0
+
+
+def features_with_progress(store: Store, model: Model, device: "Device | None") -> dict[str, Vector]:
+    """Of all crops. Those that are computed are counted down on a terminal."""
+    known: dict[str, Vector] = {}
+    told = False
+    for todo, so_far in all_features(store, model, device):
+        known = so_far
+        if todo and not told:
+            print(f"computing the features of {todo} crops, of which {model.name} has none yet", file=sys.stderr)
+            told = True
+        if sys.stderr.isatty() and told:
+            print(f"\r\x1b[K{todo} to come" if todo else "\r\x1b[K", end="", file=sys.stderr, flush=True)
+    return known
+
+
+def running_verdict(place: Place, model: Model, held_back: Examples) -> tuple[str, Verdict]:
+    """What answers now, and how it does: the config's model where the version that should cannot be read."""
+    try:
+        sha256 = place.answering()
+        version = load_version(place.folder, sha256) if sha256 else None
+        if version and version.base.sha256 == model.sha256:
+            content = load_head(place.folder, version)
+            return f"version {version.sha256[:12]}", evaluate.of_version(version, content, held_back)
+    except ModelError as error:
+        warn(str(error))
+    return f"the config's model, {model.name}", evaluate.of_model(model, held_back)
+
+
+def _tell(verdict: Verdict, before: Verdict, name: str, labels: tuple[str, ...]) -> None:
+    if not verdict.truth:
+        warn("no crop is held back by its hash, so nothing is judged: record more")
+        return
+    print(f"held-back crops right: {verdict}; what answers now ({name}): {before}\n")
+    print(f"{printable_lines(verdict.table(labels))}\n")

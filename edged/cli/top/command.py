@@ -1,0 +1,145 @@
+"""`edged top`: how the cameras and workers of a node do, in a terminal, or as lines for programs.
+
+What is known of a node as lines of `key=value`, one a camera: for logs and programs.
+"""
+
+import argparse
+import importlib.util
+import json
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable, Iterator
+from itertools import islice
+from types import FrameType
+
+import zmq
+from pydantic import TypeAdapter
+
+from edged.cli.options import add_hub_options, positive, seconds
+from edged.client.board import Board
+from edged.client.node_state import CameraKnown, Known
+from edged.client.subscription import Subscription
+from edged.errors import ConfigError
+from edged.system import log
+from edged.system.plain_text import printable, printable_json
+from edged.transport.client_socket import curve_of
+
+
+def lines(known: Known) -> Iterator[str]:
+    """A line for each camera. What is not known is left empty; text that may hold anything is in quotes."""
+    at = "" if known.at is None else time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(known.at))
+    for camera in known.cameras:
+        fields = {"at": at, "node": printable(known.node or ""), **_fields(camera)}
+        yield " ".join(f"{key}={value}" for key, value in fields.items())
+
+
+def _fields(camera: CameraKnown) -> dict[str, str]:
+    best = camera.last.top[0] if camera.last and camera.last.top else None
+    return {
+        "camera": printable(camera.name),
+        "state": camera.state,
+        "fps": f"{camera.fps:.1f}",
+        "label": _quoted(best.label) if best else "",
+        "score": _number(best.score if best else None, 4),
+        "age_s": _number(camera.age_s, 3),
+        "p50_s": _number(camera.median_s, 4),
+        "p99_s": _number(camera.p99_s, 4),
+        "captured": str(camera.captured),
+        "dropped": str(sum(camera.dropped.values())),
+        "joules": _number(camera.joules, 4),
+        "right": _number(camera.right, 4),
+        "why": _quoted(camera.why) if camera.why else "",
+    }
+
+
+def _number(value: float | None, digits: int) -> str:
+    return "" if value is None else f"{value:.{digits}f}"
+
+
+def _quoted(text: str) -> str:
+    return json.dumps(printable(text), ensure_ascii=False)
+
+
+POLL_MS = 100
+SCREEN_EVERY_S = 0.5
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Where to listen and how to show it."""
+    add_hub_options(parser)
+    parser.add_argument("--plain", action="store_true", help="a line a camera, as where there is no terminal")
+    parser.add_argument("--json", action="store_true", help="all that is known, as one line of JSON")
+    parser.add_argument(
+        "--every", type=seconds, default=2.0, metavar="S", help="seconds between lines (default: 2)"
+    )
+    parser.add_argument("--count", type=positive, metavar="N", help="end after N times")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Until `q`, Ctrl-C or SIGTERM."""
+    curve = curve_of(arguments.key, arguments.server_key)
+    on_screen = not (arguments.plain or arguments.json or arguments.count) and is_terminal()
+    if on_screen and importlib.util.find_spec("rich") is None:
+        raise ConfigError("the screen of edged top needs rich: pip install 'edged[top]'; --plain does without")
+    signal.signal(signal.SIGTERM, _interrupt)  # the terminal must be given back
+    context: zmq.Context[zmq.Socket[bytes]] = zmq.Context()
+    try:
+        subscription = Subscription(context, arguments.address, curve=curve)
+        try:
+            _show(subscription, arguments) if not on_screen else _show_on_screen(subscription, arguments.address)
+        except KeyboardInterrupt:
+            pass
+        finally:
+            subscription.close()
+    finally:
+        context.term()
+    return 0
+
+
+def is_terminal() -> bool:
+    """Whether standard output can show a screen."""
+    return sys.stdout.isatty() and os.environ.get("TERM", "dumb") != "dumb"
+
+
+def watch(
+    subscription: Subscription, every_s: float, hurry: Callable[[], bool] = lambda: False
+) -> Iterator[Known]:
+    """What is known, after each `every_s`, or at once where there is reason to hurry. For ever."""
+    board, next_s = Board(), time.monotonic() + every_s
+    while True:
+        heard = subscription.receive(max(0, min(POLL_MS, round(1000 * (next_s - time.monotonic())))))
+        now_s = time.monotonic()
+        if heard:
+            board.take(heard, now_s)
+        if now_s >= next_s or hurry():
+            yield board.known(now_s)
+            next_s = max(next_s + every_s, now_s) if now_s >= next_s else next_s
+
+
+def _show_on_screen(subscription: Subscription, address: str) -> None:
+    from edged.cli.top.screen import Screen
+
+    with Screen(address) as screen:
+        for known in watch(subscription, SCREEN_EVERY_S, screen.wants_to_be_drawn):
+            if not screen.show(known):
+                return
+
+
+def _show(subscription: Subscription, arguments: argparse.Namespace) -> None:
+    log.configure()
+    whole, told = TypeAdapter(Known), False
+    for known in islice(watch(subscription, arguments.every), arguments.count):
+        if known.stale and not told:
+            print(f"edged: nothing from {arguments.address}: waiting; is `edged run` up?", file=sys.stderr)
+        told = known.stale
+        if arguments.json:
+            print(printable_json(whole.dump_json(known, by_alias=True).decode()), flush=True)
+        else:
+            sys.stdout.writelines(line + "\n" for line in lines(known))
+            sys.stdout.flush()
+
+
+def _interrupt(_: int, frame: FrameType | None) -> None:
+    raise KeyboardInterrupt

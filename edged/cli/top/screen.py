@@ -1,0 +1,321 @@
+"""The screen of `edged top`, drawn with rich, which is not installed with edged.
+
+What `edged top` shows of a node, in as many rows and columns as there are.
+
+The rows of one camera in `edged top`.
+
+Figures and text of `edged top` in so many columns.
+"""
+
+import logging
+import os
+import select
+import signal
+import sys
+import termios
+import textwrap
+import time
+import tty
+from collections.abc import Sequence
+from contextlib import ExitStack
+from itertools import groupby
+from typing import Self
+
+from rich.cells import cell_len, set_cell_size
+from rich.console import Console
+from rich.live import Live
+from rich.text import Text
+
+from edged.client.node_state import CameraKnown, Known, worst_first
+from edged.messages import Event, StageSeconds, WorkerState
+from edged.system.plain_text import printable
+
+
+def fit(text: str, columns: int, *, right: bool = False) -> str:
+    """Exactly so many columns of it: `…` says that there was more."""
+    text = printable(text)
+    if cell_len(text) > columns:
+        text = set_cell_size(text, columns - 1).rstrip() + "…" if columns else ""
+    blank = " " * (columns - cell_len(text))
+    return blank + text if right else text + blank
+
+
+def duration(seconds: float | None) -> str:
+    """`0.04 s`, `12 s`, `3 min`, `2 h`, `5 d`: at most six columns."""
+    if seconds is None:
+        return "-"
+    if seconds < 10:
+        return f"{seconds:.2f} s"
+    for unit, most, each in (("s", 100, 1), ("min", 100 * 60, 60), ("h", 72 * 3600, 3600)):
+        if seconds < most:
+            return f"{seconds / each:.0f} {unit}"
+    return f"{seconds / 86400:.0f} d"
+
+
+def milliseconds(seconds: float | None) -> str:
+    """`4.2`, `120`."""
+    if seconds is None:
+        return "-"
+    return f"{1000 * seconds:.1f}" if seconds < 0.1 else f"{1000 * seconds:.0f}"
+
+
+def rate(each_second: float) -> str:
+    """`3/s`, `0.2/s`; nothing for 0."""
+    if each_second < 0.05:
+        return ""
+    return f"{each_second:.1f}/s" if each_second < 10 else f"{each_second:.0f}/s"
+
+
+# what each state is called, in words that do without their colour
+STATES = {
+    "down": ("DOWN", "bold white on red"),
+    "frozen": ("FROZEN", "bold black on yellow"),
+    "stale": ("UNKNOWN", "bold yellow"),
+    "starting": ("starting", "cyan"),
+    "up": ("up", "green"),
+    "ended": ("ended", "dim"),
+}
+HEAD = f"{'CAMERA':14} {'STATE':8} {'FPS':>5} {'LABEL':17} {'AGE':>6} {'P50 ms':>6} {'P99 ms':>6} {'DROPPED':>10}"
+STRIP_COLUMNS = 60
+BAR_COLUMNS = 12
+# the stages that `total` is the sum of, with the letter that each has in the bar
+STAGES = (
+    ("preprocess", "p", "prep"),
+    ("wait", "w", "wait"),
+    ("upload", "u", "up"),
+    ("forward", "F", "forward"),
+    ("download", "d", "down"),
+    ("publish", "P", "pub"),
+)
+
+
+def camera_rows(camera: CameraKnown, width: int, most: int) -> list[Text]:
+    """At most 1, 2 or 4 rows: the figures; the last minute; the last frame; joules, truth and drops.
+
+    Of a camera that gives nothing: why, as far as there is room.
+    """
+    word, style = STATES[camera.state]
+    start = Text(fit(camera.name, 14) + " ", "bold").append(fit(word, 8), style).append(" ")
+    if camera.state in {"down", "starting", "ended"}:
+        return _without_frames(camera, start, width, most)
+    more = [strip, last_frame, sums][: most - 1]
+    return [_figures(camera, start, width), *(Text(fit("  " + row(camera), width), "dim") for row in more)]
+
+
+def _without_frames(camera: CameraKnown, start: Text, width: int, most: int) -> list[Text]:
+    why = camera.why or ("waits for its first frame" if camera.state == "starting" else "")
+    indent = " " * start.cell_len
+    wrapped = textwrap.wrap(printable(why), max(10, width - start.cell_len), max_lines=most, placeholder="…")
+    first, *more = wrapped or [""]
+    return [start.append(first), *(Text(indent + line) for line in more)]
+
+
+def _figures(camera: CameraKnown, start: Text, width: int) -> Text:
+    """How fast and how well."""
+    start.append(f"{camera.fps:5.1f} ")
+    best = camera.last.top[0] if camera.last and camera.last.top else None
+    start.append(fit(f"{fit(best.label, 12).rstrip()} {best.score:.0%}" if best else "-", 17) + " ", "bold")
+    start.append(fit(duration(camera.age_s), 6, right=True), "bold yellow" if camera.is_late else "")
+    start.append(f" {milliseconds(camera.median_s):>6} {milliseconds(camera.p99_s):>6} ")
+    start.append(fit(dropped(camera), 10, right=True))
+    start.truncate(width)
+    return start
+
+
+def dropped(camera: CameraKnown) -> str:
+    """`120 3/s`."""
+    return f"{sum(camera.dropped.values())} {rate(sum(camera.dropping.values()))}".rstrip()
+
+
+def strip(camera: CameraKnown) -> str:
+    """The labels of the last minute, a column a second: each where it began, `─` while it lasted, `·` for none."""
+    return f"minute  {labels(camera.strip[-STRIP_COLUMNS:])}"
+
+
+def labels(seconds: Sequence[str | None]) -> str:
+    """One column for each, however long a label is."""
+    drawn = []
+    for label, run in groupby(seconds):
+        columns = len(list(run))
+        name = "·" * columns if label is None else printable(label)
+        drawn.append(set_cell_size(name + "─" * columns, columns))
+    return "".join(drawn)
+
+
+def last_frame(camera: CameraKnown) -> str:
+    """Where its time went: a bar with a letter a stage, and milliseconds."""
+    if camera.last is None:
+        return "frame   -"
+    seconds = camera.last.seconds
+    parts = [f"{name} {milliseconds(getattr(seconds, stage))}" for stage, _, name in STAGES]
+    return f"frame   [{bar(seconds)}] {' '.join(parts)}"
+
+
+def bar(seconds: StageSeconds) -> str:
+    """The stages of a frame, each as long as its share of the total."""
+    ends, total = [0.0], max(seconds.total, 1e-9)
+    for stage, _, _ in STAGES:
+        ends.append(ends[-1] + getattr(seconds, stage) / total)
+    columns = [round(BAR_COLUMNS * min(1.0, end)) for end in ends]
+    drawn = "".join(letter * (columns[i + 1] - columns[i]) for i, (_, letter, _) in enumerate(STAGES))
+    return f"{drawn:{BAR_COLUMNS}}"
+
+
+def sums(camera: CameraKnown) -> str:
+    """Joules, truth, and why frames were dropped."""
+    method = camera.last.energy.method if camera.last else "none"
+    joules = "no joules" if camera.joules is None else f"{camera.joules:.3g} J a frame ({method})"
+    right = "" if camera.right is None else f"  {camera.right:.1%} right"
+    reasons = ", ".join(f"{reason} {frames}" for reason, frames in sorted(camera.dropped.items()) if frames)
+    return f"sums    {joules}{right}  dropped: {reasons or 'none'}"
+
+
+ROWS_EACH = (4, 2, 1)  # of a camera: as many as there is room for
+EVENTS = 4
+BAD = {"down": "bold white on red", "starting": "cyan"}
+
+
+class Pages:
+    """Which cameras are shown, where there are more than fit."""
+
+    def __init__(self) -> None:
+        self._page = 0
+
+    def turn(self, pages: int) -> None:
+        """Forward; after the last comes the first."""
+        self._page += pages
+
+    def of(self, cameras: list[CameraKnown], room: int) -> tuple[int, list[CameraKnown]]:
+        """The number of the first one shown, and those that are."""
+        room = max(1, room)
+        pages = max(1, -(-len(cameras) // room))
+        self._page %= pages
+        first = self._page * room
+        return first, cameras[first : first + room]
+
+
+def picture(known: Known, address: str, warning: str, width: int, height: int, pages: Pages) -> Text:
+    """Exactly so many rows and columns, but for the last column: terminals disagree on what comes after it."""
+    width -= 1
+    alarm = _alarm(known, address, warning, width)
+    head = [_title(known, width), _workers(known, width), _power(known, width), *alarm]
+    events = [_event(event, width) for event in known.events[-EVENTS:]] if height >= 16 else []
+    room = max(1, height - len(head) - 1 - len(events) - 1)
+    cameras = worst_first(known.cameras)
+    rows_each = next((rows for rows in ROWS_EACH if rows * len(cameras) <= room), 1)
+    first, shown = pages.of(cameras, room // rows_each)
+    body = [row for camera in shown for row in camera_rows(camera, width, rows_each)]
+    blank = [Text("")] * (room - len(body))
+    foot = Text(fit(_foot(first, len(shown), len(cameras)), width), "dim")
+    rows = [*head, Text(fit(HEAD, width), "reverse"), *body, *blank, *events, foot]
+    return Text("\n", no_wrap=True, overflow="crop").join(rows[:height])
+
+
+def _title(known: Known, width: int) -> Text:
+    at = "" if known.at is None else time.strftime("%H:%M:%S", time.localtime(known.at))
+    up = sum(camera.state == "up" for camera in known.cameras)
+    fps = sum(camera.fps for camera in known.cameras)
+    figures = f"{fps:.1f} fps  {up} of {len(known.cameras)} cameras up" if known.cameras else ""
+    boot = f"boot {known.boot[:8]}" if known.boot else ""
+    return Text(fit("  ".join(filter(None, ("edged", known.node, at, figures, boot))), width), "bold")
+
+
+def _workers(known: Known, width: int) -> Text:
+    text = Text("workers ")
+    for name, worker in sorted(known.workers.items(), key=lambda each: each[1].state not in BAD):
+        text.append(" ").append(_worker(name, worker), BAD.get(worker.state, "")).append(" ")
+    text.truncate(width, overflow="ellipsis")
+    return text
+
+
+def _worker(name: str, worker: WorkerState) -> str:
+    state = worker.state.upper() if worker.state == "down" else worker.state
+    restarts = f" (lost {worker.restarts} times)" if worker.restarts else ""
+    device = fit(worker.device, 24).rstrip()
+    return f"{fit(name, 16).rstrip()} {state}{restarts}: {device}"
+
+
+def _power(known: Known, width: int) -> Text:
+    watts = "  ".join(f"{rail} {watts:.2f} W" for rail, watts in known.watts.items())
+    return Text(fit(f"power    {watts}  ({known.method})" if watts else "power    not measured", width))
+
+
+def _alarm(known: Known, address: str, warning: str, width: int) -> list[Text]:
+    """One row, or two where it is long."""
+    if not known.stale:
+        return [Text("")]
+    since = "" if known.away_s is None else f" for {duration(known.away_s)}; what is below is old"
+    text = printable(warning or f"nothing from {address}{since}: is `edged run` up?")
+    rows = textwrap.wrap(text, width, max_lines=2, placeholder="…", break_on_hyphens=False)
+    return [Text(fit(row, width), "bold white on red") for row in rows]
+
+
+def _event(event: Event, width: int) -> Text:
+    at = time.strftime("%H:%M:%S", time.localtime(event.at))
+    return Text(fit(f"{at}  {event.message}", width))
+
+
+def _foot(first: int, shown: int, cameras: int) -> str:
+    if shown == cameras:
+        return "q: quit"
+    return f"q: quit   space: more cameras ({first + 1} to {first + shown} of {cameras}, worst first)"
+
+
+class LastWarning(logging.Handler):
+    """Of edged: the screen has a line for it, as standard error is the same terminal."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.WARNING)
+        self.text = ""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Remember it in place of the one before."""
+        self.text = record.getMessage()
+
+
+class Screen:
+    """Drawn twice a second and after each key: `q` ends it, the space bar shows the next cameras."""
+
+    def __init__(self, address: str) -> None:
+        self._address = address
+        self._pages = Pages()
+        self._warning = LastWarning()
+        self._keys = ""
+        self._is_blank = True
+        self._console = Console(highlight=False)
+        self._live = Live(console=self._console, screen=True, auto_refresh=False, redirect_stderr=False)
+        self._resources = ExitStack()
+
+    def __enter__(self) -> Self:
+        sys.stdout.reconfigure(errors="replace")  # type: ignore[union-attr]  # a terminal that knows ASCII alone
+        with ExitStack() as resources:
+            logging.getLogger("edged").addHandler(self._warning)
+            resources.callback(logging.getLogger("edged").removeHandler, self._warning)
+            if sys.stdin.isatty():
+                resources.callback(termios.tcsetattr, sys.stdin, termios.TCSADRAIN, termios.tcgetattr(sys.stdin))
+                tty.setcbreak(sys.stdin)
+            # Ctrl-Z would leave a screen behind that is not ours to leave
+            resources.callback(signal.signal, signal.SIGTSTP, signal.signal(signal.SIGTSTP, signal.SIG_IGN))
+            resources.enter_context(self._live)
+            self._resources = resources.pop_all()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._resources.close()
+
+    def wants_to_be_drawn(self) -> bool:
+        """Whether a key was pressed, or nothing is there yet."""
+        if sys.stdin.isatty() and select.select([sys.stdin], [], [], 0)[0]:
+            self._keys += os.read(sys.stdin.fileno(), 64).decode(errors="replace") or "q"  # the terminal has gone
+        return self._is_blank or bool(self._keys)
+
+    def show(self, known: Known) -> bool:
+        """Draw what is known; False where the user has had enough."""
+        keys, self._keys, self._is_blank = self._keys, "", False
+        if "q" in keys.lower():
+            return False
+        self._pages.turn(keys.count(" "))
+        size = self._console.size
+        rows = picture(known, self._address, self._warning.text, size.width, size.height, self._pages)
+        self._live.update(rows, refresh=True)
+        return True

@@ -1,0 +1,173 @@
+"""The way of each published frame through the processes, in pieces whose sum is the prediction's `total`.
+
+Every clock of a recording, as the hub's host reads its own.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from edged.cli.daemon_client import Process
+from edged.messages import JobTimes, Note
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceClock:
+    """What leads from a device's clock to that of its host, at most `error_ns` too late."""
+
+    offset_ns: int
+    error_ns: int
+
+
+def device_clock(jobs: list[JobTimes]) -> DeviceClock | None:
+    """A result cannot come before the device is through, nor can the device begin before it has the job.
+
+    So each job bounds the difference from both sides, the quickest ones most. None where no device has a clock.
+    """
+    bounds = [
+        (job.begun_ns - job.device.upload[0], job.done_ns - job.device.download[1]) for job in jobs if job.device
+    ]
+    if not bounds:
+        return None
+    least, most = max(low for low, _ in bounds), min(high for _, high in bounds)
+    return DeviceClock(most, abs(most - least))
+
+
+@dataclass(frozen=True, slots=True)
+class Stages:
+    """When a worker was at the stages of a job: from, to, by the hub's clock. `kernels`: empty unless timed."""
+
+    job: JobTimes
+    begun_ns: int
+    submitted_ns: int
+    done_ns: int
+    taken_ns: int
+    answered_ns: int
+    upload: tuple[int, int]
+    forward: tuple[int, int]
+    download: tuple[int, int]
+    kernels: tuple[tuple[int, int], ...]
+
+
+def stages_of(process: Process) -> list[Stages]:
+    """The jobs of a worker. Without a device's clock they are taken to end when their result is there."""
+    clock, to_hub = device_clock(process.jobs), process.offset_ns
+
+    def on_device(span: tuple[int, int]) -> tuple[int, int]:
+        offset = to_hub + (clock.offset_ns if clock else 0)
+        return span[0] + offset, span[1] + offset
+
+    found = []
+    for job in process.jobs:
+        done_ns = job.done_ns + to_hub
+        start_ns = done_ns - round(job.forward_s * 1e9)
+        device, at_end = job.device, (done_ns, done_ns)
+        found.append(
+            Stages(
+                job,
+                job.begun_ns + to_hub,
+                job.submitted_ns + to_hub,
+                done_ns,
+                job.taken_ns + to_hub,
+                job.answered_ns + to_hub,
+                on_device(device.upload) if device else (start_ns, start_ns),
+                on_device(device.forward) if device else (start_ns, done_ns),
+                on_device(device.download) if device else at_end,
+                tuple(map(on_device, device.kernels)) if device else (),
+            )
+        )
+    return found
+
+
+Frame = tuple[str, int]  # camera, number
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A stage of a frame, or what it waited for between two of them."""
+
+    name: str
+    begin_ns: int
+    end_ns: int
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """A frame from its capture to its publication. `jobs`: one, or one for each part of a network."""
+
+    frame: Frame
+    seq: int
+    capture: Piece
+    pieces: tuple[Piece, ...]
+    jobs: tuple[Stages, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """A stage that takes `ns`, and should begin at `at_ns`; until then the frame waits `why`."""
+
+    name: str
+    ns: int
+    at_ns: int
+    why: str
+
+
+def ways(
+    hub: Sequence[Note], arrived: Mapping[Frame, int], prepared: Mapping[Frame, int], jobs: Mapping[int, Stages]
+) -> Iterator[Way]:
+    """Of all frames that were published, and of which every step is known.
+
+    `arrived`: when the hub had them, `prepared`: when their camera began to. All times are of the hub's clock.
+    """
+    assigned: dict[Frame, list[tuple[Note, Stages]]] = {}
+    for note in hub:
+        if note.name == "assign" and (stages := jobs.get(note.job or 0)):  # of one that was lost nobody tells
+            for frame in note.frames:
+                assigned.setdefault(frame, []).append((note, stages))
+        elif note.name == "publish":
+            frame = note.frames[0]
+            if (steps := assigned.pop(frame, None)) and frame in arrived:
+                yield _way(note, arrived[frame], prepared.get(frame), steps)
+
+
+def _way(publish: Note, arrived_ns: int, prepared_ns: int | None, steps: Sequence[tuple[Note, Stages]]) -> Way:
+    end_ns, about = publish.end_ns or publish.begin_ns, publish.about
+    captured_ns = end_ns - _ns(about["total"])
+    stops = [
+        Stop("preprocess", _ns(about["preprocess"]), prepared_ns or captured_ns, "for the camera"),
+        Stop("", 0, arrived_ns, "on its way to the hub"),
+    ]
+    for number, (assigned, stages) in enumerate(steps):
+        why = "between two parts" if number else "in the hub's slot"
+        stops += [Stop("", 0, assigned.end_ns or assigned.begin_ns, why), *_of_job(stages)]
+    stops.append(Stop("publish", _ns(about["publish"]), publish.begin_ns, "for the answer"))
+    capture = Piece("capture", captured_ns - _ns(about["capture"]), captured_ns)
+    pieces = tuple(laid_out(stops, captured_ns, end_ns))
+    return Way(publish.frames[0], int(about["seq"]), capture, pieces, tuple(stages for _, stages in steps))
+
+
+def _of_job(stages: Stages) -> Iterator[Stop]:
+    job = stages.job
+    upload_ns, forward_ns, download_ns = _ns(job.upload_s), _ns(job.forward_s), _ns(job.download_s)
+    yield Stop("upload", upload_ns, stages.upload[1] - upload_ns, "on its way to the worker")
+    yield Stop("forward", forward_ns, stages.forward[0], "for the device")
+    yield Stop("download", download_ns, stages.download[1] - download_ns, "for the download")
+
+
+def laid_out(stops: Iterable[Stop], begin_ns: int, end_ns: int) -> Iterator[Piece]:
+    """The stages with what was waited for before each: without gaps, from `begin_ns` to `end_ns`.
+
+    What a stage took is known better than when it began, where clocks differ: it is moved, never shortened.
+    """
+    stops = list(stops)
+    left_ns, at_ns = sum(stop.ns for stop in stops), begin_ns
+    for stop in stops:
+        start_ns = max(at_ns, min(stop.at_ns, end_ns - left_ns))
+        if start_ns > at_ns:
+            yield Piece(f"wait {stop.why}", at_ns, start_ns)
+        if stop.ns:
+            yield Piece(stop.name, start_ns, start_ns + stop.ns)
+        at_ns, left_ns = start_ns + stop.ns, left_ns - stop.ns
+
+
+def _ns(seconds: float | str) -> int:
+    return round(float(seconds) * 1e9)

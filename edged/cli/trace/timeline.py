@@ -1,0 +1,225 @@
+"""A recording as one time line: cameras, the hub, workers and devices, with each frame's way through them.
+
+Events of the "Trace Event Format" of the Chromium project, as Perfetto and chrome://tracing read them.
+
+What each thread of each process has done, as spans of a trace.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any
+
+from edged.cli.daemon_client import Process, Told
+from edged.cli.trace.frames import Frame, Stages, Way, device_clock, stages_of, ways
+from edged.messages import KernelCost
+
+Event = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Track:
+    """A thread of a process, by the numbers that they have in the trace."""
+
+    process: int
+    thread: int
+
+
+@dataclass(frozen=True, slots=True)
+class Events:
+    """Makes them, with times in microseconds since `origin_ns`."""
+
+    origin_ns: int
+
+    def span(self, track: Track, name: str, begin_ns: int, end_ns: int, **about: Any) -> Event:
+        """Something that a thread has done; such spans nest or do not touch."""
+        times = {"ts": self._us(begin_ns), "dur": round((end_ns - begin_ns) / 1000, 3)}
+        return {"ph": "X", "name": name, "cat": "work", **_place(track), **times, "args": about}
+
+    def moment(self, track: Track, name: str, at_ns: int, **about: Any) -> Event:
+        """Something that has happened to a thread."""
+        what = {"ph": "i", "s": "t", "name": name, "cat": "moment"}
+        return {**what, **_place(track), "ts": self._us(at_ns), "args": about}
+
+    def stretch(
+        self, track: Track, which: str, name: str, begin_ns: int, end_ns: int, **about: Any
+    ) -> tuple[Event, Event]:
+        """Something that no thread does: a beginning and an end. Those of `which` lie within one another."""
+        common = {"name": name, "cat": "frame", "id2": {"local": which}, **_place(track)}  # of this process alone
+        return (
+            {"ph": "b", **common, "ts": self._us(begin_ns), "args": about},
+            {"ph": "e", **common, "ts": self._us(end_ns)},
+        )
+
+    def arrows(self, number: int, name: str, spans: list[Event]) -> Iterator[Event]:
+        """From span to span, in the order of their time."""
+        for index, span in enumerate(spans):
+            ends = {"ph": "f", "bp": "e"} if index == len(spans) - 1 else {"ph": "t" if index else "s"}
+            place = {key: span[key] for key in ("pid", "tid", "ts")}
+            yield {**ends, "name": name, "cat": "flow", "id": number, **place}
+
+    def _us(self, at_ns: int) -> float:
+        return round((at_ns - self.origin_ns) / 1000, 3)
+
+
+def process_names(number: int, name: str, threads: Mapping[int, str]) -> Iterator[Event]:
+    """What a process and its threads are called, and their order."""
+    for what, value in (("process_name", {"name": name}), ("process_sort_index", {"sort_index": number})):
+        yield {"ph": "M", "name": what, "pid": number, "tid": 0, "args": value}
+    for thread, called in threads.items():
+        place = {"ph": "M", "pid": number, "tid": thread}
+        yield {**place, "name": "thread_name", "args": {"name": called}}
+        yield {**place, "name": "thread_sort_index", "args": {"sort_index": thread}}
+
+
+def _place(track: Track) -> Event:
+    return {"pid": track.process, "tid": track.thread}
+
+
+LOOP, WAITS, UPLOAD, FORWARD, DOWNLOAD = 1, 2, 3, 4, 5  # threads
+OF_WORKER = {
+    LOOP: "loop",
+    WAITS: "waits for the device",
+    UPLOAD: "device: upload",
+    FORWARD: "device: forward pass",
+    DOWNLOAD: "device: download",
+}
+Spans = dict[tuple[str, Frame | int], Event]  # by name, and what they are of
+
+
+def notes(events: Events, track: Track, process: Process, spans: Spans) -> Iterator[Event]:
+    """What a camera or the hub has noted down."""
+    published_ns = 0
+    for note in process.notes:
+        begin_ns = note.begin_ns + process.offset_ns
+        about: dict[str, Any] = {"frames": [f"{camera} {number}" for camera, number in note.frames]}
+        about |= {"job": note.job} if note.job is not None else {}
+        about |= note.about
+        if note.end_ns is None:
+            yield events.moment(track, f"{note.name}: {note.about.get('reason', '')}", begin_ns, **about)
+            continue
+        end_ns = note.end_ns + process.offset_ns
+        if note.name == "publish":  # frames of one job: each when the one before it is ready
+            begin_ns, published_ns = max(begin_ns, min(published_ns, end_ns)), end_ns
+        span = events.span(track, note.name, begin_ns, end_ns, **about)
+        for frame in note.frames:
+            spans[note.name, frame] = span
+        yield span
+
+
+def jobs_of(
+    events: Events, process: int, jobs: Sequence[Stages], costs: Iterable[KernelCost], spans: Spans
+) -> Iterator[Event]:
+    """What a worker and its device have done for each job; `costs`: of its kernels."""
+    before_ns = 0
+    for stages in jobs:
+        job = stages.job.job
+        about = {"job": job, "frames": stages.job.frames}
+
+        def span(thread: int, name: str, begin_ns: int, end_ns: int, about: Event = about) -> Event:
+            return events.span(Track(process, thread), name, begin_ns, end_ns, **about)
+
+        spans["submit", job] = span(LOOP, "submit", stages.begun_ns, stages.submitted_ns)
+        spans["forward", job] = span(FORWARD, "forward", *stages.forward)
+        yield from (spans["submit", job], spans["forward", job])
+        yield span(LOOP, "answer", stages.taken_ns, stages.answered_ns)
+        yield span(WAITS, "wait", max(stages.submitted_ns, before_ns), stages.done_ns)
+        before_ns = stages.done_ns
+        if stages.job.device:
+            yield span(UPLOAD, "upload", *stages.upload)
+            yield span(DOWNLOAD, "download", *stages.download)
+        for cost, kernel in zip(costs, stages.kernels, strict=False):
+            yield span(FORWARD, cost.operator, *kernel, about={**about, "kernel": cost.kernel})
+
+
+HUB = "hub"
+
+
+def trace_file(told: Told) -> dict[str, Any]:
+    """The whole trace."""
+    numbers = {peer: number for number, peer in enumerate(sorted(told.processes, key=_order), 1)}
+    jobs = {peer: stages_of(process) for peer, process in told.processes.items()}
+    found = list(_ways(told, jobs))
+    events, file = Events(_origin(told, jobs, found)), _File()
+    for peer, number in numbers.items():
+        process = told.processes[peer]
+        threads = OF_WORKER if peer.startswith("worker/") else {LOOP: "loop" if peer == HUB else "camera"}
+        file.add(process_names(number, _name(peer, process), threads))
+        file.add(notes(events, Track(number, LOOP), process, file.spans))
+        costs = process.recorder.costs if process.recorder else ()
+        file.add(jobs_of(events, number, jobs[peer], costs, file.spans))
+    for index, way in enumerate(found):
+        file.add(_way(events, Track(numbers[HUB], LOOP), way))
+        file.add(events.arrows(index, "/".join(map(str, way.frame)), file.steps(way)))
+    facts = {"node": told.begins.node, "frames": len(found), **_clocks(told)}
+    return {"traceEvents": file.events, "displayTimeUnit": "ms", "otherData": facts}
+
+
+class _File:
+    """Events, and where those are from which arrows lead."""
+
+    def __init__(self) -> None:
+        self.events: list[Event] = []
+        self.spans: Spans = {}
+
+    def add(self, events: Iterable[Event]) -> None:
+        self.events += events
+
+    def steps(self, way: Way) -> list[Event]:
+        of_frame: list[tuple[str, Frame | int]] = [("preprocess", way.frame), ("frame", way.frame)]
+        of_jobs = [(name, stages.job.job) for stages in way.jobs for name in ("submit", "forward")]
+        keys = [*of_frame, *of_jobs, ("publish", way.frame)]
+        return sorted((self.spans[key] for key in keys if key in self.spans), key=lambda event: float(event["ts"]))
+
+
+def _order(peer: str) -> tuple[int, str]:
+    """Frames go down from cameras to workers."""
+    return ("camera", "hub", "worker").index(peer.partition("/")[0]), peer
+
+
+def _name(peer: str, process: Process) -> str:
+    who = f", process {process.recorder.pid} of {process.recorder.host}" if process.recorder else ""
+    device = f" on {process.hello.device}" if process.hello else ""
+    return f"{peer.replace('/', ' ')}{device}{who}"
+
+
+def _origin(told: Told, jobs: dict[str, list[Stages]], found: list[Way]) -> int:
+    """Before everything: times below zero confuse viewers."""
+    notes = [note.begin_ns + process.offset_ns for process in told.processes.values() for note in process.notes]
+    begun = [min(each.begun_ns, each.upload[0]) for each in chain.from_iterable(jobs.values())]
+    return min([*notes, *begun, *(way.capture.begin_ns for way in found)], default=0)
+
+
+def _ways(told: Told, jobs: dict[str, list[Stages]]) -> Iterator[Way]:
+    hub = told.processes.get(HUB, Process()).notes
+    arrived = {note.frames[0]: note.begin_ns for note in hub if note.name == "frame"}
+    prepared = {
+        note.frames[0]: note.begin_ns + process.offset_ns
+        for peer, process in told.processes.items()
+        for note in process.notes
+        if peer.startswith("camera/") and note.name == "preprocess"
+    }
+    return ways(hub, arrived, prepared, {each.job.job: each for each in chain.from_iterable(jobs.values())})
+
+
+def _way(events: Events, track: Track, way: Way) -> Iterator[Event]:
+    camera, number = way.frame
+    which = f"{camera}/{number}"
+    begin, end = events.stretch(
+        track, which, camera, way.capture.begin_ns, way.pieces[-1].end_ns, frame=number, seq=way.seq
+    )
+    yield begin
+    for piece in (way.capture, *way.pieces):
+        yield from events.stretch(track, which, piece.name, piece.begin_ns, piece.end_ns)
+    yield end
+
+
+def _clocks(told: Told) -> Event:
+    """How far each may be off."""
+    facts: Event = {"clock": "CLOCK_MONOTONIC of the hub's host"}
+    for peer, process in told.processes.items():
+        if process.error_ns:
+            facts[f"{peer}: off by at most"] = f"{process.error_ns / 1e6:.3f} ms"
+        if clock := device_clock(process.jobs):
+            facts[f"{peer}, its device: early by at most"] = f"{clock.error_ns / 1e6:.3f} ms"
+    return facts

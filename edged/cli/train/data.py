@@ -1,0 +1,141 @@
+"""What `edged train` learns from: the folder that the config or `--data` names, in memory or drawn from.
+
+Crops that `edged teach` has recorded, as what `edged train` learns from.
+
+Folders of pictures, one a label, as what `edged train` learns from.
+"""
+
+from pathlib import Path
+
+import numpy as np
+
+from edged.camera.preprocess import preprocess
+from edged.camera.sources.folder import SUFFIXES, pictures_in
+from edged.camera.sources.picture_file import read_picture
+from edged.errors import ConfigError, DataError
+from edged.model import reference
+from edged.model.package import Input
+from edged.teach.store import Store
+from edged.teach.store_crop import Crop
+from edged.train.config import Data, Training
+from edged.train.drawn.ahead import SIDE
+from edged.train.drawn.source import open_drawn
+from edged.train.idx import has_idx, read_idx
+from edged.train.source import Examples, InMemory, Source
+
+Loaded = tuple[Examples, Examples | None, tuple[str, ...]]
+
+
+def read_crops(folder: Path, names: tuple[str, ...] | None, wanted: Input) -> Loaded:
+    """Crops to learn from, those that `edged teach` holds back as the test, and labels.
+
+    folder: `STATE/NODE/teach`. names: labels in the order of the classes; None: those of the crops by name. Raises
+    DataError; StoreError for a crop that is damaged.
+    """
+    store = Store.read(folder)
+    if store.problems:
+        raise DataError(str(store.problems[0]))
+    there = sorted({crop.label for crop in store.crops})
+    labels = names or tuple(there)
+    unknown = [label for label in there if label not in labels]
+    if unknown:
+        raise DataError(f"{folder}: {unknown[0]} is none of the labels: {', '.join(labels)}")
+    parts = [[crop for crop in store.crops if crop.held_back is held_back] for held_back in (False, True)]
+    for label in labels:
+        if not any(crop.label == label for crop in parts[0]):
+            raise DataError(f"{folder}: no crop of the label {label} to learn from: record some by `edged teach`")
+    if len(labels) < 2:
+        raise DataError(f"{folder}: expected crops of two or more labels, found {len(labels)}")
+    training, test = (_examples_in(store, crops, labels, wanted) if crops else None for crops in parts)
+    assert training, "each label has some"  # noqa: S101
+    return training, test, labels
+
+
+def _examples_in(store: Store, crops: list[Crop], labels: tuple[str, ...], wanted: Input) -> Examples:
+    images = [preprocess(store.pixels(crop), wanted.width, wanted.height) for crop in crops]
+    stacked = np.stack([reference.luma(image) if wanted.color == "gray" else image for image in images])
+    return Examples(stacked, np.array([labels.index(crop.label) for crop in crops], np.int32))
+
+
+def read_folders(folder: Path, names: tuple[str, ...] | None, wanted: Input) -> Loaded:
+    """Pictures in a sub-folder a label, or in such folders called train and test.
+
+    They take the input's shape by its `resize`, as `edged predict` does. names: labels in the order of the
+    classes; None: the sub-folders by name. Raises DataError, which names what cannot be used.
+    """
+    parts = {part: folder / part for part in ("train", "test")}
+    if not all(path.is_dir() for path in parts.values()):
+        parts = {"train": folder}
+    labels = names or tuple(path.name for path in _sub_folders(parts["train"]))
+    if len(labels) < 2:
+        raise DataError(f"{parts['train']}: expected a sub-folder of pictures for each of two or more labels")
+    training, *test = (_examples(path, labels, wanted) for path in parts.values())
+    return training, test[0] if test else None, labels
+
+
+def _sub_folders(folder: Path) -> list[Path]:
+    return sorted(path for path in folder.iterdir() if path.is_dir() and not path.name.startswith("."))
+
+
+def _examples(folder: Path, labels: tuple[str, ...], wanted: Input) -> Examples:
+    unknown = [path.name for path in _sub_folders(folder) if path.name not in labels]
+    if unknown:
+        raise DataError(f"{folder}: {unknown[0]} is none of the labels: {', '.join(labels)}")
+    files = [(path, label) for label, name in enumerate(labels) for path in _pictures(folder / name)]
+    images = np.stack([_as_input(path, wanted) for path, _ in files])
+    return Examples(images, np.array([label for _, label in files], np.int32))
+
+
+def _pictures(folder: Path) -> list[Path]:
+    found = pictures_in(folder) if folder.is_dir() else []
+    if not found:
+        raise DataError(f"{folder}: holds no pictures; expected {', '.join(sorted(SUFFIXES))}")
+    return found
+
+
+def _as_input(path: Path, wanted: Input) -> reference.Array:
+    """uint8 [height, width, channels]. Raises ImageError."""
+    pixels = preprocess(read_picture(path), wanted.width, wanted.height, resize=wanted.resize)
+    if wanted.color == "gray":
+        return reference.luma(pixels)
+    return pixels
+
+
+EITHER = ("idx", "folder")
+LOADERS = {"idx": read_idx, "folder": read_folders, "crops": read_crops}
+
+
+def open_source(training: Training, wanted: Input, folder: Path | None) -> Source:
+    """`folder`: of the command line, which goes before the config's. Raises ConfigError, DataError."""
+    kind, path = _place(training.data, folder)
+    if not path.is_dir():
+        raise DataError(f"{path}: expected a folder with data, found {'a file' if path.exists() else 'nothing'}")
+    learning = training.train
+    if kind == "drawn" and training.data:
+        _check_drawn(training, wanted)
+        how = training.data
+        return open_drawn(path, replays=how.replays, processes=how.processes, seed=learning.seed)
+    return InMemory(*LOADERS[kind](path, training.labels, wanted), learning.validation, learning.seed)
+
+
+def _check_drawn(training: Training, wanted: Input) -> None:
+    if (wanted.width, wanted.height, wanted.channels) != (SIDE, SIDE, 3):
+        found = f"{wanted.width}×{wanted.height}, {wanted.color}"
+        raise ConfigError(f"scenes are drawn as {SIDE}×{SIDE} in colour; input is {found}: change it")
+    if training.train.validation:
+        raise ConfigError("scenes are drawn anew in each epoch, and none is held out: give validation: 0")
+
+
+def _place(data: Data | None, folder: Path | None) -> tuple[str, Path]:
+    """What kind of data, and where. `--data` may name IDX files or folders of pictures for either of the two."""
+    path = folder or (data and data.path)
+    if not path:
+        raise ConfigError("there are no data to learn from: give --data FOLDER, or data: in the file")
+    if data and (not folder or data.kind not in EITHER):
+        return data.kind, path
+    means_idx = data and data.kind == "idx" and not _has_pictures(path)
+    return ("idx" if has_idx(path) or means_idx else "folder"), path
+
+
+def _has_pictures(folder: Path) -> bool:
+    return folder.is_dir() and bool(pictures_in(folder))

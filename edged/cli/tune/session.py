@@ -1,0 +1,105 @@
+"""One run of `edged tune`: the network untuned, the tuner at work, the network tuned."""
+
+import shutil
+import time
+from collections.abc import Mapping
+
+import numpy as np
+
+from edged.cli.pictures import random_images
+from edged.cli.tune.progress import ProgressLine
+from edged.config import Precision
+from edged.engine.device import Device
+from edged.engine.runtime import Runtime
+from edged.engine.selection import Chooser, Rules
+from edged.engine.tuning.attempt_log import Notebook
+from edged.engine.tuning.comparison import error_of, times_in_turn
+from edged.engine.tuning.rig import Rig
+from edged.engine.tuning.tuner import Tuner
+from edged.engine.tuning.work import Listener, touched_bytes, work_of
+from edged.engine.tuning_records import chooser_for, user_record
+from edged.errors import DeviceError
+from edged.model.package import Model
+from edged.system.paths import cache_directory
+
+PROFILED_RUNS = 7
+TOLERANCE: Mapping[Precision, float] = {"fp32": 1e-4, "fp16-weights": 1e-2, "fp16": 5e-2}  # of a whole network
+
+
+class Session:
+    """A model on a device, before and after. Raises DeviceError, ModelError, ConfigError."""
+
+    def __init__(self, model: Model, device: Device, batch: int, precision: Precision) -> None:
+        self._model, self._batch, self._precision = model, batch, precision
+        self._device = device
+        self.record = user_record(device)
+        self._images = random_images(model.input, batch)
+
+    def tune(self, seconds: float, *, again: bool, pause: bool) -> None:
+        """Try for so long, or until all is done. `pause`: as long after each try as it took."""
+        listener = Listener(Rules())
+        by_operator = self._seconds_by_operator(listener)
+        programs = cache_directory() / "tuning"  # thousands, most of which nobody will want again
+        with Notebook(self.record, self._device) as notebook:
+            works = work_of(listener.sites, by_operator)
+            if again:
+                notebook.forget(work.site for work in works)
+            rig = Rig(self._device, programs, touched_bytes(listener.sites))
+            ends_at = time.monotonic() + seconds
+            tuner = Tuner(rig, notebook, Rules(), works, lambda: time.monotonic() > ends_at)
+            self._watch(tuner, pause)
+            if tuner.is_done:
+                shutil.rmtree(programs, ignore_errors=True)
+
+    def _watch(self, tuner: Tuner, pause: bool) -> None:
+        line, began = ProgressLine(), time.monotonic()
+        try:
+            for progress in tuner.tune():
+                line.show(progress)
+                if pause:
+                    time.sleep(time.monotonic() - began)
+                began = time.monotonic()
+        finally:
+            line.end()
+
+    def verdict(self) -> str:
+        """The network by rules and tuned, in turn. Raises DeviceError if the tuned one is wrong."""
+        runtimes = [self._open(Rules()), self._open(chooser_for(self._device))]
+        before, after = times_in_turn(runtimes, self._images)
+        error = error_of(runtimes[1], self._model.graph, self._model.input, self._images[:1])
+        if not error <= TOLERANCE[self._precision]:
+            raise DeviceError(
+                f"{self._model.name} tuned is wrong by {error:.1e} of the range, though each kernel alone is "
+                f"right: remove {self.record}, and please report this"
+            )
+        ratio = np.median(after / before)
+        low, high = np.percentile(after / before, [25, 75])
+        return (
+            f"{self._model.name}, batch {self._batch}, {self._precision}, on {self._device.name}: "
+            f"untuned {np.median(before) * 1e3:.2f} ms, tuned {np.median(after) * 1e3:.2f} ms: "
+            f"{ratio:.3f} times as long (quartiles {low:.3f} to {high:.3f}, {len(after)} rounds in turn); "
+            f"error {error:.1e} of the range\n"
+            f"record: {self.record}"
+        )
+
+    def _seconds_by_operator(self, chooser: Chooser) -> dict[str, float]:
+        """Of a frame untuned: the median of a few runs."""
+        runtime = self._open(chooser)
+        runs = [runtime.submit(self._images).wait().kernels for _ in range(PROFILED_RUNS)]
+        runtime.close()
+        seconds: dict[str, float] = {}
+        for same in zip(*runs, strict=True):
+            median = float(np.median([kernel.seconds for kernel in same]))
+            seconds[same[0].operator] = seconds.get(same[0].operator, 0) + median
+        return seconds
+
+    def _open(self, chooser: Chooser) -> Runtime:
+        model = self._model
+        return Runtime(
+            model.graph,
+            model.input,
+            self._device,
+            batch=self._batch,
+            precision=self._precision,
+            chooser=chooser,
+        )

@@ -1,0 +1,197 @@
+"""Reading a config file: all mistakes at once, each with file, line and column; paths made absolute."""
+
+import json
+import os
+import re
+from pathlib import Path
+from typing import TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from edged.config import Camera, Config, Security, Tls
+from edged.config.validation_errors import mistakes_of
+from edged.config.yaml_positions import Document, Mistake, read
+from edged.errors import ConfigError
+from edged.system.atomic_file import replace_file
+from edged.transport.keys import CREDENTIAL
+
+MAX_BYTES = 1_000_000
+MAX_PASSWORD_BYTES = 4_096
+MAX_SHOWN = 20
+EXAMPLE = "cameras: {demo: {source: 'synthetic:digits'}}"
+
+T = TypeVar("T", bound=BaseModel)
+
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")  # rtsp://…, synthetic:…
+
+
+def load_config(path: Path) -> Config:
+    """The config in a YAML file, with relative paths resolved against the file's folder.
+
+    Raises ConfigError, which lists every mistake as `file:line:column: place: what is wrong`.
+    """
+    return _with_absolute_paths(load_as(Config, path, EXAMPLE), path.absolute().parent)
+
+
+def load_as(kind: type[T], path: Path, example: str) -> T:
+    """What a YAML file says, as a `kind`; `example`: the least that such a file holds. Raises ConfigError."""
+    document = read(_read_limited(path, MAX_BYTES, "config file"))
+    if not isinstance(document.value, dict) and not document.mistakes:
+        found = "the file is empty" if document.value is None else "this is no list of keys and values"
+        document.mistakes.append(Mistake(document.nearest(()), (), f"{found}; the least is: {example}"))
+    section = _validated(document, kind)
+    if document.mistakes or section is None:
+        raise ConfigError(_all_mistakes(path, document.mistakes))
+    return section
+
+
+def save_config(config: Config, path: Path) -> None:
+    """Write what `load_config` will read as the same config, in one step, for this user alone. Raises OSError."""
+    with replace_file(path, durable=False) as file:
+        file.write(config.model_dump_json(exclude_defaults=True).encode())  # no larger than what it was read from
+
+
+def password_of(camera: Camera) -> str | None:
+    """The camera's password from its file or environment variable; None where the config names neither.
+
+    Raises ConfigError where it cannot be had. Never put what this returns into a message.
+    """
+    if camera.password_env is not None:
+        password = os.environ.get(camera.password_env, "")
+        place = f"the environment variable {camera.password_env}"
+    elif camera.password_file is not None:
+        return password_in(camera.password_file)
+    else:
+        return None
+    return _checked_password(password, place)
+
+
+def check_passwords(config: Config) -> None:
+    """Read the password of every camera of this host once. Raises ConfigError for one that cannot be had."""
+    for camera in config.cameras.values():
+        if camera.host is None:
+            password_of(camera)
+
+
+def password_in(path: Path) -> str:
+    """The password that a file holds. Raises ConfigError. Never put what this returns into a message."""
+    password = _read_limited(path, MAX_PASSWORD_BYTES, "password file").rstrip("\r\n")
+    return _checked_password(password, str(path))
+
+
+def _checked_password(password: str, place: str) -> str:
+    if not password or not password.isprintable():
+        raise ConfigError(f"{place}: expected a password on one line, and nothing else")
+    return password
+
+
+def json_schema() -> str:
+    """The JSON Schema of the config file, for editors: the text of edged/edged.schema.json."""
+    schema = {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        **Config.model_json_schema(),
+        "title": "The config file of edged",
+    }
+    return json.dumps(schema, indent=2, ensure_ascii=False) + "\n"
+
+
+def _read_limited(path: Path, limit: int, what: str) -> str:
+    """The text of a regular file of UTF-8. Raises ConfigError, which never quotes what the file holds."""
+    if os.path.exists(path) and not os.path.isfile(path):
+        found = "a folder" if os.path.isdir(path) else "no regular file"
+        raise ConfigError(f"{path}: expected a {what}, found {found}")
+    try:
+        with path.open("rb") as file:
+            content = file.read(limit + 1)
+    except (OSError, ValueError) as error:  # ValueError: a NUL in the name
+        reason = getattr(error, "strerror", None) or str(error)
+        raise ConfigError(f"{path}: cannot read this {what}: {reason}") from None
+    if len(content) > limit:
+        raise ConfigError(f"{path}: expected a {what} of at most {limit} bytes")
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise ConfigError(f"{path}:{line}: expected UTF-8 text; byte {error.start} is none") from None
+
+
+def _validated(document: Document, kind: type[T]) -> T | None:
+    """The file as a `kind`, or None with the mistakes added to the document's."""
+    if not isinstance(document.value, dict):
+        return None
+    try:
+        # by way of JSON: strict there means no "5" for 5 and no true for 1, while lists and paths stay possible
+        context = {"security": document.value.get("security") is not None}  # what publish may depends on it
+        return kind.model_validate_json(json.dumps(document.value), strict=True, context=context)
+    except ValidationError as error:
+        document.mistakes.extend(mistakes_of(error, document, kind))
+        return None
+
+
+def _all_mistakes(path: Path, mistakes: list[Mistake]) -> str:
+    by_place = sorted(mistakes, key=lambda each: (each.place.line, each.place.column))
+    lines = [_line(path, each) for each in by_place[:MAX_SHOWN]]
+    if len(by_place) > MAX_SHOWN:
+        lines.append(f"… and {len(by_place) - MAX_SHOWN} more")
+    return lines[0] if len(lines) == 1 else "\n".join([f"{path} has {len(by_place)} mistakes:", *lines])
+
+
+def _line(path: Path, mistake: Mistake) -> str:
+    place = ".".join(map(str, mistake.path)).replace("\n", " ")
+    return f"{path}:{mistake.place.line}:{mistake.place.column}: {place + ': ' if place else ''}{mistake.message}"
+
+
+def _with_absolute_paths(config: Config, folder: Path) -> Config:
+    """What the file names relatively is relative to the file, whatever folder edged is started in."""
+    model = config.model.model_copy(
+        update={key: absolute(getattr(config.model, key), folder) for key in ("path", "labels")}
+    )
+    journal = config.journal.model_copy(update={"path": absolute(config.journal.path, folder)})
+    energy = config.energy.model_copy(update={"sysfs": absolute(config.energy.sysfs, folder)})
+    cameras = {name: _camera(camera, folder) for name, camera in config.cameras.items()}
+    security = _security(config.security, folder)
+    metrics = config.metrics.model_copy(update={"tls": _tls(config.metrics.tls, folder)})
+    sections = {"model": model, "journal": journal, "security": security, "metrics": metrics, "energy": energy}
+    return config.model_copy(update={"cameras": cameras, **sections})
+
+
+def _security(security: Security | None, folder: Path) -> Security | None:
+    if security is None:
+        return None
+    lists = {
+        role: tuple(absolute(path, folder) or path for path in getattr(security, role))
+        for role in ("allow", "cameras", "workers")
+    }
+    own = {"key": absolute(security.key, folder), "hub": absolute(security.hub, folder)}
+    return security.model_copy(update={**lists, **own})
+
+
+def _tls(tls: Tls | None, folder: Path) -> Tls | None:
+    if tls is None:
+        return None
+    return tls.model_copy(update={key: absolute(path, folder) for key, path in tls if path})
+
+
+def _camera(camera: Camera, folder: Path) -> Camera:
+    return camera.model_copy(
+        update={
+            "source": _absolute_source(camera.source, folder),
+            "password_file": absolute(camera.password_file, folder),
+            "tls": camera.tls and camera.tls.model_copy(update={"ca": absolute(camera.tls.ca, folder)}),
+        }
+    )
+
+
+def _absolute_source(source: int | str, folder: Path) -> int | str:
+    """A file or folder becomes absolute; a V4L2 index, a URL and synthetic:… stay as they are."""
+    if isinstance(source, int) or source.isdecimal():
+        return source
+    path = str(absolute(Path(source), folder))
+    return source if _SCHEME.match(source) and not os.path.exists(path) else path
+
+
+def absolute(path: Path | None, folder: Path) -> Path | None:
+    """What a file in `folder` means by `path`."""
+    if path is None or str(path).startswith(CREDENTIAL):
+        return path
+    return Path(os.path.normpath(folder / os.path.expanduser(path)))

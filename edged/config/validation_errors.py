@@ -1,0 +1,156 @@
+"""pydantic's complaints about a config in plain words, each at its place in the file."""
+
+import difflib
+import re
+from collections.abc import Iterable
+from types import UnionType
+from typing import Any, get_args
+
+from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
+
+from edged.config import NAME
+from edged.config.yaml_positions import Document, Mistake, Path, Value
+from edged.transport.address import HOST_AND_PORT, ZMQ_ADDRESS
+
+_PATTERNS = {
+    NAME: "a name of letters, digits, '.', '_' and '-', at most 64, the first a letter or digit",
+    ZMQ_ADDRESS: "an address such as tcp://127.0.0.1:5570 or ipc:///run/edged/stream",
+    HOST_AND_PORT: "an address such as 127.0.0.1:9464",
+}
+_EXPECTED = {
+    "missing": "a value (it has no default)",
+    "int_type": "a whole number",
+    "int_from_float": "a whole number",
+    "float_type": "a number",
+    "finite_number": "a finite number",
+    "string_type": "text",
+    "string_too_short": "text that is not empty",
+    "string_too_long": "text of at most {max_length} characters",
+    "path_type": "a file name",
+    "bool_type": "true or false",
+    "literal_error": "{expected}",
+    "greater_than": "more than {gt}",
+    "greater_than_equal": "at least {ge}",
+    "less_than": "less than {lt}",
+    "less_than_equal": "at most {le}",
+    "too_short": "{min_length} or more entries",
+    "too_long": "{max_length} or fewer entries",
+    "tuple_type": "a list: [ … ]",
+    "list_type": "a list: [ … ]",
+    "dict_type": "keys and values below it",
+    "model_type": "keys and values below it",
+}
+_SECRET = frozenset({"source", "user", "password_file", "password_env"})
+
+
+def mistakes_of(error: ValidationError, document: Document, kind: type[BaseModel]) -> list[Mistake]:
+    """Every complaint about a file that is to be a `kind`, as a Mistake; the alternatives of a union as one."""
+    complaints: dict[Path, list[ErrorDetails]] = {}
+    for each in error.errors(include_url=False):
+        complaints.setdefault(_path(each, document), []).append(each)
+    said_better = {list_ for path in complaints for list_ in _lists_around(path)}
+    return [
+        _mistake(path, alternatives, document, kind)
+        for path, alternatives in complaints.items()
+        if path not in said_better
+    ]
+
+
+def _path(complaint: ErrorDetails, document: Document) -> Path:
+    """Where the complaint belongs, in the file's own keys: pydantic also names a union's branches."""
+    path: Path = ()
+    for part in complaint["loc"]:
+        if (*path, part) in document.values:
+            path = (*path, part)
+    last = complaint["loc"][-1] if complaint["loc"] else ""
+    return (*path, last) if complaint["type"] == "missing" else path
+
+
+def _lists_around(path: Path) -> list[Path]:
+    """A complaint inside a list says more than one about the list as a whole: the union's other branch."""
+    return [path[:depth] for depth, part in enumerate(path) if isinstance(part, int)]
+
+
+def _mistake(path: Path, alternatives: list[ErrorDetails], document: Document, kind: type[BaseModel]) -> Mistake:
+    first = alternatives[0]
+    match first["type"]:
+        case "extra_forbidden":
+            return Mistake(document.keys[path], path[:-1], _unknown_key(str(path[-1]), path[:-1], kind))
+        case "missing":
+            what = f"item {path[-1] + 1}" if isinstance(path[-1], int) else f"the key '{path[-1]}'"
+            return Mistake(document.nearest(path[:-1]), path[:-1], f"{what} is missing")
+        case "value_error":
+            return Mistake(document.nearest(path), path, first["msg"].removeprefix("Value error, "))
+    if "[key]" in first["loc"]:
+        return Mistake(document.keys[path], path[:-1], f"'{path[-1]}': expected {_expected(first)}")
+    expected = " or ".join(dict.fromkeys(_expected(each) for each in alternatives))
+    value = _value_at(path, document.value)
+    found = "" if _SECRET & set(path) else _found(value, {each["type"] for each in alternatives})
+    return Mistake(
+        document.nearest(path), path, f"expected {expected}{found}{_nearest_choice(value, alternatives)}"
+    )
+
+
+def _expected(complaint: ErrorDetails) -> str:
+    context = complaint.get("ctx", {})
+    if complaint["type"] == "string_pattern_mismatch":
+        return _PATTERNS[context["pattern"]]
+    template = _EXPECTED.get(complaint["type"])
+    return template.format(**context) if template else complaint["msg"]
+
+
+def _found(value: Value, complaints: set[str]) -> str:
+    if complaints & {"too_short", "too_long"}:
+        return ""
+    if value is None or isinstance(value, list | dict):
+        words = {type(None): "nothing", list: "a list", dict: "keys and values"}
+        return f", found {words[type(value)]}"
+    shown = str(value).lower() if isinstance(value, bool) else str(value)
+    if isinstance(value, str):
+        return f", found '{shown[:60]}'"
+    return f", found {shown}" + (f": put it in quotes: '{shown}'" if "string_type" in complaints else "")
+
+
+def _nearest_choice(value: Value, alternatives: Iterable[ErrorDetails]) -> str:
+    choices = [
+        choice
+        for each in alternatives
+        if each["type"] == "literal_error"
+        for choice in re.findall(r"'([^']*)'", each.get("ctx", {})["expected"])
+    ]
+    return _did_you_mean(str(value), choices)
+
+
+def _unknown_key(key: str, section: Path, kind: type[BaseModel]) -> str:
+    known = _keys_of(section, kind)
+    if not known:
+        return f"unknown key '{key[:60]}': there are no settings here"
+    nearest = _did_you_mean(key, known)
+    return f"unknown key '{key[:60]}'" + (nearest or f"; expected one of: {', '.join(known)}")
+
+
+def _did_you_mean(word: str, choices: Iterable[str]) -> str:
+    nearest = difflib.get_close_matches(word.lower(), list(choices), n=1, cutoff=0.6)
+    return f"; did you mean '{nearest[0]}'?" if nearest else ""
+
+
+def _keys_of(section: Path, kind: Any) -> list[str]:
+    """The keys that may stand in a section of a file of that `kind`."""
+    for part in section:
+        inside = isinstance(kind, type) and issubclass(kind, BaseModel)
+        kind = kind.model_fields[part].annotation if inside else _item_type(kind)
+        if isinstance(kind, UnionType):  # a section that may be absent
+            kind = _item_type(kind)
+    return list(kind.model_fields)
+
+
+def _item_type(kind: Any) -> Any:
+    """`Camera` of dict[Name, Camera], `Worker` of tuple[Worker, ...], `Tls` of Tls | None."""
+    return next(each for each in get_args(kind) if isinstance(each, type) and issubclass(each, BaseModel))
+
+
+def _value_at(path: Path, value: Any) -> Any:
+    for part in path:
+        value = value[part]
+    return value

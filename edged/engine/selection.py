@@ -1,0 +1,111 @@
+"""Which variant computes an operator, and with which parameters.
+
+Every way in which an operator could be computed.
+
+The choice for a device that nobody has tuned for.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Any, Protocol
+
+from edged.engine.device import Device
+from edged.engine.programs import source_of
+from edged.engine.variants import VARIANTS
+from edged.engine.variants.conv_winograd import CONV_WINOGRAD, pays
+from edged.engine.variants.variant import AnyVariant, Parameters, Site
+from edged.errors import ConfigError
+from edged.model.graph import Conv
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A variant that can compute a site, with parameters for it."""
+
+    variant: AnyVariant
+    parameters: Parameters
+
+    def __str__(self) -> str:
+        return " ".join([self.variant.name, *(f"{name}={value}" for name, value in self.parameters.items())])
+
+
+class Chooser(Protocol):
+    """What decides for a whole plan: rules, or tuning records."""
+
+    def channel_block(self, device: Device) -> int:
+        """Channels that lie side by side in every tensor: 1, 4, 8 or 16."""
+
+    def choose(self, site: Site[Any]) -> Choice:
+        """For one operator. The site's tensors have no halo yet."""
+
+
+def candidates(site: Site[Any]) -> tuple[Choice, ...]:
+    """Each variant that can compute `site`, with all parameters worth trying, its best guess first."""
+    return tuple(
+        Choice(variant, parameters)
+        for variant in VARIANTS[type(site.operator)]
+        if variant.can_compute(site)
+        for parameters in variant.parameters(site)
+    )
+
+
+def find_candidate(site: Site[Any], variant: str, parameters: Parameters) -> Choice | None:
+    """The one of this name with these parameters, if there is."""
+    for choice in candidates(site):
+        if choice.variant.name == variant and choice.parameters == parameters:
+            return choice
+    return None
+
+
+def source_digest(site: Site[Any], *choices: Choice) -> str:
+    """12 hexadecimal digits that change when a choice or the source of its kernels does."""
+    digest = sha256()
+    for choice in choices:
+        digest.update(f"{choice.variant.name} {sorted(choice.parameters.items())}".encode())
+        for launch in choice.variant.launches(site, choice.parameters):
+            digest.update(source_of(launch.kernel).encode())
+    return digest.hexdigest()[:12]
+
+
+CONVOLUTIONS = ("auto", *(variant.name.removeprefix("conv_") for variant in VARIANTS[Conv]))
+
+
+@dataclass(frozen=True)
+class Rules:
+    """`conv` names the variant of the convolutions, where it is able, or leaves it to the device (auto).
+
+    Raises ConfigError for an unknown `conv`.
+    """
+
+    conv: str = "auto"
+
+    def __post_init__(self) -> None:
+        if self.conv not in CONVOLUTIONS:
+            raise ConfigError(
+                f"no convolution variant is called {self.conv!r}; there are: {', '.join(CONVOLUTIONS)}"
+            )
+
+    def channel_block(self, device: Device) -> int:
+        """What one instruction of the device works on."""
+        if self.conv == "naive":
+            return 1
+        if device.kind == "cpu":
+            return 16 if device.vector_width >= 16 else 8 if device.vector_width >= 8 else 4
+        return 4
+
+    def choose(self, site: Site[Any]) -> Choice:
+        """The first by name that can; else the first of all that can."""
+        fitting = [variant for variant in VARIANTS[type(site.operator)] if variant.can_compute(site)]
+        wanted = self._wanted(site, fitting)
+        variant = next((variant for name in wanted for variant in fitting if variant.name == name), fitting[0])
+        return Choice(variant, variant.parameters(site)[0])
+
+    def _wanted(self, site: Site[Any], fitting: Sequence[AnyVariant]) -> tuple[str, ...]:
+        """What is asked for; else a CPU's tiles in registers, a GPU's many work-items."""
+        if self.conv != "auto":
+            return (f"conv_{self.conv}",)
+        if site.device.kind != "cpu":
+            return ("conv_depthwise", "conv_general", "dense_split")
+        winograd = CONV_WINOGRAD in fitting and pays(site)
+        return ("conv_depthwise", "conv_winograd" if winograd else "conv_vector")

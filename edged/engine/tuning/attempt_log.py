@@ -1,0 +1,128 @@
+"""A device's record while it is being tuned: nothing that was found out is lost, however the tuner ends.
+
+Ends a process whose driver hangs: no call into a driver can be broken off from inside.
+"""
+
+import fcntl
+import logging
+import os
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from threading import Timer
+from typing import Any, Self
+
+from edged import __version__
+from edged.engine.device import Device
+from edged.engine.selection import Choice, source_digest
+from edged.engine.shape import shape_of
+from edged.engine.tuning_records import Record, Refusal, Tuned, measured_on, read_record, write_json
+from edged.engine.variants.variant import Site
+from edged.errors import ConfigError, DeviceError
+
+PATIENCE_S = 180.0  # to compile for a slow board takes long, too
+
+log = logging.getLogger(__name__)
+
+
+@contextmanager
+def watchdog(choice: Choice, patience_s: float = PATIENCE_S) -> Iterator[None]:
+    """End the process if what is done meanwhile with `choice` takes longer than `patience_s`."""
+    timer = Timer(patience_s, _give_up, [choice, patience_s])
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+
+
+def _give_up(choice: Choice, patience_s: float) -> None:
+    log.error("%s hangs: no answer in %.0f s. Start again: it will not be tried any more", choice, patience_s)
+    logging.shutdown()
+    os._exit(DeviceError.exit_code)
+
+
+class Notebook:
+    """The record in the file `path`, for one tuner at a time. Raises ConfigError for a file that cannot be used.
+
+    What a dead tuner was trying when it died is refused from then on.
+    """
+
+    def __init__(self, path: Path, device: Device) -> None:
+        self.path = path
+        self._lock = _lock(path)
+        self._under_way = path.with_suffix(".trying")
+        record = read_record(path)
+        self._device = measured_on(device)
+        self._tuned = {tuned.shape.key: tuned for tuned in (record.tuned if record else ())}
+        if self._under_way.exists():
+            self._blame(Tuned.model_validate_json(self._under_way.read_bytes()))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        os.close(self._lock)
+
+    def of(self, site: Site[Any]) -> Tuned:
+        """What is known of a site's shape."""
+        shape = shape_of(site)
+        return self._tuned.get(shape.key, Tuned(shape=shape))
+
+    def write(self, tuned: Tuned) -> None:
+        """Put `tuned` in the place of what was known, and save all."""
+        self._tuned[tuned.shape.key] = tuned
+        record = Record(edged=__version__, device=self._device, tuned=tuple(self._tuned.values()))
+        write_json(self.path, record)
+
+    def forget(self, sites: Iterable[Site[Any]]) -> None:
+        """All that is known of these sites' shapes."""
+        for site in sites:
+            self._tuned.pop(shape_of(site).key, None)
+
+    def refuse(self, site: Site[Any], refusal: Refusal) -> None:
+        """Remember what must not be used."""
+        self.write(_with(self.of(site), refusal))
+
+    @contextmanager
+    def trying(self, site: Site[Any], choice: Choice) -> Iterator[None]:
+        """While this lasts, the file beside the record says what would be to blame for the tuner's death."""
+        refusal = Refusal(
+            variant=choice.variant.name,
+            parameters=choice.parameters,
+            reason="unfinished",
+            detail="the tuner was killed, or killed itself, while this ran",
+            source=source_digest(site, choice),
+        )
+        write_json(self._under_way, Tuned(shape=shape_of(site), refused=(refusal,)))
+        try:
+            with watchdog(choice):
+                yield
+        finally:
+            self._under_way.unlink()
+
+    def _blame(self, tried: Tuned) -> None:
+        self.write(_with(self._tuned.get(tried.shape.key, Tuned(shape=tried.shape)), *tried.refused))
+        self._under_way.unlink()
+
+
+def _with(tuned: Tuned, *refusals: Refusal) -> Tuned:
+    return tuned.model_copy(update={"refused": (*tuned.refused, *refusals)})
+
+
+def _lock(path: Path) -> int:
+    """An exclusive lock that lives as long as this process."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        lock = os.open(path.with_suffix(".lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    except OSError as error:
+        raise ConfigError(f"tuning record {path} cannot be written: {error.strerror}") from None
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(lock)
+        raise ConfigError(
+            f"tuning record {path} is in use by another `edged tune`: wait for it, or stop it"
+        ) from None
+    return lock

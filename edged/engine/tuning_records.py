@@ -1,0 +1,253 @@
+"""The choice for a device that somebody has tuned for: measured where there is a record, rules elsewhere.
+
+Tuning records: what was measured on a device, as a JSON file that a board may get from another of its kind.
+
+Where the records of a device are: the user's, what edged brings for the device, and for its family.
+"""
+
+import json
+import logging
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import Field, ValidationError
+
+from edged.engine.device import Device
+from edged.engine.selection import Choice, Chooser, Rules, candidates, find_candidate, source_digest
+from edged.engine.shape import Part, Shape, shape_of
+from edged.engine.variants.variant import Site
+from edged.errors import ConfigError, DeviceError
+from edged.system.atomic_file import FOR_ALL, replace_file
+from edged.system.paths import state_directory
+from edged.system.regular_file import read_regular_file
+from edged.system.trusted import why_not_trusted
+
+SHIPPED = Path(str(files("edged.engine"))) / "tuned"
+
+
+def user_record(device: Device, state: Path | None = None) -> Path:
+    """The file that `edged tune` writes. `state`: folder of what must outlive a restart, None for the user's."""
+    return (state or state_directory()) / "tuned" / file_name(device)
+
+
+def record_places(device: Device, state: Path | None = None) -> tuple[Path, ...]:
+    """Files to look into, in order of preference."""
+    return user_record(device, state), SHIPPED / file_name(device), SHIPPED / f"{family_of(device)}.json"
+
+
+def file_name(device: Device) -> str:
+    """Equal on two boards of a kind: a record can be copied from one to the other."""
+    return f"{_plain(f'{device.platform} {device.name} {device.driver} x{device.compute_units}')}.json"
+
+
+def family_of(device: Device) -> str:
+    """Devices that the same choices suit: mali-t6, mali-g, a maker's GPUs, CPUs by maker and vector width."""
+    name = device.name.casefold()
+    if mali := re.search(r"mali-(t\d|g)", name):
+        return mali[0]
+    maker = next((maker for maker in ("amd", "intel", "nvidia", "adreno", "powervr") if maker in name), None)
+    if device.kind == "cpu":
+        return f"cpu-{maker or 'other'}-{device.vector_width}"
+    return f"{device.kind}-{maker or _plain(device.platform)}"
+
+
+def _plain(text: str) -> str:
+    """Small letters, digits and single hyphens."""
+    return re.sub(r"[^a-z0-9]+", "-", text.casefold()).strip("-")
+
+
+MAX_BYTES = 16_000_000
+Reason = Literal["wrong", "failed", "unfinished"]
+
+
+class Way(Part):
+    """A variant with its parameters."""
+
+    variant: str
+    parameters: Mapping[str, int]
+
+    def __str__(self) -> str:
+        return " ".join([self.variant, *(f"{name}={value}" for name, value in self.parameters.items())])
+
+
+class Best(Way):
+    """The fastest of those that agreed with the reference."""
+
+    seconds: float = Field(gt=0, description="On the device, its weights not in the caches")
+
+
+class Refusal(Way):
+    """One that must not be used again, until its source changes."""
+
+    reason: Reason = Field(
+        description="wrong: does not agree with the reference; failed: the driver refused it; "
+        "unfinished: the tuner was killed while it ran"
+    )
+    detail: str = Field(description="The error as a share of the range, or the driver's words")
+    source: str = Field(description="Digest of its kernels' source")
+
+
+class Tuned(Part):
+    """All that is known of one shape. `best` is absent while nothing has been found right."""
+
+    shape: Shape
+    best: Best | None = None
+    rules_seconds: float | None = Field(None, gt=0, description="What the untuned choice takes")
+    tried: str = Field("", description="Digest of all candidates once all have had their chance; empty before")
+    refused: tuple[Refusal, ...] = ()
+
+
+class MeasuredOn(Part):
+    """The device that the figures are of."""
+
+    platform: str
+    name: str
+    driver: str
+
+
+class Record(Part):
+    """The file."""
+
+    schema_version: Literal[1] = Field(1, alias="schema")
+    edged: str = Field(description="Version of edged that wrote it")
+    device: MeasuredOn
+    tuned: tuple[Tuned, ...] = ()
+
+
+def measured_on(device: Device) -> MeasuredOn:
+    """How a record names `device`."""
+    return MeasuredOn(platform=device.platform, name=device.name, driver=device.driver)
+
+
+def read_record(path: Path) -> Record | None:
+    """The record in a file, None if there is no such file.
+
+    Raises ConfigError with every mistake and its place, also where another user could have written the file.
+    """
+    try:
+        problem = "" if path.is_relative_to(SHIPPED) else why_not_trusted(path, path.stat())
+        if problem:
+            raise ConfigError(f"tuning record {problem}")
+        return Record.model_validate_json(read_regular_file(path, MAX_BYTES))
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise ConfigError(f"tuning record {path} cannot be read: {error.strerror}; {WHAT_TO_DO}") from None
+    except ValidationError as error:
+        raise ConfigError(f"tuning record {path}: {_mistakes(error)}; {WHAT_TO_DO}") from None
+
+
+WHAT_TO_DO = "correct the file, or remove it and run `edged tune`"
+
+
+def write_json(path: Path, content: Record | Tuned) -> None:
+    """Replace the file in one step: a reader sees the old one or the new. Raises ConfigError."""
+    text = content.model_dump_json(by_alias=True, exclude_none=True, indent=1) + "\n"
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with replace_file(path, FOR_ALL) as file:
+            file.write(text.encode())
+    except OSError as error:
+        raise ConfigError(
+            f"tuning record {path} cannot be written: {error.strerror}; set XDG_STATE_HOME to another folder"
+        ) from None
+
+
+def json_schema() -> str:
+    """The JSON Schema of the file: the text of edged/tuning.schema.json."""
+    schema = Record.model_json_schema(by_alias=True)
+    return json.dumps({"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}, indent=2) + "\n"
+
+
+def _mistakes(error: ValidationError) -> str:
+    """The first few, each as place: what was expected."""
+    shown = [f"{_place(each['loc'])}{each['msg']}" for each in error.errors(include_url=False)[:3]]
+    more = error.error_count() - len(shown)
+    return "; ".join(shown) + (f"; and {more} more" if more else "")
+
+
+def _place(parts: tuple[int | str, ...]) -> str:
+    """tuned[3].best.seconds, as in JavaScript."""
+    place = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in parts)
+    return f"{place.lstrip('.')}: " if place else ""
+
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Records:
+    """`tuned` by the key of the shape, in order of preference; `rules` decide where there is none."""
+
+    tuned: Mapping[str, tuple[Tuned, ...]]
+    rules: Chooser = field(default_factory=Rules)
+
+    def channel_block(self, device: Device) -> int:
+        """As the rules have it: records hold for the layout that they were measured in."""
+        return self.rules.channel_block(device)
+
+    def choose(self, site: Site[Any]) -> Choice:
+        """The first that is known and not refused. Raises DeviceError if all are refused."""
+        tuned = self.tuned.get(shape_of(site).key, ())
+        for choice in self._in_order(site, tuned):
+            if not any(is_refused(site, choice, each) for each in tuned):
+                return choice
+        raise DeviceError(
+            f"{site.device.name} computes {site.operator.name} wrongly by every variant; see `edged devices` "
+            "for others, or tune again after an update of its driver"
+        )
+
+    def _in_order(self, site: Site[Any], tuned: tuple[Tuned, ...]) -> Iterator[Choice]:
+        for each in tuned:
+            if each.best and (known := find_candidate(site, each.best.variant, each.best.parameters)):
+                yield known
+            elif each.best:
+                _warn(f"tuning record for {each.shape}: there is no {each.best} any more; run `edged tune` again")
+        yield self.rules.choose(site)
+        yield from candidates(site)
+
+
+def chooser_for(device: Device, state: Path | None = None) -> Records:
+    """What to build plans for `device` with. `state`: as for `user_record`.
+
+    A record that cannot be used is told of in a warning, and the next one decides.
+    """
+    by_key: dict[str, tuple[Tuned, ...]] = {}
+    for path in record_places(device, state):
+        for tuned in record.tuned if (record := _usable(path)) else ():
+            by_key[tuned.shape.key] = (*by_key.get(tuned.shape.key, ()), tuned)
+    return Records(by_key)
+
+
+def chooser_named(conv: str, device: Device) -> Chooser:
+    """What records and rules say for auto; rules alone for a variant by name. Raises ConfigError, as `Rules`."""
+    return chooser_for(device) if conv == "auto" else Rules(conv)
+
+
+def is_refused(site: Site[Any], choice: Choice, tuned: Tuned) -> bool:
+    """Whether `choice`, with its kernels as they are now, must not be used."""
+    return any(
+        refusal.variant == choice.variant.name
+        and refusal.parameters == choice.parameters
+        and refusal.source == source_digest(site, choice)
+        for refusal in tuned.refused
+    )
+
+
+def _usable(path: Path) -> Record | None:
+    try:
+        return read_record(path)
+    except ConfigError as error:
+        _warn(f"{error}. Until then the untuned choice is used")
+        return None
+
+
+@cache
+def _warn(message: str) -> None:
+    """Once: a plan asks for many sites, and a process makes several plans."""
+    log.warning("%s", message)

@@ -1,0 +1,78 @@
+"""From a frame and its scores to what is published."""
+
+from dataclasses import dataclass
+
+from edged.clock import NANOSECONDS, now_ns, wall_s
+from edged.hub.frames.queues import Leg, Legs, energy_of, model_of, seconds_of
+from edged.messages import Frame, Label, Prediction, Score, Scores, StageSeconds, WorkerHello
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Who publishes."""
+
+    node: str
+    boot: str
+
+
+def labels_of(top: tuple[Score, ...], labels: tuple[str, ...]) -> tuple[Label, ...]:
+    """Scores with the names of their classes."""
+    return tuple(Label(label=labels[each.index], index=each.index, score=each.score) for each in top)
+
+
+def predict(
+    origin: Origin,
+    seq: int,
+    frame: Frame,
+    place: int,
+    *,
+    scores: Scores,
+    hello: WorkerHello,
+    answered_ns: int,
+    before: Legs = (),
+) -> Prediction:
+    """The prediction of `frame`, number `place` of a job answered at `answered_ns`. Its times end here.
+
+    `before`: the workers that have run the segments before the last one.
+    """
+    legs = (*before, Leg(hello, scores))
+    return Prediction(
+        node=origin.node,
+        boot=origin.boot,
+        seq=seq,
+        camera=frame.camera,
+        frame=frame.frame,
+        captured_at=frame.captured_at,
+        clock_error=frame.clock_error_s,
+        model=model_of(legs),
+        top=labels_of(scores.frames[place], hello.model.labels),
+        truth=frame.truth,
+        energy=energy_of(legs, len(scores.frames)),
+        seconds=stages(frame, legs, answered_ns, now_ns()),
+        published_at=wall_s(),
+    )
+
+
+def is_right(prediction: Prediction) -> bool | None:
+    """Whether the best label is the right one; None where nobody knows, or where the weights are random."""
+    if prediction.truth is None or prediction.model.random_weights or not prediction.top:
+        return None
+    return prediction.top[0].label == prediction.truth
+
+
+def stages(frame: Frame, legs: Legs, answered_ns: int, published_ns: int) -> StageSeconds:
+    """Where the time went from the capture of `frame` to `published_ns`; `wait` is what is left over."""
+    publish = max(0.0, (published_ns - answered_ns) / NANOSECONDS)
+    upload_s, forward_s, download_s = seconds_of(legs)
+    known = frame.preprocess_s + upload_s + forward_s + download_s + publish
+    total = max(known, (published_ns - frame.captured_ns) / NANOSECONDS)  # another host's clock may be wrong
+    return StageSeconds(
+        capture=frame.capture_s,
+        preprocess=frame.preprocess_s,
+        wait=total - known,
+        upload=upload_s,
+        forward=forward_s,
+        download=download_s,
+        publish=publish,
+        total=total,
+    )

@@ -1,0 +1,280 @@
+"""What the file of a journal looks like inside, and whether one is what edged has written.
+
+Why a journal cannot be written, from what SQLite and the system say.
+"""
+
+import contextlib
+import errno
+import os
+import sqlite3
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from edged import __version__
+
+Reason = Literal["full", "read_only", "stalled", "failed"]
+
+_DAMAGE = {
+    sqlite3.SQLITE_CORRUPT,
+    sqlite3.SQLITE_NOTADB,
+    sqlite3.SQLITE_ERROR,  # a table or column is gone
+    sqlite3.SQLITE_CONSTRAINT,  # a number that cannot be there yet
+    sqlite3.SQLITE_TOOBIG,  # nothing of ours is that large
+    sqlite3.SQLITE_MISMATCH,
+}
+# What passes by itself or when somebody makes room; all else at the start is a wrong path.
+_PASSING = {
+    errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO, errno.ESTALE, errno.ENODEV, errno.ENXIO, errno.ENOTCONN,
+    errno.ETIMEDOUT, errno.ENFILE, errno.EMFILE, errno.ENOMEM,
+}  # fmt: skip
+
+
+class Damaged(sqlite3.DatabaseError):
+    """The file is whole for SQLite, but is not what was written."""
+
+
+class NewerLayout(sqlite3.DatabaseError):
+    """The file was written by a newer edged, which alone can use it."""
+
+
+def is_damage(error: Exception) -> bool:
+    """Whether the file is at fault, not the disk."""
+    return isinstance(error, Damaged) or (isinstance(error, sqlite3.Error) and _code(error) in _DAMAGE)
+
+
+def is_mistake(error: OSError) -> bool:
+    """Whether the path is wrong, or not for us: nothing that waiting could mend."""
+    return error.errno not in _PASSING
+
+
+def reason_of(error: Exception, path: Path) -> Reason:
+    """In one word, for the metric and the event."""
+    if isinstance(error, OSError):
+        return _of_errno(error.errno)
+    code = _code(error) if isinstance(error, sqlite3.Error) else None
+    if code == sqlite3.SQLITE_FULL:
+        return "full"
+    if code == sqlite3.SQLITE_READONLY or _is_read_only(path):
+        return "read_only"
+    return "failed"
+
+
+def beneath(error: sqlite3.Error, path: Path) -> Exception:
+    """What the system says where SQLite only says that it cannot use a file: an OSError, else `error`."""
+    if _code(error) not in {sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY}:
+        return error
+    try:
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
+    except OSError as system:
+        return system
+    return error
+
+
+def _of_errno(number: int | None) -> Reason:
+    if number in {errno.ENOSPC, errno.EDQUOT}:
+        return "full"
+    return "read_only" if number == errno.EROFS else "failed"
+
+
+def _code(error: sqlite3.Error) -> int | None:
+    """The primary result code; None for what the sqlite3 module itself objects to."""
+    code: int | None = getattr(error, "sqlite_errorcode", None)
+    return None if code is None else code & 0xFF
+
+
+def _is_read_only(path: Path) -> bool:
+    try:
+        return bool(os.statvfs(path.parent).f_flag & os.ST_RDONLY)
+    except OSError:
+        return False
+
+
+MEGABYTE = 1 << 20
+LAYOUT = 2  # PRAGMA user_version; layout 1 had no checksums and is brought up to this one
+NEWEST_LAYOUT = 99  # that a later edged may have; a larger number is damage
+BUSY_S = 1.0  # how long to wait for another program that has locked the file
+MAX_SEQ = 1 << 53  # no number that was published is larger: JSON's readers count no further
+MAX_JSON = 4 * MEGABYTE  # bytes of a prediction; none is nearly as long
+
+_MAGIC = b"SQLite format 3\0"
+_LAYOUT_AT = slice(60, 64)  # of the header, big-endian (https://sqlite.org/fileformat.html)
+
+_SETTINGS = """
+PRAGMA trusted_schema = OFF;
+PRAGMA cell_size_check = ON;
+"""
+_PREDICTIONS = "(seq INTEGER PRIMARY KEY, at REAL NOT NULL, json BLOB NOT NULL, crc INTEGER)"
+_AGES = "(age INTEGER PRIMARY KEY, seq INTEGER NOT NULL, boot TEXT NOT NULL, seconds INTEGER NOT NULL)"
+_CREATE = f"""
+PRAGMA auto_vacuum = INCREMENTAL;
+PRAGMA journal_mode = WAL;
+PRAGMA synchronous = NORMAL;
+PRAGMA wal_autocheckpoint = 0;
+CREATE TABLE IF NOT EXISTS predictions {_PREDICTIONS};
+CREATE TABLE IF NOT EXISTS ages {_AGES};
+CREATE INDEX IF NOT EXISTS predictions_at ON predictions (at);
+"""
+
+# What sqlite_master may say; the first is layout 1. edged makes no trigger, no view and no other table.
+_SCHEMA = (
+    f"CREATE TABLE predictions {_PREDICTIONS.replace(', crc INTEGER', '')}",
+    f"CREATE TABLE predictions {_PREDICTIONS}",
+    f"CREATE TABLE ages {_AGES}",
+    "CREATE INDEX predictions_at ON predictions (at)",
+)
+
+
+class Row(NamedTuple):
+    """A prediction as it is kept: its number, the wall time of its publication, its JSON."""
+
+    seq: int
+    at: float
+    json: bytes
+
+
+def checksum(seq: int, json: bytes) -> int:
+    """Of a row: SQLite checks the WAL, but not what lies in the file."""
+    return zlib.crc32(json, seq & 0xFFFFFFFF)
+
+
+def wal_of(path: Path) -> Path:
+    """Where SQLite writes first."""
+    return path.with_name(path.name + "-wal")
+
+
+def size_of(path: Path) -> int:
+    """In bytes; 0 where there is none."""
+    try:
+        return os.stat(path).st_size
+    except FileNotFoundError:
+        return 0
+
+
+def open_database(path: Path) -> sqlite3.Connection:
+    """To write. Raises sqlite3.Error: Damaged for a file that edged has not written, NewerLayout."""
+    with contextlib.ExitStack() as on_error:
+        database = sqlite3.connect(path, isolation_level=None, timeout=BUSY_S, check_same_thread=False)
+        on_error.callback(database.close)
+        restrict(database)
+        layout = layout_of(database)
+        check_schema(database)
+        _check_pages(database, path)
+        if layout == 1:
+            _bring_up(database)
+        database.executescript(_CREATE)
+        if layout != LAYOUT:
+            database.execute(f"PRAGMA user_version = {LAYOUT}")
+        _check_numbers(database)
+        on_error.pop_all()
+    return database
+
+
+def read_only(path: Path, *options: str) -> sqlite3.Connection:
+    """A connection that changes nothing; other programs may write meanwhile. Raises sqlite3.Error."""
+    name = "&".join((f"{path.absolute().as_uri()}?mode=ro", *options))
+    return sqlite3.connect(name, uri=True, isolation_level=None, timeout=BUSY_S)
+
+
+def restrict(database: sqlite3.Connection) -> None:
+    """Let nothing in the file run code or take more memory than a prediction of ours. Raises sqlite3.Error."""
+    database.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, 2 * MAX_JSON)
+    database.text_factory = bytes
+    database.executescript(_SETTINGS)
+
+
+def refuse_newer_file(path: Path) -> None:
+    """Raises NewerLayout, OSError. SQLite would change the file: it folds the WAL in at the end."""
+    if not path.is_file():
+        return
+    with path.open("rb") as file:
+        header = file.read(100)
+    if header.startswith(_MAGIC):
+        _refuse_newer(int.from_bytes(header[_LAYOUT_AT], "big"))
+    if size_of(wal_of(path)):
+        with contextlib.suppress(sqlite3.OperationalError), contextlib.closing(read_only(path)) as database:
+            _refuse_newer(database.execute("PRAGMA user_version").fetchone()[0])
+
+
+def layout_of(database: sqlite3.Connection) -> int:
+    """0 for a new file. Raises Damaged, NewerLayout."""
+    (layout,) = database.execute("PRAGMA user_version").fetchone()
+    _refuse_newer(layout)
+    if layout not in {0, 1, LAYOUT}:
+        raise Damaged(f"layout {layout}")
+    return int(layout)
+
+
+def check_schema(database: sqlite3.Connection) -> None:
+    """Raises Damaged for a table, index, view or trigger that edged has not made."""
+    expected = {_plain(sql) for sql in _SCHEMA}
+    for (sql,) in database.execute("SELECT sql FROM sqlite_master"):
+        text = sql.decode(errors="replace") if isinstance(sql, bytes) else ""
+        if _plain(text) not in expected:
+            raise Damaged(f"edged has not made what it holds: {text[:60]!r}")
+
+
+def newest(database: sqlite3.Connection) -> int | None:
+    """The newest number, from which the next ones go on. Raises Damaged where it cannot be trusted."""
+    row = database.execute(
+        "SELECT seq, CASE WHEN length(json) <= ? THEN json END, crc FROM predictions ORDER BY seq DESC LIMIT 1",
+        (MAX_JSON,),
+    ).fetchone()
+    if row is None:
+        return None
+    seq, json, crc = row
+    if not isinstance(json, bytes) or checksum(seq, json) != crc:
+        raise Damaged("the newest prediction is not what was written")
+    return int(seq)
+
+
+@contextlib.contextmanager
+def transaction(database: sqlite3.Connection) -> Iterator[None]:
+    """All or nothing."""
+    database.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+        database.execute("COMMIT")
+    except BaseException:
+        if database.in_transaction:
+            database.execute("ROLLBACK")
+        raise
+
+
+def _refuse_newer(layout: int) -> None:
+    if LAYOUT < layout <= NEWEST_LAYOUT:
+        raise NewerLayout(
+            f"it has layout {layout}, and edged {__version__} knows those up to {LAYOUT}: a newer edged wrote it; "
+            "use that one, or choose another journal.path"
+        )
+
+
+def _bring_up(database: sqlite3.Connection) -> None:
+    """From layout 1, which had no checksums and could not shrink."""
+    database.create_function("checksum", 2, checksum, deterministic=True)
+    with transaction(database):
+        database.execute("ALTER TABLE predictions ADD COLUMN crc INTEGER")
+        database.execute("UPDATE predictions SET crc = checksum(seq, json)")
+        database.execute(f"PRAGMA user_version = {LAYOUT}")
+    database.execute("PRAGMA auto_vacuum = INCREMENTAL")
+    database.execute("VACUUM")
+
+
+def _check_pages(database: sqlite3.Connection, path: Path) -> None:
+    """A header that speaks of more pages than there are would have all predictions trimmed. Raises Damaged."""
+    (pages,) = database.execute("PRAGMA page_count").fetchone()
+    (free,) = database.execute("PRAGMA freelist_count").fetchone()
+    (page,) = database.execute("PRAGMA page_size").fetchone()
+    if pages * page > size_of(path) + size_of(wal_of(path)) or free > pages:
+        raise Damaged(f"it says that it has {pages} pages, {free} of them free")
+
+
+def _check_numbers(database: sqlite3.Connection) -> None:
+    first, last = database.execute("SELECT min(seq), max(seq) FROM predictions").fetchone()
+    if first is not None and not 0 <= first <= last <= MAX_SEQ:
+        raise Damaged(f"it has a prediction with the number {first if first < 0 else last}")
+
+
+def _plain(sql: str) -> str:
+    return "".join(sql.split()).lower()

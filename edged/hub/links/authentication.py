@@ -1,0 +1,122 @@
+"""Peers that were turned away: each is counted, and told without a flood.
+
+Says which connections may be (ZeroMQ's authentication protocol, rfc.zeromq.org/spec/27).
+
+zmq.auth does the same on a thread of its own; here it is a few lines on the guard's, beside the events that belong
+to them. A socket with a ZAP domain and ZAP_ENFORCE_DOMAIN lets nobody in while nobody answers here.
+"""
+
+from collections import deque
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+import zmq
+from prometheus_client import Counter
+from zmq.utils import z85
+
+from edged.clock import NANOSECONDS
+from edged.hub.events import Notice
+
+REASONS = {  # the label `reason`, and what to say
+    "unknown_key": "its key is not allowed there (see security)",
+    "no_key": "it speaks without a key, or with one to a hub that has none",
+    "wrong_server_key": "it takes this hub for another one: give it this hub's .pub as its server key",
+    "not_zeromq": "what it sends is not ZeroMQ's protocol (ZMTP 3)",
+    "at_once": "its connection ended as soon as it had begun: it left, or its first message was refused",
+    "silent": "it connected and said nothing",
+    "malformed": "its message is no message of edged, or is too large",
+    "not_expected": "no camera or worker of the config has that name and a key for it (see security)",
+    "too_much": "it sends more than a peer of this endpoint has to say",
+    "no_certificate": "it shows no certificate that one of metrics.tls.client_ca has signed",
+    "not_tls": "it does not speak TLS as this endpoint does, or does not trust its certificate",
+    "slow": "its request took too long",
+    "stalled": "it has stopped reading",
+    "too_many": "there are as many connections as this endpoint takes",
+}
+AGAIN_NS = 60 * NANOSECONDS  # the same reason and host are told so often
+A_TURN = 5  # lines
+MOST_HOSTS = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Rejection:
+    """Who was turned away, where and why. `host`: without the port, which is another one at each attempt."""
+
+    endpoint: str
+    reason: str
+    host: str
+    detail: str = ""
+
+
+class Rejections:
+    """Filled by any thread, told by the hub's."""
+
+    def __init__(self, counter: Counter, endpoints: Iterable[str] = ()) -> None:
+        """`endpoints`: where nobody has been turned away yet, which is told too."""
+        for endpoint in endpoints:
+            for reason in REASONS:
+                counter.labels(endpoint, reason)
+        self._counter = counter
+        self._new: deque[Rejection] = deque(maxlen=10_000)
+        self._untold: dict[Rejection, int] = {}
+        self._told_ns: dict[Rejection, int] = {}
+
+    def add(self, endpoint: str, reason: str, host: str, detail: str = "") -> None:
+        """Count one; `detail` goes into the log."""
+        self._counter.labels(endpoint, reason).inc()
+        self._new.append(Rejection(endpoint, reason, host, detail))
+
+    def notices(self, now_ns: int) -> list[Notice]:
+        """What is to be told now: a few lines, each with the number of times since it was told last."""
+        while self._new:
+            rejection = self._new.popleft()
+            if len(self._untold) >= MOST_HOSTS and rejection not in self._untold:
+                rejection = Rejection(rejection.endpoint, rejection.reason, "other addresses")
+            self._untold[rejection] = self._untold.get(rejection, 0) + 1
+        self._told_ns = {each: at for each, at in self._told_ns.items() if now_ns - at < AGAIN_NS}
+        due = [each for each in self._untold if each not in self._told_ns][:A_TURN]
+        for each in due:
+            self._told_ns[each] = now_ns
+        return [_notice(each, self._untold.pop(each)) for each in due]
+
+
+def _notice(rejection: Rejection, count: int) -> Notice:
+    times = f" ({count} times)" if count > 1 else ""
+    detail = f": {rejection.detail}" if rejection.detail else ""
+    what = f"{rejection.endpoint}: a peer at {rejection.host} was turned away{times}"
+    return Notice("peer_rejected", f"{what}: {REASONS[rejection.reason]}{detail}", reason=rejection.reason)
+
+
+ADDRESS = "inproc://zeromq.zap.01"
+VERSION = b"1.0"
+
+
+class Zap:
+    """Answers libzmq's questions. A domain is an endpoint's name in the config."""
+
+    def __init__(self, context: zmq.Context[zmq.Socket[bytes]], rejections: Rejections) -> None:
+        self.socket = context.socket(zmq.ROUTER)  # a REP that was interrupted could not go on
+        self.socket.setsockopt(zmq.LINGER, 0)
+        self.socket.bind(ADDRESS)
+        self.allowed: Mapping[str, Mapping[bytes, str]] = {}  # who it is by domain and key; replaced as a whole
+        self.encrypted: frozenset[str] = frozenset()  # the domains that ask for a key
+        self._rejections = rejections
+
+    def serve(self) -> None:
+        """Answer all that wait."""
+        while self.socket.poll(0):
+            peer, _, version, request, domain, address, _, mechanism, *credentials = self.socket.recv_multipart()
+            name = self._name(domain.decode(), address.decode(), mechanism, credentials)
+            allowed = name is not None and version == VERSION
+            status = (b"200", b"OK") if allowed else (b"400", b"not in security")
+            self.socket.send_multipart([peer, b"", VERSION, request, *status, (name or "").encode(), b""])
+
+    def _name(self, domain: str, address: str, mechanism: bytes, credentials: list[bytes]) -> str | None:
+        """Who it is, or None where it must not be."""
+        if mechanism == b"NULL" and domain not in self.encrypted:
+            return ""  # anybody
+        key = z85.encode(credentials[0]) if mechanism == b"CURVE" and credentials else b""
+        name = self.allowed.get(domain, {}).get(key)
+        if name is None:
+            self._rejections.add(domain, "unknown_key", address, key.decode())
+        return name

@@ -1,0 +1,257 @@
+"""The hub's end of the links to cameras and workers.
+
+The hub's two doors: one for the children on this host, one for cameras and workers of others.
+
+The hub's doors as the config has them, and who may come through.
+
+Who may come where, by key.
+"""
+
+import logging
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+
+import zmq
+
+from edged.config import Config, Security
+from edged.errors import MessageError
+from edged.hub.frames.queues import Pixels
+from edged.hub.links.authentication import Rejections
+from edged.hub.links.connection import Bounds
+from edged.hub.links.guard import Guard
+from edged.hub.links.sockets import OTHERS, bind, receive_parts, send_parts
+from edged.hub.refusals import Refusal
+from edged.hub.service_threads import ServiceThreads
+from edged.messages import LinkMessage, Stop, decode, encode
+from edged.transport.client_socket import by_the_kernel
+from edged.transport.keys import load_allowed, load_pair
+
+QUEUED = 64  # messages of one peer; frames wait in slots, not here
+PRIVATE, OUTER = "link", "link.address"
+OURS = Bounds(burst=0, a_second=0, lifetime=None, connections=1000)  # this user's; ipc counts no bytes
+LARGEST_BYTES = 1 << 30  # 16384 × 16384 × 3 is what a config may ask for at most
+
+
+@dataclass(frozen=True, slots=True)
+class Received:
+    """A message from the peer of that name."""
+
+    peer: str
+    message: LinkMessage
+    payloads: Sequence[zmq.Frame]
+    header: zmq.Frame
+
+    @property
+    def roles(self) -> frozenset[str]:
+        """What the key of the sender is for, as `Zap` has said; none where there are no keys."""
+        try:
+            roles, _, _ = str(self.header.get("User-Id")).partition(" ")
+        except zmq.ZMQError:  # a socket without a guard
+            return frozenset()
+        return frozenset(roles.split(",")) - {""}
+
+
+class Link:
+    """A ROUTER socket. Peers are known by their names, `camera/NAME` or `worker/NAME`."""
+
+    def __init__(self, socket: zmq.Socket[bytes], name: str = PRIVATE, guard: Guard | None = None) -> None:
+        """`name`: what `guard` calls the socket."""
+        self.socket = socket
+        self._name = name
+        self._guard = guard
+        self.refused: deque[Refusal] = deque(maxlen=QUEUED)  # whose message did not fit
+
+    def receive(self) -> Received | None:
+        """The next message, or None where there is none now. A peer whose message does not fit is refused."""
+        while received := receive_parts(self.socket):
+            peer, *parts = received
+            name = peer.bytes.decode(errors="replace")
+            try:
+                header, *payloads = parts
+                return Received(name, decode(header.buffer), payloads, header)
+            except ValueError:  # one part alone: no header
+                self.reject(peer)
+            except MessageError as error:
+                shown = name if name.isprintable() else repr(peer.bytes)
+                self.refused.append(Refusal(shown, str(error)))
+                self.send(name, Stop(refused=str(error)))
+                self.reject(peer)
+        return None
+
+    def listen_at(self, address: str) -> None:
+        """Hear those too that connect there. Raises OSError."""
+        try:
+            self.socket.bind(address)
+        except zmq.ZMQError as error:
+            raise OSError(error.errno, f"{address}: {error.strerror}") from None
+
+    def reject(self, part: zmq.Frame, reason: str = "malformed") -> None:
+        """Cut off the peer from which this part of a message came; `reason`: one of `rejections`."""
+        if self._guard:
+            self._guard.reject(self._name, part, reason)
+
+    def send(self, peer: str, message: LinkMessage, payloads: Sequence[Pixels] = ()) -> bool:
+        """Whether the peer is there and has room; nothing is sent to one that is not."""
+        try:
+            send_parts(self.socket, [peer.encode(), encode(message), *payloads])
+        except (zmq.Again, zmq.ZMQError) as error:
+            if error.errno not in {zmq.EAGAIN, zmq.EHOSTUNREACH}:
+                raise
+            return False
+        return True
+
+
+def inner_door(context: zmq.Context[zmq.Socket[bytes]], address: str, guard: Guard | None = None) -> Link:
+    """For children of this hub and `edged reload`, at an address of ipc."""
+    socket = context.socket(zmq.ROUTER)
+    socket.setsockopt(zmq.ROUTER_MANDATORY, 1)
+    socket.setsockopt(zmq.ROUTER_HANDOVER, 1)  # a child that was started again takes its name over
+    socket.setsockopt(zmq.LINGER, 0)
+    socket.setsockopt(zmq.RCVHWM, QUEUED)
+    socket.setsockopt(zmq.SNDHWM, QUEUED)
+    socket.setsockopt(zmq.MAXMSGSIZE, LARGEST_BYTES)
+    socket.setsockopt(zmq.HANDSHAKE_IVL, 2000)  # milliseconds
+    if guard:
+        guard.admit(socket, PRIVATE, address, OURS)
+    socket.bind(address)
+    return Link(socket, PRIVATE, guard)
+
+
+def outer_door(context: zmq.Context[zmq.Socket[bytes]], address: str, guard: Guard | None = None) -> Link:
+    """For cameras and workers of other hosts. Raises ConfigError where the address cannot be used."""
+    socket = bind(
+        context,
+        zmq.ROUTER,
+        OUTER,
+        address,
+        QUEUED,
+        guard,
+        bounds=OTHERS,
+        largest=LARGEST_BYTES,
+        notice=by_the_kernel,
+    )
+    return Link(socket, OUTER, guard)
+
+
+log = logging.getLogger("edged.hub")
+
+
+def elsewhere(config: Config) -> frozenset[str]:
+    """The names, on their links, of the cameras and workers of other hosts."""
+    cameras = (f"camera/{name}" for name, camera in config.cameras.items() if camera.host)
+    workers = (f"worker/{config.worker_name(index)}" for index, worker in enumerate(config.workers) if worker.host)
+    return frozenset((*cameras, *workers))
+
+
+class Links:
+    """Every camera and worker, by its name.
+
+    `elsewhere`: the names of those that come from other hosts. They come through the outer door alone, only with
+    a key for what they are, and nobody else does.
+    """
+
+    def __init__(self, inner: Link, outer: Link | None = None, elsewhere: frozenset[str] = frozenset()) -> None:
+        self._inner = inner
+        self._outer = outer
+        self._doors = [inner, *([outer] if outer else [])]
+        self.elsewhere = elsewhere
+
+    @property
+    def sockets(self) -> list[zmq.Socket[bytes]]:
+        """To be polled."""
+        return [door.socket for door in self._doors]
+
+    def wait(self, within_ms: int) -> bool:
+        """Whether a message has come, waiting so long for it."""
+        poller = zmq.Poller()
+        for socket in self.sockets:
+            poller.register(socket, zmq.POLLIN)
+        return bool(poller.poll(within_ms))
+
+    def refusals(self) -> Iterator[Refusal]:
+        """Who has said what does not fit, since this was asked last."""
+        for door in self._doors:
+            while door.refused:
+                yield door.refused.popleft()
+
+    def listen_at(self, address: str) -> None:
+        """Hear children at another address of ipc too. Raises OSError."""
+        self._inner.listen_at(address)
+
+    def shut(self) -> None:
+        """Hear no other host any more: they go on, whatever becomes of this hub."""
+        self._doors = [self._inner]
+
+    def receive(self) -> Received | None:
+        """The next message, or None where there is none now."""
+        return self._from_here() or self._from_elsewhere()
+
+    def send(self, peer: str, message: LinkMessage, payloads: Sequence[Pixels] = ()) -> bool:
+        """Whether the peer is there and has room; nothing is sent to one that is not."""
+        link = self._outer if peer in self.elsewhere else self._inner
+        return link is not None and link.send(peer, message, payloads)
+
+    def _from_here(self) -> Received | None:
+        """The last words of one that has moved to another host are not its successor's."""
+        while (received := self._inner.receive()) and received.peer in self.elsewhere:
+            pass
+        return received
+
+    def _from_elsewhere(self) -> Received | None:
+        while self._outer in self._doors and (received := self._outer.receive()):
+            if not (problem := self._problem(received)):
+                return received
+            log.warning("%s is refused: %s", received.peer.replace("/", " "), problem)
+            self._outer.send(received.peer, Stop(refused=problem))
+            self._outer.reject(received.header, "not_expected")
+        return None
+
+    def _problem(self, received: Received) -> str:
+        kind, _, name = received.peer.partition("/")
+        if received.peer not in self.elsewhere:
+            return f"this hub's config has no {kind} {name} on another host (host: …)"
+        roles = received.roles
+        if roles and kind not in roles:
+            return f"its key is for {' and '.join(sorted(roles))}, not for a {kind}: see security.{kind}s"
+        return ""
+
+
+Allowed = Mapping[str, Mapping[bytes, str]]  # by endpoint and key: who it is, `NAME`, or `camera,worker NAME`
+
+
+def allowed_by(security: Security | None) -> Allowed:
+    """What the config allows. Raises ConfigError for a key file that cannot be used."""
+    if security is None:
+        return {}
+    subscribers = load_allowed(security.allow)
+    roles = {"camera": load_allowed(security.cameras), "worker": load_allowed(security.workers)}
+    names = {key: name for allowed in roles.values() for key, name in allowed.items()}
+    peers = {
+        key: f"{','.join(role for role, allowed in roles.items() if key in allowed)} {name}"
+        for key, name in names.items()
+    }
+    return {"publish.address": subscribers, "publish.replay": subscribers, OUTER: peers}
+
+
+Context = zmq.Context[zmq.Socket[bytes]]
+
+
+def open_guard(
+    context: Context, config: Config, rejections: Rejections, services: ServiceThreads, resources: ExitStack
+) -> Guard:
+    """Lets in whom the config allows, until `resources` closes it. Raises ConfigError for a key file."""
+    security = config.security
+    guard = Guard(context, rejections, services, load_pair(security.key) if security else None)
+    resources.callback(guard.close)
+    if security:
+        guard.allow(allowed_by(security))
+    return guard
+
+
+def open_links(context: Context, config: Config, address: str, guard: Guard) -> Links:
+    """The inner door at `address`, and the outer one where the config has one. Raises ConfigError."""
+    outside = config.link.bind or config.link.address
+    outer = outer_door(context, outside, guard) if outside else None
+    return Links(inner_door(context, address, guard), outer, elsewhere(config))

@@ -1,0 +1,329 @@
+"""What leaves the hub: predictions, in order, into the journal, to subscribers and into the figures; events.
+
+The prediction stream: predictions, events and the status, over ZeroMQ PUB.
+"""
+
+import logging
+import uuid
+from collections.abc import Iterable, Sequence
+from typing import Literal, get_args
+
+import zmq
+from prometheus_client import Counter
+
+from edged.clock import NANOSECONDS, now_ns, seconds_since, wall_s
+from edged.hub.events import Notice
+from edged.hub.frames.prediction import Origin, predict
+from edged.hub.frames.queues import Held, Legs
+from edged.hub.frames.router import Router
+from edged.hub.journal.journal import Journal
+from edged.hub.journal.schema import Reason, Row
+from edged.hub.links.guard import Guard
+from edged.hub.links.sockets import SUBSCRIBER, Part, bind
+from edged.hub.publish.sender import Outcome, Outgoing, StreamSender, What
+from edged.hub.service_threads import ServiceThreads
+from edged.hub.stats.counters import PredictionFigures
+from edged.hub.stats.summary import Tally
+from edged.messages import (
+    Event,
+    Label,
+    Scores,
+    ShadowAnswers,
+    Shadowed,
+    Snapshot,
+    SnapshotHeader,
+    Status,
+    WorkerHello,
+    snapshot_topic,
+    to_json,
+    topic,
+)
+from edged.messages.status import Standing
+from edged.metrics import Metrics
+from edged.tracing import Notebook, note_prediction
+
+QUEUED = 100  # messages for a subscriber that stalls; what is over is dropped, and can be fetched again
+
+
+class Publisher:
+    """Hands over to the thread that sends, and never waits."""
+
+    def __init__(
+        self,
+        context: zmq.Context[zmq.Socket[bytes]],
+        node: str,
+        address: str,
+        replay: str,
+        services: ServiceThreads,
+        unsent: Counter,
+        guard: Guard | None = None,
+    ) -> None:
+        """`unsent` counts messages that are dropped, by `what`. Raises ConfigError for an unusable address."""
+        self.boot = uuid.uuid4().hex
+        self._node = node
+        self._replay = replay
+        self._unsent = unsent
+        self._waiting = 0
+        socket = bind(context, zmq.PUB, "publish.address", address, QUEUED, guard, bounds=SUBSCRIBER)
+        self._sender = StreamSender(socket, services)
+
+    @property
+    def waiting(self) -> int:
+        """Predictions of which no outcome is known yet."""
+        return self._waiting
+
+    def topic_of(self, camera: str) -> bytes:
+        """Of the predictions of a camera."""
+        return topic(self._node, camera, "prediction").encode()
+
+    def predictions(self, outgoing: Sequence[Outgoing]) -> None:
+        """Publish them; `outcomes` tells when and whether that was done."""
+        self._waiting += len(outgoing)
+        if dropped := self._sender.put(*outgoing):
+            self._unsent.labels("prediction").inc(dropped)
+
+    def outcomes(self) -> list[Outcome]:
+        """Of predictions, since the call before."""
+        outcomes = self._sender.outcomes()
+        self._waiting -= len(outcomes)
+        return outcomes
+
+    def stop(self, within_s: float) -> list[Outgoing]:
+        """Send what is queued; the predictions for which the time did not suffice."""
+        return self._sender.stop(within_s)
+
+    def event(self, notice: Notice) -> None:
+        """Publish what has happened."""
+        event = Event(
+            node=self._node,
+            boot=self.boot,
+            at=wall_s(),
+            event=notice.event,
+            camera=notice.camera,
+            worker=notice.worker,
+            message=notice.message,
+        )
+        self._send(notice.camera, "event", to_json(event))
+
+    def shadow(self, told: Shadowed, answered_by: str, shadow: str) -> None:
+        """Publish what two models answer to a frame."""
+        answers = ShadowAnswers(
+            frame=told.frame,
+            sha256=answered_by,
+            top=told.top,
+            shadow_sha256=shadow,
+            shadow_top=told.shadow,
+            truth=told.truth,
+        )
+        event = Event(
+            node=self._node,
+            boot=self.boot,
+            at=wall_s(),
+            event="shadow",
+            camera=told.camera,
+            message=f"answered {_best(told.top)}, in the shadow {_best(told.shadow)}",
+            shadow=answers,
+        )
+        self._send(told.camera, "event", to_json(event))
+
+    def status(self, first_seq: int, last_seq: int, last_frames: dict[str, int], standing: Standing) -> None:
+        """Publish that this node is alive, what came last, and how it stands."""
+        status = Status(
+            node=self._node,
+            boot=self.boot,
+            at=wall_s(),
+            first_seq=first_seq,
+            last_seq=last_seq,
+            replay=self._replay,
+            cameras=last_frames,
+            camera_states=standing.cameras,
+            workers=standing.workers,
+            energy=standing.energy,
+        )
+        self._send(None, "status", to_json(status))
+
+    def snapshot(self, snapshot: Snapshot, jpeg: Part) -> None:
+        """Publish a picture of a frame; who stalls misses it."""
+        header = SnapshotHeader(
+            node=self._node,
+            boot=self.boot,
+            camera=snapshot.camera,
+            frame=snapshot.frame,
+            captured_at=snapshot.captured_at,
+            width=snapshot.width,
+            height=snapshot.height,
+        )
+        self._put("snapshot", [snapshot_topic(self._node, snapshot.camera).encode(), to_json(header), jpeg])
+
+    def _send(self, camera: str | None, what: Literal["event", "status"], json: bytes) -> None:
+        self._put(what, [topic(self._node, camera, what).encode(), json])
+
+    def _put(self, what: What, parts: Sequence[Part]) -> None:
+        if self._sender.put(parts):
+            self._unsent.labels(what).inc()
+
+
+def _best(top: tuple[Label, ...]) -> str:
+    return f"{top[0].label} ({top[0].score:.2f})" if top else "nothing"
+
+
+COMMIT = 32  # predictions, together at most: none waits long for the others
+PATIENCE = 0.8  # of the time until a prediction is too old, the commit may take this part
+STOP_S = 1.0  # for what is queued when the hub ends
+
+log = logging.getLogger("edged.hub")
+
+
+class Outlet:
+    """Numbers and publishes. A journal that fails does not stop the stream.
+
+    Predictions of one turn of the hub's loop share a commit: under load it is what costs most. A prediction counts
+    as published once it was sent; one that is too old by then is dropped, and its number stands for nothing.
+    """
+
+    def __init__(
+        self,
+        node: str,
+        publisher: Publisher,
+        journal: Journal,
+        metrics: Metrics,
+        tally: Tally,
+        labels: int,
+        notebook: Notebook,
+        router: Router,
+    ) -> None:
+        self.node = node
+        self._notebook = notebook
+        self._origin = Origin(node, publisher.boot)
+        self._publisher = publisher
+        self._journal = journal
+        self._metrics = metrics
+        self._tally = tally
+        self._first_seq = self._next_seq = journal.next_seq
+        self.answered_by, self.answers_since = "", self._next_seq  # the model of the last one, and its first
+        self._unsent: list[Outgoing] = []
+        self._router = router
+        self._figures = PredictionFigures(metrics, labels)
+        for reason in get_args(Reason):
+            metrics.journal_errors.labels(reason)
+
+    @property
+    def next_seq(self) -> int:
+        """Of the next prediction."""
+        return self._next_seq
+
+    @property
+    def unsettled(self) -> int:
+        """Predictions that are neither published nor dropped yet."""
+        return len(self._unsent) + self._publisher.waiting
+
+    def publish(
+        self, held: Held, place: int, scores: Scores, hello: WorkerHello, answered_ns: int, before: Legs
+    ) -> None:
+        """Publish, at the next `flush`, the prediction of a frame, number `place` of the job answered just now.
+
+        `before`: who has run the segments of the network before the last one.
+        """
+        prediction = predict(
+            self._origin,
+            self._next_seq,
+            held.frame,
+            place,
+            scores=scores,
+            hello=hello,
+            answered_ns=answered_ns,
+            before=before,
+        )
+        if self.answered_by != prediction.model.sha256:
+            self.answered_by, self.answers_since = prediction.model.sha256, prediction.seq
+        self._next_seq += 1
+        self._unsent.append(
+            Outgoing(
+                topic=self._publisher.topic_of(prediction.camera),
+                prediction=prediction,
+                held=Held(held.frame, b"", held.lost),
+                made_ns=now_ns(),
+                stale_ns=self._router.stale_ns(held),
+            )
+        )
+        if self._notebook.is_open:
+            note_prediction(self._notebook, prediction, answered_ns)
+        if len(self._unsent) == COMMIT:
+            self.flush()
+
+    def flush(self) -> None:
+        """Publish what is ready: the journal has it before anybody else, or it says that it has not."""
+        if not self._unsent:
+            return
+        unsent, self._unsent = self._unsent, []
+        start_ns = now_ns()
+        made = [each.prediction for each in unsent]
+        rows = [Row(each.seq, each.published_at, to_json(each)) for each in made]
+        reason = self._journal.append(rows, _patience_s(unsent, start_ns))
+        if reason:
+            self._metrics.journal_errors.labels(reason).inc(len(unsent))
+        else:
+            self._metrics.journal_seconds.observe(seconds_since(start_ns))
+        if self._notebook.is_open:
+            self._notebook.note("journal", start_ns, now_ns(), predictions=len(unsent), error=reason or "")
+        for each in unsent:
+            each.journaled = reason is None
+        self._publisher.predictions(unsent)
+
+    def settle(self) -> None:
+        """Count what has become of the predictions that were handed over to be sent."""
+        for outcome in self._publisher.outcomes():
+            if outcome.sent is None:
+                self._drop(outcome.outgoing, outcome.reason)
+                continue
+            self._router.predicted(outcome.outgoing.held)
+            self._tally.add(outcome.sent)
+            self._figures.add(outcome.sent)
+
+    def close(self) -> None:
+        """Send what is queued; what does not go out in time is dropped."""
+        self.flush()
+        left = self._publisher.stop(STOP_S)
+        self.settle()
+        for outgoing in left:
+            self._drop(outgoing, "shutdown")
+
+    def count(self) -> None:
+        """Bring the metrics of predictions up to date."""
+        self._figures.count()
+
+    def announce(self, notice: Notice) -> None:
+        """Log an event and publish it, after what came before it."""
+        self.flush()
+        log.log(logging.WARNING if notice.is_bad else logging.INFO, "%s", notice.message)
+        self._publisher.event(notice)
+
+    def shadow(self, answers: Shadowed, answered_by: str, shadow: str) -> None:
+        """Publish what two models answer to a frame, of which one is only looked at. Once a frame: not logged."""
+        self._publisher.shadow(answers, answered_by, shadow)
+
+    def status(self, standing: Standing) -> None:
+        """Publish that this node is alive and how it stands, and what has become of its journal."""
+        self.tell_of_the_journal()
+        last_frames = {name: camera.last_frame for name, camera in self._tally.cameras.items()}
+        self._publisher.status(self._first_seq, self._next_seq - 1, last_frames, standing)
+
+    def _drop(self, outgoing: Outgoing, reason: str) -> None:
+        """What is dropped is not fetched again either."""
+        self._router.dropped(outgoing.held, reason)
+        self._journal.withdraw(outgoing.prediction.seq)
+
+    def tell_of_the_journal(self) -> None:
+        """Announce what has happened to it."""
+        for notice in self._journal.notices():
+            self.announce(notice)
+        self._metrics.journal_bytes.set(self._journal.bytes())
+        self._metrics.journal_aside.set(self._journal.bytes_aside())
+        self._metrics.journal_limit.set(self._journal.limit_bytes)
+        self._metrics.journal_disk_free.set(self._journal.disk_free_bytes)
+
+
+def _patience_s(unsent: Iterable[Outgoing], now: int) -> float | None:
+    """How long they may wait for the disk: none is to grow too old. None: as long as the config says."""
+    stale_ns = min((each.stale_ns for each in unsent if each.stale_ns is not None), default=None)
+    return None if stale_ns is None else max(0.0, PATIENCE * (stale_ns - now) / NANOSECONDS)

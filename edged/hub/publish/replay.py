@@ -1,0 +1,213 @@
+"""Answers subscribers that missed something, from the journal."""
+
+import ctypes
+import logging
+import sqlite3
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import zmq
+from pydantic import ValidationError
+
+from edged.clock import NANOSECONDS, now_ns, seconds_since
+from edged.hub.journal.reader import LAST, JournalReader, Page
+from edged.hub.journal.schema import is_damage
+from edged.hub.links.guard import Guard
+from edged.hub.links.sockets import REPLAYER, bind
+from edged.hub.service_threads import ServiceThreads
+from edged.messages import ReplayAnswer, ReplayRequest
+
+log = logging.getLogger("edged.hub")
+
+ENDPOINT = "publish.replay"
+QUEUED = 1  # answers that may wait for one subscriber
+LARGEST_PAGE, SMALLEST_PAGE = 1 << 20, 1 << 15  # bytes of predictions in one answer
+ALL_PAGES = 1 << 25  # bytes of a page for each recent subscriber: what may wait in memory
+RECENT_NS = 10 * NANOSECONDS  # after its last request a subscriber is recent; one that stalls is cut off by then
+STALLED_NS = NANOSECONDS // 2  # who had no room for an answer gets no other for so long
+REST = 1.0  # after each answer, as a share of the time it took: the loop of the hub needs the interpreter too
+LONGEST_REST_S = 0.02
+LOOK_MS = 200  # how often to look whether to stop
+STOP_S = 1.0
+KEPT_PAGES = 8
+KEPT_NS = NANOSECONDS  # how long a page may be sent again
+NOTHING = (  # where there is no journal: who asked must not wait for it
+    ReplayAnswer(predictions=0, first_kept=None, last_kept=None, more=False).model_dump_json().encode()
+)
+
+
+class Replay:
+    """A ROUTER socket and a thread of its own, so that live frames wait neither for it nor for its disk.
+
+    Subscribers are served in turn, a page each; the more of them there are, the smaller are the pages. An answer
+    for which there is no room, or whose subscriber has left, is dropped. `suspect` gets the inode of a journal
+    that cannot be read.
+    """
+
+    def __init__(
+        self,
+        context: zmq.Context[zmq.Socket[bytes]],
+        address: str,
+        reader: JournalReader,
+        suspect: Callable[[int], None],
+        services: ServiceThreads,
+        guard: Guard | None = None,
+    ) -> None:
+        """Raises ConfigError where the address cannot be used."""
+        self.answered = 0
+        self._socket = bind(context, zmq.ROUTER, ENDPOINT, address, QUEUED, guard, bounds=REPLAYER)
+        self._guard = guard
+        self._reader = reader
+        self._suspect = suspect
+        self._pages = Pages(reader)
+        self._recent = RecentPeers()
+        self._stopping = False
+        self._thread = services.start("replay", self._run)  # from here on the socket is the thread's
+
+    def stop(self) -> None:
+        """Answer no more; a disk that is stuck is not waited for."""
+        self._stopping = True
+        self._thread.join(STOP_S)
+
+    def _run(self) -> None:
+        has_served = False
+        while not self._stopping:
+            if self._socket.poll(LOOK_MS):
+                start_ns = now_ns()
+                self._serve()
+                time.sleep(min(LONGEST_REST_S, REST * seconds_since(start_ns)))
+                has_served = True
+            elif has_served:
+                has_served = False
+                self._pages.release()
+                give_memory_back()
+        self._pages.release()
+        self._socket.close()
+
+    def _serve(self) -> None:
+        peer, *parts = self._socket.recv_multipart(copy=False)
+        if self._recent.is_stalled(peer.bytes, now_ns()):
+            return
+        inode = self._reader.inode()
+        try:
+            request = ReplayRequest.model_validate_json(b"".join(part.bytes for part in parts))
+            most_bytes = page_bytes(self._recent.count(peer.bytes, now_ns()))
+            answer = [NOTHING] if inode is None else self._pages.answer(request, most_bytes)
+            self._send(peer.bytes, answer)
+        except ValidationError:
+            if self._guard:
+                self._guard.reject(ENDPOINT, peer)
+        except sqlite3.Error as error:
+            log.warning("the journal cannot answer a replay request: %s", error)
+            if is_damage(error) and inode is not None:
+                self._suspect(inode)
+
+    def _send(self, peer: bytes, answer: Sequence[bytes | zmq.Frame]) -> None:
+        try:
+            self._socket.send_multipart([peer, *answer], zmq.NOBLOCK, copy=False)
+            self.answered += 1
+        except zmq.ZMQError as error:
+            if error.errno not in {zmq.EAGAIN, zmq.EHOSTUNREACH}:
+                raise
+            log.debug("an answer is dropped, its subscriber has left or does not read: %s", error)
+            self._recent.stalls(peer, now_ns())
+
+
+@dataclass(frozen=True, slots=True)
+class KeptPage:
+    """A page that was read a moment ago: its predictions as lines, in one message that is copied for nobody."""
+
+    header: bytes
+    lines: zmq.Frame
+    next_seq: int
+    read_ns: int
+
+
+class Pages:
+    """Answers from the journal. Of a crowd that fetches the same, each page is read once."""
+
+    def __init__(self, reader: JournalReader) -> None:
+        self._reader = reader
+        self._kept: dict[tuple[int, int, int], KeptPage] = {}  # by first number, limit and bytes; the oldest first
+
+    def answer(self, request: ReplayRequest, most_bytes: int) -> list[bytes | zmq.Frame]:
+        """Header and predictions. Raises sqlite3.Error."""
+        first = min(request.first_seq or 0, LAST)
+        last = LAST if request.last_seq is None else min(request.last_seq, LAST)
+        if not request.lines:
+            page = self._reader.page(first, last, request.since, request.limit, most_bytes)
+            return [_header(page), *page.predictions]
+        key = (first, request.limit, most_bytes)
+        kept = self._kept.get(key) if request.since is None else None
+        if kept and now_ns() - kept.read_ns < KEPT_NS and kept.next_seq <= last:
+            return [kept.header, kept.lines]
+        page = self._reader.page(first, last, request.since, request.limit, most_bytes)
+        header, lines = _header(page), zmq.Frame(b"\n".join(page.predictions), copy=True)
+        if page.next_seq is not None and request.since is None:
+            self._keep(key, KeptPage(header, lines, page.next_seq, now_ns()))
+        return [header, lines]
+
+    def release(self) -> None:
+        """Nobody fetches anything for now."""
+        self._kept.clear()
+        self._reader.release()
+
+    def _keep(self, key: tuple[int, int, int], kept: KeptPage) -> None:
+        self._kept.pop(key, None)
+        while len(self._kept) >= KEPT_PAGES:
+            del self._kept[next(iter(self._kept))]
+        self._kept[key] = kept
+
+
+def _header(page: Page) -> bytes:
+    answer = ReplayAnswer(
+        predictions=len(page.predictions),
+        first_kept=page.first_kept,
+        last_kept=page.last_kept,
+        more=page.next_seq is not None,
+    )
+    return answer.model_dump_json().encode()
+
+
+class RecentPeers:
+    """The subscribers that have sent a request within `RECENT_NS`, and those that had no room for its answer."""
+
+    def __init__(self) -> None:
+        self._asked_ns: dict[bytes, int] = {}  # the earliest first
+        self._stalled_ns: dict[bytes, int] = {}
+
+    def count(self, peer: bytes, now: int) -> int:
+        """How many there are, with this one, which has sent a request now."""
+        self._asked_ns.pop(peer, None)
+        self._asked_ns[peer] = now
+        _forget(self._asked_ns, now - RECENT_NS)
+        return len(self._asked_ns)
+
+    def stalls(self, peer: bytes, now: int) -> None:
+        """This one has had no room for an answer, or has left."""
+        self._stalled_ns.pop(peer, None)
+        self._stalled_ns[peer] = now
+
+    def is_stalled(self, peer: bytes, now: int) -> bool:
+        """Whether that was a moment ago: to read a page for it would be in vain."""
+        _forget(self._stalled_ns, now - STALLED_NS)
+        return peer in self._stalled_ns
+
+
+def _forget(times_ns: dict[bytes, int], before_ns: int) -> None:
+    """Remove the first ones as far as they are older than that."""
+    while times_ns and next(iter(times_ns.values())) < before_ns:
+        del times_ns[next(iter(times_ns))]
+
+
+def page_bytes(peers: int) -> int:
+    """How large a page of each of so many subscribers may be: a power of 2, so that they share pages."""
+    share = 1 << ((ALL_PAGES // peers).bit_length() - 1)
+    return max(SMALLEST_PAGE, min(LARGEST_PAGE, share))
+
+
+def give_memory_back() -> None:
+    """Return what the answers took to the system; where the C library has no malloc_trim, it keeps it."""
+    if trim := getattr(ctypes.CDLL(None), "malloc_trim", None):
+        trim(0)

@@ -1,0 +1,138 @@
+"""The socket of the stream, and the thread that alone uses it.
+
+libzmq takes in subscriptions where a message is sent: topics by the thousand hold up this thread, not the loop.
+"""
+
+import threading
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import zmq
+
+from edged.clock import now_ns, seconds_since, wall_s
+from edged.hub.frames.queues import Held
+from edged.hub.links.sockets import Part, send_parts
+from edged.hub.service_threads import ServiceThreads
+from edged.messages import Prediction, StageSeconds, to_json
+
+QUEUED = 1000  # messages that may wait for the thread
+IDLE_S = 0.2  # how often subscriptions are taken in while nothing is sent
+LINGER_MS = 300  # at the end, for subscribers that have not got all
+
+What = Literal["prediction", "event", "status", "snapshot"]
+
+
+@dataclass(slots=True)
+class Outgoing:
+    """A prediction on its way to subscribers.
+
+    `held`: its frame, without pixels. `made_ns`: when its times were taken. `stale_ns`: after this it must not be
+    sent any more (None: it may always be). `journaled`: whether the journal has it.
+    """
+
+    topic: bytes
+    prediction: Prediction
+    held: Held
+    made_ns: int
+    stale_ns: int | None
+    journaled: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of it: `sent`, with the times of the sending; None where it was dropped, for that `reason`."""
+
+    outgoing: Outgoing
+    sent: Prediction | None
+    reason: Literal["", "stale", "not_sent"] = ""
+
+
+@dataclass(slots=True)
+class _Message:
+    """In the queue. `is_begun`: it is not tried again where the thread fails on it."""
+
+    content: Outgoing | Sequence[Part]
+    is_begun: bool = False
+
+
+class StreamSender:
+    """Sends in order what the hub's loop hands over, which never waits for it."""
+
+    def __init__(self, socket: zmq.Socket[bytes], services: ServiceThreads) -> None:
+        """From now on `socket`, a PUB, belongs to the thread."""
+        self._socket = socket
+        self._queue: deque[_Message] = deque()
+        self._outcomes: deque[Outcome] = deque()
+        self._wake = threading.Lock()
+        self._wake.acquire()
+        self._stopping = False
+        self._thread = services.start("stream", self._run)
+
+    def put(self, *messages: Outgoing | Sequence[Part]) -> int:
+        """Hand over; how many had no room. A prediction among them becomes an outcome, too."""
+        room = max(0, QUEUED - len(self._queue))
+        self._queue.extend(_Message(each) for each in messages[:room])
+        for each in messages[room:]:
+            if isinstance(each, Outgoing):
+                self._outcomes.append(Outcome(each, None, "not_sent"))
+        self._call()
+        return len(messages[room:])
+
+    def outcomes(self) -> list[Outcome]:
+        """Of the predictions that were settled since the call before."""
+        return [self._outcomes.popleft() for _ in range(len(self._outcomes))]
+
+    def stop(self, within_s: float) -> list[Outgoing]:
+        """Send what is queued, and close the socket; the predictions for which the time did not suffice."""
+        self._stopping = True
+        self._call()
+        self._thread.join(within_s)
+        left = [message for message in list(self._queue) if not message.is_begun]
+        for message in left:
+            message.is_begun = True
+        return [message.content for message in left if isinstance(message.content, Outgoing)]
+
+    def _call(self) -> None:
+        if self._wake.locked():
+            self._wake.release()
+
+    def _run(self) -> None:
+        while not self._stopping or self._queue:
+            if not self._queue and not self._wake.acquire(timeout=IDLE_S):
+                self._socket.poll(0)  # takes in subscriptions
+            while self._queue:
+                message = self._queue[0]
+                if not message.is_begun:
+                    message.is_begun = True
+                    self._send(message.content)
+                self._queue.popleft()
+        self._socket.setsockopt(zmq.LINGER, LINGER_MS)
+        self._socket.close()
+
+    def _send(self, content: Outgoing | Sequence[Part]) -> None:
+        if not isinstance(content, Outgoing):
+            send_parts(self._socket, content)
+            return
+        outcome = Outcome(content, None, "not_sent")
+        try:
+            if content.stale_ns is not None and now_ns() > content.stale_ns:
+                outcome = Outcome(content, None, "stale")
+            else:
+                sent = at_the_send(content)
+                send_parts(self._socket, [content.topic, to_json(sent)])
+                outcome = Outcome(content, sent)
+        finally:
+            self._outcomes.append(outcome)
+
+
+def at_the_send(outgoing: Outgoing) -> Prediction:
+    """The prediction with the times of this moment."""
+    prediction, later_s = outgoing.prediction, seconds_since(outgoing.made_ns)
+    seconds: StageSeconds = prediction.seconds.model_copy(
+        update={"publish": prediction.seconds.publish + later_s, "total": prediction.seconds.total + later_s}
+    )
+    return prediction.model_copy(
+        update={"seconds": seconds, "published_at": wall_s(), "journaled": outgoing.journaled}
+    )

@@ -1,0 +1,64 @@
+"""Small pictures on their way from a camera to those who look on: published as they come, and never kept."""
+
+from collections.abc import Callable, Mapping, Sequence
+
+import zmq
+
+from edged import config
+from edged.clock import nanoseconds
+from edged.hub.links.sockets import Part
+from edged.messages import Snapshot, SnapshotWish
+from edged.metrics import Metrics
+
+JPEG = b"\xff\xd8\xff"  # what each begins with
+
+
+class Snapshots:
+    """Holds each camera, whoever speaks for it, to what the config grants it."""
+
+    def __init__(
+        self, publish: Callable[[Snapshot, Part], None], metrics: Metrics, cameras: Mapping[str, config.Camera]
+    ) -> None:
+        self._publish = publish
+        self._metrics = metrics
+        self._due_ns: dict[str, int] = {}
+        self.grant(cameras)
+
+    def grant(self, cameras: Mapping[str, config.Camera]) -> None:
+        """From now on what these settings say."""
+        self._granted = {name: camera.snapshot for name, camera in cameras.items() if camera.snapshot}
+
+    def wish(self, camera: str) -> SnapshotWish | None:
+        """What to ask of a camera."""
+        granted = self._granted.get(camera)
+        if granted is None:
+            return None
+        return SnapshotWish(
+            every_s=granted.every_s, width=granted.width, quality=granted.quality, max_bytes=_bytes(granted)
+        )
+
+    def take(self, snapshot: Snapshot, payloads: Sequence[zmq.Frame], now_ns: int) -> None:
+        """Publish it, or say in the metrics why not."""
+        result = self._problem(snapshot.camera, payloads, now_ns) or "published"
+        self._metrics.snapshots.labels(snapshot.camera, result).inc()
+        if result == "published":
+            self._publish(snapshot, payloads[0])
+
+    def _problem(self, camera: str, payloads: Sequence[zmq.Frame], now_ns: int) -> str:
+        granted = self._granted.get(camera)
+        if granted is None:
+            return "not_wanted"  # any more: it may have been under way
+        if len(payloads) != 1 or bytes(payloads[0].buffer[:3]) != JPEG:
+            return "malformed"
+        if len(payloads[0].buffer) > _bytes(granted):
+            return "too_large"
+        every_ns = nanoseconds(granted.every_s)
+        due_ns = self._due_ns.get(camera, 0)
+        if now_ns < due_ns - every_ns:  # one may come early: the one before may have been held up
+            return "too_many"
+        self._due_ns[camera] = max(due_ns, now_ns) + every_ns
+        return ""
+
+
+def _bytes(granted: config.Snapshot) -> int:
+    return 1024 * granted.max_kilobytes

@@ -1,0 +1,277 @@
+"""Lets one at a time record what the hub and its processes do, and gives them what those tell.
+
+One recording: who wants it, of whom, and what is on its way to them.
+
+What each layer takes, while somebody has it measured.
+"""
+
+import os
+import socket
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from secrets import randbits
+
+from prometheus_client import Summary
+
+from edged.clock import NANOSECONDS, nanoseconds, now_ns
+from edged.hub.frames.queues import Held, Pixels
+from edged.hub.links.peers import Links, Received
+from edged.hub.wiring import Parts
+from edged.messages import (
+    Heard,
+    JobTimes,
+    KernelCost,
+    Layers,
+    LinkMessage,
+    ProfileRequest,
+    Record,
+    Recorded,
+    Recorder,
+    RecordingBegins,
+    RecordingEnds,
+    TraceRequest,
+    encode,
+)
+
+RENEWED_NS = NANOSECONDS  # so often every process is told to go on
+LEAVE_S = 3.0  # and without it, it stops by itself
+GONE_NS = 3 * NANOSECONDS  # who takes nothing for so long is dead, or as good as dead
+LAST_WORDS_NS = NANOSECONDS  # what processes have for what they still have to tell
+WAITING = 10_000  # messages for who has asked
+
+
+@dataclass(eq=False)
+class Recording:
+    """`frames`: of which the layers are wanted, where they are the limit. Times are nanoseconds of one clock."""
+
+    number: int
+    asker: str
+    layers: Layers
+    until_ns: int
+    sent_ns: int
+    worker: str | None = None
+    frames: int | None = None
+    ending: RecordingEnds | None = None
+    renewed_ns: int = 0
+    _timed: int = 0
+    _missed: int = 0
+    _waiting: deque[tuple[LinkMessage, Sequence[Pixels]]] = field(default_factory=deque)
+    _recorders: set[str] = field(default_factory=set)  # those that will have a last word
+
+    def wants(self, peer: str) -> bool:
+        """Whether it is of this camera, worker, or of the hub."""
+        return self.worker is None or peer == f"worker/{self.worker}"
+
+    def order(self) -> Record:
+        """What the processes are to be told now."""
+        for_s = 0.0 if self.ending else LEAVE_S
+        return Record(recording=self.number, for_s=for_s, layers=self.layers)
+
+    def put(self, message: LinkMessage, payloads: Sequence[Pixels] = ()) -> None:
+        """For who has asked, as soon as there is room."""
+        if len(self._waiting) < WAITING:
+            self._waiting.append((message, payloads))
+        else:
+            self._missed += 1
+
+    def flush(self, links: Links, now: int) -> bool:
+        """Send what there is room for. False where nobody is there to take it."""
+        while self._waiting and links.send(self.asker, *self._waiting[0]):
+            self._waiting.popleft()
+            self.sent_ns = now
+        if not self._waiting:
+            self.sent_ns = now
+        return now - self.sent_ns < GONE_NS
+
+    def begins(self, peer: str) -> None:
+        """A process records."""
+        self._recorders.add(peer)
+
+    def timed(self, frames: int) -> None:
+        """The layers of so many more are known."""
+        self._timed += frames
+
+    def spoke_last(self, peer: str) -> None:
+        """Nothing follows from this one."""
+        self._recorders.discard(peer)
+
+    def why_over(self, now: int, *, worker_is_lost: bool) -> RecordingEnds | None:
+        """Whether there is enough, or no more to come."""
+        if worker_is_lost:
+            return RecordingEnds(why="lost")
+        if self.frames is not None and self._timed >= self.frames:
+            return RecordingEnds(why="frames")
+        return RecordingEnds(why="time") if now >= self.until_ns else None
+
+    def end(self, ending: RecordingEnds, now: int) -> None:
+        """The processes may say what they still know."""
+        self.ending, self.until_ns = ending, now + LAST_WORDS_NS
+
+    def is_told(self, now: int) -> bool:
+        """Whether nobody has anything to say any more, or has had time enough."""
+        return self.ending is not None and (now >= self.until_ns or not self._recorders)
+
+    @property
+    def last_word(self) -> RecordingEnds:
+        """To who has asked."""
+        return RecordingEnds(why=self.ending.why if self.ending else "time", missed=self._missed)
+
+
+class LayerSeconds:
+    """The metric is there only meanwhile: who looks later is not to take old figures for new ones."""
+
+    def __init__(self, metric: Summary) -> None:
+        self._metric = metric
+        self._of_worker: dict[str, list[Summary]] = {}
+
+    def are(self, worker: str, costs: Sequence[KernelCost]) -> None:
+        """The kernels of a worker, in the order of its launches."""
+        self._of_worker[worker] = [self._metric.labels(cost.operator, cost.kernel) for cost in costs]
+
+    def add(self, worker: str, jobs: Sequence[JobTimes]) -> int:
+        """What they took. Returns of how many frames the layers were timed."""
+        timed = 0
+        for job in jobs:
+            kernels = job.device.kernels if job.device else ()
+            timed += job.frames if kernels else 0
+            for metric, (start_ns, end_ns) in zip(self._of_worker.get(worker, ()), kernels, strict=False):
+                metric.observe((end_ns - start_ns) * 1e-9)
+        return timed
+
+    def forget(self) -> None:
+        """It ends."""
+        self._metric.clear()
+        self._of_worker.clear()
+
+
+NOTES = 100  # of the hub's own, in a message at least, but once a second
+HUB = "hub"
+
+
+class Recordings:
+    """Nothing of it costs anything while nobody records but a look each turn."""
+
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
+        self._layers = LayerSeconds(parts.metrics.layer_seconds)
+        self._now: Recording | None = None
+
+    def asked(self, asker: str, request: ProfileRequest | TraceRequest) -> None:
+        """Begin, or say why not."""
+        worker = None
+        if not (refused := self._busy()) and isinstance(request, ProfileRequest):
+            worker, refused = self._worker_for(request.worker)
+        begins = RecordingBegins(refused=refused, node=self._parts.outlet.node, worker=worker)
+        self._parts.links.send(asker, begins)
+        if not refused:
+            self._begin(asker, request, worker)
+
+    def left(self, asker: str) -> None:
+        """Who has asked goes before the end."""
+        if self._now and self._now.asker == asker:
+            self._stop()
+
+    def heard(self, received: Received) -> None:
+        """What a camera or a worker tells of itself."""
+        recording, message = self._now, received.message
+        if recording is None or not recording.wants(received.peer):
+            return
+        if isinstance(message, Recorder):
+            recording.begins(received.peer)
+            self._layers.are(received.peer, message.costs)
+        if isinstance(message, Recorded):
+            recording.timed(self._layers.add(received.peer, message.jobs))
+            if message.last:
+                recording.spoke_last(received.peer)
+        recording.put(Heard(peer=received.peer), [received.header])
+
+    def step(self, now: int) -> None:
+        """At each turn of the loop."""
+        if (recording := self._now) is None:
+            return
+        if len(self._parts.notebook) >= NOTES:
+            self._tell_notes(recording)
+        lost = recording.worker is not None and recording.worker not in self._parts.workers.hellos
+        if not recording.ending and (ending := recording.why_over(now, worker_is_lost=lost)):
+            recording.end(ending, now)
+            self._renew(recording, now)
+        elif now >= recording.renewed_ns:
+            self._renew(recording, now)
+        if recording.is_told(now):
+            self.close()
+        elif not recording.flush(self._parts.links, now):
+            self._stop()
+
+    def close(self) -> None:
+        """Give who records what there is, and the last word: it is over, or the hub ends."""
+        if recording := self._now:
+            self._tell_notes(recording)
+            recording.put(recording.last_word)
+            recording.flush(self._parts.links, now_ns())
+            self._stop()
+
+    def next_ns(self) -> int | None:
+        """When `step` has something to do though nothing comes."""
+        return min(self._now.renewed_ns, self._now.until_ns) if self._now else None
+
+    def _busy(self) -> str:
+        if self._now is None:
+            return ""
+        left_s = max(0, self._now.until_ns - now_ns()) / 1e9
+        verb, _, pid = self._now.asker.partition("/")
+        return f"edged {verb} (process {pid}) records here, for up to {left_s:.0f} s more: one at a time"
+
+    def _worker_for(self, name: str | None) -> tuple[str | None, str]:
+        """Whose kernels are wanted, or why there is none."""
+        ready = self._parts.workers.hellos
+        there = f"there are: {', '.join(ready)}" if ready else "none is ready"
+        if name is not None:
+            return (name, "") if name in ready else (None, f"no worker {name} is ready; {there}")
+        serving = [each for each in ready if each in self._parts.supervisor.serving]
+        if len(serving) == 1:
+            return serving[0], ""
+        return None, f"name one with --worker: {', '.join(serving)}" if serving else "no worker is ready"
+
+    def _begin(self, asker: str, request: ProfileRequest | TraceRequest, worker: str | None) -> None:
+        now = now_ns()
+        until_ns, number = now + nanoseconds(request.seconds), randbits(48)
+        if isinstance(request, ProfileRequest):
+            self._now = Recording(number, asker, "half", until_ns, now, worker, request.frames)
+        else:
+            self._now = Recording(number, asker, "all" if request.layers else "none", until_ns, now)
+            self._parts.router.on_dropped = self._note_drop
+            self._tell(self._now, Recorder(pid=os.getpid(), host=socket.gethostname()))
+        for name, hello in self._parts.workers.hellos.items():
+            if self._now.wants(f"worker/{name}"):
+                self._now.put(Heard(peer=f"worker/{name}"), [encode(hello)])
+
+    def _renew(self, recording: Recording, now: int) -> None:
+        """Each second: a process that has come meanwhile records too, and who has asked hears that we live."""
+        recording.renewed_ns, order = now + RENEWED_NS, recording.order()
+        peers = [f"camera/{name}" for name in self._parts.router.cameras]
+        peers += [f"worker/{name}" for name in self._parts.workers.hellos]
+        for peer in filter(recording.wants, peers):
+            self._parts.links.send(peer, order)
+        if recording.wants(HUB):
+            self._parts.notebook.open(order.recording, order.for_s)
+        self._tell_notes(recording)
+
+    def _stop(self) -> None:
+        if self._now and not self._now.ending:
+            self._now.end(self._now.last_word, now_ns())
+            self._renew(self._now, now_ns())
+        self._now = None
+        self._layers.forget()
+        self._parts.notebook.open(0, 0.0)
+        self._parts.router.on_dropped = None
+
+    def _tell_notes(self, recording: Recording) -> None:
+        self._tell(recording, Recorded(notes=self._parts.notebook.take()))
+
+    def _tell(self, recording: Recording, message: LinkMessage) -> None:
+        recording.put(Heard(peer=HUB), [encode(message)])
+
+    def _note_drop(self, held: Held, reason: str) -> None:
+        frame = held.frame
+        self._parts.notebook.note("drop", now_ns(), frames=((frame.camera, frame.frame),), reason=reason)

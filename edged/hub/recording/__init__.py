@@ -1,1 +1,0 @@
-"""What the hub and its processes tell while somebody records."""

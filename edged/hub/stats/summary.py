@@ -1,0 +1,173 @@
+"""What the status line and the summary are made from.
+
+What people and programs read of a run: a line a second, and the summary at its end.
+"""
+
+from array import array
+from collections import Counter
+from collections.abc import Mapping
+from statistics import median
+from typing import Any
+
+from edged.hub.frames.ledger import Ledger
+from edged.hub.frames.prediction import is_right
+from edged.messages import STAGES, EnergyMethod, Prediction
+from edged.system.plain_text import printable
+
+KEPT = 10_000  # predictions whose times the summary describes
+RECENT = 300  # and the status line
+
+
+class Times:
+    """The newest times of one stage."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._values = array("d")
+        self._next = 0
+
+    def add(self, seconds: float) -> None:
+        """Take one in; the oldest goes where there are too many."""
+        if len(self._values) < self._most:
+            self._values.append(seconds)
+        else:
+            self._values[self._next] = seconds
+            self._next = (self._next + 1) % self._most
+
+    def median_and_p99(self) -> tuple[float, float] | None:
+        """Median and 99th percentile (nearest rank), or None where nothing was timed."""
+        if not self._values:
+            return None
+        values = sorted(self._values)
+        return median(values), values[-(-99 * len(values) // 100) - 1]
+
+
+class CameraTally:
+    """One camera's newest predictions."""
+
+    def __init__(self) -> None:
+        self.label: tuple[str, float] | None = None
+        self.last_frame = -1
+        self.since_line = 0
+        self.total = Times(RECENT)
+        self.truth: Counter[bool] = Counter()
+
+
+class Tally:
+    """Sums over all predictions of a run."""
+
+    def __init__(self, cameras: list[str]) -> None:
+        self.cameras = {name: CameraTally() for name in cameras}
+        self.predictions = 0
+        self.stages = {stage: Times(KEPT) for stage in STAGES}
+        self.joules = 0.0
+        self.with_joules = 0
+        self.method: EnergyMethod = "none"
+
+    @property
+    def joules_each(self) -> float | None:
+        """Joules a prediction, of those whose energy is known; None where it is of none."""
+        return self.joules / self.with_joules if self.with_joules else None
+
+    def add_camera(self, name: str) -> None:
+        """One more camera."""
+        self.cameras.setdefault(name, CameraTally())
+
+    def add(self, prediction: Prediction) -> None:
+        """Take one in."""
+        self.predictions += 1
+        camera = self.cameras[prediction.camera]
+        camera.last_frame = prediction.frame
+        camera.since_line += 1
+        camera.total.add(prediction.seconds.total)
+        if prediction.top:
+            camera.label = (prediction.top[0].label, prediction.top[0].score)
+        right = is_right(prediction)
+        if right is not None:
+            camera.truth[right] += 1
+        for stage, times in self.stages.items():
+            times.add(getattr(prediction.seconds, stage))
+        if prediction.energy.joules is not None:
+            self.joules += prediction.energy.joules
+            self.with_joules += 1
+            self.method = prediction.energy.method
+
+
+def share_right(truth: Counter[bool]) -> float | None:
+    """Share of right answers, or None where no truth is known."""
+    known = truth[True] + truth[False]
+    return truth[True] / known if known else None
+
+
+def camera_line(name: str, width: int, seconds: float, *, tally: CameraTally, ledger: Ledger, state: str) -> str:
+    """The state of one camera; `seconds` since its line before, `state`: why there is nothing, or the joules."""
+    start = f"{name:{width}}"
+    if not tally.since_line or not tally.label:
+        return f"{start}  {state}; dropped {_dropped(ledger.dropped)}"
+    middle, high = tally.total.median_and_p99() or (0.0, 0.0)
+    label, score = tally.label
+    right = share_right(tally.truth)
+    return "  ".join(
+        [
+            start,
+            f"{tally.since_line / seconds:5.1f} fps",
+            f"{printable(label[:16]):8} {score:4.0%}",
+            f"{1000 * middle:5.1f} ms (p99 {1000 * high:5.1f})",
+            f"dropped {_dropped(ledger.dropped)}",
+            *([] if right is None else [f"right {right:.1%}"]),
+            state,
+        ]
+    )
+
+
+def summary(ledgers: Mapping[str, Ledger], tally: Tally, energy_note: str) -> dict[str, Any]:
+    """The object that `edged run --json` prints last: captured = predictions + all that was dropped."""
+    dropped: Counter[str] = Counter()
+    truth: Counter[bool] = Counter()
+    for ledger in ledgers.values():
+        dropped.update(ledger.dropped)
+    for camera in tally.cameras.values():
+        truth.update(camera.truth)
+    return {
+        "captured": sum(ledger.captured for ledger in ledgers.values()),
+        "predictions": sum(ledger.predicted for ledger in ledgers.values()),
+        "dropped": dict(sorted(dropped.items())),
+        "accuracy": share_right(truth),
+        "seconds": {
+            stage: dict(zip(("median", "p99"), times.median_and_p99() or (None, None), strict=True))
+            for stage, times in tally.stages.items()
+        },
+        "energy": {
+            "joules": tally.joules if tally.with_joules else None,
+            "method": tally.method,
+            "per_prediction": tally.joules_each,
+            "note": energy_note,
+        },
+    }
+
+
+def summary_text(report: Mapping[str, Any], seconds: float) -> str:
+    """The same for people."""
+    accuracy = report["accuracy"]
+    energy = report["energy"]
+    joules = f"{energy['per_prediction']:.3g} J a prediction, {energy['method']}" if energy["joules"] else ""
+    lines = [
+        f"{report['predictions']} predictions of {report['captured']} frames in {seconds:.1f} s",
+        f"dropped   {_dropped(report['dropped'])}",
+        *([] if accuracy is None else [f"right     {accuracy:.2%} of the frames whose label is known"]),
+        f"energy    {joules or energy['note'] or 'not measured'}",
+    ]
+    if report["predictions"]:
+        lines += [f"{'stage':10}{'median':>12}{'p99':>12}"]
+        lines += [
+            f"{stage:10}{1000 * times['median']:9.2f} ms{1000 * times['p99']:9.2f} ms"
+            for stage, times in report["seconds"].items()
+        ]
+    return "\n".join(lines)
+
+
+def _dropped(dropped: Mapping[str, int]) -> str:
+    if not dropped:
+        return "0"
+    reasons = ", ".join(f"{reason} {count}" for reason, count in sorted(dropped.items()))
+    return f"{sum(dropped.values())} ({reasons})"

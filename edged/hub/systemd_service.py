@@ -1,0 +1,195 @@
+"""What systemd hears of a hub: that it starts, is ready and lives, and its status line.
+
+Whether the pipeline lives: what systemd's watchdog is fed by. No clock feeds it, only what has happened.
+
+It lives where, since the last beat, both are so:
+- frames: one more was captured, or none is due: each camera has ended, waits for room, or is known to be down;
+- answers: one more job was answered, or none is due: no frame waits, or the worker is known to be starting.
+
+Known is what a child has said itself, or its own end; what the hub concludes from a child's silence is not. So a
+hub whose link, router or slots have stuck is found out, though its loop turns and it starts its children again.
+Whether an answer became a prediction does not matter: no restart helps a model that is too slow or gives NaN.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from edged.clock import NANOSECONDS, now_ns
+from edged.hub.events import Notice
+from edged.hub.wiring import Parts
+from edged.system import systemd
+
+DOWN_NS = (
+    30 * NANOSECONDS
+)  # a camera that is down says so each second, or when the opening it waits for has failed
+STARTING_NS = 600 * NANOSECONDS  # a small GPU may compile for minutes
+
+
+@dataclass(frozen=True, slots=True)
+class CameraSign:
+    """One camera, as the hub knows it. `heard_ns`: when it, or its own end, was last heard of.
+
+    `away`: on another host, and down: nobody need say so.
+    """
+
+    captured: int
+    up: bool
+    heard_ns: int
+    ended: bool = False
+    waits_for_room: bool = False
+    away: bool = False
+
+    def owes_a_frame(self, now_ns: int) -> bool:
+        """Whether there should be frames, or word why there are none."""
+        if self.ended or self.waits_for_room or self.away:
+            return False
+        return self.up or now_ns - self.heard_ns > DOWN_NS
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerSign:
+    """The workers. `answered`: jobs; `frames_wait`: some have no answer yet; `heard_ns`, `away` as for cameras."""
+
+    answered: int
+    ready: bool
+    frames_wait: bool
+    heard_ns: int
+    away: bool = False
+
+    def may_be_starting(self, now_ns: int) -> bool:
+        """Whether it is believed that a worker that is not ready will be."""
+        return self.away or now_ns <= self.heard_ns + STARTING_NS
+
+    def owes_an_answer(self, now_ns: int) -> bool:
+        """Whether there should be one, or word why there is none."""
+        return self.frames_wait and (self.ready or not self.may_be_starting(now_ns))
+
+
+class Heartbeat:
+    """Remembers the counts of the last beat."""
+
+    def __init__(self) -> None:
+        self._captured = self._answered = 0
+
+    def beats(self, cameras: Iterable[CameraSign], worker: WorkerSign, now_ns: int) -> bool:
+        """Whether all that should move has moved since this was last True. Ask about once a second."""
+        cameras = list(cameras)
+        captured = sum(camera.captured for camera in cameras)
+        frames_move = captured > self._captured or not any(camera.owes_a_frame(now_ns) for camera in cameras)
+        answers_move = worker.answered > self._answered or not worker.owes_an_answer(now_ns)
+        if frames_move and answers_move:
+            self._captured, self._answered = captured, worker.answered
+        return frames_move and answers_move
+
+
+STATUS_NS = 5 * NANOSECONDS
+EXTEND_S = 15.0  # asked for anew each second
+OWN_END = {"exit", "signal"}  # a worker that ended by itself, against one that the hub has killed
+
+
+class Service:
+    """Reports from each tick of the loop. Where no systemd listens, nothing happens."""
+
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
+        self._heartbeat = Heartbeat()
+        self._begun_ns = now_ns()
+        self._worker_heard_ns = self._begun_ns
+        self._camera_heard_ns: dict[str, int] = {}
+        self._hung: set[str] = set()
+        self._ready = self._reloads = False
+        self._status_ns = now_ns()
+        self._predictions = 0
+
+    def heard(self, peer: str) -> None:
+        """A child has sent something."""
+        kind, _, name = peer.partition("/")
+        if kind == "worker":
+            self._worker_heard_ns = now_ns()
+        elif name in self._parts.router.cameras:
+            self._camera_heard_ns[name] = now_ns()
+
+    def camera_hangs(self, name: str) -> None:
+        """The hub gives a camera up: the end that follows is not its own."""
+        self._hung.add(name)
+
+    def lost(self, notice: Notice) -> None:
+        """A child has ended."""
+        if notice.camera and notice.camera not in self._hung:
+            self.heard(f"camera/{notice.camera}")
+        self._hung.discard(notice.camera or "")
+        if notice.worker and notice.reason in OWN_END:
+            self.heard(f"worker/{notice.worker}")
+
+    def worker_is_ready(self) -> None:
+        """The pipeline works, whether a camera can be reached or not, as soon as every thread of the hub does."""
+        if self._parts.services.failed:
+            return
+        if not self._ready:
+            systemd.ready(self._text(0.0))
+        self._ready = True
+
+    def reload_begins(self) -> None:
+        """The config is read again. Before the first READY, systemd must not take the end of it for one."""
+        self._reloads = self._ready
+        if self._reloads:
+            systemd.reloading()
+
+    def reload_ends(self) -> None:
+        """It has been applied, or refused."""
+        if self._reloads:
+            systemd.ready()
+        self._reloads = False
+
+    def tick(self, now: int) -> None:
+        """Once a second."""
+        worker = self._worker_sign()
+        if self._ready and self._heartbeat.beats(self._camera_signs(), worker, now):
+            systemd.watchdog()
+        if not self._ready and worker.may_be_starting(now):
+            systemd.extend_timeout(EXTEND_S)
+        if now - self._status_ns >= STATUS_NS or not self._ready:
+            self._tell_status(now)
+
+    def _tell_status(self, now: int) -> None:
+        predictions = self._parts.tally.predictions
+        fps = (predictions - self._predictions) * NANOSECONDS / max(1, now - self._status_ns)
+        self._status_ns, self._predictions = now, predictions
+        systemd.status(self._text(fps))
+
+    def _text(self, fps: float) -> str:
+        parts = self._parts
+        down = [name for name in parts.router.cameras if not parts.cameras.states.is_up(name)]
+        cameras = f"{len(parts.router.cameras) - len(down)} of {len(parts.router.cameras)} cameras up"
+        without = f" (without {', '.join(down)})" if down else ""
+        failed = self._parts.services.failed
+        services = f", failed: {', '.join(failed)}" if failed else ""
+        return f"{fps:.1f} fps, {cameras}{without}, {self._worker_text()}{services}"
+
+    def _worker_text(self) -> str:
+        running = [f"{hello.model.name} on {hello.device}" for hello in self._parts.workers.hellos.values()]
+        if running:
+            return ", ".join(running)
+        for_s = self._parts.supervisor.warming_up_s
+        return f"worker {self._parts.supervisor.worker} is starting" + (f" ({for_s:.0f} s)" if for_s else "")
+
+    def _camera_signs(self) -> Iterator[CameraSign]:
+        states = self._parts.cameras.states
+        for name, camera in self._parts.router.cameras.items():
+            yield CameraSign(
+                captured=camera.ledger.captured,
+                up=states.is_up(name),
+                heard_ns=self._camera_heard_ns.get(name, self._begun_ns),
+                ended=name in states.ended,
+                waits_for_room=camera.waits and camera.ledger.pending > 0,
+                away=f"camera/{name}" in self._parts.links.elsewhere and not states.is_up(name),
+            )
+
+    def _worker_sign(self) -> WorkerSign:
+        return WorkerSign(
+            answered=self._parts.router.answers,
+            ready=self._parts.supervisor.works,
+            frames_wait=not self._parts.router.idle,
+            heard_ns=self._worker_heard_ns,
+            away=self._parts.supervisor.waits_for_others,
+        )

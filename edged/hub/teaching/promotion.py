@@ -1,0 +1,199 @@
+"""Changes which version answers while the daemon runs: `edged teach --promote` and `--rollback`.
+
+In this order: read it, let every worker take it, keep on disk that it is to answer, and change at one job.
+Whatever fails before the last step changes nothing; a hub that is killed anywhere finds one or the other at its
+start.
+
+Work of the hub that takes several turns of its loop: a generator, resumed at each of them.
+"""
+
+from collections.abc import Callable, Generator
+from concurrent.futures import Future
+from dataclasses import dataclass
+from functools import partial
+from threading import Thread
+from typing import TypeVar
+
+from edged.clock import nanoseconds, now_ns, seconds_since
+from edged.errors import EdgedError, ModelError
+from edged.hub.events import Notice
+from edged.hub.wiring import Parts
+from edged.hub.workers.heads import Lesson, gives_scores, load_lesson
+from edged.messages import Promoted, PromoteRequest, WorkerHello
+from edged.model.head_versions import PromotedRecord, load_promoted, save_promoted
+
+PREPARED_S = 10.0
+LOOKED_AT_S = 0.002
+
+T = TypeVar("T")
+Steps = Generator[None, None, T]
+
+
+def soon_ns() -> int:
+    """When to look again though nothing comes."""
+    return now_ns() + nanoseconds(LOOKED_AT_S)
+
+
+def elsewhere(work: Callable[[], T]) -> Steps[T]:
+    """What comes of `work` in a thread: a disk may take its time, the hub's loop must not.
+
+    Raises what `work` does, and ModelError where the system gives no thread.
+    """
+    outcome: Future[T] = Future()
+
+    def run() -> None:
+        try:
+            outcome.set_result(work())
+        except BaseException as error:
+            outcome.set_exception(error)
+
+    try:
+        Thread(target=run, name="taught", daemon=True).start()
+    except RuntimeError as error:
+        raise ModelError(f"this cannot be done now: {error}") from None
+    while not outcome.done():
+        yield
+    return outcome.result()
+
+
+def prepare(parts: Parts, lesson: Lesson) -> Steps[None]:
+    """Until every worker that gives scores has taken it, also one that joins meanwhile. Raises ModelError."""
+    heads, begun_ns, offered = parts.heads, now_ns(), list[WorkerHello]()
+    if heads.base is None:
+        raise ModelError("no worker is ready yet: wait for one")
+    if problem := lesson.misfit(heads.base):
+        raise ModelError(problem)
+    while True:
+        hellos = {name: hello for name, hello in parts.workers.hellos.items() if gives_scores(hello)}
+        for name, hello in hellos.items():
+            if not any(hello is each for each in offered) and not heads.has(name, lesson):
+                offered.append(hello)
+                heads.offer(name, lesson)
+        if refused := heads.refusal(hellos, lesson):
+            raise ModelError(refused)
+        missing = [name for name in hellos if not heads.has(name, lesson)]
+        if hellos and not missing:
+            return
+        if seconds_since(begun_ns) > PREPARED_S:
+            who = f"worker {missing[0]} has not taken it" if missing else "no worker is ready"
+            raise ModelError(f"{who} within {PREPARED_S:g} s")
+        yield
+
+
+ANSWERED_S = 2.0  # where no frame comes there is no first prediction to tell of
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What is to be kept on disk in the place of what, and what is to answer; None: the config's model."""
+
+    before: PromotedRecord
+    record: PromotedRecord
+    lesson: Lesson | None
+
+
+class Versions:
+    """One change at a time."""
+
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
+        self._asker = ""
+        self._steps: Steps[Promoted] | None = None
+        self._is_back = False
+
+    def asked(self, asker: str, request: PromoteRequest) -> None:
+        """Begin, or say why not."""
+        if self._steps:
+            busy = f"{self._asker.replace('/', ' ')} changes the version just now: try again"
+            self._parts.links.send(asker, Promoted(accepted=False, message=busy))
+            return
+        self._asker, self._is_back = asker, request.roll_back
+        self._steps = self._change(request)
+
+    def step(self) -> list[Notice]:
+        """At each turn of the loop; what has happened."""
+        if self._steps is None:
+            return []
+        try:
+            next(self._steps)
+        except StopIteration as done:
+            return [self._over(done.value)]
+        except (EdgedError, OSError) as error:
+            return [self._over(Promoted(accepted=False, message=f"{error}; nothing has changed"))]
+        return []
+
+    def next_ns(self) -> int | None:
+        """When to look again though nothing comes."""
+        return soon_ns() if self._steps else None
+
+    def _over(self, outcome: Promoted) -> Notice:
+        self._steps = None
+        self._parts.router.jobs.scores_wait = False
+        self._parts.links.send(self._asker, outcome)
+        if not outcome.accepted:
+            return Notice("model_refused", outcome.message)
+        return Notice("model_rolled_back" if self._is_back else "model_promoted", outcome.message)
+
+    def _change(self, request: PromoteRequest) -> Steps[Promoted]:
+        begun_ns = now_ns()
+        wanted = yield from elsewhere(partial(self._read, request, self._parts.heads.answers))
+        if wanted.lesson:
+            yield from prepare(self._parts, wanted.lesson)
+        yield from self._keep(wanted.record)
+        paused_ns = now_ns()
+        self._parts.router.jobs.scores_wait = len(self._parts.router.jobs.who_scores()) > 1
+        while self._parts.router.jobs.scores_wait and self._parts.router.jobs.awaits_scores():
+            yield  # of several workers, a slow one would answer by the old one after a fast one has by the new
+        if wanted.lesson:
+            yield from self._prepare_again(wanted.lesson, wanted.before)
+        self._parts.heads.change(wanted.lesson)
+        self._parts.router.jobs.scores_wait = False
+        paused_s = seconds_since(paused_ns)
+        first_seq = yield from self._first_answer(wanted.lesson)
+        return self._told(wanted.lesson, first_seq, seconds_since(begun_ns), paused_s)
+
+    def _read(self, request: PromoteRequest, answers: Lesson | None) -> Wanted:
+        """In a thread of its own. Raises ModelError."""
+        folder = self._parts.heads.folder
+        try:
+            before = load_promoted(folder)
+        except ModelError:  # of which the start has told
+            before = PromotedRecord()
+        record = before.model_copy(update={"version": answers.sha256 if answers else None})
+        if request.roll_back:
+            record = record.roll_back()
+        elif request.version is None:
+            raise ModelError("no version was named")
+        elif request.version != record.version:
+            record = record.promote(request.version)
+        return Wanted(before, record, load_lesson(folder, record.version) if record.version else None)
+
+    def _keep(self, record: PromotedRecord) -> Steps[None]:
+        yield from elsewhere(partial(save_promoted, self._parts.heads.folder, record))
+
+    def _prepare_again(self, lesson: Lesson, before: PromotedRecord) -> Steps[None]:
+        """For a worker that has come since: mostly there is none, and no turn of the loop goes by."""
+        try:
+            yield from prepare(self._parts, lesson)
+        except ModelError:
+            yield from self._keep(before)
+            raise
+
+    def _first_answer(self, lesson: Lesson | None) -> Steps[int]:
+        """The sequence number of the first prediction by it, or of the next one, where no frame comes."""
+        outlet, base = self._parts.outlet, self._parts.heads.base
+        sha256, since_ns = lesson.sha256 if lesson else base.sha256 if base else "", now_ns()
+        while outlet.answered_by != sha256 and seconds_since(since_ns) < ANSWERED_S:
+            yield
+        return outlet.answers_since if outlet.answered_by == sha256 else outlet.next_seq
+
+    def _told(self, lesson: Lesson | None, first_seq: int, took_s: float, paused_s: float) -> Promoted:
+        who = f"version {lesson.version}" if lesson else "the config's model"
+        return Promoted(
+            accepted=True,
+            message=f"{who} answers from prediction {first_seq} on",
+            version=lesson.sha256 if lesson else "",
+            first_seq=first_seq,
+            took_s=took_s,
+            paused_s=paused_s,
+        )

@@ -1,0 +1,302 @@
+"""Gives one at a time the frames of a camera with their features, or lets a version answer in the shadow.
+
+Somebody teaches: what they want, how long, and what they have got.
+
+What who teaches is told of a frame that was answered.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from edged.clock import NANOSECONDS, nanoseconds, now_ns
+from edged.errors import EdgedError
+from edged.hub.events import Notice
+from edged.hub.frames.jobs import Assigned
+from edged.hub.frames.prediction import labels_of
+from edged.hub.frames.queues import Held, Pixels
+from edged.hub.links.peers import Links
+from edged.hub.teaching.promotion import Steps, elsewhere, prepare, soon_ns
+from edged.hub.wiring import Parts
+from edged.hub.workers.heads import Lesson, gives_scores, load_lesson
+from edged.hub.workers.results import Scored
+from edged.messages import LinkMessage, Shadowed, Taught, TeachBegins, TeachEnds, TeachProgress, TeachRequest
+
+TOLD_NS = NANOSECONDS
+GONE_NS = 3 * NANOSECONDS  # who takes nothing for so long is dead, or as good as dead
+
+
+@dataclass(eq=False)
+class Sitting:
+    """`lesson`: what answers in the shadow. Times are nanoseconds of one clock."""
+
+    asker: str
+    request: TeachRequest
+    lesson: Lesson | None
+    begun_ns: int = field(default_factory=now_ns)
+    frames: int = 0
+    missed: int = 0
+    _due_ns: int = 0
+    _told_ns: int = 0
+    _heard_ns: int = field(default_factory=now_ns)
+
+    def is_of(self, camera: str) -> bool:
+        """Whether its frames are wanted."""
+        return self.request.camera in {None, camera}
+
+    def is_in(self, assigned: Assigned) -> bool:
+        """Whether some of them are in this job."""
+        return any(self.is_of(held.frame.camera) for held in assigned.frames)
+
+    def takes(self, assigned: Assigned, now: int) -> bool:
+        """Whether a crop of this job is due; then the next one is so a while later."""
+        if now < self._due_ns or not self.is_in(assigned):
+            return False
+        self._due_ns = max(now, self._due_ns + nanoseconds(self.request.every_s))
+        return True
+
+    def tell(self, links: Links, message: LinkMessage, *payloads: Pixels) -> None:
+        """What there is no room for is missed: nobody waits for who has asked."""
+        if links.send(self.asker, message, payloads):
+            self.frames += 1
+            self._heard_ns = now_ns()
+        else:
+            self.missed += 1
+
+    def is_to_be_told(self, now: int) -> bool:
+        """Each second; so it is noticed when nobody is there."""
+        return now - self._told_ns >= TOLD_NS
+
+    def progress(self, links: Links, now: int, waits: str) -> None:
+        """Say that we live; `waits`: why there is nothing."""
+        self._told_ns = now
+        if links.send(self.asker, TeachProgress(frames=self.frames, missed=self.missed, waits=waits)):
+            self._heard_ns = now
+
+    def is_left(self, now: int) -> bool:
+        """Whether nobody is there any more."""
+        return now - self._heard_ns > GONE_NS
+
+    def why_over(self, now: int) -> TeachEnds | None:
+        """Whether there is enough."""
+        if self.request.frames is not None and self.frames >= self.request.frames:
+            return self.ending("frames")
+        if now - self.begun_ns >= nanoseconds(self.request.seconds):
+            return self.ending("time")
+        return None
+
+    def ending(self, why: str, message: str = "") -> TeachEnds:
+        """The last word."""
+        return TeachEnds.model_validate(
+            {"why": why, "frames": self.frames, "missed": self.missed, "message": message}
+        )
+
+    @property
+    def next_ns(self) -> int:
+        """When there is something to do though nothing comes."""
+        return min(self._told_ns + TOLD_NS, self.begun_ns + nanoseconds(self.request.seconds))
+
+
+FLOAT = 4  # bytes
+
+
+def taught(scored: Scored, place: int) -> Taught | None:
+    """Of frame number `place` of a job; None where its worker has not answered with features."""
+    frame, values = scored.assigned.frames[place].frame, _size(scored) // FLOAT
+    if not scored.assigned.features or not values or _size(scored) % FLOAT:
+        return None
+    return Taught(
+        camera=frame.camera,
+        frame=frame.frame,
+        captured_at=frame.captured_at,
+        width=frame.width,
+        height=frame.height,
+        features=values,
+        top=labels_of(scored.scores.frames[place], scored.hello.model.labels),
+        truth=frame.truth,
+        version=scored.assigned.head,
+    )
+
+
+def features_of(scored: Scored, place: int) -> bytes:
+    """Its features, as they came."""
+    size = _size(scored)
+    return bytes(scored.payloads[0].buffer[place * size : (place + 1) * size])
+
+
+def shadowed(scored: Scored, place: int, lesson: Lesson) -> Shadowed | None:
+    """Both answers; None where `lesson` has given none that it could give."""
+    frame, labels, shadow = scored.assigned.frames[place].frame, lesson.version.labels, scored.scores.shadow
+    if scored.assigned.shadow != lesson.sha256 or len(shadow) <= place:
+        return None
+    if any(score.index >= len(labels) for score in shadow[place]):
+        return None
+    return Shadowed(
+        camera=frame.camera,
+        frame=frame.frame,
+        top=labels_of(scored.scores.frames[place], scored.hello.model.labels),
+        shadow=labels_of(shadow[place], labels),
+        truth=frame.truth,
+    )
+
+
+def _size(scored: Scored) -> int:
+    """Bytes of a frame's features."""
+    return len(scored.payloads[0]) // len(scored.assigned.frames) if scored.payloads else 0
+
+
+UNTEACHABLE = "{} does not end in a fully connected layer: nothing can be taught on top of it"
+
+
+class Teaching:
+    """Nothing of it costs anything while nobody teaches but a look each turn."""
+
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
+        self._steps: Steps[Lesson] | None = None
+        self._now: Sitting | None = None
+
+    def asked(self, asker: str, request: TeachRequest) -> list[Notice]:
+        """Begin, or say why not."""
+        if refused := self._busy() or self._problem(request):
+            self._parts.links.send(asker, TeachBegins(refused=refused))
+            return []
+        self._now = Sitting(asker, request, None)
+        if request.mode == "shadow":
+            self._steps = self._lesson(str(request.version))
+            return []
+        return [self._begin(self._now)]
+
+    def left(self, asker: str) -> list[Notice]:
+        """Who has asked goes before the end."""
+        return [self._end(self._now)] if self._now and self._now.asker == asker else []
+
+    def step(self, now: int) -> list[Notice]:
+        """At each turn of the loop; what has happened."""
+        sitting = self._now
+        if sitting is None:
+            return []
+        if self._steps:
+            return self._prepare(sitting)
+        if sitting.is_to_be_told(now):
+            self._offer(sitting)
+            sitting.progress(self._parts.links, now, self._why_nothing(sitting))
+        if ending := sitting.why_over(now):
+            self._parts.links.send(sitting.asker, ending)
+            return [self._end(sitting)]
+        return [self._end(sitting)] if sitting.is_left(now) else []
+
+    def next_ns(self) -> int | None:
+        """When `step` has something to do though nothing comes."""
+        if self._steps:
+            return soon_ns()
+        return self._now.next_ns if self._now else None
+
+    def close(self) -> None:
+        """The hub ends."""
+        if self._now:
+            self._parts.links.send(self._now.asker, self._now.ending("lost", "the daemon ends"))
+            self._end(self._now)
+
+    def _lesson(self, version: str) -> Steps[Lesson]:
+        lesson = yield from elsewhere(lambda: load_lesson(self._parts.heads.folder, version))
+        yield from prepare(self._parts, lesson)
+        return lesson
+
+    def _prepare(self, sitting: Sitting) -> list[Notice]:
+        try:
+            if self._steps:
+                next(self._steps)
+        except StopIteration as done:
+            self._steps = None
+            sitting.lesson = done.value
+            return [self._begin(sitting)]
+        except (EdgedError, OSError) as error:
+            self._parts.links.send(sitting.asker, TeachBegins(refused=str(error)))
+            self._steps = self._now = None
+        return []
+
+    def _begin(self, sitting: Sitting) -> Notice:
+        sitting.begun_ns = now_ns()
+        heads, answers = self._parts.heads, self._parts.heads.answers
+        heads.wish, self._parts.workers.answers.on_scores = self._wish, self._answered
+        begins = TeachBegins(
+            node=self._parts.outlet.node,
+            folder=str(heads.folder),
+            base=heads.base,
+            version=answers.sha256 if answers else "",
+        )
+        self._parts.links.send(sitting.asker, begins)
+        what = f"version {sitting.lesson.version} in the shadow" if sitting.lesson else "crops"
+        message = f"edged teach: {what}, for up to {sitting.request.seconds:g} s"
+        return Notice("teaching_begins", message, camera=sitting.request.camera)
+
+    def _offer(self, sitting: Sitting) -> None:
+        """To workers that have come since."""
+        for name, hello in self._parts.workers.hellos.items():
+            if sitting.lesson and gives_scores(hello) and not self._parts.heads.has(name, sitting.lesson):
+                self._parts.heads.offer(name, sitting.lesson)
+
+    def _end(self, sitting: Sitting) -> Notice:
+        self._now = self._steps = None
+        self._parts.heads.wish = self._parts.workers.answers.on_scores = None
+        message = f"edged teach has ended: {sitting.frames} frames"
+        return Notice("teaching_ends", message, camera=sitting.request.camera)
+
+    def _wish(self, assigned: Assigned) -> None:
+        """What a job is to bring beside its scores."""
+        sitting = self._now
+        if sitting is None:
+            return
+        if sitting.lesson is None:
+            able = self._parts.workers.hellos[assigned.worker].features > 0
+            assigned.features = able and sitting.takes(assigned, now_ns())
+        elif self._parts.heads.has(assigned.worker, sitting.lesson) and sitting.is_in(assigned):
+            assigned.shadow = sitting.lesson.sha256
+
+    def _answered(self, scored: Scored) -> None:
+        """A job has come back that was to bring it."""
+        sitting = self._now
+        if sitting is None or sitting.why_over(now_ns()):
+            return
+        for place, held in _of(sitting, scored):
+            if sitting.lesson is None:
+                if told := taught(scored, place):
+                    sitting.tell(self._parts.links, told, held.pixels, features_of(scored, place))
+                return  # one of each job: that is the rate
+            if both := shadowed(scored, place, sitting.lesson):
+                self._parts.outlet.shadow(both, scored.hello.model.sha256, sitting.lesson.sha256)
+                sitting.tell(self._parts.links, both)
+
+    def _busy(self) -> str:
+        if self._now is None:
+            return ""
+        left_s = self._now.request.seconds - (now_ns() - self._now.begun_ns) / 1e9
+        pid = self._now.asker.partition("/")[2]
+        return f"edged teach (process {pid}) teaches here, for up to {max(0, left_s):.0f} s more: one at a time"
+
+    def _problem(self, request: TeachRequest) -> str:
+        parts = self._parts
+        cameras = [name for name in parts.router.cameras if name not in parts.cameras.states.removed]
+        if request.camera is not None and request.camera not in cameras:
+            return f"this daemon has no camera {request.camera}; there are: {', '.join(cameras)}"
+        if request.mode == "record" and request.camera is None:
+            return "no camera was named"
+        if request.mode == "shadow" and request.version is None:
+            return "no version was named"
+        ready = [hello for hello in parts.workers.hellos.values() if gives_scores(hello)]
+        if not ready:
+            return "no worker is ready: wait for one"
+        return "" if any(hello.features for hello in ready) else UNTEACHABLE.format(ready[0].model.name)
+
+    def _why_nothing(self, sitting: Sitting) -> str:
+        parts, camera = self._parts, sitting.request.camera
+        if not parts.supervisor.works:
+            return "no worker is ready"
+        if camera is not None and not parts.cameras.states.is_up(camera):
+            return f"camera {camera} is down: {parts.cameras.states.error(camera) or 'it gives no frames'}"
+        return ""
+
+
+def _of(sitting: Sitting, scored: Scored) -> Iterator[tuple[int, Held]]:
+    """The frames of a job that are wanted, with their places in it."""
+    return (each for each in enumerate(scored.assigned.frames) if sitting.is_of(each[1].frame.camera))

@@ -1,0 +1,66 @@
+"""Whether a worker, and what it answers, fit this hub and the others."""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+import zmq
+
+from edged.config.segments import is_cut
+from edged.hub.frames.jobs import Assigned
+from edged.messages import ModelInfo, Part, Scores, WorkerHello, protocol_problem
+
+Ends = tuple[str | None, str | None]  # of a worker's part, as the config's `until` names them
+WHOLE: Ends = (None, None)
+
+
+def misfit(name: str, hello: WorkerHello, model: ModelInfo, ends: Mapping[str, Ends]) -> str:
+    """Why the worker that is called `name` on its link is refused; empty where it is not."""
+    if reason := protocol_problem(hello):
+        return reason
+    if hello.worker != name:
+        return f"it calls itself {hello.worker}, its link says {name}"
+    if hello.model != model:
+        return (
+            f"it runs {hello.model.name} ({hello.model.sha256[:12]}), "
+            f"this hub serves {model.name} ({model.sha256[:12]}): give both the same model file"
+        )
+    part, (begin, end) = hello.part or Part(), ends.get(name, WHOLE)
+    if not is_cut(begin, part.begin) or not is_cut(end, part.end):
+        wanted = Part(begin=begin, end=end)
+        return f"it runs the network {part}, this hub's config says {wanted}: give both the same file"
+    return ""
+
+
+def crossing(hello: WorkerHello, others: Iterable[WorkerHello], ends: Mapping[str, Ends]) -> str:
+    """What `hello` and one of the `others` say differently of a cut that both know; empty where all agree."""
+    known = {until: (other, said) for other in others for until, said in _cuts(other, ends).items()}
+    for until, said in _cuts(hello, ends).items():
+        other, heard = known.get(until, (hello, said))
+        if said != heard and other.worker != hello.worker:
+            return (
+                f"it cuts the network after {said[0]}, where {said[1]} values cross, {other.worker} after "
+                f"{heard[0]}, where {heard[1]} do: give both the same file"
+            )
+    return ""
+
+
+def _cuts(hello: WorkerHello, ends: Mapping[str, Ends]) -> dict[str, tuple[str | None, int]]:
+    """For each end of its part, as the config names it: the operator, and the values of a frame."""
+    part, (begin, end) = hello.part or Part(), ends.get(hello.worker, WHOLE)
+    cuts = {begin: (part.begin, part.takes), end: (part.end, part.gives)}
+    return {until: said for until, said in cuts.items() if until is not None}
+
+
+def are_scores(scores: Scores, assigned: Assigned, hello: WorkerHello) -> bool:
+    """Whether they are an answer to that job."""
+    classes = len(hello.model.labels)
+    return (
+        not assigned.until
+        and len(scores.frames) == len(assigned.frames)
+        and all(score.index < classes for top in scores.frames for score in top)
+    )
+
+
+def are_features(payloads: Sequence[zmq.Frame], assigned: Assigned, hello: WorkerHello) -> bool:
+    """Whether they are what crosses the cut where this worker's part ends: so many float32."""
+    gives = hello.part.gives if hello.part else 0
+    return bool(assigned.until) and [len(each) for each in payloads] == [4 * gives * len(assigned.frames)]

@@ -1,0 +1,240 @@
+"""Which workers serve: those of the first group that works, and again an earlier group once it is back.
+
+Seats of workers that serve together.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from edged.errors import OUT_OF_MEMORY, DeviceError, DeviceMemoryError, ModelError
+from edged.hub.children.child import when
+from edged.hub.events import Notice
+from edged.hub.workers.remote_seat import RemoteSeat
+from edged.hub.workers.seat import Loss, Seat
+
+AnySeat = Seat | RemoteSeat
+
+
+class Group:
+    """One or more parts of the network, one behind the other; those that sit at the same part share its work."""
+
+    def __init__(self, parts: Sequence[Sequence[AnySeat]]) -> None:
+        self._parts = parts
+
+    @property
+    def seats(self) -> list[AnySeat]:
+        """All, in the order of the config."""
+        return [seat for part in self._parts for seat in part]
+
+    @property
+    def works(self) -> bool:
+        """Whether each part has a worker that is ready."""
+        return all(any(seat.ready for seat in part) for part in self._parts)
+
+    @property
+    def is_split(self) -> bool:
+        """Whether it has several parts."""
+        return len(self._parts) > 1
+
+    @property
+    def could_work(self) -> bool:
+        """Whether its parts would, if those were started that have made way for another group."""
+        return self.is_split and all(any(seat.ready or seat.rests for seat in part) for part in self._parts)
+
+    def wake(self) -> None:
+        """Start those that rest."""
+        for seat in self.seats:
+            if seat.rests:
+                seat.start()
+
+    def beside(self, seat: AnySeat) -> list[AnySeat]:
+        """The others at its part."""
+        return [other for part in self._parts if seat in part for other in part if other is not seat]
+
+    def beyond(self, seat: AnySeat) -> list[AnySeat]:
+        """Those at the other parts."""
+        return [other for part in self._parts if seat not in part for other in part]
+
+
+Groups = Sequence[Group]
+
+
+class Choice:
+    """The groups of seats, in order of preference, with what has become of each."""
+
+    def __init__(self, groups: Groups) -> None:
+        self.groups = groups
+        self._leaving: list[AnySeat] = []  # no longer in the list, but not yet ended
+        self._anew: frozenset[AnySeat] = frozenset()  # to be started again once they have ended
+        self._index = 0
+        self._ever_ready = False
+        self._start()
+
+    @property
+    def serving(self) -> Group:
+        """The group that serves, or should."""
+        return self.groups[self._index]
+
+    @property
+    def is_fallback(self) -> bool:
+        """Whether it is not the first one."""
+        return self._index > 0
+
+    @property
+    def all_seats(self) -> tuple[AnySeat, ...]:
+        """Those of the list, and those that leave."""
+        return (*(seat for group in self.groups for seat in group.seats), *self._leaving)
+
+    @property
+    def ready(self) -> frozenset[str]:
+        """The workers that are to get jobs."""
+        return frozenset(seat.name for seat in self.serving.seats if seat.ready and not seat.retires)
+
+    def named(self, name: str) -> AnySeat | None:
+        """The seat of the worker with this name."""
+        return next((seat for seat in self.all_seats if seat.name == name), None)
+
+    def change(self, groups: Groups, devices: Mapping[str, str]) -> None:
+        """Another list of seats. `devices`: of those whose worker has other settings now, by name."""
+        served = self.serving.seats[0]
+        kept = [seat for group in groups for seat in group.seats]
+        self._leaving = [seat for seat in self.all_seats if seat not in kept and seat.children]
+        self.groups = groups
+        for seat in self._leaving:
+            seat.retire()
+        self._index = next((index for index, group in enumerate(groups) if served in group.seats), 0)
+        for seat in kept:
+            if seat.name in devices:
+                seat.change(devices[seat.name])
+        tried = [seat for group in groups[: self._index] for seat in group.seats if seat.name in devices]
+        self._anew = frozenset(seat for seat in tried if seat.retires)
+        for seat in tried:
+            seat.start()
+        self._start()
+
+    def next_due_ns(self) -> int | None:
+        """When `step` is to be called at the latest."""
+        return min((seat.due_ns for seat in self.all_seats if seat.due_ns is not None), default=None)
+
+    def is_ready(self, name: str) -> list[Notice]:
+        """A worker has said hello."""
+        seat = self.named(name)
+        if seat is None or seat.retires:
+            return []
+        seat.says_hello()
+        return list(self._settle())
+
+    def step(self, now: int) -> Iterator[Notice]:
+        """What has happened to each. Raises EdgedError where no worker can ever serve."""
+        for seat in self.all_seats:
+            loss = seat.step(now)
+            if loss and loss.cause == "stuck":
+                message = f"worker {seat.name} hangs in the kernel, and holds its device until that lets it go"
+                yield Notice("worker_stuck", message, worker=seat.name)
+            if loss:
+                yield self._lost(seat, loss)
+        self._leaving = [seat for seat in self._leaving if seat.children]
+        for group in self.groups[: self._index + 1]:
+            for seat in group.seats:
+                if seat.due_ns is not None and now >= seat.due_ns:
+                    self._try_again(group, seat)
+        yield from self._settle()
+
+    def _start(self) -> None:
+        for seat in self.serving.seats:
+            seat.start()
+
+    def _settle(self) -> Iterator[Notice]:
+        """The first group that works serves; an earlier one that only needs to be started is."""
+        self._ever_ready = self._ever_ready or any(group.works for group in self.groups[: self._index + 1])
+        for index, group in enumerate(self.groups[: self._index]):
+            if group.works or (group.could_work and any(map(self._is_taken, group.seats))):
+                yield self._switch_back(index)
+                return
+            if group.could_work:
+                group.wake()
+
+    def _switch_back(self, index: int) -> Notice:
+        self._index = index
+        for group in self.groups[index + 1 :]:
+            for seat in group.seats:
+                seat.stop()
+        self.serving.wake()
+        names = ", ".join(seat.name for seat in self.serving.seats if seat.ready or not self.serving.works)
+        devices = " and ".join(dict.fromkeys(seat.device for seat in self.serving.seats))
+        message = f"device {devices} works again: worker {names} serves"
+        return Notice("device_retried", message, worker=self.serving.seats[0].name)
+
+    def _try_again(self, group: Group, seat: AnySeat) -> None:
+        """What keeps a part from its device makes way once all other parts are there (see `_settle`)."""
+        if group.is_split and self._is_taken(seat):
+            seat.rest()
+        else:
+            seat.start()
+
+    def _is_taken(self, seat: AnySeat) -> bool:
+        """Whether a worker that serves in its place keeps it from its device."""
+        if seat in self.serving.seats or not seat.alone or seat.children:
+            return False
+        return any(
+            other.alone and other.children and other.device.lower() == seat.device.lower()
+            for other in self.serving.seats
+        )
+
+    def _lost(self, seat: AnySeat, loss: Loss) -> Notice:
+        what = f"worker {seat.name} {loss}"
+        if seat.retires:
+            return self._retired(seat)
+        if loss.code == ModelError.exit_code and not self._ever_ready:
+            raise ModelError(f"worker {seat.name} cannot use the model: its message is above")
+        others = [each for each in self.serving.beside(seat) if each.ready or each.warming_up_s]
+        if seat not in self.serving.seats or (loss.is_final and others):
+            what += f"; {_given_up(seat, loss.cause)} is tried again in {seat.give_up():g} s"
+        elif loss.is_final and self._index + 1 < len(self.groups):
+            return self._fall_back(seat, what, loss.cause)
+        elif loss.is_final and loss.cause != "refused" and not self._ever_ready and isinstance(seat, Seat):
+            raise self._no_worker(loss)
+        else:
+            what += f"; {_again(seat)}"
+        return Notice("worker_lost", what, worker=seat.name, reason=loss.cause)
+
+    def _retired(self, seat: AnySeat) -> Notice:
+        seat.rest()
+        anew, self._anew = seat in self._anew, self._anew - {seat}
+        if seat in self.serving.seats or (anew and self._is_before(seat)):
+            seat.start()
+            message = f"worker {seat.name} has ended, and starts again with other settings"
+        else:
+            message = f"worker {seat.name} has made way for another one"
+        return Notice("worker_retired", message, worker=seat.name)
+
+    def _is_before(self, seat: AnySeat) -> bool:
+        """Whether it is of a group that is to serve, once it works, in place of the one that does."""
+        return any(seat in group.seats for group in self.groups[: self._index])
+
+    def _fall_back(self, lost: AnySeat, what: str, cause: str) -> Notice:
+        lost.give_up()
+        for seat in self.serving.beyond(lost):
+            seat.make_way()
+        self._index += 1
+        self._start()
+        names = ", ".join(f"{seat.name} (device {seat.device})" for seat in self.serving.seats)
+        message = f"{what}: {_given_up(lost, cause)} is given up, {names} takes over"
+        return Notice("fallback", message, worker=lost.name, reason=cause)
+
+    def _no_worker(self, last: Loss) -> DeviceError:
+        devices = ", ".join(seat.device for seat in self.all_seats)
+        kind = DeviceMemoryError if last.code == OUT_OF_MEMORY else DeviceError
+        return kind(
+            f"no worker can run ({self.serving.seats[-1].name} was the last of workers: [{devices}]): "
+            "their messages are above; `edged devices` lists what there is"
+        )
+
+
+def _again(seat: AnySeat) -> str:
+    wait_s = seat.start_again()
+    return "it is waited for" if isinstance(seat, RemoteSeat) else f"it starts again {when(wait_s)}"
+
+
+def _given_up(seat: AnySeat, cause: str) -> str:
+    """Its device, unless that has no part in what happened."""
+    return "it" if cause == "refused" else f"its device {seat.device}"

@@ -1,0 +1,133 @@
+"""Graphs that were read and simplified once, kept for the next start: JSON and raw weights, no `onnx` needed.
+
+Two entries by one key: `.graph`, small and checked whenever it is loaded, and `.weights`, which is mapped and
+stays unread until `Graph.checked` is called.
+"""
+
+import json
+import logging
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, fields, replace
+from hashlib import sha256
+from operator import index
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from edged.model import graph as operators
+from edged.model.graph import Graph, Operator, Pair
+from edged.system.disk_cache import Entries, Entry, Piece, code_sha256
+
+ALIGNMENT = 64  # bytes, of each array
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, eq=False)
+class KeptGraph:
+    """A simplified graph, and the metadata properties of the file it came from."""
+
+    graph: Graph
+    metadata: Mapping[str, str]
+
+
+class KeptGraphs:
+    """The graphs of a cache folder."""
+
+    def __init__(self, directory: Path) -> None:
+        self._graphs = Entries(directory, "graph")
+        self._weights = Entries(directory, "weights")
+
+    def load(self, key: str, read_again: Callable[[], Graph]) -> KeptGraph | None:
+        """What was saved under `key`. `read_again` makes the graph anew if its weights turn out to be damaged."""
+        text, weights = self._graphs.load(key), self._weights.find(key)
+        if text is None or weights is None:
+            return None
+        content = json.loads(bytes(text))
+        if len(weights.content) != content["bytes"]:
+            return None
+        kept = Graph(
+            content["name"],
+            content["input"],
+            content["output"],
+            tuple(_operator(one, weights) for one in content["operators"]),
+            {name: tuple(shape) for name, shape in content["shapes"].items()},
+        )
+        whole = replace(kept, recheck=lambda: kept if weights.is_whole() else read_again())
+        return KeptGraph(whole, content["metadata"])
+
+    def save(self, key: str, kept: KeptGraph) -> None:
+        """Keep it. A cache that cannot be written is told of in the log."""
+        layout = _Layout()
+        graph = kept.graph
+        content = {
+            "name": graph.name,
+            "input": graph.input,
+            "output": graph.output,
+            "operators": [_fields(operator, layout) for operator in graph.operators],
+            "shapes": graph.shapes,
+            "metadata": dict(kept.metadata),
+            "bytes": layout.size,
+        }
+        try:
+            text = json.dumps(content, default=index)
+            self._weights.save(key, layout.pieces())
+            self._graphs.save(key, [text.encode()])
+        except (OSError, TypeError) as error:  # a damaged file may have names that are no text
+            log.warning("the network cannot be kept, so the next start will read the file again: %s", error)
+
+
+def graph_key(file_sha256: str, name: str, size: Pair | None) -> str:
+    """Of the graph that this code makes of a file for an input size (width, height)."""
+    parts = [file_sha256, name, size, code_sha256("edged.model")]
+    return sha256(json.dumps(parts).encode()).hexdigest()
+
+
+class _Layout:
+    """Arrays one behind the other."""
+
+    def __init__(self) -> None:
+        self.size = 0
+        self._arrays: list[operators.Float32] = []
+
+    def place(self, array: operators.Float32) -> int:
+        """The offset of `array` in bytes."""
+        offset = self.size
+        self._arrays.append(array)
+        self.size += _padded(array.nbytes)
+        return offset
+
+    def pieces(self) -> Iterator[Piece]:
+        for array in self._arrays:
+            data = np.ascontiguousarray(array, np.float32).tobytes()
+            yield data.ljust(_padded(len(data)), b"\0")
+
+
+def _padded(size: int) -> int:
+    return -(-size // ALIGNMENT) * ALIGNMENT
+
+
+def _fields(operator: Operator, layout: _Layout) -> dict[str, Any]:
+    """An operator as JSON has it; an array is its offset and its shape."""
+    values = {field.name: getattr(operator, field.name) for field in fields(operator)}
+    arrays = {
+        name: {"offset": layout.place(value), "shape": value.shape}
+        for name, value in values.items()
+        if isinstance(value, np.ndarray)
+    }
+    return {"type": type(operator).__name__, **values, **arrays}
+
+
+def _operator(content: dict[str, Any], weights: Entry) -> Operator:
+    """The inverse of `_fields`."""
+    kind: type[Operator] = getattr(operators, content["type"])
+    values = {name: _value(value, weights) for name, value in content.items() if name != "type"}
+    return kind(**values)
+
+
+def _value(value: Any, weights: Entry) -> Any:
+    if isinstance(value, dict):
+        count = int(np.prod(value["shape"]))
+        return np.frombuffer(weights.content, np.float32, count, value["offset"]).reshape(value["shape"])
+    return tuple(value) if isinstance(value, list) else value

@@ -1,0 +1,145 @@
+"""What was taught on this node: where it lies, the versions there are, and which of them answers.
+
+For the daemon and for `edged teach`; loads no NumPy. A version is a head for the model of the config: three files
+by the hash of the first, `.onnx` (all of it, for any runtime), `.head` (the weights alone, see `model.head`) and
+`.json` (this module's `Version`).
+"""
+
+from hashlib import sha256
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from edged.errors import ModelError
+from edged.system.atomic_file import replace_file
+from edged.system.paths import state_directory
+
+REMEMBERED = 20  # promotions that can be taken back
+FLOAT = 4  # bytes
+
+Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+Some = Annotated[int, Field(ge=1, le=1 << 20)]
+T = TypeVar("T", bound=BaseModel)
+
+
+class Kept(BaseModel):
+    """A file here: what a newer edged adds is left unread."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True, allow_inf_nan=False, populate_by_name=True)
+    schema_version: Literal[1] = Field(1, alias="schema")
+
+
+class Base(BaseModel):
+    """The model that features come from."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+    name: str
+    sha256: Sha256
+
+
+class Version(Kept):
+    """A head. `sha256`: of the `.onnx`. `features`, `hidden`, and as many classes as `labels`: its shape."""
+
+    sha256: Sha256
+    name: str
+    labels: Annotated[tuple[str, ...], Field(min_length=2, max_length=1000)]
+    base: Base
+    features: Some
+    hidden: Some
+    head_sha256: Sha256
+    trained_at: float = 0.0
+    seed: int = 0
+    held_back: dict[str, Any] = Field(default_factory=dict)
+
+    @property
+    def head_bytes(self) -> int:
+        """What the weights and biases of its two layers take, as float32."""
+        classes = len(self.labels)
+        return FLOAT * (self.hidden * (self.features + 1) + classes * (self.hidden + 1))
+
+    def __str__(self) -> str:
+        """For people."""
+        return f"{self.sha256[:12]} ({', '.join(self.labels)})"
+
+
+class PromotedRecord(Kept):
+    """Which version answers; None: the config's model. `before`: those that did, the last one first."""
+
+    version: Sha256 | None = None
+    before: tuple[Sha256 | None, ...] = ()
+
+    def promote(self, version: str) -> Self:
+        """What is to be kept once `version` answers."""
+        before = (self.version, *self.before)[:REMEMBERED]
+        return self.model_copy(update={"version": version, "before": before})
+
+    def roll_back(self) -> Self:
+        """The same for the one before. Raises ModelError where there is none."""
+        if not self.before:
+            raise ModelError("there is nothing to go back to: no version was promoted before")
+        return self.model_copy(update={"version": self.before[0], "before": self.before[1:]})
+
+
+def teach_folder(node: str) -> Path:
+    """All that is taught on `node`."""
+    return state_directory() / node / "teach"
+
+
+def version_path(folder: Path, version: str, kind: Literal["onnx", "head", "json"]) -> Path:
+    """A file of a version in a teach folder."""
+    return folder / "versions" / f"{version}.{kind}"
+
+
+def load_version(folder: Path, version: str) -> Version:
+    """Raises ModelError for one that is absent, damaged, or another one than its name says."""
+    path = version_path(folder, version, "json")
+    found = _load(path, Version)
+    if found is None:
+        raise ModelError(
+            f"there is no version {version[:12]} ({path} is absent): `edged teach CONFIG --versions` lists them"
+        )
+    if found.sha256 != version:
+        raise ModelError(f"{path} is of version {found.sha256[:12]}: it was renamed; train it again")
+    return found
+
+
+def load_head(folder: Path, version: Version) -> bytes:
+    """Its weights, as `model.head` writes them. Raises ModelError where they are absent or damaged."""
+    path = version_path(folder, version.sha256, "head")
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise ModelError(f"{path} cannot be read ({error.strerror}): train it again") from None
+    if len(content) != version.head_bytes or sha256(content).hexdigest() != version.head_sha256:
+        raise ModelError(f"{path} is damaged: it is not what {path.stem[:12]}.json says; train it again")
+    return content
+
+
+def load_promoted(folder: Path) -> PromotedRecord:
+    """Which version answers; nothing was promoted where there is no file. Raises ModelError for a damaged one."""
+    return _load(_promoted_path(folder), PromotedRecord) or PromotedRecord()
+
+
+def save_promoted(folder: Path, promoted: PromotedRecord) -> None:
+    """On disk when this returns, in one step. Raises OSError."""
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with replace_file(_promoted_path(folder)) as file:
+        file.write(promoted.model_dump_json(by_alias=True, indent=2).encode() + b"\n")
+
+
+def _promoted_path(folder: Path) -> Path:
+    return folder / "promoted.json"
+
+
+def _load(path: Path, kind: type[T]) -> T | None:
+    try:
+        return kind.model_validate_json(path.read_bytes())
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise ModelError(f"{path} cannot be read: {error.strerror}") from None
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(map(str, first["loc"])) or "its text"
+        raise ModelError(f"{path} is damaged: {place}: {first['msg']}; remove it or restore a copy") from None

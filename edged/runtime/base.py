@@ -1,0 +1,76 @@
+"""The interface of a model ready on a device: submit images, wait for the result."""
+
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from edged.runtime.model_part import Features, Images
+
+if TYPE_CHECKING:
+    from edged.engine.job import OnDevice
+    from edged.engine.launch_cost import LaunchCost
+    from edged.engine.transfer import Ran
+
+Outputs = NDArray[np.float32]
+
+
+NUMPY = "NumPy"  # as a device's name
+
+
+class Result(Protocol):
+    """What came back, and seconds of device time.
+
+    `outputs`: float32, the network's own, [n, classes], or of a part [n, *shape of what crosses the cut].
+    `features`: float32 [n, values], what the last Dense reads, of a submission that wanted them.
+    """
+
+    @property
+    def outputs(self) -> Outputs: ...
+    @property
+    def features(self) -> Outputs | None: ...
+    @property
+    def upload_s(self) -> float: ...
+    @property
+    def forward_s(self) -> float: ...
+    @property
+    def download_s(self) -> float: ...
+    @property
+    def on_device(self) -> "OnDevice | None":
+        """By the device's own clock; None where there is none but the host's."""
+
+    def read_clocks(self) -> "tuple[Ran, ...]":
+        """When each kernel ran. The device has kept that in any case, but to ask for each takes a while."""
+
+
+class Pending(Protocol):
+    """A submission under way."""
+
+    def wait(self) -> Result:
+        """Block until it is done, in any thread. Raises DeviceError."""
+
+
+class ModelRuntime(Protocol):
+    """A model, ready on a device."""
+
+    @property
+    def device_name(self) -> str: ...
+    @property
+    def kernels(self) -> int:
+        """Kernels that one forward pass launches."""
+
+    @property
+    def costs(self) -> "tuple[LaunchCost, ...]":
+        """What each of them has to compute and to move, for a full batch."""
+
+    def kept_peaks(self) -> tuple[float, float] | None:
+        """Operations and bytes that the device can do in a second, where `edged profile` has measured it there."""
+
+    def submit(self, frames: Images | Features, *, features: bool = False) -> Pending:
+        """Start images, uint8 [n, height, width, 3] RGB with 1 ≤ n ≤ batch, without waiting for the answer.
+
+        A part behind a cut takes float32 [n, channels, height, width]. Two submissions may be in flight.
+        `features`: they are wanted too, of a part that has some. Raises DeviceError.
+        """
+
+    def close(self) -> None: ...

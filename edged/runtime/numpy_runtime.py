@@ -1,0 +1,67 @@
+"""The NumPy reference as a device: slow, but it needs nothing installed."""
+
+import time
+from dataclasses import dataclass
+
+from edged.model.graph import Graph
+from edged.model.package import Input
+from edged.runtime.base import NUMPY, Outputs
+from edged.runtime.model_part import Features, Images, run_reference
+
+
+@dataclass(frozen=True)
+class NumpyResult:
+    """See `runtime.Result`. There is no link to a device, so only `forward_s` is not zero."""
+
+    outputs: Outputs
+    forward_s: float
+    upload_s: float = 0.0
+    download_s: float = 0.0
+    on_device: None = None
+    features: Outputs | None = None
+
+    def read_clocks(self) -> tuple[()]:
+        """There are none."""
+        return ()
+
+
+@dataclass(frozen=True, eq=False)
+class NumpyPending:
+    """Images, or features behind a cut, that wait for their forward pass."""
+
+    graph: Graph
+    input: Input | None
+    images: Images | Features
+    features: str | None = None
+
+    def wait(self) -> NumpyResult:
+        """The forward pass, in the thread that waits for it."""
+        start = time.perf_counter()
+        tensors = run_reference(self.graph, self.input, self.images)
+        outputs = tensors[self.graph.output].reshape(len(self.images), -1)
+        features = tensors[self.features].reshape(len(self.images), -1) if self.features else None
+        return NumpyResult(outputs, time.perf_counter() - start, features=features)
+
+
+class NumpyRuntime:
+    """See `runtime.ModelRuntime`."""
+
+    device_name = NUMPY
+    kernels = 0
+    costs = ()
+
+    def __init__(self, graph: Graph, model_input: Input | None, features: str | None = None) -> None:
+        """`features`: the tensor that holds them."""
+        self._graph = graph
+        self._input = model_input
+        self._features = features
+
+    def submit(self, frames: Images | Features, *, features: bool = False) -> NumpyPending:
+        """As a `ModelRuntime`, any n."""
+        return NumpyPending(self._graph, self._input, frames, self._features if features else None)
+
+    def kept_peaks(self) -> None:
+        """Nobody measures them."""
+
+    def close(self) -> None:
+        """Nothing to give back."""

@@ -1,0 +1,105 @@
+"""The choice of a device for a model: NumPy, or the OpenCL device that the config names."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from edged import config
+from edged.errors import DeviceError
+from edged.model.package import Model
+from edged.runtime.base import NUMPY, ModelRuntime
+from edged.runtime.model_part import ModelPart, whole
+
+if TYPE_CHECKING:
+    from edged.engine.device import Device
+    from edged.engine.runtime import Runtime
+    from edged.engine.selection import Chooser
+
+
+NO_OPENCL = (
+    "this machine has no OpenCL runtime; install the GPU vendor's, or one for the CPU "
+    "(Debian, Ubuntu: apt install pocl-opencl-icd), or use the device numpy, which is slow"
+)
+
+
+def open_runtime(
+    model: Model,
+    worker: config.Worker,
+    *,
+    part: ModelPart | None = None,
+    cache: Path | None = None,
+    comes_again: bool = True,
+) -> ModelRuntime:
+    """`model`, or that `part` of it, on the device that `worker` names.
+
+    `cache`: folder of compiled programs, None for the user's. `comes_again`: keep its weights packed.
+    Raises DeviceError, which lists the devices that there are, or ModelError if the network does not fit it.
+    """
+    part = part or whole(model)
+    if is_numpy(worker):
+        from edged.runtime.numpy_runtime import NumpyRuntime
+
+        return NumpyRuntime(part.graph.checked(), part.input, part.features)
+    device = opencl_device(worker.device)
+    return open_on_device(model, worker, part, device, cache=cache, comes_again=comes_again)
+
+
+def open_on_device(
+    model: Model,
+    worker: config.Worker,
+    part: ModelPart,
+    device: "Device",
+    *,
+    chooser: "Chooser | None" = None,
+    cache: Path | None = None,
+    comes_again: bool = True,
+) -> "Runtime":
+    """As `open_runtime`, on an OpenCL device. `chooser`: None for what was measured there."""
+    from edged.engine.runtime import Runtime
+    from edged.engine.tuning_records import chooser_for
+
+    return Runtime(
+        part.graph,
+        part.input,
+        device,
+        batch=worker.batch,
+        precision=worker.precision,
+        chooser=chooser or chooser_for(device),
+        in_flight=worker.credit,
+        model=model.sha256 if comes_again else None,
+        cache=cache,
+        is_part=part.end is not None,
+        features=part.features,
+    )
+
+
+def device_name(worker: config.Worker) -> str:
+    """The name of the device that `open_runtime` would take. Raises DeviceError."""
+    return NUMPY if is_numpy(worker) else opencl_device(worker.device).name
+
+
+def is_numpy(worker: config.Worker) -> bool:
+    """Whether `worker` needs no OpenCL."""
+    return worker.device.lower() == "numpy"
+
+
+def opencl_devices() -> "tuple[Device, ...]":
+    """Every OpenCL device. Raises DeviceError, which says what to install, where there is none."""
+    try:
+        from edged.engine.device import list_devices
+    except ImportError as error:
+        raise DeviceError(f"pyopencl does not load ({error}); {NO_OPENCL}") from None
+    devices = list_devices()
+    if not devices:
+        raise DeviceError(NO_OPENCL)
+    return devices
+
+
+def opencl_device(name: str) -> "Device":
+    """The one that fits `name`, as in the config. Raises DeviceError, which lists those that there are."""
+    try:
+        opencl_devices()
+    except DeviceError as error:
+        raise DeviceError(f"device {name}: {error}") from None
+    from edged.engine.device import find_device
+
+    return find_device(name)

@@ -1,0 +1,98 @@
+"""One process a camera or device: an exclusive lock that the kernel gives back when its holder has ended.
+
+A process that is stuck in a driver cannot be killed, and a service manager starts a second one beside it: two that
+drive the same hardware. The lock outlives every kill that does not work.
+"""
+
+import fcntl
+import logging
+import os
+import re
+import sys
+import time
+from pathlib import Path
+
+from edged.errors import DeviceError
+from edged.system.paths import state_directory
+
+PATIENCE_S = 1.0  # a holder that was killed may still be on its way out
+
+log = logging.getLogger("edged.system.exclusive_lock")
+
+_held: dict[Path, int] = {}
+
+
+def hold(what: str, within_s: float = PATIENCE_S) -> int:
+    """Hold `what` (`camera-/dev/video0`) until this process ends; the descriptor that does it.
+
+    A program that replaces this process must call it again. Where no lock file can be made or opened there is a
+    warning, and no lock (-1). Raises DeviceError, which names the holder, if it does not let go `within_s`.
+    """
+    path = state_directory() / "locks" / f"{re.sub(r'[^A-Za-z0-9_.-]+', '_', what)}.lock"
+    if path in _held:
+        return _held[path]
+    try:
+        descriptor = _open(path)
+        if not _lock(descriptor, time.monotonic() + within_s):
+            os.close(descriptor)
+            raise DeviceError(f"{what} is in use {_by_whom(path)}")
+    except OSError as error:
+        log.warning("%s is not locked against a second edged: %s: %s", what, path, error.strerror)
+        return -1
+    _sign(descriptor)
+    _held[path] = descriptor
+    return descriptor
+
+
+def state_of(pid: int, thread: str = "") -> str:
+    """What the kernel says that a process, or one of its threads, does (proc(5): R, S, D, T …); empty: none is."""
+    place = f"/proc/{pid}/task/{thread}/stat" if thread else f"/proc/{pid}/stat"
+    try:
+        return Path(place).read_text(errors="replace").rpartition(")")[2].split()[0]
+    except (OSError, IndexError):
+        return ""
+
+
+def _open(path: Path) -> int:
+    """Not inherited by another program. On a disk that takes nothing more, an earlier file will do."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        return os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+    except OSError:
+        return os.open(path, os.O_RDONLY)
+
+
+def _lock(descriptor: int, deadline: float) -> bool:
+    while True:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() >= deadline:
+                return False
+            time.sleep(0.02)
+        else:
+            return True
+
+
+def _sign(descriptor: int) -> None:
+    """Say who holds it, as far as the disk takes it."""
+    try:
+        os.ftruncate(descriptor, 0)
+        os.pwrite(descriptor, f"{os.getpid()} edged {' '.join(sys.argv[1:3])}\n".encode(), 0)
+    except OSError as error:
+        log.warning("a lock does not name its holder: %s", error.strerror)
+
+
+def _by_whom(path: Path) -> str:
+    """`by process 123 (edged worker 0), …`, and what to do."""
+    number, _, name = path.read_text(errors="replace").strip().partition(" ")
+    if not number.isdecimal():
+        return f"by another process (`fuser {path}` tells which): stop that one first"
+    match state_of(int(number)):
+        case "D":
+            what = "which is stuck in the kernel (state D): it ends when its driver lets it go, or at a restart"
+        case "T" | "t":
+            what = f"which is stopped (state T): `kill -CONT {number}` lets it go on, `kill -9 {number}` ends it"
+        case state:
+            what = f"which runs (state {state or 'unknown'}): stop that one first, or name another in the config"
+    return f"by process {number} ({name}), {what}"

@@ -1,0 +1,175 @@
+"""The state of this machine, read now and then in a thread: the driver of a sensor may block for ever.
+
+Frequencies: processors by cpufreq's policies (kHz), GPUs and memory by devfreq (Hz).
+
+Heat shows in the limit: the kernel lowers the highest frequency that is allowed (`scaling_max_freq`, `max_freq`).
+The frequency itself is low too where there is nothing to do.
+
+Temperatures: thermal zones, and the `tempN_input` of hwmon, found by name and label.
+
+Interfaces: Linux, Documentation/driver-api/thermal/sysfs-api.rst and Documentation/hwmon/sysfs-interface.rst;
+both in thousandths of a degree.
+
+Small files of sysfs, any of which may be missing, damaged or refused.
+"""
+
+import contextlib
+import re
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
+from pathlib import Path
+from typing import Literal
+
+from edged.messages import Frequency, HostState
+from edged.messages.host import MOST
+
+LONGEST = 64  # characters of a name
+
+
+def text(path: Path) -> str:
+    """What it says; empty where it says nothing that can be read."""
+    try:
+        return path.read_text().strip()
+    except (OSError, ValueError):  # bytes that are no UTF-8 are a ValueError
+        return ""
+
+
+def number(path: Path) -> int | None:
+    """What it says, or None where that is no whole number."""
+    try:
+        return int(text(path))
+    except ValueError:
+        return None
+
+
+def in_order(paths: Iterable[Path]) -> list[Path]:
+    """As people count: 2 before 10."""
+    return sorted(paths, key=lambda path: [(int(n or -1), w) for n, w in re.findall(r"(\d+)|(\D+)", str(path))])
+
+
+def new_name(wanted: str, taken: Iterable[str]) -> str:
+    """`wanted`, short enough, with a number behind it where others have it already: `nvme`, `nvme-2`."""
+    names, name, count = set(taken), wanted[:LONGEST], 1
+    while name in names:
+        count += 1
+        name = f"{wanted[: LONGEST - 4]}-{count}"
+    return name
+
+
+KILOHERTZ = 1000
+MOST_FREQUENCIES = 10**12  # beyond it a file is damaged
+
+
+def frequencies(root: Path) -> dict[str, Frequency]:
+    """By domain: `policy0`, `2d000000.gpu`. What is not there in full is left out."""
+    found: dict[str, Frequency] = {}
+    for pattern, read in (("devices/system/cpu/cpufreq/policy*", _policy), ("class/devfreq/*", _devfreq)):
+        found |= _all(root, pattern, read)
+    return found
+
+
+def _all(root: Path, pattern: str, read: Callable[[Path], Frequency | None]) -> dict[str, Frequency]:
+    read_by_name = {folder.name[:64]: read(folder) for folder in in_order(root.glob(pattern))}
+    return {name: frequency for name, frequency in read_by_name.items() if frequency}
+
+
+def _policy(policy: Path) -> Frequency | None:
+    names = ("scaling_cur_freq", "scaling_max_freq", "cpuinfo_max_freq")
+    now, limit, maximum = (number(policy / name) for name in names)
+    return _frequency(now, limit, maximum, unit=KILOHERTZ)
+
+
+def _devfreq(device: Path) -> Frequency | None:
+    limit = number(device / "max_freq")
+    known = [int(word) for word in text(device / "available_frequencies").split() if word.isdecimal()]
+    return _frequency(number(device / "cur_freq"), limit, max(known, default=limit))
+
+
+def _frequency(now: int | None, limit: int | None, maximum: int | None, unit: int = 1) -> Frequency | None:
+    if (
+        now is None
+        or not (limit and maximum)
+        or not 0 <= min(now, limit, maximum) <= max(now, limit, maximum) < MOST_FREQUENCIES
+    ):
+        return None
+    return Frequency(now=now * unit, limit=limit * unit, maximum=maximum * unit)
+
+
+BELIEVED = range(-100_000, 250_001)  # m°C; a sensor that is off or broken shows −274000, or 2147483
+
+
+def temperatures(root: Path) -> dict[str, float]:
+    """°C by sensor, thermal zones first: `cpu-thermal`, `scpi_sensors.SENSOR_TEMP_SOC`, `coretemp.temp1`."""
+    found: dict[str, float] = {}
+    for name, path in (*_zones(root), *_hwmon(root)):
+        millidegrees = number(path)
+        if millidegrees is not None and millidegrees in BELIEVED:
+            found[new_name(name, found)] = millidegrees / 1000
+    return found
+
+
+def _zones(root: Path) -> Iterator[tuple[str, Path]]:
+    for zone in in_order((root / "class/thermal").glob("thermal_zone*")):
+        yield text(zone / "type") or zone.name, zone / "temp"
+
+
+def _hwmon(root: Path) -> Iterator[tuple[str, Path]]:
+    """Those that are no thermal zone's second face (`cpu_thermal` is `cpu-thermal` once more)."""
+    zones = {name.replace("-", "_") for name, _ in _zones(root)}
+    for path in in_order((root / "class/hwmon").glob("hwmon*/temp*_input")):
+        device = text(path.with_name("name")) or path.parent.name
+        channel = path.name.removesuffix("_input")
+        if device not in zones:
+            yield f"{device}.{text(path.with_name(f'{channel}_label')) or channel}", path
+
+
+READ_S = 5.0
+
+
+def start_thread(name: Literal["host"], run: Callable[[], None]) -> threading.Thread:
+    """Run in a thread of that name, which keeps no process alive."""
+    thread = threading.Thread(target=run, name=name, daemon=True)
+    thread.start()
+    return thread
+
+
+class HostWatch:
+    """Reads at once, and then every `every_s`. Where a machine shows nothing, there is no news."""
+
+    def __init__(
+        self,
+        root: Path = Path("/sys"),
+        every_s: float = READ_S,
+        start: Callable[[Literal["host"], Callable[[], None]], threading.Thread] = start_thread,
+    ) -> None:
+        """`start`: starts the thread; whoever gives another one can look after it."""
+        self._root = root
+        self._every_s = every_s
+        self._news: HostState | None = None
+        self._stopped = threading.Event()
+        start("host", self._run)
+
+    def news(self) -> HostState | None:
+        """What was read since the call before, once."""
+        news, self._news = self._news, None
+        return news
+
+    def stop(self) -> None:
+        """Read no more; a driver that blocks is not waited for."""
+        self._stopped.set()
+
+    def _run(self) -> None:
+        while not self._stopped.is_set():
+            with contextlib.suppress(OSError):  # a device that goes while its files are looked for
+                state = read(self._root)
+                self._news = state if state.celsius or state.frequencies else None
+            self._stopped.wait(self._every_s)
+
+
+def read(root: Path) -> HostState:
+    """The first sensors and domains below `root`, as many as are told. Raises OSError."""
+    return HostState(
+        celsius=dict(islice(temperatures(root).items(), MOST)),
+        frequencies=dict(islice(frequencies(root).items(), MOST)),
+    )

@@ -1,0 +1,135 @@
+"""Logging to standard error, one line an event, with journald's priorities under systemd.
+
+A line an event, but no flood: what is said again and again is counted, and the count told once a minute.
+"""
+
+import copy
+import logging
+import re
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from edged.system.line_writer import LineWriter
+from edged.system.systemd import is_journal
+
+WINDOW_S = 60.0
+SHOWN = 5  # times in a window: somebody who reads along sees that it goes on
+KNOWN = 256  # different messages at a time
+
+DURATION = re.compile(r"\d[\d.]*(?= m?s\b)")  # "again in 0.5 s" and "again in 1 s" say the same
+
+
+@dataclass(slots=True)
+class _Said:
+    record: logging.LogRecord
+    since_s: float
+    times: int = 1
+
+    @property
+    def untold(self) -> int:
+        return max(0, self.times - SHOWN)
+
+
+class Sparing(logging.Handler):
+    """Hands records on to `target`; the same message, whatever durations it names, `SHOWN` times in `WINDOW_S`.
+
+    `clock`: seconds, monotonic. The count of what was left out is told with the first record after the window,
+    or by `close`.
+    """
+
+    def __init__(self, target: logging.Handler, clock: Callable[[], float] = time.monotonic) -> None:
+        super().__init__()
+        self._target = target
+        self._clock = clock
+        self._said: dict[tuple[str, int, str], _Said] = {}  # oldest first
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Show or count it."""
+        now = self._clock()
+        while self._said and (now - self._oldest().since_s >= WINDOW_S or len(self._said) >= KNOWN):
+            self._close_oldest()
+        key = (record.name, record.levelno, DURATION.sub("#", record.getMessage()))
+        said = self._said.get(key)
+        if said is None:
+            self._said[key] = _Said(record, now)
+        else:
+            said.times += 1
+        if said is None or said.times <= SHOWN:
+            self._target.handle(record)
+
+    def close(self) -> None:
+        """Tell what has not been told."""
+        while self._said:
+            self._close_oldest()
+        self._target.close()
+        super().close()
+
+    def _oldest(self) -> _Said:
+        return next(iter(self._said.values()))
+
+    def _close_oldest(self) -> None:
+        said = self._said.pop(next(iter(self._said)))
+        if said.untold:
+            told = copy.copy(said.record)
+            seconds = self._clock() - said.since_s
+            again = f"repeated {said.untold} times in the last {seconds:.0f} s"
+            told.msg, told.args, told.exc_info, told.exc_text = f"{told.getMessage()} … {again}", None, None, None
+            self._target.handle(told)
+
+
+HANDLER = "edged"
+SYSLOG_PRIORITY = {"DEBUG": 7, "INFO": 6, "WARNING": 4, "ERROR": 3, "CRITICAL": 2}  # syslog(3), sd-daemon(3)
+
+
+class _OneLine(logging.Formatter):
+    """The event on one line, whatever the message holds; only a bug's traceback has more."""
+
+    def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 (the base class names it)
+        line = super().formatMessage(record)
+        return "".join(character if character.isprintable() else " " for character in line)
+
+
+class _Terminal(_OneLine):
+    """`12:34:56 warning: message`; an ordinary event without the word."""
+
+    def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802
+        level = "" if record.levelno == logging.INFO else f"{record.levelname.lower()}: "
+        return f"{self.formatTime(record, '%H:%M:%S')} {level}{super().formatMessage(record)}"
+
+
+class _Journal(_OneLine):
+    """`<4>message`: journald adds time and process itself. Every line of a traceback bears the priority."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        prefix = f"<{SYSLOG_PRIORITY.get(record.levelname, 6)}>"
+        return "\n".join(prefix + line for line in super().format(record).splitlines())
+
+
+class _Lines(logging.Handler):
+    """Each event to a writer, for which no thread of ours waits."""
+
+    def __init__(self, writer: LineWriter) -> None:
+        super().__init__()
+        self._writer = writer
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Have it written."""
+        self._writer.write(self.format(record))
+
+
+def configure(level: str = "info", writer: LineWriter | None = None) -> None:
+    """Send edged's events from `level` up, and other packages' warnings, to standard error.
+
+    `writer`: of standard error, for a process that must not wait for who reads there.
+    """
+    stream = _Lines(writer) if writer else logging.StreamHandler(sys.stderr)
+    stream.setFormatter(_Journal() if is_journal(sys.stderr) else _Terminal())
+    handler = Sparing(stream)
+    handler.set_name(HANDLER)
+    root = logging.getLogger()
+    for earlier in [each for each in root.handlers if each.get_name() == HANDLER]:
+        root.removeHandler(earlier)
+    root.addHandler(handler)
+    logging.getLogger("edged").setLevel(level.upper())

@@ -1,0 +1,55 @@
+"""Text of others that goes to terminals and into JSON: labels, names of models and of folders.
+
+Text of others on a terminal: a label, a file's or a node's name may hold what would steer it.
+"""
+
+import unicodedata
+
+MAX_CHARACTERS = 256
+BIDIRECTIONAL = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")  # let text look like another
+CONTROLS = frozenset(
+    {"Cc", "Cs", "Zl", "Zp"}
+)  # categories of Unicode: Cs is half a character, which no JSON holds
+
+
+def problem_of(text: str) -> str:
+    """Why `text` is no plain text on one line: it would steer a terminal, or break JSON; empty where it is."""
+    if len(text) > MAX_CHARACTERS:
+        return f"it has {len(text)} characters; up to {MAX_CHARACTERS} are supported"
+    control = next(filter(_is_control, text), None)
+    return f"it holds the control character U+{ord(control):04X}: remove it" if control else ""
+
+
+def plain(text: str) -> str:
+    """`text` with `?` for each control character, cut where it is too long."""
+    return "".join("?" if _is_control(character) else character for character in text[:MAX_CHARACTERS])
+
+
+def _is_control(character: str) -> bool:
+    return unicodedata.category(character) in CONTROLS or character in BIDIRECTIONAL
+
+
+def printable(text: str) -> str:
+    """The text with `?` in place of what is no letter, sign or blank; one line."""
+    return "".join(character if character.isprintable() else "?" for character in text)
+
+
+def printable_lines(text: str) -> str:
+    """The same for a text of several lines."""
+    return "\n".join(map(printable, text.split("\n")))
+
+
+def printable_json(json: str) -> str:
+    """The same value in JSON, with escapes in place of what JSON allows and a terminal obeys, as U+009B.
+
+    `json`: on one line.
+    """
+    if json.isprintable():
+        return json
+    return "".join(character if character.isprintable() else _escaped(character) for character in json)
+
+
+def _escaped(character: str) -> str:
+    """As JSON does it, in UTF-16."""
+    units = character.encode("utf-16-be", "surrogatepass")
+    return "".join(f"\\u{units[at : at + 2].hex()}" for at in range(0, len(units), 2))

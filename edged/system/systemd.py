@@ -1,0 +1,125 @@
+"""What systemd is told, and what it asks for: sd_notify(3) and sd_watchdog_enabled(3).
+
+Each function does nothing where no systemd listens. None blocks for long, none raises.
+
+What systemd hears of a camera or worker that is a service of its own, on another host than its hub.
+
+It is ready once its hub has let it in, and lives while it comes round to listening: no driver that hangs lets it.
+"""
+
+import math
+import os
+import socket
+import time
+from typing import TextIO
+
+MICROSECONDS = 1_000_000
+PATIENCE_S = 0.5  # systemd reads at once; one that does not must not stop the hub
+
+
+def is_started_by_systemd() -> bool:
+    """Whether this very process is the one that a unit has started, not a child of it."""
+    return os.environ.get("SYSTEMD_EXEC_PID") == str(os.getpid())
+
+
+def is_journal(stream: TextIO) -> bool:
+    """Whether what is written there goes into systemd's journal (systemd.exec(5): device and inode)."""
+    try:
+        status = os.fstat(stream.fileno())
+    except (OSError, ValueError, AttributeError):  # closed, or replaced by something that is no file
+        return False
+    return os.environ.get("JOURNAL_STREAM") == f"{status.st_dev}:{status.st_ino}"
+
+
+def ready(status: str = "") -> bool:
+    """The service does its work, or has finished reloading. False where nobody was told."""
+    return _tell("READY=1", *([f"STATUS={status}"] if status else []))
+
+
+def status(text: str) -> bool:
+    """One line that `systemctl status` shows."""
+    return _tell(f"STATUS={text}")
+
+
+def reloading() -> bool:
+    """A reload begins; `ready` must follow."""
+    return _tell("RELOADING=1", f"MONOTONIC_USEC={time.monotonic_ns() // 1000}")
+
+
+def stopping() -> bool:
+    """The service is about to end."""
+    return _tell("STOPPING=1")
+
+
+def extend_timeout(seconds: float) -> bool:
+    """Starting, reloading or stopping takes longer: wait for so many more seconds."""
+    return _tell(f"EXTEND_TIMEOUT_USEC={round(seconds * MICROSECONDS)}")
+
+
+def watchdog() -> bool:
+    """The service has made progress. Never call this from a timer alone: see `edged.hub.systemd_service`."""
+    return _tell("WATCHDOG=1")
+
+
+def watchdog_interval_s() -> float | None:
+    """Seconds after which systemd kills this process if `watchdog` is not called; None: never."""
+    microseconds = os.environ.get("WATCHDOG_USEC", "")
+    for_whom = os.environ.get("WATCHDOG_PID", str(os.getpid()))
+    if for_whom != str(os.getpid()) or not microseconds.isdecimal() or int(microseconds) == 0:
+        return None
+    return int(microseconds) / MICROSECONDS
+
+
+def _tell(*lines: str) -> bool:
+    path = os.environ.get("NOTIFY_SOCKET", "")
+    if path[:1] not in {"/", "@"}:
+        return False
+    address = "\0" + path[1:] if path.startswith("@") else path  # "@": Linux's abstract namespace
+    message = "\n".join(" ".join(line.splitlines()) for line in lines)
+    try:
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_CLOEXEC) as sender:
+            sender.settimeout(PATIENCE_S)
+            sender.connect(address)
+            sender.sendall(message.encode(errors="replace"))
+    except OSError:
+        return False
+    return True
+
+
+EVERY_S = 1.0
+EXTEND_S = 30.0  # asked for anew each second
+BEATS = 3  # in the time that the watchdog gives
+
+
+class Unit:
+    """Nothing of this is told by the children of a hub, which speaks for them."""
+
+    def __init__(self) -> None:
+        self._is_service = is_started_by_systemd()
+        self._is_ready = False
+        self._next_s = 0.0
+
+    @property
+    def within_s(self) -> float:
+        """`turns` is to be called so often."""
+        if not self._is_service:
+            return math.inf
+        watchdog_s = watchdog_interval_s() or math.inf
+        return watchdog_s / BEATS if self._is_ready else EVERY_S
+
+    def joined(self, hub: str) -> None:
+        """The hub at this address has let us in."""
+        if self._is_service:
+            ready(f"serves the hub at {hub}")
+        self._is_ready = True
+
+    def turns(self) -> None:
+        """The process listens once more."""
+        if not self._is_service or time.monotonic() < self._next_s:
+            return
+        self._next_s = time.monotonic() + EVERY_S
+        if self._is_ready:
+            watchdog()
+        else:
+            status("waits for its hub")
+            extend_timeout(EXTEND_S)

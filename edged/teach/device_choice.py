@@ -1,0 +1,65 @@
+"""Where a head is trained and features are computed, while a daemon may be using the device.
+
+A GPU is taken where it is free. A CPU's runtime is shared with a worker on it, at the lowest priority: it has no
+driver to be stuck in. Else NumPy, which is enough for a head.
+"""
+
+import os
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from edged import config
+from edged.errors import DeviceError
+from edged.runtime.device_lock import lock_of
+from edged.runtime.select import is_numpy, opencl_device, opencl_devices
+from edged.system import exclusive_lock
+
+if TYPE_CHECKING:
+    from edged.engine.device import Device
+
+NICE = 19
+
+
+def find_place(workers: Sequence[config.Worker], wanted: str | None) -> "Device | None":
+    """The OpenCL device, held by this process from now on if it is no CPU; None: NumPy.
+
+    wanted: as in the config's `device`. Raises DeviceError where that one is absent or in use.
+    """
+    if wanted is not None:
+        if is_numpy(config.Worker(device=wanted)):
+            return None
+        device = opencl_device(wanted)
+        _take(device)
+        return device
+    for device in _candidates(workers):
+        try:
+            _take(device)
+        except DeviceError:
+            continue
+        return device
+    return None
+
+
+def give_way() -> None:
+    """To whatever else runs here: the daemon above all. Threads that exist already are not changed."""
+    os.nice(NICE)
+
+
+def _candidates(workers: Sequence[config.Worker]) -> "Iterator[Device]":
+    """Those of this host's workers, in their order, then CPUs."""
+    for worker in workers:
+        if worker.host is None and not is_numpy(worker):
+            try:
+                yield opencl_device(worker.device)
+            except DeviceError:
+                continue
+    try:
+        yield from (device for device in opencl_devices() if device.kind == "cpu")
+    except DeviceError:
+        return
+
+
+def _take(device: "Device") -> None:
+    """Raises DeviceError where a worker has it."""
+    if device.kind != "cpu":
+        exclusive_lock.hold(lock_of(device), within_s=0)

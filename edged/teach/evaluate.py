@@ -1,0 +1,74 @@
+"""How many of the held-back crops a model gets right: from their features, as all have the same backbone."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from edged.model import reference
+from edged.model.cuts import part
+from edged.model.head import Head, features_of
+from edged.model.head_versions import Version
+from edged.model.package import Model
+from edged.teach.examples import Examples
+from edged.teach.features import Vector
+
+OTHER = "other"
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """`answers`: what a model says of each held-back crop; `truth`: its label."""
+
+    truth: tuple[str, ...]
+    answers: tuple[str, ...]
+
+    @property
+    def right(self) -> int:
+        """How many it names as the user has."""
+        return sum(a == b for a, b in zip(self.truth, self.answers, strict=True))
+
+    @property
+    def accuracy(self) -> float:
+        """The share of those; 0 where there are none."""
+        return self.right / len(self.truth) if self.truth else 0.0
+
+    def table(self, labels: Sequence[str]) -> str:
+        """A row a label, how often it was called what; a column for all answers that are no label of these."""
+        columns = [*labels, *([OTHER] if set(self.answers) - set(labels) else [])]
+        rows = [["", *columns, "right"]]
+        for label in labels:
+            answers = [
+                a if a in labels else OTHER for t, a in zip(self.truth, self.answers, strict=True) if t == label
+            ]
+            share = f"{answers.count(label) / len(answers):.0%}" if answers else "none held back"
+            rows.append([label, *(str(answers.count(each) or "·") for each in columns), share])
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        return "\n".join(
+            "  ".join([row[0].ljust(widths[0]), *(c.rjust(w) for c, w in zip(row[1:], widths[1:], strict=True))])
+            for row in rows
+        )
+
+    def __str__(self) -> str:
+        return f"{self.right} of {len(self.truth)} ({self.accuracy:.1%})"
+
+
+def of_head(head: Head, labels: Sequence[str], held_back: Examples) -> Verdict:
+    """What a head says."""
+    return _verdict(head.shares(held_back.features), labels, held_back)
+
+
+def of_model(model: Model, held_back: Examples) -> Verdict:
+    """What the layers behind the features of the config's own model say."""
+    graph = model.graph.checked()
+    rest = part(graph, features_of(graph), None)
+    return _verdict(reference.run(rest, held_back.features), model.labels, held_back)
+
+
+def of_version(version: Version, content: bytes, held_back: Examples) -> Verdict:
+    """What a version says, whose head has this content. Raises ModelError for a damaged one."""
+    head = Head.from_bytes(content, version.features, version.hidden, len(version.labels))
+    return of_head(head, version.labels, held_back)
+
+
+def _verdict(scores: Vector, labels: Sequence[str], held_back: Examples) -> Verdict:
+    truth = tuple(held_back.labels[index] for index in held_back.classes)
+    return Verdict(truth, tuple(labels[index] for index in scores.reshape(len(held_back), -1).argmax(axis=1)))

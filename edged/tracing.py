@@ -1,0 +1,75 @@
+"""What a camera or the hub notes down while somebody records; nothing at any other time.
+
+What the hub notes down of its own work while somebody records.
+"""
+
+from edged.clock import nanoseconds, now_ns
+from edged.messages import Features, Frame, LinkMessage, Note, Prediction, Scores
+
+MOST = 20_000  # notes that wait to be sent: more are not taken
+
+
+class Notebook:
+    """`is_open` is all that who has something to note looks at while nobody records."""
+
+    def __init__(self) -> None:
+        self.is_open = False
+        self._until_ns = 0
+        self._recording: int | None = None
+        self._notes: list[Note] = []
+
+    def __len__(self) -> int:
+        return len(self._notes)
+
+    def open(self, recording: int, for_s: float) -> bool:
+        """Note down what happens for so long; 0: nothing more. True where that recording is a new one."""
+        is_new = recording != self._recording
+        if is_new:
+            self._notes.clear()
+        self._recording, self._until_ns = recording, now_ns() + nanoseconds(for_s)
+        self.is_open = for_s > 0
+        return is_new
+
+    def close_if_due(self) -> None:
+        """Whoever has opened it has not come again."""
+        if self.is_open and now_ns() >= self._until_ns:
+            self.is_open = False
+            self._notes.clear()
+
+    def note(
+        self,
+        name: str,
+        begin_ns: int,
+        end_ns: int | None = None,
+        *,
+        frames: tuple[tuple[str, int], ...] = (),
+        job: int | None = None,
+        **about: float | str,
+    ) -> None:
+        """Ask `is_open` before."""
+        if len(self._notes) < MOST:
+            self._notes.append(
+                Note(name=name, begin_ns=begin_ns, end_ns=end_ns, frames=frames, job=job, about=about)
+            )
+
+    def take(self) -> tuple[Note, ...]:
+        """All of them, once."""
+        notes, self._notes = tuple(self._notes), []
+        return notes
+
+
+def note_message(notebook: Notebook, message: LinkMessage, begun_ns: int) -> None:
+    """A frame, or an answer, was taken in."""
+    match message:
+        case Frame(camera=camera, frame=number):
+            notebook.note("frame", begun_ns, now_ns(), frames=((camera, number),))
+        case Scores(job=job) | Features(job=job):
+            notebook.note("answer", begun_ns, now_ns(), job=job)
+
+
+def note_prediction(notebook: Notebook, prediction: Prediction, answered_ns: int) -> None:
+    """It is ready; its stage `publish` has begun with the answer."""
+    seconds = prediction.seconds
+    ready_ns = answered_ns + round(seconds.publish * 1e9)
+    frames = ((prediction.camera, prediction.frame),)
+    notebook.note("publish", answered_ns, ready_ns, frames=frames, seq=prediction.seq, **dict(seconds))

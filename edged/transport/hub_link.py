@@ -1,0 +1,150 @@
+"""A camera's or worker's end of the link to its hub, on this host or another: it comes back by itself."""
+
+import logging
+import math
+import time
+from collections.abc import Sequence
+
+import zmq
+
+from edged.messages import LinkMessage, encode
+from edged.system.systemd import Unit
+from edged.transport.address import is_ipc
+from edged.transport.client_socket import Curve, Handshakes, by_the_kernel, unconnected
+
+REFUSED_S = 1.0  # from one attempt to the next, where the hub refuses us
+ROOM_S = 0.05  # until a hub that has let us in can be greeted: libzmq's threads have yet to agree
+QUEUED = 64  # messages of the hub
+LARGEST_BYTES = 1 << 30  # of a job's picture
+
+log = logging.getLogger("edged.link")
+
+
+class HubLink:
+    """A DEALER socket. Nothing waits here for a hub that is away: what is sent meanwhile is refused.
+
+    A hub that is met again may be another process, or have given us up: it is to be greeted anew (`has_joined`).
+    """
+
+    def __init__(
+        self,
+        peer: str,
+        address: str,
+        *,
+        queued: int,
+        buffered: int = -1,
+        linger_ms: int = 0,
+        curve: Curve | None = None,
+    ) -> None:
+        """`peer`: our name, `camera/NAME` or `worker/NAME`; `queued`: messages that may wait to be sent.
+
+        `buffered`: bytes that may wait in the kernel after that; −1: as many as it likes.
+        """
+        self._peer = peer
+        self._address = address
+        self._queued = queued
+        self._buffered = buffered
+        self._linger_ms = linger_ms
+        self._curve = curve
+        self._refusal = self._told = ""
+        self._is_news = self._is_ungreeted = False
+        self._unit = Unit()
+        self._context: zmq.Context[zmq.Socket[bytes]] = zmq.Context()
+        self._poller = zmq.Poller()
+        self._connect()
+
+    @property
+    def same_host(self) -> bool:
+        """Whether the hub is on this host, and its clock ours."""
+        return is_ipc(self._address)
+
+    def watch(self, descriptor: int) -> None:
+        """Let `wait` return for this one too."""
+        self._poller.register(descriptor, zmq.POLLIN)
+
+    def unwatch(self, descriptor: int) -> None:
+        """No longer: it is about to be closed."""
+        self._poller.unregister(descriptor)
+
+    def wait(self, within_s: float) -> bool:
+        """Until there is something to receive, the hub has come or gone, or a watched descriptor is readable."""
+        self._unit.turns()
+        within_s = min(within_s, self._unit.within_s)
+        if self._refusal or self._is_ungreeted:
+            within_s = min(within_s, REFUSED_S if self._refusal else ROOM_S)
+        ready = dict(self._poller.poll(math.ceil(1000 * within_s)))
+        self._is_news = self._handshakes.socket in ready
+        return bool(ready)
+
+    def has_joined(self) -> bool:
+        """Whether a hub has let us in since this was last True, and hears us: it is to be greeted."""
+        if self._is_news or self._refusal:
+            self._take_news()
+        if self._is_ungreeted and self.has_room():
+            self._is_ungreeted = False
+            self._unit.joined(self._address)
+            return True
+        return False
+
+    def send(self, message: LinkMessage, payloads: Sequence[bytes | memoryview] = ()) -> bool:
+        """Whether there was room, and a hub; else it is not sent. Never blocks."""
+        try:
+            self._socket.send_multipart([encode(message), *payloads], zmq.NOBLOCK)
+        except zmq.Again:
+            return False
+        return True
+
+    def has_room(self, within_s: float = 0.0) -> bool:
+        """Whether the next message will be sent, waiting so long for it."""
+        return bool(self._socket.poll(math.ceil(1000 * within_s), zmq.POLLOUT))
+
+    def receive(self) -> list[bytes] | None:
+        """The parts of the hub's next message, or None where there is none now."""
+        try:
+            return self._socket.recv_multipart(zmq.NOBLOCK)
+        except zmq.Again:
+            return None
+
+    def close(self) -> None:
+        """Let the last words go, and close."""
+        self._disconnect()
+        self._context.term()
+
+    def _take_news(self) -> None:
+        refusal = self._handshakes.failure()
+        if self._handshakes.take_success():
+            self._refusal = self._told = ""
+            self._is_ungreeted = True
+            return
+        self._refusal = refusal or self._refusal
+        if self._refusal and time.monotonic() - self._connected_s >= REFUSED_S:
+            self._connect_again()
+
+    def _connect(self) -> None:
+        self._connected_s = time.monotonic()
+        socket = unconnected(self._context, zmq.DEALER, self._address, QUEUED, self._curve, by_the_kernel)
+        socket.setsockopt(zmq.IDENTITY, self._peer.encode())
+        socket.setsockopt(zmq.SNDHWM, self._queued)
+        socket.setsockopt(zmq.SNDBUF, self._buffered)
+        socket.setsockopt(zmq.LINGER, self._linger_ms)
+        socket.setsockopt(zmq.IMMEDIATE, 1)
+        socket.setsockopt(zmq.MAXMSGSIZE, LARGEST_BYTES)
+        self._handshakes = Handshakes(self._context, socket, self._curve)
+        socket.connect(self._address)
+        self._socket = socket
+        self._poller.register(socket, zmq.POLLIN)
+        self._poller.register(self._handshakes.socket, zmq.POLLIN)
+
+    def _disconnect(self) -> None:
+        self._poller.unregister(self._socket)
+        self._poller.unregister(self._handshakes.socket)
+        self._handshakes.close()
+        self._socket.close()
+
+    def _connect_again(self) -> None:
+        """libzmq does not, once it was refused; whoever is refused may be let in later. Why is told once."""
+        if self._refusal != self._told:
+            log.warning("hub %s: %s", self._address, self._refusal)
+        self._told, self._refusal = self._refusal, ""
+        self._disconnect()
+        self._connect()

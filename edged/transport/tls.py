@@ -1,0 +1,44 @@
+"""TLS for a server of ours, from the PEM files that the config names."""
+
+import ssl
+from pathlib import Path
+
+from edged.errors import ConfigError
+from edged.transport.keys import located, refuse_if_open
+
+
+def server_context(certificate: Path, key: Path, client_ca: Path | None) -> ssl.SSLContext:
+    """Make a server's context, TLS 1.2 or newer; with `client_ca`, clients must have a certificate of it.
+
+    Raises ConfigError, also where others could read the key.
+    """
+    certificate, key = located(certificate), located(key)
+    for path in (certificate, key):
+        if not path.is_file():
+            raise ConfigError(f"{path}: expected a PEM file, found {'a folder' if path.exists() else 'nothing'}")
+    refuse_if_open(key)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    try:
+        context.load_cert_chain(certificate, key, password="")  # else OpenSSL asks at the terminal
+    except ssl.SSLError as error:
+        raise ConfigError(
+            f"{certificate}, {key}: expected a certificate and its own private key, in PEM, without a passphrase "
+            f"({error.reason or error})"
+        ) from None
+    except OSError as error:
+        raise ConfigError(f"{certificate}, {key}: cannot read: {error.strerror}") from None
+    if client_ca:
+        _demand_certificates(context, located(client_ca))
+    return context
+
+
+def _demand_certificates(context: ssl.SSLContext, path: Path) -> None:
+    try:
+        context.load_verify_locations(path)
+    except ssl.SSLError as error:
+        raise ConfigError(
+            f"{path}: expected an authority's certificates in PEM ({error.reason or error})"
+        ) from None
+    except OSError as error:
+        raise ConfigError(f"{path}: cannot read the authority's certificates: {error.strerror}") from None
+    context.verify_mode = ssl.CERT_REQUIRED

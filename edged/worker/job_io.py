@@ -1,0 +1,131 @@
+"""From a job's payloads to what the network takes, and from the outputs to the message that answers the job."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import prod
+
+import numpy as np
+
+from edged import messages
+from edged.energy.meter import Spent
+from edged.messages import Job, Score, Scores
+from edged.model.graph import Shape
+from edged.runtime.base import Outputs, Result
+from edged.runtime.model_part import Features, Images
+from edged.runtime.scores import softmax, top_classes
+from edged.worker.heads import NOTHING, Answered
+
+FEATURE = np.dtype("<f4")
+
+
+@dataclass(frozen=True)
+class Served:
+    """What the loop must know of the part of the model that it serves.
+
+    `frame`: the shape in which a frame comes: (height, width, 3) of uint8, or features of float32 where the part
+    `takes_features`. Its answers are features too where it `gives_features`; else scores, for which
+    `probabilities` says that the network's outputs need no softmax. `taught`: values of a frame from which heads
+    can answer; 0: the model has no place for one.
+    """
+
+    frame: Shape
+    batch: int
+    probabilities: bool = False
+    takes_features: bool = False
+    gives_features: bool = False
+    taught: int = 0
+
+
+def frames_of(job: Job, payloads: Sequence[bytes | memoryview], served: Served) -> Images | Features:
+    """The job's frames, [n, *served.frame]. Raises ValueError where they do not fit the model."""
+    expected, what = (1, "one payload for all") if served.takes_features else (job.frames, "a payload each")
+    if len(payloads) != expected or job.frames > served.batch:
+        raise ValueError(
+            f"{job.frames} frames with {len(payloads)} payloads; expected 1 to {served.batch}, {what}"
+        )
+    if served.takes_features:
+        return _features(payloads[0], (job.frames, *served.frame))
+    return _images(payloads, (job.frames, *served.frame))
+
+
+def _features(payload: bytes | memoryview, shape: Shape) -> Features:
+    wanted = prod(shape) * FEATURE.itemsize
+    if len(payload) != wanted:
+        raise ValueError(f"features of {len(payload)} bytes; expected {_product(shape)} × 4 = {wanted}")
+    return np.frombuffer(payload, FEATURE).reshape(shape)
+
+
+def _images(payloads: Sequence[bytes | memoryview], shape: Shape) -> Images:
+    wanted = prod(shape[1:])
+    if wrong := [len(payload) for payload in payloads if len(payload) != wanted]:
+        raise ValueError(f"a frame of {wrong[0]} bytes; expected {_product(shape[1:])} = {wanted}")
+    pixels = payloads[0] if len(payloads) == 1 else b"".join(payloads)
+    return np.frombuffer(pixels, np.uint8).reshape(shape)
+
+
+def _product(shape: Shape) -> str:
+    return " × ".join(map(str, shape))
+
+
+def not_finite(outputs: Outputs) -> str:
+    """What is wrong with outputs that hold NaN or infinity; empty where they hold none."""
+    finite = np.isfinite(outputs)
+    if finite.all():
+        return ""
+    return f"{np.count_nonzero(~finite)} of the network's {finite.size} outputs are NaN or infinite"
+
+
+def answer_to(
+    job: Job, result: Result, spent: Spent, served: Served, answered: Answered = NOTHING
+) -> tuple[Scores | messages.Features, Sequence[memoryview]]:
+    """The answer to a job, with its payloads. `answered`: what its heads have made of it."""
+    if served.gives_features:
+        features, payload = features_of(job, result, spent)
+        return features, (payload,)
+    scores = scores_of(job, result, spent, answered, probabilities=served.probabilities)
+    if job.features and result.features is not None:
+        return scores, (_wire(result.features),)
+    return scores, ()
+
+
+def features_of(job: Job, result: Result, spent: Spent) -> tuple[messages.Features, memoryview]:
+    """The answer of a part that ends at a cut, and its payload."""
+    answer = messages.Features(
+        job=job.job,
+        upload_s=result.upload_s,
+        forward_s=result.forward_s,
+        download_s=result.download_s,
+        joules=spent.joules,
+        idle=spent.idle,
+        rails=spent.rails,
+    )
+    return answer, _wire(result.outputs)
+
+
+def _wire(features: Outputs) -> memoryview:
+    return np.ascontiguousarray(features, FEATURE).data.cast("B")
+
+
+def scores_of(job: Job, result: Result, spent: Spent, answered: Answered, *, probabilities: bool) -> Scores:
+    """The answer to a job. `probabilities`: the network's outputs need no softmax.
+
+    What heads take on the host is a part of the forward pass.
+    """
+    shares = answered.shares
+    if shares is None:
+        shares = result.outputs if probabilities else softmax(result.outputs)
+    return Scores(
+        job=job.job,
+        frames=_top(shares, job),
+        shadow=() if answered.shadow is None else _top(answered.shadow, job),
+        upload_s=result.upload_s,
+        forward_s=result.forward_s + answered.seconds,
+        download_s=result.download_s,
+        joules=spent.joules,
+        idle=spent.idle,
+        rails=spent.rails,
+    )
+
+
+def _top(shares: Outputs, job: Job) -> tuple[tuple[Score, ...], ...]:
+    return tuple(top_classes(frame, job.top) for frame in shares)

@@ -1,0 +1,155 @@
+"""A part of a model on its device, warm: all that is needed to serve with it.
+
+A picture, or features, whose answer the worker remembers from its start: a device that answers otherwise now is
+broken.
+"""
+
+import logging
+import time
+from dataclasses import dataclass, field
+from math import prod
+from pathlib import Path
+
+import numpy as np
+
+from edged.clock import NANOSECONDS, now_ns
+from edged.config import Worker
+from edged.energy.find import Rails
+from edged.energy.meter import Meter
+from edged.errors import DeviceError
+from edged.messages import ModelInfo, WorkerHello
+from edged.model.package import Model
+from edged.runtime.base import ModelRuntime, Outputs
+from edged.runtime.model_part import Features, Images, ModelPart
+from edged.runtime.scores import ends_in_softmax
+from edged.worker.job_io import Served
+from edged.worker.proven import open_proven
+
+TOLERANCE = 1e-3  # of the largest output: more than rounding ever changes, less than a broken device does
+
+
+@dataclass(eq=False)
+class Known:
+    """`outputs`: what the device made of `frames` at its start."""
+
+    frames: Images | Features
+    outputs: Outputs
+    _checked_ns: int = field(default_factory=now_ns)
+
+    def check(self, runtime: ModelRuntime, every_s: float) -> None:
+        """Ask once more, where it was last asked longer ago, and wait for the answer: a job or two.
+
+        Raises DeviceError if it is another one, or none.
+        """
+        now = now_ns()
+        if now - self._checked_ns < every_s * NANOSECONDS:
+            return
+        self._checked_ns = now
+        outputs = runtime.submit(self.frames).wait().outputs
+        if not _agree(outputs, self.outputs):
+            raise DeviceError(
+                f"{runtime.device_name} no longer gives the answer that it gave at its start to the same picture"
+            )
+
+
+def _agree(one: Outputs, other: Outputs) -> bool:
+    """Up to rounding; NaN agrees with NaN alone."""
+    largest = np.abs(other, where=np.isfinite(other), out=np.zeros_like(other)).max()
+    return np.allclose(one, other, rtol=0, atol=TOLERANCE * largest, equal_nan=True)
+
+
+WARM_UP_RUNS = 2  # some devices compile at the first launch; the second one runs as all later ones will
+
+log = logging.getLogger("edged.worker")
+
+
+@dataclass(frozen=True, eq=False)
+class Ready:
+    """`forward_s`: what a full batch took, from its submission to its answer. `left_out`: as of `Proven`."""
+
+    part: ModelPart
+    runtime: ModelRuntime
+    served: Served
+    known: Known
+    forward_s: float
+    left_out: tuple[str, ...]
+
+
+def make_ready(model: Model, part: ModelPart, worker: Worker, cache: Path) -> Ready:
+    """Open the device that `worker` names for `part` of `model`, compare it with the reference, and warm it up.
+
+    Raises DeviceError, also if the device does not agree with the reference, or ModelError if the network does not
+    fit it.
+    """
+    proven = open_proven(model, worker, part=part, cache=cache)
+    forward_s, known = warm_up(proven.runtime, part, worker)
+    return Ready(part, proven.runtime, served_of(model, part, worker), known, forward_s, proven.left_out)
+
+
+def served_of(model: Model, part: ModelPart, worker: Worker) -> Served:
+    """What the worker's loop must know of it."""
+    return Served(
+        frame=part.frame_shape,
+        batch=worker.batch,
+        probabilities=ends_in_softmax(model.graph),
+        takes_features=part.begin is not None,
+        gives_features=part.end is not None,
+        taught=prod(part.graph.shapes[part.features]) if part.features else 0,
+    )
+
+
+def warm_up(runtime: ModelRuntime, part: ModelPart, worker: Worker) -> tuple[float, Known]:
+    """Run a batch, so that the first frame does not wait for what a device does once.
+
+    Returns the seconds of the last run, from its submission to its answer, and its answer for one picture.
+    Raises DeviceError if the device gives NaN where the reference does not.
+    """
+    frames = part.noise(worker.batch)
+    for _ in range(WARM_UP_RUNS):
+        start = time.perf_counter()
+        outputs = runtime.submit(frames).wait().outputs
+    forward_s = time.perf_counter() - start
+    known = Known(frames[:1], outputs[:1])
+    if not np.isfinite(known.outputs).all() and worker.precision == "fp32":  # half has no number beyond 65504
+        _blame_the_model(runtime.device_name, part, known)
+    return forward_s, known
+
+
+def _blame_the_model(device: str, part: ModelPart, known: Known) -> None:
+    """Or else the device."""
+    name = part.graph.name
+    if np.isfinite(part.truth(known.frames)).all():
+        raise DeviceError(f"{device} answers {name} with NaN or infinity, where the reference has numbers")
+    log.warning("%s answers even noise with NaN or infinity: frames will be dropped as not_finite", name)
+
+
+def hello_of(name: str, worker: Worker, model: Model, ready: Ready, rails: Rails, meter: Meter) -> WorkerHello:
+    """What the hub is told of a worker with this `name`."""
+    return WorkerHello(
+        worker=name,
+        host=worker.host or "",
+        device=ready.runtime.device_name,
+        precision=worker.precision,
+        batch=worker.batch,
+        max_wait_s=worker.max_wait_s,
+        credit=worker.credit,
+        forward_s=ready.forward_s,
+        model=ModelInfo(
+            name=model.name,
+            sha256=model.sha256,
+            labels=model.labels,
+            width=model.input.width,
+            height=model.input.height,
+            random_weights=model.random_weights,
+            resize=model.input.resize,
+            preparation=model.input.described,
+            prepared_by=model.prepared_by,
+        ),
+        part=ready.part.described,
+        left_out=ready.left_out,
+        features=ready.served.taught,
+        energy=rails.method,
+        energy_note=rails.note,
+        bears=meter.bears,
+        idle_watts=meter.idle_watts,
+    )

@@ -1,0 +1,247 @@
+"""Tuning records, from the file to the choice."""
+
+import json
+import logging
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from edged import __version__
+from edged.engine import tuning_records
+from edged.engine.device import Device
+from edged.engine.layout import Tensor
+from edged.engine.selection import Choice, Rules, candidates, source_digest
+from edged.engine.shape import shape_of
+from edged.engine.tuning_records import (
+    Best,
+    MeasuredOn,
+    Record,
+    Refusal,
+    Tuned,
+    chooser_for,
+    family_of,
+    file_name,
+    json_schema,
+    measured_on,
+    read_record,
+    user_record,
+    write_json,
+)
+from edged.engine.variants.variant import Site
+from edged.errors import ConfigError, DeviceError
+from tests.engine.networks import conv
+
+BOARD = Device(
+    platform="ARM Platform",
+    name="Mali-T624",
+    kind="gpu",
+    version="OpenCL 1.2",
+    driver="1.2",
+    compute_units=4,
+    memory_bytes=2**31,
+    vector_width=4,
+    alignment=128,
+    unified_memory=True,
+    fp16=True,
+    position=(0, 0),
+)
+SITE = Site(
+    conv("up", ("x",), (20, 33), 3, relu=True),
+    (Tensor("x", 1, 20, 9, 7, block=4),),
+    Tensor("up", 1, 33, 9, 7, block=4),
+    BOARD,
+)
+
+
+@pytest.fixture(autouse=True)
+def _shipped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No record is shipped but those of the test."""
+    monkeypatch.setattr(tuning_records, "SHIPPED", tmp_path / "shipped")
+
+
+def record(*tuned: Tuned) -> Record:
+    return Record(edged=__version__, device=measured_on(BOARD), tuned=tuned)
+
+
+def best(choice: Choice, site: Site[Any] = SITE) -> Tuned:
+    way = Best(variant=choice.variant.name, parameters=choice.parameters, seconds=0.001)
+    return Tuned(shape=shape_of(site), best=way)
+
+
+def refused(*choices: Choice, site: Site[Any] = SITE) -> Tuned:
+    refusals = [
+        Refusal(
+            variant=choice.variant.name,
+            parameters=choice.parameters,
+            reason="wrong",
+            detail="0.5 of the range",
+            source=source_digest(site, choice),
+        )
+        for choice in choices
+    ]
+    return Tuned(shape=shape_of(site), refused=tuple(refusals))
+
+
+def unlike_rules(position: int) -> Choice:
+    """A candidate that the rules would not choose."""
+    ruled = Rules().choose(SITE)
+    return [one for one in candidates(SITE) if one.parameters != ruled.parameters][position]
+
+
+def test_the_users_record_goes_before_the_devices_and_that_before_the_familys_and_that_before_the_rules(
+    tmp_path: Path,
+) -> None:
+    places = [
+        tmp_path / "shipped" / "mali-t6.json",
+        tmp_path / "shipped" / file_name(BOARD),
+        user_record(BOARD, tmp_path),
+    ]
+    assert chooser_for(BOARD, tmp_path).choose(SITE) == Rules().choose(SITE)
+    for position, place in enumerate(places):
+        write_json(place, record(best(unlike_rules(position))))
+
+        assert chooser_for(BOARD, tmp_path).choose(SITE) == unlike_rules(position)
+
+
+def test_a_record_holds_for_equal_sites_of_any_name_and_no_other(tmp_path: Path) -> None:
+    write_json(user_record(BOARD, tmp_path), record(best(unlike_rules(0))))
+    chooser = chooser_for(BOARD, tmp_path)
+    twin = replace(SITE, operator=conv("twin", ("x",), (20, 33), 3, relu=True))
+    padded = replace(SITE, inputs=(replace(SITE.inputs[0], channels=19),))
+
+    assert chooser.choose(twin) == unlike_rules(0)
+    assert chooser.choose(padded) == Rules().choose(padded)
+
+
+def test_what_is_refused_is_not_used_whoever_names_it(tmp_path: Path) -> None:
+    ruled = Rules().choose(SITE)
+    write_json(user_record(BOARD, tmp_path), record(refused(ruled)))
+    write_json(tmp_path / "shipped" / "mali-t6.json", record(best(ruled)))
+
+    assert chooser_for(BOARD, tmp_path).choose(SITE) != ruled
+
+
+def test_a_device_on_which_nothing_is_right_is_an_error(tmp_path: Path) -> None:
+    write_json(user_record(BOARD, tmp_path), record(refused(*candidates(SITE))))
+
+    with pytest.raises(DeviceError, match="Mali-T624 computes up wrongly"):
+        chooser_for(BOARD, tmp_path).choose(SITE)
+
+
+def test_a_refusal_ends_with_the_source_that_it_was_of(tmp_path: Path) -> None:
+    ruled = Rules().choose(SITE)
+    tuned = refused(ruled)
+    older = tuned.refused[0].model_copy(update={"source": "0123456789ab"})
+    write_json(user_record(BOARD, tmp_path), record(tuned.model_copy(update={"refused": (older,)})))
+
+    assert chooser_for(BOARD, tmp_path).choose(SITE) == ruled
+
+
+@pytest.mark.parametrize(
+    "way",
+    [{"variant": "conv_of_old"}, {"parameters": {"TILE": 7}}, {"variant": "max_pool", "parameters": {}}],
+    ids=["variant", "parameters", "operator"],
+)
+def test_a_choice_that_there_is_no_more_is_told_once_and_ignored(
+    way: dict[str, Any], tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    there, *_ = [best(unlike_rules(0))]
+    assert there.best is not None
+    gone = there.model_copy(update={"best": there.best.model_copy(update=way)})
+    write_json(user_record(BOARD, tmp_path), record(gone))
+    chooser = chooser_for(BOARD, tmp_path)
+
+    assert chooser.choose(SITE) == chooser.choose(SITE) == Rules().choose(SITE)
+    assert caplog.text.count("run `edged tune` again") == 1
+
+
+def truncated(text: str) -> str:
+    return text[: len(text) // 2]
+
+
+def of_another_version(text: str) -> str:
+    return text.replace('"schema": 1', '"schema": 2')
+
+
+def with_text_for_a_number(text: str) -> str:
+    return text.replace('"seconds": 0.001', '"seconds": "fast"')
+
+
+def with_an_unknown_key(text: str) -> str:
+    return text.replace('"seconds"', '"second": 1, "seconds"')
+
+
+DAMAGES: dict[Callable[[str], str], str] = {
+    truncated: "Invalid JSON: EOF while parsing",
+    of_another_version: "schema: Input should be 1",
+    with_text_for_a_number: r"tuned\[0\].best.seconds: Input should be a valid number",
+    with_an_unknown_key: r"tuned\[0\].best.second: Extra inputs are not permitted",
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES, ids=lambda damage: damage.__name__)
+def test_a_damaged_file_is_one_clear_error_and_the_plan_is_made_without_it(
+    damage: Callable[[str], str], tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    place = user_record(BOARD, tmp_path)
+    write_json(place, record(best(unlike_rules(0))))
+    place.write_text(damage(place.read_text()))
+
+    with pytest.raises(ConfigError, match=f"{place}: {DAMAGES[damage]}.*remove it and run `edged tune`"):
+        read_record(place)
+    with caplog.at_level(logging.WARNING):
+        assert chooser_for(BOARD, tmp_path).choose(SITE) == Rules().choose(SITE)
+    assert caplog.text.count(str(place)) == 1
+
+
+def test_a_file_fits_the_published_schema(tmp_path: Path) -> None:
+    place = tmp_path / "record.json"
+    write_json(place, record(best(unlike_rules(0)), refused(unlike_rules(1))))
+
+    jsonschema.validate(json.loads(place.read_text()), json.loads(json_schema()))
+
+
+def test_what_was_written_is_read_again(tmp_path: Path) -> None:
+    written = record(best(unlike_rules(0)), refused(unlike_rules(1)))
+    write_json(tmp_path / "record.json", written)
+
+    assert read_record(tmp_path / "record.json") == written
+    assert read_record(tmp_path / "absent.json") is None
+    assert written.device == MeasuredOn(platform="ARM Platform", name="Mali-T624", driver="1.2")
+
+
+@pytest.mark.parametrize(
+    ("changes", "family"),
+    [
+        ({"name": "Mali-T624"}, "mali-t6"),
+        ({"name": "Mali-G610 r0p0"}, "mali-g"),
+        ({"name": "NVIDIA H100 80GB", "platform": "NVIDIA CUDA"}, "gpu-nvidia"),
+        ({"name": "V3D 7.1", "platform": "Broadcom (clvk)"}, "gpu-broadcom-clvk"),
+        ({"name": "pthread-AMD EPYC", "kind": "cpu", "vector_width": 16}, "cpu-amd-16"),
+        ({"name": "cortex-a72", "kind": "cpu"}, "cpu-other-4"),
+    ],
+)
+def test_a_family_is_known_by_the_devices_name(changes: dict[str, Any], family: str) -> None:
+    assert family_of(replace(BOARD, **changes)) == family
+
+
+def test_boards_of_a_kind_share_a_file_name() -> None:
+    assert file_name(BOARD) == file_name(replace(BOARD, position=(1, 0))) == "arm-platform-mali-t624-1-2-x4.json"
+
+
+def test_a_record_that_others_may_write_is_not_used(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    place = user_record(BOARD, tmp_path)
+    write_json(place, record(best(unlike_rules(0))))
+    place.chmod(0o664)
+
+    with pytest.raises(
+        ConfigError, match=f"{place} may be written by others and is not used: .*chmod go-w {place}"
+    ):
+        read_record(place)
+    with caplog.at_level(logging.WARNING):
+        assert chooser_for(BOARD, tmp_path).choose(SITE) == Rules().choose(SITE)
+    assert caplog.text.count("may be written by others") == 1

@@ -1,0 +1,119 @@
+"""What others of this host ask of a hub that runs."""
+
+import os
+import re
+import signal
+import sqlite3
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from edged.cli.daemon_client import Told, record, running
+from edged.errors import EdgedError
+from edged.messages import ProfileRequest, TraceRequest
+from tests.background import in_background
+from tests.eventually import eventually
+from tests.hub.test_hub import Run, cameras_in
+
+LONG = 60.0
+START_S = 60.0  # on a machine that is busy
+
+
+def while_it_runs(run: Run, folder: Path, ask: Callable[[], Any]) -> Any:
+    """What comes of asking a hub that predicts; it is ended then."""
+    outcomes: list[Any] = []
+
+    def asking(stop: threading.Event) -> None:
+        try:
+            eventually(lambda: has_predicted(folder / "journal.sqlite") and run.is_heard, START_S)
+            outcomes.append(ask())
+        except Exception as error:
+            outcomes.append(error)
+        finally:
+            if not stop.is_set():  # then the hub has ended by itself, and the signal would be ours
+                os.kill(os.getpid(), signal.SIGTERM)
+
+    with in_background(asking):
+        run.until()
+    if isinstance(outcomes[0], Exception):
+        raise outcomes[0]
+    return outcomes[0]
+
+
+def has_predicted(journal: Path) -> bool:
+    with suppress(sqlite3.OperationalError):  # it has no table yet
+        return journal.exists() and bool(cameras_in(journal))
+    return False
+
+
+def recorded(run: Run, request: ProfileRequest | TraceRequest) -> Told:
+    with running(run.path, "trace") as daemon:
+        return record(daemon, request)
+
+
+def test_what_the_hub_does_is_noted_down_and_what_it_lets_go_with_the_reason(tmp_path: Path) -> None:
+    run = Run(tmp_path, ["steady"], ["slow"])
+
+    told = while_it_runs(run, tmp_path, lambda: recorded(run, TraceRequest(seconds=0.5)))
+
+    assert told.ends is not None
+    assert (told.ends.why, told.ends.missed) == ("time", 0)
+    notes = told.processes["hub"].notes
+    assert {note.name for note in notes} == {"frame", "assign", "answer", "publish", "journal", "drop"}
+    assert {note.about["reason"] for note in notes if note.name == "drop"} == {"superseded"}
+    arrived = {note.frames[0] for note in notes if note.name == "frame"}
+    gone = [note.frames[0] for note in notes if note.name in {"drop", "publish"}]
+    assert len(gone) == len(set(gone))
+    assert len(arrived.symmetric_difference(gone)) <= 6  # those under way at the beginning or the end
+
+
+def test_nobody_is_asked_to_guess_whose_kernels_are_wanted(tmp_path: Path) -> None:
+    run = Run(tmp_path, ["steady"], ["good", "good"], workers=[{"device": "good", "group": "a"}] * 2)
+    wanted = ProfileRequest(frames=1, seconds=0.1)
+
+    def refusal() -> str:
+        try:
+            recorded(run, wanted)
+        except EdgedError as error:
+            return str(error)
+        return ""  # the second worker is not there yet
+
+    refused = while_it_runs(run, tmp_path, lambda: eventually(refusal, 20))
+
+    assert re.fullmatch("name one with --worker: local-[01], local-[01]", refused)
+
+
+def test_a_worker_that_is_not_there_is_told_with_those_that_are(tmp_path: Path) -> None:
+    run = Run(tmp_path, ["steady"], ["good"])
+    wanted = ProfileRequest(worker="gpu", frames=1, seconds=LONG)
+
+    with pytest.raises(EdgedError, match="no worker gpu is ready; there are: local-0"):
+        while_it_runs(run, tmp_path, lambda: recorded(run, wanted))
+
+
+def test_the_end_of_the_hub_is_the_end_of_a_recording_and_who_records_has_what_there_was(tmp_path: Path) -> None:
+    run = Run(tmp_path, ["steady"], ["good"])
+
+    def until_it_ends() -> Told:
+        threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGTERM)).start()
+        return recorded(run, TraceRequest(seconds=LONG))
+
+    told = while_it_runs(run, tmp_path, until_it_ends)
+
+    assert told.ends is not None
+    assert told.processes["hub"].notes
+
+
+def test_a_camera_or_worker_cannot_ask(tmp_path: Path) -> None:
+    run = Run(tmp_path, ["steady"], ["good"])
+
+    def ask() -> None:
+        with running(run.path, "camera") as daemon:
+            record(daemon, TraceRequest(seconds=LONG))
+
+    with pytest.raises(EdgedError, match="answers with a stop"):
+        while_it_runs(run, tmp_path, ask)

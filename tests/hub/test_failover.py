@@ -1,0 +1,61 @@
+"""Which workers serve, with processes that do nothing in the place of workers."""
+
+from collections.abc import Iterator
+from functools import partial
+from signal import SIGKILL
+
+import pytest
+
+from edged.clock import now_ns
+from edged.config import Recovery
+from edged.hub.children.child import Child
+from edged.hub.workers.failover import Choice, Group
+from edged.hub.workers.seat import Seat
+from tests.eventually import eventually
+
+SOON = Recovery(losses=1, retry_device_s=0.01)
+
+
+def seat(name: str) -> Seat:
+    return Seat(name, "cpu", SOON, lambda: Child(f"worker/{name}", ("sleep", "60")), alone=False)
+
+
+@pytest.fixture
+def seats() -> Iterator[tuple[Seat, Seat]]:
+    first, second = seat("first"), seat("second")
+    yield first, second
+    for child in (*first.children, *second.children):
+        child.signal(SIGKILL)
+        eventually(partial(has_ended, child))
+
+
+def has_ended(child: Child) -> bool:
+    return child.exit_code() is not None
+
+
+def process_of(choice: Choice, seat: Seat) -> Child:
+    """Once it has one."""
+
+    def children() -> list[Child]:
+        list(choice.step(now_ns()))
+        return seat.children
+
+    return eventually(children)[0]
+
+
+def test_a_device_that_is_being_tried_again_is_tried_anew_when_its_worker_gets_other_settings(
+    seats: tuple[Seat, Seat],
+) -> None:
+    first, second = seats
+    groups = [Group([[first]]), Group([[second]])]
+    choice = Choice(groups)
+    process_of(choice, first).signal(SIGKILL)
+    process_of(choice, second)
+    choice.is_ready("second")
+    tried = process_of(choice, first)
+
+    choice.change(groups, {"first": "gpu"})
+
+    eventually(lambda: process_of(choice, first) is not tried)
+    choice.is_ready("first")
+    assert choice.ready == {"first"}

@@ -1,0 +1,57 @@
+"""What each status tells of cameras, workers and joules."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from edged.messages import Status
+from tests.hub.test_hub import Run
+
+Until = Callable[[Run, Callable[[Status], bool]], Status]
+
+
+@pytest.fixture
+def status_of(monkeypatch: pytest.MonkeyPatch) -> Until:
+    """Let a hub run until a status is as it should be."""
+
+    def first(run: Run, awaited: Callable[[Status], bool]) -> Status:
+        with run.statuses() as heard:
+            monkeypatch.setattr("edged.hub.wiring.Limits.are_enough", lambda *_: any(map(awaited, heard[-1:])))
+            run.until()
+        return heard[-1]
+
+    return first
+
+
+def test_cameras_that_give_frames_have_ended_or_are_not_there(tmp_path: Path, status_of: Until) -> None:
+    run = Run(tmp_path, ["steady", "short", "silent"], ["good"])
+    cameras = status_of(run, lambda status: status.camera_states["short"].ended).camera_states
+    assert list(cameras) == ["steady", "short", "silent"]
+    steady, short, silent = cameras.values()
+    assert steady.captured >= steady.predicted + sum(steady.dropped.values()) > 0
+    assert (short.up, short.captured, short.predicted + sum(short.dropped.values())) == (False, 11, 11)
+    assert short.dropped["link"] == 1
+    assert (silent.up, silent.ended, silent.captured, silent.reconnects) == (False, False, 0, 0)
+
+
+def test_workers_that_are_lost_serve_or_are_not_needed(tmp_path: Path, status_of: Until) -> None:
+    run = Run(tmp_path, ["steady"], ["exit 3", "good", "slow"])
+    workers = status_of(run, lambda status: status.workers["local-1"].state == "serving").workers
+    assert {name: (each.device, each.state, each.restarts) for name, each in workers.items()} == {
+        "local-0": ("exit 3", "down", 1),
+        "local-1": ("good", "serving", 0),
+        "local-2": ("slow", "off", 0),
+    }
+
+
+def test_a_worker_that_compiles_is_starting(tmp_path: Path, status_of: Until) -> None:
+    status = status_of(Run(tmp_path, ["steady"], ["compiles"]), lambda _: True)
+    assert status.workers["local-0"].state == "starting"
+
+
+def test_joules_by_rail_since_the_start(tmp_path: Path, status_of: Until) -> None:
+    run = Run(tmp_path, ["short", "silent"], ["good"])
+    status = status_of(run, lambda status: status.camera_states["short"].ended)
+    assert status.energy.rails == {"GPU": 0.5 * status.camera_states["short"].predicted}
+    assert status.energy.method == "measured"

@@ -1,0 +1,79 @@
+"""Lines go on where a disk is full or a reader has stopped, and nobody waits for them."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from edged.system.line_writer import WAITING, LineWriter, is_gone
+from tests.eventually import eventually
+
+
+def test_lines_are_written_in_order(tmp_path: Path) -> None:
+    with (tmp_path / "lines").open("wb") as file:
+        writer = LineWriter(file.fileno())
+        for number in range(200):
+            writer.write(f"line {number}")
+        assert writer.flush()
+    assert (tmp_path / "lines").read_text().splitlines() == [f"line {number}" for number in range(200)]
+
+
+def test_a_disk_that_is_full_loses_lines_and_says_how_many_once_there_is_room() -> None:
+    failures: list[OSError] = []
+    reader, pipe = os.pipe()
+    with open("/dev/full", "wb") as full:
+        descriptor = os.dup(full.fileno())
+        writer = LineWriter(descriptor, on_failure=failures.append)
+        writer.write("first")
+        writer.write("second")
+        assert writer.flush()
+        assert [error.strerror for error in failures] == ["No space left on device"]
+        os.dup2(pipe, descriptor)
+    writer.write("third")
+    assert writer.flush()
+    assert os.read(reader, 1000) == "… 2 lines could not be written\nthird\n".encode()
+    assert writer.error is None
+
+
+def test_a_reader_that_has_gone_is_told_from_a_disk_that_is_full() -> None:
+    reader, pipe = os.pipe()
+    os.close(reader)
+    writer = LineWriter(pipe)
+    writer.write("line")
+    assert writer.flush()
+    assert writer.error
+    assert is_gone(writer.error)
+
+
+def test_nobody_waits_for_a_reader_that_does_not_read() -> None:
+    reader, pipe = os.pipe()
+    writer = LineWriter(pipe)
+    for _ in range(WAITING + 100):
+        writer.write("x" * 1000)
+    assert not writer.flush(within_s=0.01)
+
+    received = bytearray()
+
+    def all_has_come() -> bool:
+        received.extend(os.read(reader, 1 << 16))
+        return writer.flush(within_s=0.01)
+
+    eventually(all_has_come)
+    writer.write("last")
+    assert writer.flush()
+    received.extend(os.read(reader, 1 << 16))
+    *lines, last = received.decode().splitlines()
+    assert last == "last"
+    assert sum(line.endswith("lines could not be written") for line in lines) == 1
+
+
+@pytest.mark.parametrize(("text", "expected"), [("20 °C", b"20 \\u00b0C\n"), ("\U0001f600", b"\\ud83d\\ude00\n")])
+def test_what_an_encoding_lacks_is_escaped(tmp_path: Path, text: str, expected: bytes) -> None:
+    from edged.system.standard_streams import ESCAPED, open_standard_streams
+
+    open_standard_streams()
+    with (tmp_path / "lines").open("wb") as file:
+        writer = LineWriter(file.fileno(), lambda line: line.encode("ascii", ESCAPED))
+        writer.write(text)
+        assert writer.flush()
+    assert (tmp_path / "lines").read_bytes() == expected

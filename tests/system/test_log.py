@@ -1,0 +1,51 @@
+"""What an operator reads on the terminal and in the journal."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+SCRIPT = """
+import logging
+from edged.system import log
+log.configure({level!r})
+log.configure({level!r})
+logger = logging.getLogger("edged.hub")
+logger.debug("quiet")
+logger.info("camera door: up")
+logger.warning("camera door: lost\\nforged line")
+try:
+    1 / 0
+except ZeroDivisionError:
+    logger.exception("a bug")
+"""
+
+
+def lines_of(tmp_path: Path, journal: bool, level: str = "info") -> list[str]:
+    target = tmp_path / "stderr"
+    with target.open("wb") as stderr:
+        status = os.fstat(stderr.fileno())
+        stream = f"{status.st_dev}:{status.st_ino}" if journal else "1:2"
+        environment = os.environ | {"JOURNAL_STREAM": stream}
+        script = SCRIPT.format(level=level)
+        subprocess.run([sys.executable, "-c", script], stderr=stderr, env=environment, check=True, timeout=30)
+    return target.read_text().splitlines()
+
+
+def test_terminal_shows_each_event_once_on_one_line_with_its_time(tmp_path: Path) -> None:
+    info, warning, error, *traceback = lines_of(tmp_path, journal=False)
+    assert info[8:] == " camera door: up"
+    assert warning[8:] == " warning: camera door: lost forged line"
+    assert error[8:] == " error: a bug"
+    assert traceback[-1] == "ZeroDivisionError: division by zero"
+
+
+def test_journal_gets_a_priority_on_every_line(tmp_path: Path) -> None:
+    lines = lines_of(tmp_path, journal=True)
+    assert lines[:3] == ["<6>camera door: up", "<4>camera door: lost forged line", "<3>a bug"]
+    assert all(line.startswith("<3>") for line in lines[2:])
+
+
+def test_level_decides_what_is_shown(tmp_path: Path) -> None:
+    assert "quiet" in lines_of(tmp_path, journal=False, level="debug")[0]
+    assert "warning" in lines_of(tmp_path, journal=False, level="warning")[0]

@@ -1,0 +1,61 @@
+"""Text of others does not steer a terminal."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from edged.cli.subscribe import line
+from edged.cli.teach.shadow import Tally as ShadowTally
+from edged.errors import ConfigError
+from edged.hub.frames.ledger import Ledger
+from edged.hub.stats.summary import Tally, camera_line
+from edged.messages import Label, Prediction
+from edged.system.plain_text import printable, printable_json, printable_lines
+from tests.messages.test_messages import PREDICTION
+
+HOSTILE = "\x1b[2J\x9b31m\u202ecat\x07\n"
+
+
+def hostile_prediction() -> Prediction:
+    top = (Label(label=HOSTILE, index=0, score=0.9),)
+    return PREDICTION.model_copy(update={"top": top, "truth": HOSTILE, "camera": "door"})
+
+
+def test_what_is_no_letter_sign_or_blank_is_shown_as_a_question_mark() -> None:
+    assert printable(HOSTILE) == "?[2J?31m?cat??"
+    assert printable("Straßenkatze 猫 1 %") == "Straßenkatze 猫 1 %"
+    assert printable_lines("one\x1b\ntwo") == "one?\ntwo"
+
+
+@given(st.text(st.characters(codec="utf-8")))
+def test_json_stays_the_same_value(text: str) -> None:
+    shown = printable_json(json.dumps({"label": text}, ensure_ascii=False))
+    assert shown.isprintable()
+    assert json.loads(shown) == {"label": text}
+
+
+def test_a_line_of_subscribe_and_of_run_is_one_line_and_harmless() -> None:
+    tally = Tally(["door"])
+    tally.add(hostile_prediction())
+    lines = [
+        line(hostile_prediction()),
+        camera_line("door", 8, 1.0, tally=tally.cameras["door"], ledger=Ledger(), state="up"),
+    ]
+    assert all("cat" in each and each.isprintable() for each in lines)
+
+
+def test_the_table_of_a_shadow_is_harmless() -> None:
+    tally = ShadowTally()
+    tally.pairs[HOSTILE, "dog"] += 1
+    assert all(each.isprintable() for each in tally.table().splitlines())
+
+
+def test_an_error_is_harmless(capsys: pytest.CaptureFixture[str]) -> None:
+    from edged.cli import tell
+
+    assert tell(ConfigError(f"{HOSTILE}: no such file\nand more")) == 2
+    shown = capsys.readouterr().err
+    assert "\x1b" not in shown
+    assert len(shown.splitlines()) == 3
