@@ -21,9 +21,9 @@ from edged.messages import (
     Grant,
     LinkMessage,
     Record,
-    Recorded,
     Recorder,
     Stop,
+    TraceBatch,
     decode,
 )
 from edged.tracing import Notebook
@@ -137,7 +137,7 @@ class Diary:
         offset_ns, error_ns = self._clock.offset_ns()
         notes = self._notebook.take()
         if notes or last:
-            self._link.send(Recorded(notes=notes, offset_ns=offset_ns, error_ns=error_ns, last=last))
+            self._link.send(TraceBatch(notes=notes, offset_ns=offset_ns, error_ns=error_ns, last=last))
 
 
 class Orders:

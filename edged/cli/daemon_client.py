@@ -21,11 +21,11 @@ from edged.messages import (
     LinkMessage,
     Note,
     ProfileRequest,
-    Recorded,
     Recorder,
     RecordingBegins,
     RecordingEnds,
     Stop,
+    TraceBatch,
     TraceRequest,
     WorkerHello,
     decode,
@@ -120,7 +120,7 @@ class Process:
                 self.recorder = message
             case WorkerHello():
                 self.hello = message
-            case Recorded():
+            case TraceBatch():
                 self.notes += message.notes
                 self.jobs += message.jobs
                 if self.error_ns is None or message.error_ns < self.error_ns:

@@ -1,37 +1,42 @@
 """What others of this host ask of a hub that runs: `edged reload`, `profile --attach`, `trace` and `teach`."""
 
 from edged.clock import now_ns, wall_s
-from edged.hub.events import Notice
+from edged.hub.events import HubEvent
 from edged.hub.links.peers import Received
 from edged.hub.recorder import Recordings
 from edged.hub.reload import Reload
 from edged.hub.systemd_service import Service
 from edged.hub.teaching.promotion import Versions
 from edged.hub.teaching.session import Teaching
-from edged.hub.wiring import Parts
+from edged.hub.wiring import Components
 from edged.messages import (
     ClockAnswer,
     ClockRequest,
     Greeting,
     ProfileRequest,
     PromoteRequest,
-    Recorded,
     Recorder,
     Reloaded,
     ReloadRequest,
     Stop,
     TeachRequest,
+    TraceBatch,
     TraceRequest,
     protocol_problem,
 )
 
-ASKERS = ("reload/", "profile/", "trace/", "teach/")  # on the private link alone: no such name comes from outside
+CONTROL_PEERS = (
+    "reload/",
+    "profile/",
+    "trace/",
+    "teach/",
+)  # on the private link alone: no such name comes from outside
 
 
-class Asked:
+class ControlRequests:
     """Beside what the pipeline itself has to say, which is not for here."""
 
-    def __init__(self, parts: Parts, service: Service, reload: Reload) -> None:
+    def __init__(self, parts: Components, service: Service, reload: Reload) -> None:
         self._links = parts.links
         self._service = service
         self._reload = reload
@@ -40,12 +45,12 @@ class Asked:
         self._teaching = Teaching(parts)
         self._versions = Versions(parts)
 
-    def take(self, received: Received) -> list[Notice] | None:
+    def take(self, received: Received) -> list[HubEvent] | None:
         """What comes of a message; None where it is the pipeline's."""
-        if received.peer.startswith(ASKERS):
+        if received.peer.startswith(CONTROL_PEERS):
             return self._answer(received)
         match received.message:
-            case Recorder() | Recorded():
+            case Recorder() | TraceBatch():
                 self.recordings.heard(received)
                 return []
             case ClockRequest(sent_ns=sent_ns) if received.peer.startswith("worker/"):
@@ -54,7 +59,7 @@ class Asked:
                 return []
         return None
 
-    def step(self, now: int) -> list[Notice]:
+    def step(self, now: int) -> list[HubEvent]:
         """At each turn of the loop; what has happened."""
         self.recordings.step(now)
         return [*self._step_reload(now), *self._teaching.step(now), *self._versions.step()]
@@ -82,7 +87,7 @@ class Asked:
             self._service.reload_begins()
         self._reload.ask(now_ns())
 
-    def _step_reload(self, now: int) -> list[Notice]:
+    def _step_reload(self, now: int) -> list[HubEvent]:
         notice = self._reload.step(now)
         if notice is None:
             return []
@@ -92,7 +97,7 @@ class Asked:
             self._links.send(asker, Reloaded(accepted=not notice.is_bad, message=notice.message))
         return [notice]
 
-    def _answer(self, received: Received) -> list[Notice]:
+    def _answer(self, received: Received) -> list[HubEvent]:
         if isinstance(received.message, Greeting) and (problem := protocol_problem(received.message)):
             self._links.send(received.peer, Stop(refused=problem))
             return []

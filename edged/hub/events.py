@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
-Happening = Literal[
+EventName = Literal[
     "camera_up",
     "camera_down",
     "camera_lost",
@@ -52,10 +52,10 @@ GOOD = {
 
 
 @dataclass(frozen=True, slots=True)
-class Notice:
+class HubEvent:
     """An event: it is logged and published. `reason` names the cause for the metrics."""
 
-    event: Happening
+    event: EventName
     message: str
     camera: str | None = None
     worker: str | None = None

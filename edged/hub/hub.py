@@ -15,8 +15,8 @@ import zmq
 from edged.clock import NANOSECONDS, now_ns
 from edged.config import Config
 from edged.hub.children.shutdown import stop_children
-from edged.hub.control import Asked
-from edged.hub.events import Notice
+from edged.hub.control import ControlRequests
+from edged.hub.events import HubEvent
 from edged.hub.links.peers import Received
 from edged.hub.links.sockets import allow_many_descriptors
 from edged.hub.pause import Pause
@@ -26,7 +26,7 @@ from edged.hub.signals import Signals
 from edged.hub.stats.summary import summary
 from edged.hub.status import Display, places, standing
 from edged.hub.systemd_service import Service
-from edged.hub.wiring import Limits, Parts, open_parts
+from edged.hub.wiring import Components, Limits, build_components
 from edged.hub.workers.supervisor import EDGED
 from edged.system import systemd
 from edged.tracing import note_message
@@ -37,12 +37,12 @@ AT_LEAST_EVERY_NS = NANOSECONDS
 class Hanging:
     """Looks for them, once all that they have said was read: else an answer may lie in the queue behind it."""
 
-    def __init__(self, parts: Parts, service: Service, now: int) -> None:
+    def __init__(self, parts: Components, service: Service, now: int) -> None:
         self._parts = parts
         self._service = service
         self.next_ns = now  # when a camera may have fallen silent
 
-    def kill(self, now: int) -> list[Notice]:
+    def kill(self, now: int) -> list[HubEvent]:
         """A worker with a job beyond its deadline, and cameras that stand still."""
         if self._parts.router.has_suspect(now):
             self._parts.supervisor.suspect_worker(now)
@@ -56,9 +56,9 @@ class Hanging:
             self._parts.supervisor.kill_worker(assigned.worker, "deadline")
             break  # its other jobs are lost with it
 
-    def _kill_cameras(self, now: int) -> list[Notice]:
+    def _kill_cameras(self, now: int) -> list[HubEvent]:
         states, supervised = self._parts.cameras.states, self._parts.supervisor.cameras
-        silent = states.fallen_silent(now)
+        silent = states.newly_silent(now)
         notices = states.silenced(silent)
         for name in states.hung(now, self._parts.supervisor.cameras_started_ns):
             self._service.camera_hangs(name)
@@ -93,7 +93,7 @@ def run_hub(
     allow_many_descriptors()
     with ExitStack() as resources:
         signals = resources.enter_context(Signals())
-        parts = open_parts(config, limits, program=program, resources=resources)
+        parts = build_components(config, limits, program=program, resources=resources)
         for line in places(config):
             show(line)
         hub = Hub(parts, limits, signals, Display(parts, show, line_every_s), Reload(parts, config, path))
@@ -107,14 +107,16 @@ def run_hub(
 class Hub:
     """The loop, and what it remembers from turn to turn."""
 
-    def __init__(self, parts: Parts, limits: Limits, signals: Signals, display: Display, reload: Reload) -> None:
+    def __init__(
+        self, parts: Components, limits: Limits, signals: Signals, display: Display, reload: Reload
+    ) -> None:
         self._parts = parts
         self._limits = limits
         self._signals = signals
         self._display = display
         self._service = Service(parts)
         self._hanging = Hanging(parts, self._service, now_ns())
-        self._asked = Asked(parts, self._service, reload)
+        self._asked = ControlRequests(parts, self._service, reload)
         self._refusals = Refusals()
         self._first_ready_ns: int | None = None
         self._next_tick_ns = now_ns() + TICK_NS
@@ -189,7 +191,7 @@ class Hub:
                 self._happened(notice)
         return False
 
-    def _take(self, received: Received) -> list[Notice]:
+    def _take(self, received: Received) -> list[HubEvent]:
         notices = self._asked.take(received)
         if notices is not None:
             return notices
@@ -207,11 +209,11 @@ class Hub:
             self._parts.cameras.take(received, now_ns())
             self._parts.router.give_up_all("shutdown")
 
-    def _announce(self, notice: Notice) -> None:
+    def _announce(self, notice: HubEvent) -> None:
         if self._refusals.is_news(notice):
             self._parts.outlet.announce(notice)
 
-    def _happened(self, notice: Notice) -> None:
+    def _happened(self, notice: HubEvent) -> None:
         self._announce(notice)
         if notice.event == "refused" and notice.worker:
             self._parts.supervisor.refuse_worker(notice.worker)
@@ -225,12 +227,12 @@ class Hub:
             self._parts.workers.left(notice.worker, "worker_lost")
             self._parts.supervisor.kill_worker(notice.worker, notice.reason)
 
-    def _announce_switch(self, notice: Notice) -> None:
+    def _announce_switch(self, notice: HubEvent) -> None:
         self._announce(notice)
         if notice.event in {"fallback", "device_retried"}:
             self._parts.metrics.switches.labels(self._parts.supervisor.worker).inc()
 
-    def _lost(self, notice: Notice) -> None:
+    def _lost(self, notice: HubEvent) -> None:
         """A child has ended that should not have."""
         self._announce_switch(notice)
         self._service.lost(notice)
@@ -300,5 +302,5 @@ class Hub:
     def _is_over(self) -> bool:
         parts, limits = self._parts, self._limits
         cameras_ended = parts.cameras.states.ended >= parts.router.cameras.keys() and parts.router.idle
-        limit = limits.are_enough(parts.tally.predictions) or limits.time_is_up(self._first_ready_ns)
+        limit = limits.count_reached(parts.tally.predictions) or limits.time_expired(self._first_ready_ns)
         return bool(self._signals.stops) or cameras_ended or limit

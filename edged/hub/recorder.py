@@ -17,7 +17,7 @@ from prometheus_client import Summary
 from edged.clock import NANOSECONDS, nanoseconds, now_ns
 from edged.hub.frames.queues import Held, Pixels
 from edged.hub.links.peers import Links, Received
-from edged.hub.wiring import Parts
+from edged.hub.wiring import Components
 from edged.messages import (
     Heard,
     JobTimes,
@@ -26,10 +26,10 @@ from edged.messages import (
     LinkMessage,
     ProfileRequest,
     Record,
-    Recorded,
     Recorder,
     RecordingBegins,
     RecordingEnds,
+    TraceBatch,
     TraceRequest,
     encode,
 )
@@ -152,7 +152,7 @@ HUB = "hub"
 class Recordings:
     """Nothing of it costs anything while nobody records but a look each turn."""
 
-    def __init__(self, parts: Parts) -> None:
+    def __init__(self, parts: Components) -> None:
         self._parts = parts
         self._layers = LayerSeconds(parts.metrics.layer_seconds)
         self._now: Recording | None = None
@@ -180,7 +180,7 @@ class Recordings:
         if isinstance(message, Recorder):
             recording.begins(received.peer)
             self._layers.are(received.peer, message.costs)
-        if isinstance(message, Recorded):
+        if isinstance(message, TraceBatch):
             recording.timed(self._layers.add(received.peer, message.jobs))
             if message.last:
                 recording.spoke_last(received.peer)
@@ -267,7 +267,7 @@ class Recordings:
         self._parts.router.on_dropped = None
 
     def _tell_notes(self, recording: Recording) -> None:
-        self._tell(recording, Recorded(notes=self._parts.notebook.take()))
+        self._tell(recording, TraceBatch(notes=self._parts.notebook.take()))
 
     def _tell(self, recording: Recording, message: LinkMessage) -> None:
         recording.put(Heard(peer=HUB), [encode(message)])

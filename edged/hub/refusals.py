@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from edged.hub.events import Notice
+from edged.hub.events import HubEvent
 
 LOST = {"camera_lost", "worker_lost"}
 UP = {"camera_up", "worker_up"}
@@ -16,13 +16,13 @@ class Refusal:
     peer: str
     problem: str
 
-    def notice(self) -> Notice:
+    def notice(self) -> HubEvent:
         """For people."""
         kind, _, name = self.peer.partition("/")
         message = f"{kind} {name} is refused: {self.problem}"
         if kind == "camera":
-            return Notice("refused", message, camera=name)
-        return Notice("refused", message, worker=name or None)
+            return HubEvent("refused", message, camera=name)
+        return HubEvent("refused", message, worker=name or None)
 
 
 @dataclass(eq=False)
@@ -32,7 +32,7 @@ class Refusals:
     _said: dict[str, str] = field(default_factory=dict)
     _lost: set[str] = field(default_factory=set)  # whose end since then was announced
 
-    def is_news(self, notice: Notice) -> bool:
+    def is_news(self, notice: HubEvent) -> bool:
         """Whether to announce it. Call it once for each notice."""
         peer = f"worker/{notice.worker}" if notice.worker else f"camera/{notice.camera}"
         if notice.event in UP:

@@ -14,9 +14,9 @@ from edged.clock import NANOSECONDS, nanoseconds, wall_s
 from edged.config import Camera, Config, Snapshot
 from edged.config.load import check_passwords, load_config
 from edged.errors import ConfigError
-from edged.hub.events import Notice
+from edged.hub.events import HubEvent
 from edged.hub.links.peers import allowed_by, elsewhere
-from edged.hub.wiring import Parts
+from edged.hub.wiring import Components
 
 # Keys of the file that take effect at once, with all that lies below them. The others hold what is open or shared
 # for the life of a hub: sockets, the journal's file, the model that every prediction is of.
@@ -124,7 +124,7 @@ READ_AGAIN_NS = NANOSECONDS // 10
 class Reload:
     """Reads the config file again when it is told to."""
 
-    def __init__(self, parts: Parts, config: Config, path: Path) -> None:
+    def __init__(self, parts: Components, config: Config, path: Path) -> None:
         """`config`: what the hub runs by, as it was read from `path`."""
         self._parts = parts
         self._config = config
@@ -142,7 +142,7 @@ class Reload:
         if self._next_ns is None:
             self._next_ns, self._until_ns = now, now + HALF_WRITTEN_NS
 
-    def step(self, now: int) -> Notice | None:
+    def step(self, now: int) -> HubEvent | None:
         """What has changed, or why nothing has; None where nobody has asked, or the file is read again soon."""
         if self._next_ns is None or now < self._next_ns:
             return None
@@ -153,17 +153,17 @@ class Reload:
         self._next_ns = None
         return notice
 
-    def _read(self) -> Notice:
+    def _read(self) -> HubEvent:
         try:
             found = changes(self._config, _checked(self._path))
             allowed = allowed_by(found.config.security)
             self._parts.meeting_place.save(found.config)
         except (ConfigError, OSError) as error:
-            return Notice("config_refused", f"{error}; the config before goes on")
+            return HubEvent("config_refused", f"{error}; the config before goes on")
         self._config = found.config
         self._apply(found)
         self._parts.guard.allow(allowed)
-        return Notice("config_reloaded", f"{self._path} is applied: {found}")
+        return HubEvent("config_reloaded", f"{self._path} is applied: {found}")
 
     def _apply(self, found: Changes) -> None:
         for name in found.removed:

@@ -10,7 +10,7 @@ from typing import Literal, get_args
 from prometheus_client import Counter, Gauge
 
 from edged.clock import NANOSECONDS, now_ns
-from edged.hub.events import Notice
+from edged.hub.events import HubEvent
 from edged.system.backoff import Backoff
 
 ServiceName = Literal["guard", "host", "journal", "journal_sync", "metrics", "replay", "stream"]
@@ -32,7 +32,7 @@ class ServiceThreads:
         """`up` and `failures` have the label `service`."""
         self._up = up
         self._failures = failures
-        self._notices: deque[Notice] = deque(maxlen=100)
+        self._notices: deque[HubEvent] = deque(maxlen=100)
         self._restarted_ns: dict[ServiceName, int | None] = {}  # of those that failed; None: not restarted yet
         self._lock = threading.Lock()
         self._closing = threading.Event()
@@ -55,14 +55,14 @@ class ServiceThreads:
         with self._lock:
             return sorted(self._restarted_ns)
 
-    def notices(self, now: int) -> list[Notice]:
+    def notices(self, now: int) -> list[HubEvent]:
         """What has happened since the call before."""
         with self._lock:
             for name, restarted_ns in list(self._restarted_ns.items()):
                 if restarted_ns is not None and now - restarted_ns >= WORKS_NS:
                     del self._restarted_ns[name]
                     self._up.labels(name).set(1)
-                    self._notices.append(Notice("service_works", f"service {name} works again"))
+                    self._notices.append(HubEvent("service_works", f"service {name} works again"))
         return [self._notices.popleft() for _ in range(len(self._notices))]
 
     def close(self) -> None:
@@ -94,7 +94,7 @@ class ServiceThreads:
         message = f"service {name} failed: {_described(error)}; it is started again in {wait_s:.1f} s"
         with self._lock:
             self._restarted_ns[name] = None
-            self._notices.append(Notice("service_failed", message, reason=name))
+            self._notices.append(HubEvent("service_failed", message, reason=name))
 
 
 def _described(error: BaseException) -> str:

@@ -11,17 +11,17 @@ from edged.config import Config, Publish
 from edged.hub.cameras.cameras import Cameras
 from edged.hub.frames.router import Router
 from edged.hub.stats.summary import camera_line
-from edged.hub.wiring import Parts
-from edged.hub.workers.failover import AnySeat
+from edged.hub.wiring import Components
+from edged.hub.workers.failover import AnyWorkerSlot
 from edged.hub.workers.supervisor import Supervisor
 from edged.hub.workers.workers import Workers
 from edged.messages import CameraState, WorkerIs, WorkerState
-from edged.messages.status import Standing
+from edged.messages.status import NodeStatus
 
 
-def standing(router: Router, cameras: Cameras, supervisor: Supervisor, workers: Workers) -> Standing:
+def standing(router: Router, cameras: Cameras, supervisor: Supervisor, workers: Workers) -> NodeStatus:
     """As it is now. Unchecked, as 64 cameras are told of each second: it is the hub's own word."""
-    return Standing(
+    return NodeStatus(
         {name: _camera(name, router, cameras) for name in router.cameras if name not in cameras.states.removed},
         {seat.name: _worker(seat, supervisor, workers) for seat in supervisor.seats},
         workers.answers.energy,
@@ -43,7 +43,7 @@ def _camera(name: str, router: Router, cameras: Cameras) -> CameraState:
     )
 
 
-def _worker(seat: AnySeat, supervisor: Supervisor, workers: Workers) -> WorkerState:
+def _worker(seat: AnyWorkerSlot, supervisor: Supervisor, workers: Workers) -> WorkerState:
     hello = workers.hellos.get(seat.name)
     return WorkerState.model_construct(
         device=hello.device if hello else seat.device,
@@ -52,7 +52,7 @@ def _worker(seat: AnySeat, supervisor: Supervisor, workers: Workers) -> WorkerSt
     )
 
 
-def _state(seat: AnySeat, *, ready: bool, serves: bool) -> WorkerIs:
+def _state(seat: AnyWorkerSlot, *, ready: bool, serves: bool) -> WorkerIs:
     if ready:
         return "serving" if serves else "up"
     if seat.warming_up_s is not None:
@@ -78,7 +78,7 @@ def places(config: Config) -> list[str]:
 class Display:
     """Lines for people."""
 
-    def __init__(self, parts: Parts, show: Callable[[str], None], every_s: float) -> None:
+    def __init__(self, parts: Components, show: Callable[[str], None], every_s: float) -> None:
         self._parts = parts
         self._show = show
         self._every_ns = nanoseconds(every_s)

@@ -15,8 +15,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from edged.clock import NANOSECONDS, now_ns
-from edged.hub.events import Notice
-from edged.hub.wiring import Parts
+from edged.hub.events import HubEvent
+from edged.hub.wiring import Components
 from edged.system import systemd
 
 DOWN_NS = (
@@ -90,7 +90,7 @@ OWN_END = {"exit", "signal"}  # a worker that ended by itself, against one that 
 class Service:
     """Reports from each tick of the loop. Where no systemd listens, nothing happens."""
 
-    def __init__(self, parts: Parts) -> None:
+    def __init__(self, parts: Components) -> None:
         self._parts = parts
         self._heartbeat = Heartbeat()
         self._begun_ns = now_ns()
@@ -113,7 +113,7 @@ class Service:
         """The hub gives a camera up: the end that follows is not its own."""
         self._hung.add(name)
 
-    def lost(self, notice: Notice) -> None:
+    def lost(self, notice: HubEvent) -> None:
         """A child has ended."""
         if notice.camera and notice.camera not in self._hung:
             self.heard(f"camera/{notice.camera}")

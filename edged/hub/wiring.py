@@ -54,11 +54,11 @@ class Limits:
     predictions: int | None = None
     seconds: float | None = None
 
-    def are_enough(self, predictions: int) -> bool:
+    def count_reached(self, predictions: int) -> bool:
         """Whether there must not be more predictions than these."""
         return self.predictions is not None and predictions >= self.predictions
 
-    def time_is_up(self, first_ready_ns: int | None) -> bool:
+    def time_expired(self, first_ready_ns: int | None) -> bool:
         """Whether the run has lasted long enough. `first_ready_ns`: when the first worker was ready."""
         return (
             self.seconds is not None
@@ -75,7 +75,7 @@ LOCAL_ADDRESS = "ipc://"  # where cameras and workers of this host alone meet th
 
 
 @dataclass(frozen=True, slots=True)
-class Parts:
+class Components:
     """What a hub is made of."""
 
     router: Router
@@ -97,7 +97,9 @@ class Parts:
     services: ServiceThreads
 
 
-def open_parts(config: Config, limits: Limits, *, program: Sequence[str], resources: ExitStack) -> Parts:
+def build_components(
+    config: Config, limits: Limits, *, program: Sequence[str], resources: ExitStack
+) -> Components:
     """The parts of a hub, which `resources` closes. Raises ConfigError for what is in use or cannot be."""
     check_passwords(config)
     metrics, tally, router = Metrics(__version__), Tally(list(config.cameras)), _router(config)
@@ -133,7 +135,7 @@ def open_parts(config: Config, limits: Limits, *, program: Sequence[str], resour
     notebook = Notebook()
     outlet = Outlet(config.node, publisher, journal, metrics, tally, config.metrics.labels, notebook, router)
     outlet.tell_of_the_journal()
-    _say_what_is_open(config, metrics)
+    _warn_about_insecure_endpoints(config, metrics)
     heads = Heads(links, metrics, teach_folder(config.node))
     answers = Answers(
         router,
@@ -141,7 +143,7 @@ def open_parts(config: Config, limits: Limits, *, program: Sequence[str], resour
         metrics,
         heads,
         node=config.node,
-        may_publish=lambda: not limits.are_enough(tally.predictions + outlet.unsettled),
+        may_publish=lambda: not limits.count_reached(tally.predictions + outlet.unsettled),
     )
     hosts = _hosts(config, metrics, services, resources)
     resources.callback(services.close)
@@ -150,7 +152,7 @@ def open_parts(config: Config, limits: Limits, *, program: Sequence[str], resour
     supervisor = Supervisor(config, meeting_place.config_path, meeting_place.address, program)
     snapshots = Snapshots(publisher.snapshot, metrics, config.cameras)
     cameras = Cameras(router, links, metrics, snapshots)
-    return Parts(
+    return Components(
         router,
         links,
         guard,
@@ -194,7 +196,7 @@ def _hosts(config: Config, metrics: Metrics, services: ServiceThreads, resources
     return HostStates(metrics, config.node, watch)
 
 
-def _say_what_is_open(config: Config, metrics: Metrics) -> None:
+def _warn_about_insecure_endpoints(config: Config, metrics: Metrics) -> None:
     """To other hosts, without a key."""
     addresses = {
         "publish.address": (config.publish.address, config.security),

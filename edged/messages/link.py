@@ -18,25 +18,25 @@ from edged.messages.camera import (
 from edged.messages.greeting import Greeting, versions_of
 from edged.messages.host import HostState
 from edged.messages.message import Message, places_of
-from edged.messages.planning import Echo, Measure, Measured, TakePart
+from edged.messages.planning import AssignPart, Echo, Measure, Measured
 from edged.messages.protocol import PROTOCOL
 from edged.messages.recording import (
     Heard,
     ProfileRequest,
     Record,
-    Recorded,
     Recorder,
     RecordingBegins,
     RecordingEnds,
+    TraceBatch,
     TraceRequest,
 )
 from edged.messages.teaching import (
-    HeadTaken,
+    CropSample,
+    HeadLoaded,
+    LoadHead,
     Promoted,
     PromoteRequest,
-    Shadowed,
-    TakeHead,
-    Taught,
+    ShadowResult,
     TeachBegins,
     TeachEnds,
     TeachProgress,
@@ -68,11 +68,12 @@ class Reloaded(Message):
 
 LinkMessage = (
     CameraHello | Capture | ClockRequest | ClockAnswer | Grant | Frame | Snapshot | CameraReport
-    | WorkerHello | Greet | Job | Scores | Features | JobFailed | IdleEnergy | Measure | Measured | Echo | TakePart
+    | WorkerHello | Greet | Job | Scores | Features | JobFailed | IdleEnergy | Measure | Measured | Echo
+    | AssignPart
     | Stop | HostState | ReloadRequest | Reloaded
-    | ProfileRequest | TraceRequest | RecordingBegins | RecordingEnds | Heard | Record | Recorder | Recorded
-    | TeachRequest | TeachBegins | Taught | Shadowed | TeachProgress | TeachEnds
-    | PromoteRequest | Promoted | TakeHead | HeadTaken
+    | ProfileRequest | TraceRequest | RecordingBegins | RecordingEnds | Heard | Record | Recorder | TraceBatch
+    | TeachRequest | TeachBegins | CropSample | ShadowResult | TeachProgress | TeachEnds
+    | PromoteRequest | Promoted | LoadHead | HeadLoaded
 )  # fmt: skip
 
 _LINK: TypeAdapter[LinkMessage] = TypeAdapter(Annotated[LinkMessage, Field(discriminator="kind")])

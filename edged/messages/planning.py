@@ -47,7 +47,7 @@ class Echo(Message):
     wanted: int = Field(ge=0, le=1 << 28)
 
 
-class TakePart(Message):
+class AssignPart(Message):
     """To a worker: from now on run what lies behind `begin` up to `end`, and say hello with it.
 
     Each is the operator `after` of a place; None: from the images, or to the scores.

@@ -139,7 +139,7 @@ class JobTimes(Message):
     reading_s: Seconds = 0.0
 
 
-class Recorded(Message):
+class TraceBatch(Message):
     """What was noted down since the message before, by the clock of its process.
 
     `offset_ns` leads to the hub's clock, and may be wrong by `error_ns`. `last`: nothing follows.

@@ -63,7 +63,7 @@ class Status(Published):
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class NodeStatus:
     """By name, each in the order of the config."""
 
     cameras: Mapping[str, CameraState] = field(default_factory=dict)

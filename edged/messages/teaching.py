@@ -49,7 +49,7 @@ class TeachBegins(Message):
     version: str = ""
 
 
-class Taught(Message):
+class CropSample(Message):
     """A frame of the camera as the network got it, with what was answered; two payloads.
 
     Payloads: the crop, uint8 [height, width, 3] RGB, and its features, float32 [features], little-endian.
@@ -67,7 +67,7 @@ class Taught(Message):
     version: str = ""
 
 
-class Shadowed(Message):
+class ShadowResult(Message):
     """What was answered to a frame, and what the version in the shadow would have."""
 
     kind: Literal["shadowed"] = "shadowed"
@@ -124,7 +124,7 @@ class Promoted(Message):
     paused_s: float = 0.0
 
 
-class TakeHead(Message):
+class LoadHead(Message):
     """Hub to worker: be ready to answer by this head. Payload: its weights (see `model.head`)."""
 
     kind: Literal["take_head"] = "take_head"
@@ -135,7 +135,7 @@ class TakeHead(Message):
     classes: Positive
 
 
-class HeadTaken(Message):
+class HeadLoaded(Message):
     """Worker to hub: it is ready. `refused` says why it is not."""
 
     kind: Literal["head_taken"] = "head_taken"

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from edged.errors import ModelError
-from edged.messages import HeadTaken, Job, TakeHead
+from edged.messages import HeadLoaded, Job, LoadHead
 from edged.model.head import Head
 from edged.runtime.base import Outputs, Result
 
@@ -39,7 +39,7 @@ class Heads:
         self._features = features
         self._heads: OrderedDict[str, Head] = OrderedDict()
 
-    def take(self, message: TakeHead, payloads: Sequence[bytes]) -> HeadTaken:
+    def take(self, message: LoadHead, payloads: Sequence[bytes]) -> HeadLoaded:
         """Be ready to answer by this one, or say why not."""
         refused = self._misfit(message)
         if not refused:
@@ -49,7 +49,7 @@ class Heads:
                 refused = str(error)
             else:
                 self._keep(message.version, head)
-        return HeadTaken(version=message.version, refused=refused)
+        return HeadLoaded(version=message.version, refused=refused)
 
     def wants_features(self, job: Job) -> bool:
         """Whether its features are to be read back. Raises ValueError for a job that cannot be done here."""
@@ -80,7 +80,7 @@ class Heads:
         while len(self._heads) > MOST:
             self._heads.popitem(last=False)
 
-    def _misfit(self, message: TakeHead) -> str:
+    def _misfit(self, message: LoadHead) -> str:
         if message.base != self._base:
             return f"it was taught to the model {message.base[:12]}; {self._base[:12]} runs here"
         if not self._features:

@@ -8,6 +8,7 @@ from edged.clock import now_ns
 from edged.energy.meter import Meter
 from edged.errors import DeviceError, DeviceMemoryError, MessageError
 from edged.messages import (
+    AssignPart,
     ClockAnswer,
     Echo,
     Features,
@@ -16,12 +17,11 @@ from edged.messages import (
     Job,
     JobFailed,
     LinkMessage,
+    LoadHead,
     Measure,
     Record,
     Scores,
     Stop,
-    TakeHead,
-    TakePart,
     WorkerHello,
     decode,
 )
@@ -41,7 +41,7 @@ IN_DOUBT_S = 1.0  # the same where its answer holds NaN: of a network that answe
 TELL_S = 5.0  # without a job, energy is told of so often: no wrap is missed, and a rate of it means something
 IDLE_S = 60.0  # without rails there is nothing to tell
 
-Wish = Measure | TakePart  # of `edged plan-split`: the device is wanted for something else
+Wish = Measure | AssignPart  # of `edged plan-split`: the device is wanted for something else
 
 log = logging.getLogger("edged.worker")
 
@@ -103,7 +103,7 @@ class Loop:
             case Stop() as stop:
                 _stop(stop)
                 return stop
-            case Measure() | TakePart() as wish:
+            case Measure() | AssignPart() as wish:
                 return wish
             case Greet():
                 hub.send(hello)
@@ -111,7 +111,7 @@ class Loop:
                 hub.send(Echo(wanted=0), [bytes(wanted)])
             case (Record() | ClockAnswer()) as news:
                 self._tell(hub, self._watch.heard(news))
-            case TakeHead() as head:
+            case LoadHead() as head:
                 hub.send(self._heads.take(head, parts[1:]))
             case Job() as job:
                 self._tell(hub, self._submit(job, parts[1:]))

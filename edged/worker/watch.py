@@ -15,8 +15,8 @@ from edged.messages import (
     Layers,
     LinkMessage,
     Record,
-    Recorded,
     Recorder,
+    TraceBatch,
 )
 from edged.runtime.base import ModelRuntime, Result
 from edged.transport.hub_clock import HubClock
@@ -81,10 +81,10 @@ class Watch:
         waited_ns = times.answered_ns - self._times[0].answered_ns
         return [self._take()] if len(self._times) >= TOGETHER or waited_ns >= SENT_NS else []
 
-    def _take(self, *, last: bool = False) -> Recorded:
+    def _take(self, *, last: bool = False) -> TraceBatch:
         times, self._times = tuple(self._times), []
         offset_ns, error_ns = self._clock.offset_ns()
-        return Recorded(jobs=times, offset_ns=offset_ns, error_ns=error_ns, last=last)
+        return TraceBatch(jobs=times, offset_ns=offset_ns, error_ns=error_ns, last=last)
 
     def _wants_layers(self) -> bool:
         self._jobs += 1

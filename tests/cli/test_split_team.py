@@ -6,7 +6,7 @@ import pytest
 
 from edged.cli.plan_split.workers import Team
 from edged.errors import DeviceError, ModelError
-from edged.messages import Job, JobFailed, Measure, Measured, TakePart
+from edged.messages import AssignPart, Job, JobFailed, Measure, Measured
 from tests.cli.scripted import MODEL, ScriptedLinks, hello_of
 
 
@@ -61,4 +61,4 @@ def test_a_job_that_fails_ends_it_with_the_reason() -> None:
 
 def test_a_worker_that_has_gone_is_named() -> None:
     with pytest.raises(DeviceError, match="worker a cannot be reached any more"):
-        Team(ScriptedLinks({}), {}, print).send("a", TakePart())
+        Team(ScriptedLinks({}), {}, print).send("a", AssignPart())

@@ -2,7 +2,7 @@
 
 from edged.cli.daemon_client import Process
 from edged.cli.trace.frames import device_clock, stages_of
-from edged.messages import DeviceTimes, JobTimes, Recorded
+from edged.messages import DeviceTimes, JobTimes, TraceBatch
 
 AHEAD = 5_000  # by so much the device's clock is before its host's
 
@@ -44,9 +44,9 @@ def test_the_quickest_jobs_tell_it_best_and_how_far_it_may_be_off() -> None:
 def test_a_worker_of_another_host_is_moved_to_the_hubs_clock_by_the_best_guess_of_all() -> None:
     worker = Process()
     one = job(1, handed_over_ns=0, woken_ns=0)
-    worker.take(Recorded(jobs=(one,), offset_ns=90, error_ns=20))
-    worker.take(Recorded(offset_ns=100, error_ns=10))
-    worker.take(Recorded(offset_ns=110, error_ns=30))
+    worker.take(TraceBatch(jobs=(one,), offset_ns=90, error_ns=20))
+    worker.take(TraceBatch(offset_ns=100, error_ns=10))
+    worker.take(TraceBatch(offset_ns=110, error_ns=30))
 
     (stages,) = stages_of(worker)
 

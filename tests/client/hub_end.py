@@ -19,7 +19,7 @@ from edged.hub.publish.publisher import COMMIT, Publisher
 from edged.hub.publish.replay import Replay
 from edged.hub.publish.sender import Outgoing
 from edged.messages import Label, Prediction, PredictionEnergy, PredictionModel, StageSeconds, to_json
-from edged.messages.status import Standing
+from edged.messages.status import NodeStatus
 from edged.metrics import Metrics
 from tests.eventually import free_port
 from tests.hub.frames import CameraEnd
@@ -65,7 +65,7 @@ class HubEnd:
         self._publisher._put("event", parts)
 
     def status(self) -> None:
-        self._publisher.status(self.first_seq, self.next_seq - 1, {}, Standing())
+        self._publisher.status(self.first_seq, self.next_seq - 1, {}, NodeStatus())
 
     @property
     def answered(self) -> int:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from edged.cli import daemon_client
-from edged.messages import Promoted, PromoteRequest, Taught, TeachRequest
+from edged.messages import CropSample, Promoted, PromoteRequest, TeachRequest
 from edged.model.head_versions import Base, teach_folder
 from tests.cli.models import SIZE
 from tests.e2e.pipeline import START_S, Pipeline, three_hosts
@@ -27,7 +27,7 @@ def test_a_worker_of_another_host_gives_features_and_answers_by_a_version_also_w
         version = keep_version(teach_folder("test"), Base(name="small", sha256=answered_by(pipeline)))
         with daemon_client.running(tmp_path / "hub/edged.yaml", "teach") as hub:
             hub.say(TeachRequest(mode="record", camera="yard", frames=1, seconds=START_S))
-            while not isinstance((told := hub.hear())[0], Taught):
+            while not isinstance((told := hub.hear())[0], CropSample):
                 pass
             assert len(told[1]) == SIZE * SIZE * 3 + 4 * FEATURES
             hub.say(PromoteRequest(version=version))

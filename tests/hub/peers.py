@@ -23,16 +23,16 @@ from edged.messages import (
     Features,
     Frame,
     Grant,
-    HeadTaken,
+    HeadLoaded,
     Job,
     JobFailed,
     LinkMessage,
+    LoadHead,
     ModelInfo,
     Part,
     Score,
     Scores,
     Stop,
-    TakeHead,
     WorkerHello,
     decode,
     encode,
@@ -204,9 +204,9 @@ def worker(hub: Socket, index: int, config: Path) -> None:
     )
     hub.send(of_another_version(hello) if device == "older" else encode(hello))
     while not isinstance(message := decode((received := hub.recv_multipart())[0]), Stop):
-        if isinstance(message, TakeHead) and device != "silent_pupil":
+        if isinstance(message, LoadHead) and device != "silent_pupil":
             refused = "it has no place for it" if device == "stubborn" else ""
-            hub.send(encode(HeadTaken(version=message.version, refused=refused)))
+            hub.send(encode(HeadLoaded(version=message.version, refused=refused)))
         if device == "hangs":
             time.sleep(1000)
         if device == "older":  # it does not know what is said to it

@@ -11,7 +11,7 @@ from edged.config import Camera
 from edged.hub.cameras.cameras import Cameras
 from edged.hub.cameras.health import SILENT_NS
 from edged.hub.frames.router import Router
-from edged.hub.links.peers import Links, inner_door
+from edged.hub.links.peers import Links, local_link
 from edged.hub.publish.snapshots import JPEG, Snapshots
 from edged.messages import (
     CameraCount,
@@ -43,7 +43,7 @@ class Desk:
         self._peers: list[zmq.Socket[bytes]] = []
         self.metrics = Metrics("0")
         self.router = Router(["door", "folder"], keep=2, max_age_ns=10**9, deadline_ns=10**9)
-        self._links = Links(inner_door(self._context, address))
+        self._links = Links(local_link(self._context, address))
         self.settings = {"door": Camera(source=0), "folder": Camera(source="pictures")}
         self.published: list[Snapshot] = []
         self.snapshots = Snapshots(
@@ -145,7 +145,7 @@ def test_a_camera_that_says_nothing_is_down_until_it_speaks_again(desk: Desk) ->
     desk.hear(now=1000)
     assert desk.value("edged_camera_up") == 1
 
-    notices = desk.cameras.states.silenced(desk.cameras.states.fallen_silent(1000 + SILENT_NS))
+    notices = desk.cameras.states.silenced(desk.cameras.states.newly_silent(1000 + SILENT_NS))
     assert [(notice.event, notice.camera) for notice in notices] == [("camera_down", "door")]
     assert desk.value("edged_camera_up") == 0
     assert desk.cameras.state("door").startswith("down: its process has said nothing for 2.5 s")
@@ -161,7 +161,7 @@ def test_a_camera_that_is_down_already_falls_silent_without_a_word(desk: Desk) -
     door.send(report(up=False, error="unplugged"))
     desk.hear(now=1000)
 
-    assert desk.cameras.states.silenced(desk.cameras.states.fallen_silent(1000 + SILENT_NS)) == []
+    assert desk.cameras.states.silenced(desk.cameras.states.newly_silent(1000 + SILENT_NS)) == []
     assert desk.cameras.state("door") == "down: unplugged"
 
 

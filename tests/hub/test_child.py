@@ -15,7 +15,7 @@ from edged.config import Camera, Config
 from edged.hub.cameras.processes import CameraProcesses
 from edged.hub.children.child import STOPPED_S, Child
 from edged.hub.children.environment import ChildEnvironment
-from edged.hub.events import Notice
+from edged.hub.events import HubEvent
 from edged.hub.signals import Signals
 from tests.eventually import eventually
 
@@ -48,7 +48,7 @@ def test_a_camera_process_that_the_system_refuses_is_lost_and_started_later(
 ) -> None:
     monkeypatch.setattr(subprocess, "Popen", refused_by_the_system(number, 2))
     cameras = CameraProcesses(["door"], lambda name: Child(f"camera/{name}", SLEEPS))
-    notices: list[Notice] = []
+    notices: list[HubEvent] = []
 
     def running() -> bool:
         notices.extend(cameras.step(now_ns()))

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from edged.hub.frames.jobs import Assigned, Capacity
-from edged.hub.frames.queues import Held, Leg
+from edged.hub.frames.queues import Held, StageResult
 from edged.hub.frames.router import Router
 from edged.messages import Features
 from tests.hub.frames import HELLO, CameraEnd, hello_of
@@ -29,13 +29,13 @@ cameras = st.sampled_from(CAMERAS)
 workers = st.sampled_from(list(PARTS))
 
 
-def leg_of(worker: str) -> Leg:
+def leg_of(worker: str) -> StageResult:
     """What it says of a job."""
     hello = HELLO.model_copy(update={"worker": worker})
-    return Leg(hello, Features(job=1, upload_s=0, forward_s=0, download_s=0))
+    return StageResult(hello, Features(job=1, upload_s=0, forward_s=0, download_s=0))
 
 
-def is_whole(legs: list[Leg]) -> bool:
+def is_whole(legs: list[StageResult]) -> bool:
     """Whether they are the whole network, each part of it once."""
     cuts = [PARTS[leg.hello.worker] for leg in legs]
     return [begin for begin, _ in cuts] + [""] == [""] + [until for _, until in cuts]

@@ -10,18 +10,18 @@ from edged.clock import now_ns
 from edged.config import Recovery
 from edged.hub.children.child import Child
 from edged.hub.workers.failover import Choice, Group
-from edged.hub.workers.seat import Seat
+from edged.hub.workers.seat import WorkerSlot
 from tests.eventually import eventually
 
 SOON = Recovery(losses=1, retry_device_s=0.01)
 
 
-def seat(name: str) -> Seat:
-    return Seat(name, "cpu", SOON, lambda: Child(f"worker/{name}", ("sleep", "60")), alone=False)
+def seat(name: str) -> WorkerSlot:
+    return WorkerSlot(name, "cpu", SOON, lambda: Child(f"worker/{name}", ("sleep", "60")), alone=False)
 
 
 @pytest.fixture
-def seats() -> Iterator[tuple[Seat, Seat]]:
+def seats() -> Iterator[tuple[WorkerSlot, WorkerSlot]]:
     first, second = seat("first"), seat("second")
     yield first, second
     for child in (*first.children, *second.children):
@@ -33,7 +33,7 @@ def has_ended(child: Child) -> bool:
     return child.exit_code() is not None
 
 
-def process_of(choice: Choice, seat: Seat) -> Child:
+def process_of(choice: Choice, seat: WorkerSlot) -> Child:
     """Once it has one."""
 
     def children() -> list[Child]:
@@ -44,7 +44,7 @@ def process_of(choice: Choice, seat: Seat) -> Child:
 
 
 def test_a_device_that_is_being_tried_again_is_tried_anew_when_its_worker_gets_other_settings(
-    seats: tuple[Seat, Seat],
+    seats: tuple[WorkerSlot, WorkerSlot],
 ) -> None:
     first, second = seats
     groups = [Group([[first]]), Group([[second]])]

@@ -51,7 +51,7 @@ class Once(Limits):
     condition: Callable[[], Any] = bool
     begun_s: float = 0.0
 
-    def are_enough(self, predictions: int) -> bool:
+    def count_reached(self, predictions: int) -> bool:
         """Whether it holds; fails the test where it never does."""
         assert time.monotonic() < self.begun_s + END_S, f"not true within {END_S:g} s: {self.condition}"
         return bool(self.condition())

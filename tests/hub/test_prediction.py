@@ -1,7 +1,7 @@
 import pytest
 
 from edged.hub.frames.prediction import Origin, is_right, predict, stages
-from edged.hub.frames.queues import Leg, energy_of, model_of
+from edged.hub.frames.queues import StageResult, energy_of, model_of
 from edged.messages import Features, Frame, Score, Scores
 from tests.hub.frames import HELLO, CameraEnd
 
@@ -22,7 +22,9 @@ def frame(truth: str | None = None) -> Frame:
 
 
 def test_the_stages_after_the_capture_add_up_to_the_total() -> None:
-    seconds = stages(frame(), [Leg(HELLO, SCORES)], answered_ns=30 * MILLISECOND, published_ns=32 * MILLISECOND)
+    seconds = stages(
+        frame(), [StageResult(HELLO, SCORES)], answered_ns=30 * MILLISECOND, published_ns=32 * MILLISECOND
+    )
     assert seconds.total == pytest.approx(0.027)
     assert seconds.publish == pytest.approx(0.002)
     assert seconds.wait == pytest.approx(0.027 - 0.001 - 0.002 - 0.010 - 0.001 - 0.002)
@@ -30,7 +32,9 @@ def test_the_stages_after_the_capture_add_up_to_the_total() -> None:
 
 def test_a_wait_is_never_negative() -> None:
     quick = SCORES.model_copy(update={"forward_s": 1.0})
-    seconds = stages(frame(), [Leg(HELLO, quick)], answered_ns=30 * MILLISECOND, published_ns=32 * MILLISECOND)
+    seconds = stages(
+        frame(), [StageResult(HELLO, quick)], answered_ns=30 * MILLISECOND, published_ns=32 * MILLISECOND
+    )
     assert seconds.wait == 0.0
     assert seconds.total == pytest.approx(0.001 + 0.002 + 1.0 + 0.001 + 0.002)
 
@@ -51,7 +55,7 @@ def test_energy_that_was_not_measured_is_null_and_says_so() -> None:
     assert (energy.joules, energy.method) == (None, "none")
 
 
-FRONT = Leg(
+FRONT = StageResult(
     HELLO.model_copy(update={"worker": "front-0", "device": "Mali-T624", "precision": "fp16"}),
     Features(job=1, upload_s=0.004, forward_s=0.020, download_s=0.003, joules=1.0, rails={"GPU": 1.0}),
 )
@@ -60,7 +64,7 @@ BIG = HELLO.model_copy(update={"worker": "big-1", "device": "RTX"})
 
 def test_a_frame_of_a_split_network_names_all_who_had_it_and_adds_up_what_it_took() -> None:
     seconds = stages(
-        frame(), [FRONT, Leg(BIG, SCORES)], answered_ns=60 * MILLISECOND, published_ns=62 * MILLISECOND
+        frame(), [FRONT, StageResult(BIG, SCORES)], answered_ns=60 * MILLISECOND, published_ns=62 * MILLISECOND
     )
     assert (seconds.upload, seconds.forward, seconds.download) == pytest.approx((0.006, 0.030, 0.004))
     parts = [value for name, value in seconds if name not in {"capture", "total"}]
@@ -77,13 +81,15 @@ def test_a_frame_of_a_split_network_names_all_who_had_it_and_adds_up_what_it_too
 
 
 def test_what_one_of_its_devices_has_cost_nobody_knows_is_not_known_of_the_frame() -> None:
-    dark = Leg(HELLO.model_copy(update={"energy": "none"}), FRONT.answer.model_copy(update={"joules": None}))
-    energy = energy_of([dark, Leg(BIG, SCORES)], 2)
+    dark = StageResult(
+        HELLO.model_copy(update={"energy": "none"}), FRONT.answer.model_copy(update={"joules": None})
+    )
+    energy = energy_of([dark, StageResult(BIG, SCORES)], 2)
     assert (energy.joules, energy.method) == (None, "none")
 
 
 def test_a_precision_that_all_devices_share_is_said_once() -> None:
-    assert model_of([Leg(HELLO, SCORES), Leg(BIG, SCORES)]).precision == "fp32"
+    assert model_of([StageResult(HELLO, SCORES), StageResult(BIG, SCORES)]).precision == "fp32"
 
 
 @pytest.mark.parametrize(("truth", "random", "right"), [

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from edged import __version__
-from edged.hub.events import Notice
+from edged.hub.events import HubEvent
 from edged.hub.refusals import REMEMBERED, Refusal, Refusals
 from edged.messages import PROTOCOL
 from tests.eventually import eventually
@@ -14,12 +14,12 @@ from tests.hub.test_hub import Run, of_workers
 from tests.hub.test_survival import child, goes_on
 
 
-def refused(name: str, why: str) -> Notice:
+def refused(name: str, why: str) -> HubEvent:
     return Refusal(f"worker/{name}", why).notice()
 
 
-def lost(name: str) -> Notice:
-    return Notice("worker_lost", f"worker {name} was refused", worker=name)
+def lost(name: str) -> HubEvent:
+    return HubEvent("worker_lost", f"worker {name} was refused", worker=name)
 
 
 def test_a_refusal_and_the_end_that_follows_are_news_once() -> None:
@@ -32,7 +32,7 @@ def test_another_reason_is_news_and_so_is_the_same_one_after_it_was_taken() -> N
     refusals = Refusals()
     assert refusals.is_news(refused("a", "old"))
     assert refusals.is_news(refused("a", "another model"))
-    assert refusals.is_news(Notice("worker_up", "ready", worker="a"))
+    assert refusals.is_news(HubEvent("worker_up", "ready", worker="a"))
     assert refusals.is_news(lost("a"))
     assert refusals.is_news(refused("a", "another model"))
 

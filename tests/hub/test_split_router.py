@@ -1,14 +1,14 @@
 """A network in segments: which worker goes on with which frames, and what becomes of those that are lost."""
 
 from edged.hub.frames.jobs import Assigned, Capacity
-from edged.hub.frames.queues import Leg
+from edged.hub.frames.queues import StageResult
 from edged.hub.frames.router import Router
 from edged.messages import Features
 from tests.hub.frames import HELLO, CameraEnd, hello_of
 
 FRONT = Capacity(credit=2, batch=1, until="stage2")
 BACK = Capacity(credit=2, batch=1, begin="stage2")
-LEG = Leg(HELLO, Features(job=1, upload_s=0, forward_s=0, download_s=0))
+LEG = StageResult(HELLO, Features(job=1, upload_s=0, forward_s=0, download_s=0))
 
 
 def a_router(*, keep: int = 5, frames: int = 0, batch: int = 1) -> Router:

@@ -7,9 +7,9 @@ from pathlib import Path
 
 from edged.cli.daemon_client import Running, running
 from edged.messages import (
+    CropSample,
     LinkMessage,
-    Shadowed,
-    Taught,
+    ShadowResult,
     TeachBegins,
     TeachEnds,
     TeachRequest,
@@ -52,7 +52,7 @@ def test_who_teaches_gets_the_frames_of_a_camera_with_their_features_at_its_rate
     told = while_it_runs(run, tmp_path, lambda: taught(run, request))
 
     assert told[0][0] == TeachBegins(node="test", folder=str(lessons), base=MODEL)
-    crops = [(message, payload) for message, payload in told if isinstance(message, Taught)]
+    crops = [(message, payload) for message, payload in told if isinstance(message, CropSample)]
     assert {(each.camera, each.width, each.height, each.features) for each, _ in crops} == {
         ("steady", SIDE, SIDE, CROSSING)
     }
@@ -73,7 +73,7 @@ def test_a_version_answers_every_frame_in_the_shadow_and_the_stream_tells_both(
     with run.events() as events:
         told = while_it_runs(run, tmp_path, lambda: taught(run, request))
 
-    shadows = [message for message, _ in told if isinstance(message, Shadowed)]
+    shadows = [message for message, _ in told if isinstance(message, ShadowResult)]
     assert len(shadows) == 20
     assert [label.label for label in shadows[0].top] == ["yes", "no"]
     assert [label.label for label in shadows[0].shadow] == ["closed", "open"]

@@ -27,7 +27,8 @@ needs_a_cpu = pytest.mark.skipif(not CPUS, reason="no OpenCL CPU here")
 @contextmanager
 def held(device: Device) -> Iterator[None]:
     """By another process, as by a worker."""
-    script = f"import sys; from edged.system import exclusive_lock; exclusive.hold({lock_of(device)!r}); print(flush=True); input()"
+    hold = f"exclusive_lock.hold({lock_of(device)!r})"
+    script = f"from edged.system import exclusive_lock; {hold}; print(flush=True); input()"
     with subprocess.Popen(
         [sys.executable, "-c", script], stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=ROOT
     ) as worker:

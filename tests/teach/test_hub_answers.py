@@ -11,7 +11,7 @@ from edged.cli.teach.record import check_begins
 from edged.cli.teach.shadow import Tally
 from edged.errors import EdgedError
 from edged.messages import Label, LinkMessage, ModelInfo
-from edged.messages.teaching import Shadowed, TeachBegins, TeachEnds
+from edged.messages.teaching import ShadowResult, TeachBegins, TeachEnds
 
 MODEL, OTHER = "a" * 64, "b" * 64
 
@@ -64,11 +64,11 @@ def test_another_answer_is_none_of_this_version(place: Place) -> None:
         check_begins(Hub(TeachEnds(why="time", frames=0, missed=0)), place, MODEL)
 
 
-def shadowed(ours: str, other: str, truth: str | None) -> Shadowed:
+def shadowed(ours: str, other: str, truth: str | None) -> ShadowResult:
     def top(label: str) -> tuple[Label, ...]:
         return (Label(label=label, index=0, score=0.9),)
 
-    return Shadowed(camera="door", frame=1, top=top(ours), shadow=top(other), truth=truth)
+    return ShadowResult(camera="door", frame=1, top=top(ours), shadow=top(other), truth=truth)
 
 
 def test_answers_in_the_shadow_are_counted_by_pair_and_against_the_truth() -> None:

@@ -9,7 +9,7 @@ from edged import config
 from edged.cli.teach.record import Recorder
 from edged.errors import EdgedError
 from edged.messages import Label
-from edged.messages.teaching import Taught
+from edged.messages.teaching import CropSample
 from edged.model.package import Model, load_model
 from edged.teach.features import FeatureFiles
 from edged.teach.store import Store
@@ -21,10 +21,10 @@ def digits() -> Model:
     return load_model(config.Model(name="digits"))
 
 
-def taught(frame: int, seed: int | None = None) -> tuple[Taught, bytes]:
+def taught(frame: int, seed: int | None = None) -> tuple[CropSample, bytes]:
     pixels = shape("disc", frame if seed is None else seed)
     top = (Label(label="7", index=7, score=0.9),)
-    message = Taught(
+    message = CropSample(
         camera="door", frame=frame, captured_at=1000.0 + frame, width=120, height=120, features=128, top=top
     )
     return message, pixels.tobytes() + np.full(128, frame, "<f4").tobytes()

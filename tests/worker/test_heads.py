@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from edged import config
-from edged.messages import HeadTaken, Job, JobFailed, Scores, TakeHead, encode
+from edged.messages import HeadLoaded, Job, JobFailed, LoadHead, Scores, encode
 from edged.model import reference
 from edged.model.graph import Float32
 from edged.model.head import Head, features_of
@@ -49,12 +49,12 @@ def features_by_the_reference(model: Model, images: Images) -> Float32:
     return reference.run_all(model.graph, x)[features_of(model.graph).tensor]
 
 
-def give(worker: WorkerUnderTest, version: str, taught: Head, base: str) -> HeadTaken:
+def give(worker: WorkerUnderTest, version: str, taught: Head, base: str) -> HeadLoaded:
     """What the worker says of a head."""
-    message = TakeHead(version=version, base=base, features=taught.features, hidden=HIDDEN, classes=CLASSES)
+    message = LoadHead(version=version, base=base, features=taught.features, hidden=HIDDEN, classes=CLASSES)
     worker.send(encode(message), taught.to_bytes())
     answer, _ = worker.says()
-    assert isinstance(answer, HeadTaken)
+    assert isinstance(answer, HeadLoaded)
     return answer
 
 
@@ -97,7 +97,7 @@ def test_a_job_is_answered_by_the_head_that_it_names_and_by_another_one_in_its_s
 ) -> None:
     first, second, images = head(1), head(2), pictures(4)
     for version, taught in ((ONE, first), (OTHER, second)):
-        assert give(worker, version, taught, model.sha256) == HeadTaken(version=version)
+        assert give(worker, version, taught, model.sha256) == HeadLoaded(version=version)
 
     scores, _ = ask(worker, images, head=ONE, shadow=OTHER)
 

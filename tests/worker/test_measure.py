@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from edged.config import Model, Worker
-from edged.messages import Echo, Features, Job, Measure, Measured, Part, Scores, TakePart, WorkerHello, encode
+from edged.messages import AssignPart, Echo, Features, Job, Measure, Measured, Part, Scores, WorkerHello, encode
 from edged.model.package import load_model
 from edged.model.passes import simplify
 from edged.model.resnet import random_resnet
@@ -57,15 +57,15 @@ def test_a_worker_measures_takes_a_part_and_gives_it_back(tmp_path: Path, device
         worker.send(encode(Measure(frames=2, for_s=0.0)))
         measured, _ = worker.says()
         again = worker.hello()
-        worker.send(encode(TakePart(end="a")))
+        worker.send(encode(AssignPart(end="a")))
         front = worker.hello()
         worker.submit(1, PICTURES)
         features, payloads = worker.says()
-        worker.send(encode(TakePart(begin="a")))
+        worker.send(encode(AssignPart(begin="a")))
         back = worker.hello()
         worker.send(encode(Job(job=2, frames=2, top=3, allowed_s=60)), *payloads)
         answer = worker.answer()
-        worker.send(encode(TakePart()))
+        worker.send(encode(AssignPart()))
         whole = worker.hello()
         worker.stop()
         assert worker.exit_code() == 0
@@ -96,6 +96,6 @@ def test_an_echo_brings_as_many_bytes_as_are_wanted(tmp_path: Path) -> None:
 def test_a_part_that_cannot_be_ends_the_worker_with_the_places_where_it_can(tmp_path: Path) -> None:
     with worker_process(tmp_path, config(tmp_path, "numpy")) as worker:
         worker.hello()
-        worker.send(encode(TakePart(end="stage2")))
+        worker.send(encode(AssignPart(end="stage2")))
         assert worker.exit_code() == 2
         assert "cannot be cut after 'stage2'; a single tensor crosses after: a" in worker.errors()

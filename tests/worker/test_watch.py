@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from edged.messages import JobTimes, Layers, LinkMessage, Record, Recorded, Recorder, Scores, encode
+from edged.messages import JobTimes, Layers, LinkMessage, Record, Recorder, Scores, TraceBatch, encode
 from tests.cli.command import DEVICES
 from tests.cli.models import small_network
 from tests.worker.hub_end import WorkerUnderTest, worker_process
@@ -54,13 +54,13 @@ def answers(worker: WorkerUnderTest, jobs: int) -> tuple[list[Scores], list[Link
 def end(worker: WorkerUnderTest, recording: int, said: list[LinkMessage]) -> list[LinkMessage]:
     """All that it says of a recording, which is over."""
     order(worker, recording, 0.0)
-    while not (said and isinstance(said[-1], Recorded) and said[-1].last):
+    while not (said and isinstance(said[-1], TraceBatch) and said[-1].last):
         said.append(worker.says()[0])
     return said
 
 
 def times_in(said: list[LinkMessage]) -> list[JobTimes]:
-    return [job for message in said if isinstance(message, Recorded) for job in message.jobs]
+    return [job for message in said if isinstance(message, TraceBatch) for job in message.jobs]
 
 
 def test_it_answers_the_same_before_meanwhile_and_afterwards(worker: WorkerUnderTest) -> None:

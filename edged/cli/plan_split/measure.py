@@ -14,7 +14,7 @@ from edged.cli.plan_split.search import Ability, LinkSpeed, Part, Unit, Way, Way
 from edged.cli.plan_split.workers import ANSWER_S, Team, name_of
 from edged.clock import nanoseconds, now_ns
 from edged.errors import DeviceError, ModelError
-from edged.messages import Echo, Measure, Measured, TakePart
+from edged.messages import AssignPart, Echo, Measure, Measured
 
 ROUND_TRIPS = 20
 AT_ONCE = 50  # fewer than either end lets wait
@@ -151,7 +151,7 @@ def _take_parts(team: Team, parts: Iterable[Part]) -> None:
     """Whoever has another part takes this one."""
     wanted = {name: (part.begin, part.end) for part in parts for name in part.workers}
     team.ask({
-        name: TakePart(begin=begin, end=end)
+        name: AssignPart(begin=begin, end=end)
         for name, (begin, end) in wanted.items()
         if (begin, end) != _ends(team, name)
     })  # fmt: skip

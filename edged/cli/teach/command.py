@@ -11,7 +11,7 @@ from edged.errors import ConfigError
 from edged.messages.teaching import LONGEST_TEACH_S, MOST_A_SECOND
 
 # What is done, the module that does it, and the options that belong to it.
-DEEDS = {
+ACTIONS = {
     "label": ("record", {"camera", "count", "seconds", "every", "crops", "megabytes"}),
     "list": ("crops", {"sheet"}),
     "versions": ("crops", set()),
@@ -74,9 +74,9 @@ def _add_recording(group: "argparse._ArgumentGroup") -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Do it. Raises ConfigError for options that do not go together."""
-    deed = next(name for name in DEEDS if getattr(arguments, name) not in {None, False})
-    module, options = DEEDS[deed]
-    others = set().union(*(each for _, each in DEEDS.values())) - options
+    deed = next(name for name in ACTIONS if getattr(arguments, name) not in {None, False})
+    module, options = ACTIONS[deed]
+    others = set().union(*(each for _, each in ACTIONS.values())) - options
     if given := sorted(name for name in others if getattr(arguments, name) not in {None, False}):
         raise ConfigError(f"--{given[0]} does not belong to --{deed}: see `edged teach --help`")
     if deed == "label" and arguments.camera is None:

@@ -20,7 +20,7 @@ from edged.messages import LinkMessage, Stop
 from edged.messages.teaching import (
     LONGEST_TEACH_S,
     MOST_A_SECOND,
-    Taught,
+    CropSample,
     TeachBegins,
     TeachEnds,
     TeachProgress,
@@ -96,7 +96,7 @@ class Recorder:
         self._features: dict[str, Vector] = {}
         self._saved_at = time.monotonic()
 
-    def take(self, taught: Taught, payload: bytes) -> np.ndarray[tuple[int, ...], np.dtype[np.uint8]]:
+    def take(self, taught: CropSample, payload: bytes) -> np.ndarray[tuple[int, ...], np.dtype[np.uint8]]:
         """The crop. Raises EdgedError for a payload that is none."""
         size = taught.width * taught.height * 3
         if len(payload) != size + 4 * taught.features:
@@ -194,7 +194,7 @@ def what_comes(daemon: Running) -> Iterator[tuple[LinkMessage, bytes]]:
 
 def _record(daemon: Running, recorder: Recorder, count: int | None, screen: Screen, label: str) -> None:
     for message, payload in what_comes(daemon):
-        if not isinstance(message, Taught):
+        if not isinstance(message, CropSample):
             raise daemon.unexpected(message)
         pixels = recorder.take(message, payload)
         top = f"{message.top[0].label} {message.top[0].score:.0%}" if message.top else "nothing"

@@ -9,7 +9,7 @@ from edged.cli.teach.folder import place_of
 from edged.cli.teach.record import Screen, check_begins, what_comes
 from edged.errors import ConfigError
 from edged.messages import Label
-from edged.messages.teaching import LONGEST_TEACH_S, Shadowed, TeachRequest
+from edged.messages.teaching import LONGEST_TEACH_S, ShadowResult, TeachRequest
 from edged.system.plain_text import printable
 from edged.teach.versions import find_version
 
@@ -23,7 +23,7 @@ class Tally:
         self.pairs: Counter[tuple[str, str]] = Counter()
         self.known = self.right = self.right_in_shadow = 0
 
-    def take(self, shadowed: Shadowed) -> None:
+    def take(self, shadowed: ShadowResult) -> None:
         """Count it."""
         pair = _best(shadowed.top), _best(shadowed.shadow)
         self.pairs[pair] += 1
@@ -78,7 +78,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _listen(daemon: Running, tally: Tally, screen: Screen) -> None:
     for message, _ in what_comes(daemon):
-        if not isinstance(message, Shadowed):
+        if not isinstance(message, ShadowResult):
             raise daemon.unexpected(message)
         tally.take(message)
         both = f"{_best(message.top)} → {_best(message.shadow)}"

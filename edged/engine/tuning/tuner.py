@@ -34,13 +34,13 @@ class Progress:
 
 
 class Tuner:
-    """Finds the best candidate of each `works`; `time_is_up` is asked before each try."""
+    """Finds the best candidate of each `works`; `time_expired` is asked before each try."""
 
     def __init__(
-        self, rig: Rig, notebook: Notebook, rules: Chooser, works: Sequence[Work], time_is_up: Callable[[], bool]
+        self, rig: Rig, notebook: Notebook, rules: Chooser, works: Sequence[Work], time_expired: Callable[[], bool]
     ) -> None:
         self._rig, self._notebook, self._rules = rig, notebook, rules
-        self._works, self._time_is_up = works, time_is_up
+        self._works, self._time_is_up = works, time_expired
         self._all = {work: source_digest(work.site, *candidates(work.site)) for work in works}
 
     @property

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from edged.clock import now_ns, wall_s
 from edged.hub.cameras.health import CameraStates
-from edged.hub.events import Notice
+from edged.hub.events import HubEvent
 from edged.hub.frames.queues import Held
 from edged.hub.frames.router import Router
 from edged.hub.links.peers import Links, Received
@@ -58,7 +58,7 @@ class Cameras:
         self.states.replace(name)
         return True
 
-    def take(self, received: Received, now: int) -> list[Notice]:
+    def take(self, received: Received, now: int) -> list[HubEvent]:
         """A message from a camera. One that is not of this config is refused."""
         kind, _, name = received.peer.partition("/")
         message = received.message
@@ -119,11 +119,11 @@ class Cameras:
             return why
         return "waits for its first prediction" if name in self._greeted else "is starting"
 
-    def _greet(self, hello: CameraHello) -> list[Notice]:
+    def _greet(self, hello: CameraHello) -> list[HubEvent]:
         if reason := protocol_problem(hello):
             self._refused.add(hello.camera)
             self._links.send(f"camera/{hello.camera}", Stop(refused=reason))
-            return [Notice("refused", f"camera {hello.camera} is refused: {reason}", camera=hello.camera)]
+            return [HubEvent("refused", f"camera {hello.camera} is refused: {reason}", camera=hello.camera)]
         self._refused.discard(hello.camera)
         self._greeted[hello.camera] = hello
         self._router.camera_started(hello)

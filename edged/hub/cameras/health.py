@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 
 from edged.clock import NANOSECONDS
-from edged.hub.events import Notice
+from edged.hub.events import HubEvent
 from edged.messages import CameraReport
 from edged.metrics import Metrics
 from edged.metrics.reasons import DROPPED
@@ -21,7 +21,7 @@ STARTING_NS = 30 * NANOSECONDS  # from an SD card that is busy; twice as long af
 LONGEST_START = 16
 
 
-class Vigil:
+class HeartbeatMonitor:
     """When each camera was heard last. Times are nanoseconds of one monotonic clock, given by the caller."""
 
     def __init__(self) -> None:
@@ -52,7 +52,7 @@ class Vigil:
             self._patience[name] = min(2 * self._patience.get(name, 1), LONGEST_START)
         self._silent.discard(name)
 
-    def fallen_silent(self, now_ns: int) -> list[str]:
+    def newly_silent(self, now_ns: int) -> list[str]:
         """The cameras that have said nothing for `SILENT_NS`; each is told once, until it is heard again."""
         if self._look_ns is None or now_ns < self._look_ns:
             return []
@@ -67,7 +67,7 @@ class Vigil:
         return [name for name, started in started_ns.items() if now_ns >= self._hangs_ns(name, started)]
 
     def next_ns(self) -> int | None:
-        """When `fallen_silent` is to be asked next; it may have nothing to say."""
+        """When `newly_silent` is to be asked next; it may have nothing to say."""
         return self._look_ns
 
     def _hangs_ns(self, name: str, started_ns: int) -> int:
@@ -85,7 +85,7 @@ class CameraStates:
 
     def __init__(self, metrics: Metrics) -> None:
         self._metrics = metrics
-        self._vigil = Vigil()
+        self._vigil = HeartbeatMonitor()
         self._reports: dict[str, CameraReport] = {}
         self.reconnects: Counter[str] = Counter()
         self.ended: set[str] = set()
@@ -131,7 +131,7 @@ class CameraStates:
         if name not in self.ended:
             self._reconnected(name, 1)
 
-    def report(self, report: CameraReport) -> list[Notice]:
+    def report(self, report: CameraReport) -> list[HubEvent]:
         """Its own word."""
         name, before = report.camera, self._reports.get(report.camera)
         if name in self.removed:
@@ -149,14 +149,14 @@ class CameraStates:
         if report.ended:
             self._vigil.left(name)
             self.ended.add(name)
-            return [Notice("camera_ended", f"camera {name} has come to its end", camera=name)]
+            return [HubEvent("camera_ended", f"camera {name} has come to its end", camera=name)]
         return _changes(report, before)
 
-    def fallen_silent(self, now: int) -> list[str]:
+    def newly_silent(self, now: int) -> list[str]:
         """The cameras that say nothing any more: each once, until it speaks again."""
-        return self._vigil.fallen_silent(now)
+        return self._vigil.newly_silent(now)
 
-    def silenced(self, names: Iterable[str]) -> list[Notice]:
+    def silenced(self, names: Iterable[str]) -> list[HubEvent]:
         """Those of them that were up are down."""
         return [notice for name in names for notice in self._silence(name)]
 
@@ -165,7 +165,7 @@ class CameraStates:
         return self._vigil.hung(now, started_ns)
 
     def next_silence_ns(self) -> int | None:
-        """When `fallen_silent` may have something to say."""
+        """When `newly_silent` may have something to say."""
         return self._vigil.next_ns()
 
     def is_up(self, name: str) -> bool:
@@ -194,7 +194,7 @@ class CameraStates:
         self.reconnects[name] += times
         self._metrics.reconnects.labels(name).inc(times)
 
-    def _silence(self, name: str) -> list[Notice]:
+    def _silence(self, name: str) -> list[HubEvent]:
         if name in self.removed:
             return []
         self._metrics.camera_up.labels(name).set(0)
@@ -202,23 +202,23 @@ class CameraStates:
         if not (before and before.up):
             return []
         self._reports[name] = before.model_copy(update={"up": False, "error": SILENT})
-        return [Notice("camera_down", f"camera {name} is down: {SILENT}", camera=name)]
+        return [HubEvent("camera_down", f"camera {name} is down: {SILENT}", camera=name)]
 
 
-def _changes(report: CameraReport, before: CameraReport | None) -> list[Notice]:
+def _changes(report: CameraReport, before: CameraReport | None) -> list[HubEvent]:
     name = report.camera
     if report.up and not (before and before.up):
-        return [Notice("camera_up", f"camera {name} gives frames", camera=name)]
+        return [HubEvent("camera_up", f"camera {name} gives frames", camera=name)]
     if report.up and before and report.frozen != before.frozen:
         return [_frozen(report)]
     if report.error and report.error != (before.error if before else None):
-        return [Notice("camera_down", f"camera {name} is down: {report.error}", camera=name)]
+        return [HubEvent("camera_down", f"camera {name} is down: {report.error}", camera=name)]
     return []
 
 
-def _frozen(report: CameraReport) -> Notice:
+def _frozen(report: CameraReport) -> HubEvent:
     name = report.camera
     if report.frozen:
         what = "is frozen: it gives the same picture again and again; switch it off and on"
-        return Notice("camera_frozen", f"camera {name} {what}", camera=name)
-    return Notice("camera_moves", f"camera {name} gives new pictures again", camera=name)
+        return HubEvent("camera_frozen", f"camera {name} {what}", camera=name)
+    return HubEvent("camera_moves", f"camera {name} gives new pictures again", camera=name)

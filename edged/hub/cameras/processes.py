@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 from edged.clock import now_ns
 from edged.hub.children.child import Child, describe_exit, when
-from edged.hub.events import Notice
+from edged.hub.events import HubEvent
 
 
 class CameraProcesses:
@@ -48,7 +48,7 @@ class CameraProcesses:
             self._killed[name] = what
             child.signal(signal.SIGKILL)
 
-    def step(self, now: int) -> list[Notice]:
+    def step(self, now: int) -> list[HubEvent]:
         """Reap who has ended, kill who is stopped, start who is due."""
         notices = list(self._lost())
         for name, child in self._children.items():
@@ -58,7 +58,7 @@ class CameraProcesses:
             child.start_if_due(now)
         return notices
 
-    def _lost(self) -> Iterator[Notice]:
+    def _lost(self) -> Iterator[HubEvent]:
         for name, child in self._children.items():
             code = child.exit_code()
             if code is None or name in self._ended:
@@ -69,4 +69,4 @@ class CameraProcesses:
             killed = self._killed.pop(name, "")
             what = f"{killed} and was killed" if killed else describe_exit(code)
             message = f"camera process {name} {what}; it starts again {when(wait_s)}"
-            yield Notice("camera_lost", message, camera=name)
+            yield HubEvent("camera_lost", message, camera=name)

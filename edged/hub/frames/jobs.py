@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from itertools import count
 from secrets import randbits
 
-from edged.hub.frames.queues import Between, Held, Legs, Passing
+from edged.hub.frames.queues import Held, PartialResult, StageQueue, StageResults
 
 
 @dataclass(slots=True, eq=False)
@@ -23,13 +23,13 @@ class Assigned:
     deadline_ns: int
     since_ns: int
     until: str
-    passing: Passing | None
+    passing: PartialResult | None
     head: str = ""
     shadow: str = ""
     features: bool = False
 
     @property
-    def legs(self) -> Legs:
+    def legs(self) -> StageResults:
         """Who has had its frames before."""
         return self.passing.legs if self.passing else ()
 
@@ -54,7 +54,7 @@ class Capacity:
     begin: str = ""
     until: str = ""
 
-    def goes_on_with(self, passing: Passing | None) -> bool:
+    def goes_on_with(self, passing: PartialResult | None) -> bool:
         """Whether the part begins there, and with so many frames; None: with images."""
         if passing is None:
             return not self.begin
@@ -64,7 +64,7 @@ class Capacity:
 class Jobs:
     """In flight, by number; and the workers that may get more."""
 
-    def __init__(self, between: Between) -> None:
+    def __init__(self, between: StageQueue) -> None:
         """`between`: what waits at the cuts."""
         self.in_flight: dict[int, Assigned] = {}
         self.workers: dict[str, Capacity] = {}
@@ -77,7 +77,12 @@ class Jobs:
         return (assigned for assigned in list(self.in_flight.values()) if assigned.worker == worker)
 
     def hand(
-        self, worker: str, frames: tuple[Held, ...], now_ns: int, least_ns: int, passing: Passing | None = None
+        self,
+        worker: str,
+        frames: tuple[Held, ...],
+        now_ns: int,
+        least_ns: int,
+        passing: PartialResult | None = None,
     ) -> Assigned:
         """A job for `worker`, which has `least_ns` for it, or longer if it is slow."""
         capacity = self.workers[worker]
@@ -105,11 +110,11 @@ class Jobs:
         """Whether any are to come."""
         return any(not assigned.until for assigned in self.in_flight.values())
 
-    def is_served(self, passing: Passing) -> bool:
+    def is_served(self, passing: PartialResult) -> bool:
         """Whether anybody could go on with it."""
         return any(each.goes_on_with(passing) for each in self.workers.values())
 
-    def free_worker(self, passing: Passing | None = None) -> str | None:
+    def free_worker(self, passing: PartialResult | None = None) -> str | None:
         """The one with the most credit left of those that go on with it, or begin with images."""
         able = {name: each for name, each in self.workers.items() if each.goes_on_with(passing)}
         left = {name: each.credit for name, each in able.items() if each.until or not self.scores_wait}

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from edged.clock import NANOSECONDS, now_ns, wall_s
-from edged.hub.frames.queues import Leg, Legs, energy_of, model_of, seconds_of
+from edged.hub.frames.queues import StageResult, StageResults, energy_of, model_of, seconds_of
 from edged.messages import Frame, Label, Prediction, Score, Scores, StageSeconds, WorkerHello
 
 
@@ -29,13 +29,13 @@ def predict(
     scores: Scores,
     hello: WorkerHello,
     answered_ns: int,
-    before: Legs = (),
+    before: StageResults = (),
 ) -> Prediction:
     """The prediction of `frame`, number `place` of a job answered at `answered_ns`. Its times end here.
 
     `before`: the workers that have run the segments before the last one.
     """
-    legs = (*before, Leg(hello, scores))
+    legs = (*before, StageResult(hello, scores))
     return Prediction(
         node=origin.node,
         boot=origin.boot,
@@ -60,7 +60,7 @@ def is_right(prediction: Prediction) -> bool | None:
     return prediction.top[0].label == prediction.truth
 
 
-def stages(frame: Frame, legs: Legs, answered_ns: int, published_ns: int) -> StageSeconds:
+def stages(frame: Frame, legs: StageResults, answered_ns: int, published_ns: int) -> StageSeconds:
     """Where the time went from the capture of `frame` to `published_ns`; `wait` is what is left over."""
     publish = max(0.0, (published_ns - answered_ns) / NANOSECONDS)
     upload_s, forward_s, download_s = seconds_of(legs)

@@ -88,18 +88,18 @@ class Slot:
         return oldest
 
 
-Legs = Sequence["Leg"]
+StageResults = Sequence["StageResult"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Leg:
+class StageResult:
     """Who it was, and what it has answered."""
 
     hello: WorkerHello
     answer: Scores | Features
 
 
-def seconds_of(legs: Legs) -> tuple[float, float, float]:
+def seconds_of(legs: StageResults) -> tuple[float, float, float]:
     """Upload, forward pass and download, on all devices together."""
     answers = [leg.answer for leg in legs]
     upload_s = sum(answer.upload_s for answer in answers)
@@ -107,7 +107,7 @@ def seconds_of(legs: Legs) -> tuple[float, float, float]:
     return upload_s, forward_s, sum(answer.download_s for answer in answers)
 
 
-def model_of(legs: Legs) -> PredictionModel:
+def model_of(legs: StageResults) -> PredictionModel:
     """Which model has answered, on what: devices in their order, a precision that all have but once."""
     hellos = [leg.hello for leg in legs]
     precisions = [hello.precision for hello in hellos]
@@ -121,7 +121,7 @@ def model_of(legs: Legs) -> PredictionModel:
     )
 
 
-def energy_of(legs: Legs, frames: int) -> PredictionEnergy:
+def energy_of(legs: StageResults, frames: int) -> PredictionEnergy:
     """What one of so many frames has cost on all devices; nothing is known where one of them knows nothing."""
     joules = [leg.answer.joules for leg in legs]
     known = [each for each in joules if each is not None]
@@ -131,27 +131,27 @@ def energy_of(legs: Legs, frames: int) -> PredictionEnergy:
     return PredictionEnergy(joules=sum(known) / frames, method=_weakest(legs), rails=rails)
 
 
-def _weakest(legs: Legs) -> EnergyMethod:
+def _weakest(legs: StageResults) -> EnergyMethod:
     methods = {leg.hello.energy for leg in legs}
     order: tuple[EnergyMethod, ...] = ("none", "estimated", "measured")
     return next(method for method in order if method in methods)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Passing:
+class PartialResult:
     """Frames that wait at a cut of the network, with what crosses there, as it came, and who had them."""
 
     frames: tuple[Held, ...]
     cut: str
     features: Pixels
-    legs: tuple[Leg, ...]
+    legs: tuple[StageResult, ...]
 
 
-class Between:
+class StageQueue:
     """Those that wait, in the order in which they go on: what is nearest to its end first, then the oldest."""
 
     def __init__(self) -> None:
-        self._passing: list[Passing] = []
+        self._passing: list[PartialResult] = []
 
     @property
     def frames(self) -> list[Held]:
@@ -159,7 +159,7 @@ class Between:
         return list(chain.from_iterable(passing.frames for passing in self._passing))
 
     @property
-    def waiting(self) -> Sequence[Passing]:
+    def waiting(self) -> Sequence[PartialResult]:
         """In their order."""
         return self._passing
 
@@ -167,16 +167,16 @@ class Between:
         """How many jobs are to follow for the workers that begin at `cut`."""
         return sum(passing.cut == cut for passing in self._passing)
 
-    def add(self, passing: Passing) -> None:
+    def add(self, passing: PartialResult) -> None:
         """One more."""
         self._passing.append(passing)
         self._passing.sort(key=lambda each: -len(each.legs))  # stable
 
-    def remove(self, passing: Passing) -> None:
+    def remove(self, passing: PartialResult) -> None:
         """It goes on."""
         self._passing.remove(passing)
 
-    def take(self, where: Callable[[Passing], bool]) -> Iterable[Held]:
+    def take(self, where: Callable[[PartialResult], bool]) -> Iterable[Held]:
         """Remove all that are so; their frames."""
         if not self._passing:
             return ()

@@ -12,7 +12,7 @@ from dataclasses import replace
 from edged.clock import nanoseconds
 from edged.hub.frames.jobs import Assigned, Capacity, Jobs
 from edged.hub.frames.ledger import Ledger
-from edged.hub.frames.queues import Between, Held, Leg, Passing, Pixels, Slot
+from edged.hub.frames.queues import Held, PartialResult, Pixels, Slot, StageQueue, StageResult
 from edged.messages import CameraCount, CameraHello
 
 NEVER_NS = 1 << 63
@@ -107,7 +107,7 @@ class Router:
     def __init__(self, cameras: Iterable[str], *, keep: int, max_age_ns: int, deadline_ns: int) -> None:
         self.cameras = {name: Camera() for name in cameras}
         self._waiting = Waiting()
-        self.between = Between()
+        self.between = StageQueue()
         self.jobs = Jobs(self.between)
         self.on_dropped: Callable[[Held, str], None] | None = None  # is told of each, with the reason
         self.answers = 0  # jobs that workers have answered
@@ -202,9 +202,9 @@ class Router:
         self.answers += assigned is not None
         return assigned
 
-    def passed_on(self, assigned: Assigned, features: Pixels, leg: Leg) -> None:
+    def passed_on(self, assigned: Assigned, features: Pixels, leg: StageResult) -> None:
         """An answered job is to go on behind the cut where its worker ends: `leg` is what that one has done."""
-        self.between.add(Passing(assigned.frames, assigned.until, features, (*assigned.legs, leg)))
+        self.between.add(PartialResult(assigned.frames, assigned.until, features, (*assigned.legs, leg)))
 
     def predicted(self, held: Held) -> None:
         """A frame of an answered job is published."""

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from edged.config import Journal as Settings
-from edged.hub.events import Notice
+from edged.hub.events import HubEvent
 from edged.hub.journal.schema import MEGABYTE, Reason, Row
 from edged.hub.journal.store import JournalStore, number_of_now
 from edged.hub.journal.writer import JournalSync, JournalWriter
@@ -70,20 +70,20 @@ class Journal:
         """Hand out this prediction to nobody: it was not published after all. Its number stays taken."""
         self._writer.withdraw(seq)
 
-    def notices(self) -> Iterator[Notice]:
+    def notices(self) -> Iterator[HubEvent]:
         """What has happened to the file since they were asked for last."""
         while self._store.notices:
             yield self._store.notices.popleft()
         if self._failing and not self._told:
             detail = "" if self._failing == "stalled" else f" ({self._store.error})"
-            yield Notice(
+            yield HubEvent(
                 "journal_fails",
                 f"journal {self._path}: {_IN_WORDS[self._failing]}{detail}; predictions go on, and those "
                 "that may not be fetched again say so",
                 reason=self._failing,
             )
         elif self._told and not self._failing:
-            yield Notice(
+            yield HubEvent(
                 "journal_works",
                 f"journal {self._path} works again; {self._missed} predictions were marked meanwhile",
             )

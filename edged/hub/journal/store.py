@@ -14,7 +14,7 @@ from typing import TypeVar
 from edged.clock import wall_s
 from edged.config import Journal as Settings
 from edged.errors import ConfigError
-from edged.hub.events import Notice
+from edged.hub.events import HubEvent
 from edged.hub.journal.file import JournalFile, fold_at
 from edged.hub.journal.placement import bytes_aside, set_aside
 from edged.hub.journal.reader import JournalReader
@@ -50,7 +50,7 @@ class JournalStore:
     def __init__(self, path: Path, settings: Settings, *, private: bool = False) -> None:
         self.reason: Reason | None = None
         self.error = ""
-        self.notices: deque[Notice] = deque()
+        self.notices: deque[HubEvent] = deque()
         self._path = path
         self._settings = settings
         self._private = private
@@ -191,7 +191,7 @@ class JournalStore:
             f"the journal was damaged ({why}): it is now {aside}, and a new one begins; edged deletes no file "
             f"that it has set aside, and these take {total / MEGABYTE:.1f} MB now"
         )
-        self.notices.append(Notice("journal_set_aside", message))
+        self.notices.append(HubEvent("journal_set_aside", message))
         return True
 
 
@@ -207,12 +207,12 @@ def newest_perhaps(path: Path) -> int:
     return -1
 
 
-def _removed(path: Path, span: tuple[int, int] | None) -> Notice:
+def _removed(path: Path, span: tuple[int, int] | None) -> HubEvent:
     how = "replaced by another file" if path.exists() else "removed"
     lost = "it was empty"
     if span:
         lost = f"predictions {span[0]} to {span[1]}, which it held, cannot be fetched any more"
-    return Notice("journal_removed", f"the journal {path} was {how} while edged runs: {lost}; a new one begins")
+    return HubEvent("journal_removed", f"the journal {path} was {how} while edged runs: {lost}; a new one begins")
 
 
 def _after(last: int | None) -> int:

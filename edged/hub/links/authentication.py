@@ -15,7 +15,7 @@ from prometheus_client import Counter
 from zmq.utils import z85
 
 from edged.clock import NANOSECONDS
-from edged.hub.events import Notice
+from edged.hub.events import HubEvent
 
 REASONS = {  # the label `reason`, and what to say
     "unknown_key": "its key is not allowed there (see security)",
@@ -66,7 +66,7 @@ class Rejections:
         self._counter.labels(endpoint, reason).inc()
         self._new.append(Rejection(endpoint, reason, host, detail))
 
-    def notices(self, now_ns: int) -> list[Notice]:
+    def notices(self, now_ns: int) -> list[HubEvent]:
         """What is to be told now: a few lines, each with the number of times since it was told last."""
         while self._new:
             rejection = self._new.popleft()
@@ -80,11 +80,11 @@ class Rejections:
         return [_notice(each, self._untold.pop(each)) for each in due]
 
 
-def _notice(rejection: Rejection, count: int) -> Notice:
+def _notice(rejection: Rejection, count: int) -> HubEvent:
     times = f" ({count} times)" if count > 1 else ""
     detail = f": {rejection.detail}" if rejection.detail else ""
     what = f"{rejection.endpoint}: a peer at {rejection.host} was turned away{times}"
-    return Notice("peer_rejected", f"{what}: {REASONS[rejection.reason]}{detail}", reason=rejection.reason)
+    return HubEvent("peer_rejected", f"{what}: {REASONS[rejection.reason]}{detail}", reason=rejection.reason)
 
 
 ADDRESS = "inproc://zeromq.zap.01"

@@ -16,7 +16,7 @@ import zmq
 from zmq.utils.monitor import parse_monitor_message
 
 from edged.clock import now_ns
-from edged.hub.events import Notice
+from edged.hub.events import HubEvent
 from edged.hub.links.authentication import Rejections, Zap
 from edged.hub.links.connection import Bounds, Connection
 from edged.hub.service_threads import ServiceThreads
@@ -204,7 +204,7 @@ class Guard:
         """Cut off the peer of endpoint `name` from which this part of a message came. From any thread."""
         self._to_cut.put((name, int(part.get(zmq.SRCFD)), reason))
 
-    def notices(self, now_ns: int) -> list[Notice]:
+    def notices(self, now_ns: int) -> list[HubEvent]:
         """Who was turned away."""
         return self._rejections.notices(now_ns)
 

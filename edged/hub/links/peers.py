@@ -103,7 +103,7 @@ class Link:
         return True
 
 
-def inner_door(context: zmq.Context[zmq.Socket[bytes]], address: str, guard: Guard | None = None) -> Link:
+def local_link(context: zmq.Context[zmq.Socket[bytes]], address: str, guard: Guard | None = None) -> Link:
     """For children of this hub and `edged reload`, at an address of ipc."""
     socket = context.socket(zmq.ROUTER)
     socket.setsockopt(zmq.ROUTER_MANDATORY, 1)
@@ -119,7 +119,7 @@ def inner_door(context: zmq.Context[zmq.Socket[bytes]], address: str, guard: Gua
     return Link(socket, PRIVATE, guard)
 
 
-def outer_door(context: zmq.Context[zmq.Socket[bytes]], address: str, guard: Guard | None = None) -> Link:
+def remote_link(context: zmq.Context[zmq.Socket[bytes]], address: str, guard: Guard | None = None) -> Link:
     """For cameras and workers of other hosts. Raises ConfigError where the address cannot be used."""
     socket = bind(
         context,
@@ -253,5 +253,5 @@ def open_guard(
 def open_links(context: Context, config: Config, address: str, guard: Guard) -> Links:
     """The inner door at `address`, and the outer one where the config has one. Raises ConfigError."""
     outside = config.link.bind or config.link.address
-    outer = outer_door(context, outside, guard) if outside else None
-    return Links(inner_door(context, address, guard), outer, elsewhere(config))
+    outer = remote_link(context, outside, guard) if outside else None
+    return Links(local_link(context, address, guard), outer, elsewhere(config))

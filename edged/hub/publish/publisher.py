@@ -12,9 +12,9 @@ import zmq
 from prometheus_client import Counter
 
 from edged.clock import NANOSECONDS, now_ns, seconds_since, wall_s
-from edged.hub.events import Notice
+from edged.hub.events import HubEvent
 from edged.hub.frames.prediction import Origin, predict
-from edged.hub.frames.queues import Held, Legs
+from edged.hub.frames.queues import Held, StageResults
 from edged.hub.frames.router import Router
 from edged.hub.journal.journal import Journal
 from edged.hub.journal.schema import Reason, Row
@@ -29,7 +29,7 @@ from edged.messages import (
     Label,
     Scores,
     ShadowAnswers,
-    Shadowed,
+    ShadowResult,
     Snapshot,
     SnapshotHeader,
     Status,
@@ -38,7 +38,7 @@ from edged.messages import (
     to_json,
     topic,
 )
-from edged.messages.status import Standing
+from edged.messages.status import NodeStatus
 from edged.metrics import Metrics
 from edged.tracing import Notebook, note_prediction
 
@@ -92,7 +92,7 @@ class Publisher:
         """Send what is queued; the predictions for which the time did not suffice."""
         return self._sender.stop(within_s)
 
-    def event(self, notice: Notice) -> None:
+    def event(self, notice: HubEvent) -> None:
         """Publish what has happened."""
         event = Event(
             node=self._node,
@@ -105,7 +105,7 @@ class Publisher:
         )
         self._send(notice.camera, "event", to_json(event))
 
-    def shadow(self, told: Shadowed, answered_by: str, shadow: str) -> None:
+    def shadow(self, told: ShadowResult, answered_by: str, shadow: str) -> None:
         """Publish what two models answer to a frame."""
         answers = ShadowAnswers(
             frame=told.frame,
@@ -126,7 +126,7 @@ class Publisher:
         )
         self._send(told.camera, "event", to_json(event))
 
-    def status(self, first_seq: int, last_seq: int, last_frames: dict[str, int], standing: Standing) -> None:
+    def status(self, first_seq: int, last_seq: int, last_frames: dict[str, int], standing: NodeStatus) -> None:
         """Publish that this node is alive, what came last, and how it stands."""
         status = Status(
             node=self._node,
@@ -218,7 +218,7 @@ class Outlet:
         return len(self._unsent) + self._publisher.waiting
 
     def publish(
-        self, held: Held, place: int, scores: Scores, hello: WorkerHello, answered_ns: int, before: Legs
+        self, held: Held, place: int, scores: Scores, hello: WorkerHello, answered_ns: int, before: StageResults
     ) -> None:
         """Publish, at the next `flush`, the prediction of a frame, number `place` of the job answered just now.
 
@@ -292,17 +292,17 @@ class Outlet:
         """Bring the metrics of predictions up to date."""
         self._figures.count()
 
-    def announce(self, notice: Notice) -> None:
+    def announce(self, notice: HubEvent) -> None:
         """Log an event and publish it, after what came before it."""
         self.flush()
         log.log(logging.WARNING if notice.is_bad else logging.INFO, "%s", notice.message)
         self._publisher.event(notice)
 
-    def shadow(self, answers: Shadowed, answered_by: str, shadow: str) -> None:
+    def shadow(self, answers: ShadowResult, answered_by: str, shadow: str) -> None:
         """Publish what two models answer to a frame, of which one is only looked at. Once a frame: not logged."""
         self._publisher.shadow(answers, answered_by, shadow)
 
-    def status(self, standing: Standing) -> None:
+    def status(self, standing: NodeStatus) -> None:
         """Publish that this node is alive and how it stands, and what has become of its journal."""
         self.tell_of_the_journal()
         last_frames = {name: camera.last_frame for name, camera in self._tally.cameras.items()}

@@ -16,9 +16,9 @@ from typing import TypeVar
 
 from edged.clock import nanoseconds, now_ns, seconds_since
 from edged.errors import EdgedError, ModelError
-from edged.hub.events import Notice
-from edged.hub.wiring import Parts
-from edged.hub.workers.heads import Lesson, gives_scores, load_lesson
+from edged.hub.events import HubEvent
+from edged.hub.wiring import Components
+from edged.hub.workers.heads import TaughtHead, gives_scores, load_lesson
 from edged.messages import Promoted, PromoteRequest, WorkerHello
 from edged.model.head_versions import PromotedRecord, load_promoted, save_promoted
 
@@ -56,7 +56,7 @@ def elsewhere(work: Callable[[], T]) -> Steps[T]:
     return outcome.result()
 
 
-def prepare(parts: Parts, lesson: Lesson) -> Steps[None]:
+def prepare(parts: Components, lesson: TaughtHead) -> Steps[None]:
     """Until every worker that gives scores has taken it, also one that joins meanwhile. Raises ModelError."""
     heads, begun_ns, offered = parts.heads, now_ns(), list[WorkerHello]()
     if heads.base is None:
@@ -89,13 +89,13 @@ class Wanted:
 
     before: PromotedRecord
     record: PromotedRecord
-    lesson: Lesson | None
+    lesson: TaughtHead | None
 
 
 class Versions:
     """One change at a time."""
 
-    def __init__(self, parts: Parts) -> None:
+    def __init__(self, parts: Components) -> None:
         self._parts = parts
         self._asker = ""
         self._steps: Steps[Promoted] | None = None
@@ -110,7 +110,7 @@ class Versions:
         self._asker, self._is_back = asker, request.roll_back
         self._steps = self._change(request)
 
-    def step(self) -> list[Notice]:
+    def step(self) -> list[HubEvent]:
         """At each turn of the loop; what has happened."""
         if self._steps is None:
             return []
@@ -126,13 +126,13 @@ class Versions:
         """When to look again though nothing comes."""
         return soon_ns() if self._steps else None
 
-    def _over(self, outcome: Promoted) -> Notice:
+    def _over(self, outcome: Promoted) -> HubEvent:
         self._steps = None
         self._parts.router.jobs.scores_wait = False
         self._parts.links.send(self._asker, outcome)
         if not outcome.accepted:
-            return Notice("model_refused", outcome.message)
-        return Notice("model_rolled_back" if self._is_back else "model_promoted", outcome.message)
+            return HubEvent("model_refused", outcome.message)
+        return HubEvent("model_rolled_back" if self._is_back else "model_promoted", outcome.message)
 
     def _change(self, request: PromoteRequest) -> Steps[Promoted]:
         begun_ns = now_ns()
@@ -152,7 +152,7 @@ class Versions:
         first_seq = yield from self._first_answer(wanted.lesson)
         return self._told(wanted.lesson, first_seq, seconds_since(begun_ns), paused_s)
 
-    def _read(self, request: PromoteRequest, answers: Lesson | None) -> Wanted:
+    def _read(self, request: PromoteRequest, answers: TaughtHead | None) -> Wanted:
         """In a thread of its own. Raises ModelError."""
         folder = self._parts.heads.folder
         try:
@@ -171,7 +171,7 @@ class Versions:
     def _keep(self, record: PromotedRecord) -> Steps[None]:
         yield from elsewhere(partial(save_promoted, self._parts.heads.folder, record))
 
-    def _prepare_again(self, lesson: Lesson, before: PromotedRecord) -> Steps[None]:
+    def _prepare_again(self, lesson: TaughtHead, before: PromotedRecord) -> Steps[None]:
         """For a worker that has come since: mostly there is none, and no turn of the loop goes by."""
         try:
             yield from prepare(self._parts, lesson)
@@ -179,7 +179,7 @@ class Versions:
             yield from self._keep(before)
             raise
 
-    def _first_answer(self, lesson: Lesson | None) -> Steps[int]:
+    def _first_answer(self, lesson: TaughtHead | None) -> Steps[int]:
         """The sequence number of the first prediction by it, or of the next one, where no frame comes."""
         outlet, base = self._parts.outlet, self._parts.heads.base
         sha256, since_ns = lesson.sha256 if lesson else base.sha256 if base else "", now_ns()
@@ -187,7 +187,7 @@ class Versions:
             yield
         return outlet.answers_since if outlet.answered_by == sha256 else outlet.next_seq
 
-    def _told(self, lesson: Lesson | None, first_seq: int, took_s: float, paused_s: float) -> Promoted:
+    def _told(self, lesson: TaughtHead | None, first_seq: int, took_s: float, paused_s: float) -> Promoted:
         who = f"version {lesson.version}" if lesson else "the config's model"
         return Promoted(
             accepted=True,

@@ -10,28 +10,36 @@ from dataclasses import dataclass, field
 
 from edged.clock import NANOSECONDS, nanoseconds, now_ns
 from edged.errors import EdgedError
-from edged.hub.events import Notice
+from edged.hub.events import HubEvent
 from edged.hub.frames.jobs import Assigned
 from edged.hub.frames.prediction import labels_of
 from edged.hub.frames.queues import Held, Pixels
 from edged.hub.links.peers import Links
 from edged.hub.teaching.promotion import Steps, elsewhere, prepare, soon_ns
-from edged.hub.wiring import Parts
-from edged.hub.workers.heads import Lesson, gives_scores, load_lesson
+from edged.hub.wiring import Components
+from edged.hub.workers.heads import TaughtHead, gives_scores, load_lesson
 from edged.hub.workers.results import Scored
-from edged.messages import LinkMessage, Shadowed, Taught, TeachBegins, TeachEnds, TeachProgress, TeachRequest
+from edged.messages import (
+    CropSample,
+    LinkMessage,
+    ShadowResult,
+    TeachBegins,
+    TeachEnds,
+    TeachProgress,
+    TeachRequest,
+)
 
 TOLD_NS = NANOSECONDS
 GONE_NS = 3 * NANOSECONDS  # who takes nothing for so long is dead, or as good as dead
 
 
 @dataclass(eq=False)
-class Sitting:
+class TeachSession:
     """`lesson`: what answers in the shadow. Times are nanoseconds of one clock."""
 
     asker: str
     request: TeachRequest
-    lesson: Lesson | None
+    lesson: TaughtHead | None
     begun_ns: int = field(default_factory=now_ns)
     frames: int = 0
     missed: int = 0
@@ -99,12 +107,12 @@ class Sitting:
 FLOAT = 4  # bytes
 
 
-def taught(scored: Scored, place: int) -> Taught | None:
+def taught(scored: Scored, place: int) -> CropSample | None:
     """Of frame number `place` of a job; None where its worker has not answered with features."""
     frame, values = scored.assigned.frames[place].frame, _size(scored) // FLOAT
     if not scored.assigned.features or not values or _size(scored) % FLOAT:
         return None
-    return Taught(
+    return CropSample(
         camera=frame.camera,
         frame=frame.frame,
         captured_at=frame.captured_at,
@@ -123,14 +131,14 @@ def features_of(scored: Scored, place: int) -> bytes:
     return bytes(scored.payloads[0].buffer[place * size : (place + 1) * size])
 
 
-def shadowed(scored: Scored, place: int, lesson: Lesson) -> Shadowed | None:
+def shadowed(scored: Scored, place: int, lesson: TaughtHead) -> ShadowResult | None:
     """Both answers; None where `lesson` has given none that it could give."""
     frame, labels, shadow = scored.assigned.frames[place].frame, lesson.version.labels, scored.scores.shadow
     if scored.assigned.shadow != lesson.sha256 or len(shadow) <= place:
         return None
     if any(score.index >= len(labels) for score in shadow[place]):
         return None
-    return Shadowed(
+    return ShadowResult(
         camera=frame.camera,
         frame=frame.frame,
         top=labels_of(scored.scores.frames[place], scored.hello.model.labels),
@@ -150,27 +158,27 @@ UNTEACHABLE = "{} does not end in a fully connected layer: nothing can be taught
 class Teaching:
     """Nothing of it costs anything while nobody teaches but a look each turn."""
 
-    def __init__(self, parts: Parts) -> None:
+    def __init__(self, parts: Components) -> None:
         self._parts = parts
-        self._steps: Steps[Lesson] | None = None
-        self._now: Sitting | None = None
+        self._steps: Steps[TaughtHead] | None = None
+        self._now: TeachSession | None = None
 
-    def asked(self, asker: str, request: TeachRequest) -> list[Notice]:
+    def asked(self, asker: str, request: TeachRequest) -> list[HubEvent]:
         """Begin, or say why not."""
         if refused := self._busy() or self._problem(request):
             self._parts.links.send(asker, TeachBegins(refused=refused))
             return []
-        self._now = Sitting(asker, request, None)
+        self._now = TeachSession(asker, request, None)
         if request.mode == "shadow":
             self._steps = self._lesson(str(request.version))
             return []
         return [self._begin(self._now)]
 
-    def left(self, asker: str) -> list[Notice]:
+    def left(self, asker: str) -> list[HubEvent]:
         """Who has asked goes before the end."""
         return [self._end(self._now)] if self._now and self._now.asker == asker else []
 
-    def step(self, now: int) -> list[Notice]:
+    def step(self, now: int) -> list[HubEvent]:
         """At each turn of the loop; what has happened."""
         sitting = self._now
         if sitting is None:
@@ -197,12 +205,12 @@ class Teaching:
             self._parts.links.send(self._now.asker, self._now.ending("lost", "the daemon ends"))
             self._end(self._now)
 
-    def _lesson(self, version: str) -> Steps[Lesson]:
+    def _lesson(self, version: str) -> Steps[TaughtHead]:
         lesson = yield from elsewhere(lambda: load_lesson(self._parts.heads.folder, version))
         yield from prepare(self._parts, lesson)
         return lesson
 
-    def _prepare(self, sitting: Sitting) -> list[Notice]:
+    def _prepare(self, sitting: TeachSession) -> list[HubEvent]:
         try:
             if self._steps:
                 next(self._steps)
@@ -215,7 +223,7 @@ class Teaching:
             self._steps = self._now = None
         return []
 
-    def _begin(self, sitting: Sitting) -> Notice:
+    def _begin(self, sitting: TeachSession) -> HubEvent:
         sitting.begun_ns = now_ns()
         heads, answers = self._parts.heads, self._parts.heads.answers
         heads.wish, self._parts.workers.answers.on_scores = self._wish, self._answered
@@ -228,19 +236,19 @@ class Teaching:
         self._parts.links.send(sitting.asker, begins)
         what = f"version {sitting.lesson.version} in the shadow" if sitting.lesson else "crops"
         message = f"edged teach: {what}, for up to {sitting.request.seconds:g} s"
-        return Notice("teaching_begins", message, camera=sitting.request.camera)
+        return HubEvent("teaching_begins", message, camera=sitting.request.camera)
 
-    def _offer(self, sitting: Sitting) -> None:
+    def _offer(self, sitting: TeachSession) -> None:
         """To workers that have come since."""
         for name, hello in self._parts.workers.hellos.items():
             if sitting.lesson and gives_scores(hello) and not self._parts.heads.has(name, sitting.lesson):
                 self._parts.heads.offer(name, sitting.lesson)
 
-    def _end(self, sitting: Sitting) -> Notice:
+    def _end(self, sitting: TeachSession) -> HubEvent:
         self._now = self._steps = None
         self._parts.heads.wish = self._parts.workers.answers.on_scores = None
         message = f"edged teach has ended: {sitting.frames} frames"
-        return Notice("teaching_ends", message, camera=sitting.request.camera)
+        return HubEvent("teaching_ends", message, camera=sitting.request.camera)
 
     def _wish(self, assigned: Assigned) -> None:
         """What a job is to bring beside its scores."""
@@ -288,7 +296,7 @@ class Teaching:
             return "no worker is ready: wait for one"
         return "" if any(hello.features for hello in ready) else UNTEACHABLE.format(ready[0].model.name)
 
-    def _why_nothing(self, sitting: Sitting) -> str:
+    def _why_nothing(self, sitting: TeachSession) -> str:
         parts, camera = self._parts, sitting.request.camera
         if not parts.supervisor.works:
             return "no worker is ready"
@@ -297,6 +305,6 @@ class Teaching:
         return ""
 
 
-def _of(sitting: Sitting, scored: Scored) -> Iterator[tuple[int, Held]]:
+def _of(sitting: TeachSession, scored: Scored) -> Iterator[tuple[int, Held]]:
     """The frames of a job that are wanted, with their places in it."""
     return (each for each in enumerate(scored.assigned.frames) if sitting.is_of(each[1].frame.camera))

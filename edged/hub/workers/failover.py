@@ -7,21 +7,21 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from edged.errors import OUT_OF_MEMORY, DeviceError, DeviceMemoryError, ModelError
 from edged.hub.children.child import when
-from edged.hub.events import Notice
-from edged.hub.workers.remote_seat import RemoteSeat
-from edged.hub.workers.seat import Loss, Seat
+from edged.hub.events import HubEvent
+from edged.hub.workers.remote_seat import RemoteWorkerSlot
+from edged.hub.workers.seat import Loss, WorkerSlot
 
-AnySeat = Seat | RemoteSeat
+AnyWorkerSlot = WorkerSlot | RemoteWorkerSlot
 
 
 class Group:
     """One or more parts of the network, one behind the other; those that sit at the same part share its work."""
 
-    def __init__(self, parts: Sequence[Sequence[AnySeat]]) -> None:
+    def __init__(self, parts: Sequence[Sequence[AnyWorkerSlot]]) -> None:
         self._parts = parts
 
     @property
-    def seats(self) -> list[AnySeat]:
+    def seats(self) -> list[AnyWorkerSlot]:
         """All, in the order of the config."""
         return [seat for part in self._parts for seat in part]
 
@@ -46,11 +46,11 @@ class Group:
             if seat.rests:
                 seat.start()
 
-    def beside(self, seat: AnySeat) -> list[AnySeat]:
+    def beside(self, seat: AnyWorkerSlot) -> list[AnyWorkerSlot]:
         """The others at its part."""
         return [other for part in self._parts if seat in part for other in part if other is not seat]
 
-    def beyond(self, seat: AnySeat) -> list[AnySeat]:
+    def beyond(self, seat: AnyWorkerSlot) -> list[AnyWorkerSlot]:
         """Those at the other parts."""
         return [other for part in self._parts if seat not in part for other in part]
 
@@ -63,8 +63,8 @@ class Choice:
 
     def __init__(self, groups: Groups) -> None:
         self.groups = groups
-        self._leaving: list[AnySeat] = []  # no longer in the list, but not yet ended
-        self._anew: frozenset[AnySeat] = frozenset()  # to be started again once they have ended
+        self._leaving: list[AnyWorkerSlot] = []  # no longer in the list, but not yet ended
+        self._anew: frozenset[AnyWorkerSlot] = frozenset()  # to be started again once they have ended
         self._index = 0
         self._ever_ready = False
         self._start()
@@ -80,7 +80,7 @@ class Choice:
         return self._index > 0
 
     @property
-    def all_seats(self) -> tuple[AnySeat, ...]:
+    def all_seats(self) -> tuple[AnyWorkerSlot, ...]:
         """Those of the list, and those that leave."""
         return (*(seat for group in self.groups for seat in group.seats), *self._leaving)
 
@@ -89,7 +89,7 @@ class Choice:
         """The workers that are to get jobs."""
         return frozenset(seat.name for seat in self.serving.seats if seat.ready and not seat.retires)
 
-    def named(self, name: str) -> AnySeat | None:
+    def named(self, name: str) -> AnyWorkerSlot | None:
         """The seat of the worker with this name."""
         return next((seat for seat in self.all_seats if seat.name == name), None)
 
@@ -115,7 +115,7 @@ class Choice:
         """When `step` is to be called at the latest."""
         return min((seat.due_ns for seat in self.all_seats if seat.due_ns is not None), default=None)
 
-    def is_ready(self, name: str) -> list[Notice]:
+    def is_ready(self, name: str) -> list[HubEvent]:
         """A worker has said hello."""
         seat = self.named(name)
         if seat is None or seat.retires:
@@ -123,13 +123,13 @@ class Choice:
         seat.says_hello()
         return list(self._settle())
 
-    def step(self, now: int) -> Iterator[Notice]:
+    def step(self, now: int) -> Iterator[HubEvent]:
         """What has happened to each. Raises EdgedError where no worker can ever serve."""
         for seat in self.all_seats:
             loss = seat.step(now)
             if loss and loss.cause == "stuck":
                 message = f"worker {seat.name} hangs in the kernel, and holds its device until that lets it go"
-                yield Notice("worker_stuck", message, worker=seat.name)
+                yield HubEvent("worker_stuck", message, worker=seat.name)
             if loss:
                 yield self._lost(seat, loss)
         self._leaving = [seat for seat in self._leaving if seat.children]
@@ -143,7 +143,7 @@ class Choice:
         for seat in self.serving.seats:
             seat.start()
 
-    def _settle(self) -> Iterator[Notice]:
+    def _settle(self) -> Iterator[HubEvent]:
         """The first group that works serves; an earlier one that only needs to be started is."""
         self._ever_ready = self._ever_ready or any(group.works for group in self.groups[: self._index + 1])
         for index, group in enumerate(self.groups[: self._index]):
@@ -153,7 +153,7 @@ class Choice:
             if group.could_work:
                 group.wake()
 
-    def _switch_back(self, index: int) -> Notice:
+    def _switch_back(self, index: int) -> HubEvent:
         self._index = index
         for group in self.groups[index + 1 :]:
             for seat in group.seats:
@@ -162,16 +162,16 @@ class Choice:
         names = ", ".join(seat.name for seat in self.serving.seats if seat.ready or not self.serving.works)
         devices = " and ".join(dict.fromkeys(seat.device for seat in self.serving.seats))
         message = f"device {devices} works again: worker {names} serves"
-        return Notice("device_retried", message, worker=self.serving.seats[0].name)
+        return HubEvent("device_retried", message, worker=self.serving.seats[0].name)
 
-    def _try_again(self, group: Group, seat: AnySeat) -> None:
+    def _try_again(self, group: Group, seat: AnyWorkerSlot) -> None:
         """What keeps a part from its device makes way once all other parts are there (see `_settle`)."""
         if group.is_split and self._is_taken(seat):
             seat.rest()
         else:
             seat.start()
 
-    def _is_taken(self, seat: AnySeat) -> bool:
+    def _is_taken(self, seat: AnyWorkerSlot) -> bool:
         """Whether a worker that serves in its place keeps it from its device."""
         if seat in self.serving.seats or not seat.alone or seat.children:
             return False
@@ -180,7 +180,7 @@ class Choice:
             for other in self.serving.seats
         )
 
-    def _lost(self, seat: AnySeat, loss: Loss) -> Notice:
+    def _lost(self, seat: AnyWorkerSlot, loss: Loss) -> HubEvent:
         what = f"worker {seat.name} {loss}"
         if seat.retires:
             return self._retired(seat)
@@ -191,13 +191,13 @@ class Choice:
             what += f"; {_given_up(seat, loss.cause)} is tried again in {seat.give_up():g} s"
         elif loss.is_final and self._index + 1 < len(self.groups):
             return self._fall_back(seat, what, loss.cause)
-        elif loss.is_final and loss.cause != "refused" and not self._ever_ready and isinstance(seat, Seat):
+        elif loss.is_final and loss.cause != "refused" and not self._ever_ready and isinstance(seat, WorkerSlot):
             raise self._no_worker(loss)
         else:
             what += f"; {_again(seat)}"
-        return Notice("worker_lost", what, worker=seat.name, reason=loss.cause)
+        return HubEvent("worker_lost", what, worker=seat.name, reason=loss.cause)
 
-    def _retired(self, seat: AnySeat) -> Notice:
+    def _retired(self, seat: AnyWorkerSlot) -> HubEvent:
         seat.rest()
         anew, self._anew = seat in self._anew, self._anew - {seat}
         if seat in self.serving.seats or (anew and self._is_before(seat)):
@@ -205,13 +205,13 @@ class Choice:
             message = f"worker {seat.name} has ended, and starts again with other settings"
         else:
             message = f"worker {seat.name} has made way for another one"
-        return Notice("worker_retired", message, worker=seat.name)
+        return HubEvent("worker_retired", message, worker=seat.name)
 
-    def _is_before(self, seat: AnySeat) -> bool:
+    def _is_before(self, seat: AnyWorkerSlot) -> bool:
         """Whether it is of a group that is to serve, once it works, in place of the one that does."""
         return any(seat in group.seats for group in self.groups[: self._index])
 
-    def _fall_back(self, lost: AnySeat, what: str, cause: str) -> Notice:
+    def _fall_back(self, lost: AnyWorkerSlot, what: str, cause: str) -> HubEvent:
         lost.give_up()
         for seat in self.serving.beyond(lost):
             seat.make_way()
@@ -219,7 +219,7 @@ class Choice:
         self._start()
         names = ", ".join(f"{seat.name} (device {seat.device})" for seat in self.serving.seats)
         message = f"{what}: {_given_up(lost, cause)} is given up, {names} takes over"
-        return Notice("fallback", message, worker=lost.name, reason=cause)
+        return HubEvent("fallback", message, worker=lost.name, reason=cause)
 
     def _no_worker(self, last: Loss) -> DeviceError:
         devices = ", ".join(seat.device for seat in self.all_seats)
@@ -230,11 +230,11 @@ class Choice:
         )
 
 
-def _again(seat: AnySeat) -> str:
+def _again(seat: AnyWorkerSlot) -> str:
     wait_s = seat.start_again()
-    return "it is waited for" if isinstance(seat, RemoteSeat) else f"it starts again {when(wait_s)}"
+    return "it is waited for" if isinstance(seat, RemoteWorkerSlot) else f"it starts again {when(wait_s)}"
 
 
-def _given_up(seat: AnySeat, cause: str) -> str:
+def _given_up(seat: AnyWorkerSlot, cause: str) -> str:
     """Its device, unless that has no part in what happened."""
     return "it" if cause == "refused" else f"its device {seat.device}"

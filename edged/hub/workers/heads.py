@@ -10,16 +10,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from edged.errors import ModelError
-from edged.hub.events import Notice
+from edged.hub.events import HubEvent
 from edged.hub.frames.jobs import Assigned
 from edged.hub.links.peers import Links
-from edged.messages import HeadTaken, ModelInfo, TakeHead, WorkerHello
+from edged.messages import HeadLoaded, LoadHead, ModelInfo, WorkerHello
 from edged.metrics import Metrics
 from edged.model.head_versions import Version, load_head, load_promoted, load_version
 
 
 @dataclass(frozen=True, eq=False)
-class Lesson:
+class TaughtHead:
     """`head`: as `edged.model.head` writes it."""
 
     version: Version
@@ -30,10 +30,10 @@ class Lesson:
         """Its name."""
         return self.version.sha256
 
-    def message(self) -> TakeHead:
+    def message(self) -> LoadHead:
         """What a worker is told, beside the weights."""
         version = self.version
-        return TakeHead(
+        return LoadHead(
             version=version.sha256,
             base=version.base.sha256,
             features=version.features,
@@ -56,10 +56,10 @@ class Lesson:
         )
 
 
-def load_lesson(folder: Path, version: str) -> Lesson:
+def load_lesson(folder: Path, version: str) -> TaughtHead:
     """Raises ModelError for one that is absent or damaged."""
     found = load_version(folder, version)
-    return Lesson(found, load_head(folder, found))
+    return TaughtHead(found, load_head(folder, found))
 
 
 REMEMBERED = 64  # heads, the newest ones: no job bears the name of another any more
@@ -81,39 +81,39 @@ class Heads:
         """`folder`: where versions lie, and which of them was promoted."""
         self.folder = folder
         self.base: ModelInfo | None = None
-        self.answers: Lesson | None = None
+        self.answers: TaughtHead | None = None
         self.wish: Callable[[Assigned], None] | None = None
         self._links = links
         self._metrics = metrics
-        self._known: dict[str, Lesson] = {}
+        self._known: dict[str, TaughtHead] = {}
         self._hellos: dict[tuple[str, str], WorkerHello] = {}
         self._taken: dict[str, set[str]] = {}
         self._refused: dict[tuple[str, str], str] = {}
 
-    def begin(self, base: ModelInfo) -> list[Notice]:
+    def begin(self, base: ModelInfo) -> list[HubEvent]:
         """The first worker tells what the config's model is: what was promoted to answer in its place does so."""
         self.base = base
         notices = []
         try:
             self.answers = self._promoted(base)
         except ModelError as error:
-            notices.append(Notice("model_refused", f"{error}; the config's model answers"))
+            notices.append(HubEvent("model_refused", f"{error}; the config's model answers"))
         self._tell_metrics()
         return notices
 
-    def _promoted(self, base: ModelInfo) -> Lesson | None:
+    def _promoted(self, base: ModelInfo) -> TaughtHead | None:
         promoted = load_promoted(self.folder).version
         lesson = load_lesson(self.folder, promoted) if promoted else None
         if lesson and (problem := lesson.misfit(base)):
             raise ModelError(f"{problem}: train it again, or roll back (`edged teach CONFIG --rollback`)")
         return lesson
 
-    def change(self, lesson: Lesson | None) -> None:
+    def change(self, lesson: TaughtHead | None) -> None:
         """From the next job on this one answers."""
         self.answers = lesson
         self._tell_metrics()
 
-    def offer(self, worker: str, lesson: Lesson) -> None:
+    def offer(self, worker: str, lesson: TaughtHead) -> None:
         """A worker is to be ready to answer by it; it will say whether it is."""
         self._known.pop(lesson.sha256, None)
         self._known[lesson.sha256] = lesson
@@ -122,7 +122,7 @@ class Heads:
         self._refused.pop((worker, lesson.sha256), None)
         self._links.send(f"worker/{worker}", lesson.message(), [lesson.head])
 
-    def heard(self, worker: str, told: HeadTaken) -> None:
+    def heard(self, worker: str, told: HeadLoaded) -> None:
         """What it says."""
         if told.refused:
             self._refused[worker, told.version] = told.refused
@@ -135,11 +135,11 @@ class Heads:
         self._refused = {key: why for key, why in self._refused.items() if key[0] != worker}
         self._hellos = {key: hello for key, hello in self._hellos.items() if key[0] != worker}
 
-    def has(self, worker: str, lesson: Lesson) -> bool:
+    def has(self, worker: str, lesson: TaughtHead) -> bool:
         """Whether it is ready to answer by it."""
         return lesson.sha256 in self._taken.get(worker, ())
 
-    def refusal(self, workers: Iterable[str], lesson: Lesson) -> str:
+    def refusal(self, workers: Iterable[str], lesson: TaughtHead) -> str:
         """Why one of them will not; empty where none has said so."""
         refused = {worker: self._refused.get((worker, lesson.sha256)) for worker in workers}
         return next((f"worker {worker} refuses it: {why}" for worker, why in refused.items() if why), "")

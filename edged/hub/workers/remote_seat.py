@@ -12,8 +12,8 @@ STEADY_S = 1.0  # it must have been there for so long before it serves again, an
 LONGEST_STEADY_S = 60.0
 
 
-class RemoteSeat:
-    """Away or here; what a `Seat` is for a worker on this host."""
+class RemoteWorkerSlot:
+    """Away or here; what a `WorkerSlot` is for a worker on this host."""
 
     def __init__(self, name: str, device: str, recovery: Recovery) -> None:
         self.name = name
@@ -82,7 +82,7 @@ class RemoteSeat:
         self.device = device
 
     def kill(self, cause: str) -> None:
-        """It cannot be reached, or holds a job too long. `cause` as for a `Seat`; empty: it has gone."""
+        """It cannot be reached, or holds a job too long. `cause` as for a `WorkerSlot`; empty: it has gone."""
         self._cause = cause or "away"
 
     def refuse(self) -> None:

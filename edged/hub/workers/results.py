@@ -6,9 +6,9 @@ from dataclasses import dataclass
 import zmq
 
 from edged.clock import NANOSECONDS, now_ns
-from edged.hub.events import Notice
+from edged.hub.events import HubEvent
 from edged.hub.frames.jobs import Assigned
-from edged.hub.frames.queues import Leg
+from edged.hub.frames.queues import StageResult
 from edged.hub.frames.router import Router
 from edged.hub.publish.publisher import Outlet
 from edged.hub.stats.counters import JobFigures
@@ -73,7 +73,7 @@ class Answers:
 
     def take(
         self, hello: WorkerHello, answer: Scores | Features | JobFailed, payloads: Sequence[zmq.Frame]
-    ) -> list[Notice]:
+    ) -> list[HubEvent]:
         """The answer of a worker; nothing comes of one whose job was given up."""
         answered_ns = now_ns()
         answer = answer if isinstance(answer, JobFailed) else self._energy.answered(hello, answer)
@@ -91,7 +91,7 @@ class Answers:
             if self.on_scores and (assigned.features or assigned.shadow):
                 self.on_scores(Scored(assigned, answer, hello, payloads))
         elif isinstance(answer, Features) and are_features(payloads, assigned, hello):
-            self._router.passed_on(assigned, payloads[0], Leg(hello, answer))
+            self._router.passed_on(assigned, payloads[0], StageResult(hello, answer))
         else:
             message = f"worker {hello.worker} answered a job with what is no answer to it"
             return self._unanswered(assigned, "device_error", message)
@@ -114,7 +114,7 @@ class Answers:
             else:
                 self._outlet.publish(held, place, scores, hello, answered_ns, assigned.legs)
 
-    def _unanswered(self, assigned: Assigned, reason: str, message: str) -> list[Notice]:
+    def _unanswered(self, assigned: Assigned, reason: str, message: str) -> list[HubEvent]:
         """The frames may fare better on a device that works, but a network's answer stays what it is.
 
         Told once for each reason and start of a worker: it may be each frame.
@@ -127,4 +127,4 @@ class Answers:
         if (assigned.worker, reason) in self._told:
             return []
         self._told.add((assigned.worker, reason))
-        return [Notice("job_failed", message, worker=assigned.worker, reason=reason)]
+        return [HubEvent("job_failed", message, worker=assigned.worker, reason=reason)]

@@ -64,7 +64,7 @@ LOOKED_AT_S = 0.02  # how often whether one that retires has answered its jobs
 LONGEST_WAIT_S = 3600.0
 
 
-class Seat:
+class WorkerSlot:
     """Off, starting, ready or retiring. It does not know of the others (see `choice`)."""
 
     def __init__(

@@ -13,10 +13,10 @@ from edged.hub.cameras.processes import CameraProcesses
 from edged.hub.children.child import Child
 from edged.hub.children.environment import ChildEnvironment
 from edged.hub.children.spare import Spare
-from edged.hub.events import Notice
-from edged.hub.workers.failover import AnySeat, Choice, Group
-from edged.hub.workers.remote_seat import RemoteSeat
-from edged.hub.workers.seat import Seat
+from edged.hub.events import HubEvent
+from edged.hub.workers.failover import AnyWorkerSlot, Choice, Group
+from edged.hub.workers.remote_seat import RemoteWorkerSlot
+from edged.hub.workers.seat import WorkerSlot
 
 EDGED = (sys.executable, "-m", "edged")
 LOSSES = {"worker_lost", "fallback"}
@@ -46,7 +46,7 @@ class Supervisor:
         return self._choice.serving.seats[0].name
 
     @property
-    def seats(self) -> list[AnySeat]:
+    def seats(self) -> list[AnyWorkerSlot]:
         """Those of all workers of the config, in its order."""
         return [seat for group in self._choice.groups for seat in group.seats]
 
@@ -64,7 +64,7 @@ class Supervisor:
     def waits_for_others(self) -> bool:
         """Whether nobody serves for want of workers on other hosts alone."""
         return not self.works and all(
-            seat.ready or isinstance(seat, RemoteSeat) for seat in self._choice.serving.seats
+            seat.ready or isinstance(seat, RemoteWorkerSlot) for seat in self._choice.serving.seats
         )
 
     @property
@@ -98,7 +98,7 @@ class Supervisor:
         due = (self._choice.next_due_ns(), self.cameras.next_due_ns(), self._spare.next_ns)
         return min((at for at in due if at is not None), default=None)
 
-    def worker_is_ready(self, name: str) -> list[Notice]:
+    def worker_is_ready(self, name: str) -> list[HubEvent]:
         """The worker has said hello."""
         return self._choice.is_ready(name)
 
@@ -138,14 +138,14 @@ class Supervisor:
         if seat := self._choice.named(name):
             seat.refuse()
 
-    def step(self, now: int) -> list[Notice]:
+    def step(self, now: int) -> list[HubEvent]:
         """Reap who has ended, start who is due. Raises EdgedError where starting again cannot help."""
         of_workers = [*self._choice.step(now)]
         self._spare.step(now)
         self.losses.update(each.worker for each in of_workers if each.worker and each.event in LOSSES)
         return [*self.cameras.step(now), *of_workers]
 
-    def _groups(self, known: dict[str, AnySeat]) -> list[Group]:
+    def _groups(self, known: dict[str, AnyWorkerSlot]) -> list[Group]:
         """Neighbours of the same group serve together, and so do the groups of all segments."""
         workers, names = self._config.workers, [segment.workers for segment in self._config.segments]
         seats = [known.get(self._config.worker_name(index)) or self._seat(index) for index in range(len(workers))]
@@ -154,16 +154,18 @@ class Supervisor:
         units = groupby(parts, lambda part: "segments" if part[0] in names else id(part))
         return [Group([part for _, part in unit]) for _, unit in units]
 
-    def _seat(self, index: int) -> AnySeat:
+    def _seat(self, index: int) -> AnyWorkerSlot:
         worker, name, recovery = (
             self._config.workers[index],
             self._config.worker_name(index),
             self._config.recovery,
         )
         if worker.host:
-            return RemoteSeat(name, worker.device, recovery)
+            return RemoteWorkerSlot(name, worker.device, recovery)
         alone = worker.threads is None and worker.device.lower() != "numpy"
-        return Seat(name, worker.device, recovery, lambda: self._child("worker", name, str(index)), alone=alone)
+        return WorkerSlot(
+            name, worker.device, recovery, lambda: self._child("worker", name, str(index)), alone=alone
+        )
 
     def _camera(self, name: str) -> Child:
         return self._child("camera", name, name)

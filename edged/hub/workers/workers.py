@@ -4,19 +4,19 @@ import logging
 from collections.abc import Collection, Iterable, Mapping
 
 from edged.clock import nanoseconds, now_ns
-from edged.hub.events import Notice
+from edged.hub.events import HubEvent
 from edged.hub.frames.jobs import Capacity
 from edged.hub.frames.router import Router
 from edged.hub.links.peers import Links, Received
 from edged.hub.stats.hosts import HostStates
 from edged.hub.workers.admission import Ends, crossing, misfit
 from edged.hub.workers.dispatch import Dispatch
-from edged.hub.workers.heads import Heads, Lesson, gives_scores
+from edged.hub.workers.heads import Heads, TaughtHead, gives_scores
 from edged.hub.workers.results import Answers
 from edged.messages import (
     Features,
     Greet,
-    HeadTaken,
+    HeadLoaded,
     HostState,
     IdleEnergy,
     JobFailed,
@@ -69,7 +69,7 @@ class Workers:
         """Why there are no joules, where there are none."""
         return next((hello.energy_note for hello in self.hellos.values()), "")
 
-    def take(self, received: Received) -> list[Notice]:
+    def take(self, received: Received) -> list[HubEvent]:
         """A message from a worker."""
         name = received.peer.removeprefix("worker/")
         match received.message:
@@ -81,7 +81,7 @@ class Workers:
                 self._hosts.told(name, self.hellos[name].host, state, now_ns())
             case IdleEnergy() as told if name in self.hellos:
                 self.answers.take_idle(self.hellos[name], told)
-            case HeadTaken() as told:
+            case HeadLoaded() as told:
                 return self._head_taken(name, told)
             case Scores() | Features():
                 self.greet(name)
@@ -148,10 +148,10 @@ class Workers:
             for reason in LOST:
                 self._metrics.worker_restarts.labels(name, reason)
 
-    def _greet(self, name: str, hello: WorkerHello) -> list[Notice]:
+    def _greet(self, name: str, hello: WorkerHello) -> list[HubEvent]:
         if reason := self._unfit(name, hello):
             self._links.send(f"worker/{name}", Stop(refused=reason))
-            return [Notice("refused", f"worker {name} is refused: {reason}", worker=name)]
+            return [HubEvent("refused", f"worker {name} is refused: {reason}", worker=name)]
         self.left(name, "worker_lost")  # what it had before its link broke, or before it died, it has no more
         notices = [] if self.first else self._begin(hello.model)
         self.first = self.first or hello
@@ -161,7 +161,7 @@ class Workers:
         self._heads.offer(name, lesson)
         return notices
 
-    def _begin(self, model: ModelInfo) -> list[Notice]:
+    def _begin(self, model: ModelInfo) -> list[HubEvent]:
         """The first worker says which model this hub serves: how pictures are prepared for it is said once."""
         if model.prepared_by == "default":
             if not model.random_weights:
@@ -171,7 +171,7 @@ class Workers:
             log.info("%s: pictures are prepared as %s (%s says so)", model.name, model.preparation, source)
         return self._heads.begin(model)
 
-    def _head_taken(self, name: str, told: HeadTaken) -> list[Notice]:
+    def _head_taken(self, name: str, told: HeadLoaded) -> list[HubEvent]:
         """One that waits for it joins; one that cannot is as one with another model."""
         self._heads.heard(name, told)
         lesson, hello = self._heads.answers, self._preparing.get(name)
@@ -186,17 +186,17 @@ class Workers:
         del self._preparing[name]
         return [self._joins(name, hello)]
 
-    def _refuses(self, name: str, hello: WorkerHello, lesson: Lesson, why: str) -> list[Notice]:
+    def _refuses(self, name: str, hello: WorkerHello, lesson: TaughtHead, why: str) -> list[HubEvent]:
         """If others answer by it, it is this worker that does not fit; else the version, and the model answers."""
         del self._preparing[name]
         reason = f"version {lesson.sha256[:12]} cannot answer on worker {name}: {why}"
         if any(map(gives_scores, self.hellos.values())):
             self._links.send(f"worker/{name}", Stop(refused=reason))
-            return [Notice("refused", reason, worker=name)]
+            return [HubEvent("refused", reason, worker=name)]
         self._heads.change(None)
-        return [Notice("model_refused", f"{reason}; the config's model answers"), self._joins(name, hello)]
+        return [HubEvent("model_refused", f"{reason}; the config's model answers"), self._joins(name, hello)]
 
-    def _joins(self, name: str, hello: WorkerHello) -> Notice:
+    def _joins(self, name: str, hello: WorkerHello) -> HubEvent:
         """It may get jobs from now on."""
         self.hellos[name] = hello
         self.answers.greeted(hello)
@@ -208,7 +208,7 @@ class Workers:
         wrong = f"; its device computes wrongly, and is used without: {', '.join(hello.left_out)}"
         message = f"worker {name} is ready: {hello.model.name}{random}{part}{taught} on {hello.device}{note}"
         message += wrong if hello.left_out else ""
-        return Notice("worker_up", message, worker=name)
+        return HubEvent("worker_up", message, worker=name)
 
     def _unfit(self, name: str, hello: WorkerHello) -> str:
         model = self.first.model if self.first else hello.model
