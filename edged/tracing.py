@@ -1,7 +1,4 @@
-"""What a camera or the hub notes down while somebody records; nothing at any other time.
-
-What the hub notes down of its own work while somebody records.
-"""
+"""Notes that a camera or the hub takes of its work while a client records; nothing otherwise."""
 
 from edged.clock import nanoseconds, now_ns
 from edged.messages import Features, Frame, LinkMessage, Note, Prediction, Scores

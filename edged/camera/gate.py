@@ -1,7 +1,4 @@
-"""Which frames are worth sending: not more often than asked, and only when something has changed.
-
-Whether a camera gives the same picture again and again: its sensor hangs while its electronics send on.
-"""
+"""Decide which frames to send: at most the configured rate, only after a change, none from a frozen sensor."""
 
 import zlib
 

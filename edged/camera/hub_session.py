@@ -1,9 +1,4 @@
-"""What the hub has asked of a camera so far.
-
-The camera's end of the link to the hub.
-
-What a camera process tells of its pictures while somebody records.
-"""
+"""The camera's session with the hub: its link, what the hub has ordered, and what it traces while recorded."""
 
 import os
 import socket

@@ -1,7 +1,4 @@
-"""A daemon that runs on this host, as `edged reload`, `edged profile --attach` and `edged trace` reach it.
-
-What a daemon and its processes tell while they are recorded.
-"""
+"""A client of a daemon on this host, for `edged reload`, `profile --attach`, `trace` and `teach`."""
 
 import os
 from collections.abc import Iterator

@@ -1,7 +1,4 @@
-"""The command line's words for a model: the same keys as in the config's `model:`.
-
-The command line's words for how a network is to run on a device.
-"""
+"""Command-line options for a model and for how it runs on a device: the same keys as in the config."""
 
 import argparse
 import sys

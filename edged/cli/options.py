@@ -1,7 +1,4 @@
-"""Numbers on the command line.
-
-How a subscriber reaches a hub: its address, and the keys where it asks for them.
-"""
+"""Command-line options that several verbs share: numbers, and the address and keys of a hub."""
 
 import argparse
 import math

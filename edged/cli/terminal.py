@@ -1,4 +1,4 @@
-"""What a verb shows while a device's compiler works: one line that changes, on a terminal alone."""
+"""Terminal output: the line that shows a device compiling, and escaping of text that others chose."""
 
 import logging
 import sys

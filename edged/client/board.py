@@ -1,17 +1,11 @@
-"""Predictions, events and statuses of a node, folded into what is known now: what a display shows.
+"""Predictions, events and statuses of a node, aggregated for a display.
 
     board = Board()
-    board.take(message, now_s)      # whatever `Subscription.receive` gives, but None
-    known = board.known(now_s)      # as often as there is something to draw: values that stay as they are
+    board.take(message, now_s)      # whatever `Subscription.receive` returns, but None
+    known = board.known(now_s)      # immutable values, as often as there is something to draw
 
-`now_s` is any clock of the caller's that runs on, as `time.monotonic()`: none is read here. A board is for one
+`now_s` is a monotonic clock of the caller's, such as `time.monotonic()`; none is read here. A board is for one
 thread.
-
-What has been heard of one camera.
-
-One camera's predictions of the last minute, second by second. Time is any clock that runs on, in seconds.
-
-How fast sums grow.
 """
 
 from collections import Counter, deque

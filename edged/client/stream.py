@@ -1,8 +1,6 @@
-"""The live stream of a hub, made whole: each prediction exactly once and in order.
+"""The live stream of a hub without gaps: each prediction exactly once and in order.
 
-Which predictions of a node have been handed out, and which are missing.
-
-Fetches what was missed from a node's journal.
+Missing sequence numbers are fetched from the node's journal before anything newer is delivered.
 """
 
 import logging

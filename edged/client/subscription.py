@@ -1,9 +1,4 @@
-"""A connection to the stream of a hub: messages as they come, whatever becomes of the link.
-
-What a subscriber hears.
-
-A warning that somebody reads, once a minute at most.
-"""
+"""A connection to the stream of a hub: messages as they arrive, across any failure of the link."""
 
 import logging
 import time

@@ -1,15 +1,4 @@
-"""What all sections of the file have in common.
-
-`energy`: which power supplies to read, and how.
-
-`journal`: what was published, on disk.
-
-`model`: the network.
-
-`freshness` and `recovery`: how long frames may wait, and how often workers may fail.
-
-`snapshot`: small pictures for people who look on.
-"""
+"""The common base of config sections, and the small ones: energy, journal, model, freshness, snapshot."""
 
 from pathlib import Path
 from typing import Annotated, Literal

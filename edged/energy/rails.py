@@ -1,7 +1,4 @@
-"""Rails: measured power supplies, each a file that holds its energy or its power.
-
-How to let this user read a counter that only root may: now, and from each start of the machine on.
-"""
+"""Rails: measured power supplies, each a file with its energy or its power, and how to permit reading it."""
 
 import grp
 import os

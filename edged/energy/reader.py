@@ -1,7 +1,4 @@
-"""Reads rails in a thread of its own, so that a file that blocks holds up nobody for long, and once.
-
-Adds up the power of rails that have no counter of energy.
-"""
+"""Read rails in a thread, since a file may block; integrate power where no energy is counted."""
 
 import logging
 import threading

@@ -1,14 +1,12 @@
-"""How a tensor lies in device memory.
+"""The layout of tensors in device memory, and their conversion from and to arrays.
 
 [frame][channel block][top + height + bottom][left + width + right][channels of the block]
 
 Elements are float32, or float16 in a plan of that precision.
 
 Channels beyond the last are zero, and so is the halo: the rows and columns around the image that some kernels
-read as padding. Whoever writes a tensor also writes its zeros, so memory can be reused freely.
-A vector of features is an image of one pixel.
-
-Tensors of a plan as arrays, and back.
+read as padding. The kernel that writes a tensor also writes its zeros, so memory can be reused freely. A vector
+of features is an image of one pixel.
 """
 
 from collections.abc import Mapping

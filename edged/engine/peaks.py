@@ -1,9 +1,7 @@
-"""What a device can do at most: multiply-adds, and bytes read from memory, in a second. Measured, not looked up.
+"""Peaks of a device, measured: multiply-adds, and bytes read from memory, per second.
 
 They are the two roofs of Williams, Waterman and Patterson, "Roofline: An Insightful Visual Performance Model for
-Multicore Architectures" (2009).
-
-The peaks of a device, kept: who looks at a daemon that runs cannot measure them, for the device is busy.
+Multicore Architectures" (2009). They are cached on disk, since a device that serves a daemon cannot be measured.
 """
 
 import json

@@ -1,7 +1,4 @@
-"""Where the time of a frame goes: every kernel of a plan, over several jobs.
-
-Kernels of a profile, put together by the layer that they compute.
-"""
+"""Profile a plan: the time of each kernel over several jobs, and of each layer."""
 
 import statistics
 import time

@@ -1,7 +1,4 @@
-"""Kernels from source or from the cache on disk. One program a kernel, so that an edit recompiles one.
-
-Compiled programs on disk.
-"""
+"""Kernels from source or the cache of binaries. One program a kernel, so that an edit recompiles one."""
 
 import json
 import logging

@@ -1,9 +1,4 @@
-"""Which variant computes an operator, and with which parameters.
-
-Every way in which an operator could be computed.
-
-The choice for a device that nobody has tuned for.
-"""
+"""Select a variant and its parameters for an operator: all candidates, and the rules for an untuned device."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

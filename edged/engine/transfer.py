@@ -1,11 +1,7 @@
-"""How a job's images reach the device and its outputs come back: what `copied` and `mapped` have in common.
+"""Transfer a job's images to the device and its outputs back: by copies, or by mapping where memory is shared.
 
-Transfers of a device with a memory of its own: copies.
-
-Transfers in memory that host and device share: nothing is copied but a job's own images into place.
-
-What OpenCL calls mapping gives the host a pointer into a buffer, which the device may not touch until it is
-unmapped (OpenCL 1.2, 5.4.2).
+Mapping gives the host a pointer into a buffer that the device may not use until it is unmapped (OpenCL 1.2,
+5.4.2).
 """
 
 import threading

@@ -1,9 +1,4 @@
-"""The choice for a device that somebody has tuned for: measured where there is a record, rules elsewhere.
-
-Tuning records: what was measured on a device, as a JSON file that a board may get from another of its kind.
-
-Where the records of a device are: the user's, what edged brings for the device, and for its family.
-"""
+"""Tuning records: measured choices as JSON, from the user's folder, for a device, or for its family."""
 
 import json
 import logging

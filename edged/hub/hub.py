@@ -1,7 +1,4 @@
-"""The hub: one thread, one poller, over the link, signals and timers.
-
-Children that say nothing any more: their processes are killed, and the supervisor starts others.
-"""
+"""The hub's main loop: one thread, one poller, over links, signals and timers."""
 
 import logging
 import math

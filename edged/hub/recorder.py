@@ -1,9 +1,4 @@
-"""Lets one at a time record what the hub and its processes do, and gives them what those tell.
-
-One recording: who wants it, of whom, and what is on its way to them.
-
-What each layer takes, while somebody has it measured.
-"""
+"""Record what the hub and its processes do, for one client at a time."""
 
 import os
 import socket

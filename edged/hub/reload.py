@@ -1,9 +1,4 @@
-"""Another config for a hub that runs: checked whole, then applied; one that fails changes nothing.
-
-A file that cannot be used and was changed a moment ago is read again for a while: an editor may not have finished.
-
-What another config changes of a daemon that runs: what takes effect at once, and what needs a restart.
-"""
+"""Apply another config to a running hub: check it whole, apply what can be, name what needs a restart."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

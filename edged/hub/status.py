@@ -1,7 +1,4 @@
-"""Asks each part of the hub how its cameras and workers stand.
-
-The status line of each camera.
-"""
+"""The state of each camera and worker, for the published status and for the terminal."""
 
 import textwrap
 from collections.abc import Callable

@@ -1,14 +1,13 @@
-"""What systemd hears of a hub: that it starts, is ready and lives, and its status line.
+"""What the hub reports to systemd: starting, ready, alive, and a status line.
 
-Whether the pipeline lives: what systemd's watchdog is fed by. No clock feeds it, only what has happened.
+The watchdog is fed by progress, not by a clock. The pipeline is alive where, since the last beat, both hold:
+- frames: one more was captured, or none is due: each camera has ended, waits for room, or reports that it is down;
+- answers: one more job was answered, or none is due: no frame waits, or the worker reports that it is starting.
 
-It lives where, since the last beat, both are so:
-- frames: one more was captured, or none is due: each camera has ended, waits for room, or is known to be down;
-- answers: one more job was answered, or none is due: no frame waits, or the worker is known to be starting.
-
-Known is what a child has said itself, or its own end; what the hub concludes from a child's silence is not. So a
-hub whose link, router or slots have stuck is found out, though its loop turns and it starts its children again.
-Whether an answer became a prediction does not matter: no restart helps a model that is too slow or gives NaN.
+A state counts as reported where a child said so itself, or has ended; what the hub concludes from a child's
+silence does not count. So a hub whose link, router or slots have stuck is detected, though its loop turns and it
+restarts its children. Whether an answer became a prediction does not matter: no restart helps a model that is
+too slow or gives NaN.
 """
 
 from collections.abc import Iterable, Iterator

@@ -1,7 +1,4 @@
-"""Puts a hub together: whatever must be opened is open before a child is started.
-
-When a run ends by itself.
-"""
+"""Build the hub: open everything that can fail before a child is started."""
 
 import logging
 from collections.abc import Sequence

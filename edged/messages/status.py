@@ -1,7 +1,4 @@
-"""What a node says of itself each second.
-
-How the cameras and workers of a node stand, and what its rails have supplied: what each status tells.
-"""
+"""The status that a node publishes each second: its cameras, workers and energy."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

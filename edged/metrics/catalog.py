@@ -1,15 +1,4 @@
-"""Metrics of frames and of what was predicted from them.
-
-Metrics of cameras.
-
-Metrics of energy.
-
-Metrics of the machines of a pipeline.
-
-Metrics of the hub itself: its journal, and who was turned away.
-
-Metrics of workers and their jobs.
-"""
+"""Every metric: frames and predictions, cameras, workers and jobs, energy, hosts, and the hub itself."""
 
 from edged.metrics.declare import JOULES, SHARES, Declare
 

@@ -1,16 +1,9 @@
-"""The state of this machine, read now and then in a thread: the driver of a sensor may block for ever.
+"""Temperatures and frequencies of this machine, read in a thread: the driver of a sensor may block for ever.
 
-Frequencies: processors by cpufreq's policies (kHz), GPUs and memory by devfreq (Hz).
-
-Heat shows in the limit: the kernel lowers the highest frequency that is allowed (`scaling_max_freq`, `max_freq`).
-The frequency itself is low too where there is nothing to do.
-
-Temperatures: thermal zones, and the `tempN_input` of hwmon, found by name and label.
-
-Interfaces: Linux, Documentation/driver-api/thermal/sysfs-api.rst and Documentation/hwmon/sysfs-interface.rst;
-both in thousandths of a degree.
-
-Small files of sysfs, any of which may be missing, damaged or refused.
+Frequencies: cpufreq policies (kHz), GPUs and memory by devfreq (Hz). Heat shows in the limit: the kernel lowers
+the highest allowed frequency (`scaling_max_freq`, `max_freq`); the current one is low as well when there is
+nothing to do. Temperatures: thermal zones, and `tempN_input` of hwmon by name and label, in thousandths of a
+degree (Linux, Documentation/driver-api/thermal/sysfs-api.rst and Documentation/hwmon/sysfs-interface.rst).
 """
 
 import contextlib

@@ -1,6 +1,6 @@
 """Logging to standard error, one line an event, with journald's priorities under systemd.
 
-A line an event, but no flood: what is said again and again is counted, and the count told once a minute.
+A line that repeats is counted, and the count logged once a minute.
 """
 
 import copy

@@ -1,7 +1,4 @@
-"""Text of others that goes to terminals and into JSON: labels, names of models and of folders.
-
-Text of others on a terminal: a label, a file's or a node's name may hold what would steer it.
-"""
+"""Text that others chose, for terminals and JSON: labels, names of models, files and nodes."""
 
 import unicodedata
 

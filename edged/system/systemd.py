@@ -1,10 +1,8 @@
-"""What systemd is told, and what it asks for: sd_notify(3) and sd_watchdog_enabled(3).
+"""The protocol of systemd: sd_notify(3), sd_watchdog_enabled(3), and the life of a camera or worker unit.
 
-Each function does nothing where no systemd listens. None blocks for long, none raises.
-
-What systemd hears of a camera or worker that is a service of its own, on another host than its hub.
-
-It is ready once its hub has let it in, and lives while it comes round to listening: no driver that hangs lets it.
+Each function does nothing where no systemd listens; none blocks for long, none raises. A camera or worker unit
+on another host is ready once its hub has accepted it, and alive while its loop reaches the link: a driver that
+hangs does not let it.
 """
 
 import math

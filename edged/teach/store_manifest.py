@@ -1,9 +1,4 @@
-"""`manifest.json`: what is recorded, by label, and how much may be.
-
-The crops' files are the truth, this is their index.
-
-Which crops make room for newer ones.
-"""
+"""`manifest.json`: an index of the recorded crops by label, and which of them make room for newer ones."""
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path

@@ -1,8 +1,7 @@
-"""Where a training stands, on disk: the two newest, each written in one step and checked when it is read.
+"""Checkpoints of a training: the two newest, each written in one step and checked when it is read.
 
-A file is an .npz: what the training says of itself as JSON, its arrays, and a SHA-256 over all of that.
-
-What the result of a training depends on: a checkpoint of another one is refused.
+A file is an .npz: what the training states about itself as JSON, its arrays, and a SHA-256 over all of that. A
+checkpoint of other data, settings or code is refused by its fingerprint.
 """
 
 import json

@@ -1,7 +1,4 @@
-"""A network as tensors and kernels of a training step: how everything lies in memory, and the forward pass.
-
-The form in which a network is trained: what its kernels compute, without what only answers need.
-"""
+"""Lower a network to the tensors and kernels of a training step: memory layout and the forward pass."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace

@@ -1,7 +1,4 @@
-"""A device that trains: what stays on it from step to step, and its programs.
-
-Launches that are enqueued again and again: tensors by lifetimes, numbers given each time.
-"""
+"""A device for training: tensors that stay on it, and launches that are enqueued step after step."""
 
 from collections import deque
 from collections.abc import Mapping, Sequence

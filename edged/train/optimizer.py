@@ -1,9 +1,4 @@
-"""How weights follow their gradients: what a step does, as plain values. The rate of each step is the caller's.
-
-An optimizer as kernels, with the numbers that they want at each step.
-
-The learning rate of each step.
-"""
+"""Optimizers and learning rates: what a step does to the weights, as values and as kernels."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

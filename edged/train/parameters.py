@@ -1,7 +1,4 @@
-"""What a network learns, as it lies on the device: all parameters in one buffer, each as the kernels read it.
-
-What a network has learnt, on its device: parameters, what the optimizer remembers of them, their average.
-"""
+"""The parameters of a network on its device: one buffer, with the optimizer's state and the moving average."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace

@@ -1,10 +1,6 @@
-"""The picture of how a training went: loss above, share of right answers below, an epoch a point.
+"""Pictures of a training: loss and accuracy by epoch, the confusion matrix, sheets of examples.
 
-Drawn with OpenCV, which every board has for its cameras: one picture is not worth a plotting library there.
-
-Many small pictures on one sheet, each with two lines below it.
-
-Which label was taken for which.
+Drawn with OpenCV, which every board has for its cameras: a few pictures are not worth a plotting library there.
 """
 
 from collections.abc import Callable, Mapping, Sequence

@@ -1,7 +1,4 @@
-"""What training and evaluation tell.
-
-What a training has come to: a line an epoch, and where it stands within one.
-"""
+"""Results of training and evaluation: one line an epoch, and the progress within one."""
 
 from dataclasses import asdict, dataclass
 from typing import Any

@@ -1,7 +1,4 @@
-"""A network in training on a device: everything between two looks at it stays there.
-
-The trainer that the file of a training asks for.
-"""
+"""Train a network on a device: everything between two reports stays there."""
 
 from collections.abc import Mapping
 from dataclasses import fields, replace

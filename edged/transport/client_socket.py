@@ -1,6 +1,6 @@
-"""How a client connects: it comes back by itself, and notices a peer that is gone.
+"""Client sockets: they reconnect by themselves, notice a dead peer, and say why a hub refuses the handshake.
 
-Why a hub does not let us in. libzmq tries never again then: the socket must be made anew.
+libzmq never tries again after a refused handshake: the socket must be made anew.
 """
 
 from collections.abc import Callable

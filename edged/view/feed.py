@@ -1,8 +1,7 @@
-"""The newest of everything as server-sent events, made once for all browsers.
+"""The newest state of everything as server-sent events, made once for all browsers.
 
-Nothing is queued: a browser that is slow, or has just come, gets what is newest when it has room for it.
-
-What the page is told, as values for JSON. A prediction goes to it as it was published.
+Nothing is queued: a browser that is slow, or has just connected, gets the newest when it has room. Predictions
+are sent as they were published.
 """
 
 import json

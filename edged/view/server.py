@@ -1,9 +1,4 @@
-"""Serves the page.
-
-The addresses of the page: itself, its events, its pictures.
-
-Who may see the page: by the name that a browser has asked for, and by password.
-"""
+"""Serve the page: its routes, events and pictures, and who may see them (host name and password)."""
 
 import asyncio
 import base64

@@ -1,6 +1,6 @@
-"""What is known now of a node and of its pictures, once for all browsers.
+"""The newest state and pictures of a node, once for all browsers.
 
-Pictures and the labels that belong to them, which come on two connections and in any order.
+Pictures and the predictions that belong to them arrive on two connections, in any order.
 """
 
 import threading

@@ -1,11 +1,8 @@
-"""The worker process: load the model, open the device for its part, warm up, greet the hub, serve it.
+"""The worker process: load the model, open the device, warm up, join the hub, serve.
 
-A worker in the hands of `edged plan-split`: it measures, and serves one part of the network after the other.
-
-Start the process again where a start has filled the cache of programs.
-
-A compiler inside a driver keeps its memory until the process ends (PoCL's LLVM: 150 MB), for work that is done.
-A process that finds every program in the cache never loads it, and is there within a second.
+Also serves `edged plan-split`, one part of the network after the other. A compiler inside a driver keeps its
+memory until the process ends (PoCL's LLVM: 150 MB); so a start that filled the program cache starts the process
+again, which then loads every program from the cache and needs no compiler.
 """
 
 import logging

@@ -1,8 +1,4 @@
-"""A part of a model on its device, warm: all that is needed to serve with it.
-
-A picture, or features, whose answer the worker remembers from its start: a device that answers otherwise now is
-broken.
-"""
+"""Warm up a part of a model on its device, and check known answers from then on."""
 
 import logging
 import time

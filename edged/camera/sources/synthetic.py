@@ -1,12 +1,9 @@
-"""A camera that needs no hardware: digits or shapes on all kinds of backdrops, and it knows the truth.
+"""A camera without hardware: digits or shapes on varied backdrops, with the true label of each frame.
 
-Printed digits as masks, drawn from the strokes of ten Hershey fonts.
-
-`hershey_digits.json`: by font, for each digit its strokes, each a list of [x, y], y downwards. The Hershey fonts
-were made by Dr. A. V. Hershey at the U.S. National Bureau of Standards; James Hurt, Cognition, Inc., made the
-format that they are passed on in. They are free for any use.
-
-Five shapes as masks: something that no bundled model knows, and that a board can be taught.
+`hershey_digits.json` holds, by font, the strokes of each digit, each a list of [x, y], y downwards. The Hershey
+fonts were made by Dr. A. V. Hershey at the U.S. National Bureau of Standards; James Hurt, Cognition, Inc., made
+the format in which they are distributed. They are free for any use. The five shapes are unknown to every bundled
+model, so a board can be taught them.
 """
 
 import json

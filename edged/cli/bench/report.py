@@ -1,7 +1,4 @@
-"""What `edged bench` prints: a table for people, one JSON object for programs.
-
-What `edged bench --energy` adds to its table and to its object.
-"""
+"""What `edged bench` prints: tables for people, one JSON object for programs."""
 
 import json
 import statistics

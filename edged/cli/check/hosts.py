@@ -1,7 +1,4 @@
-"""What `edged check` finds of cameras and workers on other hosts, and of the link to them.
-
-What `edged check` finds of the addresses that the hub listens at, and of who is let in there.
-"""
+"""What `edged check` finds about addresses, access, and the cameras and workers of other hosts."""
 
 import errno
 import os

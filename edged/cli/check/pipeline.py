@@ -1,7 +1,4 @@
-"""What `edged check` finds of cameras, the model and its workers.
-
-What `edged check` finds of the version that was promoted to answer in place of the config's model.
-"""
+"""What `edged check` finds about cameras, the model, its workers, and a promoted head version."""
 
 from collections.abc import Iterator
 from math import prod

@@ -1,11 +1,4 @@
-"""`edged plan-split`: where to cut a network in parts for the workers that there are, and what that will give.
-
-What `edged plan-split` prints: the places for a cut, and what is to be expected of each way.
-
-What `edged plan-split` has found, and as one JSON object.
-
-The lines of a config that split its network as a plan says.
-"""
+"""`edged plan-split`: find where to cut a network for several workers; print gain and config lines."""
 
 import argparse
 import functools

@@ -1,7 +1,4 @@
-"""What `edged plan-split` asks of the workers, one thing after the other.
-
-How quick the link to a worker is: round trips with nothing to carry, and with ever more, each way.
-"""
+"""Measure workers one after the other, and their links: empty and ever larger round trips, each way."""
 
 import os
 import statistics

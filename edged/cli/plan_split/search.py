@@ -1,11 +1,8 @@
-"""The ways to run one network on the workers that there are: one alone, all side by side, or split.
+"""Find the best way to run one network on several workers: one alone, all in parallel, or split.
 
-Where to cut a network: every order of the workers and every place, by dynamic programming.
-
-A pipeline is as quick as its slowest stage, and a frame takes what all stages take together. PipeDream partitions
-networks so (Harlap et al., 2018, https://arxiv.org/abs/1806.03377).
-
-From what was measured to what a stage costs: the worker's time, and that of the link to it.
+Cuts: every order of the workers and every place, by dynamic programming. A pipeline is as fast as its slowest
+stage, and a frame takes the sum of all stages. PipeDream partitions networks so (Harlap et al., 2018,
+https://arxiv.org/abs/1806.03377). A stage costs the worker's measured time and that of the link to it.
 """
 
 from collections.abc import Callable, Iterator, Sequence

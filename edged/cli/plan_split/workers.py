@@ -1,7 +1,4 @@
-"""The workers of a config, for `edged plan-split`, which stands in the place of the hub.
-
-`edged plan-split` in the place of the hub: the same doors and keys, the same workers, and no camera.
-"""
+"""The workers of a config, for `edged plan-split` in the hub's place: same endpoints and keys."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager

@@ -1,7 +1,4 @@
-"""`edged profile --attach`: the layers of a worker that runs, timed after its answers, and what that costs.
-
-The command line's words for the profile of a worker that runs.
-"""
+"""`edged profile --attach`: time the layers of a running worker after its answers, and state what that costs."""
 
 import argparse
 import sys

@@ -1,7 +1,4 @@
-"""`edged teach --camera NAME --label LABEL`: crops of a camera, as its network gets them.
-
-What `edged teach` shows while it goes on: a line with a rate, and the last crop where the terminal can.
-"""
+"""`edged teach --camera NAME --label LABEL`: record crops as the camera's network receives them."""
 
 import argparse
 import shutil

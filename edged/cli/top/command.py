@@ -1,7 +1,4 @@
-"""`edged top`: how the cameras and workers of a node do, in a terminal, or as lines for programs.
-
-What is known of a node as lines of `key=value`, one a camera: for logs and programs.
-"""
+"""`edged top`: the state of a node's cameras and workers, in a terminal or as `key=value` lines for programs."""
 
 import argparse
 import importlib.util

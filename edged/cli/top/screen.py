@@ -1,11 +1,4 @@
-"""The screen of `edged top`, drawn with rich, which is not installed with edged.
-
-What `edged top` shows of a node, in as many rows and columns as there are.
-
-The rows of one camera in `edged top`.
-
-Figures and text of `edged top` in so many columns.
-"""
+"""The screen of `edged top`, drawn with rich, in the rows and columns of the terminal."""
 
 import logging
 import os

@@ -1,6 +1,6 @@
-"""The way of each published frame through the processes, in pieces whose sum is the prediction's `total`.
+"""The path of each published frame through the processes, in pieces that sum to the prediction's `total`.
 
-Every clock of a recording, as the hub's host reads its own.
+Clocks of other hosts are converted to that of the hub's host.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -1,8 +1,6 @@
-"""A recording as one time line: cameras, the hub, workers and devices, with each frame's way through them.
+"""A recording as one timeline of cameras, hub, workers and devices, in Chromium's Trace Event Format.
 
-Events of the "Trace Event Format" of the Chromium project, as Perfetto and chrome://tracing read them.
-
-What each thread of each process has done, as spans of a trace.
+Perfetto and chrome://tracing read it.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence

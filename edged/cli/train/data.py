@@ -1,9 +1,4 @@
-"""What `edged train` learns from: the folder that the config or `--data` names, in memory or drawn from.
-
-Crops that `edged teach` has recorded, as what `edged train` learns from.
-
-Folders of pictures, one a label, as what `edged train` learns from.
-"""
+"""The training data of `edged train`: IDX files, folders of pictures, recorded crops, or generated frames."""
 
 from pathlib import Path
 

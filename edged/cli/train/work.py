@@ -1,7 +1,4 @@
-"""One run of `edged train`: what it starts from, the session, what it leaves.
-
-What `edged train` shows while it works: on a terminal a bar that moves, elsewhere a line now and then.
-"""
+"""One run of `edged train`: its start, the session with its progress display, and the files that it writes."""
 
 import argparse
 import shutil

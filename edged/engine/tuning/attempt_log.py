@@ -1,6 +1,6 @@
-"""A device's record while it is being tuned: nothing that was found out is lost, however the tuner ends.
+"""The record of a device during tuning: no measurement is lost however the tuner ends.
 
-Ends a process whose driver hangs: no call into a driver can be broken off from inside.
+A driver that hangs cannot be interrupted from inside, so the process is ended after a time limit.
 """
 
 import fcntl

@@ -1,8 +1,6 @@
-"""Which candidate solves a problem fastest. Those that are hopeless are sent away early, the best few meet again.
+"""Find the fastest correct candidate for a problem: hopeless ones are dropped early, the best are measured again.
 
 After "successive halving" (Jamieson and Talwalkar, "Non-stochastic Best Arm Identification", 2016).
-
-One candidate, ready to solve a problem on the device: is it right, and how long does it take?
 """
 
 import statistics

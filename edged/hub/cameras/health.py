@@ -1,9 +1,7 @@
-"""How each camera stands: what it has said of itself, and whether it still says anything.
+"""The health of each camera: what it reports, and whether it still reports anything.
 
-Which camera processes have fallen silent: held up in a driver, they cannot say so themselves.
-
-Such a one may be busy with a network camera that is slow to open, a driver or a disk, and has time. One that is
-stopped by a signal is killed earlier (see `children.child`).
+A camera process that was stopped by a signal is killed as soon as it is silent: it cannot be busy. Any other may
+be busy with a slow network camera, a driver or a disk, and has longer.
 """
 
 from collections import Counter

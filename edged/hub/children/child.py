@@ -1,9 +1,4 @@
-"""One process that the hub has started.
-
-Whether the kernel has killed a process of this service for want of memory: SIGKILL alone does not say so.
-
-How often, and how soon, a child that has died is started again.
-"""
+"""A child process of the hub: start, exit code, out-of-memory kills, and restarts with a pause."""
 
 import os
 import signal

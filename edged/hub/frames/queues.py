@@ -1,9 +1,4 @@
-"""The only place where frames wait.
-
-Between two segments of a network: features that wait for a worker which goes on with them.
-
-What one worker has done for the frames of a job: the whole network, or its part of it.
-"""
+"""Queues: the newest frames of each camera, and features that wait between two segments."""
 
 from bisect import insort
 from collections import deque

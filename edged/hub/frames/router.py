@@ -1,9 +1,7 @@
-"""Which frame goes to which worker, and what becomes of it: without sockets, clocks or processes.
+"""Route frames to workers, as values: without sockets, clocks or processes.
 
-A worker that runs a part of the network begins or ends at a cut, which has a name. Frames of the slots go to
-workers that begin with the images; what one that ends at a cut gives goes on to those that begin there.
-
-The frames that wait for a worker, in the slots of their cameras.
+A worker that runs a part of the network begins or ends at a cut, which has a name. Frames of cameras go to
+workers that begin with the image; the features of one that ends at a cut go to those that begin there.
 """
 
 from collections.abc import Callable, Iterable, Iterator

@@ -1,7 +1,4 @@
-"""The file of the journal and its limits. Whoever uses it may have to wait for the disk.
-
-Who may write a journal, and whether a path that cannot be used is a mistake.
-"""
+"""The file of the journal, its limits, and the lock of its one writer. Any call may wait for the disk."""
 
 import contextlib
 import fcntl

@@ -1,7 +1,4 @@
-"""What the file of a journal looks like inside, and whether one is what edged has written.
-
-Why a journal cannot be written, from what SQLite and the system say.
-"""
+"""The SQLite schema of the journal, and the classification of its errors."""
 
 import contextlib
 import errno

@@ -1,7 +1,4 @@
-"""The thread that waits for the disk.
-
-Brings the journal to the disk now and then, so that commits need not.
-"""
+"""The thread that writes the journal, and syncs it to the disk every few seconds so that commits need not."""
 
 import contextlib
 import logging

@@ -1,9 +1,7 @@
-"""Peers that were turned away: each is counted, and told without a flood.
+"""Authentication of peers by ZAP (rfc.zeromq.org/spec/27), and the count and log of those that were rejected.
 
-Says which connections may be (ZeroMQ's authentication protocol, rfc.zeromq.org/spec/27).
-
-zmq.auth does the same on a thread of its own; here it is a few lines on the guard's, beside the events that belong
-to them. A socket with a ZAP domain and ZAP_ENFORCE_DOMAIN lets nobody in while nobody answers here.
+zmq.auth does the same on a thread of its own; here it is a few lines on the guard's thread, beside the events
+that belong to them. A socket with a ZAP domain and ZAP_ENFORCE_DOMAIN accepts nobody while nobody answers here.
 """
 
 from collections import deque

@@ -1,10 +1,8 @@
-"""Who gets in, and who is turned away again: a thread beside the hub's loop.
+"""Limit what peers may send: a thread beside the hub's loop disconnects those that exceed it.
 
-A thread, because a peer may keep the loop itself busy: libzmq adds subscriptions while the hub sends, for as long
-as they keep coming. MAXMSGSIZE bounds a message, nothing in libzmq the number of them or of their parts; so the
-guard looks many times a second at how many bytes each connection has sent, and cuts off who has sent too much.
-
-A socket that others connect to: its connections, known by libzmq's monitor, and those that must go.
+A thread, because a peer may keep the loop itself busy: libzmq adds subscriptions while the hub sends, for as
+long as they keep coming. MAXMSGSIZE bounds a message, nothing in libzmq the number of them or of their parts; so
+the guard checks many times a second how many bytes each connection has sent.
 """
 
 import queue

@@ -1,11 +1,4 @@
-"""The hub's end of the links to cameras and workers.
-
-The hub's two doors: one for the children on this host, one for cameras and workers of others.
-
-The hub's doors as the config has them, and who may come through.
-
-Who may come where, by key.
-"""
+"""The hub's links to cameras and workers: one for the children on this host, one for other hosts, by key."""
 
 import logging
 from collections import deque

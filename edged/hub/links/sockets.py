@@ -1,8 +1,6 @@
-"""Sockets that other programs connect to.
+"""Sockets that other programs connect to, multipart messages, and the limit of open files.
 
-Messages of several parts, at a third of what pyzmq's own functions cost: those make an enum of each flag.
-
-How many files and connections this process may hold open.
+Multipart messages cost a third of what pyzmq's own functions do, which make an enum of each flag.
 """
 
 import os

@@ -1,7 +1,4 @@
-"""What leaves the hub: predictions, in order, into the journal, to subscribers and into the figures; events.
-
-The prediction stream: predictions, events and the status, over ZeroMQ PUB.
-"""
+"""Publish predictions in order, after the journal has them, and events and the status."""
 
 import logging
 import uuid

@@ -1,9 +1,4 @@
-"""What each prediction adds to the metrics.
-
-What jobs of so many frames take: whether a batch pays can be read off.
-
-Best labels by camera, counted by name as long as there are few.
-"""
+"""Counters that each prediction and each job adds to, and the best labels by camera."""
 
 from functools import cache
 from operator import attrgetter

@@ -1,7 +1,4 @@
-"""Joules by host and rail: all workers of a host read the same counters, and each joule counts once.
-
-How hot and how fast the machines of a pipeline are: the hub's own, and those of workers elsewhere.
-"""
+"""Joules by host and rail, counted once for all workers of a host; temperatures and frequencies."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping

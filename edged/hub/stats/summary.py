@@ -1,7 +1,4 @@
-"""What the status line and the summary are made from.
-
-What people and programs read of a run: a line a second, and the summary at its end.
-"""
+"""The status line of a run, once a second, and the summary at its end."""
 
 from array import array
 from collections import Counter

@@ -1,10 +1,8 @@
-"""Changes which version answers while the daemon runs: `edged teach --promote` and `--rollback`.
+"""Change the head version that answers while the daemon runs: `edged teach --promote` and `--rollback`.
 
-In this order: read it, let every worker take it, keep on disk that it is to answer, and change at one job.
-Whatever fails before the last step changes nothing; a hub that is killed anywhere finds one or the other at its
-start.
-
-Work of the hub that takes several turns of its loop: a generator, resumed at each of them.
+In this order: read it, load it into every worker, store on disk that it is to answer, and change at one job. A
+failure before the last step changes nothing; a hub that is killed at any point starts with one or the other.
+Steps that take several turns of the loop are generators, resumed at each turn.
 """
 
 from collections.abc import Callable, Generator

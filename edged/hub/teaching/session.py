@@ -1,9 +1,4 @@
-"""Gives one at a time the frames of a camera with their features, or lets a version answer in the shadow.
-
-Somebody teaches: what they want, how long, and what they have got.
-
-What who teaches is told of a frame that was answered.
-"""
+"""A teaching session: a camera's frames with their features for one client, or a version in shadow."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field

@@ -1,7 +1,4 @@
-"""Which workers serve: those of the first group that works, and again an earlier group once it is back.
-
-Seats of workers that serve together.
-"""
+"""Which workers serve: the first group of slots that works, and an earlier group again once it is back."""
 
 from collections.abc import Iterator, Mapping, Sequence
 

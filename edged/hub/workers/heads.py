@@ -1,8 +1,7 @@
-"""Which head answers, and which of them each worker has taken.
+"""Which head answers, and which heads each worker has loaded.
 
-A job bears the name of its head, so an answer is known to be of that one, whatever has changed meanwhile.
-
-A version that was taught, as the hub hands it out: what it is, and the weights, which it passes on unread.
+A job names its head, so an answer is known to be of that one, whatever has changed meanwhile. The hub passes
+weights on unread.
 """
 
 from collections.abc import Callable, Iterable

@@ -1,7 +1,4 @@
-"""One entry of `workers:` – its process, its losses, and when its device is tried again.
-
-The end of a worker's process, and why.
-"""
+"""A worker slot: one entry of `workers:`, its process, its losses, and when its device is tried again."""
 
 import signal
 import time

@@ -1,7 +1,4 @@
-"""Batches of frames, drawn ahead by processes of their own while somebody learns from those before.
-
-Frames that the network `digits` learns from and is measured with: a digit in a scene, or a scene alone.
-"""
+"""Generate batches of frames for `digits`, ahead of the training and in processes of their own."""
 
 import os
 import signal

@@ -1,9 +1,8 @@
 """MNIST's digits as ink masks for `edged.drawing.scene`, plain for measuring, varied for training.
 
-What print has and handwriting mostly lacks: flags, feet, serifs, and the curls of 6 and 9.
-
-MNIST's digits get them as additional strokes from the ends of their own, with their own pen. Without them a
-network that learnt from MNIST alone takes a printed 1 for a 7 and a printed 6 for an 8.
+Print has marks that handwriting mostly lacks: flags, feet, serifs, and the curls of 6 and 9. MNIST's digits get
+them as additional strokes from the ends of their own, with their own pen. Without them a network trained on
+MNIST alone takes a printed 1 for a 7 and a printed 6 for an 8.
 """
 
 import cv2

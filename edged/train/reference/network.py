@@ -1,9 +1,4 @@
-"""The loss of a whole network, and its gradient of every weight.
-
-Softmax with cross-entropy.
-
-How the images of a batch are moved and mirrored.
-"""
+"""Reference of a network's loss (softmax with cross-entropy), its gradients, and augmentation."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
