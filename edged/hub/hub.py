@@ -267,7 +267,7 @@ class Hub:
         for notice in (*self._parts.guard.notices(now), *self._parts.services.notices(now)):
             self._parts.outlet.announce(notice)
         self._parts.hosts.tick(now)
-        self._parts.meeting_place.restore(self._parts.links)
+        self._parts.runtime_files.restore(self._parts.links)
         self._count()
         self._display.lines(now)
         self._service.tick(now)

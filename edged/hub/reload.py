@@ -152,7 +152,7 @@ class Reload:
         try:
             found = changes(self._config, _checked(self._path))
             allowed = allowed_by(found.config.security)
-            self._parts.meeting_place.save(found.config)
+            self._parts.runtime_files.save(found.config)
         except (ConfigError, OSError) as error:
             return HubEvent("config_refused", f"{error}; the config before goes on")
         self._config = found.config

@@ -18,8 +18,8 @@ from edged.hub.journal.journal import Journal
 from edged.hub.journal.reader import JournalReader
 from edged.hub.links.authentication import Rejections
 from edged.hub.links.guard import Guard
-from edged.hub.links.meeting_place import MeetingPlace
 from edged.hub.links.peers import PRIVATE, Links, open_guard, open_links
+from edged.hub.links.runtime_files import RuntimeFiles
 from edged.hub.links.runtime_folder import private_folder
 from edged.hub.links.sockets import unusable
 from edged.hub.publish.publisher import Outlet, Publisher
@@ -89,7 +89,7 @@ class Components:
     moments: Moments
     tally: Tally
     hosts: HostStates
-    meeting_place: MeetingPlace
+    runtime_files: RuntimeFiles
     notebook: Notebook
     services: ServiceThreads
 
@@ -127,8 +127,8 @@ def build_components(
     resources.callback(replay.stop)
     moments = _serve_metrics(config, metrics, rejections, services, resources)
     folder = resources.enter_context(private_folder(journal_path(config.node, config.journal.path)))
-    meeting_place = MeetingPlace(folder, config)
-    links = open_links(context, config, meeting_place.address, guard)
+    runtime_files = RuntimeFiles(folder, config)
+    links = open_links(context, config, runtime_files.address, guard)
     notebook = Notebook()
     outlet = Outlet(config.node, publisher, journal, metrics, tally, config.metrics.labels, notebook, router)
     outlet.tell_of_the_journal()
@@ -146,7 +146,7 @@ def build_components(
     resources.callback(services.close)
     dispatch = Dispatch(links, heads, metrics, notebook, config.publish.top)
     workers = Workers(router, links, heads, answers, dispatch, metrics, hosts, config.ends)
-    supervisor = Supervisor(config, meeting_place.config_path, meeting_place.address, program)
+    supervisor = Supervisor(config, runtime_files.config_path, runtime_files.address, program)
     snapshots = Snapshots(publisher.snapshot, metrics, config.cameras)
     cameras = Cameras(router, links, metrics, snapshots)
     return Components(
@@ -164,7 +164,7 @@ def build_components(
         moments,
         tally,
         hosts,
-        meeting_place,
+        runtime_files,
         notebook,
         services,
     )

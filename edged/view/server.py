@@ -27,11 +27,11 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from edged.transport.address import host_and_port, is_ipv6
+from edged.view.connections import RETRY_S, Connection, ConnectionServer
 from edged.view.disconnections import Disconnections
-from edged.view.entrance import RETRY_S, Connection, Entrance
 from edged.view.feed import TICK_S, Feed
-from edged.view.guesses import Guesses
-from edged.view.guests import Limits, displaced_by, network_of
+from edged.view.limits import Limits, displaced_by, network_of
+from edged.view.password_throttle import PasswordThrottle
 from edged.view.watcher import Watcher
 
 PAGE = Path(__file__).with_name("page")
@@ -39,7 +39,7 @@ PAGE = Path(__file__).with_name("page")
 
 @dataclass(eq=False, slots=True)
 class Viewer:
-    """A browser that gets the events. `worth`: see `Guest`."""
+    """A browser that gets the events. `worth`: see `LimitedConnection`."""
 
     host: str
     worth: tuple[int, float]
@@ -139,7 +139,7 @@ class Doors:
         self._app = app
         self._names = {"localhost", own, f"{own}.local", *(name.lower() for name in names)} - {"", ".local"}
         self._password = password
-        self._guesses = Guesses()
+        self._throttle = PasswordThrottle()
         self._known = secrets.token_urlsafe(32)  # a cookie of browsers that have given the password before
         self._disconnections = disconnections or Disconnections()
 
@@ -168,7 +168,7 @@ class Doors:
         who, now_s = self._guesser(scope), time.monotonic()
         if not (authorization := headers.get("authorization")):
             return _unauthorized()
-        if (pause_s := self._guesses.pause_s(who, now_s)) > 0:
+        if (pause_s := self._throttle.pause_s(who, now_s)) > 0:
             self._disconnections.add("guessing", who)
             return PlainTextResponse(
                 "too many wrong passwords from this address\n",
@@ -176,10 +176,10 @@ class Doors:
                 {"retry-after": str(math.ceil(pause_s)), "connection": "close"},
             )
         if not self._opens(authorization):
-            self._guesses.wrong(who, now_s)
+            self._throttle.wrong(who, now_s)
             self._disconnections.add("wrong_password", who)
             return _unauthorized()
-        self._guesses.right(who)
+        self._throttle.right(who)
         if connection:
             connection.is_trusted = True
         return None
@@ -270,14 +270,14 @@ def view_server(
         timeout_graceful_shutdown=LAST_WORDS_S,
     )
     config.load()
-    server = Server(config, Entrance(listener, tls, limits, disconnections))
+    server = Server(config, ConnectionServer(listener, tls, limits, disconnections))
     return server
 
 
 class Server(uvicorn.Server):
-    """Gets its connections from an `Entrance` in place of sockets of its own."""
+    """Gets its connections from an `ConnectionServer` in place of sockets of its own."""
 
-    def __init__(self, config: uvicorn.Config, entrance: Entrance) -> None:
+    def __init__(self, config: uvicorn.Config, entrance: ConnectionServer) -> None:
         super().__init__(config)
         self._entrance = entrance
         self._tasks: list[asyncio.Task[None]] = []

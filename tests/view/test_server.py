@@ -14,7 +14,7 @@ from threading import Thread
 
 import pytest
 
-from edged.view.guests import Limits
+from edged.view.limits import Limits
 from edged.view.server import bound, view_server
 from edged.view.watcher import Watcher
 from tests.e2e.certificates import new_authority, new_certificate

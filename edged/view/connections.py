@@ -12,7 +12,7 @@ import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from edged.view.disconnections import Disconnections, Reason
-from edged.view.guests import Limits, displaced_by, network_of
+from edged.view.limits import Limits, displaced_by, network_of
 
 WRITE_BUFFER = 32_768  # bytes of answers in this process, and as many in the kernel: a slow reader costs no more
 RETRY_S = 0.1  # after an error of the kernel's, as where there are no more file descriptors
@@ -96,7 +96,7 @@ class Connection(H11Protocol):
             self._request_since_s = None
 
 
-class Entrance:
+class ConnectionServer:
     """Lets connections in, and ends those that go beyond the limits."""
 
     def __init__(

@@ -1,4 +1,4 @@
-"""Wrong passwords: each address has a few, then ever longer pauses."""
+"""Slow down guessing: each address may give a few wrong passwords, then waits ever longer."""
 
 from collections import OrderedDict
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ class _Wrong:
     until_s: float
 
 
-class Guesses:
+class PasswordThrottle:
     """Remembers who has given wrong passwords, of at most `MOST_HOSTS` addresses. Seconds are monotonic."""
 
     def __init__(self) -> None:

@@ -1,4 +1,4 @@
-"""Where the hub and its children meet: a folder with the config and the link's socket, made again if removed."""
+"""The folder with the config and the link's socket for the hub's children, made again where it is removed."""
 
 import logging
 import os
@@ -14,7 +14,7 @@ from edged.hub.links.runtime_folder import PrivateFolder, link_address, snapshot
 log = logging.getLogger("edged.hub")
 
 
-class MeetingPlace:
+class RuntimeFiles:
     """Without it no child that starts finds the hub: whoever tidies up /tmp must not be the end of a daemon."""
 
     def __init__(self, folder: PrivateFolder, config: Config) -> None:

@@ -1,4 +1,4 @@
-"""Who is connected to the view, and who loses the connection because of how it behaves.
+"""Limits of connections to the view, and which connection is closed when one is exceeded.
 
 Nobody keeps others out: a connection that does not send its request, or does not read the answer, has seconds; and
 where all places are taken, a newcomer gets one from the address that has most.
@@ -25,7 +25,7 @@ class Limits:
     viewers: int = 32  # streams of events at once; each costs a little of the processor ten times a second
 
 
-class Guest(Protocol):
+class LimitedConnection(Protocol):
     """A connection, or a stream of events."""
 
     @property
@@ -39,7 +39,7 @@ class Guest(Protocol):
         ...
 
 
-G = TypeVar("G", bound=Guest)
+G = TypeVar("G", bound=LimitedConnection)
 
 
 def displaced_by(host: str, guests: Iterable[G], most: int, each: int) -> G | None:
