@@ -117,6 +117,7 @@ class StreamSender:
             return
         outcome = Outcome(content, None, "not_sent")
         try:
+            self._socket.poll(0, zmq.POLLOUT)  # takes in subscriptions, which may last: look at the clock after it
             if content.stale_ns is not None and now_ns() > content.stale_ns:
                 outcome = Outcome(content, None, "stale")
             else:
