@@ -24,7 +24,6 @@ ALLOWED_SKIPS = (
     "no network namespaces here",  # a container that may not make them
     "no netem in this kernel",  # a module that few kernels of CI have; delay alone takes it
     "no Chromium but as a snap",  # Ubuntu's: a container has no snapd
-    "no AVX-512 here",  # a processor for which PoCL's compiler refuses vectors of 16
     "no rusticl",  # a host without mmdebstrap, root or a mirror of Debian
     "no GPU",
     "no board",

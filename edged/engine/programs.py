@@ -41,6 +41,13 @@ STANDARD = ("-cl-std=CL1.2", "-Werror")
 # SPIR-V translator of Mesa's rusticl does, though __has_builtin is true there.
 PREFETCH_PLATFORMS = ("Portable Computing Language", "Intel(R) OpenCL")
 
+# Clang warns that functions with vectors wider than the CPU's registers cannot be called from programs that were
+# compiled for another CPU. A kernel's program is all compiled for one, so -Werror must not refuse it.
+WIDE_VECTORS = """#ifdef __clang__
+#pragma clang diagnostic ignored "-Wpsabi"
+#endif
+"""
+
 
 def compiler_options(device: Device) -> tuple[str, ...]:
     """What every program for `device` is compiled with: the language, and what its compiler is proven to take."""
@@ -50,8 +57,8 @@ def compiler_options(device: Device) -> tuple[str, ...]:
 
 @cache
 def source_of(kernel: str) -> str:
-    """The text of a kernel file, with its `#include "…"` lines replaced by what they name: each file once."""
-    return _expand(f"{kernel}.cl", set())
+    """Read a kernel file, with its `#include "…"` lines replaced by what they name, each file once."""
+    return WIDE_VECTORS + _expand(f"{kernel}.cl", set())
 
 
 def _expand(name: str, included: set[str]) -> str:
