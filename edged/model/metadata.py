@@ -31,7 +31,7 @@ class Metadata(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="ignore", allow_inf_nan=False, hide_input_in_errors=True)
 
-    name: Annotated[Label, Field(min_length=1, max_length=100)] | None = None
+    name: Annotated[str, Field(min_length=1, max_length=100), AfterValidator(_checked)] | None = None
     labels: tuple[Label, ...] | None = None
     preprocess: Preprocess | None = None
     resize: Resize | None = None

@@ -40,7 +40,7 @@ def test_an_epoch_tells_of_what_is_held_out_where_anything_is() -> None:
 
 
 def test_a_terminal_has_one_line_that_changes_and_one_that_stays_an_epoch(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("shutil.get_terminal_size", lambda: os.terminal_size((40, 24)))
+    monkeypatch.setattr("shutil.get_terminal_size", lambda *_, **__: os.terminal_size((40, 24)))
     terminal = Terminal()
     lines = ProgressLines(terminal)
 
