@@ -11,7 +11,7 @@ import zmq
 
 from edged.clock import NANOSECONDS, now_ns
 from edged.hub.frames.queues import Held
-from edged.hub.publish.sender import QUEUED, Outgoing, StreamSender
+from edged.hub.publish.sender import QUEUED, Outcome, Outgoing, StreamSender
 from edged.messages import prediction_from_json
 from tests.eventually import eventually
 from tests.hub.frames import CameraEnd
@@ -43,6 +43,12 @@ class Stream:
     def received(self) -> list[bytes]:
         assert self.subscriber.poll(20_000)
         return self.subscriber.recv_multipart()
+
+    def outcomes(self, count: int) -> list[Outcome]:
+        """The next so many: a message is received before its outcome is there."""
+        found: list[Outcome] = []
+        eventually(lambda: found.extend(self.sender.outcomes()) or len(found) >= count)
+        return found
 
 
 @pytest.fixture
@@ -76,7 +82,7 @@ def outgoing(seq: int, fresh_s: float = 60.0, *, journaled: bool = True) -> Outg
     held = Held(CameraEnd("door").frame(0).frame, b"")
     made = PREDICTION.model_copy(update={"seq": seq})
     now = now_ns()
-    return Outgoing(b"topic", made, held, now, now + round(fresh_s * NANOSECONDS), journaled)
+    return Outgoing(b"topic", made, held, now, now, now + round(fresh_s * NANOSECONDS), journaled)
 
 
 def test_predictions_and_events_go_out_in_the_order_in_which_they_were_handed_over(stream: Stream) -> None:
@@ -84,7 +90,7 @@ def test_predictions_and_events_go_out_in_the_order_in_which_they_were_handed_ov
     stream.held_up.may_send.set()
     first, event, second = (stream.received() for _ in range(3))
     assert [json.loads(first[1])["seq"], event, json.loads(second[1])["seq"]] == [1, [b"event", b"between"], 2]
-    assert [each.outgoing.prediction.seq for each in stream.sender.outcomes()] == [1, 2]
+    assert [each.outgoing.prediction.seq for each in stream.outcomes(2)] == [1, 2]
 
 
 def test_a_prediction_bears_the_time_of_the_send_however_long_it_has_waited(stream: Stream) -> None:
@@ -110,7 +116,7 @@ def test_a_prediction_that_has_grown_too_old_in_the_queue_is_never_sent(stream: 
     stream.held_up.may_send.set()
     assert stream.received() == [b"event", b"held up"]
     assert json.loads(stream.received()[1])["seq"] == 2
-    first, second = eventually(stream.sender.outcomes)
+    first, second = stream.outcomes(2)
     assert (first.sent, first.reason) == (None, "stale")
     assert second.sent
 

@@ -239,12 +239,11 @@ class Outlet:
                 topic=self._publisher.topic_of(prediction.camera),
                 prediction=prediction,
                 held=Held(held.frame, b"", held.lost),
+                answered_ns=answered_ns,
                 made_ns=now_ns(),
                 stale_ns=self._router.stale_ns(held),
             )
         )
-        if self._notebook.is_open:
-            note_prediction(self._notebook, prediction, answered_ns)
         if len(self._unsent) == COMMIT:
             self.flush()
 
@@ -276,6 +275,8 @@ class Outlet:
             self._router.predicted(outcome.outgoing.held)
             self._tally.add(outcome.sent)
             self._figures.add(outcome.sent)
+            if self._notebook.is_open:
+                note_prediction(self._notebook, outcome.sent, outcome.outgoing.answered_ns)
 
     def close(self) -> None:
         """Send what is queued; what does not go out in time is dropped."""
