@@ -47,7 +47,8 @@ class Stream:
     def outcomes(self, count: int) -> list[Outcome]:
         """The next so many: a message is received before its outcome is there."""
         found: list[Outcome] = []
-        eventually(lambda: found.extend(self.sender.outcomes()) or len(found) >= count)
+        while len(found) < count:
+            found += eventually(self.sender.outcomes)
         return found
 
 
