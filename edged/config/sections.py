@@ -149,7 +149,7 @@ class Freshness(Section):
     keep: int = Field(1, ge=1, le=64, description="Frames of each camera that may wait; the newest stay")
     max_age_s: Positive = Field(0.5, description="A frame older than this is never predicted or published")
     deadline_s: Positive = Field(
-        1.0,
+        1.5,
         description="A worker that holds a job longer (at least five times its warm-up run) is killed and started "
         "again",
     )

@@ -15,7 +15,7 @@ from edged.hub.children.child import NOT_STARTED, Budget, Child, describe_exit
 # later. A spare (`children.spare`) begins to load at half of the deadline.
 #   killed, crashed      seen at once                                + start
 #   stopped              children.child.STOPPED_S 0.5                + start
-#   deadline (endless)   freshness.deadline_s 1.0, or 5 warm-ups     + start - 0.5, what the spare has loaded
+#   deadline (endless)   freshness.deadline_s 1.5, or 5 warm-ups     + start - 0.8, what the spare has loaded
 #   stuck                the same + seat.STUCK_WITHIN_S 0.15         + the same, for the next device
 FAULTS = {
     "away": "cannot be reached",
