@@ -115,5 +115,5 @@ def test_a_camera_or_worker_cannot_ask(tmp_path: Path) -> None:
         with running(run.path, "camera") as daemon:
             record(daemon, TraceRequest(seconds=LONG))
 
-    with pytest.raises(EdgedError, match="answers with a stop"):
+    with pytest.raises(EdgedError, match=r"refuses this command: this hub's config has no camera"):
         while_it_runs(run, tmp_path, ask)

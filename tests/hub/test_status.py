@@ -17,7 +17,7 @@ def status_of(monkeypatch: pytest.MonkeyPatch) -> Until:
 
     def first(run: Run, awaited: Callable[[Status], bool]) -> Status:
         with run.statuses() as heard:
-            monkeypatch.setattr("edged.hub.wiring.Limits.are_enough", lambda *_: any(map(awaited, heard[-1:])))
+            monkeypatch.setattr("edged.hub.wiring.Limits.count_reached", lambda *_: any(map(awaited, heard[-1:])))
             run.until()
         return heard[-1]
 

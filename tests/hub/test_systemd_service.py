@@ -42,7 +42,7 @@ def test_a_worker_that_compiles_asks_for_time_and_is_not_ready(
 ) -> None:
     with notified(tmp_path, monkeypatch) as systemd:
         run = Run(tmp_path, ["steady"], ["compiles"])
-        monkeypatch.setattr("edged.hub.wiring.Limits.are_enough", lambda *_: len(systemd.messages) > 3)
+        monkeypatch.setattr("edged.hub.wiring.Limits.count_reached", lambda *_: len(systemd.messages) > 3)
         run.until()
     assert "EXTEND_TIMEOUT_USEC=15000000" in systemd.lines
     assert any(re.search(r"worker local-0 is starting \([1-9]\d* s\)", line) for line in systemd.lines)
@@ -52,7 +52,7 @@ def test_a_worker_that_compiles_asks_for_time_and_is_not_ready(
 def test_a_reload_is_announced_with_its_time_and_its_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with notified(tmp_path, monkeypatch) as systemd:
         run = Run(tmp_path, ["steady"], ["good"])
-        monkeypatch.setattr("edged.hub.wiring.Limits.are_enough", lambda *_: systemd.lines.count("READY=1") > 1)
+        monkeypatch.setattr("edged.hub.wiring.Limits.count_reached", lambda *_: systemd.lines.count("READY=1") > 1)
         threading.Thread(target=_hang_up_once_ready, args=(systemd,)).start()
         run.until()
     begun = systemd.messages.index(next(each for each in systemd.messages if each[0] == "RELOADING=1"))
@@ -92,7 +92,7 @@ def test_a_hub_that_waits_for_the_only_worker_on_another_host_asks_for_time_howe
     far, link = {"device": "any", "host": "far"}, {"address": f"tcp://127.0.0.1:{free_port()}"}
     with notified(tmp_path, monkeypatch) as systemd:
         run = Run(tmp_path, ["steady"], [], workers=[far], link=link)
-        monkeypatch.setattr("edged.hub.wiring.Limits.are_enough", lambda *_: len(systemd.messages) > 5)
+        monkeypatch.setattr("edged.hub.wiring.Limits.count_reached", lambda *_: len(systemd.messages) > 5)
         run.until()
     assert systemd.lines.count("EXTEND_TIMEOUT_USEC=15000000") > 1
     assert "READY=1" not in systemd.lines

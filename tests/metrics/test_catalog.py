@@ -8,6 +8,8 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from edged.hub.journal.schema import Reason
 from edged.hub.links.authentication import REASONS, Rejections
+from edged.hub.publish.sender import What
+from edged.hub.service_threads import ServiceName
 from edged.hub.stats.counters import LabelCounts
 from edged.hub.wiring import ENDPOINTS
 from edged.messages import STAGES, EnergyMethod
@@ -104,6 +106,11 @@ def _to_the_hub(metrics: Metrics) -> None:
         metrics.journal_errors.labels(reason)
     for endpoint in ENDPOINTS:
         metrics.insecure.labels(endpoint)
+    for service in get_args(ServiceName):
+        metrics.service_up.labels(service)
+        metrics.service_failures.labels(service)
+    for what in get_args(What):
+        metrics.stream_unsent.labels(what)
 
 
 def test_in_a_big_pipeline_every_metric_takes_part() -> None:
