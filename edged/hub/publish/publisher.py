@@ -2,7 +2,8 @@
 
 import logging
 import uuid
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
 from typing import Literal, get_args
 
 import zmq
@@ -60,14 +61,8 @@ class Publisher:
         self._node = node
         self._replay = replay
         self._unsent = unsent
-        self._waiting = 0
         socket = bind(context, zmq.PUB, "publish.address", address, QUEUED, guard, bounds=SUBSCRIBER)
         self._sender = StreamSender(socket, services)
-
-    @property
-    def waiting(self) -> int:
-        """Predictions of which no outcome is known yet."""
-        return self._waiting
 
     def topic_of(self, camera: str) -> bytes:
         """Of the predictions of a camera."""
@@ -75,15 +70,12 @@ class Publisher:
 
     def predictions(self, outgoing: Sequence[Outgoing]) -> None:
         """Publish them; `outcomes` tells when and whether that was done."""
-        self._waiting += len(outgoing)
         if dropped := self._sender.put(*outgoing):
             self._unsent.labels("prediction").inc(dropped)
 
     def outcomes(self) -> list[Outcome]:
         """Of predictions, since the call before."""
-        outcomes = self._sender.outcomes()
-        self._waiting -= len(outcomes)
-        return outcomes
+        return self._sender.outcomes()
 
     def stop(self, within_s: float) -> list[Outgoing]:
         """Send what is queued; the predictions for which the time did not suffice."""
@@ -171,11 +163,29 @@ STOP_S = 1.0  # for what is queued when the hub ends
 log = logging.getLogger("edged.hub")
 
 
+@dataclass(slots=True, eq=False)
+class AnsweredJob:
+    """A job whose frames become predictions. It is counted together with them, once all of them are settled.
+
+    `before`: who has run the segments of the network before the last one. `count`: counts the job. `unsettled`:
+    predictions without an outcome yet; `outcomes`: those of the others.
+    """
+
+    scores: Scores
+    hello: WorkerHello
+    answered_ns: int
+    before: StageResults
+    count: Callable[[], None]
+    unsettled: int = 0
+    outcomes: list[Outcome] = field(default_factory=list)
+
+
 class Outlet:
     """Numbers and publishes. A journal that fails does not stop the stream.
 
     Predictions of one turn of the hub's loop share a commit: under load it is what costs most. A prediction counts
     as published once it was sent; one that is too old by then is dropped, and its number stands for nothing.
+    All metrics of a job and its predictions change at the same moment: until then its frames are pending.
     """
 
     def __init__(
@@ -199,6 +209,8 @@ class Outlet:
         self._first_seq = self._next_seq = journal.next_seq
         self.answered_by, self.answers_since = "", self._next_seq  # the model of the last one, and its first
         self._unsent: list[Outgoing] = []
+        self._jobs: dict[int, AnsweredJob] = {}  # by the number of each prediction without an outcome
+        self._uncounted = 0
         self._router = router
         self._figures = PredictionFigures(metrics, labels)
         for reason in get_args(Reason):
@@ -211,35 +223,33 @@ class Outlet:
 
     @property
     def unsettled(self) -> int:
-        """Predictions that are neither published nor dropped yet."""
-        return len(self._unsent) + self._publisher.waiting
+        """Predictions that do not count as published or dropped yet."""
+        return self._uncounted
 
-    def publish(
-        self, held: Held, place: int, scores: Scores, hello: WorkerHello, answered_ns: int, before: StageResults
-    ) -> None:
-        """Publish, at the next `flush`, the prediction of a frame, number `place` of the job answered just now.
-
-        `before`: who has run the segments of the network before the last one.
-        """
+    def publish(self, held: Held, place: int, job: AnsweredJob) -> None:
+        """Publish, at the next `flush`, the prediction of a frame, number `place` of the job answered just now."""
         prediction = predict(
             self._origin,
             self._next_seq,
             held.frame,
             place,
-            scores=scores,
-            hello=hello,
-            answered_ns=answered_ns,
-            before=before,
+            scores=job.scores,
+            hello=job.hello,
+            answered_ns=job.answered_ns,
+            before=job.before,
         )
         if self.answered_by != prediction.model.sha256:
             self.answered_by, self.answers_since = prediction.model.sha256, prediction.seq
         self._next_seq += 1
+        self._jobs[prediction.seq] = job
+        job.unsettled += 1
+        self._uncounted += 1
         self._unsent.append(
             Outgoing(
                 topic=self._publisher.topic_of(prediction.camera),
                 prediction=prediction,
                 held=Held(held.frame, b"", held.lost),
-                answered_ns=answered_ns,
+                answered_ns=job.answered_ns,
                 made_ns=now_ns(),
                 stale_ns=self._router.stale_ns(held),
             )
@@ -267,24 +277,41 @@ class Outlet:
         self._publisher.predictions(unsent)
 
     def settle(self) -> None:
-        """Count what has become of the predictions that were handed over to be sent."""
-        for outcome in self._publisher.outcomes():
-            if outcome.sent is None:
-                self._drop(outcome.outgoing, outcome.reason)
-                continue
-            self._router.predicted(outcome.outgoing.held)
-            self._tally.add(outcome.sent)
-            self._figures.add(outcome.sent)
-            if self._notebook.is_open:
-                note_prediction(self._notebook, outcome.sent, outcome.outgoing.answered_ns)
+        """Count the jobs of which every prediction has been sent or dropped."""
+        self._settle(self._publisher.outcomes())
 
     def close(self) -> None:
         """Send what is queued; what does not go out in time is dropped."""
         self.flush()
         left = self._publisher.stop(STOP_S)
         self.settle()
-        for outgoing in left:
-            self._drop(outgoing, "shutdown")
+        self._settle(Outcome(outgoing, None, "shutdown") for outgoing in left)
+        for job in self._jobs.values():  # of a prediction on which the thread hangs: no outcome will come
+            self._count(job)
+
+    def _settle(self, outcomes: Iterable[Outcome]) -> None:
+        for outcome in outcomes:
+            seq = outcome.outgoing.prediction.seq
+            if outcome.sent is None:
+                self._journal.withdraw(seq)  # what is dropped is not fetched again either
+            job = self._jobs.pop(seq)
+            job.outcomes.append(outcome)
+            job.unsettled -= 1
+            if not job.unsettled:
+                self._count(job)
+
+    def _count(self, job: AnsweredJob) -> None:
+        job.count()
+        self._uncounted -= len(job.outcomes)
+        for outcome in job.outcomes:
+            if outcome.sent is None:
+                self._router.dropped(outcome.outgoing.held, outcome.reason)
+                continue
+            self._router.predicted(outcome.outgoing.held)
+            self._tally.add(outcome.sent)
+            self._figures.add(outcome.sent)
+            if self._notebook.is_open:
+                note_prediction(self._notebook, outcome.sent, outcome.outgoing.answered_ns)
 
     def count(self) -> None:
         """Bring the metrics of predictions up to date."""
@@ -305,11 +332,6 @@ class Outlet:
         self.tell_of_the_journal()
         last_frames = {name: camera.last_frame for name, camera in self._tally.cameras.items()}
         self._publisher.status(self._first_seq, self._next_seq - 1, last_frames, standing)
-
-    def _drop(self, outgoing: Outgoing, reason: str) -> None:
-        """What is dropped is not fetched again either."""
-        self._router.dropped(outgoing.held, reason)
-        self._journal.withdraw(outgoing.prediction.seq)
 
     def tell_of_the_journal(self) -> None:
         """Announce what has happened to it."""

@@ -48,7 +48,7 @@ class Outcome:
 
     outgoing: Outgoing
     sent: Prediction | None
-    reason: Literal["", "stale", "not_sent"] = ""
+    reason: Literal["", "stale", "not_sent", "shutdown"] = ""
 
 
 @dataclass(slots=True)

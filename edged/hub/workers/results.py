@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import zmq
 
@@ -10,7 +11,7 @@ from edged.hub.events import HubEvent
 from edged.hub.frames.jobs import Assigned
 from edged.hub.frames.queues import StageResult
 from edged.hub.frames.router import Router
-from edged.hub.publish.publisher import Outlet
+from edged.hub.publish.publisher import AnsweredJob, Outlet
 from edged.hub.stats.counters import JobFigures
 from edged.hub.stats.hosts import HostEnergy
 from edged.hub.workers.admission import are_features, are_scores
@@ -84,18 +85,19 @@ class Answers:
             message = f"worker {hello.worker} could not do a job: {answer.error}"
             return self._unanswered(assigned, answer.reason, message)
         took_s = (answered_ns - assigned.since_ns) / NANOSECONDS
-        self._figures.answered(hello.worker, len(assigned.frames), answer, took_s)
+        count_job = partial(self._figures.answered, hello.worker, len(assigned.frames), answer, took_s)
         hello = self._heads.hello_by(hello, assigned.head)
         if isinstance(answer, Scores) and are_scores(answer, assigned, hello):
-            self._publish(assigned, answer, hello, answered_ns)
+            self._publish(assigned, AnsweredJob(answer, hello, answered_ns, assigned.legs, count_job))
             if self.on_scores and (assigned.features or assigned.shadow):
                 self.on_scores(Scored(assigned, answer, hello, payloads))
-        elif isinstance(answer, Features) and are_features(payloads, assigned, hello):
+            return []
+        count_job()
+        if isinstance(answer, Features) and are_features(payloads, assigned, hello):
             self._router.passed_on(assigned, payloads[0], StageResult(hello, answer))
-        else:
-            message = f"worker {hello.worker} answered a job with what is no answer to it"
-            return self._unanswered(assigned, "device_error", message)
-        return []
+            return []
+        message = f"worker {hello.worker} answered a job with what is no answer to it"
+        return self._unanswered(assigned, "device_error", message)
 
     def count(self) -> None:
         """Bring the metrics of jobs up to date."""
@@ -105,14 +107,16 @@ class Answers:
         """A worker without jobs tells of its host's rails."""
         self._energy.told(hello.worker, told.rails, hello.energy)
 
-    def _publish(self, assigned: Assigned, scores: Scores, hello: WorkerHello, answered_ns: int) -> None:
+    def _publish(self, assigned: Assigned, job: AnsweredJob) -> None:
         for place, held in enumerate(assigned.frames):
             if self._router.is_stale(held, now_ns()):
                 self._router.dropped(held, "stale")
             elif not self._may_publish():
                 self._router.dropped(held, "shutdown")
             else:
-                self._outlet.publish(held, place, scores, hello, answered_ns, assigned.legs)
+                self._outlet.publish(held, place, job)
+        if not job.unsettled:
+            job.count()  # none of its frames is published
 
     def _unanswered(self, assigned: Assigned, reason: str, message: str) -> list[HubEvent]:
         """The frames may fare better on a device that works, but a network's answer stays what it is.
