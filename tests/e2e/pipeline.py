@@ -5,7 +5,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -93,8 +93,13 @@ class Pipeline:
 
     def goes_on(self) -> float:
         """Seconds until the next prediction; on a machine that is starved, less the share of other programs."""
-        begin, others_s, before = time.monotonic(), self._others_s(), len(self.seen.seen)
-        eventually(lambda: len(self.seen.seen) > before, START_S)
+        before = len(self.seen.seen)
+        return self.seconds_until(lambda: len(self.seen.seen) > before)
+
+    def seconds_until(self, condition: Callable[[], object]) -> float:
+        """Seconds from now until it holds; on a machine that is starved, less the share of other programs."""
+        begin, others_s = time.monotonic(), self._others_s()
+        eventually(condition, START_S)
         return unstarved(time.monotonic() - begin, self._others_s() - others_s)
 
     def says(self, name: str, words: str, after: int = 0) -> bool:

@@ -1,7 +1,6 @@
 """Hosts that lose their power, and come back."""
 
 import signal
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,7 +13,7 @@ from tests.eventually import eventually
 pytestmark = pytest.mark.deep
 
 BACK_S = 2.0  # from the end of a fault to the next prediction
-TOLD_S = 5.0  # a camera that says nothing is down within 3 s; a machine that is busy says so later
+TOLD_S = 5.0  # from the end of a camera's host to the event: the hub waits 2.5 s for a word
 
 
 def power_cut(running: Pipeline, name: str) -> None:
@@ -72,10 +71,9 @@ def test_a_workers_host_has_gone_and_another_one_takes_its_place(running: Pipeli
 
 
 def test_a_cameras_host_has_gone_is_told_and_comes_back(running: Pipeline) -> None:
-    begin, said = time.monotonic(), len(running.log("hub"))
+    said = len(running.log("hub"))
     power_cut(running, "gate")
-    assert running.says("hub", "camera yard is down", after=said)
-    assert time.monotonic() - begin < TOLD_S
+    assert running.seconds_until(lambda: "camera yard is down" in running.log("hub")[said:]) < TOLD_S
     assert 'edged_camera_up{camera="yard"} 0.0' in running.metrics()
     running.start("gate", *THREE["gate"])
     running.goes_on()
