@@ -18,7 +18,7 @@ from edged.engine.shape import shape_of
 from edged.engine.tuning.problem import HALF_TOLERANCE, TOLERANCE, Problem
 from edged.engine.tuning.work import Listener
 from edged.engine.variants.variant import Site
-from edged.errors import DeviceError
+from edged.errors import DeviceError, DeviceMemoryError
 from edged.model import reference
 from edged.model.graph import Add, AveragePool, Conv, Dense, Float32, Graph, Operator
 from edged.model.package import Input
@@ -35,11 +35,15 @@ Array = NDArray[Any]
 
 @dataclass(frozen=True)
 class Examined:
-    """`error`: of the scores, as a share of their range. `variants`: those that agree with the reference."""
+    """`error`: of the scores, as a share of their range. `variants`: those that agree with the reference.
+
+    `is_complete`: False where the host had too little memory for all of it; a warning said what is missing.
+    """
 
     error: float
     variants: tuple[str, ...]
     wrong: tuple[WrongVariant, ...]
+    is_complete: bool = True
 
 
 def examine(
@@ -95,23 +99,63 @@ class Examination:
     def run(self, frames: Array) -> Examined:
         """Compare with the reference what the device makes of `frames`, as many as a job may have.
 
-        Raises DeviceError where the device is wrong and no variant is to blame.
+        Where the host has too little memory for the comparison, a warning says what was not compared. Raises
+        DeviceError where the device is wrong and no variant is to blame, or where it has no memory for a job.
         """
         full = np.resize(frames[:PICTURES], frames.shape)
         found = self._runtime.submit(full).wait().outputs.reshape(len(full), -1)
         with np.errstate(all="ignore"):  # a network may overflow by itself
-            inputs = self._prepared(frames[:PICTURES])
-            expected = reference.run(self._graph, inputs)
+            try:
+                inputs = self._prepared(frames[:PICTURES])
+                expected = self._expected(inputs)
+            except MemoryError as lack:
+                self._warn_of_memory("it is used without a comparison with the reference", lack)
+                return Examined(float("nan"), (), (), is_complete=False)
             error = _share(found, np.resize(expected, found.shape))
             is_close = error <= SCORES_CLOSE[self._precision] or not np.isfinite(expected).all()
-            outputs, tensors = self._runtime.observe(full, self._written)
-            self._check_input(tensors, inputs)
-            tensors |= {self._graph.input: tensors.get(self._graph.input, full), self._output: outputs}
-            compared = [self._compare(*each, tensors) for each in self._to_compare(all_of_them=not is_close)]
+            try:
+                return Examined(error, self._variants, self._wrong(full, inputs, found, error, is_close))
+            except (MemoryError, DeviceMemoryError) as lack:
+                return self._scores_alone(error, is_close, lack)
+
+    @property
+    def _variants(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(choice.variant.name for _, choice in self._chosen))
+
+    def _expected(self, inputs: Float32) -> Float32:
+        """The reference's scores, of one picture at a time: its tensors take far more memory than they do."""
+        return np.concatenate([reference.run(self._graph, inputs[i : i + 1]) for i in range(len(inputs))])
+
+    def _wrong(
+        self, full: Array, inputs: Float32, found: Array, error: float, is_close: bool
+    ) -> tuple[WrongVariant, ...]:
+        """The variants that do not agree. Of the job `full` the tensors of the last frames alone are read."""
+        outputs, tensors = self._runtime.observe(full, self._written, last=len(inputs))
+        self._check_input(tensors, inputs[np.arange(len(full) - len(inputs), len(full)) % len(inputs)])
+        tensors |= {self._graph.input: tensors.get(self._graph.input, full), self._output: outputs}
+        compared = [self._compare(*each, tensors) for each in self._to_compare(all_of_them=not is_close)]
         wrong = tuple(each for each in compared if each)
         if not wrong and not is_close:
             self._explain(error, _share(found, outputs.reshape(found.shape)))
-        return Examined(error, tuple(dict.fromkeys(choice.variant.name for _, choice in self._chosen)), wrong)
+        return wrong
+
+    def _scores_alone(self, error: float, is_close: bool, lack: Exception) -> Examined:
+        """The operators cannot be compared: right scores have to do, wrong ones are not served."""
+        if not is_close:
+            device, name = self._runtime.device_name, self._graph.name
+            raise DeviceMemoryError(
+                f"{device} computes {name} wrongly (error {error:.1e} of the range), and there is too little "
+                f"memory to find the operator ({lack}): {NOT_USED}"
+            ) from lack
+        self._warn_of_memory("its scores agree with the reference, its operators were not compared", lack)
+        return Examined(error, self._variants, (), is_complete=False)
+
+    def _warn_of_memory(self, what: str, lack: Exception) -> None:
+        """`what` is done instead of the whole comparison."""
+        log.warning(
+            "%s: %s: too little memory to compare %s (%s)",
+            *(self._runtime.device_name, what, self._graph.name, str(lack) or type(lack).__name__),
+        )
 
     def _prepared(self, frames: Array) -> Float32:
         if self._wanted:
@@ -123,7 +167,7 @@ class Examination:
         found = tensors.get(self._graph.input)
         if found is None:
             return
-        error = _share(found[: len(inputs)], inputs)
+        error = _share(found, inputs)
         if error > (HALF_TOLERANCE if self._precision == "fp16" else TOLERANCE):
             device = self._runtime.device_name
             raise DeviceError(f"{device} prepares pictures wrongly (error {error:.1e} of the range): {NOT_USED}")

@@ -112,28 +112,29 @@ class Runtime:
         return Pending(job, self.device_name)
 
     def observe(
-        self, frames: NDArray[np.uint8] | Float32, written: Mapping[str, Tensor]
+        self, frames: NDArray[np.uint8] | Float32, written: Mapping[str, Tensor], last: int
     ) -> tuple[Float32, dict[str, Float32]]:
         """Compute a job, and copy what each operator of `written` has written before anything takes its place.
 
-        `written`: the tensor of the plan, by the operator's name. Returns the job's outputs, and each tensor as
-        float32 [n, channels, height, width]. Raises DeviceError.
+        `written`: the tensor of the plan, by the operator's name. `last`: how many of the job's last frames are
+        copied. Returns the job's outputs, and each tensor as float32 [last, channels, height, width]. Raises
+        DeviceError, and MemoryError where the host has no memory for the copies.
         """
+        memory = {operator: _memory_for(tensor, last) for operator, tensor in written.items()}
         copies: dict[str, tuple[Tensor, Floats]] = {}
 
         def copy(step: Step) -> None:
             """A later kernel of the same operator leaves its own copy in the place of this one."""
             if tensor := written.get(step.launch.operator):
-                memory = np.empty(tensor.nbytes // tensor.dtype.itemsize, tensor.dtype)
-                cl.enqueue_copy(self._compute, memory, self._executable.memory_of(tensor), is_blocking=False)
-                copies[tensor.name] = tensor, memory
+                begin, here = (len(frames) - last) * tensor.nbytes // tensor.frames, memory[step.launch.operator]
+                source = self._executable.memory_of(tensor)
+                cl.enqueue_copy(self._compute, here, source, src_offset=begin, is_blocking=False)
+                copies[tensor.name] = tensor, here
 
         with self._submitting, device_errors(self.device_name, "computing layer by layer"):
             job = self._enqueue(len(frames), self._as_uploaded(frames), features=False, after_each=copy)
         outputs = Pending(job, self.device_name).wait().outputs
-        return outputs, {
-            name: image_of(tensor, memory)[: len(frames)] for name, (tensor, memory) in copies.items()
-        }
+        return outputs, {name: image_of(tensor, here) for name, (tensor, here) in copies.items()}
 
     @property
     def _wanted(self) -> tuple[tuple[int, ...], np.dtype[Any]]:
@@ -185,3 +186,7 @@ class Runtime:
             self._compute.finish()
             self._closed = True
             self._slots = iter(())
+
+
+def _memory_for(tensor: Tensor, frames: int) -> Floats:
+    return np.empty(frames * tensor.nbytes // tensor.frames // tensor.dtype.itemsize, tensor.dtype)

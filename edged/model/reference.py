@@ -46,7 +46,13 @@ def luma(images: NDArray[np.uint8]) -> NDArray[np.uint8]:
 
 def run(network: Graph, x: Array, dtype: type[np.float32] | type[np.float64] = np.float32) -> Array:
     """The network's output [n, classes] for inputs [n, channels, height, width], computed in `dtype`."""
-    tensors = run_all(network, x, dtype)
+    last_use = {name: operator for operator in network.operators for name in operator.inputs}
+    tensors: dict[str, Array] = {network.input: x.astype(dtype)}
+    for operator in network.operators:
+        tensors[operator.output] = compute(operator, *(tensors[name] for name in operator.inputs))
+        for name in {*operator.inputs} - {network.output}:  # frees what no later operator reads
+            if last_use[name] is operator:
+                del tensors[name]
     return tensors[network.output].reshape(len(x), -1)
 
 

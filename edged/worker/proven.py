@@ -37,7 +37,8 @@ def open_proven(
     """As `open_runtime`, for who will use the answers: a wrong variant is left out, or the device is refused.
 
     Proofs are kept beside `cache`, the folder of programs. Raises what `open_runtime` does, and DeviceError where
-    the device computes something wrongly by every variant.
+    the device computes something wrongly by every variant. Where there is too little memory for the comparison, a
+    warning says what was not compared.
     """
     if is_numpy(worker):
         return Proven(open_runtime(model, worker, part=part, cache=cache))
@@ -53,6 +54,8 @@ def open_proven(
             return Proven(runtime, chooser.left_out)
         start = time.perf_counter()
         examined = _examine(part, worker, device, runtime, chooser)
+        if not examined.is_complete:
+            return Proven(runtime, chooser.left_out)  # without a proof: the next start compares again
         if not examined.wrong:
             proof = _proof(model, part, worker, device, examined, time.perf_counter() - start)
             proofs.keep(runtime.proof_key, proof)

@@ -41,7 +41,7 @@ def test_predictions_go_on_after_a_worker_got_no_more_memory(
 
 def test_a_network_that_the_device_has_no_memory_for_is_a_clear_error_at_the_start(tmp_path: Path) -> None:
     pytest.importorskip("pyopencl")
-    model = small_network(tmp_path / "large.onnx", size=512)
+    model = small_network(tmp_path / "large.onnx", size=1024)  # 2 GiB for what the convolution writes alone
     config = tmp_path / "edged.yaml"
     config.write_text(
         f"cameras: {{demo: {{source: 'synthetic:digits'}}}}\nmodel: {{path: {model}}}\n"

@@ -1,16 +1,20 @@
 """A network on a device, compared with the reference."""
 
 from pathlib import Path
+from typing import NoReturn
 
 import numpy as np
 import pytest
 
 from edged.config import Precision
+from edged.engine import runtime as runtime_module
 from edged.engine.device import Device
+from edged.engine.layout import Floats, Tensor
 from edged.engine.proving import Examined, examine
 from edged.engine.runtime import Runtime
 from edged.engine.selection import Rules
-from edged.errors import DeviceError
+from edged.errors import DeviceError, DeviceMemoryError
+from edged.model import reference
 from edged.model.cuts import cut_after, part
 from edged.model.graph import Dense, Flatten, Graph
 from edged.model.package import Input
@@ -105,6 +109,68 @@ def test_a_part_behind_a_cut_is_compared_too(network_device: Device, programs_di
         runtime.close()
 
     assert [wrong.variant for wrong in found.wrong] == ["dense"]
+
+
+def test_without_memory_for_the_copies_the_scores_alone_are_compared(
+    network_device: Device,
+    programs_directory: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    monkeypatch.setattr(runtime_module, "_memory_for", no_memory)
+
+    found = examined(network_device, programs_directory, batch=3)
+
+    assert not found.is_complete
+    assert found.error < 1e-3
+    [warning] = caplog.messages
+    assert "its operators were not compared: too little memory" in warning
+    assert "Unable to allocate 512. MiB" in warning
+
+
+def test_without_memory_for_the_copies_a_wrong_device_is_not_used(
+    network_device: Device, programs_directory: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(runtime_module, "_memory_for", no_memory)
+
+    with wrong_kernel(WRONG_DENSE), pytest.raises(DeviceMemoryError, match=r"wrongly .* too little memory"):
+        examined(network_device, programs_directory)
+
+
+def test_without_memory_for_the_reference_a_warning_says_that_nothing_was_compared(
+    network_device: Device,
+    programs_directory: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    monkeypatch.setattr(reference, "compute", no_memory)
+
+    found = examined(network_device, programs_directory)
+
+    assert not found.is_complete
+    [warning] = caplog.messages
+    assert "used without a comparison with the reference: too little memory" in warning
+
+
+def test_of_a_large_batch_the_tensors_of_two_frames_alone_are_copied(
+    network_device: Device, programs_directory: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    copied: list[int] = []
+
+    def record(tensor: Tensor, frames: int) -> Floats:
+        copied.append(frames)
+        return memory_for(tensor, frames)
+
+    memory_for = runtime_module._memory_for
+    monkeypatch.setattr(runtime_module, "_memory_for", record)
+
+    assert examined(network_device, programs_directory, batch=5).is_complete
+    assert {*copied} == {2}
+
+
+def no_memory(*_: object) -> NoReturn:
+    """As NumPy says it."""
+    raise MemoryError("Unable to allocate 512. MiB for an array")
 
 
 def test_a_network_that_rounding_alone_changes_is_no_fault_of_the_device(

@@ -1,6 +1,7 @@
 """A device is opened for a network once it agrees with the reference; that is remembered."""
 
 from pathlib import Path
+from typing import NoReturn
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ from edged import config
 from edged.engine import proving
 from edged.engine.proofs import Proofs
 from edged.errors import DeviceError
+from edged.model import reference
 from edged.model.package import Model, load_model
 from edged.runtime.model_part import whole
 from edged.runtime.select import opencl_device
@@ -105,6 +107,22 @@ def test_a_cache_that_cannot_be_written_costs_no_more_than_the_next_comparison(
     assert agrees(open_proven(model, CPU, cache=cache), model)
 
     assert "the proof of a device cannot be kept" in caplog.text
+
+
+def test_a_device_that_could_not_be_compared_serves_and_is_compared_at_the_next_start(
+    model: Model, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def no_memory(*_: object) -> NoReturn:
+        raise MemoryError("Unable to allocate 512. MiB for an array")
+
+    with monkeypatch.context() as short:
+        short.setattr(reference, "run", no_memory)
+        assert agrees(open_proven(model, CPU, cache=cache), model)
+    assert not list(Proofs(proofs_folder(cache), opencl_device("cpu")).all())
+
+    open_proven(model, CPU, cache=cache).runtime.close()
+
+    assert len(list(Proofs(proofs_folder(cache), opencl_device("cpu")).all())) == 1
 
 
 def test_numpy_is_the_reference_and_needs_no_proof(model: Model, cache: Path) -> None:
