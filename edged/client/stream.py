@@ -8,15 +8,16 @@ import time
 from collections.abc import Generator, Iterator
 from contextlib import suppress
 from itertools import count
+from typing import Annotated
 
 import zmq
-from pydantic import ValidationError
+from pydantic import Field, TypeAdapter, ValidationError
 from zmq.utils.monitor import parse_monitor_message
 
 from edged.client.subscription import Arrival, Complaint, Subscription
 from edged.clock import wall_s
 from edged.errors import MessageError
-from edged.messages import ReplayAnswer, ReplayRequest, Status, prediction_from_json
+from edged.messages import ReplayAnswer, ReplayFailure, ReplayRequest, Status, prediction_from_json
 from edged.transport.address import is_ipc
 from edged.transport.client_socket import Context, Curve, unconnected
 
@@ -67,6 +68,9 @@ NUMBERS = count()  # of monitors: libzmq frees the name of one that was closed a
 EVENTS = zmq.EVENT_HANDSHAKE_SUCCEEDED | zmq.EVENT_DISCONNECTED
 
 Page = tuple[ReplayAnswer, list[bytes]]
+HEADER: TypeAdapter[ReplayAnswer | ReplayFailure] = TypeAdapter(
+    Annotated[ReplayAnswer | ReplayFailure, Field(discriminator="kind")]
+)
 
 
 def fetch(
@@ -75,7 +79,8 @@ def fetch(
     """Every prediction that `request` asks for and the journal holds, in order, page by page.
 
     None now and then while a page is on its way. Raises TimeoutError where nobody answers at `address`,
-    ConnectionError where the hub closes the connection, MessageError for an answer that is none.
+    ConnectionError where the hub closes the connection, MessageError for an answer that is none, or where the hub
+    says that it cannot read its journal.
     """
     connection = _Connection(context, address, curve)
     request = request.model_copy(update={"lines": True})
@@ -150,9 +155,12 @@ def _next_seq(request: ReplayRequest, arrival: Arrival) -> int:
 
 def _decoded(header: bytes) -> ReplayAnswer:
     try:
-        return ReplayAnswer.model_validate_json(header)
+        answer = HEADER.validate_json(header)
     except ValidationError:
         raise MessageError("the answer to a replay request does not fit the schema: another version?") from None
+    if isinstance(answer, ReplayFailure):
+        raise MessageError("the hub cannot read its journal just now")
+    return answer
 
 
 def next_port(address: str) -> str:

@@ -57,7 +57,7 @@ from edged.messages.recording import (
     TraceBatch,
     TraceRequest,
 )
-from edged.messages.replay import ReplayAnswer, ReplayRequest
+from edged.messages.replay import ReplayAnswer, ReplayFailure, ReplayRequest
 from edged.messages.status import CameraState, EnergySoFar, Status, WorkerIs, WorkerState
 from edged.messages.teaching import (
     CropSample,
@@ -143,6 +143,7 @@ __all__ = [
     "ReloadRequest",
     "Reloaded",
     "ReplayAnswer",
+    "ReplayFailure",
     "ReplayRequest",
     "Score",
     "Scores",

@@ -32,3 +32,9 @@ class ReplayAnswer(Message):
     first_kept: int | None
     last_kept: int | None
     more: bool
+
+
+class ReplayFailure(Message):
+    """Sent in place of an answer where the journal cannot be read just now: ask again later."""
+
+    kind: Literal["replay_failure"] = "replay_failure"

@@ -2,7 +2,7 @@
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 import pytest
@@ -104,6 +104,19 @@ def test_a_hub_that_closes_the_connection_is_an_error_at_once() -> None:
         cut.join()
 
 
+def test_a_journal_that_cannot_be_read_is_an_error_at_once_and_the_next_file_answers(tmp_path: Path) -> None:
+    where, path = Addresses(), tmp_path / "journal.sqlite"
+    with Context() as context, a_hub(tmp_path, where) as hub:
+        hub.publish(3)
+        for file in (path, path.with_name("journal.sqlite-wal")):
+            file.write_bytes(b"\xff" * file.stat().st_size)
+
+        with pytest.raises(MessageError, match="cannot read its journal"):
+            list(fetch(context, where.replay, ReplayRequest()))
+        eventually(lambda: list(tmp_path.glob("journal.sqlite.damaged-*")))
+        eventually(lambda: _fetched(context, where.replay) == [])
+
+
 def test_a_server_that_gives_the_same_again_and_again_is_left() -> None:
     address = f"tcp://127.0.0.1:{free_port()}"
     answer = ReplayAnswer(predictions=1, first_kept=0, last_kept=99, more=True).model_dump_json().encode()
@@ -116,6 +129,13 @@ def test_a_server_that_gives_the_same_again_and_again_is_left() -> None:
         with pytest.raises(MessageError, match="from 13 ends at 12"):
             list(pages)
         answers.join()
+
+
+def _fetched(context: Context, address: str) -> list[int] | None:
+    """Numbers; None where the journal cannot be read."""
+    with suppress(MessageError):
+        return [each.prediction.seq for each in fetch(context, address, ReplayRequest()) if each]
+    return None
 
 
 def _answer_always(server: zmq.Socket[bytes], answer: list[bytes], times: int) -> None:

@@ -8,7 +8,15 @@ from contextlib import contextmanager
 from pydantic import ValidationError
 
 from edged.errors import MessageError
-from edged.messages import ReplayAnswer, ReplayRequest, decode, encode, prediction_from_json, to_json
+from edged.messages import (
+    ReplayAnswer,
+    ReplayFailure,
+    ReplayRequest,
+    decode,
+    encode,
+    prediction_from_json,
+    to_json,
+)
 from tests.fuzz.bytes import damaged
 from tests.fuzz.trial import Case
 from tests.fuzz.values import changed
@@ -17,6 +25,7 @@ from tests.messages.test_messages import LINK_MESSAGES, PREDICTION
 REPLAYS = (
     ReplayRequest(first_seq=3, last_seq=9, since=1.5, limit=10),
     ReplayAnswer(predictions=2, first_kept=0, last_kept=9, more=True),
+    ReplayFailure(),
 )
 
 

@@ -2,6 +2,7 @@
 
 import resource
 import signal
+import sqlite3
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,7 +12,7 @@ import pytest
 
 from edged.hub.journal.journal import Journal
 from edged.hub.journal.reader import JournalReader
-from edged.hub.journal.schema import Row
+from edged.hub.journal.schema import Row, is_damage
 from tests.eventually import eventually
 from tests.hub.test_journal import a_journal, fill, numbers
 
@@ -106,6 +107,13 @@ def test_a_file_that_is_found_damaged_while_it_runs_is_replaced(path: Path) -> N
         assert list(path.parent.glob("*.damaged-*"))
         fill(journal, 5)
     assert numbers(path)[-1] == journal.next_seq - 1
+
+
+def test_a_file_whose_tables_are_not_created_yet_cannot_be_read_but_is_not_damaged(path: Path) -> None:
+    path.touch()
+    with pytest.raises(sqlite3.Error) as error:
+        JournalReader(path).page(0, None, None, limit=100)
+    assert not is_damage(error.value)
 
 
 def test_files_that_were_set_aside_are_all_kept_and_their_bytes_reported(path: Path) -> None:

@@ -170,13 +170,18 @@ def _restricted(database: sqlite3.Connection) -> sqlite3.Connection:
     """It, or an error that closes it, where it is no journal that this edged reads."""
     try:
         restrict(database)
-        layout_of(database)
+        if layout_of(database) == 0 and _is_empty(database):  # no damage: its writer creates the tables just now
+            raise sqlite3.OperationalError("it holds no tables yet")
         check_schema(database)
         database.execute("SELECT max(seq) FROM predictions").fetchone()
     except BaseException:
         database.close()
         raise
     return database
+
+
+def _is_empty(database: sqlite3.Connection) -> bool:
+    return database.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone() is None
 
 
 @contextlib.contextmanager

@@ -16,7 +16,7 @@ from edged.hub.journal.schema import is_damage
 from edged.hub.links.guard import Guard
 from edged.hub.links.sockets import REPLAYER, bind
 from edged.hub.service_threads import ServiceThreads
-from edged.messages import ReplayAnswer, ReplayRequest
+from edged.messages import ReplayAnswer, ReplayFailure, ReplayRequest
 
 log = logging.getLogger("edged.hub")
 
@@ -35,14 +35,15 @@ KEPT_NS = NANOSECONDS  # how long a page may be sent again
 NOTHING = (  # where there is no journal: who asked must not wait for it
     ReplayAnswer(predictions=0, first_kept=None, last_kept=None, more=False).model_dump_json().encode()
 )
+FAILURE = ReplayFailure().model_dump_json().encode()
 
 
 class Replay:
     """A ROUTER socket and a thread of its own, so that live frames wait neither for it nor for its disk.
 
     Subscribers are served in turn, a page each; the more of them there are, the smaller are the pages. An answer
-    for which there is no room, or whose subscriber has left, is dropped. `suspect` gets the inode of a journal
-    that cannot be read.
+    for which there is no room, or whose subscriber has left, is dropped. Where the journal cannot be read, a
+    ReplayFailure is the answer; `suspect` gets the inode of a file that is damaged.
     """
 
     def __init__(
@@ -102,6 +103,7 @@ class Replay:
             log.warning("the journal cannot answer a replay request: %s", error)
             if is_damage(error) and inode is not None:
                 self._suspect(inode)
+            self._send(peer.bytes, [FAILURE])
 
     def _send(self, peer: bytes, answer: Sequence[bytes | zmq.Frame]) -> None:
         try:
