@@ -72,6 +72,13 @@ class Replay:
         self._thread.join(STOP_S)
 
     def _run(self) -> None:
+        try:
+            self._serve_all()
+        finally:
+            self._pages.release()  # a connection is of use to the thread alone that opened it
+        self._socket.close()
+
+    def _serve_all(self) -> None:
         has_served = False
         while not self._stopping:
             if self._socket.poll(LOOK_MS):
@@ -83,8 +90,6 @@ class Replay:
                 has_served = False
                 self._pages.release()
                 give_memory_back()
-        self._pages.release()
-        self._socket.close()
 
     def _serve(self) -> None:
         peer, *parts = self._socket.recv_multipart(copy=False)
