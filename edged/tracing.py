@@ -64,9 +64,8 @@ def note_message(notebook: Notebook, message: LinkMessage, begun_ns: int) -> Non
             notebook.note("answer", begun_ns, now_ns(), job=job)
 
 
-def note_prediction(notebook: Notebook, prediction: Prediction, answered_ns: int) -> None:
-    """It is ready; its stage `publish` has begun with the answer."""
-    seconds = prediction.seconds
-    ready_ns = answered_ns + round(seconds.publish * 1e9)
-    frames = ((prediction.camera, prediction.frame),)
-    notebook.note("publish", answered_ns, ready_ns, frames=frames, seq=prediction.seq, **dict(seconds))
+def note_prediction(notebook: Notebook, sent: Prediction, answered_ns: int, made: Prediction) -> None:
+    """Note a sent prediction: the hub's work on it, from its scores until it was `made`, and its stages."""
+    made_ns = answered_ns + round(made.seconds.publish * 1e9)
+    frames = ((sent.camera, sent.frame),)
+    notebook.note("publish", answered_ns, made_ns, frames=frames, seq=sent.seq, **dict(sent.seconds))

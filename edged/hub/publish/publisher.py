@@ -311,7 +311,8 @@ class Outlet:
             self._tally.add(outcome.sent)
             self._figures.add(outcome.sent)
             if self._notebook.is_open:
-                note_prediction(self._notebook, outcome.sent, outcome.outgoing.answered_ns)
+                outgoing = outcome.outgoing
+                note_prediction(self._notebook, outcome.sent, outgoing.answered_ns, outgoing.prediction)
 
     def count(self) -> None:
         """Bring the metrics of predictions up to date."""
