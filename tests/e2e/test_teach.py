@@ -88,7 +88,13 @@ def teach_shapes(tmp_path: Path, shapes: list[str], device: str) -> float:
         shape: {"source": f"synthetic:{shape}", "size": [160, 120], "fps": 15, "seed": place}
         for place, shape in enumerate(shapes, 1)
     }
-    config = config_in(tmp_path, cameras=cameras, model={"name": "digits"}, workers=[{"device": device}])
+    config = config_in(
+        tmp_path,
+        cameras=cameras,
+        model={"name": "digits"},
+        workers=[{"device": device}],
+        freshness={"deadline_s": 10},  # training takes the cores: a worker that is slow meanwhile is not lost
+    )
     with run_edged(tmp_path, config=config) as daemon:
         daemon.first(1)
         begun_s, others_s = time.monotonic(), spent_by_others_s(daemon)

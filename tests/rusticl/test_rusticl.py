@@ -10,11 +10,11 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache", "edged-rusticl")
 NO_ROOT = 77
-TESTS = ("tests/engine", "tests/train", "--ignore", "tests/engine/oclgrind")
+TESTS = ("-m", "not deep", "tests/engine", "tests/train", "--ignore", "tests/engine/oclgrind")
 
 
 @pytest.mark.deep
-def test_every_test_of_the_engine_and_of_training_passes_on_rusticl() -> None:
+def test_the_ordinary_tests_of_the_engine_and_of_training_pass_on_rusticl() -> None:
     pytest_there = ("python3", "-m", "pytest", "-v", "-p", "no:cacheprovider", "--numprocesses", "2", *TESTS)
     command = ["tools/rusticl_root.sh", str(FOLDER), *pytest_there]
 
