@@ -86,7 +86,7 @@ class HubEnd:
 
     def _outgoing(self, made: Prediction) -> Outgoing:
         held = Held(CameraEnd(made.camera).frame(0).frame, b"")
-        return Outgoing(self._publisher.topic_of(made.camera), made, held, now_ns(), now_ns(), stale_ns=None)
+        return Outgoing(self._publisher.topic_of(made.camera), made, held, now_ns(), stale_ns=None)
 
     def _prediction(self, seq: int, camera: str, at: float) -> Prediction:
         return Prediction(

@@ -83,7 +83,7 @@ def outgoing(seq: int, fresh_s: float = 60.0, *, journaled: bool = True) -> Outg
     held = Held(CameraEnd("door").frame(0).frame, b"")
     made = PREDICTION.model_copy(update={"seq": seq})
     now = now_ns()
-    return Outgoing(b"topic", made, held, now, now, now + round(fresh_s * NANOSECONDS), journaled)
+    return Outgoing(b"topic", made, held, now, now + round(fresh_s * NANOSECONDS), journaled)
 
 
 def test_predictions_and_events_go_out_in_the_order_in_which_they_were_handed_over(stream: Stream) -> None:

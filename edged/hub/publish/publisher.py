@@ -249,7 +249,6 @@ class Outlet:
                 topic=self._publisher.topic_of(prediction.camera),
                 prediction=prediction,
                 held=Held(held.frame, b"", held.lost),
-                answered_ns=job.answered_ns,
                 made_ns=now_ns(),
                 stale_ns=self._router.stale_ns(held),
             )
@@ -311,8 +310,7 @@ class Outlet:
             self._tally.add(outcome.sent)
             self._figures.add(outcome.sent)
             if self._notebook.is_open:
-                outgoing = outcome.outgoing
-                note_prediction(self._notebook, outcome.sent, outgoing.answered_ns, outgoing.prediction)
+                note_prediction(self._notebook, outcome.sent, job.answered_ns, outcome.outgoing.prediction)
 
     def count(self) -> None:
         """Bring the metrics of predictions up to date."""

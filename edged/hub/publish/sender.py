@@ -28,15 +28,13 @@ What = Literal["prediction", "event", "status", "snapshot"]
 class Outgoing:
     """A prediction on its way to subscribers.
 
-    `held`: its frame, without pixels. `answered_ns`: when the hub had its scores. `made_ns`: when its times were
-    taken. `stale_ns`: after this it must not be sent any more (None: it may always be). `journaled`: whether the
-    journal has it.
+    `held`: its frame, without pixels. `made_ns`: when its times were taken. `stale_ns`: after this it must not be
+    sent any more (None: it may always be). `journaled`: whether the journal has it.
     """
 
     topic: bytes
     prediction: Prediction
     held: Held
-    answered_ns: int
     made_ns: int
     stale_ns: int | None
     journaled: bool = True
