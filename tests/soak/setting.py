@@ -20,7 +20,6 @@ import pytest
 import zmq
 
 from edged.engine.device import list_devices
-from edged.hub.journal.reader import JournalReader
 from edged.system.paths import runtime_directory
 from edged.transport.client_socket import connect, curve_of
 from edged.transport.keys import new_pair
@@ -239,9 +238,8 @@ class Setting:
 
     def keep_what_is_there(self) -> int:
         """Remember what the journal holds while the hub runs; its newest number."""
-        for json_ in JournalReader(self.journal).since(None):
-            number = int(json.loads(json_)["seq"])
-            self.kept[number] = json_
+        # number by number: a page may be damaged that the hub has not read yet
+        self.kept |= salvaged(self.journal, [seen.seq for seen in self.raw.seen])
         self.may_be_lost |= {number for number in self.kept if number > self.client.last}
         return max(self.kept)
 
