@@ -99,7 +99,10 @@ class Pipeline:
     def seconds_until(self, condition: Callable[[], object]) -> float:
         """Seconds from now until it holds; on a machine that is starved, less the share of other programs."""
         begin, others_s = time.monotonic(), self._others_s()
-        eventually(condition, START_S)
+        try:
+            eventually(condition, START_S)
+        except AssertionError as error:
+            raise AssertionError(f"{error}\nthe hub's log ends:\n{self.log('hub')[-3000:]}") from None
         return unstarved(time.monotonic() - begin, self._others_s() - others_s)
 
     def says(self, name: str, words: str, after: int = 0) -> bool:

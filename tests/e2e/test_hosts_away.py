@@ -71,6 +71,7 @@ def test_a_workers_host_has_gone_and_another_one_takes_its_place(running: Pipeli
 
 
 def test_a_cameras_host_has_gone_is_told_and_comes_back(running: Pipeline) -> None:
+    eventually(lambda: 'edged_camera_up{camera="yard"} 1.0' in running.metrics(), START_S)
     said = len(running.log("hub"))
     power_cut(running, "gate")
     assert running.seconds_until(lambda: "camera yard is down" in running.log("hub")[said:]) < TOLD_S
