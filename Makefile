@@ -21,7 +21,7 @@ help:
 	@echo 'make bench-peers   time edged and other runtimes in turn (half an hour; CASES=digits: a minute)'
 	@echo 'make bench-training   train in turn with PyTorch on the processor (ten minutes; CASES=mnist-dense: one)'
 	@echo 'make docs    write the generated pages, the JSON Schema and the dashboards again'
-	@echo 'make install   install the system service (as root; see docs/service.md)'
+	@echo 'make install   install the system service (as root; see docs/how-to/service.md)'
 	@echo 'make clean   remove .venv and everything that was built'
 
 run: .venv/.installed

@@ -12,7 +12,12 @@ from tests.conftest import ROOT
 from tools.write_docs import PAGES, SECTIONS, TRAINING_SECTIONS
 
 README = (ROOT / "README.md").read_text()
-DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *sorted(ROOT.glob("docs/*.md"))]
+DOCUMENTS = [
+    ROOT / "README.md",
+    ROOT / "CONTRIBUTING.md",
+    ROOT / "CHANGELOG.md",
+    *sorted(ROOT.glob("docs/**/*.md")),
+]
 
 
 @pytest.mark.parametrize("name", PAGES)

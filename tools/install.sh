@@ -11,7 +11,7 @@ put() { install -D -m 644 "$1" "$root$2"; }
 ${PYTHON:-python3} -m venv "$root$prefix"
 "$root$prefix/bin/python" -m pip install --quiet --upgrade .
 sed -i "1s,^#!$root,#!," "$root$prefix/bin/edged"  # where it will be, not where it is put together
-put docs/service.md "$prefix/share/doc/edged/service.md"
+put docs/how-to/service.md "$prefix/share/doc/edged/service.md"
 for unit in edged.service edged-worker.service edged-camera@.service; do
     sed "s,/opt/edged,$prefix,g" "systemd/$unit" | install -D -m 644 /dev/stdin "$root/etc/systemd/system/$unit"
 done

@@ -68,9 +68,9 @@ def configuration() -> str:
     return _page(
         "Configuration",
         "One YAML file (1.2: `no` and `12:30` are text). Everything has a default but `cameras`. Relative paths "
-        "are relative to the file. `edged check FILE` says every mistake with its line and column; "
-        "`edged config schema` prints the JSON Schema for editors; [configs/](../configs) has an example for each "
-        "common case.",
+        "are relative to the file. `edged check FILE` reports all errors at once, each with its line and column; "
+        "`edged config schema` prints the JSON Schema for editors; [configs/](../../configs) has an example for "
+        "each common case.",
         parts,
     )
 
@@ -89,8 +89,8 @@ def training() -> str:
     ]
     return _page(
         "The file of a training",
-        "For `edged train FILE`; [what it does](training.md). A mistake is told with its line and column. "
-        "Networks that edged brings along: [configs/train/](../configs/train).",
+        "For `edged train FILE`: [how to train](../how-to/training.md). Errors are reported with line and column. "
+        "Networks that edged brings along: [configs/train/](../../configs/train).",
         [own, *parts],
     )
 
@@ -200,10 +200,10 @@ def _page(title: str, summary: str, parts: Iterable[str]) -> str:
 
 
 PAGES: Mapping[str, Callable[[], str]] = {
-    "docs/configuration.md": configuration,
-    "docs/commands.md": commands,
-    "docs/training-file.md": training,
-    "docs/metrics.md": metrics,
+    "docs/reference/configuration.md": configuration,
+    "docs/reference/commands.md": commands,
+    "docs/reference/training-file.md": training,
+    "docs/reference/metrics.md": metrics,
     "edged/edged.schema.json": json_schema,
     "edged/messages/protocol.py": protocol.module,
     "edged/tuning.schema.json": tuning_records.json_schema,
@@ -213,6 +213,6 @@ PAGES: Mapping[str, Callable[[], str]] = {
 
 if __name__ == "__main__":
     for name, page in PAGES.items():
-        (ROOT / name).parent.mkdir(exist_ok=True)
+        (ROOT / name).parent.mkdir(parents=True, exist_ok=True)
         (ROOT / name).write_text(page())
         print(f"wrote {name}")

@@ -95,11 +95,11 @@ def test_rules_ask_for_metrics_that_there_are() -> None:
 
 @pytest.mark.parametrize("alert", ALERTS)
 def test_the_page_about_monitoring_names_each_alert(alert: str) -> None:
-    assert f"`{alert}`" in (ROOT / "docs/monitoring.md").read_text()
+    assert f"`{alert}`" in (ROOT / "docs/how-to/monitoring.md").read_text()
 
 
 def test_the_page_about_monitoring_names_metrics_and_rules_that_there_are() -> None:
-    page = (ROOT / "docs/monitoring.md").read_text()
+    page = (ROOT / "docs/how-to/monitoring.md").read_text()
     declared = {family.name for family in Metrics("1.2.3").registry.collect()}
     there = declared | {f"{name}_total" for name in declared} | {"edged_build_info"}
     assert set(re.findall(r"`(edged_\w+)", page)) - there == set()

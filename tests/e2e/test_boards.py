@@ -1,4 +1,4 @@
-"""The configs of docs/boards.md, run as they are, on as many hosts, by the commands that it gives."""
+"""The configs of docs/how-to/boards.md, run as they are, on as many hosts, by the commands that it gives."""
 
 import json
 from collections.abc import Callable, Iterator

@@ -1,4 +1,4 @@
-"""What `tests.perf.hub_load` has measured, as a picture: `tests.perf.write_tables` writes docs/load.svg."""
+"""What `tests.perf.hub_load` has measured, as a picture: docs/explanation/load.svg."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -22,9 +22,9 @@ from tests.perf.peers.table import as_markdown
 from tests.perf.quartiles import FEWEST, Quartiles, states_of
 from tests.perf.raw_results import FOLDER, Measured, read
 
-DOCUMENTS = ("README.md", "docs/load.md")
+DOCUMENTS = ("README.md", "docs/explanation/load.md")
 TABLE = re.compile(r"(<!-- table (?P<name>[a-z-]+):[^>]*-->\n).*?(<!-- end of table -->)", re.DOTALL)
-PICTURE = "docs/load.svg"
+PICTURE = "docs/explanation/load.svg"
 NAMES = {"resnet": "ResNet-", "digits": "`digits`"}
 TITLES = {
     "edged": "edged",

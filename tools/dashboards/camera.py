@@ -97,7 +97,7 @@ def _frames() -> list[Panel]:
         lines(
             "Why are its frames dropped?",
             PER_SECOND,
-            "docs/metrics.md explains each reason.",
+            "docs/reference/metrics.md explains each reason.",
             Series(happening(dropped, *BOTH, "reason"), f"{NAME}: {{{{reason}}}}"),
             stacked=True,
             nothing="None was",

@@ -117,7 +117,7 @@ def _dropped() -> list[Panel]:
         lines(
             "Why are frames dropped?",
             PER_SECOND,
-            "docs/metrics.md explains each reason.",
+            "docs/reference/metrics.md explains each reason.",
             Series(happening(dropped, "reason"), "{{reason}}"),
             stacked=True,
             nothing="None was",

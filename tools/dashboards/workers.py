@@ -53,7 +53,7 @@ def workers() -> list[Panel]:
         lines(
             "Are workers restarting?",
             units.Short,
-            "Losses since edged started, by reason; docs/metrics.md explains each.",
+            "Losses since edged started, by reason; docs/reference/metrics.md explains each.",
             Series(
                 known(of_node("edged_worker_restarts_total"), "node", "worker", "reason"),
                 "{{node}} {{worker}}: {{reason}}",

@@ -167,7 +167,7 @@ def check_begins(daemon: Running, place: Place, model: str) -> TeachBegins:
     if begins.folder and begins.folder != str(place.folder):
         raise EdgedError(
             f"the edged that runs looks for versions in {begins.folder}, not in {place.folder}: "
-            "run `edged teach` as its user, with its STATE_DIRECTORY (docs/teaching.md)"
+            "run `edged teach` as its user, with its STATE_DIRECTORY (docs/tutorial/own-labels.md)"
         )
     return begins
 
