@@ -1,4 +1,4 @@
-"""A client of a daemon on this host, for `edged reload`, `profile --attach`, `trace` and `teach`."""
+"""Talk to the daemon of this host, for `edged reload`, `profile --attach`, `trace` and `teach`."""
 
 import os
 from collections.abc import Iterator
@@ -31,24 +31,24 @@ from edged.messages import (
 from edged.system.paths import is_private, journal_path, runtime_directory
 
 ANSWER_S = 10.0
-BEATS_S = 5.0  # while it tells us something, it says so each second
+HEARTBEAT_LIMIT_S = 5.0  # during a recording the daemon sends at least one message a second
 IPC = "ipc://"
 ADDRESS_HELP = "the file that `edged run` was started with, or the ipc:// address of its private link"
 
 
-class Running:
-    """The private link to it."""
+class DaemonClient:
+    """The private link to a daemon of this host."""
 
     def __init__(self, address: str, socket: "zmq.Socket[bytes]") -> None:
         self._address = address
         self._socket = socket
 
-    def say(self, message: LinkMessage) -> None:
-        """Something."""
+    def send(self, message: LinkMessage) -> None:
+        """Send a message to the daemon."""
         self._socket.send(encode(message))
 
-    def hear(self, within_s: float = ANSWER_S) -> tuple[LinkMessage, bytes]:
-        """Its next message, with its payload. Raises EdgedError where none comes in time."""
+    def receive(self, within_s: float = ANSWER_S) -> tuple[LinkMessage, bytes]:
+        """Wait for the next message and return it with its payload. Raises EdgedError after `within_s` seconds."""
         if not self._socket.poll(round(within_s * 1000)):
             raise EdgedError(f"the edged at {self._address} does not answer within {within_s:g} s: see its log")
         header, *payloads = self._socket.recv_multipart()
@@ -58,27 +58,28 @@ class Running:
         return message, b"".join(payloads)
 
     def unexpected(self, message: LinkMessage) -> EdgedError:
-        """What to raise for it."""
+        """Return the error to raise for a message that does not answer the request."""
         return EdgedError(f"the edged at {self._address} answers with a {message.kind}: is it another version?")
 
 
 @contextmanager
-def running(where: str | Path | None, verb: str) -> Iterator[Running]:
-    """The daemon that runs by the config `where` (None: the demo's), or at that address. `verb`: who asks.
+def connect_daemon(where: str | Path | None, verb: str) -> Iterator[DaemonClient]:
+    """Connect to the daemon of the config `where` (None: the demo's), or at that ipc:// address.
 
-    It is told where we go before the end. Raises ConfigError for the file, EdgedError where no daemon runs by it.
+    `verb`: the command that connects. If the block raises, the daemon is sent `Stop`, so that it ends the request.
+    Raises ConfigError for a bad config, EdgedError if no daemon runs with it.
     """
     address = _address(where)
     with zmq.Context() as context, context.socket(zmq.DEALER) as socket:
         socket.setsockopt(zmq.LINGER, 500)
         socket.setsockopt(zmq.IDENTITY, f"{verb}/{os.getpid()}".encode())
-        socket.setsockopt(zmq.RCVHWM, 0)  # it gives up who takes nothing
+        socket.setsockopt(zmq.RCVHWM, 0)  # the daemon disconnects a client that does not read
         socket.connect(address)
-        daemon = Running(address, socket)
+        daemon = DaemonClient(address, socket)
         try:
             yield daemon
         except BaseException:
-            daemon.say(Stop())
+            daemon.send(Stop())
             raise
 
 
@@ -91,7 +92,7 @@ def _address(where: str | Path | None) -> str:
     file = config_or_demo(Path(where) if where else None)
     config = load_config(file)
     folder = runtime_directory(journal_path(config.node, config.journal.path))
-    if not is_private(folder):  # else somebody else could answer in its name
+    if not is_private(folder):  # another user could answer in the daemon's place
         raise EdgedError(
             f"no edged runs by {file} ({folder} is absent, or somebody else's): "
             "has the file another node or journal now?"
@@ -100,8 +101,11 @@ def _address(where: str | Path | None) -> str:
 
 
 @dataclass(eq=False)
-class Process:
-    """One of them. Times are by its own clock; `offset_ns` leads to the hub's and may be wrong by `error_ns`."""
+class RecordedProcess:
+    """What one process recorded.
+
+    Times are by its own clock. Add `offset_ns` to convert them to the hub's clock; it is exact to `error_ns`.
+    """
 
     recorder: Recorder | None = None
     hello: WorkerHello | None = None
@@ -110,8 +114,8 @@ class Process:
     offset_ns: int = 0
     error_ns: int | None = None
 
-    def take(self, message: LinkMessage) -> None:
-        """What it says; of several guesses at the hub's clock, the best one holds for all of it."""
+    def add(self, message: LinkMessage) -> None:
+        """Add a message of the process. The most exact clock offset so far replaces the one before."""
         match message:
             case Recorder():
                 self.recorder = message
@@ -125,35 +129,35 @@ class Process:
 
 
 @dataclass(eq=False)
-class Told:
-    """All of it. `processes`: by peer, as the hub calls them; its own is `hub`."""
+class Recording:
+    """What all processes of a daemon recorded. `processes`: by peer (`worker/NAME`, `camera/NAME`, `hub`)."""
 
-    begins: RecordingBegins
-    processes: dict[str, Process] = field(default_factory=dict)
-    ends: RecordingEnds | None = None
+    started: RecordingBegins
+    processes: dict[str, RecordedProcess] = field(default_factory=dict)
+    ended: RecordingEnds | None = None
 
 
-def record(daemon: Running, request: ProfileRequest | TraceRequest) -> Told:
-    """Listen until the hub ends it.
+def record(daemon: DaemonClient, request: ProfileRequest | TraceRequest) -> Recording:
+    """Start a recording, and receive it until the hub ends it.
 
-    Raises EdgedError where it refuses or dies, ConfigError where there are no kernels to profile.
+    Raises EdgedError if the hub refuses it or stops answering, ConfigError for a worker that has no kernels.
     """
-    daemon.say(request)
-    begins, _ = daemon.hear()
+    daemon.send(request)
+    begins, _ = daemon.receive()
     if not isinstance(begins, RecordingBegins):
         raise daemon.unexpected(begins)
     if begins.refused:
         raise EdgedError(begins.refused)
-    told = Told(begins)
-    while told.ends is None:
-        match daemon.hear(BEATS_S):
+    recording = Recording(begins)
+    while recording.ended is None:
+        match daemon.receive(HEARTBEAT_LIMIT_S):
             case RecordingEnds() as ends, _:
-                told.ends = ends
+                recording.ended = ends
             case Heard(peer=peer), payload:
                 message = decode(payload)
                 if isinstance(request, ProfileRequest) and isinstance(message, Recorder) and not message.costs:
                     raise ConfigError(f"{peer.replace('/', ' ')} runs on NumPy: it has no kernels to profile")
-                told.processes.setdefault(peer, Process()).take(message)
+                recording.processes.setdefault(peer, RecordedProcess()).add(message)
             case other, _:
                 raise daemon.unexpected(other)
-    return told
+    return recording

@@ -3,7 +3,7 @@
 import argparse
 import sys
 
-from edged.cli.daemon_client import ADDRESS_HELP, running
+from edged.cli.daemon_client import ADDRESS_HELP, connect_daemon
 from edged.errors import ConfigError
 from edged.messages import Reloaded, ReloadRequest
 
@@ -15,9 +15,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Print what has changed; 2 where the file is refused, by us or by the daemon."""
-    with running(arguments.config, "reload") as daemon:
-        daemon.say(ReloadRequest())
-        answer, _ = daemon.hear()
+    with connect_daemon(arguments.config, "reload") as daemon:
+        daemon.send(ReloadRequest())
+        answer, _ = daemon.receive()
         if not isinstance(answer, Reloaded):
             raise daemon.unexpected(answer)
         if not answer.accepted:

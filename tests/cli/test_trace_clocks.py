@@ -1,6 +1,6 @@
 """A device's clock, told from what its host saw of its jobs."""
 
-from edged.cli.daemon_client import Process
+from edged.cli.daemon_client import RecordedProcess
 from edged.cli.trace.frames import device_clock, stages_of
 from edged.messages import DeviceTimes, JobTimes, TraceBatch
 
@@ -42,11 +42,11 @@ def test_the_quickest_jobs_tell_it_best_and_how_far_it_may_be_off() -> None:
 
 
 def test_a_worker_of_another_host_is_moved_to_the_hubs_clock_by_the_best_guess_of_all() -> None:
-    worker = Process()
+    worker = RecordedProcess()
     one = job(1, handed_over_ns=0, woken_ns=0)
-    worker.take(TraceBatch(jobs=(one,), offset_ns=90, error_ns=20))
-    worker.take(TraceBatch(offset_ns=100, error_ns=10))
-    worker.take(TraceBatch(offset_ns=110, error_ns=30))
+    worker.add(TraceBatch(jobs=(one,), offset_ns=90, error_ns=20))
+    worker.add(TraceBatch(offset_ns=100, error_ns=10))
+    worker.add(TraceBatch(offset_ns=110, error_ns=30))
 
     (stages,) = stages_of(worker)
 
@@ -55,7 +55,7 @@ def test_a_worker_of_another_host_is_moved_to_the_hubs_clock_by_the_best_guess_o
 
 
 def test_without_a_clock_of_its_own_the_forward_pass_ends_with_the_result() -> None:
-    worker = Process(jobs=[job(1, handed_over_ns=0, woken_ns=0, has_clock=False)])
+    worker = RecordedProcess(jobs=[job(1, handed_over_ns=0, woken_ns=0, has_clock=False)])
 
     (stages,) = stages_of(worker)
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from edged.cli.daemon_client import running
+from edged.cli.daemon_client import connect_daemon
 from edged.errors import EdgedError
 from edged.messages import Promoted, PromoteRequest
 from edged.model.head_versions import Base, load_promoted, teach_folder
@@ -46,8 +46,8 @@ def test_a_hub_that_is_killed_while_it_promotes_starts_with_the_old_version_or_t
     for delay_s in (0.002, 0.05):
         with run_edged(tmp_path, config=config) as daemon:
             assert (answers(daemon) == version) == (load_promoted(lessons).version == version)
-            with running(tmp_path / "edged.yaml", "teach") as hub:
-                hub.say(PromoteRequest(version=version))
+            with connect_daemon(tmp_path / "edged.yaml", "teach") as hub:
+                hub.send(PromoteRequest(version=version))
                 time.sleep(delay_s)  # the fault
                 daemon.process.send_signal(signal.SIGKILL)
                 daemon.process.wait()
@@ -60,13 +60,13 @@ def test_a_worker_that_is_killed_while_it_is_given_a_version_changes_nothing_or_
 ) -> None:
     with run_edged(tmp_path, config=config_in(tmp_path)) as daemon:
         version = version_for(lessons, daemon)
-        with running(tmp_path / "edged.yaml", "teach") as hub:
+        with connect_daemon(tmp_path / "edged.yaml", "teach") as hub:
             daemon.child("worker").send_signal(signal.SIGSTOP)
-            hub.say(PromoteRequest(version=version))
+            hub.send(PromoteRequest(version=version))
             with pytest.raises(EdgedError, match="does not answer within"):
-                hub.hear(0.1)  # it waits for the worker
+                hub.receive(0.1)  # it waits for the worker
             daemon.child("worker").send_signal(signal.SIGKILL)
-            outcome, _ = hub.hear(LONG_S)
+            outcome, _ = hub.receive(LONG_S)
 
         assert isinstance(outcome, Promoted)
         kept = load_promoted(lessons).version

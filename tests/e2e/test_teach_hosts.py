@@ -25,13 +25,13 @@ def test_a_worker_of_another_host_gives_features_and_answers_by_a_version_also_w
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "hub"))
     with three_hosts(tmp_path) as pipeline:
         version = keep_version(teach_folder("test"), Base(name="small", sha256=answered_by(pipeline)))
-        with daemon_client.running(tmp_path / "hub/edged.yaml", "teach") as hub:
-            hub.say(TeachRequest(mode="record", camera="yard", frames=1, seconds=START_S))
-            while not isinstance((told := hub.hear())[0], CropSample):
+        with daemon_client.connect_daemon(tmp_path / "hub/edged.yaml", "teach") as hub:
+            hub.send(TeachRequest(mode="record", camera="yard", frames=1, seconds=START_S))
+            while not isinstance((told := hub.receive())[0], CropSample):
                 pass
             assert len(told[1]) == SIZE * SIZE * 3 + 4 * FEATURES
-            hub.say(PromoteRequest(version=version))
-            while not isinstance(outcome := hub.hear()[0], Promoted):
+            hub.send(PromoteRequest(version=version))
+            while not isinstance(outcome := hub.receive()[0], Promoted):
                 pass
         assert outcome.accepted, outcome.message
         eventually(lambda: answered_by(pipeline) == version, START_S)

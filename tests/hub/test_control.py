@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from edged.cli.daemon_client import Told, record, running
+from edged.cli.daemon_client import Recording, connect_daemon, record
 from edged.errors import EdgedError
 from edged.messages import ProfileRequest, TraceRequest
 from tests.background import in_background
@@ -50,8 +50,8 @@ def has_predicted(journal: Path) -> bool:
     return False
 
 
-def recorded(run: Run, request: ProfileRequest | TraceRequest) -> Told:
-    with running(run.path, "trace") as daemon:
+def recorded(run: Run, request: ProfileRequest | TraceRequest) -> Recording:
+    with connect_daemon(run.path, "trace") as daemon:
         return record(daemon, request)
 
 
@@ -60,8 +60,8 @@ def test_what_the_hub_does_is_noted_down_and_what_it_lets_go_with_the_reason(tmp
 
     told = while_it_runs(run, tmp_path, lambda: recorded(run, TraceRequest(seconds=0.5)))
 
-    assert told.ends is not None
-    assert (told.ends.why, told.ends.missed) == ("time", 0)
+    assert told.ended is not None
+    assert (told.ended.why, told.ended.missed) == ("time", 0)
     notes = told.processes["hub"].notes
     assert {note.name for note in notes} == {"frame", "assign", "answer", "publish", "journal", "drop"}
     assert {note.about["reason"] for note in notes if note.name == "drop"} == {"superseded"}
@@ -98,13 +98,13 @@ def test_a_worker_that_is_not_there_is_told_with_those_that_are(tmp_path: Path) 
 def test_the_end_of_the_hub_is_the_end_of_a_recording_and_who_records_has_what_there_was(tmp_path: Path) -> None:
     run = Run(tmp_path, ["steady"], ["good"])
 
-    def until_it_ends() -> Told:
+    def until_it_ends() -> Recording:
         threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGTERM)).start()
         return recorded(run, TraceRequest(seconds=LONG))
 
     told = while_it_runs(run, tmp_path, until_it_ends)
 
-    assert told.ends is not None
+    assert told.ended is not None
     assert told.processes["hub"].notes
 
 
@@ -112,7 +112,7 @@ def test_a_camera_or_worker_cannot_ask(tmp_path: Path) -> None:
     run = Run(tmp_path, ["steady"], ["good"])
 
     def ask() -> None:
-        with running(run.path, "camera") as daemon:
+        with connect_daemon(run.path, "camera") as daemon:
             record(daemon, TraceRequest(seconds=LONG))
 
     with pytest.raises(EdgedError, match=r"refuses this command: this hub's config has no camera"):

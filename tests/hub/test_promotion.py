@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from edged.cli.daemon_client import running
+from edged.cli.daemon_client import connect_daemon
 from edged.hub.journal.reader import JournalReader
 from edged.hub.teaching import promotion
 from edged.messages import Prediction, Promoted, PromoteRequest, prediction_from_json
@@ -24,10 +24,10 @@ BATCHED: dict[str, Any] = {"device": "good", "group": "a"}
 def asked(run: Run, *requests: PromoteRequest) -> list[Promoted]:
     """What the daemon says to one after the other."""
     outcomes = []
-    with running(run.path, "teach") as daemon:
+    with connect_daemon(run.path, "teach") as daemon:
         for request in requests:
-            daemon.say(request)
-            outcome, _ = daemon.hear(60)
+            daemon.send(request)
+            outcome, _ = daemon.receive(60)
             assert isinstance(outcome, Promoted), outcome
             outcomes.append(outcome)
     return outcomes

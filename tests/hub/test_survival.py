@@ -12,7 +12,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from edged.cli.daemon_client import running
+from edged.cli.daemon_client import connect_daemon
 from edged.config import Config
 from edged.config.load import load_config
 from edged.errors import ConfigError
@@ -171,9 +171,9 @@ def test_a_machine_that_gives_no_thread_refuses_what_needs_one(
 
     def teach() -> TeachBegins:
         monkeypatch.setattr(threading.Thread, "start", start)
-        with running(run.path, "teach") as daemon:
-            daemon.say(TeachRequest(mode="shadow", version=version, seconds=60.0))
-            begins, _ = daemon.hear()
+        with connect_daemon(run.path, "teach") as daemon:
+            daemon.send(TeachRequest(mode="shadow", version=version, seconds=60.0))
+            begins, _ = daemon.receive()
         goes_on(tmp_path)
         assert isinstance(begins, TeachBegins)
         return begins

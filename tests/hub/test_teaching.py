@@ -5,7 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from edged.cli.daemon_client import Running, running
+from edged.cli.daemon_client import DaemonClient, connect_daemon
 from edged.messages import (
     CropSample,
     LinkMessage,
@@ -25,15 +25,15 @@ LONG = 60.0
 
 def taught(run: Run, request: TeachRequest) -> list[tuple[LinkMessage, bytes]]:
     """All that comes until the end."""
-    with running(run.path, "teach") as daemon:
-        daemon.say(request)
+    with connect_daemon(run.path, "teach") as daemon:
+        daemon.send(request)
         return until_the_end(daemon)
 
 
-def until_the_end(daemon: Running) -> list[tuple[LinkMessage, bytes]]:
-    told = [daemon.hear()]
+def until_the_end(daemon: DaemonClient) -> list[tuple[LinkMessage, bytes]]:
+    told = [daemon.receive()]
     while not isinstance(last := told[-1][0], TeachEnds) and not (isinstance(last, TeachBegins) and last.refused):
-        told.append(daemon.hear())
+        told.append(daemon.receive())
     return told
 
 
@@ -113,11 +113,11 @@ def test_a_model_that_cannot_be_taught_is_refused_and_its_worker_goes_on(tmp_pat
 
 KILLED = """
 import sys, time
-from edged.cli.daemon_client import running
+from edged.cli.daemon_client import connect_daemon
 from edged.messages import TeachRequest
-with running(sys.argv[1], "teach") as daemon:
-    daemon.say(TeachRequest(mode="record", camera="steady", seconds=60))
-    print(daemon.hear(), flush=True)
+with connect_daemon(sys.argv[1], "teach") as daemon:
+    daemon.send(TeachRequest(mode="record", camera="steady", seconds=60))
+    print(daemon.receive(), flush=True)
     time.sleep(60)
 """
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from edged import config
-from edged.cli.daemon_client import Running
+from edged.cli.daemon_client import DaemonClient
 from edged.cli.teach.folder import Place
 from edged.cli.teach.record import check_begins
 from edged.cli.teach.shadow import Tally
@@ -16,13 +16,13 @@ from edged.messages.teaching import ShadowResult, TeachBegins, TeachEnds
 MODEL, OTHER = "a" * 64, "b" * 64
 
 
-class Hub(Running):
+class Hub(DaemonClient):
     """That says one thing."""
 
     def __init__(self, answer: LinkMessage) -> None:
         self._address, self._answer = "ipc:///hub", answer
 
-    def hear(self, within_s: float = 0.0) -> tuple[LinkMessage, bytes]:
+    def receive(self, within_s: float = 0.0) -> tuple[LinkMessage, bytes]:
         return self._answer, b""
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Any
 
-from edged.cli.daemon_client import Process, record, running
+from edged.cli.daemon_client import RecordedProcess, connect_daemon, record
 from edged.cli.options import above_zero, positive
 from edged.cli.profile.report import MS, Report, Subject
 from edged.engine.device import list_devices
@@ -65,7 +65,7 @@ S = 1e-9
 
 @dataclass(frozen=True)
 class Timed:
-    """What a job has told: see `Result`."""
+    """The times of a job as its worker reported them: see `Result`."""
 
     upload_s: float
     forward_s: float
@@ -110,20 +110,20 @@ class Attached:
 def attach(arguments: argparse.Namespace) -> Attached:
     """Have a worker timed. Raises EdgedError where there is none, or where no frame came."""
     frames, seconds = arguments.frames or FRAMES, arguments.seconds or SECONDS
-    with running(arguments.attach or None, "profile") as daemon:
-        told = record(daemon, ProfileRequest(worker=arguments.worker, frames=frames, seconds=seconds))
-    name = told.begins.worker
-    process = told.processes.get(f"worker/{name}", Process())
+    with connect_daemon(arguments.attach or None, "profile") as daemon:
+        recording = record(daemon, ProfileRequest(worker=arguments.worker, frames=frames, seconds=seconds))
+    name = recording.started.worker
+    process = recording.processes.get(f"worker/{name}", RecordedProcess())
     if process.hello is None or process.recorder is None or not any(map(_kernels, process.jobs)):
-        lost = told.ends and told.ends.why == "lost"
+        lost = recording.ended and recording.ended.why == "lost"
         why = "was lost meanwhile" if lost else f"has had no frame in {seconds:g} s: do its cameras give any?"
         raise EdgedError(f"worker {name} {why}")
-    if told.ends and told.ends.why != "frames":
-        print(f"edged: fewer than {frames} frames: it ended by {told.ends.why}", file=sys.stderr)
+    if recording.ended and recording.ended.why != "frames":
+        print(f"edged: fewer than {frames} frames: it ended by {recording.ended.why}", file=sys.stderr)
     return _attached(process, process.recorder, process.hello)
 
 
-def _attached(process: Process, recorder: Recorder, hello: WorkerHello) -> Attached:
+def _attached(process: RecordedProcess, recorder: Recorder, hello: WorkerHello) -> Attached:
     """Of the jobs with as many frames as most have."""
     frames, _ = Counter(job.frames for job in process.jobs if _kernels(job)).most_common(1)[0]
     costs = [LaunchCost(*cost.model_dump().values()) for cost in recorder.costs]

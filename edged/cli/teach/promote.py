@@ -2,7 +2,7 @@
 
 import argparse
 
-from edged.cli.daemon_client import running
+from edged.cli.daemon_client import connect_daemon
 from edged.cli.teach.folder import Place, place_of, warn
 from edged.cli.teach.train import features_with_progress, running_verdict
 from edged.errors import EdgedError, ModelError
@@ -56,9 +56,9 @@ def _apply(arguments: argparse.Namespace, place: Place, request: PromoteRequest)
     if not place.daemon_runs():
         _without_daemon(place, request)
         return 0
-    with running(arguments.config, "teach") as daemon:
-        daemon.say(request)
-        answer, _ = daemon.hear(PATIENCE_S)
+    with connect_daemon(arguments.config, "teach") as daemon:
+        daemon.send(request)
+        answer, _ = daemon.receive(PATIENCE_S)
         if not isinstance(answer, Promoted):
             raise daemon.unexpected(answer)
     if not answer.accepted:

@@ -10,7 +10,7 @@ from typing import Self, TextIO
 
 import numpy as np
 
-from edged.cli.daemon_client import BEATS_S, Running, running
+from edged.cli.daemon_client import HEARTBEAT_LIMIT_S, DaemonClient, connect_daemon
 from edged.cli.teach.folder import Place, place_of, tell_about, warn
 from edged.errors import ConfigError, EdgedError
 from edged.messages import LinkMessage, Stop
@@ -134,7 +134,7 @@ def run(arguments: argparse.Namespace) -> int:
     store.limit(arguments.crops, arguments.megabytes)
     recorder = Recorder(store, FeatureFiles(place.folder, model), label)
     try:
-        with running(arguments.config, "teach") as daemon, Screen(sys.stdout) as screen:
+        with connect_daemon(arguments.config, "teach") as daemon, Screen(sys.stdout) as screen:
             _begin(daemon, arguments, place, model.sha256)
             _record(daemon, recorder, arguments.count, screen, label)
     except KeyboardInterrupt:
@@ -145,16 +145,16 @@ def run(arguments: argparse.Namespace) -> int:
     return 0 if recorder.new or recorder.same else 1
 
 
-def _begin(daemon: Running, arguments: argparse.Namespace, place: Place, model: str) -> None:
+def _begin(daemon: DaemonClient, arguments: argparse.Namespace, place: Place, model: str) -> None:
     every_s = max(arguments.every or EVERY_S, 1 / MOST_A_SECOND)
     lasts_s = arguments.seconds or LONGEST_TEACH_S
-    daemon.say(TeachRequest(mode="record", camera=arguments.camera, every_s=every_s, seconds=lasts_s))
+    daemon.send(TeachRequest(mode="record", camera=arguments.camera, every_s=every_s, seconds=lasts_s))
     check_begins(daemon, place, model)
 
 
-def check_begins(daemon: Running, place: Place, model: str) -> TeachBegins:
+def check_begins(daemon: DaemonClient, place: Place, model: str) -> TeachBegins:
     """Raises EdgedError where the hub refuses, or is not the one that we mean."""
-    begins, _ = daemon.hear()
+    begins, _ = daemon.receive()
     if not isinstance(begins, TeachBegins):
         raise daemon.unexpected(begins)
     if begins.refused:
@@ -172,11 +172,11 @@ def check_begins(daemon: Running, place: Place, model: str) -> TeachBegins:
     return begins
 
 
-def what_comes(daemon: Running) -> Iterator[tuple[LinkMessage, bytes]]:
+def what_comes(daemon: DaemonClient) -> Iterator[tuple[LinkMessage, bytes]]:
     """Frames with their payloads, until the hub says that it is over. Warns of why none come."""
     waits = ""
     while True:
-        match daemon.hear(BEATS_S):
+        match daemon.receive(HEARTBEAT_LIMIT_S):
             case TeachProgress() as progress, _:
                 if progress.waits and progress.waits != waits:
                     warn(progress.waits)
@@ -189,7 +189,7 @@ def what_comes(daemon: Running) -> Iterator[tuple[LinkMessage, bytes]]:
                 yield message, payload
 
 
-def _record(daemon: Running, recorder: Recorder, count: int | None, screen: Screen, label: str) -> None:
+def _record(daemon: DaemonClient, recorder: Recorder, count: int | None, screen: Screen, label: str) -> None:
     for message, payload in what_comes(daemon):
         if not isinstance(message, CropSample):
             raise daemon.unexpected(message)
@@ -198,7 +198,7 @@ def _record(daemon: Running, recorder: Recorder, count: int | None, screen: Scre
         same = f", {recorder.same} known before" if recorder.same else ""
         screen.show(f"{label}: {recorder.new} crops{same}; last: frame {message.frame}, {top}", pixels)
         if recorder.new == count:
-            daemon.say(Stop())
+            daemon.send(Stop())
             return
 
 

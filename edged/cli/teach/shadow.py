@@ -4,7 +4,7 @@ import argparse
 import sys
 from collections import Counter
 
-from edged.cli.daemon_client import Running, running
+from edged.cli.daemon_client import DaemonClient, connect_daemon
 from edged.cli.teach.folder import place_of
 from edged.cli.teach.record import Screen, check_begins, what_comes
 from edged.errors import ConfigError
@@ -66,8 +66,8 @@ def run(arguments: argparse.Namespace) -> int:
         seconds=arguments.seconds or LONGEST_TEACH_S,
     )
     try:
-        with running(arguments.config, "teach") as daemon, Screen(sys.stdout) as screen:
-            daemon.say(request)
+        with connect_daemon(arguments.config, "teach") as daemon, Screen(sys.stdout) as screen:
+            daemon.send(request)
             check_begins(daemon, place, version.base.sha256)
             _listen(daemon, tally, screen)
     except KeyboardInterrupt:
@@ -76,7 +76,7 @@ def run(arguments: argparse.Namespace) -> int:
     return 0 if tally.pairs else 1
 
 
-def _listen(daemon: Running, tally: Tally, screen: Screen) -> None:
+def _listen(daemon: DaemonClient, tally: Tally, screen: Screen) -> None:
     for message, _ in what_comes(daemon):
         if not isinstance(message, ShadowResult):
             raise daemon.unexpected(message)

@@ -5,7 +5,7 @@ import json
 import sys
 from pathlib import Path
 
-from edged.cli.daemon_client import ADDRESS_HELP, Told, record, running
+from edged.cli.daemon_client import ADDRESS_HELP, Recording, connect_daemon, record
 from edged.cli.options import above_zero
 from edged.cli.trace.timeline import trace_file
 from edged.errors import ConfigError, EdgedError
@@ -33,19 +33,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Write the file and say what is in it."""
     _check_place(arguments.out)
-    with running(arguments.where, "trace") as daemon:
-        told = record(daemon, TraceRequest(seconds=arguments.seconds, layers=arguments.layers))
-    trace = trace_file(told)
+    with connect_daemon(arguments.where, "trace") as daemon:
+        recording = record(daemon, TraceRequest(seconds=arguments.seconds, layers=arguments.layers))
+    trace = trace_file(recording)
     _write(arguments.out, json.dumps(trace, ensure_ascii=False))
     facts = trace["otherData"]
     print(f"{arguments.out}: {facts['frames']} frames, {len(trace['traceEvents'])} events")
-    _complain(told)
+    _complain(recording)
     return 0
 
 
-def _complain(told: Told) -> None:
-    if told.ends and told.ends.missed:
-        print(f"edged: {told.ends.missed} messages are missing: this process was too slow", file=sys.stderr)
+def _complain(recording: Recording) -> None:
+    if recording.ended and recording.ended.missed:
+        print(f"edged: {recording.ended.missed} messages are missing: this process was too slow", file=sys.stderr)
 
 
 def _check_place(path: Path) -> None:

@@ -6,7 +6,7 @@ Clocks of other hosts are converted to that of the hub's host.
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from edged.cli.daemon_client import Process
+from edged.cli.daemon_client import RecordedProcess
 from edged.messages import JobTimes, Note
 
 
@@ -48,7 +48,7 @@ class Stages:
     kernels: tuple[tuple[int, int], ...]
 
 
-def stages_of(process: Process) -> list[Stages]:
+def stages_of(process: RecordedProcess) -> list[Stages]:
     """The jobs of a worker. Without a device's clock they are taken to end when their result is there."""
     clock, to_hub = device_clock(process.jobs), process.offset_ns
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
-from edged.cli.daemon_client import Process, Told
+from edged.cli.daemon_client import RecordedProcess, Recording
 from edged.cli.trace.frames import Frame, Stages, Way, device_clock, stages_of, ways
 from edged.messages import KernelCost
 
@@ -85,7 +85,7 @@ OF_WORKER = {
 Spans = dict[tuple[str, Frame | int], Event]  # by name, and what they are of
 
 
-def notes(events: Events, track: Track, process: Process, spans: Spans) -> Iterator[Event]:
+def notes(events: Events, track: Track, process: RecordedProcess, spans: Spans) -> Iterator[Event]:
     """What a camera or the hub has noted down."""
     published_ns = 0
     for note in process.notes:
@@ -133,14 +133,14 @@ def jobs_of(
 HUB = "hub"
 
 
-def trace_file(told: Told) -> dict[str, Any]:
+def trace_file(recording: Recording) -> dict[str, Any]:
     """The whole trace."""
-    numbers = {peer: number for number, peer in enumerate(sorted(told.processes, key=_order), 1)}
-    jobs = {peer: stages_of(process) for peer, process in told.processes.items()}
-    found = list(_ways(told, jobs))
-    events, file = Events(_origin(told, jobs, found)), _File()
+    numbers = {peer: number for number, peer in enumerate(sorted(recording.processes, key=_order), 1)}
+    jobs = {peer: stages_of(process) for peer, process in recording.processes.items()}
+    found = list(_ways(recording, jobs))
+    events, file = Events(_origin(recording, jobs, found)), _File()
     for peer, number in numbers.items():
-        process = told.processes[peer]
+        process = recording.processes[peer]
         threads = OF_WORKER if peer.startswith("worker/") else {LOOP: "loop" if peer == HUB else "camera"}
         file.add(process_names(number, _name(peer, process), threads))
         file.add(notes(events, Track(number, LOOP), process, file.spans))
@@ -149,7 +149,7 @@ def trace_file(told: Told) -> dict[str, Any]:
     for index, way in enumerate(found):
         file.add(_way(events, Track(numbers[HUB], LOOP), way))
         file.add(events.arrows(index, "/".join(map(str, way.frame)), file.steps(way)))
-    facts = {"node": told.begins.node, "frames": len(found), **_clocks(told)}
+    facts = {"node": recording.started.node, "frames": len(found), **_clocks(recording)}
     return {"traceEvents": file.events, "displayTimeUnit": "ms", "otherData": facts}
 
 
@@ -175,25 +175,27 @@ def _order(peer: str) -> tuple[int, str]:
     return ("camera", "hub", "worker").index(peer.partition("/")[0]), peer
 
 
-def _name(peer: str, process: Process) -> str:
+def _name(peer: str, process: RecordedProcess) -> str:
     who = f", process {process.recorder.pid} of {process.recorder.host}" if process.recorder else ""
     device = f" on {process.hello.device}" if process.hello else ""
     return f"{peer.replace('/', ' ')}{device}{who}"
 
 
-def _origin(told: Told, jobs: dict[str, list[Stages]], found: list[Way]) -> int:
+def _origin(recording: Recording, jobs: dict[str, list[Stages]], found: list[Way]) -> int:
     """Before everything: times below zero confuse viewers."""
-    notes = [note.begin_ns + process.offset_ns for process in told.processes.values() for note in process.notes]
+    notes = [
+        note.begin_ns + process.offset_ns for process in recording.processes.values() for note in process.notes
+    ]
     begun = [min(each.begun_ns, each.upload[0]) for each in chain.from_iterable(jobs.values())]
     return min([*notes, *begun, *(way.capture.begin_ns for way in found)], default=0)
 
 
-def _ways(told: Told, jobs: dict[str, list[Stages]]) -> Iterator[Way]:
-    hub = told.processes.get(HUB, Process()).notes
+def _ways(recording: Recording, jobs: dict[str, list[Stages]]) -> Iterator[Way]:
+    hub = recording.processes.get(HUB, RecordedProcess()).notes
     arrived = {note.frames[0]: note.begin_ns for note in hub if note.name == "frame"}
     prepared = {
         note.frames[0]: note.begin_ns + process.offset_ns
-        for peer, process in told.processes.items()
+        for peer, process in recording.processes.items()
         for note in process.notes
         if peer.startswith("camera/") and note.name == "preprocess"
     }
@@ -212,10 +214,10 @@ def _way(events: Events, track: Track, way: Way) -> Iterator[Event]:
     yield end
 
 
-def _clocks(told: Told) -> Event:
+def _clocks(recording: Recording) -> Event:
     """How far each may be off."""
     facts: Event = {"clock": "CLOCK_MONOTONIC of the hub's host"}
-    for peer, process in told.processes.items():
+    for peer, process in recording.processes.items():
         if process.error_ns:
             facts[f"{peer}: off by at most"] = f"{process.error_ns / 1e6:.3f} ms"
         if clock := device_clock(process.jobs):
