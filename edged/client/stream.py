@@ -7,6 +7,7 @@ import logging
 import time
 from collections.abc import Generator, Iterator
 from contextlib import suppress
+from dataclasses import dataclass
 from itertools import count
 from typing import Annotated
 
@@ -78,9 +79,30 @@ def fetch(
 ) -> Iterator[Arrival | None]:
     """Every prediction that `request` asks for and the journal holds, in order, page by page.
 
-    None now and then while a page is on its way. Raises TimeoutError where nobody answers at `address`,
-    ConnectionError where the hub closes the connection, MessageError for an answer that is none, or where the hub
-    says that it cannot read its journal.
+    None now and then while a page is on its way. Raises as `fetch_pages` does.
+    """
+    for page in fetch_pages(context, address, request, curve):
+        if page is None:
+            yield None
+        else:
+            yield from page.arrivals
+
+
+@dataclass(frozen=True, slots=True)
+class FetchedPage:
+    """Predictions in order, and how many numbers between them were never published."""
+
+    arrivals: list[Arrival]
+    withdrawn: int
+
+
+def fetch_pages(
+    context: Context, address: str, request: ReplayRequest, curve: Curve | None = None
+) -> Iterator[FetchedPage | None]:
+    """Fetch all that `request` covers, page by page; None now and then while a page is on its way.
+
+    Raises TimeoutError where nobody answers at `address`, ConnectionError where the hub closes the connection,
+    MessageError for an invalid answer, or where the hub reports that it cannot read its journal.
     """
     connection = _Connection(context, address, curve)
     request = request.model_copy(update={"lines": True})
@@ -89,7 +111,7 @@ def fetch(
         while more:
             answer, predictions = yield from connection.ask(request)
             arrivals = [*_readable(predictions)]
-            yield from arrivals
+            yield FetchedPage(arrivals, answer.withdrawn)
             more = answer.more and bool(arrivals)
             if more:
                 request = request.model_copy(update={"first_seq": _next_seq(request, arrivals[-1]), "since": None})
@@ -284,7 +306,7 @@ class Stream:
             return
         if lost := last - first + 1 - found:
             log.warning(
-                "%d predictions of %s (of %d to %d) are lost, or its journal was: it does not have them",
+                "%d predictions of %s (numbers %d to %d) are lost: its journal does not hold them",
                 lost,
                 node,
                 first,
@@ -293,18 +315,21 @@ class Stream:
         sequence.last = last
 
     def _fetch(self, sequence: Sequence, request: ReplayRequest) -> Generator[Arrival | None, None, int | None]:
-        """How many came; None where not all that there are did, and it must be tried again."""
+        """Fetch and return how many numbers are accounted for; None: some are missing, to be fetched again."""
         if time.monotonic() < self._fetch_at_s:
             return None
         found = 0
         try:
-            for arrival in fetch(self._context, self.replay, request, self._curve):
-                if arrival is None:
+            for page in fetch_pages(self._context, self.replay, request, self._curve):
+                if page is None:
                     yield None
-                elif sequence.is_new(arrival.prediction.seq):
-                    sequence.last = arrival.prediction.seq
-                    found += 1
-                    yield arrival
+                    continue
+                found += page.withdrawn
+                for arrival in page.arrivals:
+                    if sequence.is_new(arrival.prediction.seq):
+                        sequence.last = arrival.prediction.seq
+                        found += 1
+                        yield arrival
         except (TimeoutError, ConnectionError, MessageError) as error:
             again_s = AFTER_CUT_S if isinstance(error, ConnectionError) else FETCH_AGAIN_S
             self._fetch_at_s = time.monotonic() + again_s

@@ -24,11 +24,13 @@ class ReplayRequest(Message):
 class ReplayAnswer(Message):
     """Followed by one payload (a prediction's JSON) for each of `predictions`, or by one with a line for each.
 
-    `first_kept` and `last_kept` bound what the journal holds (null: empty); `more`: ask again after the last.
+    `withdrawn`: numbers between these that were never published, their predictions were too old. `first_kept` and
+    `last_kept` bound what the journal holds (null: empty); `more`: ask again after the last.
     """
 
     kind: Literal["replay_answer"] = "replay_answer"
     predictions: Count
+    withdrawn: Count = 0
     first_kept: int | None
     last_kept: int | None
     more: bool

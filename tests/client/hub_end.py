@@ -21,7 +21,7 @@ from edged.hub.publish.sender import Outgoing
 from edged.messages import Label, Prediction, PredictionEnergy, PredictionModel, StageSeconds, to_json
 from edged.messages.status import NodeStatus
 from edged.metrics import Metrics
-from tests.eventually import free_port
+from tests.eventually import eventually, free_port
 from tests.hub.frames import CameraEnd
 from tests.hub.services import new_services
 
@@ -41,8 +41,9 @@ class HubEnd:
         self._publisher = Publisher(
             self._context, "test", address, replay, self.services, Metrics("test").stream_unsent
         )
-        self._journal = Journal(folder / "journal.sqlite", KEPT, self.services)
-        reader = JournalReader(folder / "journal.sqlite", keep_connection=True)
+        self._path = folder / "journal.sqlite"
+        self._journal = Journal(self._path, KEPT, self.services)
+        reader = JournalReader(self._path, keep_connection=True)
         self._replay = Replay(self._context, replay, reader, self._journal.suspect, self.services)
         self.first_seq = self.next_seq = self._journal.next_seq
 
@@ -59,6 +60,14 @@ class HubEnd:
                 assert self._journal.append(rows) is None
             if sent:
                 self._publisher.predictions([self._outgoing(each) for each in made])
+
+    def withdraw(self, count: int) -> None:
+        """Give numbers to predictions that are too old to be published."""
+        first = self.next_seq
+        self.publish(count, sent=False)
+        for seq in range(first, self.next_seq):
+            self._journal.withdraw(seq)
+        eventually(lambda: JournalReader(self._path).page(first, None, None, count).withdrawn == count)
 
     def garble(self, *parts: bytes) -> None:
         """What no hub sends."""

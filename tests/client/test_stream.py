@@ -94,6 +94,18 @@ def test_what_nobody_kept_is_told_and_left_out(
     assert "2 predictions of test" in caplog.text
 
 
+def test_numbers_of_predictions_that_were_too_old_to_be_published_are_not_reported_as_lost(
+    hub: HubEnd, where: Addresses, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.WARNING)
+    with Listener(where.stream) as listener:
+        connected(hub, listener)
+        hub.withdraw(2)
+        hub.publish(2)
+        eventually(lambda: hub.serve() and listener.numbers[-1:] == [hub.next_seq - 1])
+    assert "lost" not in caplog.text
+
+
 def test_since_begins_with_what_the_journal_holds(hub: HubEnd, where: Addresses) -> None:
     hub.publish(20, sent=False)
     with Listener(where.stream, since_s=60.0) as listener:

@@ -28,12 +28,13 @@ log = logging.getLogger("edged.hub")
 class Page:
     """Predictions' JSON, oldest first.
 
-    `next_seq`: where the next page begins, None after the last one. `damaged`: rows left out. `first_kept` and
-    `last_kept` bound what the file holds.
+    `next_seq`: where the next page begins, None after the last one. `withdrawn`: numbers of predictions that were
+    never published. `damaged`: rows left out. `first_kept` and `last_kept` bound what the file holds.
     """
 
     predictions: tuple[bytes, ...]
     next_seq: int | None
+    withdrawn: int
     damaged: int
     first_kept: int | None
     last_kept: int | None
@@ -118,7 +119,7 @@ class JournalReader:
         last_kept: int | None,
     ) -> Page:
         found: list[bytes] = []
-        size = damaged = 0
+        size = damaged = withdrawn = 0
         next_seq = None
         for seq, json, crc in rows:
             if len(found) == limit or size >= most_bytes:
@@ -128,11 +129,12 @@ class JournalReader:
                 damaged += 1
                 self._tell(seq)
                 continue
-            if not json:  # withdrawn
+            if not json:
+                withdrawn += 1
                 continue
             found.append(json)
             size += len(json)
-        return Page(tuple(found), next_seq, damaged, first_kept, last_kept)
+        return Page(tuple(found), next_seq, withdrawn, damaged, first_kept, last_kept)
 
     def _tell(self, seq: int) -> None:
         if seq not in self._told and len(self._told) < 1000:

@@ -170,6 +170,7 @@ class Pages:
 def _header(page: Page) -> bytes:
     answer = ReplayAnswer(
         predictions=len(page.predictions),
+        withdrawn=page.withdrawn,
         first_kept=page.first_kept,
         last_kept=page.last_kept,
         more=page.next_seq is not None,
