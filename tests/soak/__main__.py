@@ -72,7 +72,7 @@ class Soak:
             self.complaints.append(f"{fault.name}: expected: {fault.expected}; found: {found}")
 
     def table(self) -> str:
-        """A line a fault: how often, and how long until all went on."""
+        """A line a fault: how often, and how long until all went on, in the time that the machine gave."""
         lines = [f"{'fault':28} {'times':>5} {'median s':>9} {'max s':>7}"]
         for name, seconds in self.recoveries.items():
             lines.append(f"{name:28} {len(seconds):5} {median(seconds):9.2f} {max(seconds):7.2f}")
