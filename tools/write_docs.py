@@ -12,6 +12,7 @@ from prometheus_client.metrics import MetricWrapperBase
 
 from edged import __version__
 from edged.cli import VERBS, module_of
+from edged.cli.options import leaf_parsers
 from edged.client import schema
 from edged.config.load import json_schema
 from edged.engine import tuning_records
@@ -128,10 +129,27 @@ def metrics() -> str:
 def _command(verb: str) -> str:
     parser = argparse.ArgumentParser(prog=f"edged {verb}", add_help=False)
     importlib.import_module(module_of(verb)).add_arguments(parser)
-    rows = [(_argument(action), (action.help or "") % vars(action)) for action in parser._actions]
-    return (
-        f"## edged {verb}\n\n{VERBS[verb][0].upper()}{VERBS[verb][1:]}.\n\n{_table(('argument', 'meaning'), rows)}"
-    )
+    parser.description = VERBS[verb]
+    leaves = leaf_parsers(parser)
+    heading = [] if leaves == [parser] else [f"## edged {verb}\n\n{_sentence(VERBS[verb])}"]
+    return "\n\n".join([*heading, *(_leaf(leaf, "###" if heading else "##") for leaf in leaves)])
+
+
+def _leaf(parser: argparse.ArgumentParser, hashes: str) -> str:
+    """Document a command without sub-commands: its summary, its arguments and its examples."""
+    actions = [action for action in parser._actions if "--help" not in action.option_strings]
+    rows = [(_argument(action), (action.help or "") % vars(action)) for action in actions]
+    example = "".join(f"{line.strip()}\n" for line in (parser.epilog or "").splitlines()[1:])
+    return "\n\n".join([
+        f"{hashes} {parser.prog}",
+        _sentence(parser.description or ""),
+        *([_table(("argument", "meaning"), rows)] if rows else []),
+        *([f"```\n{example}```"] if example else []),
+    ])  # fmt: skip
+
+
+def _sentence(summary: str) -> str:
+    return f"{summary[0].upper()}{summary[1:]}."
 
 
 def _argument(action: argparse.Action) -> str:

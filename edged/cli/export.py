@@ -10,8 +10,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TextIO
 
-from edged.cli.options import ago
-from edged.cli.run import DEMO, config_or_demo
+from edged.cli.options import add_config, ago
+from edged.cli.run import config_or_demo
 from edged.clock import wall_s
 from edged.config.load import load_config
 from edged.errors import ConfigError, EdgedError
@@ -30,9 +30,7 @@ COLUMNS = (
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Which journal, how much of it, and how."""
-    parser.add_argument(
-        "config", type=Path, nargs="?", metavar="CONFIG", help=f"whose journal (default: {DEMO}, where it is)"
-    )
+    add_config(parser)
     parser.add_argument("--since", type=ago, metavar="TIME", help="begin so long ago: 30s, 5m, 2h, 1d; else all")
     parser.add_argument(
         "--format",

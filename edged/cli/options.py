@@ -9,7 +9,32 @@ from pathlib import Path
 from edged.config import MAX_BATCH, Publish
 from edged.transport.address import ZMQ_ADDRESS
 
+DEMO = Path("configs/demo.yaml")
 UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
+
+
+def add_example(parser: argparse.ArgumentParser, *commands: str) -> None:
+    """End the help of `parser` with examples: complete command lines."""
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    lines = "\n".join(f"  {command}" for command in commands)
+    parser.epilog = f"{'examples' if len(commands) > 1 else 'example'}:\n{lines}"
+
+
+def add_json(parser: argparse.ArgumentParser, what: str = "one JSON object") -> None:
+    """Add --json."""
+    parser.add_argument("--json", action="store_true", help=f"print {what}")
+
+
+def add_config(parser: argparse.ArgumentParser) -> None:
+    """Add CONFIG, the file that `edged run` takes."""
+    what = f"the config, a YAML file (default: {DEMO} if it exists)"
+    parser.add_argument("config", type=Path, nargs="?", metavar="CONFIG", help=what)
+
+
+def leaf_parsers(parser: argparse.ArgumentParser) -> list[argparse.ArgumentParser]:
+    """List the parsers of all sub-commands, each with its options; `parser` itself if it has no sub-commands."""
+    groups = [action for action in parser._actions if isinstance(action, argparse._SubParsersAction)]
+    return [leaf for group in groups for each in group.choices.values() for leaf in leaf_parsers(each)] or [parser]
 
 
 def above_zero(of_what: str, most: float = math.inf) -> Callable[[str], float]:

@@ -7,7 +7,7 @@ import sys
 import time
 from pathlib import Path
 
-from edged.cli.options import positive, seconds
+from edged.cli.options import DEMO, add_config, positive, seconds
 from edged.config.load import load_config
 from edged.errors import ConfigError, OutputError
 from edged.hub.hub import run_hub
@@ -20,7 +20,6 @@ from edged.system.systemd import is_journal
 
 JOURNAL_LINE_S = 60.0
 SUMMARY_S = 2.0
-DEMO = Path("configs/demo.yaml")
 STDOUT, STDERR = 1, 2
 
 events = logging.getLogger("edged.run")
@@ -28,9 +27,7 @@ events = logging.getLogger("edged.run")
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The config, and when to end."""
-    parser.add_argument(
-        "config", type=Path, nargs="?", metavar="CONFIG", help=f"the YAML file (default: {DEMO}, where it is)"
-    )
+    add_config(parser)
     parser.add_argument("--count", type=positive, metavar="N", help="end after N predictions")
     parser.add_argument(
         "--duration", type=seconds, metavar="SECONDS", help="end so long after the first worker was ready"

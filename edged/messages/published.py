@@ -87,7 +87,7 @@ class Prediction(Published):
 
 
 class ShadowAnswers(Published):
-    """What was answered to a frame, and what another version would have (`edged teach --shadow`)."""
+    """What was answered to a frame, and what another version would have (`edged teach shadow`)."""
 
     frame: Count = Field(description="Its number, as in the prediction")
     sha256: str = Field(description="Of the model whose answer was published")

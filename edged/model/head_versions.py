@@ -97,7 +97,7 @@ def load_version(folder: Path, version: str) -> Version:
     found = _load(path, Version)
     if found is None:
         raise ModelError(
-            f"there is no version {version[:12]} ({path} is absent): `edged teach CONFIG --versions` lists them"
+            f"there is no version {version[:12]} ({path} is absent): `edged teach versions CONFIG` lists them"
         )
     if found.sha256 != version:
         raise ModelError(f"{path} is of version {found.sha256[:12]}: it was renamed; train it again")

@@ -54,14 +54,14 @@ def _check_labels(store: Store) -> None:
     if len(by_label) < 2:
         have = f"one label alone, {next(iter(by_label))}" if by_label else "no crops yet"
         raise StoreError(
-            f"{store.folder} has {have}: record two labels at least, as by `edged teach CONFIG --camera NAME "
-            "--label open`"
+            f"{store.folder} has {have}: record two labels at least, as by `edged teach record CONFIG "
+            "--camera NAME --label open`"
         )
     for label, crops in sorted(by_label.items()):
         if len(crops) < 2:
             raise StoreError(
                 f"the label {label} has one crop alone ({store.path(crops[0])}): record more, or "
-                f"`edged teach CONFIG --forget {label!r}`"
+                f"`edged teach forget CONFIG {label!r}`"
             )
         if all(crop.held_back for crop in crops):
             raise StoreError(
@@ -79,7 +79,7 @@ def _check_twins(store: Store) -> None:
     if twins:
         raise StoreError(
             f"the same picture lies under two labels: {_first(twins)}; which one is right? Remove the other, "
-            "as by `edged teach CONFIG --forget LABEL/BEGINNING-OF-ITS-NAME`, or that label"
+            "as by `edged teach forget CONFIG LABEL/BEGINNING-OF-ITS-NAME`, or that label"
         )
 
 

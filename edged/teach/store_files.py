@@ -26,7 +26,7 @@ class Problem:
     what: str
 
     def __str__(self) -> str:
-        return f"{self.path} {self.what}; expected {HASH}: `edged teach CONFIG --repair` sets it aside"
+        return f"{self.path} {self.what}; expected {HASH}: `edged teach repair CONFIG` sets it aside"
 
 
 @dataclass(frozen=True)

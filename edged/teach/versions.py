@@ -56,7 +56,7 @@ def find_version(folder: Path, begins: str | None) -> Version:
     fitting = [version for version in versions if begins and version.sha256.startswith(begins.lower())]
     if len(fitting) == 1:
         return fitting[0]
-    there = "; ".join(map(str, versions)) or "none: `edged teach CONFIG --train` makes one"
+    there = "; ".join(map(str, versions)) or "none: `edged teach train CONFIG` makes one"
     which = f"version {begins}" if begins else "version"
     count = "no" if not fitting else f"more than one ({len(fitting)})"
     raise ModelError(f"{folder / 'versions'} has {count} {which}; there are: {there}")

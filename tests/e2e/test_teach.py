@@ -27,9 +27,17 @@ COMMAND_S = 600.0  # on a machine that is busy
 OVERLOAD = {"link_full", "superseded", "stale", "shutdown"}  # what a busy machine drops, never a worker
 
 
-def teach(daemon: Daemon, *arguments: str | float) -> str:
+def teach(daemon: Daemon, action: str, *options: str | float) -> str:
     """What `edged teach` prints."""
-    command = [sys.executable, "-m", "edged", "teach", str(daemon.folder / "edged.yaml"), *map(str, arguments)]
+    command = [
+        sys.executable,
+        "-m",
+        "edged",
+        "teach",
+        action,
+        str(daemon.folder / "edged.yaml"),
+        *map(str, options),
+    ]
     environment = {**os.environ, "XDG_STATE_HOME": str(daemon.folder)}
     done = subprocess.run(command, capture_output=True, text=True, timeout=COMMAND_S, env=environment, check=False)
     assert done.returncode == 0, done.stderr + daemon.log()
@@ -100,15 +108,15 @@ def teach_shapes(tmp_path: Path, shapes: list[str], device: str) -> float:
         begun_s, others_s = time.monotonic(), spent_by_others_s(daemon)
         with stream_of(daemon) as heard:
             for shape in shapes:
-                teach(daemon, "--camera", shape, "--label", shape, "--count", CROPS, "--every", 0.1)
-            trained = teach(daemon, "--train")
-            shadow = teach(daemon, "--shadow", "--seconds", 2)
-            there = number_in(teach(daemon, "--promote"))
+                teach(daemon, "record", "--camera", shape, "--label", shape, "--count", CROPS, "--every", 0.1)
+            trained = teach(daemon, "train")
+            shadow = teach(daemon, "shadow", "--seconds", 2)
+            there = number_in(teach(daemon, "promote"))
             version = eventually(lambda: changes_of(heard)[1:], COMMAND_S)[0][0]
             eventually(lambda: all(fresh(heard, version, shape) >= FRESH for shape in shapes), COMMAND_S)
             told = daemon.metrics()
             took_s = unstarved(time.monotonic() - begun_s, spent_by_others_s(daemon) - others_s)
-            back = number_in(teach(daemon, "--rollback"))
+            back = number_in(teach(daemon, "rollback"))
             base = heard[0].model.sha256
             eventually(lambda: len(changes_of(heard)) == 3, COMMAND_S)
         summary = daemon.stop()

@@ -50,32 +50,34 @@ class Teaching:
         self._daemon = daemon
         self._environment = {**os.environ, "XDG_STATE_HOME": str(daemon.folder)}
 
-    def teach(self, *arguments: str) -> None:
+    def teach(self, action: str, *options: str) -> None:
         """To its end."""
-        subprocess.run(self._command(*arguments), env=self._environment, stdout=subprocess.DEVNULL, check=True)
+        subprocess.run(
+            self._command(action, *options), env=self._environment, stdout=subprocess.DEVNULL, check=True
+        )
 
     @contextmanager
     def doing(self, what: str) -> Iterator[None]:
         """`still`, `recording`, `shadow` or `taught`, until the block ends."""
         match what:
             case "recording":
-                with self._beside("--camera", CAMERAS[0], "--label", "more", "--every", "0.034"):
+                with self._beside("record", "--camera", CAMERAS[0], "--label", "more", "--every", "0.034"):
                     yield
                 self.teach("--forget", "more")
             case "shadow":
-                with self._beside("--shadow"):
+                with self._beside("shadow"):
                     yield
             case "taught":
-                self.teach("--promote", "--force")
+                self.teach("promote", "--force")
                 yield
                 self.teach("--rollback")
             case _:
                 yield
 
     @contextmanager
-    def _beside(self, *arguments: str) -> Iterator[None]:
+    def _beside(self, action: str, *options: str) -> Iterator[None]:
         begun, output = self._daemon.log().count(BEGINS), subprocess.DEVNULL
-        with subprocess.Popen(self._command(*arguments), env=self._environment, stdout=output) as process:
+        with subprocess.Popen(self._command(action, *options), env=self._environment, stdout=output) as process:
             try:
                 eventually(lambda: self._daemon.log().count(BEGINS) > begun, START_S)
                 yield
@@ -98,8 +100,8 @@ class Teaching:
         lines = [line for line in self._daemon.metrics().splitlines() if 'stage="forward"' in line]
         return {name: total(lines, f"edged_stage_seconds_{name}{{") for name in ("sum", "count")}
 
-    def _command(self, *arguments: str) -> list[str]:
-        return [sys.executable, "-m", "edged", "teach", str(self._daemon.folder / "edged.yaml"), *arguments]
+    def _command(self, action: str, *options: str) -> list[str]:
+        return [sys.executable, "-m", "edged", "teach", action, str(self._daemon.folder / "edged.yaml"), *options]
 
 
 def total(lines: list[str], series: str) -> float:
@@ -131,8 +133,8 @@ def main() -> None:
     with TemporaryDirectory() as folder, pipeline(Path(folder), model, options.fps) as daemon:
         teaching = Teaching(daemon)
         for name in CAMERAS:
-            teaching.teach("--camera", name, "--label", name, "--count", "20")
-        teaching.teach("--train")
+            teaching.teach("record", "--camera", name, "--label", name, "--count", "20")
+        teaching.teach("train")
         rounds = [turn(teaching, number, options.seconds) for number in range(options.rounds)]
     for what in ("recording", "shadow", "taught"):
         print(f"{what}: {', '.join(compared(rounds, what))}")

@@ -53,7 +53,7 @@ def config(folder: Path, tmp_path: Path) -> Path:
 
 @pytest.fixture
 def run(capsys: pytest.CaptureFixture[str]) -> Run:
-    """`edged teach …`: exit code, standard output and error."""
+    """`edged teach ACTION …`: exit code, standard output and error."""
 
     def run(*arguments: str | Path) -> tuple[int, str, str]:
         code = run_command_line(["teach", *map(str, arguments)])
@@ -92,14 +92,14 @@ def train(config: Path, teach: Teach) -> Teach:
     """The beginning of a new version's hash."""
 
     def train(*arguments: str) -> str:
-        told = teach(config, "--train", "--device", "numpy", *arguments)
+        told = teach("train", config, "--device", "numpy", *arguments)
         return re.search(r"version ([0-9a-f]{12}) \(bar, disc\)", told)[1]  # type: ignore[index]
 
     return train
 
 
 def test_labels_are_listed_and_drawn(config: Path, tmp_path: Path, teach: Teach) -> None:
-    told = teach(config, "--list", "--sheet", tmp_path / "crops.png")
+    told = teach("list", config, "--sheet", tmp_path / "crops.png")
 
     assert re.search(r"disc: 30 crops, \d+ of them held back, 0\.\d\d MB, from door, ", told)
     assert "\x1b" not in told
@@ -109,7 +109,7 @@ def test_labels_are_listed_and_drawn(config: Path, tmp_path: Path, teach: Teach)
 def test_training_judges_on_held_back_crops_and_gives_the_same_version_again(
     config: Path, teach: Teach, train: Teach
 ) -> None:
-    told = teach(config, "--train", "--device", "numpy")
+    told = teach("train", config, "--device", "numpy")
 
     assert re.search(r"trained on \d+ crops of 2 labels in \d+\.\d s on NumPy", told)
     assert re.search(r"what answers now \(the config's model, small\): 0 of \d+ \(0.0%\)", told)
@@ -122,30 +122,28 @@ def test_versions_are_promoted_and_rolled_back_for_the_next_start(
     config: Path, teach: Teach, refused: Teach, train: Teach
 ) -> None:
     first = train()
-    assert f"version {first} answers from its next start on" in teach(config, "--promote")
+    assert f"version {first} answers from its next start on" in teach("promote", config)
     second = train("--seed", "2")
-    teach(config, "--promote", "--force")
-    assert f"{second}" in next(line for line in teach(config, "--versions").splitlines() if "answers now" in line)
+    teach("promote", config, "--force")
+    assert f"{second}" in next(line for line in teach("versions", config).splitlines() if "answers now" in line)
 
-    assert f"version {first} answers" in teach(config, "--rollback")
-    assert "the config's model answers" in teach(config, "--rollback")
-    assert "nothing to go back to" in refused(config, "--rollback")
+    assert f"version {first} answers" in teach("rollback", config)
+    assert "the config's model answers" in teach("rollback", config)
+    assert "nothing to go back to" in refused("rollback", config)
 
 
 def test_a_worse_version_is_promoted_by_force_alone(
     folder: Path, config: Path, teach: Teach, refused: Teach, train: Teach
 ) -> None:
     good = train()
-    teach(config, "--promote", good)
+    teach("promote", config, good)
     worse = train("--steps", "1", "--hidden", "1")
 
-    assert "is worse than what answers now; --force promotes it nevertheless" in refused(
-        config, "--promote", worse
-    )
+    assert "is worse than what answers now; --force promotes it anyway" in refused("promote", config, worse)
     promoted = load_promoted(folder).version
     assert promoted is not None
     assert promoted.startswith(good)
-    teach(config, "--promote", worse, "--force")
+    teach("promote", config, worse, "--force")
 
 
 def test_a_version_of_another_model_is_not_promoted(
@@ -153,20 +151,20 @@ def test_a_version_of_another_model_is_not_promoted(
 ) -> None:
     train()
     small_network(tmp_path / "small.onnx", size=SIDE, largest=2.0)
-    assert re.search(r"is of the model small .*: train one for it", refused(config, "--promote"))
+    assert re.search(r"was trained on the model small .*: train one for it", refused("promote", config))
 
 
 def test_a_training_that_is_killed_loses_nothing(folder: Path, config: Path, teach: Teach, train: Teach) -> None:
     before = train()
     crops = {crop.file for crop in Store.read(folder).crops}
-    options = ["--train", "--device", "numpy", "--steps", "1000000"]
-    command = [sys.executable, "-m", "edged", "teach", str(config), *options]
+    options = ["--device", "numpy", "--steps", "1000000"]
+    command = [sys.executable, "-m", "edged", "teach", "train", str(config), *options]
     with subprocess.Popen(command, stderr=subprocess.DEVNULL, cwd=ROOT) as training:
         eventually(lambda: _processor_seconds(training.pid) > 1.5, 60)  # it is at its steps
         training.send_signal(signal.SIGKILL)
 
     assert {crop.file for crop in Store.read(folder).crops} == crops
-    assert before in teach(config, "--versions")
+    assert before in teach("versions", config)
     assert train() == before
 
 
@@ -177,9 +175,9 @@ def _processor_seconds(pid: int) -> float:
 
 
 def test_crops_are_forgotten(config: Path, teach: Teach, refused: Teach) -> None:
-    assert "30 crops removed; 30 are left" in teach(config, "--forget", "disc")
-    assert "has one label alone, bar" in refused(config, "--train")
-    assert "there are the labels: bar" in refused(config, "--forget", "disc")
+    assert "30 crops removed; 30 are left" in teach("forget", config, "disc")
+    assert "has one label alone, bar" in refused("train", config)
+    assert "there are the labels: bar" in refused("forget", config, "disc")
 
 
 def test_damage_is_told_and_repaired(
@@ -189,33 +187,66 @@ def test_damage_is_told_and_repaired(
     crop = sorted((folder / "crops/disc").iterdir())[0]
     crop.write_bytes(crop.read_bytes()[:100])
 
-    told = refused(config, "--train", "--device", "numpy")
-    repaired = teach(config, "--repair")
+    told = refused("train", config, "--device", "numpy")
+    repaired = teach("repair", config)
 
     assert "manifest.json is damaged" in told
     assert f"edged: {crop} is damaged or cut off (100 bytes); expected a PNG" in told
-    assert f"set aside: {folder / 'damaged' / ('disc-' + crop.name)}" in repaired
+    assert f"damaged, moved to {folder / 'damaged' / ('disc-' + crop.name)}" in repaired
     train()
 
 
 @pytest.mark.parametrize(
-    ("arguments", "problem"),
+    ("action", "options", "problem"),
     [
-        (["--label", "x"], "--label needs --camera"),
-        (["--label", "x", "--camera", "gate"], "has no camera gate: it has door"),
-        (["--label", "../x", "--camera", "door"], "a label like '../x' cannot be"),
-        (["--list", "--count", "3"], "--count does not belong to --list"),
-        (["--promote"], "has no version; there are: none"),
-        (["--shadow", "abc"], "has no version abc"),
-        (["--train", "--device", "none such"], "no OpenCL"),
+        ("record", ["--label", "x", "--camera", "gate"], "has no camera gate: it has door"),
+        ("record", ["--label", "../x", "--camera", "door"], "a label like '../x' cannot be"),
+        ("promote", [], "has no version; there are: none"),
+        ("shadow", ["abc"], "has no version abc"),
+        ("train", ["--device", "none such"], "no OpenCL"),
     ],
 )
-def test_what_cannot_be_is_one_clear_error(config: Path, arguments: list[str], problem: str, run: Run) -> None:
-    code, _, error = run(config, *arguments)
+def test_a_request_that_cannot_be_met_is_one_clear_error(
+    config: Path, action: str, options: list[str], problem: str, run: Run
+) -> None:
+    code, _, error = run(action, config, *options)
     assert code in {2, 3}
     assert problem in error
     assert len(error.splitlines()) == 1
 
 
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        ([], "the following arguments are required: ACTION"),
+        (["record", "edged.yaml", "--label", "x"], "the following arguments are required: --camera"),
+        (["list", "edged.yaml", "--count", "3"], "unrecognized arguments: --count 3"),
+        (["edged.yaml", "--train"], "invalid choice: 'edged.yaml' (choose from 'record', 'list'"),
+    ],
+)
+def test_options_belong_to_one_action(
+    arguments: list[str], problem: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as exit_:
+        run_command_line(["teach", *arguments])
+    assert exit_.value.code == 2
+    assert problem in capsys.readouterr().err
+
+
+def test_labels_and_versions_are_printed_as_json(config: Path, teach: Teach, train: Teach) -> None:
+    version = train()
+    teach("promote", config)
+
+    labels = json.loads(teach("list", config, "--json"))["labels"]
+    versions = json.loads(teach("versions", config, "--json"))
+
+    assert [(each["label"], each["crops"], each["cameras"]) for each in labels] == [
+        ("bar", 30, ["door"]),
+        ("disc", 30, ["door"]),
+    ]
+    assert versions["promoted"].startswith(version)
+    assert [each["answers"] for each in versions["versions"]] == [True]
+
+
 def test_recording_needs_a_daemon(config: Path, refused: Teach) -> None:
-    assert "no edged runs by" in refused(config, "--label", "open", "--camera", "door", code=1)
+    assert "no edged runs by" in refused("record", config, "--label", "open", "--camera", "door", code=1)

@@ -1,4 +1,4 @@
-"""What `edged teach` makes of what the hub tells it."""
+"""How `edged teach` handles the hub's answers."""
 
 from pathlib import Path
 
@@ -7,7 +7,7 @@ import pytest
 from edged import config
 from edged.cli.daemon_client import DaemonClient
 from edged.cli.teach.folder import Place
-from edged.cli.teach.record import check_begins
+from edged.cli.teach.record import check_started
 from edged.cli.teach.shadow import Tally
 from edged.errors import EdgedError
 from edged.messages import Label, LinkMessage, ModelInfo
@@ -17,7 +17,7 @@ MODEL, OTHER = "a" * 64, "b" * 64
 
 
 class Hub(DaemonClient):
-    """That says one thing."""
+    """A client that receives one given answer."""
 
     def __init__(self, answer: LinkMessage) -> None:
         self._address, self._answer = "ipc:///hub", answer
@@ -37,31 +37,33 @@ def place(folder: Path) -> Place:
     return Place(Path("edged.yaml"), config.Config(node="test", cameras=cameras), folder)
 
 
-def test_a_hub_of_our_folder_and_model_may_begin(place: Place) -> None:
+def test_a_hub_with_the_same_folder_and_model_is_accepted(place: Place) -> None:
     answer = begins(place.folder)
-    assert check_begins(Hub(answer), place, MODEL) == answer
+    assert check_started(Hub(answer), place, MODEL) == answer
 
 
-def test_what_it_refuses_is_told(place: Place) -> None:
+def test_a_refusal_is_raised_with_its_reason(place: Place) -> None:
     with pytest.raises(EdgedError, match=r"^no worker yet$"):
-        check_begins(Hub(begins(place.folder, refused="no worker yet")), place, MODEL)
+        check_started(Hub(begins(place.folder, refused="no worker yet")), place, MODEL)
 
 
 def test_a_hub_with_another_model_is_refused(place: Place) -> None:
-    with pytest.raises(EdgedError, match=r"has the model bbbbbbbbbbbb, edged.yaml names aaaaaaaaaaaa: restart it"):
-        check_begins(Hub(begins(place.folder, OTHER)), place, MODEL)
+    with pytest.raises(
+        EdgedError, match=r"runs the model bbbbbbbbbbbb, edged.yaml names aaaaaaaaaaaa: restart it"
+    ):
+        check_started(Hub(begins(place.folder, OTHER)), place, MODEL)
 
 
 def test_a_hub_that_keeps_its_state_elsewhere_is_refused(place: Place) -> None:
     with pytest.raises(
         EdgedError, match=r"in /var/lib/edged/test/teach, not in .*: run `edged teach` as its user"
     ):
-        check_begins(Hub(begins(Path("/var/lib/edged/test/teach"))), place, MODEL)
+        check_started(Hub(begins(Path("/var/lib/edged/test/teach"))), place, MODEL)
 
 
-def test_another_answer_is_none_of_this_version(place: Place) -> None:
+def test_an_unexpected_answer_is_rejected(place: Place) -> None:
     with pytest.raises(EdgedError, match="answers with a teach_ends: is it another version"):
-        check_begins(Hub(TeachEnds(why="time", frames=0, missed=0)), place, MODEL)
+        check_started(Hub(TeachEnds(why="time", frames=0, missed=0)), place, MODEL)
 
 
 def shadowed(ours: str, other: str, truth: str | None) -> ShadowResult:
@@ -79,8 +81,8 @@ def test_answers_in_the_shadow_are_counted_by_pair_and_against_the_truth() -> No
         ("open", "open", None),
         ("closed", "open", "closed"),
     ):
-        tally.take(shadowed(*each))
+        tally.add(shadowed(*each))
 
     assert str(tally) == "4 frames, the same answer to 1"
     assert "      2  7  →  open" in tally.table()
-    assert "right of 3 whose truth is known: 33.3%, in the shadow 66.7%" in tally.table()
+    assert "right of 3 frames whose label is known: 33.3%, in shadow 66.7%" in tally.table()

@@ -34,7 +34,7 @@ def test_crops_are_kept_with_their_features(folder: Path, digits: Model) -> None
     files = FeatureFiles(folder, digits)
     recorder = Recorder(Store.open(folder), files, "open")
     for frame in (1, 2):
-        recorder.take(*taught(frame))
+        recorder.add(*taught(frame))
     recorder.close()
 
     store = Store.read(folder)
@@ -50,7 +50,7 @@ def test_crops_are_kept_with_their_features(folder: Path, digits: Model) -> None
 def test_the_same_pixels_are_counted_but_not_kept_twice(folder: Path, digits: Model) -> None:
     recorder = Recorder(Store.open(folder), FeatureFiles(folder, digits), "open")
     for frame in (1, 2, 3):
-        recorder.take(*taught(frame, seed=0))
+        recorder.add(*taught(frame, seed=0))
 
     assert (recorder.new, recorder.same) == (1, 2)
 
@@ -59,7 +59,7 @@ def test_pixels_that_lie_under_another_label_are_told_of(folder: Path, digits: M
     store = Store.open(folder)
     for label in ("open", "closed"):
         recorder = Recorder(store, FeatureFiles(folder, digits), label)
-        recorder.take(*taught(1))
+        recorder.add(*taught(1))
 
     assert recorder.elsewhere == {"open"}
 
@@ -67,5 +67,5 @@ def test_pixels_that_lie_under_another_label_are_told_of(folder: Path, digits: M
 def test_a_payload_of_another_size_is_refused(folder: Path, digits: Model) -> None:
     recorder = Recorder(Store.open(folder), FeatureFiles(folder, digits), "open")
     message, payload = taught(1)
-    with pytest.raises(EdgedError, match="a crop of 43711 bytes came: is the edged that runs another version"):
-        recorder.take(message, payload[:-1])
+    with pytest.raises(EdgedError, match="received a crop of 43711 bytes, expected 43712"):
+        recorder.add(message, payload[:-1])

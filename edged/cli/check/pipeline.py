@@ -135,4 +135,6 @@ def taught_findings(config: Config) -> Iterator[Finding]:
         yield Finding("ok", "taught", f"version {version} answers, on top of {model.name}")
         return
     text = f"version {version} was taught to {version.base.name} ({version.base.sha256[:12]}), another model"
-    yield Finding("warning", "taught", f"{text}; {INSTEAD} (`edged teach CONFIG --train`, or `--rollback`)")
+    yield Finding(
+        "warning", "taught", f"{text}; {INSTEAD} (`edged teach train CONFIG`, or `edged teach rollback CONFIG`)"
+    )

@@ -1,86 +1,135 @@
-"""`edged teach`: new labels for the network that runs, from this node's own cameras."""
+"""`edged teach`: teach new labels to the network of a daemon, from the crops of its own cameras."""
 
 import argparse
 import importlib
 import os
+from collections.abc import Callable
 from pathlib import Path
 
-from edged.cli.options import above_zero, positive, seconds
-from edged.cli.run import DEMO
-from edged.errors import ConfigError
+from edged.cli.options import above_zero, add_config, add_example, add_json, positive, seconds
 from edged.messages.teaching import LONGEST_TEACH_S, MOST_A_SECOND
 
-# What is done, the module that does it, and the options that belong to it.
-ACTIONS = {
-    "label": ("record", {"camera", "count", "seconds", "every", "crops", "megabytes"}),
-    "list": ("crops", {"sheet"}),
-    "versions": ("crops", set()),
-    "forget": ("forget", set()),
-    "repair": ("forget", set()),
-    "train": ("train", {"hidden", "steps", "seed", "device"}),
-    "shadow": ("shadow", {"camera", "seconds"}),
-    "promote": ("promote", {"force"}),
-    "rollback": ("promote", set()),
-}
 # The matrices of a head are small: at the lowest priority threads wait for each other longer than they compute.
 NUMPY_THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
-LONGEST = above_zero("seconds", LONGEST_TEACH_S)
+ACTIONS = {
+    "record": "record crops of a camera under a label, until Ctrl-C",
+    "list": "list the labels and their crops, with pictures if the terminal shows 24-bit colours",
+    "forget": "remove the crops of a label, or one crop",
+    "repair": "read every crop, and move damaged ones to damaged/",
+    "train": "train a head on all labels: a new version",
+    "shadow": "run a version beside the one that answers, and compare their answers",
+    "promote": "activate a version: it answers from the next job on",
+    "rollback": "activate the version that answered before",
+    "versions": "list the trained versions, and which one answers",
+}
+MODULES = {
+    "list": "crops",
+    "versions": "crops",
+    "repair": "forget",
+    "rollback": "promote",
+}  # others: their own name
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The config, one deed, and what belongs to it."""
-    parser.add_argument(
-        "config", type=Path, nargs="?", metavar="CONFIG", help=f"the YAML file (default: {DEMO}, where it is)"
-    )
-    deed = parser.add_argument_group("one of these").add_mutually_exclusive_group(required=True)
-    deed.add_argument("--label", metavar="LABEL", help="record crops of --camera under it, until Ctrl-C")
-    deed.add_argument("--list", action="store_true", help="show labels, with pictures where the terminal can")
-    deed.add_argument("--train", action="store_true", help="train a head on all labels: a new version")
-    deed.add_argument("--versions", action="store_true", help="show what was trained, and which version answers")
-    for name, when in (("--shadow", "beside what runs"), ("--promote", "from now on")):
-        which = f"let it (default: the newest) answer {when}"
-        deed.add_argument(name, nargs="?", const="", metavar="VERSION", help=which)
-    deed.add_argument("--rollback", action="store_true", help="let what answered before answer again")
-    deed.add_argument(
-        "--forget", metavar="LABEL[/CROP]", help="remove a label's crops, or that whose name begins so"
-    )
-    deed.add_argument("--repair", action="store_true", help="read every crop; set aside what is damaged")
-    _add_recording(parser.add_argument_group("recording, and shadow"))
-    training = parser.add_argument_group("training and promotion")
-    training.add_argument("--hidden", type=positive, metavar="N", help="values between its layers (default: 64)")
-    training.add_argument("--steps", type=positive, metavar="N", help="of training (default: 600)")
-    training.add_argument("--seed", type=int, metavar="N", help="the same gives the same version (default: 1)")
-    training.add_argument("--device", metavar="NAME", help="as in the config (default: one that is free)")
-    training.add_argument("--force", action="store_true", help="promote a version that is worse, too")
-
-
-def _add_recording(group: "argparse._ArgumentGroup") -> None:
-    group.add_argument("--camera", metavar="NAME", help="whose frames")
-    group.add_argument("--count", type=positive, metavar="N", help="end after so many new crops")
-    group.add_argument("--seconds", type=LONGEST, metavar="S", help="end after so long")
-    least = f"at least so long between crops (default: 0.2; least: {1 / MOST_A_SECOND:.2f})"
-    group.add_argument("--every", type=seconds, metavar="S", help=least)
-    group.add_argument(
-        "--crops", type=positive, metavar="N", help="a label keeps so many, the newest (1000 at first)"
-    )
-    group.add_argument(
-        "--megabytes",
-        type=above_zero("megabytes"),
-        metavar="N",
-        help="all crops take so much at most (512 at first)",
-    )
-    group.add_argument("--sheet", type=Path, metavar="FILE.png", help="with --list: draw a contact sheet")
+    """Add one sub-command for each action."""
+    add_example(parser, "edged teach record configs/teach.yaml --camera ring --label ring --count 40")
+    actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
+    for name, summary in ACTIONS.items():
+        action = actions.add_parser(name, help=summary, description=summary)
+        add_config(action)
+        _OPTIONS[name](action)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Do it. Raises ConfigError for options that do not go together."""
-    deed = next(name for name in ACTIONS if getattr(arguments, name) not in {None, False})
-    module, options = ACTIONS[deed]
-    others = set().union(*(each for _, each in ACTIONS.values())) - options
-    if given := sorted(name for name in others if getattr(arguments, name) not in {None, False}):
-        raise ConfigError(f"--{given[0]} does not belong to --{deed}: see `edged teach --help`")
-    if deed == "label" and arguments.camera is None:
-        raise ConfigError("--label needs --camera: of which camera are the crops to be?")
-    for variable in NUMPY_THREADS:  # read when NumPy is loaded, which is now
+    """Import the module of the action, and run it."""
+    for variable in NUMPY_THREADS:  # NumPy reads them when it is imported, which is now
         os.environ.setdefault(variable, "1")
-    return int(importlib.import_module(f"edged.cli.teach.{module}").run(arguments))
+    name = MODULES.get(arguments.action, arguments.action)
+    return int(importlib.import_module(f"edged.cli.teach.{name}").run(arguments))
+
+
+def _add_record(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--camera", required=True, metavar="NAME", help="camera to record")
+    parser.add_argument("--label", required=True, metavar="LABEL", help="label of the crops")
+    parser.add_argument("--count", type=positive, metavar="N", help="exit after N new crops")
+    _add_seconds(parser)
+    least = f"shortest time between two crops (default: 0.2; at least {1 / MOST_A_SECOND:.2f})"
+    parser.add_argument("--every", type=seconds, metavar="S", help=least)
+    crops = "keep the newest N crops of each label, from now on (default: 1000)"
+    parser.add_argument("--crops", type=positive, metavar="N", help=crops)
+    megabytes = "keep at most N megabytes of crops in all, from now on (default: 512)"
+    parser.add_argument("--megabytes", type=above_zero("megabytes"), metavar="N", help=megabytes)
+    add_example(parser, "edged teach record edged.yaml --camera door --label open --count 100")
+
+
+def _add_list(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--sheet", type=Path, metavar="FILE.png", help="also draw all crops as a contact sheet")
+    add_json(parser)
+    add_example(parser, "edged teach list edged.yaml --sheet crops.png")
+
+
+def _add_forget(parser: argparse.ArgumentParser) -> None:
+    what = "label to remove, or LABEL/ and the first digits of a crop's file name"
+    parser.add_argument("label", metavar="LABEL[/CROP]", help=what)
+    add_example(parser, "edged teach forget edged.yaml open", "edged teach forget edged.yaml open/3fa2")
+
+
+def _add_repair(parser: argparse.ArgumentParser) -> None:
+    add_example(parser, "edged teach repair edged.yaml")
+
+
+def _add_train(parser: argparse.ArgumentParser) -> None:
+    hidden = "size of the head's hidden layer (default: 64)"
+    parser.add_argument("--hidden", type=positive, metavar="N", help=hidden)
+    parser.add_argument("--steps", type=positive, metavar="N", help="training steps (default: 600)")
+    seed = "seed of the random numbers; the same seed gives the same version (default: 1)"
+    parser.add_argument("--seed", type=int, metavar="N", help=seed)
+    device = "device to train on, as in the config (default: the first worker's device that is free)"
+    parser.add_argument("--device", metavar="NAME", help=device)
+    add_example(parser, "edged teach train edged.yaml")
+
+
+def _add_shadow(parser: argparse.ArgumentParser) -> None:
+    _add_version(parser)
+    parser.add_argument("--camera", metavar="NAME", help="only this camera (default: all)")
+    _add_seconds(parser)
+    add_example(parser, "edged teach shadow edged.yaml --seconds 60")
+
+
+def _add_promote(parser: argparse.ArgumentParser) -> None:
+    _add_version(parser)
+    force = "promote it even if it is worse than the version that answers"
+    parser.add_argument("--force", action="store_true", help=force)
+    add_example(parser, "edged teach promote edged.yaml", "edged teach promote edged.yaml 3fa2c1 --force")
+
+
+def _add_rollback(parser: argparse.ArgumentParser) -> None:
+    add_example(parser, "edged teach rollback edged.yaml")
+
+
+def _add_versions(parser: argparse.ArgumentParser) -> None:
+    add_json(parser)
+    add_example(parser, "edged teach versions edged.yaml")
+
+
+def _add_seconds(parser: argparse.ArgumentParser) -> None:
+    longest = above_zero("seconds", LONGEST_TEACH_S)
+    parser.add_argument("--seconds", type=longest, metavar="S", help="exit after S seconds")
+
+
+def _add_version(parser: argparse.ArgumentParser) -> None:
+    which = "the first digits of its hash, as `edged teach versions` lists them (default: the newest)"
+    parser.add_argument("version", nargs="?", metavar="VERSION", help=which)
+
+
+_OPTIONS: dict[str, Callable[[argparse.ArgumentParser], None]] = {
+    "record": _add_record,
+    "list": _add_list,
+    "forget": _add_forget,
+    "repair": _add_repair,
+    "train": _add_train,
+    "shadow": _add_shadow,
+    "promote": _add_promote,
+    "rollback": _add_rollback,
+    "versions": _add_versions,
+}

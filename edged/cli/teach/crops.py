@@ -1,12 +1,14 @@
-"""`edged teach --list`, `--versions`: what was recorded, and what was trained."""
+"""`edged teach list` and `versions`: print what is recorded, and what is trained."""
 
 import argparse
+import json
 import shutil
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
-from edged.cli.teach.folder import Place, place_of, tell_about
+from edged.cli.teach.folder import Place, find_place_of, warn_about
 from edged.errors import ConfigError, EdgedError
 from edged.model.head_versions import Version, load_promoted
 from edged.system.atomic_file import FOR_ALL, replace_file
@@ -22,40 +24,57 @@ ON_SHEET = 48  # crops of a label
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print it."""
-    place = place_of(arguments)
-    if arguments.versions:
-        return _versions(place)
+    """Print the crops or the versions."""
+    place = find_place_of(arguments)
+    if arguments.action == "versions":
+        _print_versions(place, as_json=arguments.json)
+        return 0
     store = Store.read(place.folder)
-    tell_about(store)
-    _labels(store)
+    warn_about(store)
+    if arguments.json:
+        print(json.dumps(_store_as_object(store), ensure_ascii=False))
+    else:
+        _print_labels(store)
     if arguments.sheet:
-        _sheet(arguments.sheet, store)
+        _draw_sheet(arguments.sheet, store)
     return 0
 
 
-def _labels(store: Store) -> None:
+def _store_as_object(store: Store) -> dict[str, Any]:
+    """Summarise the crops by label. Times are seconds since 1970."""
+    labels = []
+    for label, count in counts(store.crops).items():
+        ours = [crop for crop in store.crops if crop.label == label]
+        cameras = sorted({crop.camera for crop in ours if crop.camera})
+        times = {"first_recorded_at": ours[0].recorded_at, "last_recorded_at": ours[-1].recorded_at}
+        labels.append({"label": label, **count.model_dump(), "cameras": cameras, **times})
+    return {"folder": str(store.folder), "limits": store.limits.model_dump(), "labels": labels}
+
+
+def _print_labels(store: Store) -> None:
     if not store.crops:
-        print(f"no crops yet in {store.folder}: `edged teach CONFIG --camera NAME --label LABEL` records some")
+        print(
+            f"no crops in {store.folder}: record some with `edged teach record CONFIG --camera NAME --label LABEL`"
+        )
     for label, count in counts(store.crops).items():
         ours = [crop for crop in store.crops if crop.label == label]
         cameras = ", ".join(sorted({crop.camera for crop in ours if crop.camera})) or "an unknown camera"
         print(
             f"{label}: {count.crops} crops, {count.held_back} of them held back, {count.nbytes / MEGABYTE:.2f} MB,"
-            f" from {cameras}, {_at(ours[0].recorded_at)} to {_at(ours[-1].recorded_at)}"
+            f" from {cameras}, {_format_time(ours[0].recorded_at)} to {_format_time(ours[-1].recorded_at)}"
         )
         if shows_colours(sys.stdout):
             width = shutil.get_terminal_size().columns
             newest = ours[-max(1, min(8, width // (COLUMNS + 1))) :]
-            pictures = [pixels for _, pixels in _whole(store, newest)]
+            pictures = [pixels for _, pixels in _read_crops(store, newest)]
             print("\n".join(side_by_side(pictures, COLUMNS)))
     nbytes = sum(crop.nbytes for crop in store.crops)
-    limits = f"{store.limits.crops} a label and {store.limits.megabytes:g} MB may be kept"
-    print(f"{len(store.crops)} crops, {nbytes / MEGABYTE:.2f} MB; {limits}, then the oldest go")
+    limits = f"{store.limits.crops} crops a label and {store.limits.megabytes:g} MB in all"
+    print(f"{len(store.crops)} crops, {nbytes / MEGABYTE:.2f} MB; above {limits}, the oldest are removed")
 
 
-def _whole(store: Store, crops: list[Crop]) -> list[tuple[Crop, Pixels]]:
-    """Those that can be read."""
+def _read_crops(store: Store, crops: list[Crop]) -> list[tuple[Crop, Pixels]]:
+    """Read the pixels of these crops; a damaged one is left out with a warning."""
     read = []
     for crop in crops:
         try:
@@ -65,45 +84,52 @@ def _whole(store: Store, crops: list[Crop]) -> list[tuple[Crop, Pixels]]:
     return read
 
 
-def _sheet(path: Path, store: Store) -> None:
-    """Of each label as many as there is room for, spread over all of them."""
+def _draw_sheet(path: Path, store: Store) -> None:
+    """Draw up to ON_SHEET crops of each label, spread evenly over all of them. Raises ConfigError, EdgedError."""
     rows = {}
     for label in counts(store.crops):
         ours = [crop for crop in store.crops if crop.label == label]
         step = -(-len(ours) // ON_SHEET)
-        rows[label] = [(pixels, crop.held_back) for crop, pixels in _whole(store, ours[::step])]
+        rows[label] = [(pixels, crop.held_back) for crop, pixels in _read_crops(store, ours[::step])]
     if not any(rows.values()):
-        raise EdgedError("there are no crops to draw a sheet of")
+        raise EdgedError("there are no crops to draw")
     try:
         with replace_file(path.absolute(), FOR_ALL) as file:
             file.write(contact_sheet(rows))
     except OSError as error:
         raise ConfigError(f"--sheet {path} cannot be written: {error.strerror}") from None
-    print(f"{path}: those with a frame are held back")
+    print(f"edged: wrote {path}; crops with a frame are held back", file=sys.stderr)
 
 
-def _versions(place: Place) -> int:
-    promoted = load_promoted(place.folder)
-    if promoted.version is None:
-        print(f"the config's model answers: {place.config.model.path or place.config.model.name}")
+def _print_versions(place: Place, *, as_json: bool) -> None:
+    promoted = load_promoted(place.folder).version
     versions = versions_in(place.folder)
+    if as_json:
+        answers = [{**each.model_dump(by_alias=True), "answers": each.sha256 == promoted} for each in versions]
+        print(
+            json.dumps(
+                {"folder": str(place.folder), "promoted": promoted, "versions": answers}, ensure_ascii=False
+            )
+        )
+        return
+    if promoted is None:
+        print(f"the config's model answers: {place.config.model.path or place.config.model.name}")
     for version in versions:
-        print(f"{_line(version)}{', answers now' if version.sha256 == promoted.version else ''}")
+        print(f"{_line(version)}{', answers now' if version.sha256 == promoted else ''}")
     if not versions:
-        print(f"no versions yet in {place.folder}: `edged teach CONFIG --train` makes one")
-    return 0
+        print(f"no versions in {place.folder}: train one with `edged teach train CONFIG`")
 
 
 def _line(version: Version) -> str:
     judged = version.held_back
     share = (
-        f"{judged['right']} of {judged['crops']} held-back crops right" if judged.get("crops") else "not judged"
+        f"{judged['right']} of {judged['crops']} held-back crops right" if judged.get("crops") else "not evaluated"
     )
     return (
-        f"{version.sha256[:12]}  {_at(version.trained_at)}  {', '.join(version.labels)}; {share}; "
+        f"{version.sha256[:12]}  {_format_time(version.trained_at)}  {', '.join(version.labels)}; {share}; "
         f"on {version.base.name} {version.base.sha256[:12]}"
     )
 
 
-def _at(seconds: float) -> str:
+def _format_time(seconds: float) -> str:
     return time.strftime("%Y-%m-%d %H:%M", time.localtime(seconds))

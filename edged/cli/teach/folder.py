@@ -1,4 +1,4 @@
-"""What each deed of `edged teach` begins with: the config, its model, and where crops and versions lie."""
+"""Find the config, the model, and the folder of crops and versions, for each action of `edged teach`."""
 
 import argparse
 import fcntl
@@ -18,20 +18,20 @@ from edged.teach.store import Store
 
 @dataclass(frozen=True)
 class Place:
-    """`file`: the config's path."""
+    """A config (`file`: its path), and the folder of its node's crops and versions."""
 
     file: Path
     config: Config
     folder: Path
 
     def model(self) -> Model:
-        """The config's. Raises ModelError."""
+        """Load the config's model. Raises ModelError."""
         return load_model(self.config.model)
 
     def daemon_runs(self) -> bool:
-        """Whether a hub holds the folder of its sockets."""
+        """Check whether a hub holds the lock of the runtime folder."""
         folder = runtime_directory(journal_path(self.config.node, self.config.journal.path))
-        if not is_private(folder):  # absent, or somebody else's
+        if not is_private(folder):  # absent, or another user's
             return False
         try:
             descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
@@ -46,24 +46,24 @@ class Place:
         finally:
             os.close(descriptor)
 
-    def answering(self) -> str | None:
-        """The version that answers, None: the config's model. Raises ModelError."""
+    def promoted_version(self) -> str | None:
+        """Read which version answers; None: the config's model does. Raises ModelError."""
         return load_promoted(self.folder).version
 
 
-def place_of(arguments: argparse.Namespace) -> Place:
-    """Raises ConfigError."""
+def find_place_of(arguments: argparse.Namespace) -> Place:
+    """Load the config of `arguments`. Raises ConfigError."""
     file = config_or_demo(arguments.config)
     config = load_config(file)
     return Place(file, config, teach_folder(config.node))
 
 
-def tell_about(store: Store) -> None:
-    """What is not as it was left."""
+def warn_about(store: Store) -> None:
+    """Warn about damaged and missing crops."""
     if store.damage:
         warn(store.damage)
     if store.gone:
-        warn(f"{len(store.gone)} crops are gone since: {store.gone[0]}{' …' if len(store.gone) > 1 else ''}")
+        warn(f"{len(store.gone)} crops are missing: {store.gone[0]}{' …' if len(store.gone) > 1 else ''}")
     for problem in store.problems[:3]:
         warn(str(problem))
     if len(store.problems) > 3:
@@ -71,5 +71,5 @@ def tell_about(store: Store) -> None:
 
 
 def warn(message: str) -> None:
-    """On standard error."""
+    """Print a warning on standard error."""
     print(f"edged: warning: {message}", file=sys.stderr, flush=True)

@@ -1,9 +1,9 @@
-"""`edged teach --promote`, `--rollback`: which version answers, at once and without a frame unanswered."""
+"""`edged teach promote` and `rollback`: change the version that answers; a running daemon loses no frame."""
 
 import argparse
 
 from edged.cli.daemon_client import connect_daemon
-from edged.cli.teach.folder import Place, place_of, warn
+from edged.cli.teach.folder import Place, find_place_of, warn
 from edged.cli.teach.train import features_with_progress, running_verdict
 from edged.errors import EdgedError, ModelError
 from edged.messages.teaching import Promoted, PromoteRequest
@@ -14,31 +14,34 @@ from edged.teach.examples import split
 from edged.teach.store import Store
 from edged.teach.versions import find_version
 
-PATIENCE_S = 60.0  # the workers take the head first
+PROMOTION_LIMIT_S = 60.0  # the workers load the head first
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Judge and promote, or roll back."""
-    place = place_of(arguments)
-    if arguments.rollback:
+    """Evaluate and promote a version, or roll back."""
+    place = find_place_of(arguments)
+    if arguments.action == "rollback":
         return _apply(arguments, place, PromoteRequest(roll_back=True))
-    version = find_version(place.folder, arguments.promote or None)
+    version = find_version(place.folder, arguments.version)
     load_head(place.folder, version)
-    _judge(place, version, force=arguments.force)
+    _check_better(place, version, force=arguments.force)
     return _apply(arguments, place, PromoteRequest(version=version.sha256))
 
 
-def _judge(place: Place, version: Version, *, force: bool) -> None:
-    """Raises ModelError where it is worse than what answers now on the crops held back, and nobody forces it."""
+def _check_better(place: Place, version: Version, *, force: bool) -> None:
+    """Compare the version with the one that answers, on the held-back crops.
+
+    Raises ModelError if it is worse, or cannot be compared, unless `force`.
+    """
     model = place.model()
     if version.base.sha256 != model.sha256:
         raise ModelError(
-            f"version {version} is of the model {version.base.name} {version.base.sha256[:12]}, "
+            f"version {version} was trained on the model {version.base.name} {version.base.sha256[:12]}, "
             f"but {place.file} has {model.name} {model.sha256[:12]}: train one for it"
         )
     store = Store.read(place.folder)
     if not any(crop.held_back for crop in store.crops):
-        problem = "there are no held-back crops to judge it by"
+        problem = "there are no held-back crops to evaluate it with"
     else:
         give_way()
         _, held_back = split(store, features_with_progress(store, model, find_place(place.config.workers, None)))
@@ -47,7 +50,7 @@ def _judge(place: Place, version: Version, *, force: bool) -> None:
         print(f"held-back crops right: version {version}: {after}; what answers now ({name}): {before}")
         problem = f"version {version} is worse than what answers now" if after.right < before.right else ""
     if problem and not force:
-        raise ModelError(f"not promoted: {problem}; --force promotes it nevertheless")
+        raise ModelError(f"not promoted: {problem}; --force promotes it anyway")
     if problem:
         warn(problem)
 
@@ -58,7 +61,7 @@ def _apply(arguments: argparse.Namespace, place: Place, request: PromoteRequest)
         return 0
     with connect_daemon(arguments.config, "teach") as daemon:
         daemon.send(request)
-        answer, _ = daemon.receive(PATIENCE_S)
+        answer, _ = daemon.receive(PROMOTION_LIMIT_S)
         if not isinstance(answer, Promoted):
             raise daemon.unexpected(answer)
     if not answer.accepted:
@@ -75,4 +78,4 @@ def _without_daemon(place: Place, request: PromoteRequest) -> None:
     except OSError as error:
         raise EdgedError(f"{place.folder} cannot be written: {error.strerror}; nothing has changed") from None
     what = f"version {after.version[:12]}" if after.version else "the config's model"
-    print(f"no edged runs by {place.file}: {what} answers from its next start on")
+    print(f"no edged runs with {place.file}: {what} answers from its next start on")

@@ -1,4 +1,4 @@
-"""`edged teach --camera NAME --label LABEL`: record crops as the camera's network receives them."""
+"""`edged teach record`: store a camera's frames, as the network receives them, as crops of a label."""
 
 import argparse
 import shutil
@@ -11,7 +11,7 @@ from typing import Self, TextIO
 import numpy as np
 
 from edged.cli.daemon_client import HEARTBEAT_LIMIT_S, DaemonClient, connect_daemon
-from edged.cli.teach.folder import Place, place_of, tell_about, warn
+from edged.cli.teach.folder import Place, find_place_of, warn, warn_about
 from edged.errors import ConfigError, EdgedError
 from edged.messages import LinkMessage, Stop
 from edged.messages.teaching import (
@@ -34,7 +34,7 @@ WRITTEN_EVERY_S = 5.0
 
 
 class Screen:
-    """On a terminal it is drawn in place; elsewhere it is a line now and then."""
+    """Progress with a picture: redrawn in place on a terminal, a line every few seconds elsewhere."""
 
     def __init__(self, out: TextIO) -> None:
         self._out = out
@@ -53,7 +53,7 @@ class Screen:
             print(file=self._out, flush=True)
 
     def show(self, line: str, pixels: Pixels | None = None) -> None:
-        """Something has come; `pixels`: its picture."""
+        """Show the newest line, and the picture `pixels` if the terminal has colours."""
         self._shown += 1
         now = time.monotonic()
         if self._rows and now - self._drawn_at < self._every_s:
@@ -62,12 +62,12 @@ class Screen:
         picture = in_terminal(pixels, COLUMNS) if self._colours and pixels is not None else []
         widest = (
             shutil.get_terminal_size().columns - 1 if self._in_place else None
-        )  # a row more would not be cleared
+        )  # a wrapped line would not be cleared
         self._draw([*picture, (line + rate)[:widest]])
         self._drawn_at = now
 
     def _draw(self, rows: list[str]) -> None:
-        """Over what was drawn before (ECMA-48: CUU, EL)."""
+        """Draw over the rows before (ECMA-48: CUU, EL)."""
         if not self._in_place:
             print(rows[-1], file=self._out, flush=True)
         else:
@@ -78,12 +78,12 @@ class Screen:
 
 
 SAVED_EVERY_S = 1.0
-FEATURES = 256  # of so many crops at a time are written
+FEATURES = 256  # written in batches of so many crops
 EVERY_S = 0.2
 
 
 class Recorder:
-    """Puts what comes into the store. `new`: crops; `same`: those that were there before."""
+    """Adds crops to the store. `new`, `same`: how many were new, and how many it had already."""
 
     def __init__(self, store: Store, features: FeatureFiles, label: str) -> None:
         self.new = 0
@@ -93,11 +93,14 @@ class Recorder:
         self._features: dict[str, Vector] = {}
         self._saved_at = time.monotonic()
 
-    def take(self, taught: CropSample, payload: bytes) -> np.ndarray[tuple[int, ...], np.dtype[np.uint8]]:
-        """The crop. Raises EdgedError for a payload that is none."""
+    def add(self, taught: CropSample, payload: bytes) -> np.ndarray[tuple[int, ...], np.dtype[np.uint8]]:
+        """Store a crop and return its pixels. Raises EdgedError for a payload of the wrong size."""
         size = taught.width * taught.height * 3
         if len(payload) != size + 4 * taught.features:
-            raise EdgedError(f"a crop of {len(payload)} bytes came: is the edged that runs another version?")
+            raise EdgedError(
+                f"received a crop of {len(payload)} bytes, expected {size + 4 * taught.features}: "
+                "does the daemon run another version of edged?"
+            )
         pixels = np.frombuffer(payload[:size], np.uint8).reshape(taught.height, taught.width, 3)
         crop = self._store.add(pixels, self._label, taught.camera, taught.captured_at)
         if crop is None:
@@ -111,7 +114,7 @@ class Recorder:
         return pixels
 
     def close(self) -> None:
-        """Write what is left. Raises StoreError."""
+        """Write everything that is not on disk yet. Raises StoreError."""
         self._files.add(self._features)
         self._features = {}
         self._store.save()
@@ -124,13 +127,13 @@ class Recorder:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Record until Ctrl-C, --count or --seconds."""
-    place, label = place_of(arguments), label_of(arguments.label)
+    """Record until Ctrl-C, --count or --seconds, then print a summary."""
+    place, label = find_place_of(arguments), label_of(arguments.label)
     if arguments.camera not in place.config.cameras:
         names = ", ".join(place.config.cameras)
         raise ConfigError(f"{place.file} has no camera {arguments.camera}: it has {names}")
     model, store = place.model(), Store.open(place.folder)
-    tell_about(store)
+    warn_about(store)
     store.limit(arguments.crops, arguments.megabytes)
     recorder = Recorder(store, FeatureFiles(place.folder, model), label)
     try:
@@ -149,11 +152,11 @@ def _begin(daemon: DaemonClient, arguments: argparse.Namespace, place: Place, mo
     every_s = max(arguments.every or EVERY_S, 1 / MOST_A_SECOND)
     lasts_s = arguments.seconds or LONGEST_TEACH_S
     daemon.send(TeachRequest(mode="record", camera=arguments.camera, every_s=every_s, seconds=lasts_s))
-    check_begins(daemon, place, model)
+    check_started(daemon, place, model)
 
 
-def check_begins(daemon: DaemonClient, place: Place, model: str) -> TeachBegins:
-    """Raises EdgedError where the hub refuses, or is not the one that we mean."""
+def check_started(daemon: DaemonClient, place: Place, model: str) -> TeachBegins:
+    """Receive the hub's answer. Raises EdgedError if it refuses, or if its model or folder is another one."""
     begins, _ = daemon.receive()
     if not isinstance(begins, TeachBegins):
         raise daemon.unexpected(begins)
@@ -161,19 +164,19 @@ def check_begins(daemon: DaemonClient, place: Place, model: str) -> TeachBegins:
         raise EdgedError(begins.refused)
     if begins.base and begins.base.sha256 != model:
         raise EdgedError(
-            f"the edged that runs has the model {begins.base.sha256[:12]}, {place.file} names {model[:12]}: "
-            "restart it, or name the file that it was started with"
+            f"the daemon runs the model {begins.base.sha256[:12]}, {place.file} names {model[:12]}: "
+            "restart it, or give the config that it was started with"
         )
     if begins.folder and begins.folder != str(place.folder):
         raise EdgedError(
-            f"the edged that runs looks for versions in {begins.folder}, not in {place.folder}: "
+            f"the daemon keeps versions in {begins.folder}, not in {place.folder}: "
             "run `edged teach` as its user, with its STATE_DIRECTORY (docs/tutorial/own-labels.md)"
         )
     return begins
 
 
-def what_comes(daemon: DaemonClient) -> Iterator[tuple[LinkMessage, bytes]]:
-    """Frames with their payloads, until the hub says that it is over. Warns of why none come."""
+def received_from(daemon: DaemonClient) -> Iterator[tuple[LinkMessage, bytes]]:
+    """Yield messages with their payloads until the hub ends the session; warn when it waits, and for what."""
     waits = ""
     while True:
         match daemon.receive(HEARTBEAT_LIMIT_S):
@@ -190,12 +193,12 @@ def what_comes(daemon: DaemonClient) -> Iterator[tuple[LinkMessage, bytes]]:
 
 
 def _record(daemon: DaemonClient, recorder: Recorder, count: int | None, screen: Screen, label: str) -> None:
-    for message, payload in what_comes(daemon):
+    for message, payload in received_from(daemon):
         if not isinstance(message, CropSample):
             raise daemon.unexpected(message)
-        pixels = recorder.take(message, payload)
+        pixels = recorder.add(message, payload)
         top = f"{message.top[0].label} {message.top[0].score:.0%}" if message.top else "nothing"
-        same = f", {recorder.same} known before" if recorder.same else ""
+        same = f", {recorder.same} stored before" if recorder.same else ""
         screen.show(f"{label}: {recorder.new} crops{same}; last: frame {message.frame}, {top}", pixels)
         if recorder.new == count:
             daemon.send(Stop())
@@ -204,11 +207,10 @@ def _record(daemon: DaemonClient, recorder: Recorder, count: int | None, screen:
 
 def _summary(store: Store, recorder: Recorder, label: str) -> None:
     there = sum(crop.label == label for crop in store.crops)
-    print(
-        f"{label}: {recorder.new} new crops, {recorder.same} were there before; {there} in all, in {store.folder}"
-    )
+    print(f"{label}: {recorder.new} new crops, {recorder.same} stored before; {there} in all, in {store.folder}")
     if recorder.elsewhere:
+        others = ", ".join(sorted(recorder.elsewhere))
         warn(
-            f"some of these crops lie under {', '.join(sorted(recorder.elsewhere))} too: --train will refuse "
-            "them; `edged teach CONFIG --forget LABEL` removes one label's"
+            f"some of these crops have the label {others} too, and `edged teach train` will refuse them: "
+            "remove one label's with `edged teach forget CONFIG LABEL`"
         )

@@ -1,12 +1,12 @@
-"""`edged teach --shadow`: a version answers each frame beside what answers now."""
+"""`edged teach shadow`: run a version beside the one that answers, and compare their answers."""
 
 import argparse
 import sys
 from collections import Counter
 
 from edged.cli.daemon_client import DaemonClient, connect_daemon
-from edged.cli.teach.folder import place_of
-from edged.cli.teach.record import Screen, check_begins, what_comes
+from edged.cli.teach.folder import find_place_of
+from edged.cli.teach.record import Screen, check_started, received_from
 from edged.errors import ConfigError
 from edged.messages import Label
 from edged.messages.teaching import LONGEST_TEACH_S, ShadowResult, TeachRequest
@@ -17,14 +17,14 @@ SHOWN = 10
 
 
 class Tally:
-    """Of both answers to each frame."""
+    """Counts of both answers to each frame."""
 
     def __init__(self) -> None:
         self.pairs: Counter[tuple[str, str]] = Counter()
         self.known = self.right = self.right_in_shadow = 0
 
-    def take(self, shadowed: ShadowResult) -> None:
-        """Count it."""
+    def add(self, shadowed: ShadowResult) -> None:
+        """Count the two answers to one frame."""
         pair = _best(shadowed.top), _best(shadowed.shadow)
         self.pairs[pair] += 1
         if shadowed.truth is not None:
@@ -38,27 +38,27 @@ class Tally:
         return f"{frames} frames, the same answer to {agree}"
 
     def table(self) -> str:
-        """The most frequent pairs, and the share that was right where the camera knows the truth."""
+        """List the most frequent pairs of answers, and the accuracy on frames whose true label is known."""
         lines = [
             f"{count:7d}  {printable(ours)}  →  {printable(other)}"
             for (ours, other), count in self.pairs.most_common(SHOWN)
         ]
         if self.known:
             lines.append(
-                f"right of {self.known} whose truth is known: {self.right / self.known:.1%}, "
-                f"in the shadow {self.right_in_shadow / self.known:.1%}"
+                f"right of {self.known} frames whose label is known: {self.right / self.known:.1%}, "
+                f"in shadow {self.right_in_shadow / self.known:.1%}"
             )
-        return "\n".join(["frames   answer  →  in the shadow", *lines])
+        return "\n".join(["frames   answer  →  in shadow", *lines])
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Until Ctrl-C or --seconds; then a summary."""
-    place = place_of(arguments)
+    """Compare until Ctrl-C or --seconds, then print a summary."""
+    place = find_place_of(arguments)
     if arguments.camera is not None and arguments.camera not in place.config.cameras:
         raise ConfigError(
             f"{place.file} has no camera {arguments.camera}: it has {', '.join(place.config.cameras)}"
         )
-    version, tally = find_version(place.folder, arguments.shadow or None), Tally()
+    version, tally = find_version(place.folder, arguments.version), Tally()
     request = TeachRequest(
         mode="shadow",
         camera=arguments.camera,
@@ -68,7 +68,7 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         with connect_daemon(arguments.config, "teach") as daemon, Screen(sys.stdout) as screen:
             daemon.send(request)
-            check_begins(daemon, place, version.base.sha256)
+            check_started(daemon, place, version.base.sha256)
             _listen(daemon, tally, screen)
     except KeyboardInterrupt:
         pass
@@ -77,10 +77,10 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _listen(daemon: DaemonClient, tally: Tally, screen: Screen) -> None:
-    for message, _ in what_comes(daemon):
+    for message, _ in received_from(daemon):
         if not isinstance(message, ShadowResult):
             raise daemon.unexpected(message)
-        tally.take(message)
+        tally.add(message)
         both = f"{_best(message.top)} → {_best(message.shadow)}"
         screen.show(f"{tally}; {message.camera}: {both}")
 

@@ -1,11 +1,11 @@
-"""`edged teach --train`: a head for the labels that were recorded, judged against what answers now."""
+"""`edged teach train`: train a head on the recorded labels, and compare it with the version that answers."""
 
 import argparse
 import sys
 import time
 from typing import TYPE_CHECKING
 
-from edged.cli.teach.folder import Place, place_of, tell_about, warn
+from edged.cli.teach.folder import Place, find_place_of, warn, warn_about
 from edged.errors import ModelError
 from edged.model.head import features_of
 from edged.model.head_versions import load_head, load_version
@@ -27,10 +27,10 @@ if TYPE_CHECKING:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Train, judge, write and tell."""
-    place = place_of(arguments)
+    """Train, evaluate and write a version, then print how it did."""
+    place = find_place_of(arguments)
     store = Store.open(place.folder)
-    tell_about(store)
+    warn_about(store)
     check(store)
     model = place.model()
     features_of(model.graph)
@@ -48,29 +48,32 @@ def run(arguments: argparse.Namespace) -> int:
     version = write_version(place.folder, model, head, train.labels, recipe.seed, judged)
     where = device.name if device else "NumPy"
     print(f"trained on {len(train)} crops of {len(train.labels)} labels in {took_s:.1f} s on {where}")
-    _tell(verdict, before, name, train.labels)
-    print(f"version {version}\nnow: `edged teach CONFIG --shadow`, or `--promote`")
+    _print_verdict(verdict, before, name, train.labels)
+    print(f"version {version}\nnext: `edged teach shadow CONFIG`, or `edged teach promote CONFIG`")
     return 0
 
 
 def features_with_progress(store: Store, model: Model, device: "Device | None") -> dict[str, Vector]:
-    """Of all crops. Those that are computed are counted down on a terminal."""
+    """Get the features of all crops. Missing ones are computed; a terminal shows how many are left."""
     known: dict[str, Vector] = {}
-    told = False
+    announced = False
     for todo, so_far in all_features(store, model, device):
         known = so_far
-        if todo and not told:
-            print(f"computing the features of {todo} crops, of which {model.name} has none yet", file=sys.stderr)
-            told = True
-        if sys.stderr.isatty() and told:
-            print(f"\r\x1b[K{todo} to come" if todo else "\r\x1b[K", end="", file=sys.stderr, flush=True)
+        if todo and not announced:
+            print(f"computing the features of {todo} crops, not computed for {model.name} before", file=sys.stderr)
+            announced = True
+        if sys.stderr.isatty() and announced:
+            print(f"\r\x1b[K{todo} left" if todo else "\r\x1b[K", end="", file=sys.stderr, flush=True)
     return known
 
 
 def running_verdict(place: Place, model: Model, held_back: Examples) -> tuple[str, Verdict]:
-    """What answers now, and how it does: the config's model where the version that should cannot be read."""
+    """Evaluate the version that answers now, and return its name too.
+
+    The config's model stands in for a version that cannot be read.
+    """
     try:
-        sha256 = place.answering()
+        sha256 = place.promoted_version()
         version = load_version(place.folder, sha256) if sha256 else None
         if version and version.base.sha256 == model.sha256:
             content = load_head(place.folder, version)
@@ -80,9 +83,9 @@ def running_verdict(place: Place, model: Model, held_back: Examples) -> tuple[st
     return f"the config's model, {model.name}", evaluate.of_model(model, held_back)
 
 
-def _tell(verdict: Verdict, before: Verdict, name: str, labels: tuple[str, ...]) -> None:
+def _print_verdict(verdict: Verdict, before: Verdict, name: str, labels: tuple[str, ...]) -> None:
     if not verdict.truth:
-        warn("no crop is held back by its hash, so nothing is judged: record more")
+        warn("no crop is held back, so the version was not evaluated: record more crops")
         return
     print(f"held-back crops right: {verdict}; what answers now ({name}): {before}\n")
     print(f"{printable_lines(verdict.table(labels))}\n")

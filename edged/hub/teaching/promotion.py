@@ -1,4 +1,4 @@
-"""Change the head version that answers while the daemon runs: `edged teach --promote` and `--rollback`.
+"""Change the head version that answers while the daemon runs: `edged teach promote` and `rollback`.
 
 In this order: read it, load it into every worker, store on disk that it is to answer, and change at one job. A
 failure before the last step changes nothing; a hub that is killed at any point starts with one or the other.

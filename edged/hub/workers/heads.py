@@ -104,7 +104,7 @@ class Heads:
         promoted = load_promoted(self.folder).version
         lesson = load_lesson(self.folder, promoted) if promoted else None
         if lesson and (problem := lesson.misfit(base)):
-            raise ModelError(f"{problem}: train it again, or roll back (`edged teach CONFIG --rollback`)")
+            raise ModelError(f"{problem}: train it again, or roll back (`edged teach rollback CONFIG`)")
         return lesson
 
     def change(self, lesson: TaughtHead | None) -> None:

@@ -82,12 +82,12 @@ def wait_for(words: str, since: float) -> None:
     eventually(lambda: words in text(since), START_S)
 
 
-def teach(*arguments: str) -> None:
+def teach(action: str, *options: str) -> None:
     """Run `edged teach` as the service's user, with the folders of docs/tutorial/own-labels.md."""
     reach = ["--property=ProtectHome=tmpfs", f"--property=BindReadOnlyPaths={sys.base_prefix}"]
     folders = ["STATE_DIRECTORY=/var/lib/edged", "RUNTIME_DIRECTORY=/run/edged", "PYTHONPATH=/opt/checkout"]
     as_user = ["systemd-run", "--quiet", "--wait", "--pipe", "--uid=edged", *reach]
     edged = [*(f"--setenv={each}" for each in folders), "/opt/edged/bin/python", "-m", "edged"]
-    command = [*as_user, *edged, "teach", str(CONFIG), *arguments]
+    command = [*as_user, *edged, "teach", action, str(CONFIG), *options]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
