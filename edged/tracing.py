@@ -1,7 +1,7 @@
 """Notes that a camera or the hub takes of its work while a client records; nothing otherwise."""
 
 from edged.clock import nanoseconds, now_ns
-from edged.messages import Features, Frame, LinkMessage, Note, Prediction, Scores
+from edged.messages import Features, Frame, LinkMessage, Prediction, Scores, TraceSpan
 
 MOST = 20_000  # notes that wait to be sent: more are not taken
 
@@ -13,7 +13,7 @@ class Notebook:
         self.is_open = False
         self._until_ns = 0
         self._recording: int | None = None
-        self._notes: list[Note] = []
+        self._notes: list[TraceSpan] = []
 
     def __len__(self) -> int:
         return len(self._notes)
@@ -41,15 +41,17 @@ class Notebook:
         *,
         frames: tuple[tuple[str, int], ...] = (),
         job: int | None = None,
-        **about: float | str,
+        **attributes: float | str,
     ) -> None:
         """Ask `is_open` before."""
         if len(self._notes) < MOST:
             self._notes.append(
-                Note(name=name, begin_ns=begin_ns, end_ns=end_ns, frames=frames, job=job, about=about)
+                TraceSpan(
+                    name=name, begin_ns=begin_ns, end_ns=end_ns, frames=frames, job=job, attributes=attributes
+                )
             )
 
-    def take(self) -> tuple[Note, ...]:
+    def take(self) -> tuple[TraceSpan, ...]:
         """All of them, once."""
         notes, self._notes = tuple(self._notes), []
         return notes

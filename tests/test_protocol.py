@@ -37,9 +37,9 @@ def test_the_number_is_that_of_the_messages() -> None:
 
 @pytest.mark.parametrize("change", [
     lambda hello: hello["properties"].update(zoom={"type": "integer"}),
-    lambda hello: hello["properties"].pop("waits"),
-    lambda hello: hello["properties"]["waits"].update(default=True),
-    lambda hello: hello["required"].append("waits"),
+    lambda hello: hello["properties"].pop("awaits_grants"),
+    lambda hello: hello["properties"]["awaits_grants"].update(default=True),
+    lambda hello: hello["required"].append("awaits_grants"),
     lambda hello: hello["properties"]["camera"].update(type="integer"),
 ], ids=["a field more", "a field less", "another default", "required now", "another type"])  # fmt: skip
 def test_another_message_is_another_protocol(change: Any) -> None:

@@ -15,8 +15,8 @@ from edged.messages import (
     ClockRequest,
     Grant,
     LinkMessage,
-    Record,
-    Recorder,
+    RecorderHello,
+    RecordRequest,
     Stop,
     TraceBatch,
     decode,
@@ -91,7 +91,7 @@ class Diary:
         self._is_new = False
         self._told_ns = self._prepared_ns = 0
 
-    def heard(self, order: Record) -> None:
+    def heard(self, order: RecordRequest) -> None:
         """Begin, go on or end."""
         self._is_new |= self._notebook.open(order.recording, order.for_s)
         if not order.for_s:
@@ -122,7 +122,7 @@ class Diary:
             return
         self._notebook.close_if_due()
         if self._is_new:
-            self._link.send(Recorder(pid=os.getpid(), host=socket.gethostname()))
+            self._link.send(RecorderHello(pid=os.getpid(), host=socket.gethostname()))
             self._is_new, self._told_ns = False, now_ns()
         else:
             self._tell()
@@ -132,7 +132,7 @@ class Diary:
         offset_ns, error_ns = self._clock.offset_ns()
         notes = self._notebook.take()
         if notes or last:
-            self._link.send(TraceBatch(notes=notes, offset_ns=offset_ns, error_ns=error_ns, last=last))
+            self._link.send(TraceBatch(spans=notes, offset_ns=offset_ns, error_ns=error_ns, last=last))
 
 
 class Orders:
@@ -180,7 +180,7 @@ class Orders:
                 self.ask_the_time()
             case ClockAnswer():
                 self.clock.answered(message.sent_ns, message.hub_ns, message.hub_at, now_ns())
-            case Record():
+            case RecordRequest():
                 self.diary.heard(message)
             case Grant(frames=frames):
                 self.granted += frames

@@ -71,7 +71,7 @@ class CameraProcess:
         self._link.close()
 
     def _hello(self) -> CameraHello:
-        return CameraHello(camera=self._name, run=self._run, waits=self._waits, count=self._state.count())
+        return CameraHello(camera=self._name, run=self._run, awaits_grants=self._waits, count=self._state.count())
 
     def _serve(self) -> bool:
         """From opening the source to its end or ours (True), or its failure (False)."""

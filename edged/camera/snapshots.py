@@ -9,7 +9,7 @@ import numpy as np
 from edged.camera import preprocess
 from edged.camera.sources.source import Pixels
 from edged.clock import nanoseconds
-from edged.messages import Frame, Snapshot, SnapshotWish
+from edged.messages import Frame, Snapshot, SnapshotSettings
 
 log = logging.getLogger(__name__)
 
@@ -30,12 +30,12 @@ class Snapshots:
 
     def __init__(self, camera: str) -> None:
         self._camera = camera
-        self._wish: SnapshotWish | None = None
+        self._wish: SnapshotSettings | None = None
         self._quality = 0
         self._due_ns = 0
         self._told = False
 
-    def ask(self, wish: SnapshotWish | None) -> None:
+    def ask(self, wish: SnapshotSettings | None) -> None:
         """From now on these; None: no more."""
         if wish and wish != self._wish:
             self._quality, self._due_ns, self._told = wish.quality, 0, False
@@ -61,7 +61,7 @@ class Snapshots:
         )
         return Taken(header, jpeg)
 
-    def _encoded(self, picture: "cv2.typing.MatLike", wish: SnapshotWish) -> Pixels | None:
+    def _encoded(self, picture: "cv2.typing.MatLike", wish: SnapshotSettings) -> Pixels | None:
         """At the quality that was enough last time, or at half of that: never more than two attempts a picture."""
         for _ in range(2):
             jpeg = _jpeg(picture, self._quality)

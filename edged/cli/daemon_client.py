@@ -13,17 +13,17 @@ from edged.config.load import load_config
 from edged.errors import ConfigError, EdgedError
 from edged.hub.links.runtime_folder import link_address
 from edged.messages import (
-    Heard,
+    Forwarded,
     JobTimes,
     LinkMessage,
-    Note,
     ProfileRequest,
-    Recorder,
-    RecordingBegins,
-    RecordingEnds,
+    RecorderHello,
+    RecordingEnded,
+    RecordingStarted,
     Stop,
     TraceBatch,
     TraceRequest,
+    TraceSpan,
     WorkerHello,
     decode,
     encode,
@@ -107,9 +107,9 @@ class RecordedProcess:
     Times are by its own clock. Add `offset_ns` to convert them to the hub's clock; it is exact to `error_ns`.
     """
 
-    recorder: Recorder | None = None
+    recorder: RecorderHello | None = None
     hello: WorkerHello | None = None
-    notes: list[Note] = field(default_factory=list)
+    notes: list[TraceSpan] = field(default_factory=list)
     jobs: list[JobTimes] = field(default_factory=list)
     offset_ns: int = 0
     error_ns: int | None = None
@@ -117,12 +117,12 @@ class RecordedProcess:
     def add(self, message: LinkMessage) -> None:
         """Add a message of the process. The most exact clock offset so far replaces the one before."""
         match message:
-            case Recorder():
+            case RecorderHello():
                 self.recorder = message
             case WorkerHello():
                 self.hello = message
             case TraceBatch():
-                self.notes += message.notes
+                self.notes += message.spans
                 self.jobs += message.jobs
                 if self.error_ns is None or message.error_ns < self.error_ns:
                     self.offset_ns, self.error_ns = message.offset_ns, message.error_ns
@@ -132,9 +132,9 @@ class RecordedProcess:
 class Recording:
     """What all processes of a daemon recorded. `processes`: by peer (`worker/NAME`, `camera/NAME`, `hub`)."""
 
-    started: RecordingBegins
+    started: RecordingStarted
     processes: dict[str, RecordedProcess] = field(default_factory=dict)
-    ended: RecordingEnds | None = None
+    ended: RecordingEnded | None = None
 
 
 def record(daemon: DaemonClient, request: ProfileRequest | TraceRequest) -> Recording:
@@ -144,18 +144,22 @@ def record(daemon: DaemonClient, request: ProfileRequest | TraceRequest) -> Reco
     """
     daemon.send(request)
     begins, _ = daemon.receive()
-    if not isinstance(begins, RecordingBegins):
+    if not isinstance(begins, RecordingStarted):
         raise daemon.unexpected(begins)
     if begins.refused:
         raise EdgedError(begins.refused)
     recording = Recording(begins)
     while recording.ended is None:
         match daemon.receive(HEARTBEAT_LIMIT_S):
-            case RecordingEnds() as ends, _:
+            case RecordingEnded() as ends, _:
                 recording.ended = ends
-            case Heard(peer=peer), payload:
+            case Forwarded(peer=peer), payload:
                 message = decode(payload)
-                if isinstance(request, ProfileRequest) and isinstance(message, Recorder) and not message.costs:
+                if (
+                    isinstance(request, ProfileRequest)
+                    and isinstance(message, RecorderHello)
+                    and not message.costs
+                ):
                     raise ConfigError(f"{peer.replace('/', ' ')} runs on NumPy: it has no kernels to profile")
                 recording.processes.setdefault(peer, RecordedProcess()).add(message)
             case other, _:

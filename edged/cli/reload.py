@@ -5,7 +5,7 @@ import sys
 
 from edged.cli.daemon_client import ADDRESS_HELP, connect_daemon
 from edged.errors import ConfigError
-from edged.messages import Reloaded, ReloadRequest
+from edged.messages import ReloadAnswer, ReloadRequest
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -18,7 +18,7 @@ def run(arguments: argparse.Namespace) -> int:
     with connect_daemon(arguments.config, "reload") as daemon:
         daemon.send(ReloadRequest())
         answer, _ = daemon.receive()
-        if not isinstance(answer, Reloaded):
+        if not isinstance(answer, ReloadAnswer):
             raise daemon.unexpected(answer)
         if not answer.accepted:
             raise ConfigError(answer.message)

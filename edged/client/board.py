@@ -107,7 +107,7 @@ CHANGES: Mapping[str, Mapping[str, bool]] = {
     "camera_lost": {"up": False, "frozen": False},
     "camera_ended": {"up": False, "ended": True},
     "camera_frozen": {"frozen": True},
-    "camera_moves": {"frozen": False},
+    "camera_unfrozen": {"frozen": False},
 }
 UNTOLD = CameraState(up=True, captured=0, predicted=0, dropped={}, reconnects=0)
 SILENT = "its hub says nothing"

@@ -15,8 +15,8 @@ from edged.messages import (
     Greeting,
     ProfileRequest,
     PromoteRequest,
-    Recorder,
-    Reloaded,
+    RecorderHello,
+    ReloadAnswer,
     ReloadRequest,
     Stop,
     TeachRequest,
@@ -50,7 +50,7 @@ class ControlRequests:
         if received.peer.startswith(CONTROL_PEERS):
             return self._answer(received)
         match received.message:
-            case Recorder() | TraceBatch():
+            case RecorderHello() | TraceBatch():
                 self.recordings.heard(received)
                 return []
             case ClockRequest(sent_ns=sent_ns) if received.peer.startswith("worker/"):
@@ -79,7 +79,7 @@ class ControlRequests:
         self.recordings.close()
         self._teaching.close()
         for asker in self._reload_askers:
-            self._links.send(asker, Reloaded(accepted=False, message="the daemon ends"))
+            self._links.send(asker, ReloadAnswer(accepted=False, message="the daemon ends"))
 
     def reload(self) -> None:
         """Have the config read again; `step` says what comes of it."""
@@ -94,7 +94,7 @@ class ControlRequests:
         self._service.reload_ends()
         askers, self._reload_askers = self._reload_askers, []
         for asker in askers:
-            self._links.send(asker, Reloaded(accepted=not notice.is_bad, message=notice.message))
+            self._links.send(asker, ReloadAnswer(accepted=not notice.is_bad, message=notice.message))
         return [notice]
 
     def _answer(self, received: Received) -> list[HubEvent]:

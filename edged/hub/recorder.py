@@ -14,16 +14,16 @@ from edged.hub.frames.queues import Held, Pixels
 from edged.hub.links.peers import Links, Received
 from edged.hub.wiring import Components
 from edged.messages import (
-    Heard,
+    Forwarded,
     JobTimes,
     KernelCost,
     Layers,
     LinkMessage,
     ProfileRequest,
-    Record,
-    Recorder,
-    RecordingBegins,
-    RecordingEnds,
+    RecorderHello,
+    RecordingEnded,
+    RecordingStarted,
+    RecordRequest,
     TraceBatch,
     TraceRequest,
     encode,
@@ -47,7 +47,7 @@ class Recording:
     sent_ns: int
     worker: str | None = None
     frames: int | None = None
-    ending: RecordingEnds | None = None
+    ending: RecordingEnded | None = None
     renewed_ns: int = 0
     _timed: int = 0
     _missed: int = 0
@@ -58,10 +58,10 @@ class Recording:
         """Whether it is of this camera, worker, or of the hub."""
         return self.worker is None or peer == f"worker/{self.worker}"
 
-    def order(self) -> Record:
+    def order(self) -> RecordRequest:
         """What the processes are to be told now."""
         for_s = 0.0 if self.ending else LEAVE_S
-        return Record(recording=self.number, for_s=for_s, layers=self.layers)
+        return RecordRequest(recording=self.number, for_s=for_s, layers=self.layers)
 
     def put(self, message: LinkMessage, payloads: Sequence[Pixels] = ()) -> None:
         """For who has asked, as soon as there is room."""
@@ -91,15 +91,15 @@ class Recording:
         """Nothing follows from this one."""
         self._recorders.discard(peer)
 
-    def why_over(self, now: int, *, worker_is_lost: bool) -> RecordingEnds | None:
+    def why_over(self, now: int, *, worker_is_lost: bool) -> RecordingEnded | None:
         """Whether there is enough, or no more to come."""
         if worker_is_lost:
-            return RecordingEnds(why="lost")
+            return RecordingEnded(reason="lost")
         if self.frames is not None and self._timed >= self.frames:
-            return RecordingEnds(why="frames")
-        return RecordingEnds(why="time") if now >= self.until_ns else None
+            return RecordingEnded(reason="frames")
+        return RecordingEnded(reason="time") if now >= self.until_ns else None
 
-    def end(self, ending: RecordingEnds, now: int) -> None:
+    def end(self, ending: RecordingEnded, now: int) -> None:
         """The processes may say what they still know."""
         self.ending, self.until_ns = ending, now + LAST_WORDS_NS
 
@@ -108,9 +108,9 @@ class Recording:
         return self.ending is not None and (now >= self.until_ns or not self._recorders)
 
     @property
-    def last_word(self) -> RecordingEnds:
+    def last_word(self) -> RecordingEnded:
         """To who has asked."""
-        return RecordingEnds(why=self.ending.why if self.ending else "time", missed=self._missed)
+        return RecordingEnded(reason=self.ending.reason if self.ending else "time", missed=self._missed)
 
 
 class LayerSeconds:
@@ -157,7 +157,7 @@ class Recordings:
         worker = None
         if not (refused := self._busy()) and isinstance(request, ProfileRequest):
             worker, refused = self._worker_for(request.worker)
-        begins = RecordingBegins(refused=refused, node=self._parts.outlet.node, worker=worker)
+        begins = RecordingStarted(refused=refused, node=self._parts.outlet.node, worker=worker)
         self._parts.links.send(asker, begins)
         if not refused:
             self._begin(asker, request, worker)
@@ -172,14 +172,14 @@ class Recordings:
         recording, message = self._now, received.message
         if recording is None or not recording.wants(received.peer):
             return
-        if isinstance(message, Recorder):
+        if isinstance(message, RecorderHello):
             recording.begins(received.peer)
             self._layers.are(received.peer, message.costs)
         if isinstance(message, TraceBatch):
             recording.timed(self._layers.add(received.peer, message.jobs))
             if message.last:
                 recording.spoke_last(received.peer)
-        recording.put(Heard(peer=received.peer), [received.header])
+        recording.put(Forwarded(peer=received.peer), [received.header])
 
     def step(self, now: int) -> None:
         """At each turn of the loop."""
@@ -236,10 +236,10 @@ class Recordings:
         else:
             self._now = Recording(number, asker, "all" if request.layers else "none", until_ns, now)
             self._parts.router.on_dropped = self._note_drop
-            self._tell(self._now, Recorder(pid=os.getpid(), host=socket.gethostname()))
+            self._tell(self._now, RecorderHello(pid=os.getpid(), host=socket.gethostname()))
         for name, hello in self._parts.workers.hellos.items():
             if self._now.wants(f"worker/{name}"):
-                self._now.put(Heard(peer=f"worker/{name}"), [encode(hello)])
+                self._now.put(Forwarded(peer=f"worker/{name}"), [encode(hello)])
 
     def _renew(self, recording: Recording, now: int) -> None:
         """Each second: a process that has come meanwhile records too, and who has asked hears that we live."""
@@ -262,10 +262,10 @@ class Recordings:
         self._parts.router.on_dropped = None
 
     def _tell_notes(self, recording: Recording) -> None:
-        self._tell(recording, TraceBatch(notes=self._parts.notebook.take()))
+        self._tell(recording, TraceBatch(spans=self._parts.notebook.take()))
 
     def _tell(self, recording: Recording, message: LinkMessage) -> None:
-        recording.put(Heard(peer=HUB), [encode(message)])
+        recording.put(Forwarded(peer=HUB), [encode(message)])
 
     def _note_drop(self, held: Held, reason: str) -> None:
         frame = held.frame

@@ -62,7 +62,7 @@ class ServiceThreads:
                 if restarted_ns is not None and now - restarted_ns >= WORKS_NS:
                     del self._restarted_ns[name]
                     self._up.labels(name).set(1)
-                    self._notices.append(HubEvent("service_works", f"service {name} works again"))
+                    self._notices.append(HubEvent("service_recovered", f"service {name} works again"))
         return [self._notices.popleft() for _ in range(len(self._notices))]
 
     def close(self) -> None:

@@ -51,7 +51,7 @@ def _worker(seat: AnyWorkerSlot, supervisor: Supervisor, workers: Workers) -> Wo
 
 def _state(seat: AnyWorkerSlot, *, ready: bool, serves: bool) -> WorkerIs:
     if ready:
-        return "serving" if serves else "up"
+        return "serving" if serves else "standby"
     if seat.warming_up_s is not None:
         return "starting"
     return "off" if seat.rests else "down"

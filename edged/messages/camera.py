@@ -22,7 +22,7 @@ class CameraCount(Message):
 class CameraHello(Greeting):
     """A camera's first message to each hub that it meets.
 
-    `run`: new with each process, so that a hub knows one that it meets again; `count`: so far. `waits`: it
+    `run`: new with each process, so that a hub knows one that it meets again; `count`: so far. `awaits_grants`: it
     captures only what is granted, so none of its frames grows stale.
     """
 
@@ -30,10 +30,10 @@ class CameraHello(Greeting):
     camera: str
     run: str
     count: CameraCount
-    waits: bool = False
+    awaits_grants: bool = False
 
 
-class SnapshotWish(Message):
+class SnapshotSettings(Message):
     """Which snapshots a camera shall send: one at most `every_s`, of at most `width` pixels each way.
 
     `quality`: of the JPEG, at best; one that would have more than `max_bytes` has less of it, or is not sent.
@@ -55,7 +55,7 @@ class Capture(Message):
     width: Positive
     height: Positive
     resize: Resize = "stretch"
-    snapshot: SnapshotWish | None = None
+    snapshot: SnapshotSettings | None = None
 
 
 class ClockRequest(Message):

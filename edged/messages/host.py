@@ -8,7 +8,7 @@ from edged.messages.message import Count, Message, Positive
 
 MOST = 32  # sensors, and domains, of one machine: each is a series in Prometheus
 
-Place = Annotated[str, Field(min_length=1, max_length=64)]
+SensorName = Annotated[str, Field(min_length=1, max_length=64)]
 
 
 class Frequency(Message):
@@ -23,5 +23,5 @@ class HostState(Message):
     """How hot a worker's machine is, in °C by sensor, and how fast it runs, by domain; every few seconds."""
 
     kind: Literal["host_state"] = "host_state"
-    celsius: Annotated[dict[Place, float], Field(max_length=MOST)]
-    frequencies: Annotated[dict[Place, Frequency], Field(max_length=MOST)]
+    celsius: Annotated[dict[SensorName, float], Field(max_length=MOST)]
+    frequencies: Annotated[dict[SensorName, Frequency], Field(max_length=MOST)]

@@ -18,15 +18,15 @@ from edged.messages.camera import (
 from edged.messages.greeting import Greeting, versions_of
 from edged.messages.host import HostState
 from edged.messages.message import Message, places_of
-from edged.messages.planning import AssignPart, Echo, Measure, Measured
+from edged.messages.planning import AssignPart, Echo, MeasureAnswer, MeasureRequest
 from edged.messages.protocol import PROTOCOL
 from edged.messages.recording import (
-    Heard,
+    Forwarded,
     ProfileRequest,
-    Record,
-    Recorder,
-    RecordingBegins,
-    RecordingEnds,
+    RecorderHello,
+    RecordingEnded,
+    RecordingStarted,
+    RecordRequest,
     TraceBatch,
     TraceRequest,
 )
@@ -34,15 +34,15 @@ from edged.messages.teaching import (
     CropSample,
     HeadLoaded,
     LoadHead,
-    Promoted,
+    PromoteAnswer,
     PromoteRequest,
     ShadowResult,
-    TeachBegins,
-    TeachEnds,
+    TeachEnded,
     TeachProgress,
     TeachRequest,
+    TeachStarted,
 )
-from edged.messages.worker import Features, Greet, IdleEnergy, Job, JobFailed, Scores, WorkerHello
+from edged.messages.worker import Features, HelloRequest, IdleEnergy, Job, JobFailed, Scores, WorkerHello
 
 
 class Stop(Message):
@@ -55,25 +55,26 @@ class Stop(Message):
 class ReloadRequest(Greeting):
     """To the hub: read your config file again."""
 
-    kind: Literal["reload"] = "reload"
+    kind: Literal["reload_request"] = "reload_request"
 
 
-class Reloaded(Message):
+class ReloadAnswer(Message):
     """From the hub: what the file has changed, or why the config before goes on (not `accepted`)."""
 
-    kind: Literal["reloaded"] = "reloaded"
+    kind: Literal["reload_answer"] = "reload_answer"
     accepted: bool
     message: str
 
 
 LinkMessage = (
     CameraHello | Capture | ClockRequest | ClockAnswer | Grant | Frame | Snapshot | CameraReport
-    | WorkerHello | Greet | Job | Scores | Features | JobFailed | IdleEnergy | Measure | Measured | Echo
-    | AssignPart
-    | Stop | HostState | ReloadRequest | Reloaded
-    | ProfileRequest | TraceRequest | RecordingBegins | RecordingEnds | Heard | Record | Recorder | TraceBatch
-    | TeachRequest | TeachBegins | CropSample | ShadowResult | TeachProgress | TeachEnds
-    | PromoteRequest | Promoted | LoadHead | HeadLoaded
+    | WorkerHello | HelloRequest | Job | Scores | Features | JobFailed | IdleEnergy
+    | MeasureRequest | MeasureAnswer | Echo | AssignPart
+    | Stop | HostState | ReloadRequest | ReloadAnswer
+    | ProfileRequest | TraceRequest | RecordingStarted | RecordingEnded | Forwarded
+    | RecordRequest | RecorderHello | TraceBatch
+    | TeachRequest | TeachStarted | CropSample | ShadowResult | TeachProgress | TeachEnded
+    | PromoteRequest | PromoteAnswer | LoadHead | HeadLoaded
 )  # fmt: skip
 
 _LINK: TypeAdapter[LinkMessage] = TypeAdapter(Annotated[LinkMessage, Field(discriminator="kind")])

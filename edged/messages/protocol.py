@@ -1,3 +1,3 @@
 """Which protocol this edged speaks. Written by `make docs` from the messages: change those."""
 
-PROTOCOL = "b0b069b9"
+PROTOCOL = "093bafda"

@@ -35,38 +35,38 @@ class TraceRequest(Greeting):
     layers: bool = False
 
 
-class RecordingBegins(Message):
+class RecordingStarted(Message):
     """The hub's answer. `refused` says why it does not begin."""
 
-    kind: Literal["recording_begins"] = "recording_begins"
+    kind: Literal["recording_started"] = "recording_started"
     refused: str = ""
     node: str = ""
     worker: str | None = None
 
 
-class RecordingEnds(Message):
+class RecordingEnded(Message):
     """The hub's last word to who has asked: why it ends. `missed`: messages that found no room."""
 
-    kind: Literal["recording_ends"] = "recording_ends"
-    why: Literal["frames", "time", "lost"]
+    kind: Literal["recording_ended"] = "recording_ended"
+    reason: Literal["frames", "time", "lost"]
     missed: Count = 0
 
 
-class Heard(Message):
+class Forwarded(Message):
     """Hub to who has asked: the payload is a link message of this camera, worker, or of the hub itself."""
 
-    kind: Literal["heard"] = "heard"
+    kind: Literal["forwarded"] = "forwarded"
     peer: str
 
 
-class Record(Message):
+class RecordRequest(Message):
     """Hub to camera or worker, each second: note down what you do for so long; 0: no longer.
 
     `recording` tells one from another. `layers`: of how many of its jobs a worker times the kernels; of `half`, in
     blocks, so that the others tell what that costs.
     """
 
-    kind: Literal["record"] = "record"
+    kind: Literal["record_request"] = "record_request"
     recording: Count
     for_s: Seconds
     layers: Layers = "none"
@@ -82,20 +82,20 @@ class KernelCost(Message):
     weight_bytes: Count
 
 
-class Recorder(Message):
-    """A camera's or worker's answer to the first `Record`: who it is, and which kernels it runs.
+class RecorderHello(Message):
+    """A camera's or worker's answer to the first `RecordRequest`: who it is, and which kernels it runs.
 
     `macs`, of one frame; `peaks`, operations and bytes a second, where they are known there.
     """
 
-    kind: Literal["recorder"] = "recorder"
+    kind: Literal["recorder_hello"] = "recorder_hello"
     pid: Count
     host: str
     costs: tuple[KernelCost, ...] = ()
     peaks: tuple[float, float] | None = None
 
 
-class Note(Message):
+class TraceSpan(Message):
     """What a process has done from `begin_ns` to `end_ns`; without an end: what happened at a moment.
 
     `frames`: of which it is, by camera and number.
@@ -106,7 +106,7 @@ class Note(Message):
     end_ns: Count | None = None
     frames: tuple[tuple[str, int], ...] = ()
     job: int | None = None
-    about: dict[str, float | str] = Field(default_factory=dict)
+    attributes: dict[str, float | str] = Field(default_factory=dict)
 
 
 class DeviceTimes(Message):
@@ -145,8 +145,8 @@ class TraceBatch(Message):
     `offset_ns` leads to the hub's clock, and may be wrong by `error_ns`. `last`: nothing follows.
     """
 
-    kind: Literal["recorded"] = "recorded"
-    notes: tuple[Note, ...] = ()
+    kind: Literal["trace_batch"] = "trace_batch"
+    spans: tuple[TraceSpan, ...] = ()
     jobs: tuple[JobTimes, ...] = ()
     offset_ns: int = 0
     error_ns: Count = 0

@@ -13,7 +13,7 @@ class ReplayRequest(Message):
     `lines`: in one payload, a line each, which costs the hub and the subscriber a fraction of a payload each.
     """
 
-    kind: Literal["replay"] = "replay"
+    kind: Literal["replay_request"] = "replay_request"
     first_seq: Count | None = None
     last_seq: Count | None = None
     since: float | None = None

@@ -9,7 +9,7 @@ from pydantic import Field
 from edged.messages.message import LARGEST, Count, EnergyMethod, Seconds
 from edged.messages.published import Published
 
-WorkerIs = Literal["serving", "up", "starting", "off", "down"]
+WorkerIs = Literal["serving", "standby", "starting", "off", "down"]
 
 
 class CameraState(Published):
@@ -31,7 +31,8 @@ class WorkerState(Published):
 
     device: str = Field(description="As the worker calls it; as the config does, before the worker is there")
     state: WorkerIs = Field(
-        description="serving: gets jobs; up: stands by; starting; off: started when it is needed; down: lost"
+        description="serving: gets jobs; standby: ready, without jobs; starting; off: started when required; "
+        "down: lost"
     )
     restarts: Count = Field(description="How often it was lost since the node started")
 

@@ -34,14 +34,14 @@ class TeachRequest(Greeting):
     seconds: Annotated[float, Field(gt=0, le=LONGEST_TEACH_S)]
 
 
-class TeachBegins(Message):
+class TeachStarted(Message):
     """The hub's answer. `refused` says why it does not begin.
 
     `folder`: where this daemon looks for versions. `base`: the config's model, from which all features are;
     `version`: whose answers are published, empty where they are the config's model's.
     """
 
-    kind: Literal["teach_begins"] = "teach_begins"
+    kind: Literal["teach_started"] = "teach_started"
     refused: str = ""
     node: str = ""
     folder: str = ""
@@ -55,7 +55,7 @@ class CropSample(Message):
     Payloads: the crop, uint8 [height, width, 3] RGB, and its features, float32 [features], little-endian.
     """
 
-    kind: Literal["taught"] = "taught"
+    kind: Literal["crop_sample"] = "crop_sample"
     camera: str
     frame: Count
     captured_at: float
@@ -70,7 +70,7 @@ class CropSample(Message):
 class ShadowResult(Message):
     """What was answered to a frame, and what the version in the shadow would have."""
 
-    kind: Literal["shadowed"] = "shadowed"
+    kind: Literal["shadow_result"] = "shadow_result"
     camera: str
     frame: Count
     top: tuple[Label, ...]
@@ -81,20 +81,20 @@ class ShadowResult(Message):
 class TeachProgress(Message):
     """Each second: how many frames were told of so far, and how many found no room.
 
-    `waits`: why none come, where none do.
+    `waiting_for`: why none come, where none do.
     """
 
     kind: Literal["teach_progress"] = "teach_progress"
     frames: Count
     missed: Count
-    waits: str = ""
+    waiting_for: str = ""
 
 
-class TeachEnds(Message):
+class TeachEnded(Message):
     """The hub's last word: why it ends."""
 
-    kind: Literal["teach_ends"] = "teach_ends"
-    why: Literal["frames", "time", "lost", "refused"]
+    kind: Literal["teach_ended"] = "teach_ended"
+    reason: Literal["frames", "time", "lost", "refused"]
     frames: Count
     missed: Count
     message: str = ""
@@ -108,14 +108,14 @@ class PromoteRequest(Greeting):
     roll_back: bool = False
 
 
-class Promoted(Message):
+class PromoteAnswer(Message):
     """From the hub: what answers now, or why nothing has changed (not `accepted`).
 
     `version` is empty for the config's model. `first_seq`: the sequence number of its first prediction.
     `took_s`: of that `paused_s` without a new job.
     """
 
-    kind: Literal["promoted"] = "promoted"
+    kind: Literal["promote_answer"] = "promote_answer"
     accepted: bool
     message: str
     version: str = ""
@@ -127,7 +127,7 @@ class Promoted(Message):
 class LoadHead(Message):
     """Hub to worker: be ready to answer by this head. Payload: its weights (see `model.head`)."""
 
-    kind: Literal["take_head"] = "take_head"
+    kind: Literal["load_head"] = "load_head"
     version: Sha256
     base: Sha256
     features: Positive
@@ -138,6 +138,6 @@ class LoadHead(Message):
 class HeadLoaded(Message):
     """Worker to hub: it is ready. `refused` says why it is not."""
 
-    kind: Literal["head_taken"] = "head_taken"
+    kind: Literal["head_loaded"] = "head_loaded"
     version: str
     refused: str = ""

@@ -30,13 +30,13 @@ class ModelInfo(Message):
 class Part(Message):
     """The part of a network that a worker runs: from the cut `begin` to the cut `end`, by names of operators.
 
-    None: from the images, to the scores. `takes` and `gives`: values of a frame that cross there; 0: none do.
+    None: from the images, to the scores. `values_in`, `values_out`: values of a frame that cross there; 0: none.
     """
 
     begin: str | None = None
     end: str | None = None
-    takes: Count = 0
-    gives: Count = 0
+    values_in: Count = 0
+    values_out: Count = 0
 
     def __str__(self) -> str:
         """For people."""
@@ -48,10 +48,10 @@ class WorkerHello(Greeting):
 
     `forward_s`: what a full batch took there, from its submission to its answer; 0 where nobody has measured it.
     `max_wait_s`: how long a frame may wait for others of its job. `host`: empty on the hub's own. `part`: None
-    where it runs the whole network. `bears`: the rails whose joules its jobs bear. `idle_watts`: what rails draw
-    anyway, where that was measured: it is taken off those joules. `features`: values of a frame from which a head
-    can answer; 0: its part of the model has no place for one. `left_out`: variants of kernels that do not agree
-    with the reference there, for people.
+    where it runs the whole network. `attributed_rails`: the rails whose joules are attributed to its jobs.
+    `idle_watts`: power of the rails without load, where measured; it is subtracted. `features`: values of a frame
+    from which a head can answer; 0: its part of the model has no place for one. `excluded_variants`: variants of
+    kernels that disagree with the reference there, for people.
     """
 
     kind: Literal["worker_hello"] = "worker_hello"
@@ -65,22 +65,22 @@ class WorkerHello(Greeting):
     max_wait_s: Seconds = 0.0
     model: ModelInfo
     part: Part | None = None
-    left_out: tuple[str, ...] = ()
+    excluded_variants: tuple[str, ...] = ()
     features: Count = 0
     energy: EnergyMethod
     energy_note: str = ""
-    bears: tuple[str, ...] = ()
+    attributed_rails: tuple[str, ...] = ()
     idle_watts: dict[str, Seconds] = Field(default_factory=dict)
 
 
-class Greet(Message):
+class HelloRequest(Message):
     """Hub to worker: say hello again; we have given you up, and hear that you live."""
 
-    kind: Literal["greet"] = "greet"
+    kind: Literal["hello_request"] = "hello_request"
 
 
 class Job(Message):
-    """Hub to worker: classify these frames (one payload each), in `allowed_s` once the job before is answered.
+    """Hub to worker: classify these frames (one payload each), in `timeout_s` once the job before is answered.
 
     For a part behind a cut there is one payload: the features of all frames, as the part before gave them.
     `head`: the version by which to answer, empty: the model itself; `shadow`: one that answers too. `features`:
@@ -91,7 +91,7 @@ class Job(Message):
     job: Count
     frames: Positive
     top: Positive
-    allowed_s: Seconds
+    timeout_s: Seconds
     head: str = ""
     shadow: str = ""
     features: bool = False

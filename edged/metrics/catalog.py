@@ -138,7 +138,7 @@ class HubMetrics:
             "edged_journal_bytes", "What the files of the journal take on the disk."
         )
         self.journal_aside = declare.gauge(
-            "edged_journal_set_aside_bytes",
+            "edged_journal_quarantined_bytes",
             "What damaged journals take that were set aside; edged deletes none of them.",
         )
         self.journal_limit = declare.gauge(
@@ -150,7 +150,7 @@ class HubMetrics:
         self.stream_unsent = declare.counter(
             "edged_stream_unsent_total",
             "Messages that were dropped because the thread that publishes was held up and its queue was full.",
-            ["what"],
+            ["message"],
         )
         self.service_up = declare.gauge(
             "edged_service_up", "1 while this thread of the hub serves, 0 while it has failed.", ["service"]
@@ -215,7 +215,8 @@ class WorkerMetrics:
             ["layer", "variant"],
         )
         self.frames_between = declare.gauge(
-            "edged_frames_between", "Frames that wait between two segments of a network for the next one's worker."
+            "edged_frames_between_segments",
+            "Frames that wait between two segments of a network for the next one's worker.",
         )
         self.worker_restarts = declare.counter(
             "edged_worker_restarts_total",

@@ -21,10 +21,10 @@ LOST = {  # of edged_worker_restarts_total
     "where an answer holds NaN or infinity, and once a minute",
     "out_of_memory": "it got no more memory from its device or the kernel (exit code 5)",
     "refused": "it is of another version, or has another model: the event `refused` says which",
-    "start": "it was not ready within start_s",
+    "start_timeout": "it was not ready within start_s",
     "stopped": "a signal (SIGSTOP) kept it from running for half a second",
     "stuck": "it was killed and does not end",
     "signal": "it crashed, or somebody killed it; the kernel does where memory is short",
     "exit": "it ended by itself; its message says why",
-    "away": "on another host: it has gone, or cannot be reached",
+    "unreachable": "on another host: it has gone, or cannot be reached",
 }

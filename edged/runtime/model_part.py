@@ -48,8 +48,8 @@ class ModelPart:
         return messages.Part(
             begin=self.begin and self.begin.after,
             end=self.end and self.end.after,
-            takes=prod(self.begin.shape) if self.begin else 0,
-            gives=prod(self.end.shape) if self.end else 0,
+            values_in=prod(self.begin.shape) if self.begin else 0,
+            values_out=prod(self.end.shape) if self.end else 0,
         )
 
     def noise(self, frames: int) -> Images | Features:

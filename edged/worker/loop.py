@@ -12,14 +12,14 @@ from edged.messages import (
     ClockAnswer,
     Echo,
     Features,
-    Greet,
+    HelloRequest,
     IdleEnergy,
     Job,
     JobFailed,
     LinkMessage,
     LoadHead,
-    Measure,
-    Record,
+    MeasureRequest,
+    RecordRequest,
     Scores,
     Stop,
     WorkerHello,
@@ -41,7 +41,7 @@ IN_DOUBT_S = 1.0  # the same where its answer holds NaN: of a network that answe
 TELL_S = 5.0  # without a job, energy is told of so often: no wrap is missed, and a rate of it means something
 IDLE_S = 60.0  # without rails there is nothing to tell
 
-Wish = Measure | AssignPart  # of `edged plan-split`: the device is wanted for something else
+Wish = MeasureRequest | AssignPart  # of `edged plan-split`: the device is wanted for something else
 
 log = logging.getLogger("edged.worker")
 
@@ -103,13 +103,13 @@ class Loop:
             case Stop() as stop:
                 _stop(stop)
                 return stop
-            case Measure() | AssignPart() as wish:
+            case MeasureRequest() | AssignPart() as wish:
                 return wish
-            case Greet():
+            case HelloRequest():
                 hub.send(hello)
-            case Echo(wanted=wanted):
-                hub.send(Echo(wanted=0), [bytes(wanted)])
-            case (Record() | ClockAnswer()) as news:
+            case Echo(reply_bytes=wanted):
+                hub.send(Echo(reply_bytes=0), [bytes(wanted)])
+            case (RecordRequest() | ClockAnswer()) as news:
                 self._tell(hub, self._watch.heard(news))
             case LoadHead() as head:
                 hub.send(self._heads.take(head, parts[1:]))
@@ -136,7 +136,7 @@ class Loop:
             frames = frames_of(job, payloads, self._served)
             if not self._completions.in_flight:
                 self._meter.begin()
-            self._hangs_s = HANGS * job.allowed_s
+            self._hangs_s = HANGS * job.timeout_s
             features = self._heads.wants_features(job)
             self._completions.add(job, self._runtime.submit(frames, features=features))
             self._watch.submitted(job.job, begun_ns)

@@ -1,4 +1,4 @@
-"""How long each part of a network takes on this worker's device: the answer to `Measure`."""
+"""How long each part of a network takes on this worker's device: the answer to `MeasureRequest`."""
 
 import time
 from collections.abc import Iterator, Sequence
@@ -11,7 +11,7 @@ from statistics import fmean
 from edged.clock import now_ns, seconds_since
 from edged.config import Worker
 from edged.energy.meter import Spent
-from edged.messages import Job, Measure, Measured, Place, encode
+from edged.messages import CutPoint, Job, MeasureAnswer, MeasureRequest, encode
 from edged.model.cuts import Cut, cut_after, cuts
 from edged.model.graph import Flatten, Graph, Operator
 from edged.model.package import Model
@@ -27,7 +27,7 @@ UNMEASURED = Spent(None, {})
 Payloads = Sequence[bytes | memoryview]  # a job's, or of its answer
 
 
-def measure(asked: Measure, model: Model, worker: Worker, cache: Path) -> Measured:
+def measure(asked: MeasureRequest, model: Model, worker: Worker, cache: Path) -> MeasureAnswer:
     """Lead frames of noise through the network in stretches, from one place to the next, again and again.
 
     So each stretch finds the caches as the one before it leaves them. Raises DeviceError.
@@ -42,8 +42,8 @@ def measure(asked: Measure, model: Model, worker: Worker, cache: Path) -> Measur
             payloads: Payloads = images
             for stretch in stretches:
                 payloads = stretch.run(payloads, asked.frames)
-    return Measured(
-        places=tuple(_places(stretches, asked.frames)),
+    return MeasureAnswer(
+        cut_points=tuple(_cut_points(stretches, asked.frames)),
         overlaps=not is_numpy(worker) and opencl_device(worker.device).kind != "cpu",
     )
 
@@ -78,7 +78,7 @@ class Stretch:
 
     def run(self, payloads: Payloads, frames: int) -> Payloads:
         """From a job's payloads to those of its answer."""
-        job = Job(job=0, frames=frames, top=1, allowed_s=0)
+        job = Job(job=0, frames=frames, top=1, timeout_s=0)
         begun = time.perf_counter()
         pending = self._runtime.submit(frames_of(job, payloads, self._served))
         submitted = time.perf_counter()
@@ -86,8 +86,8 @@ class Stretch:
         answer, features = answer_to(job, result, UNMEASURED, self._served)
         encode(answer)
         ended = time.perf_counter()
-        take_s, rest_s = submitted - begun, ended - submitted
-        self.seconds.append((take_s, result.forward_s, max(0.0, rest_s - result.forward_s)))
+        receive_s, rest_s = submitted - begun, ended - submitted
+        self.seconds.append((receive_s, result.forward_s, max(0.0, rest_s - result.forward_s)))
         return features
 
     @property
@@ -96,19 +96,19 @@ class Stretch:
 
         Not medians: what holds up one job in ten adds to a whole network, but to the median of no stretch.
         """
-        take_s, compute_s, give_s = map(fmean, zip(*self.seconds, strict=True))
-        return take_s, compute_s, give_s
+        receive_s, compute_s, send_s = map(fmean, zip(*self.seconds, strict=True))
+        return receive_s, compute_s, send_s
 
 
-def _places(stretches: Sequence[Stretch], frames: int) -> Iterator[Place]:
+def _cut_points(stretches: Sequence[Stretch], frames: int) -> Iterator[CutPoint]:
     """One before each stretch, and the scores."""
-    take_s, compute_s, give_s = zip(*(stretch.means for stretch in stretches), strict=True)
+    receive_s, compute_s, send_s = zip(*(stretch.means for stretch in stretches), strict=True)
     reached_s = accumulate(compute_s, initial=0.0)
     names = [*(stretch.part.begin and stretch.part.begin.after for stretch in stretches), None]
     sizes = [*(_nbytes(stretch.part) for stretch in stretches), 0]
-    for name, size, *seconds in zip(names, sizes, reached_s, (*take_s, 0.0), (0.0, *give_s), strict=True):
+    for name, size, *seconds in zip(names, sizes, reached_s, (*receive_s, 0.0), (0.0, *send_s), strict=True):
         reached, take, give = seconds
-        yield Place(after=name, nbytes=frames * size, reached_s=reached, take_s=take, give_s=give)
+        yield CutPoint(after=name, nbytes=frames * size, reached_s=reached, receive_s=take, send_s=give)
 
 
 def _nbytes(part: ModelPart) -> int:

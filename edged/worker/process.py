@@ -15,7 +15,7 @@ from edged.config import Config
 from edged.energy.find import find_rails
 from edged.energy.idle import meter_of
 from edged.energy.meter import Meter
-from edged.messages import Measure, WorkerHello
+from edged.messages import MeasureRequest, WorkerHello
 from edged.model.package import load_model
 from edged.runtime.device_lock import hold_device
 from edged.runtime.model_part import part_of
@@ -39,7 +39,7 @@ def fulfil(wish: Wish | None, hub: HubLink, hello: WorkerHello, config: Config, 
     ends = (hello.part.begin, hello.part.end) if hello.part else (None, None)
     while wish:
         model = load_model(config.model)
-        if isinstance(wish, Measure):
+        if isinstance(wish, MeasureRequest):
             hub.send(measure(wish, model, worker, cache))
         else:
             ends = wish.begin, wish.end

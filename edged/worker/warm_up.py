@@ -142,10 +142,10 @@ def hello_of(name: str, worker: Worker, model: Model, ready: Ready, rails: Rails
             prepared_by=model.prepared_by,
         ),
         part=ready.part.described,
-        left_out=ready.left_out,
+        excluded_variants=ready.left_out,
         features=ready.served.taught,
         energy=rails.method,
         energy_note=rails.note,
-        bears=meter.bears,
+        attributed_rails=meter.bears,
         idle_watts=meter.idle_watts,
     )

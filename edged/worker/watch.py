@@ -14,8 +14,8 @@ from edged.messages import (
     KernelCost,
     Layers,
     LinkMessage,
-    Record,
-    Recorder,
+    RecorderHello,
+    RecordRequest,
     TraceBatch,
 )
 from edged.runtime.base import ModelRuntime, Result
@@ -51,7 +51,7 @@ class Watch:
         self._begun: dict[int, Begun] = {}
         self._times: list[JobTimes] = []
 
-    def heard(self, news: Record | ClockAnswer) -> list[LinkMessage]:
+    def heard(self, news: RecordRequest | ClockAnswer) -> list[LinkMessage]:
         """The hub lets us begin, go on or end, or tells the time; what it is to be told at once."""
         if isinstance(news, ClockAnswer):
             self._clock.answered(news.sent_ns, news.hub_ns, news.hub_at, now_ns())
@@ -90,8 +90,8 @@ class Watch:
         self._jobs += 1
         return self._layers == "all" or (self._layers == "half" and self._jobs // BLOCK % 2 == 0)
 
-    def _introduction(self) -> Recorder:
-        return Recorder(
+    def _introduction(self) -> RecorderHello:
+        return RecorderHello(
             pid=os.getpid(),
             host=socket.gethostname(),
             costs=tuple(

@@ -10,7 +10,7 @@ import cv2
 import numpy as np
 
 from edged.camera.preprocess import preprocess
-from edged.messages import Capture, SnapshotWish, Stop
+from edged.messages import Capture, SnapshotSettings, Stop
 from edged.messages.preparation import Resize
 from tests.camera.hub_end import SIDE, grant, running_camera, unaccounted
 from tests.camera.pictures import plain, write_picture, write_video
@@ -48,7 +48,7 @@ def test_a_camera_that_waits_reads_nothing_before_it_may(tmp_path: Path) -> None
     with running_camera(tmp_path, "door", f"{{source: {folder_of(tmp_path / 'pictures', 3)}}}") as camera:
         eventually(camera.hub.last_report)
         assert camera.hub.hello
-        assert camera.hub.hello.waits
+        assert camera.hub.hello.awaits_grants
         assert camera.stop().count.captured == 0
 
 
@@ -93,7 +93,7 @@ def test_snapshots_come_while_they_are_asked_for_each_of_a_frame_that_was_sent(t
     with running_camera(tmp_path, "door", f"{{source: {pictures}}}") as camera:
         grant(camera.hub, 3)
         eventually(lambda: camera.hub.has_frames(3))
-        wish = SnapshotWish(every_s=0.0001, width=40, quality=90, max_bytes=10_000)
+        wish = SnapshotSettings(every_s=0.0001, width=40, quality=90, max_bytes=10_000)
         camera.hub.send(Capture(width=SIDE, height=SIDE, snapshot=wish))
         grant(camera.hub, 3)
         eventually(lambda: camera.hub.has_frames(6))

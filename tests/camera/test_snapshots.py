@@ -8,7 +8,7 @@ import pytest
 
 from edged.camera.snapshots import Snapshots
 from edged.camera.sources.source import Pixels
-from edged.messages import CameraCount, Frame, SnapshotWish
+from edged.messages import CameraCount, Frame, SnapshotSettings
 from tests.camera.pictures import plain
 
 SECOND = 1_000_000_000
@@ -25,8 +25,10 @@ FRAME = Frame(
 )
 
 
-def wish(**fields: object) -> SnapshotWish:
-    return SnapshotWish.model_validate({"every_s": 1, "width": 64, "quality": 90, "max_bytes": 32_768, **fields})
+def wish(**fields: object) -> SnapshotSettings:
+    return SnapshotSettings.model_validate(
+        {"every_s": 1, "width": 64, "quality": 90, "max_bytes": 32_768, **fields}
+    )
 
 
 def noise(width: int = 256, height: int = 256) -> Pixels:

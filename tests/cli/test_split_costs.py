@@ -1,23 +1,25 @@
 """What a stage costs, by figures that can be added up by hand."""
 
 from edged.cli.plan_split.search import Ability, Cost, LinkSpeed, Unit
-from edged.messages import Measured, Place
+from edged.messages import CutPoint, MeasureAnswer
 
 FREE = LinkSpeed(0.0, 0.0, 0.0)
 
 
-def place(after: str | None, reached_s: float, nbytes: int = 0, take_s: float = 0, give_s: float = 0) -> Place:
-    return Place(after=after, nbytes=nbytes, reached_s=reached_s, take_s=take_s, give_s=give_s)
+def place(
+    after: str | None, reached_s: float, nbytes: int = 0, receive_s: float = 0, send_s: float = 0
+) -> CutPoint:
+    return CutPoint(after=after, nbytes=nbytes, reached_s=reached_s, receive_s=receive_s, send_s=send_s)
 
 
 PLACES = (
-    place(None, 0, nbytes=1000, take_s=1),
-    place("a", 4, nbytes=8000, take_s=2, give_s=3),
-    place("b", 10, nbytes=2000, take_s=0.5, give_s=0.25),
-    place(None, 12, give_s=0.125),
+    place(None, 0, nbytes=1000, receive_s=1),
+    place("a", 4, nbytes=8000, receive_s=2, send_s=3),
+    place("b", 10, nbytes=2000, receive_s=0.5, send_s=0.25),
+    place(None, 12, send_s=0.125),
 )
-ON_A_CPU = Measured(places=PLACES, overlaps=False)
-ON_A_GPU = Measured(places=PLACES, overlaps=True)
+ON_A_CPU = MeasureAnswer(cut_points=PLACES, overlaps=False)
+ON_A_GPU = MeasureAnswer(cut_points=PLACES, overlaps=True)
 
 
 def cost(ability: Ability, begin: int, end: int) -> tuple[float, float]:

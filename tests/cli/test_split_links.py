@@ -18,7 +18,7 @@ def slow_echo(message: LinkMessage, payloads: Sequence[Pixels]) -> list[Says]:
     """One way takes time by its bytes; the other none."""
     assert isinstance(message, Echo)
     time.sleep(0.0005 + S_PER_BYTE * sum(len(payload) for payload in payloads))
-    return [(Echo(wanted=0), [zmq.Frame(bytes(message.wanted))])]
+    return [(Echo(reply_bytes=0), [zmq.Frame(bytes(message.reply_bytes))])]
 
 
 def test_both_ways_are_measured_and_what_carries_nothing() -> None:

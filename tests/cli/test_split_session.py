@@ -8,16 +8,17 @@ from edged.cli.plan_split.measure import measure
 from edged.cli.plan_split.workers import Team
 from edged.errors import DeviceError, EdgedError, ModelError
 from edged.hub.frames.queues import Pixels
-from edged.messages import LinkMessage, Measured, Place
+from edged.messages import CutPoint, LinkMessage, MeasureAnswer
 from tests.cli.scripted import Says, ScriptedLinks, hello_of
 
 
-def measured(*names: str) -> Measured:
+def measured(*names: str) -> MeasureAnswer:
     after = (None, *names, None)
     places = [
-        Place(after=name, nbytes=1, reached_s=number, take_s=0, give_s=0) for number, name in enumerate(after)
+        CutPoint(after=name, nbytes=1, reached_s=number, receive_s=0, send_s=0)
+        for number, name in enumerate(after)
     ]
-    return Measured(places=tuple(places), overlaps=False)
+    return MeasureAnswer(cut_points=tuple(places), overlaps=False)
 
 
 @pytest.mark.parametrize(("answers", "error", "words"), [
@@ -26,7 +27,7 @@ def measured(*names: str) -> Measured:
     ({"a": measured("x"), "b": None}, DeviceError, "worker b came back without an answer"),
 ])  # fmt: skip
 def test_answers_that_cannot_be_used_are_told(
-    answers: dict[str, Measured | None], error: type[EdgedError], words: str
+    answers: dict[str, MeasureAnswer | None], error: type[EdgedError], words: str
 ) -> None:
     def says(name: str, message: LinkMessage, payloads: Sequence[Pixels]) -> list[Says]:
         answer = answers[name]

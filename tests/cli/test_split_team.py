@@ -6,17 +6,17 @@ import pytest
 
 from edged.cli.plan_split.workers import Team
 from edged.errors import DeviceError, ModelError
-from edged.messages import AssignPart, Job, JobFailed, Measure, Measured
+from edged.messages import AssignPart, Job, JobFailed, MeasureAnswer, MeasureRequest
 from tests.cli.scripted import MODEL, ScriptedLinks, hello_of
 
 
 def test_what_a_worker_answers_comes_before_it_is_ready_again() -> None:
-    measured = Measured(places=(), overlaps=False)
+    measured = MeasureAnswer(cut_points=(), overlaps=False)
     links = ScriptedLinks({"a": lambda message, payloads: [(measured, ()), (hello_of("a"), ())]})
     team = Team(links, {}, print)
     team.hellos["a"] = hello_of("a")
 
-    assert team.ask({"a": Measure(frames=1, for_s=0)}) == {"a": measured}
+    assert team.ask({"a": MeasureRequest(frames=1, for_s=0)}) == {"a": measured}
     assert team.hellos.keys() == {"a"}
 
 
@@ -53,7 +53,7 @@ def test_a_job_that_fails_ends_it_with_the_reason() -> None:
     failed = JobFailed(job=1, reason="device_error", error="the queue is gone")
     links = ScriptedLinks({"a": lambda message, payloads: [(failed, ())]})
     team = Team(links, {}, print)
-    team.send("a", Job(job=1, frames=1, top=1, allowed_s=1))
+    team.send("a", Job(job=1, frames=1, top=1, timeout_s=1))
 
     with pytest.raises(DeviceError, match="worker a could not do a job: the queue is gone"):
         team.hear(0)

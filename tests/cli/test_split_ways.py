@@ -3,7 +3,7 @@
 import pytest
 
 from edged.cli.plan_split.search import Ability, Cost, LinkSpeed, Part, Unit, Ways
-from edged.messages import Measured, Place
+from edged.messages import CutPoint, MeasureAnswer
 
 FREE = LinkSpeed(0.0, 0.0, 0.0)
 SLOW = LinkSpeed(0.0, 0.005, 0.005)  # 5 s a kilobyte
@@ -13,11 +13,11 @@ def unit(name: str, link: LinkSpeed = FREE, times: float = 1.0) -> Unit:
     """A worker that needs 4, 6 and 2 s, times `times`, for the stretches of a network; 1 kB, 8, 2 and 0 cross."""
     reached = {None: 0.0, "a": 4.0, "b": 10.0}
     places = [
-        Place(after=after, nbytes=nbytes, reached_s=times * reached[after], take_s=0, give_s=0)
+        CutPoint(after=after, nbytes=nbytes, reached_s=times * reached[after], receive_s=0, send_s=0)
         for after, nbytes in ((None, 1000), ("a", 8000), ("b", 2000))
     ]
-    scores = Place(after=None, nbytes=0, reached_s=times * 12.0, take_s=0, give_s=0)
-    return Unit(name, (name,), (Ability(Measured(places=(*places, scores), overlaps=False), link),))
+    scores = CutPoint(after=None, nbytes=0, reached_s=times * 12.0, receive_s=0, send_s=0)
+    return Unit(name, (name,), (Ability(MeasureAnswer(cut_points=(*places, scores), overlaps=False), link),))
 
 
 def test_side_by_side_the_jobs_are_shared_in_proportion() -> None:

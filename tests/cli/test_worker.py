@@ -73,11 +73,11 @@ def test_two_workers_of_one_network_answer_as_one_worker_does(tmp_path: Path, de
         features, payload = front.features()
     with worker_process(tmp_path, text + segments, index=1) as back:
         takes = back.hello().part
-        back.send(encode(Job(job=1, frames=3, top=3, allowed_s=60)), payload)
+        back.send(encode(Job(job=1, frames=3, top=3, timeout_s=60)), payload)
         answer = back.answer()
 
-    assert gives == Part(end="a", gives=8 * models.SIZE**2)
-    assert takes == Part(begin="a", takes=8 * models.SIZE**2)
+    assert gives == Part(end="a", values_out=8 * models.SIZE**2)
+    assert takes == Part(begin="a", values_in=8 * models.SIZE**2)
     assert (features.job, len(payload)) == (1, 3 * 4 * 8 * models.SIZE**2)
     assert isinstance(answer, Scores)
     assert isinstance(expected, Scores)

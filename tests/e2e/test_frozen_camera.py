@@ -27,7 +27,7 @@ def test_a_frozen_picture_is_announced_and_the_other_camera_goes_on(tmp_path: Pa
             eventually(lambda: witness.of("gate"), START_S)
             assert "same picture" in witness.hears("camera_frozen", "gate").message
             assert witness.seconds_until("edged_camera_frozen", "gate", 1) < START_S
-            assert witness.hears("camera_moves", "gate").at > witness.hears("camera_frozen", "gate").at
+            assert witness.hears("camera_unfrozen", "gate").at > witness.hears("camera_frozen", "gate").at
             assert witness.seconds_until("edged_camera_frozen", "gate", 0) < START_S
             assert not witness.told("camera_frozen", "calm")
         server.shutdown()

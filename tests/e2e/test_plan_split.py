@@ -43,7 +43,7 @@ def test_two_workers_are_measured_and_each_way_is_tried(tmp_path: Path, device: 
     assert done.returncode == 0, done.stderr
     plan = json.loads(done.stdout)
     assert plan["workers"].keys() == {"local-0", "local-1"}
-    names = [place["after"] for place in plan["workers"]["local-0"]["places"]]
+    names = [place["after"] for place in plan["workers"]["local-0"]["cut_points"]]
     assert names == [None, "a", "c/flat", None]
     for way, title in zip(plan["ways"], TITLES, strict=False):
         assert way["title"].startswith(title)

@@ -8,7 +8,7 @@ import pytest
 
 from edged.cli.daemon_client import connect_daemon
 from edged.errors import EdgedError
-from edged.messages import Promoted, PromoteRequest
+from edged.messages import PromoteAnswer, PromoteRequest
 from edged.model.head_versions import Base, load_promoted, teach_folder
 from tests.e2e.daemon import Daemon, config_in, run_edged
 from tests.e2e.versions import keep_version
@@ -68,7 +68,7 @@ def test_a_worker_that_is_killed_while_it_is_given_a_version_changes_nothing_or_
             daemon.child("worker").send_signal(signal.SIGKILL)
             outcome, _ = hub.receive(LONG_S)
 
-        assert isinstance(outcome, Promoted)
+        assert isinstance(outcome, PromoteAnswer)
         kept = load_promoted(lessons).version
         assert kept == (version if outcome.accepted else None), outcome.message
         eventually(lambda: (answers(daemon) == version) == outcome.accepted, LONG_S)

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from edged.cli import daemon_client
-from edged.messages import CropSample, Promoted, PromoteRequest, TeachRequest
+from edged.messages import CropSample, PromoteAnswer, PromoteRequest, TeachRequest
 from edged.model.head_versions import Base, teach_folder
 from tests.cli.models import SIZE
 from tests.e2e.pipeline import START_S, Pipeline, three_hosts
@@ -31,7 +31,7 @@ def test_a_worker_of_another_host_gives_features_and_answers_by_a_version_also_w
                 pass
             assert len(told[1]) == SIZE * SIZE * 3 + 4 * FEATURES
             hub.send(PromoteRequest(version=version))
-            while not isinstance(outcome := hub.receive()[0], Promoted):
+            while not isinstance(outcome := hub.receive()[0], PromoteAnswer):
                 pass
         assert outcome.accepted, outcome.message
         eventually(lambda: answered_by(pipeline) == version, START_S)

@@ -53,4 +53,4 @@ def hello_of(
 ) -> CameraHello:
     """Of a process that has captured nothing yet."""
     count = CameraCount(captured=0, dropped={})
-    return CameraHello(camera=camera, run=run, count=count, waits=waits, protocol=protocol)
+    return CameraHello(camera=camera, run=run, count=count, awaits_grants=waits, protocol=protocol)

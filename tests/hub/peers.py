@@ -159,8 +159,8 @@ def part_between(begin: str | None, end: str | None) -> Part | None:
     return Part(
         begin=begin and f"{begin}.conv",
         end=end and f"{end}.conv",
-        takes=CROSSING if begin else 0,
-        gives=CROSSING if end else 0,
+        values_in=CROSSING if begin else 0,
+        values_out=CROSSING if end else 0,
     )
 
 
@@ -211,7 +211,7 @@ def worker(hub: Socket, index: int, config: Path) -> None:
             time.sleep(1000)
         if device == "older":  # it does not know what is said to it
             continue
-        if not isinstance(message, Job) or message.allowed_s <= 0:
+        if not isinstance(message, Job) or message.timeout_s <= 0:
             continue
         if part and part.begin:
             assert received[1:] == [bytes(4 * CROSSING * message.frames)]

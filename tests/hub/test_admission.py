@@ -14,8 +14,8 @@ def hello(worker: str, part: Part | None) -> WorkerHello:
     return HELLO.model_copy(update={"worker": worker, "part": part})
 
 
-FRONT = hello("front-0", Part(end="stage2.block4.conv3", gives=8))
-BACK = hello("back-0", Part(begin="stage2.block4.conv3", takes=8))
+FRONT = hello("front-0", Part(end="stage2.block4.conv3", values_out=8))
+BACK = hello("back-0", Part(begin="stage2.block4.conv3", values_in=8))
 
 
 def test_a_worker_runs_the_part_that_the_config_gives_it() -> None:
@@ -36,11 +36,11 @@ def test_a_worker_with_another_part_is_refused_with_both() -> None:
 
 def test_who_meets_at_a_cut_must_mean_the_same_one() -> None:
     assert crossing(BACK, [FRONT, BACK], ENDS) == ""
-    elsewhere = hello("back-0", Part(begin="stage2.block1.conv3", takes=8))
+    elsewhere = hello("back-0", Part(begin="stage2.block1.conv3", values_in=8))
     assert "it cuts the network after stage2.block1.conv3, where 8 values cross, front-0 after" in crossing(
         elsewhere, [FRONT], ENDS
     )
-    larger = hello("back-0", Part(begin="stage2.block4.conv3", takes=9))
+    larger = hello("back-0", Part(begin="stage2.block4.conv3", values_in=9))
     assert "where 9 values cross, front-0 after stage2.block4.conv3, where 8 do" in crossing(larger, [FRONT], ENDS)
 
 

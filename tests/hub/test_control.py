@@ -61,10 +61,10 @@ def test_what_the_hub_does_is_noted_down_and_what_it_lets_go_with_the_reason(tmp
     told = while_it_runs(run, tmp_path, lambda: recorded(run, TraceRequest(seconds=0.5)))
 
     assert told.ended is not None
-    assert (told.ended.why, told.ended.missed) == ("time", 0)
+    assert (told.ended.reason, told.ended.missed) == ("time", 0)
     notes = told.processes["hub"].notes
     assert {note.name for note in notes} == {"frame", "assign", "answer", "publish", "journal", "drop"}
-    assert {note.about["reason"] for note in notes if note.name == "drop"} == {"superseded"}
+    assert {note.attributes["reason"] for note in notes if note.name == "drop"} == {"superseded"}
     arrived = {note.frames[0] for note in notes if note.name == "frame"}
     gone = [note.frames[0] for note in notes if note.name in {"drop", "publish"}]
     assert len(gone) == len(set(gone))

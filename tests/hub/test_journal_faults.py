@@ -56,7 +56,7 @@ def flip(path: Path, offset: int, length: int = 1) -> None:
 def test_a_file_that_is_no_journal_is_set_aside_and_numbers_go_up(path: Path) -> None:
     path.write_bytes(b"this is not a database, but somebody may still want it" * 100)
     with a_journal(path) as journal:
-        assert events(journal) == ["journal_set_aside"]
+        assert events(journal) == ["journal_quarantined"]
         (aside,) = path.parent.glob("*.damaged-*")
         assert aside.read_bytes().startswith(b"this is not")
         assert journal.next_seq > 1_700_000_000_000  # more than any that can have been published before
@@ -69,13 +69,13 @@ def test_a_failing_disk_is_told_once_and_the_journal_works_again_by_itself(path:
         fill(journal, 3)
         with no_file_may_grow():
             reasons = {journal.append([Row(seq, time.time(), b"{}")]) for seq in range(3, 103)}
-            told = [notice for notice in journal.notices() if notice.event == "journal_fails"]
+            told = [notice for notice in journal.notices() if notice.event == "journal_failed"]
             assert events(journal) == []
         eventually(lambda: works_again(journal))
         (works,) = journal.notices()
     assert reasons == {"failed"}
     assert [notice.reason for notice in told] == ["failed"]
-    assert works.event == "journal_works"
+    assert works.event == "journal_recovered"
     assert numbers(path)[:4] == [0, 1, 2, numbers(path)[-1]]
 
 
@@ -93,7 +93,7 @@ def test_a_file_whose_newest_prediction_is_damaged_is_not_trusted(path: Path) ->
         fill(journal, 10)
     flip(path, path.read_bytes().index(b'{"seq":9}') + 2)
     with a_journal(path) as journal:
-        assert events(journal) == ["journal_set_aside"]
+        assert events(journal) == ["journal_quarantined"]
         assert journal.next_seq > 1_700_000_000_000
 
 
@@ -103,7 +103,7 @@ def test_a_file_that_is_found_damaged_while_it_runs_is_replaced(path: Path) -> N
     with a_journal(path) as journal:
         flip(path, 0, path.stat().st_size)
         journal.suspect(path.stat().st_ino)
-        eventually(lambda: works_again(journal) and "journal_set_aside" in events(journal))
+        eventually(lambda: works_again(journal) and "journal_quarantined" in events(journal))
         assert list(path.parent.glob("*.damaged-*"))
         fill(journal, 5)
     assert numbers(path)[-1] == journal.next_seq - 1

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import zmq
 
-from edged.messages import Greet, Job, WorkerHello, decode, encode
+from edged.messages import HelloRequest, Job, WorkerHello, decode, encode
 from tests.background import in_background
 from tests.eventually import free_port
 from tests.hub.peers import MODEL, good
@@ -31,12 +31,12 @@ def misses_one_deadline(port: int, stopped: threading.Event) -> None:
         while not stopped.is_set():
             message = decode(hub.recv_multipart()[0]) if hub.poll(20) else None
             if isinstance(message, Job) and misses:
-                time.sleep(message.allowed_s + 0.02)
+                time.sleep(message.timeout_s + 0.02)
                 misses = False
                 hub.send(HELLO)
             elif isinstance(message, Job):
                 hub.send(encode(good(message)))
-            elif isinstance(message, Greet):
+            elif isinstance(message, HelloRequest):
                 hub.send(HELLO)
 
 

@@ -71,7 +71,7 @@ def plant(path: Path, script: str) -> None:
 def test_a_file_with_something_absurd_is_set_aside_once(path: Path, script: str) -> None:
     plant(path, script)
     with a_journal(path) as journal:
-        assert [each.event for each in journal.notices()] == ["journal_set_aside"]
+        assert [each.event for each in journal.notices()] == ["journal_quarantined"]
         assert time.time() * 1000 - 60_000 < journal.next_seq < time.time() * 1000 + 60_000
         fill(journal, 3)
         after = journal.next_seq
@@ -114,7 +114,7 @@ def test_a_header_that_speaks_of_more_pages_than_there_are_loses_nothing_of_the_
     path.write_bytes(content)
     with a_journal(path) as journal:
         fill(journal, 200)
-        asides = [each for each in journal.notices() if each.event == "journal_set_aside"]
+        asides = [each for each in journal.notices() if each.event == "journal_quarantined"]
     if asides:
         (aside,) = path.parent.glob("*.damaged-*[0-9]")
         assert aside.read_bytes() == content

@@ -10,7 +10,7 @@ import pytest
 from edged.cli.daemon_client import connect_daemon
 from edged.hub.journal.reader import JournalReader
 from edged.hub.teaching import promotion
-from edged.messages import Prediction, Promoted, PromoteRequest, prediction_from_json
+from edged.messages import Prediction, PromoteAnswer, PromoteRequest, prediction_from_json
 from edged.model.head_versions import PromotedRecord, load_promoted, save_promoted, version_path
 from tests.eventually import eventually
 from tests.hub.peers import MODEL
@@ -21,20 +21,20 @@ from tests.hub.test_hub import LOAD_DROPS, PATIENT, Run
 BATCHED: dict[str, Any] = {"device": "good", "group": "a"}
 
 
-def asked(run: Run, *requests: PromoteRequest) -> list[Promoted]:
+def asked(run: Run, *requests: PromoteRequest) -> list[PromoteAnswer]:
     """What the daemon says to one after the other."""
     outcomes = []
     with connect_daemon(run.path, "teach") as daemon:
         for request in requests:
             daemon.send(request)
             outcome, _ = daemon.receive(60)
-            assert isinstance(outcome, Promoted), outcome
+            assert isinstance(outcome, PromoteAnswer), outcome
             outcomes.append(outcome)
     return outcomes
 
 
-def promoted(run: Run, tmp_path: Path, *requests: PromoteRequest) -> list[Promoted]:
-    outcomes: list[Promoted] = while_it_runs(run, tmp_path, lambda: asked(run, *requests))
+def promoted(run: Run, tmp_path: Path, *requests: PromoteRequest) -> list[PromoteAnswer]:
+    outcomes: list[PromoteAnswer] = while_it_runs(run, tmp_path, lambda: asked(run, *requests))
     return outcomes
 
 
@@ -112,14 +112,14 @@ def test_what_is_promoted_while_a_fallback_serves_answers_on_the_first_device_to
     version = keep_lesson(lessons, "open", "closed")
     run = Run(tmp_path, ["steady"], ["exit 3 until repaired then good", "good"], recovery={"retry_device_s": 1})
 
-    def promoted_on_both() -> Promoted:
+    def promoted_on_both() -> PromoteAnswer:
         [outcome] = asked(run, PromoteRequest(version=version))
         assert workers_in(tmp_path) == {"local-1"}
         (tmp_path / "repaired").touch()
         eventually(lambda: workers_in(tmp_path) == {"local-0", "local-1"}, 60)
         return outcome
 
-    outcome: Promoted = while_it_runs(run, tmp_path, promoted_on_both)
+    outcome: PromoteAnswer = while_it_runs(run, tmp_path, promoted_on_both)
 
     assert models_in(tmp_path)[1:] == [(version, outcome.first_seq)]
 

@@ -73,7 +73,7 @@ def test_an_exception_in_each_thread_of_the_hub_is_reported_and_each_serves_agai
                 if name != "host":
                     fail(name)
             eventually(lambda: of_services(events, "service_failed") == set(SERVICES), WITHIN_S)
-            eventually(lambda: of_services(events, "service_works") == set(SERVICES), WITHIN_S)
+            eventually(lambda: of_services(events, "service_recovered") == set(SERVICES), WITHIN_S)
             assert fetches()
             with zmq.Context() as context:
                 subscription = Subscription(context, config.publish.address)

@@ -46,7 +46,7 @@ def test_it_counts_as_failed_until_it_has_run_for_a_second() -> None:
     now = now_ns()
     assert [each.event for each in services.notices(now)] == ["service_failed"]
     assert services.failed == ["replay"]
-    assert [each.event for each in services.notices(now + 2 * NANOSECONDS)] == ["service_works"]
+    assert [each.event for each in services.notices(now + 2 * NANOSECONDS)] == ["service_recovered"]
     assert services.failed == []
     service.stopped.set()
     thread.join()

@@ -17,7 +17,7 @@ from edged.config import Config
 from edged.config.load import load_config
 from edged.errors import ConfigError
 from edged.hub import reload
-from edged.messages import TeachBegins, TeachRequest
+from edged.messages import TeachRequest, TeachStarted
 from edged.system.paths import runtime_directory
 from edged.transport.keys import new_pair
 from tests.eventually import eventually
@@ -169,13 +169,13 @@ def test_a_machine_that_gives_no_thread_refuses_what_needs_one(
             raise RuntimeError("can't start new thread")
         real(thread)
 
-    def teach() -> TeachBegins:
+    def teach() -> TeachStarted:
         monkeypatch.setattr(threading.Thread, "start", start)
         with connect_daemon(run.path, "teach") as daemon:
             daemon.send(TeachRequest(mode="shadow", version=version, seconds=60.0))
             begins, _ = daemon.receive()
         goes_on(tmp_path)
-        assert isinstance(begins, TeachBegins)
+        assert isinstance(begins, TeachStarted)
         return begins
 
     assert while_it_runs(run, tmp_path, teach).refused == "this cannot be done now: can't start new thread"

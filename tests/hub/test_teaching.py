@@ -10,9 +10,9 @@ from edged.messages import (
     CropSample,
     LinkMessage,
     ShadowResult,
-    TeachBegins,
-    TeachEnds,
+    TeachEnded,
     TeachRequest,
+    TeachStarted,
 )
 from tests.eventually import eventually
 from tests.hub.peers import CROSSING, MODEL, SIDE
@@ -32,14 +32,16 @@ def taught(run: Run, request: TeachRequest) -> list[tuple[LinkMessage, bytes]]:
 
 def until_the_end(daemon: DaemonClient) -> list[tuple[LinkMessage, bytes]]:
     told = [daemon.receive()]
-    while not isinstance(last := told[-1][0], TeachEnds) and not (isinstance(last, TeachBegins) and last.refused):
+    while not isinstance(last := told[-1][0], TeachEnded) and not (
+        isinstance(last, TeachStarted) and last.refused
+    ):
         told.append(daemon.receive())
     return told
 
 
 def refusal(told: list[tuple[LinkMessage, bytes]]) -> str:
     ((begins, _),) = told
-    assert isinstance(begins, TeachBegins)
+    assert isinstance(begins, TeachStarted)
     return begins.refused
 
 
@@ -51,14 +53,14 @@ def test_who_teaches_gets_the_frames_of_a_camera_with_their_features_at_its_rate
 
     told = while_it_runs(run, tmp_path, lambda: taught(run, request))
 
-    assert told[0][0] == TeachBegins(node="test", folder=str(lessons), base=MODEL)
+    assert told[0][0] == TeachStarted(node="test", folder=str(lessons), base=MODEL)
     crops = [(message, payload) for message, payload in told if isinstance(message, CropSample)]
     assert {(each.camera, each.width, each.height, each.features) for each, _ in crops} == {
         ("steady", SIDE, SIDE, CROSSING)
     }
     assert all(payload == bytes(SIDE * SIDE * 3 + 4 * CROSSING) for _, payload in crops)
     assert [label.label for label in crops[0][0].top] == ["yes", "no"]
-    assert told[-1][0] == TeachEnds(why="frames", frames=8, missed=0)
+    assert told[-1][0] == TeachEnded(reason="frames", frames=8, missed=0)
     spent_s = crops[-1][0].captured_at - crops[0][0].captured_at
     assert spent_s > 5 * 0.05  # of 7: a frame may be late
 

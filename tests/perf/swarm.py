@@ -37,7 +37,7 @@ def cameras(address: str, count: int, fps: float, keys: Path | None) -> None:
     sockets = [_connected(address, f"camera/c{index}", keys) for index in range(count)]
     for index, socket in enumerate(sockets):
         nothing = CameraCount(captured=0, dropped={})
-        socket.send(encode(CameraHello(camera=f"c{index}", run="1", count=nothing, waits=math.isinf(fps))))
+        socket.send(encode(CameraHello(camera=f"c{index}", run="1", count=nothing, awaits_grants=math.isinf(fps))))
         socket.send(encode(CameraReport(camera=f"c{index}", up=True, count=nothing)))
     if math.isinf(fps):
         _as_granted(sockets)

@@ -57,9 +57,9 @@ def test_a_part_behind_the_features_has_none(digits: Model) -> None:
 
 def test_a_part_says_where_it_begins_and_ends_and_how_much_crosses_there(digits: Model) -> None:
     assert part_of(digits, "layer.3", "layer.7").described == Part(
-        begin="layer.3.shortcut.norm", end="layer.7.shortcut.norm", takes=48 * 15 * 15, gives=128 * 4 * 4
+        begin="layer.3.shortcut.norm", end="layer.7.shortcut.norm", values_in=48 * 15 * 15, values_out=128 * 4 * 4
     )
-    assert part_of(digits, None, "layer.3").described == Part(end="layer.3.shortcut.norm", gives=48 * 15 * 15)
+    assert part_of(digits, None, "layer.3").described == Part(end="layer.3.shortcut.norm", values_out=48 * 15 * 15)
     assert whole(digits).described is None
 
 

@@ -136,7 +136,7 @@ class Setting:
         """Whether an event says so, or the journal was damaged then and was set aside when the hub noticed it."""
         if any(first <= seq <= last for first, last in self._removed()):
             return True
-        found = [float(str(each["at"])) for each in self.raw.events if each["event"] == "journal_set_aside"]
+        found = [float(str(each["at"])) for each in self.raw.events if each["event"] == "journal_quarantined"]
         ends = ((start, min((at for at in found if at > start), default=start)) for start in self.damaged_at)
         return any(start <= published_at <= end for start, end in ends)
 

@@ -11,7 +11,7 @@ from edged.cli.teach.record import check_started
 from edged.cli.teach.shadow import Tally
 from edged.errors import EdgedError
 from edged.messages import Label, LinkMessage, ModelInfo
-from edged.messages.teaching import ShadowResult, TeachBegins, TeachEnds
+from edged.messages.teaching import ShadowResult, TeachEnded, TeachStarted
 
 MODEL, OTHER = "a" * 64, "b" * 64
 
@@ -26,9 +26,9 @@ class Hub(DaemonClient):
         return self._answer, b""
 
 
-def begins(folder: Path, model: str = MODEL, refused: str = "") -> TeachBegins:
+def begins(folder: Path, model: str = MODEL, refused: str = "") -> TeachStarted:
     base = ModelInfo(name="small", sha256=model, labels=("a",), width=16, height=16)
-    return TeachBegins(refused=refused, node="test", folder=str(folder), base=base)
+    return TeachStarted(refused=refused, node="test", folder=str(folder), base=base)
 
 
 @pytest.fixture
@@ -62,8 +62,8 @@ def test_a_hub_that_keeps_its_state_elsewhere_is_refused(place: Place) -> None:
 
 
 def test_an_unexpected_answer_is_rejected(place: Place) -> None:
-    with pytest.raises(EdgedError, match="answers with a teach_ends: is it another version"):
-        check_started(Hub(TeachEnds(why="time", frames=0, missed=0)), place, MODEL)
+    with pytest.raises(EdgedError, match="answers with a teach_ended: is it another version"):
+        check_started(Hub(TeachEnded(reason="time", frames=0, missed=0)), place, MODEL)
 
 
 def shadowed(ours: str, other: str, truth: str | None) -> ShadowResult:

@@ -33,7 +33,7 @@ class WorkerUnderTest:
         return hello
 
     def submit(self, number: int, images: Images, top: int = 3) -> None:
-        job = Job(job=number, frames=len(images), top=top, allowed_s=60)
+        job = Job(job=number, frames=len(images), top=top, timeout_s=60)
         self.send(encode(job), *[image.tobytes() for image in images])
 
     def answer(self) -> Scores | JobFailed:

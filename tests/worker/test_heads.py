@@ -59,7 +59,7 @@ def give(worker: WorkerUnderTest, version: str, taught: Head, base: str) -> Head
 
 
 def ask(worker: WorkerUnderTest, images: Images, **wants: object) -> tuple[Scores | JobFailed, list[bytes]]:
-    job = Job(job=1, frames=len(images), top=CLASSES, allowed_s=60).model_copy(update=wants)
+    job = Job(job=1, frames=len(images), top=CLASSES, timeout_s=60).model_copy(update=wants)
     worker.send(encode(job), *[image.tobytes() for image in images])
     answer, payloads = worker.says()
     assert isinstance(answer, Scores | JobFailed)

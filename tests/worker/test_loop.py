@@ -76,8 +76,8 @@ class Hub:
         except Exception as error:
             self.raised = error
 
-    def ask(self, number: int, images: Images, top: int = 3, allowed_s: float = 60) -> None:
-        job = Job(job=number, frames=len(images), top=top, allowed_s=allowed_s)
+    def ask(self, number: int, images: Images, top: int = 3, timeout_s: float = 60) -> None:
+        job = Job(job=number, frames=len(images), top=top, timeout_s=timeout_s)
         self.send(encode(job), *[image.tobytes() for image in images])
 
     def send(self, *parts: bytes) -> None:
@@ -188,7 +188,7 @@ def test_the_next_job_is_submitted_while_the_one_before_runs() -> None:
 def test_a_worker_whose_device_hangs_ends_by_itself() -> None:
     runtime = GatedRuntime()
     with serving(runtime) as hub:
-        hub.ask(0, pictures(1), allowed_s=0.2)
+        hub.ask(0, pictures(1), timeout_s=0.2)
         threading.Timer(0.6, runtime.may_finish.set).start()  # while its thread is waited for
         assert "has not answered within 0.4 s: it hangs" in str(eventually(lambda: hub.raised))
 
@@ -262,7 +262,7 @@ def test_a_device_that_fails_fails_the_job_and_the_next_one_is_tried(when: str) 
 
 def test_a_frame_of_the_wrong_size_is_refused_with_both_sizes() -> None:
     with serving(numpy_runtime()) as hub:
-        hub.send(encode(Job(job=5, frames=1, top=1, allowed_s=60)), b"short")
+        hub.send(encode(Job(job=5, frames=1, top=1, timeout_s=60)), b"short")
         failed = hub.answer()
 
     assert isinstance(failed, JobFailed)
@@ -272,7 +272,7 @@ def test_a_frame_of_the_wrong_size_is_refused_with_both_sizes() -> None:
 @pytest.mark.parametrize(("frames", "payloads"), [(1, 0), (2, 1), (1, 2), (3, 3)])
 def test_a_job_with_payloads_missing_or_too_many_for_the_batch_is_refused(frames: int, payloads: int) -> None:
     with serving(numpy_runtime(), served=replace(WHOLE, batch=2)) as hub:
-        job = Job(job=5, frames=frames, top=1, allowed_s=60)
+        job = Job(job=5, frames=frames, top=1, timeout_s=60)
         hub.send(encode(job), *[pictures(1).tobytes()] * payloads)
         failed = hub.answer()
 
@@ -284,9 +284,9 @@ def test_a_part_behind_a_cut_takes_the_features_of_all_frames_in_one_payload() -
     features = np.ones((2, 36), np.float32)
     behind, shape = dense_network(), (3, INPUT.height, INPUT.width)
     with serving(NumpyRuntime(behind, None), served=Served(shape, batch=4, takes_features=True)) as hub:
-        hub.send(encode(Job(job=1, frames=2, top=1, allowed_s=60)), features.tobytes())
-        hub.send(encode(Job(job=2, frames=2, top=1, allowed_s=60)), features[:1].tobytes())
-        hub.send(encode(Job(job=3, frames=2, top=1, allowed_s=60)), *[features[:1].tobytes()] * 2)
+        hub.send(encode(Job(job=1, frames=2, top=1, timeout_s=60)), features.tobytes())
+        hub.send(encode(Job(job=2, frames=2, top=1, timeout_s=60)), features[:1].tobytes())
+        hub.send(encode(Job(job=3, frames=2, top=1, timeout_s=60)), *[features[:1].tobytes()] * 2)
         answers = [hub.answer() for _ in range(3)]
 
     good, *bad = sorted(answers, key=lambda answer: answer.job)

@@ -7,7 +7,18 @@ import numpy as np
 import pytest
 
 from edged.config import Model, Worker
-from edged.messages import AssignPart, Echo, Features, Job, Measure, Measured, Part, Scores, WorkerHello, encode
+from edged.messages import (
+    AssignPart,
+    Echo,
+    Features,
+    Job,
+    MeasureAnswer,
+    MeasureRequest,
+    Part,
+    Scores,
+    WorkerHello,
+    encode,
+)
 from edged.model.package import load_model
 from edged.model.passes import simplify
 from edged.model.resnet import random_resnet
@@ -31,14 +42,14 @@ def test_each_stretch_of_the_network_is_measured_as_a_worker_would_run_it(tmp_pa
     model = load_model(Model(path=models.small_network(tmp_path / "model.onnx")))
     programs = compiled() / "edged" / "programs"
 
-    found = measure(Measure(frames=2, for_s=0.0), model, Worker(device=device, batch=2), programs)
+    found = measure(MeasureRequest(frames=2, for_s=0.0), model, Worker(device=device, batch=2), programs)
 
-    assert [place.after for place in found.places] == [None, "a", "c/flat", None]
-    assert [place.nbytes for place in found.places] == [2 * 16 * 16 * 3, 2 * 8 * 16 * 16 * 4, 2 * 8 * 4, 0]
-    assert found.places[0].reached_s == 0
-    assert all(before.reached_s < after.reached_s for before, after in pairwise(found.places))
-    assert all(place.take_s > 0 for place in found.places[:-1])
-    assert found.places[-1].take_s == found.places[0].give_s == 0
+    assert [place.after for place in found.cut_points] == [None, "a", "c/flat", None]
+    assert [place.nbytes for place in found.cut_points] == [2 * 16 * 16 * 3, 2 * 8 * 16 * 16 * 4, 2 * 8 * 4, 0]
+    assert found.cut_points[0].reached_s == 0
+    assert all(before.reached_s < after.reached_s for before, after in pairwise(found.cut_points))
+    assert all(place.receive_s > 0 for place in found.cut_points[:-1])
+    assert found.cut_points[-1].receive_s == found.cut_points[0].send_s == 0
 
 
 def test_a_resnet_may_be_cut_between_its_blocks_and_before_its_last_layer() -> None:
@@ -54,7 +65,7 @@ def test_a_worker_measures_takes_a_part_and_gives_it_back(tmp_path: Path, device
         worker.submit(0, PICTURES)
         expected = worker.answer()
 
-        worker.send(encode(Measure(frames=2, for_s=0.0)))
+        worker.send(encode(MeasureRequest(frames=2, for_s=0.0)))
         measured, _ = worker.says()
         again = worker.hello()
         worker.send(encode(AssignPart(end="a")))
@@ -63,17 +74,17 @@ def test_a_worker_measures_takes_a_part_and_gives_it_back(tmp_path: Path, device
         features, payloads = worker.says()
         worker.send(encode(AssignPart(begin="a")))
         back = worker.hello()
-        worker.send(encode(Job(job=2, frames=2, top=3, allowed_s=60)), *payloads)
+        worker.send(encode(Job(job=2, frames=2, top=3, timeout_s=60)), *payloads)
         answer = worker.answer()
         worker.send(encode(AssignPart()))
         whole = worker.hello()
         worker.stop()
         assert worker.exit_code() == 0
 
-    assert isinstance(measured, Measured)
+    assert isinstance(measured, MeasureAnswer)
     assert isinstance(features, Features)
-    assert front.part == Part(end="a", gives=8 * models.SIZE**2)
-    assert back.part == Part(begin="a", takes=8 * models.SIZE**2)
+    assert front.part == Part(end="a", values_out=8 * models.SIZE**2)
+    assert back.part == Part(begin="a", values_in=8 * models.SIZE**2)
     assert isinstance(answer, Scores)
     assert isinstance(expected, Scores)
     assert answer.frames == expected.frames
@@ -87,7 +98,7 @@ def without_times(hello: WorkerHello) -> WorkerHello:
 def test_an_echo_brings_as_many_bytes_as_are_wanted(tmp_path: Path) -> None:
     with worker_process(tmp_path, config(tmp_path, "numpy")) as worker:
         worker.hello()
-        worker.send(encode(Echo(wanted=1000)), b"some bytes")
+        worker.send(encode(Echo(reply_bytes=1000)), b"some bytes")
         echo, payloads = worker.says()
     assert isinstance(echo, Echo)
     assert [len(payload) for payload in payloads] == [1000]

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from edged.messages import JobTimes, Layers, LinkMessage, Record, Recorder, Scores, TraceBatch, encode
+from edged.messages import JobTimes, Layers, LinkMessage, RecorderHello, RecordRequest, Scores, TraceBatch, encode
 from tests.cli.command import DEVICES
 from tests.cli.models import small_network
 from tests.worker.hub_end import WorkerUnderTest, worker_process
@@ -33,7 +33,7 @@ def worker(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
 
 
 def order(worker: WorkerUnderTest, recording: int, for_s: float = 60.0, layers: Layers = "none") -> None:
-    worker.send(encode(Record(recording=recording, for_s=for_s, layers=layers)))
+    worker.send(encode(RecordRequest(recording=recording, for_s=for_s, layers=layers)))
 
 
 def answers(worker: WorkerUnderTest, jobs: int) -> tuple[list[Scores], list[LinkMessage]]:
@@ -81,7 +81,7 @@ def test_each_job_is_told_once_with_its_kernels_in_the_order_of_the_plan(worker:
     end(worker, 2, told)
 
     introduction, times = told[0], times_in(told)
-    assert isinstance(introduction, Recorder)
+    assert isinstance(introduction, RecorderHello)
     assert [each.job for each in times] == [each.job for each in scores]
     for each in times:
         assert each.begun_ns <= each.submitted_ns <= each.taken_ns <= each.answered_ns
@@ -112,4 +112,4 @@ def test_nothing_is_told_without_the_leave_of_a_hub(worker: WorkerUnderTest) -> 
 
     _, told = answers(worker, 3)
 
-    assert [type(message) for message in told] == [Recorder]
+    assert [type(message) for message in told] == [RecorderHello]

@@ -79,7 +79,7 @@ def _batches() -> list[Panel]:
             "How many frames wait between two parts of the network?",
             units.Short,
             "Where segments of the config cut it: many, where the second part is the slower one.",
-            Series(of_node("edged_frames_between")),
+            Series(of_node("edged_frames_between_segments")),
             width=8,
         ),
     ]

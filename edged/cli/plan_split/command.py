@@ -121,7 +121,7 @@ def _places(report: Report) -> Iterator[str]:
 
 def _stretch_s(unit: Unit, number: int) -> float:
     """Device time of the quickest worker."""
-    each = [ability.measured.places for ability in unit.abilities]
+    each = [ability.measured.cut_points for ability in unit.abilities]
     return min(places[number].reached_s - places[number - 1].reached_s for places in each)
 
 

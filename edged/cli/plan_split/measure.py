@@ -11,7 +11,7 @@ from edged.cli.plan_split.search import Ability, LinkSpeed, Part, Unit, Way, Way
 from edged.cli.plan_split.workers import ANSWER_S, Team, name_of
 from edged.clock import nanoseconds, now_ns
 from edged.errors import DeviceError, ModelError
-from edged.messages import AssignPart, Echo, Measure, Measured
+from edged.messages import AssignPart, Echo, MeasureAnswer, MeasureRequest
 
 ROUND_TRIPS = 20
 AT_ONCE = 50  # fewer than either end lets wait
@@ -36,7 +36,7 @@ def _message_s(team: Team, name: str) -> float:
     """Many at once, so that each end has always one to do."""
     start = time.perf_counter()
     for _ in range(AT_ONCE):
-        team.send(name, Echo(wanted=0), [b""])
+        team.send(name, Echo(reply_bytes=0), [b""])
     for _ in range(AT_ONCE):
         _await_echo(team, name)
     return (time.perf_counter() - start) / AT_ONCE
@@ -64,7 +64,7 @@ def _seconds(team: Team, name: str, out: int, back: int) -> float:
     """A round trip of so many bytes each way."""
     payload = bytes(out)
     start = time.perf_counter()
-    team.send(name, Echo(wanted=back), [payload])
+    team.send(name, Echo(reply_bytes=back), [payload])
     _await_echo(team, name)
     return time.perf_counter() - start
 
@@ -101,16 +101,16 @@ def _again(team: Team, units: Iterable[Unit], workers: Collection[str], frames: 
     ]
 
 
-def _measured(team: Team, workers: Collection[str], frames: int, for_s: float) -> dict[str, Measured]:
-    answers = team.ask({name: Measure(frames=frames, for_s=for_s) for name in workers}, for_s)
-    found = {name: answer for name, answer in answers.items() if isinstance(answer, Measured)}
+def _measured(team: Team, workers: Collection[str], frames: int, for_s: float) -> dict[str, MeasureAnswer]:
+    answers = team.ask({name: MeasureRequest(frames=frames, for_s=for_s) for name in workers}, for_s)
+    found = {name: answer for name, answer in answers.items() if isinstance(answer, MeasureAnswer)}
     if lost := [name for name in workers if name not in found]:
         raise DeviceError(f"worker {', '.join(lost)} came back without an answer: its link was broken meanwhile")
     return found
 
 
-def _check(found: Mapping[str, Measured]) -> None:
-    places = {name: [place.after for place in measured.places] for name, measured in found.items()}
+def _check(found: Mapping[str, MeasureAnswer]) -> None:
+    places = {name: [place.after for place in measured.cut_points] for name, measured in found.items()}
     first, *others = places
     for other in others:
         if places[other] != places[first]:

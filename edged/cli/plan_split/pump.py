@@ -101,7 +101,7 @@ class Pump:
                 waiting = self._waiting[place].popleft()
                 self._in_hand[name] += 1
                 self._given[name] += 1
-                job = Job(job=waiting.job, frames=len(self._images), top=1, allowed_s=ALLOWED_S)
+                job = Job(job=waiting.job, frames=len(self._images), top=1, timeout_s=ALLOWED_S)
                 self._team.send(name, job, waiting.payloads)
 
     def _free(self, place: int) -> str | None:

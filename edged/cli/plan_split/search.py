@@ -11,7 +11,7 @@ from functools import cache, cached_property
 from itertools import permutations
 from statistics import fmean
 
-from edged.messages import Measured, Place
+from edged.messages import CutPoint, MeasureAnswer
 
 SLACK = 1.01  # of two throughputs that differ by less, the one with the better latency is better
 
@@ -103,7 +103,7 @@ class LinkSpeed:
 class Ability:
     """What was measured of one worker."""
 
-    measured: Measured
+    measured: MeasureAnswer
     link: LinkSpeed
 
     def cost(self, begin: int, end: int) -> Cost:
@@ -111,8 +111,8 @@ class Ability:
 
         With a job in hand beside the one that runs, the link carries while the device computes.
         """
-        first, last = self.measured.places[begin], self.measured.places[end]
-        compute_s, ends_s = max(0.0, last.reached_s - first.reached_s), first.take_s + last.give_s
+        first, last = self.measured.cut_points[begin], self.measured.cut_points[end]
+        compute_s, ends_s = max(0.0, last.reached_s - first.reached_s), first.receive_s + last.send_s
         out_s = first.nbytes * self.link.out_s_per_byte
         back_s = last.nbytes * self.link.back_s_per_byte
         host_s = ends_s + self.link.message_s
@@ -170,7 +170,7 @@ class Ways:
 
     def __init__(self, units: Sequence[Unit]) -> None:
         self.units = tuple(units)
-        self.places: tuple[Place, ...] = units[0].abilities[0].measured.places
+        self.places: tuple[CutPoint, ...] = units[0].abilities[0].measured.cut_points
         self._last = len(self.places) - 1
         self._costs: dict[Stage, Cost] = {}
         self._abilities = {name: ability for unit in units for name, ability in unit.each()}

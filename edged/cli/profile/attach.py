@@ -17,7 +17,7 @@ from edged.engine.launch_cost import LaunchCost
 from edged.engine.peaks import Peaks, kept_peaks
 from edged.engine.profile import Profile, Run
 from edged.errors import ConfigError, EdgedError
-from edged.messages import JobTimes, ProfileRequest, Recorder, WorkerHello
+from edged.messages import JobTimes, ProfileRequest, RecorderHello, WorkerHello
 from edged.messages.recording import LONGEST_PROFILE_S
 
 # What is the worker's own matter, and what these are where nobody has named them.
@@ -115,15 +115,15 @@ def attach(arguments: argparse.Namespace) -> Attached:
     name = recording.started.worker
     process = recording.processes.get(f"worker/{name}", RecordedProcess())
     if process.hello is None or process.recorder is None or not any(map(_kernels, process.jobs)):
-        lost = recording.ended and recording.ended.why == "lost"
+        lost = recording.ended and recording.ended.reason == "lost"
         why = "was lost meanwhile" if lost else f"has had no frame in {seconds:g} s: do its cameras give any?"
         raise EdgedError(f"worker {name} {why}")
-    if recording.ended and recording.ended.why != "frames":
-        print(f"edged: fewer than {frames} frames: it ended by {recording.ended.why}", file=sys.stderr)
+    if recording.ended and recording.ended.reason != "frames":
+        print(f"edged: fewer than {frames} frames: it ended by {recording.ended.reason}", file=sys.stderr)
     return _attached(process, process.recorder, process.hello)
 
 
-def _attached(process: RecordedProcess, recorder: Recorder, hello: WorkerHello) -> Attached:
+def _attached(process: RecordedProcess, recorder: RecorderHello, hello: WorkerHello) -> Attached:
     """Of the jobs with as many frames as most have."""
     frames, _ = Counter(job.frames for job in process.jobs if _kernels(job)).most_common(1)[0]
     costs = [LaunchCost(*cost.model_dump().values()) for cost in recorder.costs]
@@ -168,7 +168,7 @@ def _kernels(job: JobTimes) -> tuple[tuple[int, int], ...]:
     return job.device.kernels if job.device else ()
 
 
-def _peaks(recorder: Recorder, hello: WorkerHello) -> Peaks | None:
+def _peaks(recorder: RecorderHello, hello: WorkerHello) -> Peaks | None:
     """What the worker's user has measured of the device, or this one of the same."""
     if recorder.peaks:
         return Peaks(*recorder.peaks)

@@ -6,7 +6,7 @@ from edged.cli.daemon_client import connect_daemon
 from edged.cli.teach.folder import Place, find_place_of, warn
 from edged.cli.teach.train import features_with_progress, running_verdict
 from edged.errors import EdgedError, ModelError
-from edged.messages.teaching import Promoted, PromoteRequest
+from edged.messages.teaching import PromoteAnswer, PromoteRequest
 from edged.model.head_versions import PromotedRecord, Version, load_head, load_promoted, save_promoted
 from edged.teach import evaluate
 from edged.teach.device_choice import find_place, give_way
@@ -62,7 +62,7 @@ def _apply(arguments: argparse.Namespace, place: Place, request: PromoteRequest)
     with connect_daemon(arguments.config, "teach") as daemon:
         daemon.send(request)
         answer, _ = daemon.receive(PROMOTION_LIMIT_S)
-        if not isinstance(answer, Promoted):
+        if not isinstance(answer, PromoteAnswer):
             raise daemon.unexpected(answer)
     if not answer.accepted:
         raise EdgedError(answer.message)

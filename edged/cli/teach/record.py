@@ -18,10 +18,10 @@ from edged.messages.teaching import (
     LONGEST_TEACH_S,
     MOST_A_SECOND,
     CropSample,
-    TeachBegins,
-    TeachEnds,
+    TeachEnded,
     TeachProgress,
     TeachRequest,
+    TeachStarted,
 )
 from edged.teach.features import FeatureFiles, Vector
 from edged.teach.pictures import in_terminal, shows_colours
@@ -155,10 +155,10 @@ def _begin(daemon: DaemonClient, arguments: argparse.Namespace, place: Place, mo
     check_started(daemon, place, model)
 
 
-def check_started(daemon: DaemonClient, place: Place, model: str) -> TeachBegins:
+def check_started(daemon: DaemonClient, place: Place, model: str) -> TeachStarted:
     """Receive the hub's answer. Raises EdgedError if it refuses, or if its model or folder is another one."""
     begins, _ = daemon.receive()
-    if not isinstance(begins, TeachBegins):
+    if not isinstance(begins, TeachStarted):
         raise daemon.unexpected(begins)
     if begins.refused:
         raise EdgedError(begins.refused)
@@ -181,10 +181,10 @@ def received_from(daemon: DaemonClient) -> Iterator[tuple[LinkMessage, bytes]]:
     while True:
         match daemon.receive(HEARTBEAT_LIMIT_S):
             case TeachProgress() as progress, _:
-                if progress.waits and progress.waits != waits:
-                    warn(progress.waits)
-                waits = progress.waits
-            case TeachEnds() as ends, _:
+                if progress.waiting_for and progress.waiting_for != waits:
+                    warn(progress.waiting_for)
+                waits = progress.waiting_for
+            case TeachEnded() as ends, _:
                 if ends.message:
                     warn(ends.message)
                 return

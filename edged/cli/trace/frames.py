@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from edged.cli.daemon_client import RecordedProcess
-from edged.messages import JobTimes, Note
+from edged.messages import JobTimes, TraceSpan
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,13 +112,16 @@ class Stop:
 
 
 def ways(
-    hub: Sequence[Note], arrived: Mapping[Frame, int], prepared: Mapping[Frame, int], jobs: Mapping[int, Stages]
+    hub: Sequence[TraceSpan],
+    arrived: Mapping[Frame, int],
+    prepared: Mapping[Frame, int],
+    jobs: Mapping[int, Stages],
 ) -> Iterator[Way]:
     """Of all frames that were published, and of which every step is known.
 
     `arrived`: when the hub had them, `prepared`: when their camera began to. All times are of the hub's clock.
     """
-    assigned: dict[Frame, list[tuple[Note, Stages]]] = {}
+    assigned: dict[Frame, list[tuple[TraceSpan, Stages]]] = {}
     for note in hub:
         if note.name == "assign" and (stages := jobs.get(note.job or 0)):  # of one that was lost nobody tells
             for frame in note.frames:
@@ -129,8 +132,10 @@ def ways(
                 yield _way(note, arrived[frame], prepared.get(frame), steps)
 
 
-def _way(publish: Note, arrived_ns: int, prepared_ns: int | None, steps: Sequence[tuple[Note, Stages]]) -> Way:
-    end_ns, about = publish.end_ns or publish.begin_ns, publish.about
+def _way(
+    publish: TraceSpan, arrived_ns: int, prepared_ns: int | None, steps: Sequence[tuple[TraceSpan, Stages]]
+) -> Way:
+    end_ns, about = publish.end_ns or publish.begin_ns, publish.attributes
     captured_ns = end_ns - _ns(about["total"])
     stops = [
         Stop("preprocess", _ns(about["preprocess"]), prepared_ns or captured_ns, "for the camera"),

@@ -92,9 +92,9 @@ def notes(events: Events, track: Track, process: RecordedProcess, spans: Spans) 
         begin_ns = note.begin_ns + process.offset_ns
         about: dict[str, Any] = {"frames": [f"{camera} {number}" for camera, number in note.frames]}
         about |= {"job": note.job} if note.job is not None else {}
-        about |= note.about
+        about |= note.attributes
         if note.end_ns is None:
-            yield events.moment(track, f"{note.name}: {note.about.get('reason', '')}", begin_ns, **about)
+            yield events.moment(track, f"{note.name}: {note.attributes.get('reason', '')}", begin_ns, **about)
             continue
         end_ns = note.end_ns + process.offset_ns
         if note.name == "publish":  # frames of one job: each when the one before it is ready

@@ -219,4 +219,4 @@ def _frozen(report: CameraReport) -> HubEvent:
     if report.frozen:
         what = "is frozen: it gives the same picture again and again; switch it off and on"
         return HubEvent("camera_frozen", f"camera {name} {what}", camera=name)
-    return HubEvent("camera_moves", f"camera {name} gives new pictures again", camera=name)
+    return HubEvent("camera_unfrozen", f"camera {name} gives new pictures again", camera=name)

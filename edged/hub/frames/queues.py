@@ -120,7 +120,7 @@ def energy_of(legs: StageResults, frames: int) -> PredictionEnergy:
     """What one of so many frames has cost on all devices; nothing is known where one of them knows nothing."""
     joules = [leg.answer.joules for leg in legs]
     known = [each for each in joules if each is not None]
-    rails = tuple(dict.fromkeys(rail for leg in legs for rail in leg.hello.bears or leg.answer.rails))
+    rails = tuple(dict.fromkeys(rail for leg in legs for rail in leg.hello.attributed_rails or leg.answer.rails))
     if len(known) < len(joules):
         return PredictionEnergy(joules=None, method="none", rails=rails)
     return PredictionEnergy(joules=sum(known) / frames, method=_weakest(legs), rails=rails)

@@ -127,8 +127,8 @@ class Router:
         """A camera process has said hello; one that waits may fill what is free of its slot."""
         camera = self.cameras[hello.camera]
         camera.ledger.greeted(hello.run, hello.count)
-        camera.waits = hello.waits
-        camera.to_grant = self._keep - len(camera.slot) if hello.waits else 0
+        camera.waits = hello.awaits_grants
+        camera.to_grant = self._keep - len(camera.slot) if hello.awaits_grants else 0
 
     def camera_reported(self, name: str, counted: CameraCount) -> None:
         """A count has come without a frame."""

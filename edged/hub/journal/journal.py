@@ -77,14 +77,14 @@ class Journal:
         if self._failing and not self._told:
             detail = "" if self._failing == "stalled" else f" ({self._store.error})"
             yield HubEvent(
-                "journal_fails",
+                "journal_failed",
                 f"journal {self._path}: {_IN_WORDS[self._failing]}{detail}; predictions go on, and those "
                 "that may not be fetched again say so",
                 reason=self._failing,
             )
         elif self._told and not self._failing:
             yield HubEvent(
-                "journal_works",
+                "journal_recovered",
                 f"journal {self._path} works again; {self._missed} predictions were marked meanwhile",
             )
             self._missed = 0

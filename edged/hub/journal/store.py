@@ -191,7 +191,7 @@ class JournalStore:
             f"the journal was damaged ({why}): it is now {aside}, and a new one begins; edged deletes no file "
             f"that it has set aside, and these take {total / MEGABYTE:.1f} MB now"
         )
-        self.notices.append(HubEvent("journal_set_aside", message))
+        self.notices.append(HubEvent("journal_quarantined", message))
         return True
 
 

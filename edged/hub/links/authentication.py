@@ -20,7 +20,7 @@ REASONS = {  # the label `reason`, and what to say
     "no_key": "it speaks without a key, or with one to a hub that has none",
     "wrong_server_key": "it takes this hub for another one: give it this hub's .pub as its server key",
     "not_zeromq": "what it sends is not ZeroMQ's protocol (ZMTP 3)",
-    "at_once": "its connection ended as soon as it had begun: it left, or its first message was refused",
+    "immediate_disconnect": "the connection ended at once: the peer left, or its first message was refused",
     "silent": "it connected and said nothing",
     "malformed": "its message is no message of edged, or is too large",
     "not_expected": "no camera or worker of the config has that name and a key for it (see security)",

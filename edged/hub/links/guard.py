@@ -140,7 +140,7 @@ class Endpoint:
 def _why(connection: Connection | None, failure: str) -> str:
     """What to count the end of a connection as; nothing where the peer has left, or was cut off and counted."""
     if connection is None:  # it had gone before there was a look at it
-        return "at_once" if failure in {"", "silent"} else failure
+        return "immediate_disconnect" if failure in {"", "silent"} else failure
     if connection.is_cut or not (reason := connection.why_dropped()):
         return ""
     return failure or reason

@@ -7,7 +7,7 @@ import zmq
 from edged import config
 from edged.clock import nanoseconds
 from edged.hub.links.sockets import Part
-from edged.messages import Snapshot, SnapshotWish
+from edged.messages import Snapshot, SnapshotSettings
 from edged.metrics import Metrics
 
 JPEG = b"\xff\xd8\xff"  # what each begins with
@@ -28,12 +28,12 @@ class Snapshots:
         """From now on what these settings say."""
         self._granted = {name: camera.snapshot for name, camera in cameras.items() if camera.snapshot}
 
-    def wish(self, camera: str) -> SnapshotWish | None:
+    def wish(self, camera: str) -> SnapshotSettings | None:
         """What to ask of a camera."""
         granted = self._granted.get(camera)
         if granted is None:
             return None
-        return SnapshotWish(
+        return SnapshotSettings(
             every_s=granted.every_s, width=granted.width, quality=granted.quality, max_bytes=_bytes(granted)
         )
 

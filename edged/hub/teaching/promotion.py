@@ -17,7 +17,7 @@ from edged.errors import EdgedError, ModelError
 from edged.hub.events import HubEvent
 from edged.hub.wiring import Components
 from edged.hub.workers.heads import TaughtHead, gives_scores, load_lesson
-from edged.messages import Promoted, PromoteRequest, WorkerHello
+from edged.messages import PromoteAnswer, PromoteRequest, WorkerHello
 from edged.model.head_versions import PromotedRecord, load_promoted, save_promoted
 
 PREPARED_S = 10.0
@@ -96,14 +96,14 @@ class Versions:
     def __init__(self, parts: Components) -> None:
         self._parts = parts
         self._asker = ""
-        self._steps: Steps[Promoted] | None = None
+        self._steps: Steps[PromoteAnswer] | None = None
         self._is_back = False
 
     def asked(self, asker: str, request: PromoteRequest) -> None:
         """Begin, or say why not."""
         if self._steps:
             busy = f"{self._asker.replace('/', ' ')} changes the version just now: try again"
-            self._parts.links.send(asker, Promoted(accepted=False, message=busy))
+            self._parts.links.send(asker, PromoteAnswer(accepted=False, message=busy))
             return
         self._asker, self._is_back = asker, request.roll_back
         self._steps = self._change(request)
@@ -117,14 +117,14 @@ class Versions:
         except StopIteration as done:
             return [self._over(done.value)]
         except (EdgedError, OSError) as error:
-            return [self._over(Promoted(accepted=False, message=f"{error}; nothing has changed"))]
+            return [self._over(PromoteAnswer(accepted=False, message=f"{error}; nothing has changed"))]
         return []
 
     def next_ns(self) -> int | None:
         """When to look again though nothing comes."""
         return soon_ns() if self._steps else None
 
-    def _over(self, outcome: Promoted) -> HubEvent:
+    def _over(self, outcome: PromoteAnswer) -> HubEvent:
         self._steps = None
         self._parts.router.jobs.scores_wait = False
         self._parts.links.send(self._asker, outcome)
@@ -132,7 +132,7 @@ class Versions:
             return HubEvent("model_refused", outcome.message)
         return HubEvent("model_rolled_back" if self._is_back else "model_promoted", outcome.message)
 
-    def _change(self, request: PromoteRequest) -> Steps[Promoted]:
+    def _change(self, request: PromoteRequest) -> Steps[PromoteAnswer]:
         begun_ns = now_ns()
         wanted = yield from elsewhere(partial(self._read, request, self._parts.heads.answers))
         if wanted.lesson:
@@ -185,9 +185,9 @@ class Versions:
             yield
         return outlet.answers_since if outlet.answered_by == sha256 else outlet.next_seq
 
-    def _told(self, lesson: TaughtHead | None, first_seq: int, took_s: float, paused_s: float) -> Promoted:
+    def _told(self, lesson: TaughtHead | None, first_seq: int, took_s: float, paused_s: float) -> PromoteAnswer:
         who = f"version {lesson.version}" if lesson else "the config's model"
-        return Promoted(
+        return PromoteAnswer(
             accepted=True,
             message=f"{who} answers from prediction {first_seq} on",
             version=lesson.sha256 if lesson else "",

@@ -18,10 +18,10 @@ from edged.messages import (
     CropSample,
     LinkMessage,
     ShadowResult,
-    TeachBegins,
-    TeachEnds,
+    TeachEnded,
     TeachProgress,
     TeachRequest,
+    TeachStarted,
 )
 
 TOLD_NS = NANOSECONDS
@@ -72,14 +72,14 @@ class TeachSession:
     def progress(self, links: Links, now: int, waits: str) -> None:
         """Say that we live; `waits`: why there is nothing."""
         self._told_ns = now
-        if links.send(self.asker, TeachProgress(frames=self.frames, missed=self.missed, waits=waits)):
+        if links.send(self.asker, TeachProgress(frames=self.frames, missed=self.missed, waiting_for=waits)):
             self._heard_ns = now
 
     def is_left(self, now: int) -> bool:
         """Whether nobody is there any more."""
         return now - self._heard_ns > GONE_NS
 
-    def why_over(self, now: int) -> TeachEnds | None:
+    def why_over(self, now: int) -> TeachEnded | None:
         """Whether there is enough."""
         if self.request.frames is not None and self.frames >= self.request.frames:
             return self.ending("frames")
@@ -87,10 +87,10 @@ class TeachSession:
             return self.ending("time")
         return None
 
-    def ending(self, why: str, message: str = "") -> TeachEnds:
+    def ending(self, why: str, message: str = "") -> TeachEnded:
         """The last word."""
-        return TeachEnds.model_validate(
-            {"why": why, "frames": self.frames, "missed": self.missed, "message": message}
+        return TeachEnded.model_validate(
+            {"reason": why, "frames": self.frames, "missed": self.missed, "message": message}
         )
 
     @property
@@ -161,7 +161,7 @@ class Teaching:
     def asked(self, asker: str, request: TeachRequest) -> list[HubEvent]:
         """Begin, or say why not."""
         if refused := self._busy() or self._problem(request):
-            self._parts.links.send(asker, TeachBegins(refused=refused))
+            self._parts.links.send(asker, TeachStarted(refused=refused))
             return []
         self._now = TeachSession(asker, request, None)
         if request.mode == "shadow":
@@ -214,7 +214,7 @@ class Teaching:
             sitting.lesson = done.value
             return [self._begin(sitting)]
         except (EdgedError, OSError) as error:
-            self._parts.links.send(sitting.asker, TeachBegins(refused=str(error)))
+            self._parts.links.send(sitting.asker, TeachStarted(refused=str(error)))
             self._steps = self._now = None
         return []
 
@@ -222,7 +222,7 @@ class Teaching:
         sitting.begun_ns = now_ns()
         heads, answers = self._parts.heads, self._parts.heads.answers
         heads.wish, self._parts.workers.answers.on_scores = self._wish, self._answered
-        begins = TeachBegins(
+        begins = TeachStarted(
             node=self._parts.outlet.node,
             folder=str(heads.folder),
             base=heads.base,
@@ -231,7 +231,7 @@ class Teaching:
         self._parts.links.send(sitting.asker, begins)
         what = f"version {sitting.lesson.version} in the shadow" if sitting.lesson else "crops"
         message = f"edged teach: {what}, for up to {sitting.request.seconds:g} s"
-        return HubEvent("teaching_begins", message, camera=sitting.request.camera)
+        return HubEvent("teaching_started", message, camera=sitting.request.camera)
 
     def _offer(self, sitting: TeachSession) -> None:
         """To workers that have come since."""
@@ -243,7 +243,7 @@ class Teaching:
         self._now = self._steps = None
         self._parts.heads.wish = self._parts.workers.answers.on_scores = None
         message = f"edged teach has ended: {sitting.frames} frames"
-        return HubEvent("teaching_ends", message, camera=sitting.request.camera)
+        return HubEvent("teaching_ended", message, camera=sitting.request.camera)
 
     def _wish(self, assigned: Assigned) -> None:
         """What a job is to bring beside its scores."""

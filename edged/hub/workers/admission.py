@@ -46,7 +46,7 @@ def crossing(hello: WorkerHello, others: Iterable[WorkerHello], ends: Mapping[st
 def _cuts(hello: WorkerHello, ends: Mapping[str, Ends]) -> dict[str, tuple[str | None, int]]:
     """For each end of its part, as the config names it: the operator, and the values of a frame."""
     part, (begin, end) = hello.part or Part(), ends.get(hello.worker, WHOLE)
-    cuts = {begin: (part.begin, part.takes), end: (part.end, part.gives)}
+    cuts = {begin: (part.begin, part.values_in), end: (part.end, part.values_out)}
     return {until: said for until, said in cuts.items() if until is not None}
 
 
@@ -62,5 +62,5 @@ def are_scores(scores: Scores, assigned: Assigned, hello: WorkerHello) -> bool:
 
 def are_features(payloads: Sequence[zmq.Frame], assigned: Assigned, hello: WorkerHello) -> bool:
     """Whether they are what crosses the cut where this worker's part ends: so many float32."""
-    gives = hello.part.gives if hello.part else 0
+    gives = hello.part.values_out if hello.part else 0
     return bool(assigned.until) and [len(each) for each in payloads] == [4 * gives * len(assigned.frames)]

@@ -30,7 +30,7 @@ class Dispatch:
             job=assigned.job,
             frames=len(assigned.frames),
             top=self.top,
-            allowed_s=assigned.allowed_ns / NANOSECONDS,
+            timeout_s=assigned.allowed_ns / NANOSECONDS,
             head=assigned.head,
             shadow=assigned.shadow,
             features=assigned.features,

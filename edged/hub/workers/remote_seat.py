@@ -83,7 +83,7 @@ class RemoteWorkerSlot:
 
     def kill(self, cause: str) -> None:
         """It cannot be reached, or holds a job too long. `cause` as for a `WorkerSlot`; empty: it has gone."""
-        self._cause = cause or "away"
+        self._cause = cause or "unreachable"
 
     def refuse(self) -> None:
         """It is of no use; once nobody waits for it any more that is no loss."""
@@ -95,7 +95,7 @@ class RemoteWorkerSlot:
         if self._cause:
             return self._lost(self._cause)
         if self._here_ns is None and not self._told and now - self._asked_ns > nanoseconds(AWAY_S):
-            return self._lost("away")
+            return self._lost("unreachable")
         if self.ready and seconds_since(self._here_ns or now) > self._recovery.within_s:
             self._steady_s = 0.0
         return None

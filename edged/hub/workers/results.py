@@ -64,7 +64,7 @@ class Answers:
 
     def greeted(self, hello: WorkerHello) -> None:
         """A worker has come."""
-        self._energy.begins(hello.worker, hello.host, hello.bears)
+        self._energy.begins(hello.worker, hello.host, hello.attributed_rails)
         for rail, watts in hello.idle_watts.items():
             self._idle_watts.labels(hello.host or self._node, rail).set(watts)
 

@@ -18,11 +18,11 @@ from edged.hub.children.child import NOT_STARTED, Budget, Child, describe_exit
 #   deadline (endless)   freshness.deadline_s 1.5, or 5 warm-ups     + start - 0.8, what the spare has loaded
 #   stuck                the same + seat.STUCK_WITHIN_S 0.15         + the same, for the next device
 FAULTS = {
-    "away": "cannot be reached",
+    "unreachable": "cannot be reached",
     "deadline": "held a job past its deadline",
     "device_error": "had a device that failed",
     "refused": "was refused",
-    "start": "was not ready in time",
+    "start_timeout": "was not ready in time",
     "stopped": "was stopped by a signal",
     "stuck": "was killed and does not end",
 }
@@ -189,7 +189,7 @@ class WorkerSlot:
         if self._child.has_stood_still(now):
             self.kill("stopped")
         elif self._takes_too_long():
-            self.kill("" if self.retires else "start")
+            self.kill("" if self.retires else "start_timeout")
         code = self._child.exit_code()
         if code is not None:
             return self._loss(code, cause_of(code, self._cause))
@@ -227,4 +227,6 @@ class WorkerSlot:
         if lived_s >= self._recovery.within_s:
             self._returned, self._wait_s = False, self._recovery.retry_device_s
         self.ready, self._cause, self._killed_ns = False, "", None
-        return Loss(cause, code, used_up or cannot_start or relapse or cause in {"start", "stuck", "refused"})
+        return Loss(
+            cause, code, used_up or cannot_start or relapse or cause in {"start_timeout", "stuck", "refused"}
+        )

@@ -15,8 +15,8 @@ from edged.hub.workers.heads import Heads, TaughtHead, gives_scores
 from edged.hub.workers.results import Answers
 from edged.messages import (
     Features,
-    Greet,
     HeadLoaded,
+    HelloRequest,
     HostState,
     IdleEnergy,
     JobFailed,
@@ -128,7 +128,7 @@ class Workers:
 
     def greet(self, name: str) -> None:
         """One on another host may be there again before its loss was told: it is to say so once more."""
-        self._links.send(f"worker/{name}", Greet())
+        self._links.send(f"worker/{name}", HelloRequest())
 
     def left(self, name: str, reason: str) -> None:
         """A worker is lost: `reason` for its frames."""
@@ -205,9 +205,9 @@ class Workers:
         note = f"; joules: {hello.energy_note}" if hello.energy_note else ""
         part = f", {hello.part}," if hello.part else ""
         taught = f", taught version {self._heads.answers.sha256[:12]}," if self._heads.answers else ""
-        wrong = f"; its device computes wrongly, and is used without: {', '.join(hello.left_out)}"
+        wrong = f"; its device computes wrongly, and is used without: {', '.join(hello.excluded_variants)}"
         message = f"worker {name} is ready: {hello.model.name}{random}{part}{taught} on {hello.device}{note}"
-        message += wrong if hello.left_out else ""
+        message += wrong if hello.excluded_variants else ""
         return HubEvent("worker_up", message, worker=name)
 
     def _unfit(self, name: str, hello: WorkerHello) -> str:

@@ -3,14 +3,14 @@
 import { made, setText, show, timeOfDay } from "./text.js";
 
 const BAD = /down|lost|frozen|fail|refused|rejected|fallback|retired|stuck/;
-const WORKERS = { serving: "Serving", up: "Stands by", starting: "Starting", off: "Off", down: "Down" };
+const WORKERS = { serving: "Serving", standby: "Standby", starting: "Starting", off: "Off", down: "Down" };
 
 export function drawWorkers(list, workers) {
   list.replaceChildren(
     ...workers.map(({ name, device, state, restarts }) => {
       const row = made("li", "worker");
       const chip = made("span", "chip", WORKERS[state] ?? state);
-      chip.dataset.state = state === "serving" ? "up" : state;
+      chip.dataset.state = state === "serving" || state === "standby" ? "up" : state;
       const words = made("span", "words");
       words.append(made("b", "", name), " ", made("span", "quiet", device));
       if (restarts) {
