@@ -20,7 +20,7 @@ help:
 	@echo 'make bench   time ResNet-50 at 120×120 on this machine'
 	@echo 'make bench-peers   time edged and other runtimes in turn (half an hour; CASES=digits: a minute)'
 	@echo 'make bench-training   train in turn with PyTorch on the processor (ten minutes; CASES=mnist-dense: one)'
-	@echo 'make docs    write the generated pages, the JSON Schema and the dashboards again'
+	@echo 'make docs    write the generated pages, JSON Schemas and dashboards, and build the website into site/'
 	@echo 'make install   install the system service (as root; see docs/how-to/service.md)'
 	@echo 'make clean   remove .venv and everything that was built'
 
@@ -84,15 +84,17 @@ bench-training: .venv-peers/.training
 	@.venv-peers/bin/python -m tests.perf.training $(if $(CASES),--cases $(CASES)) $(if $(THREADS),--threads $(THREADS)) \
 		$(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(BUDGET),--budget $(BUDGET))
 
-docs: .venv/.test
+docs: .venv/.docs
 	.venv/bin/python tools/write_docs.py
 	.venv/bin/python -m tools.dashboards
+	NO_MKDOCS_2_WARNING=1 .venv/bin/mkdocs build --quiet --strict
+	@echo 'edged: the website is site/index.html'
 
 install:
 	@tools/install.sh
 
 clean:
-	rm -rf .venv .venv-peers .venv-lowest build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf .venv .venv-peers .venv-lowest build dist site .mypy_cache .ruff_cache .pytest_cache .hypothesis
 	find . -name __pycache__ -prune -exec rm -rf {} +
 
 .venv/.installed: pyproject.toml tools/setup.sh
@@ -108,6 +110,10 @@ clean:
 
 .venv/.intel: .venv/.test
 	$(PIP) "Intel's OpenCL runtime, for the tests," --group intel
+	@touch $@
+
+.venv/.docs: .venv/.test
+	$(PIP) 'what builds the website' --group docs
 	@touch $@
 
 .venv/.lint: .venv/.test

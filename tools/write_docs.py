@@ -3,10 +3,10 @@
 import argparse
 import importlib
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from prometheus_client.metrics import MetricWrapperBase
 
@@ -16,6 +16,8 @@ from edged.cli.options import leaf_parsers
 from edged.client import schema
 from edged.config.load import json_schema
 from edged.engine import tuning_records
+from edged.errors import EdgedError
+from edged.hub.events import GOOD, EventName
 from edged.metrics import Metrics
 from edged.metrics.fast import Family
 from edged.metrics.reasons import DROPPED, LOST
@@ -98,7 +100,83 @@ def training() -> str:
 
 def commands() -> str:
     """Every verb with its arguments."""
-    return _page("Commands", "`edged VERB --help` says the same.", [_command(verb) for verb in VERBS])
+    return _page("Commands", "`edged VERB --help` says the same.", [*map(_command, VERBS), _exit_codes()])
+
+
+def messages() -> str:
+    """Every message that is published with its fields, and every event."""
+    parts = [_message(what) for what in schema.PUBLISHED]
+    rows = [(f"`{name}`", "info" if name in GOOD else "warning") for name in get_args(EventName)]
+    return _page(
+        "Messages and events",
+        "What a node publishes: multipart `[topic, JSON]`, for any program with ZeroMQ "
+        "([how to subscribe](../how-to/subscribe.md)). Fields may be added in later versions; `schema` changes "
+        "only if one is removed or gets another meaning.",
+        [
+            *parts,
+            "## Events\n\nThe values of `event`, and the level at which each is logged.",
+            _table(("event", "level"), rows),
+        ],
+    )
+
+
+def _message(what: str) -> str:
+    file = json.loads(schema.json_schema(what))
+    parts = [_fields(f"## {what.capitalize()}", file)]
+    parts += [_fields(f"### {what.capitalize()}: `{name}`", each) for name, each in file.get("$defs", {}).items()]
+    return "\n\n".join(parts)
+
+
+def _fields(heading: str, message: Schema) -> str:
+    required = set(message["required"]) if "required" in message else set()
+    rows = [
+        (f"`{key}`", _type(field), "" if key in required else _default(key, field, required), _meaning(field))
+        for key, field in message["properties"].items()
+    ]
+    return (
+        f"{heading}\n\n{message.get('description', '')}\n\n{_table(('field', 'type', 'default', 'meaning'), rows)}"
+    )
+
+
+def _type(field: Schema) -> str:
+    """The JSON type of a field in a few words."""
+    if "$ref" in field:
+        return f"`{field['$ref'].rpartition('/')[2]}`"
+    if "anyOf" in field:
+        return " or ".join(_type(each) for each in field["anyOf"])
+    if "items" in field:
+        return f"list of {_type(field['items'])}"
+    if isinstance(values := field.get("additionalProperties"), dict):
+        return f"object: name to {_type(values)}"
+    choices = field.get("enum") or ([field["const"]] if "const" in field else None)
+    return ", ".join(f"`{choice}`" for choice in choices) if choices else str(field.get("type", "any"))
+
+
+def _meaning(field: Schema) -> str:
+    return str(field.get("description", ""))
+
+
+def _exit_codes() -> str:
+    """The code that a command ends with, by error."""
+    kinds = sorted(_kinds_of(EdgedError), key=lambda kind: kind.exit_code)
+    rows = [("0", "success"), ("1", "any other error"), *_codes(kinds)]
+    return (
+        "## Exit codes\n\nUnder systemd an error in the config is 78 (`EX_CONFIG`). 130: ended by Ctrl-C.\n\n"
+        + _table(("code", "meaning"), rows)
+    )
+
+
+def _codes(kinds: Iterable[type[EdgedError]]) -> Iterator[tuple[str, str]]:
+    for kind in kinds:
+        if kind.exit_code > 1:
+            yield str(kind.exit_code), str(kind.__doc__).splitlines()[0]
+
+
+def _kinds_of(kind: type[EdgedError]) -> Iterator[type[EdgedError]]:
+    for each in kind.__subclasses__():
+        if each.__module__ == kind.__module__:
+            yield each
+            yield from _kinds_of(each)
 
 
 def metrics() -> str:
@@ -222,6 +300,7 @@ PAGES: Mapping[str, Callable[[], str]] = {
     "docs/reference/commands.md": commands,
     "docs/reference/training-file.md": training,
     "docs/reference/metrics.md": metrics,
+    "docs/reference/messages.md": messages,
     "edged/edged.schema.json": json_schema,
     "edged/messages/protocol.py": protocol.module,
     "edged/tuning.schema.json": tuning_records.json_schema,

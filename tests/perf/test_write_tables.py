@@ -63,6 +63,18 @@ def test_peers_have_a_row_for_each_state_with_ratios_and_quartiles(tmp_path: Pat
     assert text.endswith("<!-- end of table -->\nafter\n")
 
 
+def test_the_summary_has_the_cases_of_the_readme_alone(tmp_path: Path) -> None:
+    rows = [contender("onnxruntime", 10, 10, 10, 20, 20, 20, 99), contender("edged", 8, 9, 10, 30, 30, 30, 1)]
+    measured = [{"case": case, "threads": 2, "contenders": rows} for case in ("resnet50@120", "resnet101@224")]
+    write(tmp_path, "peers.json", *measured)
+
+    text = fill(PLACE.format("summary"), tmp_path)
+
+    assert len(cells(text, "ResNet-50 at 120×120, 2")) == 2
+    assert "ResNet-101" not in text
+    assert "ResNet-101" in fill(PLACE.format("peers"), tmp_path)
+
+
 def test_the_hub_has_a_row_for_each_load_and_a_picture(tmp_path: Path) -> None:
     columns = ["state", "others", "fps", "cpu_us", "cpu_share", "p50_ms", "p99_ms", "most_ms", "rss_mb"]
     windows = [["two-core", 0.0, 240.0, us, 0.15, 1.0, 2.0, 3.0, 53.0] for us in (500.0, 600.0, 700.0)]

@@ -22,7 +22,7 @@ from tests.perf.peers.table import as_markdown
 from tests.perf.quartiles import FEWEST, Quartiles, states_of
 from tests.perf.raw_results import FOLDER, Measured, read
 
-DOCUMENTS = ("README.md", "docs/explanation/load.md")
+DOCUMENTS = ("README.md", "docs/explanation/benchmarks.md", "docs/explanation/load.md")
 TABLE = re.compile(r"(<!-- table (?P<name>[a-z-]+):[^>]*-->\n).*?(<!-- end of table -->)", re.DOTALL)
 PICTURE = "docs/explanation/load.svg"
 NAMES = {"resnet": "ResNet-", "digits": "`digits`"}
@@ -36,6 +36,7 @@ TITLES = {
     "opencv-opencl": "OpenCV DNN",
     "edged-naive": "`--conv naive`",
 }
+SUMMARY = ("resnet50@120", "resnet18@224", "digits")  # the cases in README.md
 PEERS = ("edged", "edged-fp16-weights", "openvino", "ncnn")
 KERNELS = ("edged", "tinygrad", "clblast", "opencv-opencl", "edged-naive")
 WHAT = {
@@ -57,6 +58,12 @@ def main() -> None:
 def fill(document: str, folder: Path) -> str:
     """Return the document with each of its tables as the raw results in `folder` give it. Raises KeyError."""
     return TABLE.sub(lambda found: found[1] + TABLES[found["name"]](folder) + found[3], document)
+
+
+def summary(folder: Path) -> str:
+    """Return what `peers` returns, of a few cases alone."""
+    few = [each for each in read(folder / "peers.json") if each["case"] in SUMMARY]
+    return _ratios(few, PEERS, "make bench-peers")
 
 
 def peers(folder: Path) -> str:
@@ -210,7 +217,7 @@ def _not_measured(command: str) -> str:
 
 
 TABLES: Mapping[str, Callable[[Path], str]] = {
-    each.__name__: each for each in (peers, kernels, hub, demo, threads, batches)
+    each.__name__: each for each in (summary, peers, kernels, hub, demo, threads, batches)
 }
 
 
