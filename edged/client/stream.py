@@ -5,6 +5,7 @@ Missing sequence numbers are fetched from the node's journal before anything new
 
 import logging
 import time
+import zlib
 from collections.abc import Generator, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
@@ -65,6 +66,7 @@ class Sequence:
 CONNECT_S = 2.0
 ANSWER_S = 30.0  # for one page, where hundreds of others fetch theirs too; a hub that dies is noticed within 3 s
 LOOK_MS = 100
+LARGEST_PAGE = 1 << 25  # bytes of JSON in one answer: a hub sends a page of 1 MB, and one prediction more
 NUMBERS = count()  # of monitors: libzmq frees the name of one that was closed after a while only
 EVENTS = zmq.EVENT_HANDSHAKE_SUCCEEDED | zmq.EVENT_DISCONNECTED
 
@@ -105,7 +107,7 @@ def fetch_pages(
     MessageError for an invalid answer, or where the hub reports that it cannot read its journal.
     """
     connection = _Connection(context, address, curve)
-    request = request.model_copy(update={"lines": True})
+    request = request.model_copy(update={"format": "zlib"})
     try:
         more = True
         while more:
@@ -143,7 +145,7 @@ class _Connection:
                 raise TimeoutError(f"{self._address} does not answer replay requests")
             yield None
         header, *payloads = self._socket.recv_multipart()
-        return _decoded(header), [line for payload in payloads for line in payload.split(b"\n") if line]
+        return _decoded(header), _lines(payloads)
 
     def _look(self) -> None:
         """Raises ConnectionError where the hub has cut us off: it will never answer what it was asked."""
@@ -173,6 +175,23 @@ def _next_seq(request: ReplayRequest, arrival: Arrival) -> int:
     if last < (request.first_seq or 0):
         raise MessageError(f"the answer to a replay request from {request.first_seq} ends at {last}")
     return last + 1
+
+
+def _lines(payloads: list[bytes]) -> list[bytes]:
+    """Unpack the predictions of an answer; a hub without a journal sends none.
+
+    Raises MessageError for what is not compressed, or is larger than any page.
+    """
+    if not payloads:
+        return []
+    unpacking = zlib.decompressobj()
+    try:
+        lines = unpacking.decompress(payloads[0], LARGEST_PAGE)
+    except zlib.error as error:
+        raise MessageError(f"the answer to a replay request cannot be decompressed: {error}") from None
+    if not unpacking.eof:
+        raise MessageError(f"the answer to a replay request is cut short, or larger than {LARGEST_PAGE} bytes")
+    return lines.split(b"\n") if lines else []
 
 
 def _decoded(header: bytes) -> ReplayAnswer:

@@ -1,17 +1,21 @@
 """Replay requests and answers that no honest peer sends."""
 
+import json
 import threading
+import zlib
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, suppress
 from pathlib import Path
+from typing import get_args
 
 import pytest
 import zmq
 
-from edged.client.stream import fetch
+from edged.client.stream import LARGEST_PAGE, fetch
 from edged.errors import MessageError
 from edged.hub.publish.replay import page_bytes
 from edged.messages import ReplayAnswer, ReplayRequest, to_json
+from edged.messages.replay import Format
 from edged.transport.client_socket import Context, connect
 from tests.client.hub_end import Addresses, a_hub
 from tests.e2e.zmtp import frame, joined
@@ -82,9 +86,10 @@ def test_who_never_reads_takes_little_memory_and_nothing_from_others(tmp_path: P
 
 
 def test_the_more_subscribers_fetch_the_smaller_are_their_pages() -> None:
-    assert page_bytes(1) == 1 << 20
-    assert page_bytes(500) == 1 << 16
-    assert all(peers * page_bytes(peers) <= 1 << 25 for peers in range(1, 1001))
+    assert page_bytes(1, "lines") == page_bytes(1, "zlib") == 1 << 20
+    assert page_bytes(500, "lines") == 1 << 16
+    assert page_bytes(500, "zlib") == 1 << 18
+    assert all(peers * page_bytes(peers, "lines") <= 1 << 25 for peers in range(1, 1001))
 
 
 def test_a_hub_that_closes_the_connection_is_an_error_at_once() -> None:
@@ -122,13 +127,51 @@ def test_a_server_that_gives_the_same_again_and_again_is_left() -> None:
     answer = ReplayAnswer(predictions=1, first_kept=0, last_kept=99, more=True).model_dump_json().encode()
     with zmq.Context() as context, context.socket(zmq.ROUTER) as server:
         server.bind(address)
-        answers = threading.Thread(target=_answer_always, args=(server, [answer, to_json(PREDICTION)], 2))
+        answers = threading.Thread(
+            target=_answer_always, args=(server, [answer, zlib.compress(to_json(PREDICTION))], 2)
+        )
         answers.start()
         pages = fetch(context, address, ReplayRequest())
 
         with pytest.raises(MessageError, match="from 13 ends at 12"):
             list(pages)
         answers.join()
+
+
+@pytest.mark.parametrize(
+    ("payload", "complaint"),
+    [
+        (b"not compressed", "cannot be decompressed"),
+        (zlib.compress(to_json(PREDICTION))[:-1], "cut short"),
+        (zlib.compress(bytes(LARGEST_PAGE + 1)), "larger than"),
+    ],
+)
+def test_an_answer_that_cannot_be_unpacked_is_an_error(payload: bytes, complaint: str) -> None:
+    address = f"tcp://127.0.0.1:{free_port()}"
+    answer = ReplayAnswer(predictions=1, first_kept=0, last_kept=99, more=True).model_dump_json().encode()
+    with zmq.Context() as context, context.socket(zmq.ROUTER) as server:
+        server.bind(address)
+        answers = threading.Thread(target=_answer_always, args=(server, [answer, payload], 1))
+        answers.start()
+        with pytest.raises(MessageError, match=complaint):
+            list(fetch(context, address, ReplayRequest()))
+        answers.join()
+
+
+@pytest.mark.parametrize("format_", get_args(Format))
+def test_a_page_holds_the_same_in_each_format(tmp_path: Path, format_: Format) -> None:
+    where = Addresses()
+    with Context() as context, a_hub(tmp_path, where) as hub:
+        hub.publish(3)
+        peer = connect(context, zmq.DEALER, where.replay, queued=10)
+        peer.send(ReplayRequest(format=format_).model_dump_json().encode())
+        assert peer.poll(SERVED_MS)
+        _, *payloads = peer.recv_multipart()
+        peer.close()
+    unpacked = [zlib.decompress(each) if format_ == "zlib" else each for each in payloads]
+    rows = [json.loads(line) for each in unpacked for line in each.splitlines()]
+    assert [row["seq"] for row in rows] == [0, 1, 2]
+    assert len(payloads) == (3 if format_ == "payloads" else 1)
 
 
 def _fetched(context: Context, address: str) -> list[int] | None:

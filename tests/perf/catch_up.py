@@ -8,8 +8,10 @@ the whole journal. The crowd is one process; its subscribers ask as `edged.clien
 import argparse
 import json
 import multiprocessing
+import random
 import signal
 import time
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -83,8 +85,9 @@ def fill(path: Path, rows: int) -> None:
 
 
 def _prediction(seq: int) -> Prediction:
-    at = wall_s()
-    seconds = dict.fromkeys(StageSeconds.model_fields, 0.0012345678)
+    """Numbers like those of a real one: digits that nobody can compress."""
+    at, chance = wall_s() + seq / 60, random.Random(seq)  # noqa: S311
+    seconds = {name: chance.random() for name in StageSeconds.model_fields}
     return Prediction(
         node="test",
         boot="0" * 32,
@@ -94,9 +97,9 @@ def _prediction(seq: int) -> Prediction:
         captured_at=at,
         published_at=at,
         model=PredictionModel(name="m", sha256="0" * 64, precision="fp32", device="d", worker="local-0"),
-        top=tuple(Label(label=f"label {index}", index=index, score=0.123456789) for index in range(5)),
+        top=tuple(Label(label=f"label {index}", index=index, score=chance.random()) for index in range(5)),
         seconds=StageSeconds(**seconds),
-        energy=PredictionEnergy(joules=0.1234, method="measured", rails=("GPU",)),
+        energy=PredictionEnergy(joules=chance.random(), method="measured", rails=("GPU",)),
     )
 
 
@@ -117,7 +120,7 @@ class Subscriber:
 
     def ask(self) -> None:
         since = None if self.next_seq else wall_s() - 86_400
-        request = ReplayRequest(since=since, first_seq=self.next_seq, last_seq=self._last_seq, lines=True)
+        request = ReplayRequest(since=since, first_seq=self.next_seq, last_seq=self._last_seq, format="zlib")
         self.socket.send(request.model_dump_json().encode())
         self.asked_s = time.monotonic()
 
@@ -127,7 +130,7 @@ class Subscriber:
         self.longest_wait_s = max(self.longest_wait_s, time.monotonic() - self.asked_s)
         self.rows += answer["predictions"]
         if answer["more"]:
-            self.next_seq = json.loads(lines.bytes.rpartition(b"\n")[2])["seq"] + 1
+            self.next_seq = json.loads(zlib.decompress(lines.bytes).rpartition(b"\n")[2])["seq"] + 1
             self.ask()
         else:
             self.is_done = True
