@@ -109,14 +109,15 @@ def fetch_pages(
     connection = _Connection(context, address, curve)
     request = request.model_copy(update={"format": "zlib"})
     try:
-        more = True
-        while more:
+        while True:
             answer, predictions = yield from connection.ask(request)
-            arrivals = [*_readable(predictions)]
-            yield FetchedPage(arrivals, answer.withdrawn)
-            more = answer.more and bool(arrivals)
-            if more:
-                request = request.model_copy(update={"first_seq": _next_seq(request, arrivals[-1]), "since": None})
+            yield FetchedPage([*_readable(predictions)], answer.withdrawn)
+            if answer.next_seq is None:
+                return
+            if answer.next_seq <= (request.first_seq or 0):  # one would ask for ever
+                first, next_ = request.first_seq, answer.next_seq
+                raise MessageError(f"the answer to a replay request from {first} goes on at {next_}")
+            request = request.model_copy(update={"first_seq": answer.next_seq, "since": None})
     finally:
         connection.close()
 
@@ -167,14 +168,6 @@ def _readable(predictions: list[bytes]) -> Iterator[Arrival]:
     for json in predictions:
         with suppress(MessageError):
             yield Arrival(prediction_from_json(json), json)
-
-
-def _next_seq(request: ReplayRequest, arrival: Arrival) -> int:
-    """Raises MessageError where numbers do not grow: one would ask for ever."""
-    last = arrival.prediction.seq
-    if last < (request.first_seq or 0):
-        raise MessageError(f"the answer to a replay request from {request.first_seq} ends at {last}")
-    return last + 1
 
 
 def _lines(payloads: list[bytes]) -> list[bytes]:

@@ -28,7 +28,8 @@ class ReplayAnswer(Message):
     """Followed by `predictions` payloads (a prediction's JSON each), or by one payload with all of them.
 
     `withdrawn`: numbers between these that were never published, their predictions were too old. `first_kept` and
-    `last_kept` bound what the journal holds (null: empty); `more`: ask again after the last.
+    `last_kept` bound what the journal holds (null: empty); `next_seq`: where the next page begins (null: this was
+    the last).
     """
 
     kind: Literal["replay_answer"] = "replay_answer"
@@ -36,7 +37,7 @@ class ReplayAnswer(Message):
     withdrawn: Count = 0
     first_kept: int | None
     last_kept: int | None
-    more: bool
+    next_seq: int | None
 
 
 class ReplayFailure(Message):

@@ -24,7 +24,7 @@ from tests.messages.test_messages import LINK_MESSAGES, PREDICTION
 
 REPLAYS = (
     ReplayRequest(first_seq=3, last_seq=9, since=1.5, limit=10),
-    ReplayAnswer(predictions=2, first_kept=0, last_kept=9, more=True),
+    ReplayAnswer(predictions=2, first_kept=0, last_kept=9, next_seq=3),
     ReplayFailure(),
 )
 

@@ -46,11 +46,10 @@ class CatchingUp:
 
     def take(self) -> None:
         """An answer."""
-        header, *page = self.socket.recv_multipart()
+        header, *_ = self.socket.recv_multipart()
         answer = ReplayAnswer.model_validate_json(header)
-        if page:
-            self._next = json.loads(page[-1])["seq"] + 1
-        self.is_done = not answer.more
+        self._next = answer.next_seq
+        self.is_done = answer.next_seq is None
         self._asked_at = 0.0
 
 

@@ -37,7 +37,7 @@ STOP_S = 1.0
 KEPT_PAGES = 8
 KEPT_NS = NANOSECONDS  # how long a page may be sent again
 NOTHING = (  # where there is no journal: who asked must not wait for it
-    ReplayAnswer(predictions=0, first_kept=None, last_kept=None, more=False).model_dump_json().encode()
+    ReplayAnswer(predictions=0, first_kept=None, last_kept=None, next_seq=None).model_dump_json().encode()
 )
 FAILURE = ReplayFailure().model_dump_json().encode()
 
@@ -179,7 +179,7 @@ def _header(page: Page) -> bytes:
         withdrawn=page.withdrawn,
         first_kept=page.first_kept,
         last_kept=page.last_kept,
-        more=page.next_seq is not None,
+        next_seq=page.next_seq,
     )
     return answer.model_dump_json().encode()
 
