@@ -34,8 +34,9 @@ REST = 1.0  # after each answer, as a share of the time it took: the loop of the
 LONGEST_REST_S = 0.02
 LOOK_MS = 200  # how often to look whether to stop
 STOP_S = 1.0
-KEPT_PAGES = 8
-KEPT_NS = NANOSECONDS  # how long a page may be sent again
+KEPT_PAGES = 32
+KEPT_NS = 10 * NANOSECONDS  # how long a page may be sent again
+SETTLED = 1000  # predictions before the newest one: none of them is withdrawn any more
 NOTHING = (  # where there is no journal: who asked must not wait for it
     ReplayAnswer(predictions=0, first_kept=None, last_kept=None, next_seq=None).model_dump_json().encode()
 )
@@ -103,7 +104,7 @@ class Replay:
         try:
             request = ReplayRequest.model_validate_json(b"".join(part.bytes for part in parts))
             most_bytes = page_bytes(self._recent.count(peer.bytes, now_ns()), request.format)
-            answer = [NOTHING] if inode is None else self._pages.answer(request, most_bytes)
+            answer = [NOTHING] if inode is None else self._pages.answer(request, most_bytes, inode)
             self._send(peer.bytes, answer)
         except ValidationError:
             if self._guard:
@@ -140,16 +141,16 @@ class Pages:
 
     def __init__(self, reader: JournalReader) -> None:
         self._reader = reader
-        self._kept: dict[tuple[object, ...], KeptPage] = {}  # by first number, limit, bytes, format; oldest first
+        self._kept: dict[tuple[object, ...], KeptPage] = {}  # by what was requested; oldest first
 
-    def answer(self, request: ReplayRequest, most_bytes: int) -> list[bytes | zmq.Frame]:
-        """Header and predictions. Raises sqlite3.Error."""
+    def answer(self, request: ReplayRequest, most_bytes: int, inode: int) -> list[bytes | zmq.Frame]:
+        """Return header and predictions from the file of that inode. Raises sqlite3.Error."""
         first = min(request.first_seq or 0, LAST)
         last = LAST if request.last_seq is None else min(request.last_seq, LAST)
         if request.format == "payloads":
             page = self._reader.page(first, last, request.since, request.limit, most_bytes)
             return [_header(page), *page.predictions]
-        key = (first, request.limit, most_bytes, request.format)
+        key = (inode, first, request.limit, most_bytes, request.format)
         kept = self._kept.get(key) if request.since is None else None
         if kept and now_ns() - kept.read_ns < KEPT_NS and kept.next_seq <= last:
             return [kept.header, kept.payload]
@@ -157,8 +158,8 @@ class Pages:
         lines = b"\n".join(page.predictions)
         header = _header(page)
         payload = zmq.Frame(zlib.compress(lines, LEVEL) if request.format == "zlib" else lines, copy=True)
-        if page.next_seq is not None and request.since is None:
-            self._keep(key, KeptPage(header, payload, page.next_seq, now_ns()))
+        if request.since is None and _is_settled(page):
+            self._keep(key, KeptPage(header, payload, page.next_seq or 0, now_ns()))
         return [header, payload]
 
     def release(self) -> None:
@@ -171,6 +172,11 @@ class Pages:
         while len(self._kept) >= KEPT_PAGES:
             del self._kept[next(iter(self._kept))]
         self._kept[key] = kept
+
+
+def _is_settled(page: Page) -> bool:
+    """Whether it is full, and too far from the newest prediction to change."""
+    return page.next_seq is not None and page.next_seq + SETTLED <= (page.last_kept or 0)
 
 
 def _header(page: Page) -> bytes:
