@@ -145,6 +145,22 @@ def test_nothing_is_lost_where_only_a_file_beside_it_is_removed(
     assert numbers(path) == list(range(25))
 
 
+def test_nothing_is_lost_where_the_wal_is_removed_while_somebody_reads(
+    path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    reader = JournalReader(path, keep_connection=True)
+    with a_journal(path) as journal:
+        fill(journal, 20)
+        assert len(reader.page(0, None, None, 1000).predictions) == 20
+        path.with_name(f"{path.name}-wal").unlink()
+        eventually(lambda: "nothing is lost of the journal" in caplog.text)
+        fill(journal, 5)
+        assert numbers(path) == list(range(25))
+        assert len(reader.page(0, None, None, 1000).predictions) == 25
+    reader.release()
+    assert numbers(path) == list(range(25))
+
+
 @pytest.mark.parametrize("killed", [False, True], ids=["in the file", "in the WAL"])
 def test_a_journal_of_a_newer_edged_is_refused_with_both_versions_and_left_as_it_is(
     path: Path, killed: bool

@@ -112,7 +112,7 @@ class JournalFile:
     def add(self, rows: Sequence[Row]) -> None:
         """Commit all or none of them. Raises sqlite3.Error, or OSError where the WAL has grown too large."""
         if self.wal_bytes() > self.settings.max_megabytes * MEGABYTE // 4:
-            self._wait_for_room()
+            self.fold_in_all()
         if self.last is not None and rows[0].seq <= self.last:
             raise Damaged(f"it holds number {self.last} already")
         with transaction(self._database) if len(rows) > 1 else contextlib.nullcontext():
@@ -146,6 +146,14 @@ class JournalFile:
         busy, frames, folded = self._database.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
         return not busy and frames == folded
 
+    def fold_in_all(self) -> None:
+        """Fold all of the WAL into the file. Raises sqlite3.Error, OSError where a reader needs it for BUSY_S."""
+        start_ns = now_ns()
+        while not self.fold_in():
+            if seconds_since(start_ns) > BUSY_S:
+                raise OSError(ENOSPC, "somebody reads it for so long that its WAL has grown to the limit")
+            time.sleep(LOOK_S)
+
     def wal_bytes(self) -> int:
         """What the WAL takes; it begins anew with the first commit after all of it was folded in."""
         return size_of(self._wal)
@@ -173,14 +181,6 @@ class JournalFile:
         lock, self._lock = self._lock, -1
         if lock >= 0:
             os.close(lock)
-
-    def _wait_for_room(self) -> None:
-        """Until another thread has folded the WAL in, or a reader lets us. Raises OSError after BUSY_S."""
-        start_ns = now_ns()
-        while not self.fold_in():
-            if seconds_since(start_ns) > BUSY_S:
-                raise OSError(ENOSPC, "somebody reads it for so long that its WAL has grown to the limit")
-            time.sleep(LOOK_S)
 
     def _too_old(self) -> int:
         """How many of the oldest are beyond the limit of age, STEP at most."""

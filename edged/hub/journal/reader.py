@@ -50,7 +50,7 @@ class JournalReader:
         """`keep_connection`: for one thread alone, which calls `release` now and then."""
         self._path = path
         self._keeps = keep_connection
-        self._kept: tuple[int | None, sqlite3.Connection] | None = None  # with the inode of its file
+        self._kept: tuple[tuple[int | None, ...], sqlite3.Connection] | None = None  # with its files' inodes
         self._told: set[int] = set()
 
     def page(
@@ -93,10 +93,7 @@ class JournalReader:
 
     def inode(self) -> int | None:
         """Which file it is just now."""
-        try:
-            return self._path.stat().st_ino
-        except OSError:
-            return None
+        return inode_of(self._path)
 
     def kept(self) -> tuple[int | None, int | None]:
         """First and last number in the file. Raises sqlite3.Error."""
@@ -148,10 +145,10 @@ class JournalReader:
             with contextlib.closing(self._connect()) as database:
                 yield database
             return
-        inode = self.inode()
-        if self._kept is None or self._kept[0] != inode:
+        inodes = inode_of(self._path), inode_of(wal_of(self._path))
+        if self._kept is None or self._kept[0] != inodes:
             self.release()
-            self._kept = inode, self._connect()
+            self._kept = inodes, self._connect()
         try:
             yield self._kept[1]
         except BaseException:
@@ -166,6 +163,14 @@ class JournalReader:
             if not self._path.is_file() or size_of(wal_of(self._path)):
                 raise
             return _restricted(read_only(self._path, "immutable=1"))  # nobody writes, and we may not even lock
+
+
+def inode_of(path: Path) -> int | None:
+    """Return the inode of a file; None where there is none."""
+    try:
+        return path.stat().st_ino
+    except OSError:
+        return None
 
 
 def _restricted(database: sqlite3.Connection) -> sqlite3.Connection:

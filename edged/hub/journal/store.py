@@ -168,7 +168,8 @@ class JournalStore:
             self.notices.append(_removed(self._path, file.span()))
             file.abandon()
         else:
-            file.close()  # all of it is in the file then
+            file.fold_in_all()  # closing does it too, but not where a reader has the file open
+            file.close()
             log.warning("%s was removed while edged runs; nothing is lost of the journal", missing[0])
         self._file = None
         self._file = self._open()
