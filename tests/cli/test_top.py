@@ -13,6 +13,7 @@ from edged.client.board import Board
 from edged.client.node_state import Known
 from edged.messages import WorkerState
 from tests.client.statuses import SECONDS, camera, event, prediction, status
+from tools.screenshots import terminal
 
 NOW_S = 100.0
 
@@ -45,6 +46,13 @@ def test_it_fits_every_screen(width: int, height: int, cameras: int) -> None:
     drawn = rows(a_node(cameras), width=width, height=height)
     assert len(drawn) == height
     assert all(len(row) < width for row in drawn)
+
+
+def test_the_picture_for_the_documentation_shows_it_and_loads_nothing_from_elsewhere() -> None:
+    drawn = terminal(a_node(2), "tcp://hub:5570")
+    assert "c0" in drawn
+    assert "@font-face" not in drawn
+    assert "url(http" not in drawn
 
 
 def test_of_many_cameras_those_that_are_down_come_first_and_the_others_page_by_page() -> None:
