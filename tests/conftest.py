@@ -1,5 +1,6 @@
 """Fixtures of every test, the two tiers, and the one list of reasons for which a test may be skipped in CI."""
 
+import logging
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -7,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from edged.system.log import HANDLER
 from tests.compiled import share_compiled
 from tests.eventually import eventually, free_port
 from tests.runtimes import load_intel_too
@@ -59,6 +61,15 @@ def _state_of_the_tests(tmp_path_factory: pytest.TempPathFactory) -> Iterator[No
     with pytest.MonkeyPatch.context() as environment:
         environment.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
         yield
+
+
+@pytest.fixture(autouse=True)
+def _log_of_the_test() -> Iterator[None]:
+    """No test leaves a log handler behind that writes to a standard error which pytest has closed."""
+    yield
+    root = logging.getLogger()
+    for handler in [each for each in root.handlers if each.get_name() == HANDLER]:
+        root.removeHandler(handler)
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -82,6 +82,7 @@ def test_shrinking_averages() -> None:
     assert preprocess(pixels, 50, 50).mean() == pytest.approx(127, abs=1)
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize(
     "shape", [(480, 640, 3), (375, 500, 3), (333, 221, 3), (97, 401, 3), (224, 224, 3), (1, 9, 3)]
 )

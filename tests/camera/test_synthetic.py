@@ -28,6 +28,7 @@ def test_the_same_seed_draws_the_same_pictures_and_another_seed_others() -> None
     assert not same(pictures(1, 60), pictures(2, 60))
 
 
+@pytest.mark.deep
 def test_every_digit_and_nothing_come_about_as_often_as_they_should() -> None:
     # at one picture a second every picture is a new scene
     counts = Counter(picture.truth for picture in pictures(1, 3000, fps=1))

@@ -44,6 +44,7 @@ def test_two_variants_are_set_side_by_side(model: Path) -> None:
     assert [line.split()[0] for line in done.stdout.splitlines()[1:]] == ["convolution", "auto", "naive", "naive"]
 
 
+@pytest.mark.deep
 def test_the_error_of_each_layer_is_shown_for_a_precision(model: Path, pictures: Path) -> None:
     arguments = ("--model", model, "--runs", 1, "--precision", "fp16", "--images", pictures)
 

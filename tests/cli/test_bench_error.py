@@ -34,6 +34,7 @@ def of(graph: Graph, device: Device, precision: Precision, cache: Path) -> dict[
     return {layer.layer: layer for layer in found.layers}
 
 
+@pytest.mark.deep
 def test_less_precision_has_larger_errors(device: Device, tmp_path: Path) -> None:
     graph = small_network()
 

@@ -22,6 +22,7 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return small_network(tmp_path_factory.mktemp("model") / "small.onnx")
 
 
+@pytest.mark.deep
 def test_a_short_run_keeps_a_record_and_says_what_it_brought(model: Path, tmp_path: Path) -> None:
     done = edged("tune", "--model", model, "--minutes", "0.02", env={"XDG_STATE_HOME": str(tmp_path)})
 

@@ -56,6 +56,7 @@ def test_a_worker_greets_answers_as_the_reference_does_and_stops(tmp_path: Path,
     assert single.forward_s > 0
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("device", DEVICES)
 def test_two_workers_of_one_network_answer_as_one_worker_does(tmp_path: Path, device: str) -> None:
     file = models.small_network(tmp_path / "model.onnx")
@@ -110,6 +111,7 @@ def test_jobs_that_overlap_on_the_device_keep_their_own_answers(tmp_path: Path, 
     np.testing.assert_allclose(best, expected.max(axis=1), atol=1e-5)
 
 
+@pytest.mark.deep
 @pytest.mark.skipif("auto" not in DEVICES, reason="no OpenCL runtime")
 def test_a_worker_that_had_to_compile_starts_again_without_the_compilers_memory(tmp_path: Path) -> None:
     file = models.small_network(tmp_path / "model.onnx")
@@ -188,6 +190,7 @@ def test_a_bad_model_ends_a_worker_with_one_message(tmp_path: Path, make: Callab
     assert "Traceback" not in errors
 
 
+@pytest.mark.deep
 @pytest.mark.skipif("auto" not in DEVICES, reason="no OpenCL runtime")
 def test_a_device_that_a_stopped_worker_holds_is_refused_to_a_second_one(tmp_path: Path) -> None:
     file = models.small_network(tmp_path / "model.onnx")

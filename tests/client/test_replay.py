@@ -72,6 +72,7 @@ def test_many_subscribers_at_once_fetch_all_of_a_journal(tmp_path: Path) -> None
                 assert numbers == list(range(500))
 
 
+@pytest.mark.deep
 def test_who_never_reads_takes_little_memory_and_nothing_from_others(tmp_path: Path) -> None:
     where = Addresses()
     with Context() as context, ExitStack() as silent, a_hub(tmp_path, where) as hub:

@@ -66,6 +66,7 @@ def test_a_gap_that_takes_several_answers(hub: HubEnd, where: Addresses) -> None
         arrives(hub, listener)
 
 
+@pytest.mark.deep
 def test_a_subscriber_that_stalls_gets_what_zeromq_has_dropped_from_the_journal(
     hub: HubEnd, where: Addresses
 ) -> None:

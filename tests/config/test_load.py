@@ -305,6 +305,7 @@ def test_a_password_that_cannot_be_had_is_a_config_error(tmp_path: Path) -> None
         password_of(Camera(source=0, password_env="EDGED_ABSENT"))
 
 
+@pytest.mark.deep
 @given(
     st.text(st.sampled_from("abc:-[]{}&*!|>'\"%@`#,? \n\t0123456789.~\x85\\x"), max_size=60) | st.text(max_size=40)
 )

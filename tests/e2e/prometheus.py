@@ -18,7 +18,7 @@ import yaml
 
 from tests.eventually import eventually, free_port
 
-START_S = 30.0
+START_S = 90.0
 Labels = Mapping[str, str]
 
 

@@ -70,6 +70,7 @@ def rejected(daemon: Daemon, reason: str, endpoint: str = "publish.address") -> 
     return float(lines[0].removeprefix(start)) if lines else 0.0
 
 
+@pytest.mark.deep
 def test_who_has_a_key_that_is_allowed_gets_the_stream_and_what_was_before(daemon: Daemon) -> None:
     first, *_, last = daemon.first(20, since_s=3600, **keys_of(daemon))
     assert last.seq == first.seq + 19
@@ -84,6 +85,7 @@ def test_the_command_takes_the_keys(daemon: Daemon) -> None:
     assert "belong together" in half.stderr
 
 
+@pytest.mark.deep
 def test_a_view_shows_what_its_key_lets_it_see_or_why_it_sees_nothing(daemon: Daemon) -> None:
     watchers = Watcher(daemon.address), Watcher(daemon.address)
     with listening_for(watchers[0], curve_of(**keys_of(daemon))), listening_for(watchers[1]):

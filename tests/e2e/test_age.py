@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+import pytest
 import zmq
 
 from tests.background import in_background
@@ -71,6 +72,7 @@ def test_after_the_hub_stood_still_nothing_too_old_goes_out_and_no_camera_is_cal
         assert conserves(daemon.stop())
 
 
+@pytest.mark.deep
 def test_subscribers_with_topics_by_the_thousand_hold_up_no_frame_in_the_hub(tmp_path: Path) -> None:
     topics = b"".join(frame(b"\1" + number.to_bytes(2, "big")) for number in range(TOPICS))
     with run_edged(tmp_path) as daemon, heard_from(daemon) as heard:

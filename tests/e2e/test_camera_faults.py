@@ -65,6 +65,7 @@ def test_a_camera_that_was_killed_is_down_and_back_within_3_s(running: tuple[Dae
     assert witness.oldest_s("gate") < MAX_AGE_S
 
 
+@pytest.mark.deep
 def test_a_camera_process_that_is_stopped_is_killed_and_another_takes_its_place(
     running: tuple[Daemon, Witness],
 ) -> None:
@@ -90,6 +91,7 @@ def test_a_camera_process_that_is_stopped_for_a_moment_goes_on(running: tuple[Da
     assert daemon.child("gate") == stopped
 
 
+@pytest.mark.deep
 def test_a_camera_that_is_not_there_is_told(tmp_path: Path) -> None:
     with run_edged(tmp_path, config=config_in(tmp_path, cameras={"gone": {"source": "/dev/video99"}})) as daemon:
         eventually(lambda: "camera gone is down" in daemon.log(), START_S)

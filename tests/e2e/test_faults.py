@@ -4,11 +4,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 import psutil
+import pytest
 
-from tests.e2e.daemon import config_in, conserves, run_edged
+from tests.e2e.daemon import PATIENT, config_in, conserves, run_edged
 from tests.eventually import eventually
 
 
+@pytest.mark.deep
 def test_a_worker_that_is_lost_again_and_again_is_given_up_for_the_next(tmp_path: Path) -> None:
     config = config_in(tmp_path, workers=[{"device": "numpy"}, {"device": "numpy"}])
     with run_edged(tmp_path, config=config) as daemon:
@@ -22,7 +24,7 @@ def test_a_worker_that_is_lost_again_and_again_is_given_up_for_the_next(tmp_path
 
 
 def test_numbers_go_on_after_the_hub_was_killed(tmp_path: Path) -> None:
-    config = config_in(tmp_path)
+    config = config_in(tmp_path, freshness=PATIENT)
     with run_edged(tmp_path, config=config) as daemon:
         before = daemon.first(3)[-1]
         daemon.process.kill()

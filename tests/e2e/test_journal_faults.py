@@ -14,7 +14,7 @@ import pytest
 from edged.hub.journal.writer import TRIM_EVERY
 from tests.cli.command import edged
 from tests.disks import a_small_disk, an_ext4, fill, frozen, mounted
-from tests.e2e.daemon import START_S, SYNTHETIC, Daemon, config_in, conserves, run_edged
+from tests.e2e.daemon import PATIENT, START_S, SYNTHETIC, Daemon, config_in, conserves, run_edged
 from tests.e2e.test_clock import WallClock
 from tests.e2e.witness import RawSubscriber, journal_of
 from tests.eventually import eventually
@@ -25,7 +25,7 @@ CROWDED_S = 1.0  # what a busy machine may add to a prediction's way
 
 def journal_in(folder: Path, disk: Path) -> dict[str, Any]:
     journal = {"path": str(disk / "journal.sqlite"), "max_megabytes": 8, "max_wait_s": MAX_WAIT_S}
-    return config_in(folder, cameras={"demo": {**SYNTHETIC, "fps": 20}}, journal=journal)
+    return config_in(folder, cameras={"demo": {**SYNTHETIC, "fps": 20}}, journal=journal, freshness=PATIENT)
 
 
 @contextmanager
@@ -121,6 +121,7 @@ def test_a_daemon_whose_disk_is_stuck_still_stops_its_children_and_ends_once_the
         assert conserves(daemon.end())
 
 
+@pytest.mark.deep
 def test_a_journal_that_is_damaged_while_the_daemon_runs_is_replaced(tmp_path: Path) -> None:
     config = journal_in(tmp_path, tmp_path)
     path = tmp_path / "journal.sqlite"

@@ -32,6 +32,7 @@ def config_of(folder: Path, *workers: dict[str, Any], **sections: Any) -> Path:
     return path
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("device", DEVICES)
 def test_two_workers_are_measured_and_each_way_is_tried(tmp_path: Path, device: str) -> None:
     worker = {"device": device, "threads": 1}
@@ -58,6 +59,7 @@ def test_two_workers_are_measured_and_each_way_is_tried(tmp_path: Path, device: 
     assert [config.ends_of(0)[1], config.ends_of(1)[1]] == [plan["ways"][3]["parts"][0]["end"], None]
 
 
+@pytest.mark.deep
 def test_a_person_is_shown_a_table_and_the_lines_for_the_config(tmp_path: Path) -> None:
     path = config_of(tmp_path, {"device": "numpy"}, {"device": "numpy"}, {"device": "numpy"})
 
@@ -97,6 +99,7 @@ def test_beside_a_hub_that_runs_it_says_so(tmp_path: Path) -> None:
     assert "another edged with the same journal runs" in done.stderr
 
 
+@pytest.mark.deep
 def test_ctrl_c_while_it_tries_gives_each_worker_its_own_part_back(tmp_path: Path) -> None:
     path = config_of(
         tmp_path,

@@ -16,6 +16,7 @@ from tests.e2e.daemon import START_S, config_in, run_edged
 ROI = (0.25, 0.0, 1.0, 1.0)
 
 
+@pytest.mark.deep
 def test_the_daemon_answers_a_picture_as_predict_does(tmp_path: Path) -> None:
     pixels = np.random.default_rng(0).integers(0, 256, (120, 160, 3), np.uint8)
     whole = write_picture(tmp_path / "pictures/a.png", pixels)

@@ -79,6 +79,7 @@ def is_recorded(daemon: Daemon) -> bool:
     return ON_DEVICE in daemon.metrics()
 
 
+@pytest.mark.deep
 @needs_opencl
 def test_the_layers_of_a_running_worker_are_those_of_the_offline_profile(daemon: Daemon) -> None:
     before = daemon.first(1)[0].seq
@@ -96,6 +97,7 @@ def test_the_layers_of_a_running_worker_are_those_of_the_offline_profile(daemon:
     assert daemon.first(1)[0].seq > before
 
 
+@pytest.mark.deep
 @needs_opencl
 def test_a_program_gets_the_cost_beside_the_figures_and_the_roofs_that_were_measured_before(
     daemon: Daemon,
@@ -115,6 +117,7 @@ def test_a_program_gets_the_cost_beside_the_figures_and_the_roofs_that_were_meas
     assert found["seconds"]["forward"] <= found["seconds"]["wall"]
 
 
+@pytest.mark.deep
 @needs_opencl
 def test_layers_are_a_metric_while_they_are_timed_by_one_at_a_time_and_no_longer_than_who_asks_lives(
     daemon: Daemon,
@@ -129,6 +132,7 @@ def test_layers_are_a_metric_while_they_are_timed_by_one_at_a_time_and_no_longer
     assert f"edged profile (process {asker.pid})" in second.stderr
 
 
+@pytest.mark.deep
 @needs_opencl
 def test_who_is_interrupted_says_so_to_the_daemon(daemon: Daemon) -> None:
     with asking(daemon, "profile", "--attach", file_of(daemon), *FOR_EVER) as asker:
@@ -177,6 +181,7 @@ def ways(trace: dict[str, Any]) -> Iterator[tuple[dict[str, Any], dict[str, floa
     return ((whole[which], stages[which]) for which in whole)
 
 
+@pytest.mark.deep
 def test_a_trace_is_sound_and_holds_every_process_and_what_it_let_go(daemon: Daemon) -> None:
     trace, _ = traced(daemon, "--layers")
 
@@ -209,6 +214,7 @@ def test_the_stages_of_each_frame_are_those_that_were_published(daemon: Daemon) 
         )
 
 
+@pytest.mark.deep
 def test_a_worker_on_numpy_has_no_kernels_but_is_traced(numpy_daemon: Daemon) -> None:
     done = ask(numpy_daemon, "profile", "--attach", file_of(numpy_daemon))
     assert (done.returncode, done.stdout) == (2, "")

@@ -56,6 +56,7 @@ def two_children(daemon: Daemon) -> list[psutil.Process]:
     return children if len(children) == 2 else []
 
 
+@pytest.mark.deep
 def test_a_camera_with_new_settings_is_started_again_and_the_other_one_is_not(tmp_path: Path) -> None:
     cameras = {"door": SYNTHETIC, "gate": SYNTHETIC}
     with run_edged(tmp_path, config=config_in(tmp_path, cameras=cameras)) as daemon:
@@ -70,6 +71,7 @@ def test_a_camera_with_new_settings_is_started_again_and_the_other_one_is_not(tm
         assert conserves(daemon.stop())
 
 
+@pytest.mark.deep
 def test_snapshots_are_switched_on_and_off_while_the_camera_goes_on(daemon: Daemon) -> None:
     camera = daemon.child("camera")
     published = 'edged_snapshots_total{camera="demo",result="published"}'
@@ -94,6 +96,7 @@ def test_settings_take_effect_with_the_next_prediction(daemon: Daemon) -> None:
     assert len(daemon.first(2)[1].top) == 1
 
 
+@pytest.mark.deep
 def test_a_config_that_fails_changes_nothing_and_does_not_hurt_a_camera_that_starts_again(daemon: Daemon) -> None:
     (daemon.folder / "edged.yaml").write_text("cameras: {demo: {sauce: 1}}")
     done = edged("reload", daemon.folder / "edged.yaml", env={"XDG_STATE_HOME": str(daemon.folder)})
@@ -121,6 +124,7 @@ def test_nobody_to_tell_is_said(tmp_path: Path) -> None:
     assert "no edged runs by" in done.stderr
 
 
+@pytest.mark.deep
 def test_a_worker_with_other_settings_is_started_again_by_them(
     daemon: Daemon,
 ) -> None:
@@ -134,6 +138,7 @@ def test_a_worker_with_other_settings_is_started_again_by_them(
     assert len(eventually(lambda: two_children(daemon))) == 2
 
 
+@pytest.mark.deep
 def test_the_device_that_serves_is_taken_out_of_the_list(tmp_path: Path) -> None:
     workers = [{"device": "no such device"}, {"device": "numpy"}]
     with run_edged(tmp_path, config=config_in(tmp_path, workers=workers)) as daemon:

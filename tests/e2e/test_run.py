@@ -56,6 +56,7 @@ def test_a_second_signal_ends_even_what_hangs_at_once(tmp_path: Path) -> None:
         assert not worker.is_running()
 
 
+@pytest.mark.deep
 def test_the_children_of_a_hub_that_was_killed_end_too(tmp_path: Path) -> None:
     with run_edged(tmp_path) as daemon:
         daemon.first(1)
@@ -94,6 +95,7 @@ def test_when_every_camera_has_ended_the_daemon_does_and_every_picture_is_predic
     assert summary["dropped"] == {}
 
 
+@pytest.mark.deep
 def test_a_device_that_is_too_slow_drops_frames_and_names_each(tmp_path: Path) -> None:
     config = config_in(
         tmp_path,
@@ -107,6 +109,7 @@ def test_a_device_that_is_too_slow_drops_frames_and_names_each(tmp_path: Path) -
     assert summary["dropped"].keys() & {"superseded", "stale"}
 
 
+@pytest.mark.deep
 def test_the_next_worker_takes_over_where_a_device_is_absent(tmp_path: Path) -> None:
     workers = [{"device": "no such device"}, {"device": "numpy"}]
     with run_edged(tmp_path, "--count", "5", config=config_in(tmp_path, workers=workers)) as daemon:

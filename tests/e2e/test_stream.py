@@ -18,7 +18,7 @@ import zmq
 from edged.client import subscribe
 from edged.client.schema import PUBLISHED, schema_file
 from edged.messages import SNAPSHOTS
-from tests.e2e.daemon import START_S, SYNTHETIC, Daemon, config_in, run_edged
+from tests.e2e.daemon import PATIENT, START_S, SYNTHETIC, Daemon, config_in, run_edged
 from tests.eventually import eventually
 
 NODE_SUBSCRIBER = """
@@ -43,7 +43,8 @@ main()
 def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Daemon]:
     """One that sends snapshots too, of which nobody hears who has not asked for them."""
     folder = tmp_path_factory.mktemp("stream")
-    config = config_in(folder, cameras={"demo": {**SYNTHETIC, "snapshot": {"every_s": 0.1}}})
+    cameras = {"demo": {**SYNTHETIC, "snapshot": {"every_s": 0.1}}}
+    config = config_in(folder, cameras=cameras, freshness=PATIENT)
     with run_edged(folder, config=config) as daemon:
         daemon.first(1)
         yield daemon

@@ -49,6 +49,7 @@ def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Daemon]:
     assert PASSWORD not in daemon.log()
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize(
     ("damage", "why"),
     [
@@ -84,6 +85,7 @@ def cut_in_half(path: Path) -> None:
 DEEP = pytest.mark.deep
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize(
     ("name", "damage"),
     [

@@ -81,6 +81,7 @@ def number_in(said: str) -> int:
     return int(found[1])
 
 
+@pytest.mark.deep
 def test_two_shapes_are_taught_to_digits_while_it_runs(tmp_path: Path) -> None:
     teach_shapes(tmp_path, list(SHAPES)[:2], "numpy")
 
@@ -123,7 +124,10 @@ def teach_shapes(tmp_path: Path, shapes: list[str], device: str) -> float:
 
     print(f"taught in {took_s:.1f} s: {share_right(heard, version, shapes)}\n{trained}\n{shadow}")
     assert changes_of(heard) == [(base, heard[0].seq), (version, there), (base, back)]
-    assert [each.seq for each in heard] == list(range(heard[0].seq, heard[0].seq + len(heard)))
+    numbers = [each.seq for each in heard]
+    assert numbers == sorted(set(numbers))
+    withdrawn = numbers[-1] + 1 - numbers[0] - len(numbers)  # too old by the time that they could be sent
+    assert withdrawn <= summary["dropped"].get("stale", 0)
     right = share_right(heard, version, shapes)
     assert sum(right.values()) / len(shapes) >= 0.95, right
     assert {label.label for each in heard if each.model.sha256 == version for label in each.top} == set(shapes)

@@ -48,6 +48,7 @@ def drawn_whole(terminal: Terminal) -> list[str]:
     return rows if rows[0].startswith("edged") and rows[-1].startswith("q: quit") else []
 
 
+@pytest.mark.deep
 def test_a_camera_that_dies_is_down_at_once_and_up_again_by_itself(daemon: Daemon) -> None:
     with edged_in_a_terminal("top", daemon.address) as terminal:
         terminal.shows(*ALL_IS_WELL)
@@ -70,6 +71,7 @@ def kill_camera(daemon: Daemon, name: str) -> None:
             pass
 
 
+@pytest.mark.deep
 def test_a_daemon_that_stands_still_is_told_and_found_again(daemon: Daemon) -> None:
     with edged_in_a_terminal("top", daemon.address) as terminal:
         terminal.shows(*ALL_IS_WELL)

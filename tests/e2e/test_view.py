@@ -86,6 +86,7 @@ def predicted(show: Show, frames: set[int]) -> dict[int, Prediction]:
     return {each.frame: each for each in found if each.frame in frames}
 
 
+@pytest.mark.deep
 def test_pictures_move_and_bear_the_labels_of_their_frames(show: Show, page: Page) -> None:
     page.evaluate(WATCH)
     when(page, "Object.keys(pictures).length >= 6")

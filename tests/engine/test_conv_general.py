@@ -15,6 +15,7 @@ def test_any_convolution_equals_the_reference(lab: Lab, case: Case) -> None:
     case.check(lab, CONV_GENERAL)
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize(("tile", "outs", "group"), [(1, 1, 7), (2, 3, 16), (7, 1, 64), (8, 2, 1), (3, 5, 48)])
 @pytest.mark.parametrize("input_block", [1, 4])
 def test_every_shape_of_a_work_item_gives_the_same(

@@ -72,6 +72,7 @@ def test_images_need_no_gradient_and_are_not_padded_to_a_block(lab: Lab) -> None
     check(lab, conv, x, slope_of(lab, conv, x, 16, 1, ends=False))
 
 
+@pytest.mark.deep
 def test_shares_of_the_rows_are_added_up(lab: Lab) -> None:
     conv = conv_of((5, 7), pads=SAME)
     x = random(4, 5, 6, 7)

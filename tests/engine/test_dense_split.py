@@ -9,6 +9,7 @@ from edged.model.graph import Dense
 from tests.engine.lab import Lab, assert_close, random
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("block", [1, 4, 16])
 @pytest.mark.parametrize(("inputs", "outputs", "group"), [(1, 1, 1), (37, 11, 7), (512, 100, 64), (90, 9, 13)])
 def test_any_size_by_a_group_of_any_size(lab: Lab, inputs: int, outputs: int, group: int, block: int) -> None:

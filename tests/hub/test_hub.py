@@ -229,6 +229,7 @@ def test_a_model_that_no_worker_can_use_ends_the_hub(tmp_path: Path) -> None:
         Run(tmp_path, ["steady"], ["exit 2", "good"]).until()
 
 
+@pytest.mark.deep
 def test_bad_input_of_a_worker_that_was_ready_before_is_a_loss_like_any_other(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -291,6 +292,7 @@ def test_a_slow_worker_has_five_times_what_its_warm_up_took_before_it_hangs(
     assert "held a job past its deadline" not in caplog.text
 
 
+@pytest.mark.deep
 def test_a_worker_whose_device_fails_is_started_again_and_then_replaced(tmp_path: Path) -> None:
     summary = Run(tmp_path, ["steady"], ["broken", "good"]).until(predictions=5)
     assert summary["dropped"]["device_error"] >= 3
@@ -309,6 +311,7 @@ def test_answers_that_are_none_are_never_published(tmp_path: Path, caplog: pytes
     assert caplog.text.count("2 outputs are NaN") == 1  # not once a frame
 
 
+@pytest.mark.deep
 def test_a_class_that_the_model_does_not_have_is_no_answer(tmp_path: Path) -> None:
     summary = Run(tmp_path, ["steady"], ["unknown_class", "good"]).until(predictions=3)
     assert summary["dropped"]["device_error"] >= 1

@@ -72,6 +72,7 @@ def test_what_counts_faults_is_there_before_the_first_one(shown: Samples) -> Non
     assert shown['edged_peers_rejected_total{endpoint="publish.address",reason="unknown_key"}'] == 0
 
 
+@pytest.mark.deep
 def test_a_fallback_shows_as_long_as_another_group_serves(tmp_path: Path) -> None:
     run = Run(tmp_path, ["steady"], ["exit 3 then good", "good"], recovery={"retry_device_s": 0.5})
     shown = [scraped["edged_fallback"] for scraped in scrapes_while(run, predictions=300)]

@@ -45,6 +45,7 @@ def test_strangers_of_many_names_are_remembered_up_to_a_bound() -> None:
     assert not refusals.is_news(refused(str(REMEMBERED), "old"))
 
 
+@pytest.mark.deep
 def test_a_worker_of_an_older_schema_is_refused_once_and_the_next_one_takes_over(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

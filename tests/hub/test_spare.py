@@ -103,6 +103,7 @@ def test_a_worker_that_must_know_its_threads_before_it_loads_has_none(tmp_path: 
     supervisor.close()
 
 
+@pytest.mark.deep
 def test_a_worker_that_hangs_is_replaced_by_the_spare(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     run = Run(tmp_path, ["steady"], ["good then hangs", "good"], freshness={"deadline_s": 1.0, "max_age_s": 5})
     seen: set[str] = set()

@@ -42,6 +42,7 @@ def test_two_workers_make_each_prediction_together(tmp_path: Path) -> None:
     assert workers_in(tmp_path) == ["local-0+local-1"]
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("front", ["short_features", "unlike_features"])
 def test_what_is_no_tensor_of_the_cut_goes_to_nobody(
     tmp_path: Path, front: str, caplog: pytest.LogCaptureFixture
@@ -52,6 +53,7 @@ def test_what_is_no_tensor_of_the_cut_goes_to_nobody(
     assert workers_in(tmp_path) == ["local-2"]
 
 
+@pytest.mark.deep
 def test_where_one_part_has_no_worker_another_one_runs_the_whole_until_it_has(tmp_path: Path) -> None:
     run = split(tmp_path, "good", "exit 3 then good", "slow", recovery={"retry_device_s": 3})
     with run.events() as heard:
@@ -62,6 +64,7 @@ def test_where_one_part_has_no_worker_another_one_runs_the_whole_until_it_has(tm
     assert fallback < retired < told.index(("device_retried", "local-0"))  # a front alone has nothing to do
 
 
+@pytest.mark.deep
 def test_a_device_that_runs_a_part_runs_the_whole_meanwhile_and_then_its_part_again(tmp_path: Path) -> None:
     run = split(tmp_path, "slow", "exit 3 then good", "slow", recovery={"retry_device_s": 3})
     with run.events() as heard:

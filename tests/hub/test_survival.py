@@ -49,6 +49,7 @@ def goes_on(folder: Path) -> None:
     eventually(lambda: len(cameras_in(folder / "journal.sqlite")) > before + 3, START_S)
 
 
+@pytest.mark.deep
 def test_a_machine_that_starts_no_process_for_a_while(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -5,6 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from edged.cli.daemon_client import DaemonClient, connect_daemon
 from edged.messages import (
     CropSample,
@@ -124,6 +126,7 @@ with connect_daemon(sys.argv[1], "teach") as daemon:
 """
 
 
+@pytest.mark.deep
 def test_one_at_a_time_teaches_and_a_killed_one_is_noticed(tmp_path: Path) -> None:
     run = Run(tmp_path, ["steady"], ["good"])
     request = TeachRequest(mode="record", camera="steady", frames=1, seconds=LONG)

@@ -30,6 +30,7 @@ def test_a_full_resnet18_of_64_by_48(tmp_path: Path) -> None:
     assert_equals_onnxruntime(resnet(18, 64, 48), tmp_path / "resnet18.onnx", 64, 48)
 
 
+@pytest.mark.deep
 def test_a_full_resnet50_with_batch_norm(tmp_path: Path) -> None:
     assert_equals_onnxruntime(resnet(50, 64, 64), tmp_path / "resnet50.onnx", 64, 64, batch=1)
 

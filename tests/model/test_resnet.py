@@ -34,6 +34,7 @@ def test_resnet50_has_53_convolutions_and_one_dense_layer() -> None:
     assert kinds.count(Dense) == 1
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("depth", BLOCKS)
 def test_scores_are_of_the_order_of_one_at_every_depth(depth: int) -> None:
     graph = random_resnet(depth, 48, 32)

@@ -63,6 +63,7 @@ def test_nothing_is_published_while_cameras_and_workers_stand_still(loaded: tupl
         listener.skip(0.1)  # they go on
 
 
+@pytest.mark.deep
 def test_a_load_is_measured_in_windows_with_the_state_of_each() -> None:
     load = Load(cameras=2, workers=1, fps=50)
 

@@ -93,6 +93,7 @@ def test_a_contender_in_its_own_process_answers_as_the_reference_does_and_takes_
     assert all(ms > 0 and runs > 0 for _, _, _, ms, runs in played["turns"])
 
 
+@pytest.mark.deep
 def test_a_contender_that_fails_to_start_says_why(tmp_path: Path) -> None:
     contender = Contender.start("onnxruntime", "digits", 1, "cpu", tmp_path / "log")
     lost = Contender.start("clblast", "resnet50@32", 1, "no such device", tmp_path / "log")

@@ -106,6 +106,7 @@ def same_results(one: Path, other: Path) -> None:
         assert (one / name).read_bytes() == (other / name).read_bytes(), name
 
 
+@pytest.mark.deep
 def test_killed_again_and_again_it_ends_with_the_same_bits(
     tmp_path_factory: pytest.TempPathFactory, data: Path, start: Callable[[], Started], eventually: Eventually
 ) -> None:

@@ -127,6 +127,7 @@ def test_a_gpu_learns_the_same(device: Device, programs: Path) -> None:
         np.testing.assert_allclose(found[name], array, atol=2e-6, err_msg=name)
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("make", [dense_network, residual_network])
 def test_it_learns_what_the_reference_learns(device: Device, programs: Path, make: Any) -> None:
     graph = make()

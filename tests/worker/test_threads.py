@@ -45,6 +45,7 @@ def test_pocl_takes_as_many_threads_as_it_is_told() -> None:
     assert python(LIMITS, "1").stdout == "1\n"
 
 
+@pytest.mark.deep
 def test_two_workers_share_a_cpu_where_each_has_its_threads(tmp_path: Path) -> None:
     (tmp_path / "second").mkdir()
     worker = "{device: portable, threads: 1}"

@@ -64,6 +64,7 @@ def test_what_does_not_compile_is_refused_in_the_drivers_words(rig: Rig) -> None
     assert "error:" in refusal.detail
 
 
+@pytest.mark.deep
 def test_the_untuned_choice_meets_the_best_few_at_the_end(rig: Rig) -> None:
     site = conv_site(rig.device)
     naive = next(choice for choice in candidates(site) if choice.variant.name == "conv_naive")

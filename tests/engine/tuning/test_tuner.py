@@ -60,6 +60,7 @@ def test_the_best_right_candidate_is_chosen_from_then_on(tune: Tune, device: Dev
     assert chooser.choose(site).variant.name == tuned.best.variant
 
 
+@pytest.mark.deep
 def test_what_is_wrong_or_fails_is_named_and_remembered(tune: Tune, device: Device, tmp_path: Path) -> None:
     steps = tune()
     reasons = {step.choice.variant.name: step.refused.reason for step in steps if step.choice and step.refused}
@@ -71,11 +72,13 @@ def test_what_is_wrong_or_fails_is_named_and_remembered(tune: Tune, device: Devi
         assert [refusal.variant for refusal in tuned.refused] == ["conv_wrong"] * 3 + ["conv_broken"] * 3
 
 
+@pytest.mark.deep
 def test_a_second_run_finds_nothing_to_do(tune: Tune) -> None:
     assert tune() != []
     assert tune() == []
 
 
+@pytest.mark.deep
 def test_a_run_that_was_cut_short_keeps_what_it_found_and_is_gone_on_with(
     tune: Tune, device: Device, tmp_path: Path
 ) -> None:
