@@ -170,7 +170,7 @@ def check_started(daemon: DaemonClient, place: Place, model: str) -> TeachStarte
     if begins.folder and begins.folder != str(place.folder):
         raise EdgedError(
             f"the daemon keeps versions in {begins.folder}, not in {place.folder}: "
-            "run `edged teach` as its user, with its STATE_DIRECTORY (docs/tutorial/own-labels.md)"
+            "run `edged teach` as its user, with its STATE_DIRECTORY (docs/how-to/teaching.md)"
         )
     return begins
 

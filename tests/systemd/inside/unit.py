@@ -83,7 +83,7 @@ def wait_for(words: str, since: float) -> None:
 
 
 def teach(action: str, *options: str) -> None:
-    """Run `edged teach` as the service's user, with the folders of docs/tutorial/own-labels.md."""
+    """Run `edged teach` as the service's user, with the folders of docs/how-to/teaching.md."""
     reach = ["--property=ProtectHome=tmpfs", f"--property=BindReadOnlyPaths={sys.base_prefix}"]
     folders = ["STATE_DIRECTORY=/var/lib/edged", "RUNTIME_DIRECTORY=/run/edged", "PYTHONPATH=/opt/checkout"]
     as_user = ["systemd-run", "--quiet", "--wait", "--pipe", "--uid=edged", *reach]
