@@ -51,7 +51,7 @@ class Notebook:
                 )
             )
 
-    def take(self) -> tuple[TraceSpan, ...]:
+    def pop_spans(self) -> tuple[TraceSpan, ...]:
         """All of them, once."""
         notes, self._notes = tuple(self._notes), []
         return notes

@@ -9,10 +9,10 @@ def test_notes_are_handed_out_once() -> None:
     assert notebook.open(1, 60)
     notebook.note("capture", 10, 20, frames=(("door", 3),), reason="…")
 
-    (note,) = notebook.take()
+    (note,) = notebook.pop_spans()
 
     assert (note.name, note.begin_ns, note.end_ns, note.frames) == ("capture", 10, 20, (("door", 3),))
-    assert notebook.take() == ()
+    assert notebook.pop_spans() == ()
 
 
 def test_whoever_is_not_told_to_go_on_stops() -> None:

@@ -31,7 +31,7 @@ class Gate:
             return "motion"
         return None
 
-    def sent(self, pixels: Pixels, at_ns: int) -> None:
+    def frame_sent(self, pixels: Pixels, at_ns: int) -> None:
         """That frame was sent: the next are compared with it."""
         if self._interval_ns:
             self._due_ns = self._next_due_ns(at_ns)

@@ -4,7 +4,7 @@ import os
 import socket
 from collections.abc import Callable
 
-from edged.camera.snapshots import Snapshots
+from edged.camera.snapshots import SnapshotEncoder
 from edged.camera.sources.source import Captured, Pixels
 from edged.clock import NANOSECONDS, nanoseconds, now_ns
 from edged.errors import MessageError
@@ -32,7 +32,7 @@ BUFFERED = 65_536  # bytes in the kernel, which would take megabytes: seconds of
 LAST_WORDS_MS = 500
 
 
-class Link:
+class CameraLink:
     """Sending never blocks. The hub is greeted whenever it is met."""
 
     def __init__(
@@ -80,10 +80,10 @@ class Link:
 TOLD_NS = NANOSECONDS // 4  # how often; not with each frame, whose place on the link it would take
 
 
-class Diary:
+class CameraTrace:
     """One camera's. At other times it costs a look at `is_open` for each picture."""
 
-    def __init__(self, camera: str, link: Link, clock: HubClock) -> None:
+    def __init__(self, camera: str, link: CameraLink, clock: HubClock) -> None:
         self._camera = camera
         self._link = link
         self._clock = clock
@@ -91,11 +91,11 @@ class Diary:
         self._is_new = False
         self._told_ns = self._prepared_ns = 0
 
-    def heard(self, order: RecordRequest) -> None:
+    def apply_request(self, order: RecordRequest) -> None:
         """Begin, go on or end."""
         self._is_new |= self._notebook.open(order.recording, order.for_s)
         if not order.for_s:
-            self._tell(last=True)
+            self._send(last=True)
 
     def prepared(self, at_ns: int) -> None:
         """It is about to be sent."""
@@ -116,7 +116,7 @@ class Diary:
         if dropped:
             self._notebook.note("drop", now, frames=frames, reason=dropped)
 
-    def tell_if_due(self) -> None:
+    def send_if_due(self) -> None:
         """Nobody waits for it: one message at a time, and where the link has no room, later."""
         if not self._notebook.is_open or now_ns() - self._told_ns < TOLD_NS or not self._link.has_room():
             return
@@ -125,17 +125,17 @@ class Diary:
             self._link.send(RecorderHello(pid=os.getpid(), host=socket.gethostname()))
             self._is_new, self._told_ns = False, now_ns()
         else:
-            self._tell()
+            self._send()
 
-    def _tell(self, *, last: bool = False) -> None:
+    def _send(self, *, last: bool = False) -> None:
         self._told_ns = now_ns()
         offset_ns, error_ns = self._clock.offset_ns()
-        notes = self._notebook.take()
+        notes = self._notebook.pop_spans()
         if notes or last:
             self._link.send(TraceBatch(spans=notes, offset_ns=offset_ns, error_ns=error_ns, last=last))
 
 
-class Orders:
+class HubRequests:
     """Of the hub at the other end of `link`; a hub that takes its place has asked for nothing yet.
 
     `wanted`: the size of frames; `granted`: how many more, of a camera that waits for that; `stop`: the end.
@@ -148,20 +148,20 @@ class Orders:
         self.granted = 0
         self.stop: Stop | None = None
         self.clock = HubClock(same_host=is_ipc(hub))
-        self.snapshots = Snapshots(camera)
+        self.snapshots = SnapshotEncoder(camera)
         self._camera = camera
         self._hello = hello
-        self.link = Link(camera, hub, self._greeting, curve)
-        self.diary = Diary(camera, self.link, self.clock)
+        self.link = CameraLink(camera, hub, self._greeting, curve)
+        self.diary = CameraTrace(camera, self.link, self.clock)
 
-    def listen(self, within_s: float = 0.0) -> None:
+    def receive(self, within_s: float = 0.0) -> None:
         """Take in all that the hub has said, waiting so long for the first message. Raises MessageError."""
         message = self.link.receive(within_s)
         while message is not None:
-            self._take(message)
+            self._apply(message)
             message = self.link.receive()
 
-    def ask_the_time(self) -> None:
+    def request_time(self) -> None:
         """Where the hub's clock is another host's."""
         if not self.clock.same_host:
             self.link.send(ClockRequest(sent_ns=now_ns()))
@@ -172,16 +172,16 @@ class Orders:
         self.clock.forget()
         return self._hello()
 
-    def _take(self, message: LinkMessage) -> None:
+    def _apply(self, message: LinkMessage) -> None:
         match message:
             case Capture():
                 self.wanted = message
-                self.snapshots.ask(message.snapshot)
-                self.ask_the_time()
+                self.snapshots.configure(message.snapshot)
+                self.request_time()
             case ClockAnswer():
-                self.clock.answered(message.sent_ns, message.hub_ns, message.hub_at, now_ns())
+                self.clock.add_answer(message.sent_ns, message.hub_ns, message.hub_at, now_ns())
             case RecordRequest():
-                self.diary.heard(message)
+                self.diary.apply_request(message)
             case Grant(frames=frames):
                 self.granted += frames
             case Stop():

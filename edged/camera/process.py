@@ -8,8 +8,8 @@ import cv2
 from edged import config
 from edged.camera import preprocess
 from edged.camera.gate import Freeze, Gate
-from edged.camera.hub_session import Orders
-from edged.camera.sources import is_live, open_source, waits
+from edged.camera.hub_session import HubRequests
+from edged.camera.sources import is_live, is_paced_by_grants, open_source
 from edged.camera.sources.pace import sleep_ns
 from edged.camera.sources.source import Captured, Pixels, capture
 from edged.camera.state import State
@@ -43,11 +43,11 @@ class CameraProcess:
         self._camera = camera
         self._source = open_source(camera, self._sleep)
         self._run = uuid4().hex
-        self._waits = waits(camera)  # for a grant, before it reads a picture
+        self._waits = is_paced_by_grants(camera)  # for a grant, before it reads a picture
         self._gate = Gate(camera.max_fps, camera.motion)
         self._freeze = Freeze(camera.frozen_s if is_live(camera) else 0)
         self._state = State(name)
-        self._orders = Orders(name, hub, self._hello, curve)
+        self._orders = HubRequests(name, hub, self._hello, curve)
         self._link = self._orders.link
         self._backoff = Backoff(longest_s=LONGEST_PAUSE_S)
         self._reported_ns = self._tried_ns = now_ns()  # tried: the last opening, or picture that came
@@ -56,10 +56,10 @@ class CameraProcess:
     def run(self) -> None:
         """Return after the end of the source, or when the hub says so. Raises CameraError if it refuses us."""
         while not (self._orders.wanted or self._orders.stop):
-            self._orders.listen(REPORT_EVERY_S)
+            self._orders.receive(REPORT_EVERY_S)
             self._report_if_due()
         while not self._orders.stop and not self._serve():
-            self._orders.listen()
+            self._orders.receive()
             self._report_if_due()
             self._pause(self._backoff.failed() - seconds_since(self._tried_ns))
         if self._orders.stop and self._orders.stop.refused:
@@ -81,8 +81,8 @@ class CameraProcess:
             while not self._orders.stop and self._step():
                 pass
         except CameraError as error:
-            if self._state.went_down(str(error)):
-                self._tell_news()
+            if self._state.source_failed(str(error)):
+                self._report_changes()
             return False
         finally:
             self._source.close()
@@ -90,32 +90,32 @@ class CameraProcess:
 
     def _step(self) -> bool:
         """Hear the hub, and capture a picture where we may; False at the end of the source."""
-        self._orders.listen()
+        self._orders.receive()
         self._report_if_due()
         if self._orders.stop:
             return True
         if self._orders.wanted is None or not self._orders.clock.is_known:
-            self._orders.listen(REPORT_EVERY_S / 2)
+            self._orders.receive(REPORT_EVERY_S / 2)
             return True
         if not self._waits or (self._orders.granted and self._link.has_room(REPORT_EVERY_S / 2)):
             return self._capture(self._orders.wanted)
-        self._orders.listen(REPORT_EVERY_S / 2)
+        self._orders.receive(REPORT_EVERY_S / 2)
         return True
 
     def _capture(self, wanted: Capture) -> bool:
         try:
             captured = capture(self._source)
         except ImageError as error:
-            self._leave_out(str(error))
+            self._skip_picture(str(error))
             return True
         if captured is None:
             return False
         self._tried_ns = captured.read_ns
-        if self._state.came_up():
+        if self._state.source_opened():
             self._backoff.succeeded()
-            self._tell_news()
-        if self._state.stands_still(self._freeze.frozen(captured.picture.pixels, captured.at_ns)):
-            self._tell_news()
+            self._report_changes()
+        if self._state.set_frozen(self._freeze.frozen(captured.picture.pixels, captured.at_ns)):
+            self._report_changes()
         number = self._state.captured()
         region = preprocess.region(captured.picture.pixels, self._camera.roi)
         refusal = self._gate.refusal(region, captured.at_ns) or self._send(number, captured, region, wanted)
@@ -127,7 +127,7 @@ class CameraProcess:
     def _send(self, number: int, captured: Captured, region: Pixels, wanted: Capture) -> str | None:
         """Why the frame could not be sent, or None."""
         pixels = preprocess.fitted(region, wanted.width, wanted.height, self._camera.fit or wanted.resize)
-        captured_ns, captured_at, error_ns = self._orders.clock.of(captured.at_ns, captured.at_s)
+        captured_ns, captured_at, error_ns = self._orders.clock.to_hub_time(captured.at_ns, captured.at_s)
         frame = Frame(
             camera=self._name,
             frame=number,
@@ -144,7 +144,7 @@ class CameraProcess:
         self._orders.diary.prepared(captured.read_ns + nanoseconds(frame.preprocess_s))
         if not self._link.send(frame, pixels):
             return "link_full"
-        self._gate.sent(region, captured.at_ns)
+        self._gate.frame_sent(region, captured.at_ns)
         self._orders.granted -= 1
         self._send_snapshot(region, frame)
         return None
@@ -153,11 +153,11 @@ class CameraProcess:
         """After its frame, which shall not wait for it, and only where it need not wait either."""
         now = now_ns()
         if self._orders.snapshots.is_due(now) and self._link.has_room():
-            taken = self._orders.snapshots.take(region, frame, now)
+            taken = self._orders.snapshots.encode(region, frame, now)
             if taken:
                 self._link.send(taken.header, taken.jpeg)
 
-    def _leave_out(self, error: str) -> None:
+    def _skip_picture(self, error: str) -> None:
         self._state.captured()
         self._state.dropped("unreadable")
         if error not in self._unreadable:  # a folder that loops comes by again
@@ -167,7 +167,7 @@ class CameraProcess:
     def _pause(self, seconds: float) -> None:
         end_ns = now_ns() + nanoseconds(seconds)
         while not self._orders.stop and (left_ns := end_ns - now_ns()) > 0:
-            self._orders.listen(min(REPORT_EVERY_S, left_ns / NANOSECONDS))
+            self._orders.receive(min(REPORT_EVERY_S, left_ns / NANOSECONDS))
             self._report_if_due()
 
     def _sleep(self, nanoseconds: int) -> None:
@@ -180,10 +180,10 @@ class CameraProcess:
         if seconds_since(self._reported_ns) >= REPORT_EVERY_S:
             self._link.send(self._state.report())
             self._reported_ns = now_ns()
-            self._orders.ask_the_time()
+            self._orders.request_time()
         else:
-            self._orders.diary.tell_if_due()
+            self._orders.diary.send_if_due()
 
-    def _tell_news(self) -> None:
+    def _report_changes(self) -> None:
         self._link.send_news(self._state.report())
         self._reported_ns = now_ns()

@@ -18,14 +18,14 @@ STEP = 10  # from one picture to the next, where there is room for more quality
 
 
 @dataclass(frozen=True, slots=True)
-class Taken:
+class EncodedSnapshot:
     """`jpeg`: uint8 [bytes]."""
 
     header: Snapshot
     jpeg: Pixels
 
 
-class Snapshots:
+class SnapshotEncoder:
     """What one camera makes of its frames, at the rate and within the size that the hub asks for."""
 
     def __init__(self, camera: str) -> None:
@@ -35,7 +35,7 @@ class Snapshots:
         self._due_ns = 0
         self._told = False
 
-    def ask(self, wish: SnapshotSettings | None) -> None:
+    def configure(self, wish: SnapshotSettings | None) -> None:
         """From now on these; None: no more."""
         if wish and wish != self._wish:
             self._quality, self._due_ns, self._told = wish.quality, 0, False
@@ -45,7 +45,7 @@ class Snapshots:
         """Whether the frame that is sent now shall be seen."""
         return self._wish is not None and now_ns >= self._due_ns
 
-    def take(self, region: Pixels, frame: Frame, now_ns: int) -> Taken | None:
+    def encode(self, region: Pixels, frame: Frame, now_ns: int) -> EncodedSnapshot | None:
         """A picture of `region`, of which `frame` was made; None where it would be too large at any quality."""
         wish = self._wish
         if wish is None:
@@ -59,7 +59,7 @@ class Snapshots:
         header = Snapshot(
             camera=self._camera, frame=frame.frame, captured_at=frame.captured_at, width=width, height=height
         )
-        return Taken(header, jpeg)
+        return EncodedSnapshot(header, jpeg)
 
     def _encoded(self, picture: "cv2.typing.MatLike", wish: SnapshotSettings) -> Pixels | None:
         """At the quality that was enough last time, or at half of that: never more than two attempts a picture."""

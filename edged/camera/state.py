@@ -29,7 +29,7 @@ class State:
         """The picture that was read last goes no further."""
         self._dropped[reason] += 1
 
-    def came_up(self) -> bool:
+    def source_opened(self) -> bool:
         """The source gives pictures; True where that is news."""
         if self._up:
             return False
@@ -37,13 +37,13 @@ class State:
         self._up, self._error = True, None
         return True
 
-    def went_down(self, error: str) -> bool:
+    def source_failed(self, error: str) -> bool:
         """The source has failed; True where that is news."""
         news = self._up or error != self._error
         self._up, self._error, self._frozen = False, error, False
         return news
 
-    def stands_still(self, frozen: bool) -> bool:
+    def set_frozen(self, frozen: bool) -> bool:
         """Whether the source gives the same picture again and again; True where that is news."""
         news = frozen != self._frozen
         self._frozen = frozen

@@ -69,7 +69,7 @@ def _proof_lines(device: "Device") -> Iterator[str]:
     from edged.engine.proofs import Proofs
 
     proofs = Proofs(proofs_folder(), device)
-    newest = {(proof.model, proof.sha256, proof.part, proof.precision): proof for proof in proofs.all()}
+    newest = {(proof.model, proof.sha256, proof.part, proof.precision): proof for proof in proofs.all_proofs()}
     for proof in newest.values():
         which = ", ".join(filter(None, (proof.sha256[:12], proof.part, proof.proven_at[:10])))
         yield f"agrees with the reference on {proof.model} ({which}): {proof}"
@@ -99,6 +99,6 @@ def _proofs_as_object(device: "Device") -> dict[str, Any]:
 
     proofs = Proofs(proofs_folder(), device)
     return {
-        "proofs": [proof.model_dump(mode="json") for proof in proofs.all()],
+        "proofs": [proof.model_dump(mode="json") for proof in proofs.all_proofs()],
         "wrong": [wrong.model_dump(mode="json") for wrong in proofs.wrong],
     }

@@ -9,7 +9,7 @@ from itertools import islice
 import zmq
 
 from edged.cli.options import add_hub_options, address, ago, positive
-from edged.client.stream import Stream
+from edged.client.stream import PredictionStream
 from edged.client.subscription import Arrival
 from edged.messages import Prediction
 from edged.system import log
@@ -34,7 +34,9 @@ def run(arguments: argparse.Namespace) -> int:
     log.configure()
     curve = curve_of(arguments.key, arguments.server_key)
     context: zmq.Context[zmq.Socket[bytes]] = zmq.Context()
-    stream = Stream(context, arguments.address, replay=arguments.replay, since_s=arguments.since, curve=curve)
+    stream = PredictionStream(
+        context, arguments.address, replay=arguments.replay, since_s=arguments.since, curve=curve
+    )
     try:
         for arrival in islice(_chosen(stream, arguments), arguments.count):
             print(
@@ -59,7 +61,7 @@ def line(prediction: Prediction) -> str:
     return printable(f"{at}.{thousandths:03d}  {place:16}  {milliseconds:6.1f} ms  {top}{truth}")
 
 
-def _chosen(stream: Stream, arguments: argparse.Namespace) -> Iterator[Arrival]:
+def _chosen(stream: PredictionStream, arguments: argparse.Namespace) -> Iterator[Arrival]:
     start, heard = time.monotonic(), False
     for arrival in stream.arrivals():
         if arrival is None:

@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 from statistics import median
 from typing import Generic, TypeVar
 
-from edged.client.node_state import CameraIs, CameraKnown, Known
-from edged.client.subscription import Arrival, Heard
+from edged.client.node_state import CameraIs, CameraSummary, NodeState
+from edged.client.subscription import Arrival, StreamMessage
 from edged.messages import CameraState, Event, Prediction, Status
 
 STRIP_S = 60
@@ -23,7 +23,7 @@ RECENT_S = 10
 
 
 @dataclass(slots=True)
-class Second:
+class SecondCounts:
     """What came within one second."""
 
     number: int
@@ -33,11 +33,11 @@ class Second:
     truth: Counter[bool] = field(default_factory=Counter)
 
 
-class Minute:
+class LastMinute:
     """Older ones are forgotten."""
 
     def __init__(self) -> None:
-        self._seconds: deque[Second] = deque(maxlen=STRIP_S)
+        self._seconds: deque[SecondCounts] = deque(maxlen=STRIP_S)
         self._begun_s: float | None = None
 
     def add(self, prediction: Prediction, now_s: float) -> None:
@@ -84,15 +84,15 @@ class Minute:
         numbers = range(newest - STRIP_S + 1, newest + 1)
         return tuple(_most_frequent(labels.get(number)) for number in numbers)
 
-    def _second(self, number: int) -> Second:
+    def _second(self, number: int) -> SecondCounts:
         if not self._seconds or self._seconds[-1].number < number:
-            self._seconds.append(Second(number))
+            self._seconds.append(SecondCounts(number))
         return self._seconds[-1]
 
-    def _recent(self, now_s: float) -> list[Second]:
+    def _recent(self, now_s: float) -> list[SecondCounts]:
         return self._since(int(now_s) - RECENT_S)
 
-    def _since(self, number: int) -> list[Second]:
+    def _since(self, number: int) -> list[SecondCounts]:
         return [second for second in self._seconds if second.number >= number]
 
 
@@ -121,7 +121,7 @@ class CameraBoard:
         self.told = UNTOLD
         self._why = ""
         self._last: Prediction | None = None
-        self._minute = Minute()
+        self._minute = LastMinute()
 
     def predicted(self, prediction: Prediction, now_s: float) -> None:
         """A prediction has come."""
@@ -135,12 +135,14 @@ class CameraBoard:
         if change:
             self._why = event.message
 
-    def known(self, now_s: float, at: float | None, *, stale: bool, dropping: Mapping[str, float]) -> CameraKnown:
+    def known(
+        self, now_s: float, at: float | None, *, stale: bool, dropping: Mapping[str, float]
+    ) -> CameraSummary:
         """What is known of it. `at`: what the hub's clock shows now."""
         state = "stale" if stale else _state(self.told)
         last, minute = self._last, self._minute
         median_s, p99_s = minute.median_and_p99_s(now_s) or (None, None)
-        return CameraKnown(
+        return CameraSummary(
             name=self._name,
             state=state,
             why=SILENT if stale else self._why_not(state),
@@ -226,7 +228,7 @@ class Board:
         self._joules: Rates[str] = Rates()
         self._events: deque[Event] = deque(maxlen=EVENTS)
 
-    def take(self, heard: Heard | Prediction, now_s: float) -> None:
+    def add(self, heard: StreamMessage | Prediction, now_s: float) -> None:
         """It has come just now."""
         message = heard.prediction if isinstance(heard, Arrival) else heard
         self._node = self._node or message.node
@@ -253,11 +255,11 @@ class Board:
         since_s = self._first_s if self._told_s is None else self._told_s
         return since_s is None or now_s - since_s > STALE_S
 
-    def known(self, now_s: float) -> Known:
+    def node_state(self, now_s: float) -> NodeState:
         """What is known now. Cameras and workers come in the order of the config."""
         stale = self.is_stale(now_s)
         at = now_s + max(self._ahead_s) if self._ahead_s else None
-        return Known(
+        return NodeState(
             node=self._node,
             boot=self._boot,
             at=at,
@@ -298,7 +300,7 @@ class Board:
     def _camera(self, name: str) -> CameraBoard:
         return self._cameras.setdefault(name, CameraBoard(name))
 
-    def _known_cameras(self, now_s: float, at: float | None, *, stale: bool) -> tuple[CameraKnown, ...]:
+    def _known_cameras(self, now_s: float, at: float | None, *, stale: bool) -> tuple[CameraSummary, ...]:
         dropping: dict[str, dict[str, float]] = {name: {} for name in self._cameras}
         for (name, reason), rate in self._dropped.each_second().items():
             dropping.setdefault(name, {})[reason] = rate

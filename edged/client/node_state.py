@@ -12,7 +12,7 @@ LATE_S = 3.0
 
 
 @dataclass(frozen=True, slots=True)
-class CameraKnown:
+class CameraSummary:
     """One camera. What is not known is None, 0 or empty.
 
     `state`: `stale` where the hub has not told it for 3 s. `why` it is so, for people; empty while it is up.
@@ -48,7 +48,7 @@ class CameraKnown:
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class NodeState:
     """A node.
 
     `at`: what its clock shows now, in seconds since 1970. `away_s`: since its last status; None before any.
@@ -61,13 +61,13 @@ class Known:
     at: float | None
     away_s: float | None
     stale: bool
-    cameras: tuple[CameraKnown, ...]
+    cameras: tuple[CameraSummary, ...]
     workers: Mapping[str, WorkerState]
     watts: Mapping[str, float]
     method: EnergyMethod
     events: tuple[Event, ...]
 
 
-def worst_first(cameras: Iterable[CameraKnown]) -> list[CameraKnown]:
+def worst_first(cameras: Iterable[CameraSummary]) -> list[CameraSummary]:
     """Those that somebody must look at before the others; each kind in the given order."""
     return sorted(cameras, key=lambda camera: (WORST_FIRST.index(camera.state), not camera.is_late))

@@ -218,7 +218,7 @@ AFTER_CUT_S = 0.2  # until the next connection, where the hub has closed one: it
 FETCH_AGAIN_S = 1.0  # meanwhile what comes is read: it may tell that the hub answers elsewhere now
 
 
-class Stream:
+class PredictionStream:
     """Subscribes to every prediction of a hub: the numbers count all cameras together, so a gap shows only there.
 
     ZeroMQ's PUB drops what a slow subscriber does not take; this class sees the gap in the numbers, in the next

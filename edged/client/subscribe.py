@@ -6,7 +6,7 @@ from pathlib import Path
 
 import zmq
 
-from edged.client.stream import Stream
+from edged.client.stream import PredictionStream
 from edged.messages import Prediction
 from edged.transport.client_socket import curve_of
 
@@ -42,7 +42,7 @@ def subscribe(
     """
     curve = curve_of(key, server_key)
     context: zmq.Context[zmq.Socket[bytes]] = zmq.Context()
-    stream = Stream(context, address, replay=replay, node=node, since_s=since_s, curve=curve)
+    stream = PredictionStream(context, address, replay=replay, node=node, since_s=since_s, curve=curve)
     try:
         last = time.monotonic()
         for arrival in stream.arrivals():

@@ -23,18 +23,18 @@ class Arrival:
 
 
 @dataclass(frozen=True, slots=True)
-class Picture:
+class SnapshotPicture:
     """A snapshot of a frame, as JPEG."""
 
     header: SnapshotHeader
     jpeg: bytes
 
 
-Heard = Arrival | Event | Status
+StreamMessage = Arrival | Event | Status
 Told = TypeVar("Told", Event, Status, SnapshotHeader)
 
 
-def decoded(parts: list[bytes]) -> Heard | None:
+def decoded(parts: list[bytes]) -> StreamMessage | None:
     """A message of the stream; None for one that is of no use here. Raises MessageError."""
     if len(parts) != 2:
         raise MessageError(f"{len(parts)} parts in place of topic and JSON: is it edged?")
@@ -49,11 +49,11 @@ def decoded(parts: list[bytes]) -> Heard | None:
     return None
 
 
-def decoded_picture(parts: list[bytes]) -> Picture:
+def decoded_picture(parts: list[bytes]) -> SnapshotPicture:
     """A message of the topics of snapshots. Raises MessageError."""
     if len(parts) != 3:
         raise MessageError(f"{len(parts)} parts in place of topic, JSON and JPEG: is it edged?")
-    return Picture(_told(SnapshotHeader, parts[1]), parts[2])
+    return SnapshotPicture(_told(SnapshotHeader, parts[1]), parts[2])
 
 
 def _told(kind: type[Told], json: bytes) -> Told:
@@ -126,11 +126,11 @@ class Subscription:
         """Why the hub does not let us in, as it said last; empty where it does, or is away."""
         return self._refusal or self._told
 
-    def receive(self, within_ms: int) -> Heard | None:
+    def receive(self, within_ms: int) -> StreamMessage | None:
         """The next message; None where none comes in time, or one of no use. What no edged has sent is told."""
         return self._received(within_ms, decoded)
 
-    def receive_picture(self, within_ms: int) -> Picture | None:
+    def receive_picture(self, within_ms: int) -> SnapshotPicture | None:
         """The same, where `topic` is that of snapshots."""
         return self._received(within_ms, decoded_picture)
 

@@ -35,7 +35,7 @@ _IN_PLAIN_WORDS = {  # by the start of what PyYAML says
 
 
 @dataclass(frozen=True)
-class Place:
+class Position:
     """Line and column, from 1."""
 
     line: int
@@ -46,7 +46,7 @@ class Place:
 class Mistake:
     """What is wrong, and where: in the file and in the tree of keys."""
 
-    place: Place
+    place: Position
     path: Path
     message: str
 
@@ -56,15 +56,15 @@ class Document:
     """The values of a YAML file, and the places of keys and values by path."""
 
     value: Value = None
-    keys: dict[Path, Place] = field(default_factory=dict)
-    values: dict[Path, Place] = field(default_factory=dict)
+    keys: dict[Path, Position] = field(default_factory=dict)
+    values: dict[Path, Position] = field(default_factory=dict)
     mistakes: list[Mistake] = field(default_factory=list)
 
-    def nearest(self, path: Path) -> Place:
+    def nearest(self, path: Path) -> Position:
         """The place of the value at `path`, or of what should hold it."""
         while path and path not in self.values:
             path = path[:-1]
-        return self.values.get(path, Place(1, 1))
+        return self.values.get(path, Position(1, 1))
 
 
 class _Loader(yaml.SafeLoader):
@@ -152,14 +152,14 @@ def read(text: str) -> Document:
             (words for start, words in _IN_PLAIN_WORDS.items() if problem.startswith(start)),
             f"not YAML: {problem}",
         )
-        return Document(mistakes=[Mistake(_place(mark) if mark else Place(1, 1), (), message)])
+        return Document(mistakes=[Mistake(_place(mark) if mark else Position(1, 1), (), message)])
     except yaml.reader.ReaderError as error:
         before = text[: error.position]
-        place = Place(before.count("\n") + 1, error.position - before.rfind("\n"))
+        place = Position(before.count("\n") + 1, error.position - before.rfind("\n"))
         message = f"not text: character {error.character:#x}"
         return Document(mistakes=[Mistake(place, (), message)])
     except (ValueError, OverflowError):  # PyYAML's own: "\UFFFFFFFF", or a %YAML with thousands of digits
-        place = _place(loader.get_mark()) if loader else Place(1, 1)
+        place = _place(loader.get_mark()) if loader else Position(1, 1)
         return Document(mistakes=[Mistake(place, (), "not YAML: a number out of range")])
 
 
@@ -183,5 +183,5 @@ def _check_limits(nodes: int, depth: int, mark: yaml.Mark) -> None:
         raise yaml.MarkedYAMLError(problem=f"nested more than {MAX_DEPTH} deep", problem_mark=mark)
 
 
-def _place(mark: yaml.Mark) -> Place:
-    return Place(mark.line + 1, mark.column + 1)
+def _place(mark: yaml.Mark) -> Position:
+    return Position(mark.line + 1, mark.column + 1)

@@ -15,8 +15,8 @@ from edged.messages import EnergyMethod
 class Rails:
     """The rails that are read, and why others are not. `others` could be named in the config.
 
-    `bears`: the names of those whose joules a worker's predictions bear, None for all. `silent_juno`: sensors are
-    there whose firmware tells of no energy.
+    `attributed_rails`: those whose joules are attributed to a worker's predictions, None for all. `silent_juno`:
+    there are sensors whose firmware reports no energy.
     """
 
     energy: config.Energy
@@ -24,7 +24,7 @@ class Rails:
     others: tuple[Rail, ...] = ()
     unreadable: tuple[Unreadable, ...] = ()
     missing: tuple[str, ...] = ()
-    bears: tuple[str, ...] | None = None
+    attributed_rails: tuple[str, ...] | None = None
     silent_juno: bool = False
 
     @property
@@ -38,22 +38,22 @@ class Rails:
     def not_borne(self) -> tuple[str, ...]:
         """What a worker's predictions should bear, and nobody reads."""
         read = {rail.name for rail in self.rails}
-        return tuple(name for name in self.bears or () if name not in read) if self.rails else ()
+        return tuple(name for name in self.attributed_rails or () if name not in read) if self.rails else ()
 
     @property
     def note(self) -> str:
         """How energy is known, where not by counters alone, and why it is not; empty where all is well."""
-        parts = [self._how(), *self._why_not()]
+        parts = [self._method_note(), *self._unreadable_note()]
         return "; ".join(part for part in parts if part)
 
-    def _how(self) -> str:
+    def _method_note(self) -> str:
         if self.method == "estimated":
             return f"estimated: {self.energy.watts_per_core:g} W for each second of processor time of the worker"
         if names := ", ".join(rail.name for rail in self.rails if rail.gives == "watts"):
             return f"{names}: power alone, integrated at {self.energy.sample_hz:g} samples a second"
         return ""
 
-    def _why_not(self) -> list[str]:
+    def _unreadable_note(self) -> list[str]:
         if self.energy.rails == "none":
             return ["switched off by energy.rails: none"]
         reasons = [f"there is no rail named {', '.join(self.missing)}"] if self.missing else []
@@ -63,10 +63,10 @@ class Rails:
         if self.unreadable:
             reasons += [*_by_reason(self.unreadable), "`edged devices` says what to do"]
         if not self.rails and not reasons:
-            reasons.append(self._why_none())
+            reasons.append(self._no_rails_note())
         return reasons
 
-    def _why_none(self) -> str:
+    def _no_rails_note(self) -> str:
         if self.others:
             names = ", ".join(rail.name for rail in self.others)
             return f"energy.rails: auto takes none of {names}, which hold others or are held by them: name one"
@@ -79,7 +79,7 @@ class Rails:
         )
 
 
-def find_rails(energy: config.Energy, bears: tuple[str, ...] | None = None) -> Rails:
+def find_rails(energy: config.Energy, attributed_rails: tuple[str, ...] | None = None) -> Rails:
     """The rails of this machine that `energy.rails` asks for. Reads each once; never raises, nor blocks for long.
 
     `auto` leaves out a rail whose joules are in another one too, so that their sum tells each joule once.
@@ -99,7 +99,7 @@ def find_rails(energy: config.Energy, bears: tuple[str, ...] | None = None) -> R
         unreadable = tuple(rail for rail in unreadable if rail.name in energy.rails)
     others = tuple(rail for rail in readable if rail not in chosen)
     silent = not found and hwmon.is_without_energy(energy.sysfs)
-    return Rails(energy, tuple(chosen), others, unreadable, missing, bears, silent)
+    return Rails(energy, tuple(chosen), others, unreadable, missing, attributed_rails, silent)
 
 
 def _by_reason(unreadable: Sequence[Unreadable]) -> list[str]:

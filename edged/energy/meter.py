@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from edged.clock import NANOSECONDS, now_ns
 from edged.energy.rails import Rail
 from edged.energy.reader import Reader, Sampler
-from edged.energy.sums import Counted, Level, ProcessorTime, Sum
+from edged.energy.sums import CounterSum, EnergyLevel, ProcessorTime, RailSum
 
 LONGEST_OWED_S = 1.0  # no counter is that slow: the rails draw less than they did before
 
@@ -14,7 +14,7 @@ Joules = Mapping[str, float]  # by rail
 
 
 @dataclass(frozen=True)
-class Spent:
+class JobEnergy:
     """What a job cost, and what each rail has added since that was told last.
 
     `joules` is None where there is no rail, or where one of those that bear it had a gap (a reset, a reading that
@@ -37,21 +37,24 @@ class Meter:
         self,
         rails: Sequence[Rail],
         *,
-        bears: Collection[str] | None = None,
+        attributed_rails: Collection[str] | None = None,
         watts_per_core: float | None = None,
         sample_hz: float = 10.0,
     ) -> None:
-        """`bears`: names of the rails whose joules are a job's, None for all. `watts_per_core`: without rails."""
+        """Prepare to measure. `attributed_rails`: rails whose joules are attributed to jobs, None for all.
+
+        `watts_per_core`: power of a busy core, for an estimate where there are no rails.
+        """
         counters = [rail for rail in rails if rail.gives == "joules"]
         self._reader = Reader(counters)
-        self._counted = {rail.name: Counted(rail.range_joules) for rail in counters}
+        self._counted = {rail.name: CounterSum(rail.range_joules) for rail in counters}
         self._sampler = Sampler([rail for rail in rails if rail.gives == "watts"], sample_hz)
-        self._sums: dict[str, Sum] = {**self._counted, **self._sampler.sums}
+        self._sums: dict[str, RailSum] = {**self._counted, **self._sampler.sums}
         if watts_per_core and not rails:
             self._sums[ProcessorTime.NAME] = ProcessorTime(watts_per_core)
-        self._bears = frozenset(self._sums if bears is None or not rails else bears)
+        self._attributed = frozenset(self._sums if attributed_rails is None or not rails else attributed_rails)
         self.idle_watts: dict[str, float] = {}
-        self._levels: dict[str, Level] = {}
+        self._levels: dict[str, EnergyLevel] = {}
         self._since_ns = now_ns()
         self._untold: dict[str, float] = {}
         self._owed = 0.0  # idle joules that are yet to be taken off: a counter may be slower than a job
@@ -63,32 +66,32 @@ class Meter:
         return self._sums.keys()
 
     @property
-    def bears(self) -> tuple[str, ...]:
+    def attributed_rails(self) -> tuple[str, ...]:
         """Names of those whose joules are a job's; one that is not read leaves every job without a figure."""
-        return tuple(sorted(self._bears))
+        return tuple(sorted(self._attributed))
 
-    def begin(self) -> "Interval":
+    def start_job(self) -> "Interval":
         """A job begins on an idle device: nothing that was spent before is its own, but returned."""
         since = self._advance()
         self._untold = _sum(self._untold, since.added)
         return since
 
-    def end(self) -> Spent:
+    def finish_job(self) -> JobEnergy:
         """A job is finished."""
         since = self._advance()
         self._untold = _sum(self._untold, since.added)
-        told = self.told()
-        if not self._bears or not self._bears <= since.whole:
-            return Spent(None, told)
-        joules = sum(since.added[rail] for rail in self._bears)
-        idle_watts = sum(self.idle_watts.get(rail, 0.0) for rail in self._bears)
+        told = self.pop_rail_joules()
+        if not self._attributed or not self._attributed <= since.whole:
+            return JobEnergy(None, told)
+        joules = sum(since.added[rail] for rail in self._attributed)
+        idle_watts = sum(self.idle_watts.get(rail, 0.0) for rail in self._attributed)
         idle = self._owed + since.seconds * idle_watts
         taken_off = min(joules, idle)
         self._owed = min(idle - taken_off, LONGEST_OWED_S * idle_watts)
-        return Spent(joules - taken_off, told, taken_off)
+        return JobEnergy(joules - taken_off, told, taken_off)
 
-    def told(self) -> dict[str, float]:
-        """What each rail has added up to the last `begin` or `end`, since that was told."""
+    def pop_rail_joules(self) -> dict[str, float]:
+        """What each rail has added up to the last `start_job` or `finish_job`, since the call before."""
         told, self._untold = self._untold, {}
         return told
 
@@ -100,7 +103,7 @@ class Meter:
     def _advance(self) -> "Interval":
         readings = self._reader.read() if self._counted else {}
         for name, counted in self._counted.items():
-            counted.take(readings.get(name))
+            counted.add_reading(readings.get(name))
         levels = {name: rail.level() for name, rail in self._sums.items()}
         at_ns = now_ns()
         interval = _between(self._levels, levels, (at_ns - self._since_ns) / NANOSECONDS)
@@ -117,7 +120,7 @@ class Interval:
     seconds: float
 
 
-def _between(before: Mapping[str, Level], now: Mapping[str, Level], seconds: float) -> Interval:
+def _between(before: Mapping[str, EnergyLevel], now: Mapping[str, EnergyLevel], seconds: float) -> Interval:
     added, whole = {}, []
     for name in before.keys() & now.keys():
         begin, end = before[name], now[name]

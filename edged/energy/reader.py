@@ -9,7 +9,7 @@ from types import MappingProxyType
 
 from edged.energy import bounded
 from edged.energy.rails import Rail
-from edged.energy.sums import Integrated
+from edged.energy.sums import PowerIntegral
 
 PAUSE_S = 10.0  # until one that has blocked is asked again
 
@@ -32,13 +32,13 @@ class Reader:
             self._rails.append(self._back.get())
         readings = self._readings()
         if readings.keys() ^ self._missing != self._names:
-            self._tell(self._names - readings.keys())
+            self._log_missing(self._names - readings.keys())
         return readings
 
     def close(self) -> None:
         """End the thread."""
         if self._thread:
-            self._thread.end()
+            self._thread.stop()
             self._thread = None
 
     def _readings(self) -> dict[str, float]:
@@ -51,9 +51,9 @@ class Reader:
             self._thread = None
         return {}
 
-    def _tell(self, missing: set[str]) -> None:
+    def _log_missing(self, missing: set[str]) -> None:
         for name in sorted(missing - self._missing):
-            log.warning("rail %s cannot be read now: what bears it has no joules until it can", name)
+            log.warning("rail %s cannot be read now: predictions that include it have no joules until then", name)
         for name in sorted(self._missing - missing):
             log.info("rail %s is read again", name)
         self._missing = missing
@@ -81,10 +81,10 @@ class _Thread:
         if blocked is None:  # it has finished this very moment
             return self._told.get()
         self._blocked = blocked
-        self.end()
+        self.stop()
         return blocked
 
-    def end(self) -> None:
+    def stop(self) -> None:
         self._asked.put(None)
 
     def _run(self) -> None:
@@ -120,8 +120,8 @@ class Sampler:
     """A thread that reads them `sample_hz` times a second."""
 
     def __init__(self, rails: Sequence[Rail], sample_hz: float) -> None:
-        sums = {rail.name: Integrated(sample_hz) for rail in rails}
-        self.sums: Mapping[str, Integrated] = MappingProxyType(sums)
+        sums = {rail.name: PowerIntegral(sample_hz) for rail in rails}
+        self.sums: Mapping[str, PowerIntegral] = MappingProxyType(sums)
         self._reader = Reader(rails)
         self._period_s = 1 / sample_hz
         self._stopped = threading.Event()
@@ -141,4 +141,4 @@ class Sampler:
     def _sample(self) -> None:
         watts = self._reader.read()
         for name, joules in self.sums.items():
-            joules.take(watts.get(name))
+            joules.add_reading(watts.get(name))

@@ -11,20 +11,20 @@ PATIENCE_S = 0.5  # less than this is not missed: a busy machine is late now and
 
 
 @dataclass(frozen=True, slots=True)
-class Level:
+class EnergyLevel:
     """Joules so far. Between two with the same `known` no joule is missing; None: one is at this moment."""
 
     joules: float
     known: int | None
 
 
-class Sum(Protocol):
+class RailSum(Protocol):
     """A rail's."""
 
-    def level(self) -> Level: ...
+    def level(self) -> EnergyLevel: ...
 
 
-class Counted:
+class CounterSum:
     """Of the readings of a counter."""
 
     def __init__(self, range_joules: float | None = None) -> None:
@@ -34,7 +34,7 @@ class Counted:
         self._last: float | None = None
         self._is_read = False
 
-    def take(self, reading: float | None) -> None:
+    def add_reading(self, reading: float | None) -> None:
         """None: there is none now. What flows until the next one is told then, but of no job."""
         self._is_read = reading is not None
         if reading is None:
@@ -44,12 +44,12 @@ class Counted:
         self._resets += added is None
         self._joules += added or 0.0
 
-    def level(self) -> Level:
-        return Level(self._joules, self._resets if self._is_read else None)
+    def level(self) -> EnergyLevel:
+        return EnergyLevel(self._joules, self._resets if self._is_read else None)
 
 
-class Integrated:
-    """Of readings of power, each of which holds until the next; a thread may `take` while another asks."""
+class PowerIntegral:
+    """Of readings of power, each of which holds until the next; a thread may `add_reading` while another asks."""
 
     def __init__(self, sample_hz: float, clock: Callable[[], float] = time.monotonic) -> None:
         self._longest_s = max(PATIENCE_S, MISSED / sample_hz)
@@ -60,29 +60,29 @@ class Integrated:
         self._since_s = 0.0
         self._gaps = 0
 
-    def take(self, watts: float | None) -> None:
+    def add_reading(self, watts: float | None) -> None:
         """None: there is no reading now."""
         with self._lock:
             now_s = self._clock()
             if self._is_known(now_s):
-                self._joules = self._until(now_s)
+                self._joules = self._integrate_until(now_s)
             elif self._watts is not None:
                 self._gaps += 1
             if watts is None and self._watts is not None:
                 self._gaps += 1
             self._watts, self._since_s = watts, now_s
 
-    def level(self) -> Level:
+    def level(self) -> EnergyLevel:
         with self._lock:
             now_s = self._clock()
             if self._is_known(now_s):
-                return Level(self._until(now_s), self._gaps)
-            return Level(self._joules, None)
+                return EnergyLevel(self._integrate_until(now_s), self._gaps)
+            return EnergyLevel(self._joules, None)
 
     def _is_known(self, now_s: float) -> bool:
         return self._watts is not None and now_s - self._since_s <= self._longest_s
 
-    def _until(self, now_s: float) -> float:
+    def _integrate_until(self, now_s: float) -> float:
         return self._joules + (self._watts or 0.0) * (now_s - self._since_s)
 
 
@@ -94,8 +94,8 @@ class ProcessorTime:
     def __init__(self, watts_per_core: float) -> None:
         self._watts = watts_per_core
 
-    def level(self) -> Level:
-        return Level(self._watts * time.process_time(), 0)
+    def level(self) -> EnergyLevel:
+        return EnergyLevel(self._watts * time.process_time(), 0)
 
 
 def joules_between(before: float, now: float, range_joules: float | None) -> float | None:

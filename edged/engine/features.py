@@ -14,14 +14,14 @@ from edged.errors import ModelError
 
 
 @dataclass(frozen=True, eq=False)
-class Extra:
+class FeatureOutput:
     """A tensor of a job's, as it lies in memory, once `event` has come; None: it is there."""
 
     tensor: Tensor
     memory: Floats
     event: Any = None
 
-    def take(self) -> Floats:
+    def wait(self) -> Floats:
         """Wait for it. Raises cl.Error."""
         if self.event is not None:
             self.event.wait()
@@ -37,7 +37,7 @@ class FeatureReader:
         in_the_arena = plan.features is not None and plan.features != plan.images
         self._memory = executable.memory_of(plan.features) if plan.features and in_the_arena else None
 
-    def read(self, frames: int, uploaded: NDArray[np.uint8]) -> Extra:
+    def read(self, frames: int, uploaded: NDArray[np.uint8]) -> FeatureOutput:
         """Enqueue it behind the kernels of a job, before those of the next one write there.
 
         `uploaded`: what the job has brought, which are the features where a part begins with them. Raises
@@ -46,7 +46,7 @@ class FeatureReader:
         if self._tensor is None:
             raise ModelError("this network has no features: it does not end in a fully connected layer")
         if self._memory is None:
-            return Extra(self._tensor, uploaded.view(self._tensor.dtype))
+            return FeatureOutput(self._tensor, uploaded.view(self._tensor.dtype))
         values = np.empty(frames * self._tensor.nbytes // self._tensor.frames, np.uint8)
         event = cl.enqueue_copy(self._queue, values, self._memory, is_blocking=False)
-        return Extra(self._tensor, values.view(self._tensor.dtype), event)
+        return FeatureOutput(self._tensor, values.view(self._tensor.dtype), event)

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from edged.engine.executable import Step
-from edged.engine.features import Extra
+from edged.engine.features import FeatureOutput
 from edged.engine.layout import Floats, Tensor, image_of
 from edged.engine.opencl import cl, device_error
-from edged.engine.transfer import Download, Ran, Upload, ran
+from edged.engine.transfer import CommandInterval, Download, Upload, ran
 from edged.model.graph import Float32
 
 Launched = Sequence[tuple[Step, Any]]  # with the event of each
@@ -32,16 +32,16 @@ class KernelTime:
 
 
 @dataclass(frozen=True, slots=True)
-class OnDevice:
+class DeviceInterval:
     """When the device was at what a job wants of it; `forward`: from the first kernel to the end of the last."""
 
-    upload: Ran
-    forward: Ran
-    download: Ran
+    upload: CommandInterval
+    forward: CommandInterval
+    download: CommandInterval
 
 
 @dataclass(frozen=True, eq=False)
-class Result:
+class DeviceResult:
     """Raw outputs, float32 [frames, classes], of a part [frames, channels, height, width]; and seconds.
 
     `upload_s` and `download_s` hold what the host itself had to copy; `forward_s` is by the device's own clock.
@@ -52,11 +52,11 @@ class Result:
     upload_s: float
     forward_s: float
     download_s: float
-    on_device: OnDevice
+    on_device: DeviceInterval
     launched: Launched
     features: Float32 | None = None
 
-    def read_clocks(self) -> tuple[Ran, ...]:
+    def read_clocks(self) -> tuple[CommandInterval, ...]:
         """When each kernel ran, in the order of the launches; nothing where the device will not say.
 
         The queue keeps that in any case, to tell what the whole took; but to ask for each takes a while.
@@ -77,7 +77,7 @@ class Result:
 
 
 @dataclass(frozen=True, eq=False)
-class Job:
+class DeviceJob:
     """What a job has on its device, and what it sent there, which must live until the device has done with it."""
 
     frames: int
@@ -86,14 +86,14 @@ class Job:
     upload: Upload
     kernels: Launched
     download: Download
-    extra: Extra | None = None
+    extra: FeatureOutput | None = None
 
-    def result(self) -> Result:
+    def result(self) -> DeviceResult:
         """Wait for it. Raises cl.Error."""
-        outputs = _vectors(self.output, self.download.take().view(self.output.dtype), self.frames)
+        outputs = _vectors(self.output, self.download.wait().view(self.output.dtype), self.frames)
         (_, first), (_, last) = self.kernels[0], self.kernels[-1]
-        on_device = OnDevice(ran(self.upload.command), ran(first, last), ran(self.download.command))
-        return Result(
+        on_device = DeviceInterval(ran(self.upload.command), ran(first, last), ran(self.download.command))
+        return DeviceResult(
             outputs=outputs,
             upload_s=self.upload.host_s + on_device.upload.seconds,
             forward_s=on_device.forward.seconds,
@@ -112,7 +112,7 @@ class Job:
         """The copy of them was enqueued before the download, in the same queue."""
         if self.extra is None:
             return None
-        return _vectors(self.extra.tensor, self.extra.take(), self.frames).reshape(self.frames, -1)
+        return _vectors(self.extra.tensor, self.extra.wait(), self.frames).reshape(self.frames, -1)
 
 
 def _vectors(tensor: Tensor, memory: Floats, frames: int) -> Float32:
@@ -124,14 +124,14 @@ def _vectors(tensor: Tensor, memory: Floats, frames: int) -> Float32:
     return image_of(tensor, planes[:frames])
 
 
-class Pending:
+class PendingDeviceJob:
     """A job on its way through the device. Any thread may wait for it."""
 
-    def __init__(self, job: Job, device_name: str) -> None:
+    def __init__(self, job: DeviceJob, device_name: str) -> None:
         self._job = job
         self._device_name = device_name
 
-    def wait(self) -> Result:
+    def wait(self) -> DeviceResult:
         """Block until the scores are there; other Python threads go on. Raises DeviceError."""
         try:
             return self._job.result()

@@ -24,7 +24,7 @@ class LaunchCost:
     nbytes: int
     weight_bytes: int = 0
 
-    def of(self, frames: int, batch: int) -> "LaunchCost":
+    def for_frames(self, frames: int, batch: int) -> "LaunchCost":
         """For so many frames of a batch: each of them has its tensors, all share the weights."""
         nbytes = self.weight_bytes + (self.nbytes - self.weight_bytes) * frames // batch
         return replace(self, macs=self.macs * frames // batch, nbytes=nbytes)

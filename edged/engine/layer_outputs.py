@@ -49,7 +49,7 @@ class LayerOutputs:
             if tensor.name in graph.shapes:
                 self._complete[last].append(tensor)
 
-    def of(self, image: NDArray[np.uint8]) -> dict[str, Float32]:
+    def compute(self, image: NDArray[np.uint8]) -> dict[str, Float32]:
         """For one image, uint8 RGB [1, height, width, 3], every tensor that the plan writes, by name.
 
         Each is float32 [1, channels, height, width], where features are the channels of one pixel. Raises

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from edged.engine.launch import Launch, Weights
 from edged.engine.planner import Plan
 from edged.model.package import Input
-from edged.system.disk_cache import Entries, Piece, code_sha256
+from edged.system.disk_cache import CacheEntries, Piece, code_sha256
 
 PAGE = 4096
 
@@ -53,10 +53,10 @@ def packed_weights(
 ) -> tuple[Plan, Source]:
     """A plan with the weights for its kernels: `plan` with what was kept in `directory`, or `whole()`, packed now.
 
-    model: SHA-256 of the weights of the plan; without it nothing is kept. `whole` makes the same plan of a graph
-    whose weights may be read.
+    model: SHA-256 of the weights of the plan; without it nothing is kept. `whole` makes the same plan of a
+    graph whose weights may be read.
     """
-    kept = Entries(directory, "packed")
+    kept = CacheEntries(directory, "packed")
     if model is None:
         return whole(), pack
     key = plan_key(plan, model, wanted)
@@ -67,7 +67,7 @@ def packed_weights(
     return plan, _load(kept, key, plan) or pack
 
 
-def _load(kept: Entries, key: str, plan: Plan) -> Source | None:
+def _load(kept: CacheEntries, key: str, plan: Plan) -> Source | None:
     """Where the weights of `plan` are, mapped."""
     content = kept.load(key)
     if content is None:
@@ -81,7 +81,7 @@ def _load(kept: Entries, key: str, plan: Plan) -> Source | None:
     return arrays.__getitem__
 
 
-def _save(kept: Entries, key: str, plan: Plan) -> None:
+def _save(kept: CacheEntries, key: str, plan: Plan) -> None:
     """Pack one array after the other. A cache that cannot be written is told of in the log."""
     try:
         kept.save(key, _pieces(plan))

@@ -16,7 +16,7 @@ from edged.engine.device import Device, open_device
 from edged.engine.opencl import cl, device_errors
 from edged.engine.programs import STANDARD, build, source_of
 from edged.engine.tuning_records import file_name
-from edged.system.disk_cache import Entries
+from edged.system.disk_cache import CacheEntries
 from edged.system.paths import cache_directory
 
 CHAINS = 12  # enough for two units with a latency of four cycles or six, few enough for 16 registers
@@ -43,11 +43,11 @@ class Peaks:
 def measure(device: Device) -> Peaks:
     """Keep the whole of `device` busy for about a second. Raises DeviceError."""
     with device_errors(device.name, "measuring its peaks"):
-        bench = Bench(device)
+        bench = PeakBench(device)
         return Peaks(max(_flops_per_s(bench, operation) for operation in ("mad", "fma")), _bytes_per_s(bench))
 
 
-class Bench:
+class PeakBench:
     """A queue on a device, with the vectors and work-groups that suit it."""
 
     def __init__(self, device: Device) -> None:
@@ -76,7 +76,7 @@ class Bench:
         return float(event.profile.end - event.profile.start) * 1e-9
 
 
-def _flops_per_s(bench: Bench, operation: str) -> float:
+def _flops_per_s(bench: PeakBench, operation: str) -> float:
     """With `operation`, mad or fma: some devices compute the one slowly, some the other."""
     kernel = bench.kernel("peak_flops", CHAINS=CHAINS, MULTIPLY_ADD=operation)
     out = bench.buffer(bench.items * bench.width * 4)
@@ -87,23 +87,23 @@ def _flops_per_s(bench: Bench, operation: str) -> float:
     return 2 * CHAINS * bench.width * steps * bench.items / seconds
 
 
-def multiply_add(bench: Bench, kernel: Any, out: Any, steps: int) -> float:
+def multiply_add(bench: PeakBench, kernel: Any, out: Any, steps: int) -> float:
     """Run `peak_flops.cl` with x ← x / 2 + 1, whose x tends to 2; its seconds."""
     kernel.set_args(out, np.int32(steps), np.float32(0.5), np.float32(1))
     return bench.seconds(kernel, bench.items)
 
 
-def _bytes_per_s(bench: Bench) -> float:
-    reading = Reading(bench, min(READ_BYTES, bench.memory_bytes // 8))
+def _bytes_per_s(bench: PeakBench) -> float:
+    reading = ReadBenchmark(bench, min(READ_BYTES, bench.memory_bytes // 8))
     return reading.nbytes / min(reading.seconds() for _ in range(RUNS))
 
 
-class Reading:
+class ReadBenchmark:
     """`peak_bytes.cl` for up to `most_bytes` of ones: a CPU's work-items read stretches of their own, a GPU's side
     by side. `out` holds what each found, a vector of sums.
     """
 
-    def __init__(self, bench: Bench, most_bytes: int) -> None:
+    def __init__(self, bench: PeakBench, most_bytes: int) -> None:
         item_bytes = READ_STEPS * bench.width * 4
         self._bench = bench
         self._items = most_bytes // item_bytes // bench.group * bench.group
@@ -123,7 +123,7 @@ log = logging.getLogger(__name__)
 
 
 def keep_peaks(device: Device, peaks: Peaks, cache: Path | None = None) -> None:
-    """For `kept_peaks`. A cache that cannot be written is told of in the log. `cache`: None for the user's."""
+    """For `cached_peaks`. A cache that cannot be written is told of in the log. `cache`: None for the user's."""
     content = json.dumps([peaks.flops_per_s, peaks.bytes_per_s]).encode()
     try:
         _entries(cache).save(file_name(device), [content])
@@ -131,11 +131,11 @@ def keep_peaks(device: Device, peaks: Peaks, cache: Path | None = None) -> None:
         log.warning("the peaks of %s cannot be kept: %s", device.name, error)
 
 
-def kept_peaks(device: Device, cache: Path | None = None) -> Peaks | None:
+def cached_peaks(device: Device, cache: Path | None = None) -> Peaks | None:
     """What was measured last of this device with this driver, or None."""
     content = _entries(cache).load(file_name(device))
     return Peaks(*json.loads(bytes(content))) if content else None
 
 
-def _entries(cache: Path | None) -> Entries:
-    return Entries((cache or cache_directory()) / "peaks", "peaks")
+def _entries(cache: Path | None) -> CacheEntries:
+    return CacheEntries((cache or cache_directory()) / "peaks", "peaks")

@@ -21,7 +21,7 @@ FEWEST = 3
 CLOCK_S = 1e-9  # what an event's clock counts: an empty kernel may take none
 
 
-class Timed(Protocol):
+class TimedResult(Protocol):
     """What must be known of a job: see `Result`."""
 
     @property
@@ -41,7 +41,7 @@ class Run:
     begun_s: float
     submitted_s: float
     done_s: float
-    result: Timed
+    result: TimedResult
 
     @property
     def wall_s(self) -> float:

@@ -14,14 +14,14 @@ from typing import Any
 from edged.engine.device import Device
 from edged.engine.launch import Launch
 from edged.engine.opencl import cl, device_errors
-from edged.system.disk_cache import Entries
+from edged.system.disk_cache import CacheEntries
 
 
 class Binaries:
     """Entries with the suffix `program`, by the key that `Programs` gives them."""
 
     def __init__(self, directory: Path) -> None:
-        self._entries = Entries(directory, "program")
+        self._entries = CacheEntries(directory, "program")
 
     def load(self, key: str) -> bytes | None:
         """What was saved under `key`, or None."""

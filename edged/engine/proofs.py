@@ -18,19 +18,19 @@ from edged.engine.packed import plan_key
 from edged.engine.planner import Plan
 from edged.engine.programs import source_of
 from edged.engine.selection import Choice, Chooser, candidates
-from edged.engine.shape import Part, shape_of
+from edged.engine.shape import RecordSection, shape_of
 from edged.engine.tuning_records import MeasuredOn, measured_on
 from edged.engine.variants.variant import Site
 from edged.errors import DeviceError
 from edged.model.package import Input
-from edged.system.disk_cache import Entries, code_sha256
+from edged.system.disk_cache import CacheEntries, code_sha256
 
 log = logging.getLogger("edged.worker")
 
-Content = TypeVar("Content", bound=Part)
+Content = TypeVar("Content", bound=RecordSection)
 
 
-class WrongVariant(Part):
+class WrongVariant(RecordSection):
     """A variant that does not agree with the reference for one shape. It is not used there.
 
     `shape`: as `Shape.key`; `described`: the same for people; `source`: digest of its kernels' source.
@@ -46,7 +46,7 @@ class WrongVariant(Part):
         return f"{self.variant} for {self.described} ({self.detail})"
 
 
-class Proof(Part):
+class Proof(RecordSection):
     """A network was compared with the reference on a device. `error`: of its scores, as a share of their range.
 
     `part`: of a part of the network, from where to where. `proven_at`: ISO 8601, UTC.
@@ -69,7 +69,7 @@ class Proof(Part):
         )
 
 
-class WrongVariants(Part):
+class WrongVariants(RecordSection):
     """All that are known of one device."""
 
     device: MeasuredOn
@@ -82,24 +82,24 @@ class Proofs:
     def __init__(self, folder: Path, device: Device) -> None:
         self._folder = folder
         self._device = device
-        self._proofs, self._wrong = Entries(folder, "proof"), Entries(folder, "wrong")
+        self._proofs, self._wrong = CacheEntries(folder, "proof"), CacheEntries(folder, "wrong")
         self.wrong = self._load_wrong()
 
-    def holds(self, key: str) -> bool:
+    def has_proof(self, key: str) -> bool:
         """Whether there is a proof for the plan with this key."""
         return self._proofs.load(key) is not None
 
-    def keep(self, key: str, proof: Proof) -> None:
+    def save_proof(self, key: str, proof: Proof) -> None:
         """For the next start. A cache that cannot be written is reported in the log."""
         _save(self._proofs, key, proof)
 
-    def leave_out(self, wrong: tuple[WrongVariant, ...]) -> None:
+    def exclude(self, wrong: tuple[WrongVariant, ...]) -> None:
         """Never choose these again on this device, until its driver or the source of their kernels changes."""
         self.wrong = (*self.wrong, *wrong)
         known = WrongVariants(device=measured_on(self._device), found=self.wrong)
         _save(self._wrong, _device_key(self._device), known)
 
-    def all(self) -> Iterator[Proof]:
+    def all_proofs(self) -> Iterator[Proof]:
         """Every proof of this device, the oldest first."""
         found = (_read(self._proofs, key, Proof) for key in self._proofs.list_keys())
         ours = [proof for proof in found if proof and proof.device == measured_on(self._device)]
@@ -119,7 +119,7 @@ class ProvenChooser:
         self._left_out: dict[WrongVariant, None] = {}
 
     @property
-    def left_out(self) -> tuple[str, ...]:
+    def excluded_variants(self) -> tuple[str, ...]:
         """Those that would have been chosen, for people."""
         return tuple(map(str, self._left_out))
 
@@ -130,19 +130,19 @@ class ProvenChooser:
     def choose(self, site: Site[Any]) -> Choice:
         """Raises DeviceError where no variant is left."""
         choice = self._chooser.choose(site)
-        wrong = self._known_wrong(site, choice)
+        wrong = self._is_excluded(site, choice)
         if wrong is None:
             return choice
         self._left_out[wrong] = None
         for other in candidates(site):
-            if self._known_wrong(site, other) is None:
+            if self._is_excluded(site, other) is None:
                 return other
         raise DeviceError(
             f"{site.device.name} computes {site.operator.name} ({shape_of(site)}) wrongly by every variant: "
             "name another device in `workers:` (`edged devices` lists them), or update its driver"
         )
 
-    def _known_wrong(self, site: Site[Any], choice: Choice) -> WrongVariant | None:
+    def _is_excluded(self, site: Site[Any], choice: Choice) -> WrongVariant | None:
         if not self._wrong:
             return None
         return self._wrong.get((choice.variant.name, shape_of(site).key, kernels_digest(site, choice)))
@@ -165,14 +165,14 @@ def _device_key(device: Device) -> str:
     return sha256("\0".join((device.platform, device.name, device.version, device.driver)).encode()).hexdigest()
 
 
-def _save(entries: Entries, key: str, content: Part) -> None:
+def _save(entries: CacheEntries, key: str, content: RecordSection) -> None:
     try:
         entries.save(key, [content.model_dump_json().encode()])
     except OSError as error:
         log.warning("the proof of a device cannot be kept, so the next start will prove it again: %s", error)
 
 
-def _read(entries: Entries, key: str, kind: type[Content]) -> Content | None:
+def _read(entries: CacheEntries, key: str, kind: type[Content]) -> Content | None:
     content = entries.load(key)
     try:
         return kind.model_validate_json(bytes(content)) if content else None

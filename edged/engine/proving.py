@@ -15,7 +15,7 @@ from edged.engine.proofs import WrongVariant, kernels_digest
 from edged.engine.runtime import Runtime
 from edged.engine.selection import Choice, Chooser
 from edged.engine.shape import shape_of
-from edged.engine.tuning.problem import HALF_TOLERANCE, TOLERANCE, Problem
+from edged.engine.tuning.problem import HALF_TOLERANCE, TOLERANCE, ReferenceProblem
 from edged.engine.tuning.work import Listener
 from edged.engine.variants.variant import Site
 from edged.errors import DeviceError, DeviceMemoryError
@@ -191,7 +191,7 @@ class Examination:
         if not np.isfinite(expected).all() or (site.output.half and np.abs(expected).max() > LARGEST_HALF):
             return None
         found = np.asarray(tensors[site.output.name][-1:], np.float32).reshape(expected.shape)
-        problem = Problem(site, inputs, expected)
+        problem = ReferenceProblem(site, inputs, expected)
         error = problem.error(found)
         if error <= problem.tolerance or np.abs(found - expected).max() <= problem.tolerance * _bound(
             operator, inputs

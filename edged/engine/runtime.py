@@ -13,19 +13,19 @@ from edged.config import Precision
 from edged.engine.device import Device, open_device
 from edged.engine.executable import Executable, Step
 from edged.engine.features import FeatureReader
-from edged.engine.job import Job, Pending
+from edged.engine.job import DeviceJob, PendingDeviceJob
 from edged.engine.launch import Images
 from edged.engine.launch_cost import launch_costs
 from edged.engine.layout import Floats, Tensor, image_of, to_memory
 from edged.engine.memory import check_indices
 from edged.engine.opencl import cl, device_errors
 from edged.engine.packed import packed_weights
-from edged.engine.peaks import kept_peaks
+from edged.engine.peaks import cached_peaks
 from edged.engine.planner import RULES, Plan, make_plan
 from edged.engine.programs import Binaries, Programs
 from edged.engine.proofs import proof_key
 from edged.engine.selection import Chooser
-from edged.engine.transfer import Copied, Mapped, Slot
+from edged.engine.transfer import CopiedSlot, MappedSlot, TransferSlot
 from edged.errors import DeviceError
 from edged.model.graph import Float32, Graph
 from edged.model.package import Input
@@ -86,16 +86,21 @@ class Runtime:
         self._executable = executable
         with device_errors(device.name, "mapping memory"):
             slots = self._make_slots(executable, upload)
-        self._slots: Iterator[tuple[Slot, Steps]] = itertools.cycle(zip(slots, executable.forward, strict=True))
+        self._slots: Iterator[tuple[TransferSlot, Steps]] = itertools.cycle(
+            zip(slots, executable.forward, strict=True)
+        )
         self._closed = False
         self._submitting = threading.Lock()
 
-    def _make_slots(self, executable: Executable, upload: cl.CommandQueue | None) -> list[Slot]:
+    def _make_slots(self, executable: Executable, upload: cl.CommandQueue | None) -> list[TransferSlot]:
         """One for each job in flight: copied by the queue `upload`, or mapped where there is none."""
         ends = zip(executable.images, executable.outputs, strict=True)
-        return [Copied(self._compute, upload, *each) if upload else Mapped(self._compute, *each) for each in ends]
+        return [
+            CopiedSlot(self._compute, upload, *each) if upload else MappedSlot(self._compute, *each)
+            for each in ends
+        ]
 
-    def submit(self, frames: NDArray[np.uint8] | Float32, *, features: bool = False) -> Pending:
+    def submit(self, frames: NDArray[np.uint8] | Float32, *, features: bool = False) -> PendingDeviceJob:
         """Enqueue a job, uint8 RGB [1 … batch, height, width, 3], without waiting for it.
 
         A part behind a cut takes float32 [1 … batch, channels, height, width]. Where `in_flight` jobs are under
@@ -109,7 +114,7 @@ class Runtime:
             if self._closed:
                 raise DeviceError(f"{self.device_name} was closed: open a new runtime")
             job = self._enqueue(len(frames), self._as_uploaded(frames), features=features)
-        return Pending(job, self.device_name)
+        return PendingDeviceJob(job, self.device_name)
 
     def observe(
         self, frames: NDArray[np.uint8] | Float32, written: Mapping[str, Tensor], last: int
@@ -133,7 +138,7 @@ class Runtime:
 
         with self._submitting, device_errors(self.device_name, "computing layer by layer"):
             job = self._enqueue(len(frames), self._as_uploaded(frames), features=False, after_each=copy)
-        outputs = Pending(job, self.device_name).wait().outputs
+        outputs = PendingDeviceJob(job, self.device_name).wait().outputs
         return outputs, {name: image_of(tensor, here) for name, (tensor, here) in copies.items()}
 
     @property
@@ -161,7 +166,7 @@ class Runtime:
         *,
         features: bool,
         after_each: Callable[[Step], None] = lambda step: None,
-    ) -> Job:
+    ) -> DeviceJob:
         slot, steps = next(self._slots)
         upload = slot.send(data)
         events: list[Any] = []
@@ -173,11 +178,11 @@ class Runtime:
         download = slot.fetch(events[-1 if isinstance(self._input, Tensor) else 0])
         self._compute.flush()
         kernels = tuple(zip(steps, events, strict=True))
-        return Job(frames, data, self._output, upload, kernels, download, extra)
+        return DeviceJob(frames, data, self._output, upload, kernels, download, extra)
 
-    def kept_peaks(self) -> tuple[float, float] | None:
+    def cached_peaks(self) -> tuple[float, float] | None:
         """Operations and bytes a second, where `edged profile` has measured them here."""
-        peaks = kept_peaks(self._device)
+        peaks = cached_peaks(self._device)
         return (peaks.flops_per_s, peaks.bytes_per_s) if peaks else None
 
     def close(self) -> None:

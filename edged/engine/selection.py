@@ -8,7 +8,7 @@ from typing import Any, Protocol
 from edged.engine.device import Device
 from edged.engine.programs import source_of
 from edged.engine.variants import VARIANTS
-from edged.engine.variants.conv_winograd import CONV_WINOGRAD, pays
+from edged.engine.variants.conv_winograd import CONV_WINOGRAD, is_profitable
 from edged.engine.variants.variant import AnyVariant, Parameters, Site
 from edged.errors import ConfigError
 from edged.model.graph import Conv
@@ -102,5 +102,5 @@ class Rules:
             return (f"conv_{self.conv}",)
         if site.device.kind != "cpu":
             return ("conv_depthwise", "conv_general", "dense_split")
-        winograd = CONV_WINOGRAD in fitting and pays(site)
+        winograd = CONV_WINOGRAD in fitting and is_profitable(site)
         return ("conv_depthwise", "conv_winograd" if winograd else "conv_vector")

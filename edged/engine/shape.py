@@ -15,13 +15,13 @@ from edged.model.graph import Operator
 NAMES = frozenset(field.name for field in fields(Operator))  # what an operator and its tensors are called
 
 
-class Part(BaseModel):
+class RecordSection(BaseModel):
     """A part of a record: unknown keys are refused, values never change."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False, populate_by_name=True)
 
 
-class Image(Part):
+class Image(RecordSection):
     """A tensor without its name and its halo."""
 
     channels: int = Field(ge=1)
@@ -31,7 +31,7 @@ class Image(Part):
     half: bool = Field(False, description="Stored as float16")
 
 
-class Shape(Part):
+class Shape(RecordSection):
     """An operator in its place, whatever its name and its weights."""
 
     operator: str

@@ -40,11 +40,11 @@ class Download(Protocol):
     def command(self) -> Any: ...
     @property
     def host_s(self) -> float: ...
-    def take(self) -> Float32:
+    def wait(self) -> Float32:
         """Wait for them, in any thread, as often as one likes. Raises cl.Error."""
 
 
-class Slot(Protocol):
+class TransferSlot(Protocol):
     """What one job in flight has to itself at both ends. Used in turn: `send`, the kernels, `fetch`."""
 
     def send(self, images: Bytes) -> Upload:
@@ -55,7 +55,7 @@ class Slot(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Ran:
+class CommandInterval:
     """From when to when the device was at a command, in nanoseconds of its own clock."""
 
     start_ns: int
@@ -66,12 +66,12 @@ class Ran:
         return (self.end_ns - self.start_ns) * 1e-9
 
 
-def ran(first: Any, last: Any = None) -> Ran:
+def ran(first: Any, last: Any = None) -> CommandInterval:
     """From the start of the command of this event to the end of it, or of a later one."""
-    return Ran(first.profile.start, (last or first).profile.end)
+    return CommandInterval(first.profile.start, (last or first).profile.end)
 
 
-class Copied:
+class CopiedSlot:
     """A slot whose images are copied in a queue beside that of the kernels: the device can do both at once."""
 
     def __init__(self, compute: Any, upload: Any, images: Any, output: Any) -> None:
@@ -110,12 +110,12 @@ class CopyOut:
     def __init__(self, values: Float32, event: Any) -> None:
         self._values, self.command = values, event
 
-    def take(self) -> Float32:
+    def wait(self) -> Float32:
         self.command.wait()
         return self._values
 
 
-class Mapped:
+class MappedSlot:
     """A slot whose buffer of images is the host's while no job is in it.
 
     It takes a job when the one before it is through, since the host reads the outputs where the device wrote them.
@@ -131,7 +131,7 @@ class Mapped:
     def send(self, images: Bytes) -> "MapIn":
         """Waits for the slot's last job first."""
         if self._last:
-            self._last.give_back(self._queue)
+            self._last.release(self._queue)
         pixels, ready = self._free
         ready.wait()
         start = time.perf_counter()
@@ -171,7 +171,7 @@ class MapOut:
         self.host_s = 0.0
         self._taking = threading.Lock()
 
-    def take(self) -> Float32:
+    def wait(self) -> Float32:
         with self._taking:
             if self._values is None:
                 self.command.wait()
@@ -180,8 +180,8 @@ class MapOut:
                 self.host_s = time.perf_counter() - start
             return self._values
 
-    def give_back(self, queue: Any) -> None:
+    def release(self, queue: Any) -> None:
         """Take the outputs, and let the device write there again."""
         with suppress(cl.Error):  # whoever waits for that job is told
-            self.take()
+            self.wait()
         self._mapping.base.release(queue)  # type: ignore[union-attr]

@@ -14,7 +14,7 @@ from pydantic import Field, ValidationError
 
 from edged.engine.device import Device
 from edged.engine.selection import Choice, Chooser, Rules, candidates, find_candidate, source_digest
-from edged.engine.shape import Part, Shape, shape_of
+from edged.engine.shape import RecordSection, Shape, shape_of
 from edged.engine.variants.variant import Site
 from edged.errors import ConfigError, DeviceError
 from edged.system.atomic_file import FOR_ALL, replace_file
@@ -60,7 +60,7 @@ MAX_BYTES = 16_000_000
 Reason = Literal["wrong", "failed", "unfinished"]
 
 
-class Way(Part):
+class TunedVariant(RecordSection):
     """A variant with its parameters."""
 
     variant: str
@@ -70,13 +70,13 @@ class Way(Part):
         return " ".join([self.variant, *(f"{name}={value}" for name, value in self.parameters.items())])
 
 
-class Best(Way):
+class BestVariant(TunedVariant):
     """The fastest of those that agreed with the reference."""
 
     seconds: float = Field(gt=0, description="On the device, its weights not in the caches")
 
 
-class Refusal(Way):
+class RefusedVariant(TunedVariant):
     """One that must not be used again, until its source changes."""
 
     reason: Reason = Field(
@@ -87,17 +87,17 @@ class Refusal(Way):
     source: str = Field(description="Digest of its kernels' source")
 
 
-class Tuned(Part):
+class TunedShape(RecordSection):
     """All that is known of one shape. `best` is absent while nothing has been found right."""
 
     shape: Shape
-    best: Best | None = None
+    best: BestVariant | None = None
     rules_seconds: float | None = Field(None, gt=0, description="What the untuned choice takes")
     tried: str = Field("", description="Digest of all candidates once all have had their chance; empty before")
-    refused: tuple[Refusal, ...] = ()
+    refused: tuple[RefusedVariant, ...] = ()
 
 
-class MeasuredOn(Part):
+class MeasuredOn(RecordSection):
     """The device that the figures are of."""
 
     platform: str
@@ -105,13 +105,13 @@ class MeasuredOn(Part):
     driver: str
 
 
-class Record(Part):
+class TuningRecord(RecordSection):
     """The file."""
 
     schema_version: Literal[1] = Field(1, alias="schema")
     edged: str = Field(description="Version of edged that wrote it")
     device: MeasuredOn
-    tuned: tuple[Tuned, ...] = ()
+    tuned: tuple[TunedShape, ...] = ()
 
 
 def measured_on(device: Device) -> MeasuredOn:
@@ -119,7 +119,7 @@ def measured_on(device: Device) -> MeasuredOn:
     return MeasuredOn(platform=device.platform, name=device.name, driver=device.driver)
 
 
-def read_record(path: Path) -> Record | None:
+def read_record(path: Path) -> TuningRecord | None:
     """The record in a file, None if there is no such file.
 
     Raises ConfigError with every mistake and its place, also where another user could have written the file.
@@ -128,7 +128,7 @@ def read_record(path: Path) -> Record | None:
         problem = "" if path.is_relative_to(SHIPPED) else why_not_trusted(path, path.stat())
         if problem:
             raise ConfigError(f"tuning record {problem}")
-        return Record.model_validate_json(read_regular_file(path, MAX_BYTES))
+        return TuningRecord.model_validate_json(read_regular_file(path, MAX_BYTES))
     except FileNotFoundError:
         return None
     except OSError as error:
@@ -140,7 +140,7 @@ def read_record(path: Path) -> Record | None:
 WHAT_TO_DO = "correct the file, or remove it and run `edged tune`"
 
 
-def write_json(path: Path, content: Record | Tuned) -> None:
+def write_json(path: Path, content: TuningRecord | TunedShape) -> None:
     """Replace the file in one step: a reader sees the old one or the new. Raises ConfigError."""
     text = content.model_dump_json(by_alias=True, exclude_none=True, indent=1) + "\n"
     try:
@@ -155,7 +155,7 @@ def write_json(path: Path, content: Record | Tuned) -> None:
 
 def json_schema() -> str:
     """The JSON Schema of the file: the text of edged/tuning.schema.json."""
-    schema = Record.model_json_schema(by_alias=True)
+    schema = TuningRecord.model_json_schema(by_alias=True)
     return json.dumps({"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}, indent=2) + "\n"
 
 
@@ -176,10 +176,10 @@ log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
-class Records:
+class TuningRecords:
     """`tuned` by the key of the shape, in order of preference; `rules` decide where there is none."""
 
-    tuned: Mapping[str, tuple[Tuned, ...]]
+    tuned: Mapping[str, tuple[TunedShape, ...]]
     rules: Chooser = field(default_factory=Rules)
 
     def channel_block(self, device: Device) -> int:
@@ -197,7 +197,7 @@ class Records:
             "for others, or tune again after an update of its driver"
         )
 
-    def _in_order(self, site: Site[Any], tuned: tuple[Tuned, ...]) -> Iterator[Choice]:
+    def _in_order(self, site: Site[Any], tuned: tuple[TunedShape, ...]) -> Iterator[Choice]:
         for each in tuned:
             if each.best and (known := find_candidate(site, each.best.variant, each.best.parameters)):
                 yield known
@@ -207,16 +207,16 @@ class Records:
         yield from candidates(site)
 
 
-def chooser_for(device: Device, state: Path | None = None) -> Records:
+def chooser_for(device: Device, state: Path | None = None) -> TuningRecords:
     """What to build plans for `device` with. `state`: as for `user_record`.
 
     A record that cannot be used is told of in a warning, and the next one decides.
     """
-    by_key: dict[str, tuple[Tuned, ...]] = {}
+    by_key: dict[str, tuple[TunedShape, ...]] = {}
     for path in record_places(device, state):
         for tuned in record.tuned if (record := _usable(path)) else ():
             by_key[tuned.shape.key] = (*by_key.get(tuned.shape.key, ()), tuned)
-    return Records(by_key)
+    return TuningRecords(by_key)
 
 
 def chooser_named(conv: str, device: Device) -> Chooser:
@@ -224,7 +224,7 @@ def chooser_named(conv: str, device: Device) -> Chooser:
     return chooser_for(device) if conv == "auto" else Rules(conv)
 
 
-def is_refused(site: Site[Any], choice: Choice, tuned: Tuned) -> bool:
+def is_refused(site: Site[Any], choice: Choice, tuned: TunedShape) -> bool:
     """Whether `choice`, with its kernels as they are now, must not be used."""
     return any(
         refusal.variant == choice.variant.name
@@ -234,7 +234,7 @@ def is_refused(site: Site[Any], choice: Choice, tuned: Tuned) -> bool:
     )
 
 
-def _usable(path: Path) -> Record | None:
+def _usable(path: Path) -> TuningRecord | None:
     try:
         return read_record(path)
     except ConfigError as error:

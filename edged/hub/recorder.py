@@ -262,7 +262,7 @@ class Recordings:
         self._parts.router.on_dropped = None
 
     def _tell_notes(self, recording: Recording) -> None:
-        self._tell(recording, TraceBatch(spans=self._parts.notebook.take()))
+        self._tell(recording, TraceBatch(spans=self._parts.notebook.pop_spans()))
 
     def _tell(self, recording: Recording, message: LinkMessage) -> None:
         recording.put(Forwarded(peer=HUB), [encode(message)])

@@ -1,9 +1,9 @@
-"""What crosses a link or is published, and its wire form.
+"""Messages that cross a link or are published, and their encoding.
 
-A link joins the hub (ROUTER) with a camera or a worker (DEALER). A link message is
-`[JSON header, payload …]`: a frame's payload is its pixels, a job's payloads are its frames' pixels in order, or
-the features of all of them, where a network is cut in parts.
-A published message is `[topic, JSON]`, with a JPEG behind it where it is a snapshot.
+A link connects the hub (ROUTER) with a camera or a worker (DEALER). Its messages are `[JSON header, payload …]`.
+The payload of a frame is its pixels; the payloads of a job are its frames' pixels in order, or one payload with the
+features of all frames for a segment behind a cut.
+A published message is `[topic, JSON]`; a snapshot has its JPEG as a third part.
 All times `…_ns` are CLOCK_MONOTONIC of the hub's host.
 """
 

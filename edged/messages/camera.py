@@ -1,4 +1,4 @@
-"""Between a camera and the hub."""
+"""Messages between a camera and the hub."""
 
 from typing import Literal
 
@@ -10,119 +10,114 @@ from edged.messages.preparation import Resize
 
 
 class CameraCount(Message):
-    """What one run of a camera process has counted since its start.
+    """Frame counters of one run of a camera process.
 
-    `captured` = frames sent + `dropped`, exactly, at any moment that a message leaves.
+    `captured` equals the frames sent plus the sum of `dropped` whenever a message leaves.
     """
 
-    captured: Count
-    dropped: dict[str, Count]
+    captured: Count = Field(description="Frames captured since the process started")
+    dropped: dict[str, Count] = Field(description="Frames that the camera dropped, by reason")
 
 
 class CameraHello(Greeting):
-    """A camera's first message to each hub that it meets.
-
-    `run`: new with each process, so that a hub knows one that it meets again; `count`: so far. `awaits_grants`: it
-    captures only what is granted, so none of its frames grows stale.
-    """
+    """Camera to hub: the first message to each hub process that it meets."""
 
     kind: Literal["camera_hello"] = "camera_hello"
-    camera: str
-    run: str
-    count: CameraCount
-    awaits_grants: bool = False
+    camera: str = Field(description="Name in the config")
+    run: str = Field(description="Identifier of the process; the hub recognises one that it meets again")
+    count: CameraCount = Field(description="Counters so far")
+    awaits_grants: bool = Field(
+        False, description="Captures only granted frames (`pace: fast`), so no frame grows stale"
+    )
 
 
 class SnapshotSettings(Message):
-    """Which snapshots a camera shall send: one at most `every_s`, of at most `width` pixels each way.
+    """Rate, size and quality of the snapshots that a camera sends."""
 
-    `quality`: of the JPEG, at best; one that would have more than `max_bytes` has less of it, or is not sent.
-    """
-
-    every_s: float = Field(gt=0)
-    width: Positive
-    quality: int = Field(ge=1, le=100)
-    max_bytes: Positive
+    every_s: float = Field(gt=0, description="Shortest time between two snapshots, in seconds")
+    width: Positive = Field(description="Largest width and height, in pixels")
+    quality: int = Field(ge=1, le=100, description="Highest JPEG quality")
+    max_bytes: Positive = Field(
+        description="Largest JPEG; a larger one is encoded at lower quality, or not sent at all"
+    )
 
 
 class Capture(Message):
-    """Hub to camera: start, with frames of this size (uint8, height × width × 3, RGB), made by `resize`.
+    """Hub to camera: start, and send frames of this size (uint8 RGB, height × width × 3).
 
-    It comes again where `snapshot` changes; None: no picture shall leave but for the frames.
+    The hub sends it again when `snapshot` changes.
     """
 
     kind: Literal["capture"] = "capture"
-    width: Positive
-    height: Positive
-    resize: Resize = "stretch"
-    snapshot: SnapshotSettings | None = None
+    width: Positive = Field(description="Frame width, in pixels")
+    height: Positive = Field(description="Frame height, in pixels")
+    resize: Resize = Field("stretch", description="How a picture takes that size")
+    snapshot: SnapshotSettings | None = Field(None, description="Snapshots to send; null: none")
 
 
 class ClockRequest(Message):
-    """Camera on another host to hub: what time is it? `sent_ns` is of its own clock."""
+    """Camera or worker on another host to hub: return your time."""
 
     kind: Literal["clock_request"] = "clock_request"
-    sent_ns: Count
+    sent_ns: Count = Field(description="CLOCK_MONOTONIC of the sender")
 
 
 class ClockAnswer(Message):
-    """Hub to camera: `hub_ns` by its CLOCK_MONOTONIC, `hub_at` in seconds since 1970."""
+    """Hub to camera or worker: the hub's time."""
 
     kind: Literal["clock_answer"] = "clock_answer"
-    sent_ns: Count
-    hub_ns: Count
-    hub_at: float
+    sent_ns: Count = Field(description="Copied from the request")
+    hub_ns: Count = Field(description="CLOCK_MONOTONIC of the hub")
+    hub_at: float = Field(description="Wall clock of the hub, in seconds since 1970")
 
 
 class Grant(Message):
-    """Hub to camera: so many more frames may be captured. Only a camera with `pace: fast` waits for it."""
+    """Hub to camera: capture more frames. Only a camera with `pace: fast` waits for grants."""
 
     kind: Literal["grant"] = "grant"
-    frames: Positive
+    frames: Positive = Field(description="Number of additional frames")
 
 
 class Frame(Message):
-    """One image (payload: uint8, height × width × 3, RGB) with its history so far.
-
-    `frame` counts from 0 with every captured frame, dropped ones too. `capture_s` is the time that the read
-    took, and ends at `captured_ns` unless the picture was held up on its way to the camera process; `preprocess_s`
-    follows it. Both times of the capture are the hub's, off by at most `clock_error_s` where the camera is on
-    another host. `truth` is the label, where the source knows it.
-    """
+    """Camera to hub: one image (payload: uint8 RGB, height × width × 3, C order) with its history so far."""
 
     kind: Literal["frame"] = "frame"
-    camera: str
-    frame: Count
-    captured_at: float
-    captured_ns: Count
-    clock_error_s: Seconds = 0.0
-    capture_s: Seconds
-    preprocess_s: Seconds
-    width: Positive
-    height: Positive
-    truth: str | None = None
-    count: CameraCount
+    camera: str = Field(description="Name in the config")
+    frame: Count = Field(description="Number of the captured frame, from 0; dropped frames count too")
+    captured_at: float = Field(description="End of the capture, in seconds since 1970, by the hub's clock")
+    captured_ns: Count = Field(
+        description="End of the capture by the hub's CLOCK_MONOTONIC, before the picture was held up on its way"
+    )
+    clock_error_s: Seconds = Field(
+        0.0, description="Largest error of both capture times; 0 where the camera runs on the hub's host"
+    )
+    capture_s: Seconds = Field(description="Duration of the read")
+    preprocess_s: Seconds = Field(description="Time from `captured_ns` until the frame was ready to be sent")
+    width: Positive = Field(description="In pixels")
+    height: Positive = Field(description="In pixels")
+    truth: str | None = Field(None, description="Correct label, where the source knows it")
+    count: CameraCount = Field(description="Counters including this frame")
 
 
 class Snapshot(Message):
-    """A frame that was sent, as people would see it (payload: JPEG). Nobody waits for it, nothing counts on it."""
+    """Camera to hub: a sent frame as people see it (payload: JPEG). It may be dropped at any point."""
 
     kind: Literal["snapshot"] = "snapshot"
-    camera: str
-    frame: Count
-    captured_at: float
-    width: Positive
-    height: Positive
+    camera: str = Field(description="Name in the config")
+    frame: Count = Field(description="Number of the frame")
+    captured_at: float = Field(description="End of the capture, in seconds since 1970")
+    width: Positive = Field(description="In pixels")
+    height: Positive = Field(description="In pixels")
 
 
 class CameraReport(Message):
-    """State of a camera, once a second and at each change. The last one has `ended`."""
+    """Camera to hub: its state, once a second and at each change."""
 
     kind: Literal["camera_report"] = "camera_report"
-    camera: str
-    up: bool
-    error: str | None = None
-    frozen: bool = False
-    reconnects: Count = 0
-    ended: bool = False
-    count: CameraCount
+    camera: str = Field(description="Name in the config")
+    up: bool = Field(description="The source delivers pictures")
+    error: str | None = Field(None, description="Why the source is down")
+    frozen: bool = Field(False, description="The source delivers the same picture again and again")
+    reconnects: Count = Field(0, description="Reconnections to the source since the process started")
+    ended: bool = Field(False, description="The source is finished: this is the last report")
+    count: CameraCount = Field(description="Counters so far")

@@ -1,8 +1,8 @@
-"""The first message of whoever comes to a hub: which edged it is of.
+"""The first message of a process to a hub: its protocol and version of edged.
 
-Two processes understand each other where their protocols are the same, of whatever version they are. A field may
-be `IGNORABLE`, where whoever does not know it does nothing wrong: it leaves the protocol as it is, and an unknown
-field is left unread. All else makes it another protocol, and the hub refuses who speaks it, with both versions.
+Processes of the same protocol work together, whatever their versions are. An unknown field is ignored; a field
+that old processes can safely ignore is marked `IGNORABLE`, and does not change the protocol. Any other change of a
+message makes another protocol, and the hub refuses a process that speaks another one, with both versions.
 """
 
 import json
@@ -21,33 +21,37 @@ WHAT_TO_DO = "install the same edged on both, and start both again"
 
 
 class Greeting(Message):
-    """`protocol`: what its sender speaks, a number in early versions. `edged`: its version, empty if unknown."""
+    """The base of first messages."""
 
-    protocol: str | int = Field(PROTOCOL, json_schema_extra=IGNORABLE)
-    edged: str = Field(__version__, json_schema_extra=IGNORABLE)
+    protocol: str | int = Field(
+        PROTOCOL, json_schema_extra=IGNORABLE, description="Protocol of the sender; a number in early versions"
+    )
+    edged: str = Field(
+        __version__, json_schema_extra=IGNORABLE, description="Version of the sender; empty: unknown"
+    )
 
     def as_received(self) -> Self:
-        """The same, without what its sender has not said."""
+        """Return a copy in which fields that the sender left out are empty, in place of our own values."""
         unsaid = {"protocol": "", "edged": ""}.items() - {(name, "") for name in self.model_fields_set}
         return self.model_copy(update=dict(unsaid)) if unsaid else self
 
 
 def protocol_problem(greeting: Greeting) -> str:
-    """Why who says this is refused; empty where it speaks this edged's protocol."""
-    return "" if greeting.protocol == PROTOCOL else _both(greeting.protocol, greeting.edged)
+    """Return why the sender must be refused; empty if it speaks our protocol."""
+    return "" if greeting.protocol == PROTOCOL else _version_conflict(greeting.protocol, greeting.edged)
 
 
 def versions_of(header: bytes) -> str:
-    """The versions of both sides, where `header` is no message of this protocol; what there is of the other's."""
+    """Describe the versions of both sides, for a `header` that is not a message of our protocol."""
     try:
         fields = json.loads(header) if len(header) <= LARGEST_GREETING else None
     except (ValueError, RecursionError):
         fields = None
     known = fields if isinstance(fields, dict) else {}
-    return _both(known.get("protocol", "unknown"), known.get("edged", ""))
+    return _version_conflict(known.get("protocol", "unknown"), known.get("edged", ""))
 
 
-def _both(protocol: object, version: object) -> str:
+def _version_conflict(protocol: object, version: object) -> str:
     theirs = _shown(version) or "of an unknown version"
     return (
         f"it is edged {theirs} (protocol {_shown(protocol) or 'unknown'}), this is edged {__version__} "

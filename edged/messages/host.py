@@ -1,4 +1,4 @@
-"""The state of a machine, from a worker there to the hub."""
+"""State of a machine: a worker there sends it to the hub."""
 
 from typing import Annotated, Literal
 
@@ -12,16 +12,20 @@ SensorName = Annotated[str, Field(min_length=1, max_length=64)]
 
 
 class Frequency(Message):
-    """Of processors, or of a GPU, in hertz: now, the highest allowed now, and the highest of the hardware."""
+    """Clock frequency of a CPU policy or a GPU, in hertz."""
 
-    now: Count
-    limit: Positive
-    maximum: Positive
+    now: Count = Field(description="Current frequency")
+    limit: Positive = Field(description="Highest frequency that is allowed now")
+    maximum: Positive = Field(description="Highest frequency of the hardware")
 
 
 class HostState(Message):
-    """How hot a worker's machine is, in °C by sensor, and how fast it runs, by domain; every few seconds."""
+    """Worker to hub, every few seconds: temperatures and frequencies of its machine."""
 
     kind: Literal["host_state"] = "host_state"
-    celsius: Annotated[dict[SensorName, float], Field(max_length=MOST)]
-    frequencies: Annotated[dict[SensorName, Frequency], Field(max_length=MOST)]
+    celsius: Annotated[dict[SensorName, float], Field(max_length=MOST)] = Field(
+        description="Temperature by sensor, in °C"
+    )
+    frequencies: Annotated[dict[SensorName, Frequency], Field(max_length=MOST)] = Field(
+        description="Frequency by domain"
+    )

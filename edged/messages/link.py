@@ -1,4 +1,4 @@
-"""All that crosses a link, and its wire form."""
+"""All messages that cross a link, and their encoding."""
 
 from typing import Annotated, Any, Literal
 
@@ -17,7 +17,7 @@ from edged.messages.camera import (
 )
 from edged.messages.greeting import Greeting, versions_of
 from edged.messages.host import HostState
-from edged.messages.message import Message, places_of
+from edged.messages.message import Message, field_errors
 from edged.messages.planning import AssignPart, Echo, MeasureAnswer, MeasureRequest
 from edged.messages.protocol import PROTOCOL
 from edged.messages.recording import (
@@ -46,24 +46,24 @@ from edged.messages.worker import Features, HelloRequest, IdleEnergy, Job, JobFa
 
 
 class Stop(Message):
-    """Hub to camera or worker: finish and exit. `refused` says why, where the peer does not fit."""
+    """Hub to camera or worker: finish and exit."""
 
     kind: Literal["stop"] = "stop"
-    refused: str | None = None
+    refused: str | None = Field(None, description="Why the peer is refused; null: it is not")
 
 
 class ReloadRequest(Greeting):
-    """To the hub: read your config file again."""
+    """Client to hub: read your config file again."""
 
     kind: Literal["reload_request"] = "reload_request"
 
 
 class ReloadAnswer(Message):
-    """From the hub: what the file has changed, or why the config before goes on (not `accepted`)."""
+    """Hub to client: the result of a reload."""
 
     kind: Literal["reload_answer"] = "reload_answer"
-    accepted: bool
-    message: str
+    accepted: bool = Field(description="False: the config before stays in use")
+    message: str = Field(description="What has changed, or what is wrong, for people")
 
 
 LinkMessage = (
@@ -81,20 +81,20 @@ _LINK: TypeAdapter[LinkMessage] = TypeAdapter(Annotated[LinkMessage, Field(discr
 
 
 def encode(message: LinkMessage) -> bytes:
-    """The JSON header of a link message."""
+    """Encode a link message as its JSON header."""
     return message.model_dump_json().encode()
 
 
 def decode(header: bytes | memoryview) -> LinkMessage:
-    """The link message in a JSON header. Raises MessageError, which says what does not fit."""
+    """Decode the link message in a JSON header. Raises MessageError, which names the invalid fields."""
     try:
         message = _LINK.validate_json(bytes(header))
     except ValidationError as error:
-        problem = f"not a message of protocol {PROTOCOL}: {places_of(error)}"
+        problem = f"not a message of protocol {PROTOCOL}: {field_errors(error)}"
         raise MessageError(f"{problem}; {versions_of(bytes(header))}") from None
     return message.as_received() if isinstance(message, Greeting) else message
 
 
 def link_schema() -> dict[str, Any]:
-    """The JSON Schema of all that may cross a link."""
+    """Return the JSON Schema of all link messages."""
     return _LINK.json_schema()

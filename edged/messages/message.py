@@ -1,4 +1,4 @@
-"""What all messages have in common."""
+"""The base of all messages, and the types of their fields."""
 
 from collections.abc import Sequence
 from typing import Annotated, Literal
@@ -15,13 +15,13 @@ EnergyMethod = Literal["measured", "estimated", "none"]
 
 
 class Message(BaseModel):
-    """Frozen, but open: a field that is not known is left unread (see `greeting`)."""
+    """The base of all messages: immutable; unknown fields are ignored (see `greeting`)."""
 
     model_config = ConfigDict(extra="ignore", frozen=True, allow_inf_nan=False)
 
 
-def places_of(error: ValidationError) -> str:
-    """Which fields do not fit, and why."""
+def field_errors(error: ValidationError) -> str:
+    """Describe the first five fields that are invalid, and why."""
     problems: Sequence[str] = [
         f"{'.'.join(map(str, e['loc'])) or 'header'}: {e['msg']}" for e in error.errors()[:5]
     ]

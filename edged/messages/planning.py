@@ -1,4 +1,4 @@
-"""Between a worker and `edged plan-split`, which stands in the hub's place."""
+"""Messages between a worker and `edged plan-split`, which takes the place of the hub."""
 
 from typing import Literal
 
@@ -8,51 +8,45 @@ from edged.messages.message import Count, Message, Positive, Seconds
 
 
 class MeasureRequest(Message):
-    """To a worker: how long does each part of the network take there? In jobs of `frames`, for about `for_s`."""
+    """To a worker: measure how long each part of the network takes on your device."""
 
     kind: Literal["measure_request"] = "measure_request"
-    frames: Positive
-    for_s: Seconds
+    frames: Positive = Field(description="Frames of each job")
+    for_s: Seconds = Field(description="Approximate duration of the measurement")
 
 
 class CutPoint(Message):
-    """Where a single tensor crosses: behind the operator `after`; None: the images, or the scores.
+    """A place between two operators where a single tensor crosses, with the costs of a cut there."""
 
-    `nbytes` of a job cross. `reached_s`: device time from the first kernel's start until it is there; `receive_s`:
-    what a worker needs to begin with it, from the payload to the device; `send_s`: to end with it, and back.
-    """
-
-    after: str | None
-    nbytes: Count
-    reached_s: Seconds
-    receive_s: Seconds
-    send_s: Seconds
+    after: str | None = Field(
+        description="Operator that writes the tensor; null: the images (first), or the scores (last)"
+    )
+    nbytes: Count = Field(description="Size of the tensor for one job")
+    reached_s: Seconds = Field(description="Device time from the first kernel's start until the tensor is there")
+    receive_s: Seconds = Field(description="Time to begin here: from the payload to the tensor on the device")
+    send_s: Seconds = Field(description="Time to end here: from the tensor on the device to the payload")
 
 
 class MeasureAnswer(Message):
-    """A worker's answer: the places in order, from the images to the scores.
-
-    `overlaps`: the host takes and gives while the device computes; on a CPU both want the same cores.
-    """
+    """From a worker: the costs at every possible cut."""
 
     kind: Literal["measure_answer"] = "measure_answer"
-    cut_points: tuple[CutPoint, ...]
-    overlaps: bool
+    cut_points: tuple[CutPoint, ...] = Field(description="In order, from the images to the scores")
+    overlaps: bool = Field(
+        description="Receiving and sending overlap computing; false for a CPU, which does all three on its cores"
+    )
 
 
 class Echo(Message):
-    """To a worker, with a payload: answer with another one, of `reply_bytes` bytes."""
+    """To a worker, with a payload: answer with an `Echo` whose payload has `reply_bytes` bytes."""
 
     kind: Literal["echo"] = "echo"
-    reply_bytes: int = Field(ge=0, le=1 << 28)
+    reply_bytes: int = Field(ge=0, le=1 << 28, description="Size of the answer's payload")
 
 
 class AssignPart(Message):
-    """To a worker: from now on run what lies behind `begin` up to `end`, and say hello with it.
-
-    Each is the operator `after` of a place; None: from the images, or to the scores.
-    """
+    """To a worker: run the operators behind `begin` up to `end` from now on, and send a new `WorkerHello`."""
 
     kind: Literal["assign_part"] = "assign_part"
-    begin: str | None = None
-    end: str | None = None
+    begin: str | None = Field(None, description="`after` of a cut point; null: from the images")
+    end: str | None = Field(None, description="`after` of a cut point; null: to the scores")

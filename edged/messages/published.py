@@ -1,18 +1,18 @@
-"""What is published, for readers of any age and language."""
+"""Published messages. Readers of any version and language can parse them: new fields may be added."""
 
 from typing import Literal
 
 from pydantic import ConfigDict, Field, ValidationError
 
 from edged.errors import MessageError
-from edged.messages.message import SCHEMA, Count, EnergyMethod, Message, Positive, Seconds, places_of
+from edged.messages.message import SCHEMA, Count, EnergyMethod, Message, Positive, Seconds, field_errors
 
 STAGES = ("capture", "preprocess", "wait", "upload", "forward", "download", "publish", "total")
-SNAPSHOTS = "snapshot/"  # what the topics of all snapshots begin with
+SNAPSHOTS = "snapshot/"  # prefix of the topics of all snapshots
 
 
 class Published(Message):
-    """Frozen, but open: a reader must accept what a newer edged adds."""
+    """The base of published messages: immutable; unknown fields are ignored, since a newer edged adds some."""
 
     model_config = ConfigDict(extra="ignore", frozen=True, allow_inf_nan=False)
 
@@ -20,131 +20,132 @@ class Published(Message):
 class Label(Published):
     """One of the top classes of a prediction."""
 
-    label: str
-    index: Count
-    score: float
+    label: str = Field(description="Label of the class")
+    index: Count = Field(description="Class index")
+    score: float = Field(description="Probability, or the raw output of a model without softmax")
 
 
 class PredictionModel(Published):
-    """Which model answered, on what. In segments: devices, workers, and precisions that differ, joined by `+`."""
+    """The model that answered, and the device.
 
-    name: str
-    sha256: str
-    precision: str
-    device: str
-    worker: str
+    For a network in segments `device` and `worker` list all of them, `precision` those that differ, joined by `+`.
+    """
+
+    name: str = Field(description="Name of the model")
+    sha256: str = Field(description="SHA-256 of the model or of the taught version")
+    precision: str = Field(description="fp32, fp16-weights or fp16")
+    device: str = Field(description="Name of the device")
+    worker: str = Field(description="Name of the worker")
     random_weights: bool = Field(False, description="True for a model that is for timing only")
 
 
 class PredictionEnergy(Published):
-    """What this prediction cost. `joules` is null unless measured or estimated."""
+    """Energy of this prediction."""
 
-    joules: Seconds | None
-    method: EnergyMethod
-    rails: tuple[str, ...]
+    joules: Seconds | None = Field(description="null: neither measured nor estimated")
+    method: EnergyMethod = Field(description="How it is known")
+    rails: tuple[str, ...] = Field(description="Power rails whose energy is included")
 
 
 class StageSeconds(Published):
-    """Where the time went. `total` runs from capture to publish and is the sum of all but `capture`."""
+    """Duration of each stage, in seconds. `total` is the sum of all others but `capture`."""
 
-    capture: Seconds
-    preprocess: Seconds
-    wait: Seconds
-    upload: Seconds
-    forward: Seconds
-    download: Seconds
-    publish: Seconds
-    total: Seconds
+    capture: Seconds = Field(description="Reading the picture")
+    preprocess: Seconds = Field(description="From the capture until the frame was sent to the hub")
+    wait: Seconds = Field(description="Waiting in the hub and at the worker")
+    upload: Seconds = Field(description="Upload to the device")
+    forward: Seconds = Field(description="Forward pass on the device")
+    download: Seconds = Field(description="Download from the device")
+    publish: Seconds = Field(description="From the answer to the publication")
+    total: Seconds = Field(description="From the end of the capture to the publication")
 
 
 class Prediction(Published):
     """Topic `edged/<node>/<camera>/prediction`: the top-k labels of one frame with its whole history.
 
-    `seq` grows by one with each prediction of a node, over restarts too; `boot` is new at every start.
+    Subscribers detect lost predictions by gaps in `seq`.
     """
 
-    schema_version: Literal[1] = Field(1, alias="schema")
-    node: str
-    boot: str
-    seq: Count
-    camera: str
+    schema_version: Literal[1] = Field(1, alias="schema", description="Version of this schema")
+    node: str = Field(description="Name of the node")
+    boot: str = Field(description="Identifier of this start of the hub")
+    seq: Count = Field(description="Sequence number, one higher with each prediction of a node, over restarts too")
+    camera: str = Field(description="Name of the camera")
     frame: Count = Field(
-        description="Its number among all pictures of the camera, from 0; anew when its process starts again"
+        description="Number of the picture, from 0 since the camera process started; dropped ones count too"
     )
-    captured_at: float
+    captured_at: float = Field(description="End of the capture, in seconds since 1970")
     clock_error: Seconds = Field(
-        0.0, description="Where the camera is on another host: by how many seconds its times may be wrong at most"
+        0.0, description="Largest error of `captured_at`, in seconds; 0 for a camera on the hub's host"
     )
-    published_at: float
-    model: PredictionModel
-    top: tuple[Label, ...]
-    truth: str | None = Field(None, description="The right label, where the source knows it")
-    seconds: StageSeconds
-    energy: PredictionEnergy
-    journaled: bool = Field(
-        True, description="False where it was not on disk when it was published, and may not be fetched again"
-    )
+    published_at: float = Field(description="Publication, in seconds since 1970")
+    model: PredictionModel = Field(description="Model and device that answered")
+    top: tuple[Label, ...] = Field(description="Top classes, best first")
+    truth: str | None = Field(None, description="Correct label, where the source knows it")
+    seconds: StageSeconds = Field(description="Duration of each stage")
+    energy: PredictionEnergy = Field(description="Energy of this prediction")
+    journaled: bool = Field(True, description="False: not on disk when published, so a replay may lack it")
 
 
 class ShadowAnswers(Published):
-    """What was answered to a frame, and what another version would have (`edged teach shadow`)."""
+    """The published answer to a frame beside that of a version in shadow (`edged teach shadow`)."""
 
-    frame: Count = Field(description="Its number, as in the prediction")
-    sha256: str = Field(description="Of the model whose answer was published")
-    top: tuple[Label, ...]
-    shadow_sha256: str = Field(description="Of the version that was only looked at")
-    shadow_top: tuple[Label, ...]
-    truth: str | None = None
+    frame: Count = Field(description="Number of the frame, as in the prediction")
+    sha256: str = Field(description="SHA-256 of the model that answered")
+    top: tuple[Label, ...] = Field(description="Published answer, best first")
+    shadow_sha256: str = Field(description="SHA-256 of the version in shadow")
+    shadow_top: tuple[Label, ...] = Field(description="Answer of the version in shadow, best first")
+    truth: str | None = Field(None, description="Correct label, where the source knows it")
 
 
 class Event(Published):
-    """Topic `edged/<node>/<camera>/event`, or `edged/<node>/event` where no camera is concerned."""
+    """Topic `edged/<node>/<camera>/event`, or `edged/<node>/event` if no camera is concerned."""
 
-    schema_version: Literal[1] = Field(1, alias="schema")
-    node: str
-    boot: str
-    at: float
+    schema_version: Literal[1] = Field(1, alias="schema", description="Version of this schema")
+    node: str = Field(description="Name of the node")
+    boot: str = Field(description="Identifier of this start of the hub")
+    at: float = Field(description="Time of the event, in seconds since 1970")
     event: str = Field(description="camera_down, camera_up, camera_ended, worker_up, worker_lost, fallback …")
-    camera: str | None = None
-    worker: str | None = None
-    message: str
-    shadow: ShadowAnswers | None = Field(None, description="Of the event shadow alone: both answers to a frame")
+    camera: str | None = Field(None, description="Camera concerned")
+    worker: str | None = Field(None, description="Worker concerned")
+    message: str = Field(description="Explanation for people")
+    shadow: ShadowAnswers | None = Field(None, description="Both answers to a frame; only of the event `shadow`")
 
 
 class SnapshotHeader(Published):
-    """Topic `snapshot/<node>/<camera>`: a small picture of a frame. A JPEG follows as the message's third part.
+    """Topic `snapshot/<node>/<camera>`: a small picture of a frame. The JPEG is the message's third part.
 
-    Where the config asks for it; at most as often as it says, never fetched again.
+    Published if the config of the camera has `snapshot`; it is not in the journal.
     """
 
-    schema_version: Literal[1] = Field(1, alias="schema")
-    node: str
-    boot: str
-    camera: str
-    frame: Count = Field(description="Its number, by which it belongs to a prediction, if there is one")
-    captured_at: float
-    width: Positive
-    height: Positive
+    schema_version: Literal[1] = Field(1, alias="schema", description="Version of this schema")
+    node: str = Field(description="Name of the node")
+    boot: str = Field(description="Identifier of this start of the hub")
+    camera: str = Field(description="Name of the camera")
+    frame: Count = Field(description="Number of the frame, as in its prediction, if there is one")
+    captured_at: float = Field(description="End of the capture, in seconds since 1970")
+    width: Positive = Field(description="In pixels")
+    height: Positive = Field(description="In pixels")
 
 
 def to_json(message: Published) -> bytes:
-    """The JSON of a published message."""
+    """Return the JSON of a published message."""
     return message.model_dump_json(by_alias=True).encode()
 
 
 def topic(node: str, camera: str | None, what: Literal["prediction", "event", "status"]) -> str:
-    """`edged/<node>/<camera>/<what>`, without the camera where none is concerned."""
+    """Return `edged/<node>/<camera>/<what>`, or `edged/<node>/<what>` if no camera is concerned."""
     return "/".join(part for part in ("edged", node, camera, what) if part)
 
 
 def snapshot_topic(node: str, camera: str) -> str:
-    """Another one than those of `topic`: who subscribes to `edged/` gets no pictures."""
+    """Return the topic of snapshots, outside of `edged/`: subscribers to that prefix get no pictures."""
     return f"{SNAPSHOTS}{node}/{camera}"
 
 
 def prediction_from_json(data: bytes) -> Prediction:
-    """Raises MessageError for what is not a prediction of this schema."""
+    """Parse a prediction. Raises MessageError if it is not one of this schema."""
     try:
         return Prediction.model_validate_json(data)
     except ValidationError as error:
-        raise MessageError(f"not a prediction of schema {SCHEMA}: {places_of(error)}") from None
+        raise MessageError(f"not a prediction of schema {SCHEMA}: {field_errors(error)}") from None

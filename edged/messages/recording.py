@@ -1,7 +1,7 @@
-"""Between the hub and who records what it and its processes do: `edged profile --attach` and `edged trace`.
+"""Messages of a recording: `edged profile --attach` and `edged trace`.
 
-The hub ends a recording after what was asked for, or when it cannot reach who has asked; a process whose leave to
-record is not renewed each second stops by itself.
+The hub ends a recording when its limit is reached, or when it cannot reach the client. A camera or worker records
+until the time of the last `RecordRequest` is over; the hub renews it each second.
 """
 
 from typing import Annotated, Literal
@@ -15,139 +15,129 @@ LONGEST_PROFILE_S = 3600.0
 LONGEST_TRACE_S = 60.0
 
 Layers = Literal["none", "half", "all"]
-Span = tuple[Count, Count]  # from, to: nanoseconds
+Span = tuple[Count, Count]  # begin, end: nanoseconds
 
 
 class ProfileRequest(Greeting):
-    """To the hub: tell me what each kernel of that worker takes, for so many frames, and no longer than that."""
+    """Client to hub: time each kernel of a worker."""
 
     kind: Literal["profile_request"] = "profile_request"
-    worker: str | None = None
-    frames: Positive
-    seconds: Annotated[float, Field(gt=0, le=LONGEST_PROFILE_S)]
+    worker: str | None = Field(None, description="Name of the worker; null: one that serves")
+    frames: Positive = Field(description="Number of frames to time")
+    seconds: Annotated[float, Field(gt=0, le=LONGEST_PROFILE_S)] = Field(description="Time limit")
 
 
 class TraceRequest(Greeting):
-    """To the hub: tell me what every process does. `layers`: and what each kernel takes."""
+    """Client to hub: record what every process does."""
 
     kind: Literal["trace_request"] = "trace_request"
-    seconds: Annotated[float, Field(gt=0, le=LONGEST_TRACE_S)]
-    layers: bool = False
+    seconds: Annotated[float, Field(gt=0, le=LONGEST_TRACE_S)] = Field(description="Duration")
+    layers: bool = Field(False, description="Time each kernel too")
 
 
 class RecordingStarted(Message):
-    """The hub's answer. `refused` says why it does not begin."""
+    """Hub to client: the recording has started, or was refused."""
 
     kind: Literal["recording_started"] = "recording_started"
-    refused: str = ""
-    node: str = ""
-    worker: str | None = None
+    refused: str = Field("", description="Why it was refused; empty if it was not")
+    node: str = Field("", description="Name of the node")
+    worker: str | None = Field(None, description="Worker that is profiled; null for a trace")
 
 
 class RecordingEnded(Message):
-    """The hub's last word to who has asked: why it ends. `missed`: messages that found no room."""
+    """Hub to client: the last message of a recording."""
 
     kind: Literal["recording_ended"] = "recording_ended"
-    reason: Literal["frames", "time", "lost"]
-    missed: Count = 0
+    reason: Literal["frames", "time", "lost"] = Field(
+        description="frames: all were timed; time: the limit is reached; lost: the worker was lost"
+    )
+    missed: Count = Field(0, description="Messages that were dropped because the client read too slowly")
 
 
 class Forwarded(Message):
-    """Hub to who has asked: the payload is a link message of this camera, worker, or of the hub itself."""
+    """Hub to client: the payload is a link message of the camera, worker or hub named `peer`."""
 
     kind: Literal["forwarded"] = "forwarded"
-    peer: str
+    peer: str = Field(description="camera/NAME, worker/NAME or hub")
 
 
 class RecordRequest(Message):
-    """Hub to camera or worker, each second: note down what you do for so long; 0: no longer.
-
-    `recording` tells one from another. `layers`: of how many of its jobs a worker times the kernels; of `half`, in
-    blocks, so that the others tell what that costs.
-    """
+    """Hub to camera or worker, each second: record what you do."""
 
     kind: Literal["record_request"] = "record_request"
-    recording: Count
-    for_s: Seconds
-    layers: Layers = "none"
+    recording: Count = Field(description="Number that distinguishes this recording from others")
+    for_s: Seconds = Field(description="Record for this long; 0: stop")
+    layers: Layers = Field(
+        "none",
+        description="Jobs whose kernels a worker times; half: alternating blocks, to measure the cost of timing",
+    )
 
 
 class KernelCost(Message):
-    """A launch of the worker's plan, for a full batch: multiply-adds, bytes that it moves, those of weights."""
+    """A kernel launch of the worker's plan, with its work for a full batch."""
 
-    operator: str
-    kernel: str
-    macs: Count
-    nbytes: Count
-    weight_bytes: Count
+    operator: str = Field(description="Name of the operator in the graph")
+    kernel: str = Field(description="Name of the kernel")
+    macs: Count = Field(description="Multiply-adds")
+    nbytes: Count = Field(description="Bytes read and written")
+    weight_bytes: Count = Field(description="Bytes of weights among them")
 
 
 class RecorderHello(Message):
-    """A camera's or worker's answer to the first `RecordRequest`: who it is, and which kernels it runs.
-
-    `macs`, of one frame; `peaks`, operations and bytes a second, where they are known there.
-    """
+    """Camera or worker to hub: the answer to the first `RecordRequest` of a recording."""
 
     kind: Literal["recorder_hello"] = "recorder_hello"
-    pid: Count
-    host: str
-    costs: tuple[KernelCost, ...] = ()
-    peaks: tuple[float, float] | None = None
+    pid: Count = Field(description="Process ID")
+    host: str = Field(description="Host name")
+    costs: tuple[KernelCost, ...] = Field((), description="Kernel launches of a worker, in order")
+    peaks: tuple[float, float] | None = Field(
+        None, description="Measured peak of the device: operations and bytes a second; null: not measured"
+    )
 
 
 class TraceSpan(Message):
-    """What a process has done from `begin_ns` to `end_ns`; without an end: what happened at a moment.
+    """What a process did between two moments, or at one moment."""
 
-    `frames`: of which it is, by camera and number.
-    """
-
-    name: str
-    begin_ns: Count
-    end_ns: Count | None = None
-    frames: tuple[tuple[str, int], ...] = ()
-    job: int | None = None
-    attributes: dict[str, float | str] = Field(default_factory=dict)
+    name: str = Field(description="What was done, such as publish")
+    begin_ns: Count = Field(description="By the clock of the process")
+    end_ns: Count | None = Field(None, description="null: it happened at `begin_ns`")
+    frames: tuple[tuple[str, int], ...] = Field((), description="Frames concerned: camera and number")
+    job: int | None = Field(None, description="Job concerned")
+    attributes: dict[str, float | str] = Field(default_factory=dict, description="Further figures by name")
 
 
 class DeviceTimes(Message):
-    """When a device was at what a job wants of it, by its own clock. `kernels`: in the order of the launches."""
+    """When a device worked on a job, by the device's clock, in nanoseconds."""
 
-    upload: Span
-    forward: Span
-    download: Span
-    kernels: tuple[Span, ...] = ()
+    upload: Span = Field(description="Begin and end of the upload")
+    forward: Span = Field(description="Begin of the first kernel, end of the last")
+    download: Span = Field(description="Begin and end of the download")
+    kernels: tuple[Span, ...] = Field((), description="Of each launch, in order; empty if not requested")
 
 
 class JobTimes(Message):
-    """A job of a worker, by its host's clock: when it came, was submitted, done, its result taken, and answered.
+    """A job of a worker, by the clock of its host."""
 
-    `device` is None for one that has no clock of its own; its kernels are empty where they were not asked for. To
-    ask the device for their times has taken `reading_s`, after the answer.
-    """
-
-    job: Count
-    frames: Positive
-    begun_ns: Count
-    submitted_ns: Count
-    done_ns: Count
-    taken_ns: Count
-    answered_ns: Count
-    upload_s: Seconds
-    forward_s: Seconds
-    download_s: Seconds
-    device: DeviceTimes | None = None
-    reading_s: Seconds = 0.0
+    job: Count = Field(description="Number of the job")
+    frames: Positive = Field(description="Frames in the job")
+    begun_ns: Count = Field(description="The worker received the job")
+    submitted_ns: Count = Field(description="All commands were submitted to the device")
+    done_ns: Count = Field(description="The device completed the job")
+    taken_ns: Count = Field(description="The worker read the result")
+    answered_ns: Count = Field(description="The answer was sent")
+    upload_s: Seconds = Field(description="Duration of the upload")
+    forward_s: Seconds = Field(description="Device time of the forward pass")
+    download_s: Seconds = Field(description="Duration of the download")
+    device: DeviceTimes | None = Field(None, description="null: the device has no clock of its own")
+    reading_s: Seconds = Field(0.0, description="Time to read the kernels' clocks, after the answer")
 
 
 class TraceBatch(Message):
-    """What was noted down since the message before, by the clock of its process.
-
-    `offset_ns` leads to the hub's clock, and may be wrong by `error_ns`. `last`: nothing follows.
-    """
+    """Camera, worker or hub to client: what was recorded since the message before, by the sender's clock."""
 
     kind: Literal["trace_batch"] = "trace_batch"
-    spans: tuple[TraceSpan, ...] = ()
-    jobs: tuple[JobTimes, ...] = ()
-    offset_ns: int = 0
-    error_ns: Count = 0
-    last: bool = False
+    spans: tuple[TraceSpan, ...] = Field((), description="Spans, in order")
+    jobs: tuple[JobTimes, ...] = Field((), description="Jobs of a worker")
+    offset_ns: int = Field(0, description="Add this to convert times to the hub's clock")
+    error_ns: Count = Field(0, description="Largest error of `offset_ns`")
+    last: bool = Field(False, description="No batch follows")

@@ -1,4 +1,4 @@
-"""Replay of what was published: DEALER asks, ROUTER answers."""
+"""Replay of published predictions: a DEALER socket requests, a ROUTER socket answers."""
 
 from typing import Literal
 
@@ -10,37 +10,34 @@ Format = Literal["payloads", "lines", "zlib"]
 
 
 class ReplayRequest(Message):
-    """Ask for predictions by sequence number, or for those published since a wall time, oldest first.
-
-    `format`: each in a payload of its own; all in one payload, a line each; or these lines compressed (RFC 1950),
-    a fifth of the bytes, which is what many subscribers at once or a slow network need.
-    """
+    """Request predictions by sequence number or by time of publication, oldest first."""
 
     kind: Literal["replay_request"] = "replay_request"
-    first_seq: Count | None = None
-    last_seq: Count | None = None
-    since: float | None = None
-    limit: int = Field(1000, ge=1, le=1000)
-    format: Format = "payloads"
+    first_seq: Count | None = Field(None, description="First sequence number")
+    last_seq: Count | None = Field(None, description="Last sequence number")
+    since: float | None = Field(None, description="Only those published since then, in seconds since 1970")
+    limit: int = Field(1000, ge=1, le=1000, description="Largest number of predictions in the answer")
+    format: Format = Field(
+        "payloads",
+        description="payloads: one for each prediction; lines: all in one, a line for each; zlib: those lines "
+        "compressed (RFC 1950), a fifth of the bytes, for many subscribers or a slow network",
+    )
 
 
 class ReplayAnswer(Message):
-    """Followed by `predictions` payloads (a prediction's JSON each), or by one payload with all of them.
-
-    `withdrawn`: numbers between these that were never published, their predictions were too old. `first_kept` and
-    `last_kept` bound what the journal holds (null: empty); `next_seq`: where the next page begins (null: this was
-    the last).
-    """
+    """The header of an answer; its payloads follow, as `format` of the request says."""
 
     kind: Literal["replay_answer"] = "replay_answer"
-    predictions: Count
-    withdrawn: Count = 0
-    first_kept: int | None
-    last_kept: int | None
-    next_seq: int | None
+    predictions: Count = Field(description="Number of predictions in this answer")
+    withdrawn: Count = Field(
+        0, description="Numbers between them that were never published: those predictions were too old"
+    )
+    first_kept: int | None = Field(description="Oldest sequence number in the journal; null: it is empty")
+    last_kept: int | None = Field(description="Newest sequence number in the journal; null: it is empty")
+    next_seq: int | None = Field(description="First sequence number of the next page; null: this is the last")
 
 
 class ReplayFailure(Message):
-    """Sent in place of an answer where the journal cannot be read just now: ask again later."""
+    """The answer while the journal cannot be read: request again later."""
 
     kind: Literal["replay_failure"] = "replay_failure"

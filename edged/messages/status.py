@@ -13,56 +13,62 @@ WorkerIs = Literal["serving", "standby", "starting", "off", "down"]
 
 
 class CameraState(Published):
-    """A camera, and what became of its frames: captured = predicted + dropped + a few that are under way."""
+    """State and frame counters of a camera: captured = predicted + dropped + frames in flight."""
 
-    up: bool = Field(description="Whether it gives frames")
-    frozen: bool = Field(False, description="True while it gives the same picture again and again")
-    ended: bool = Field(False, description="True for a file that is over, and is not begun again")
-    error: str | None = Field(None, description="Why it is down, where it has said so")
-    captured: Count
-    predicted: Count
-    dropped: dict[str, Count] = Field(description="Frames let go, by reason")
-    reconnects: Count = Field(description="How often it came back after a failure of its source or process")
-    snapshots: bool = Field(False, description="Whether its config has small pictures of it published")
+    up: bool = Field(description="The source delivers pictures")
+    frozen: bool = Field(False, description="The source delivers the same picture again and again")
+    ended: bool = Field(False, description="The source, a file, is finished and does not start again")
+    error: str | None = Field(None, description="Why it is down, if it reported a reason")
+    captured: Count = Field(description="Frames captured")
+    predicted: Count = Field(description="Predictions published")
+    dropped: dict[str, Count] = Field(description="Frames dropped, by reason")
+    reconnects: Count = Field(description="Recoveries from a failure of its source or process")
+    snapshots: bool = Field(False, description="Its config has snapshots published")
 
 
 class WorkerState(Published):
-    """A worker of the config."""
+    """State of a worker of the config."""
 
-    device: str = Field(description="As the worker calls it; as the config does, before the worker is there")
+    device: str = Field(
+        description="Name that the driver gives; before the worker is ready, `device` of the config"
+    )
     state: WorkerIs = Field(
         description="serving: gets jobs; standby: ready, without jobs; starting; off: started when required; "
         "down: lost"
     )
-    restarts: Count = Field(description="How often it was lost since the node started")
+    restarts: Count = Field(description="Number of times that it was lost since the node started")
 
 
 class EnergySoFar(Published):
-    """What the power rails have supplied since this start, idle time included."""
+    """Energy that the power rails have supplied since the node started, idle time included."""
 
     rails: dict[str, Seconds] = Field({}, description="Joules by rail; HOST/RAIL for those of other hosts")
-    method: EnergyMethod = "none"
+    method: EnergyMethod = Field("none", description="How it is measured")
 
 
 class Status(Published):
     """Topic `edged/<node>/status`, each second."""
 
-    schema_version: Literal[1] = Field(1, alias="schema")
-    node: str
-    boot: str
-    at: float
-    first_seq: Count = Field(description="Number of the first prediction since this start, or of the next one")
-    last_seq: int = Field(ge=-1, le=LARGEST, description="−1 before the first prediction")
+    schema_version: Literal[1] = Field(1, alias="schema", description="Version of this schema")
+    node: str = Field(description="Name of the node")
+    boot: str = Field(description="Identifier of this start of the hub")
+    at: float = Field(description="Time of this status, in seconds since 1970")
+    first_seq: Count = Field(
+        description="Sequence number of the first prediction since this start, or of the next"
+    )
+    last_seq: int = Field(
+        ge=-1, le=LARGEST, description="Sequence number of the last prediction; −1 before the first"
+    )
     replay: str = Field(description="Address where missed predictions can be fetched")
-    cameras: dict[str, int] = Field(description="Last frame predicted by camera, −1 before the first")
+    cameras: dict[str, int] = Field(description="Last frame predicted by camera; −1 before the first")
     camera_states: dict[str, CameraState] = Field({}, description="Every camera of the config")
     workers: dict[str, WorkerState] = Field({}, description="Every worker of the config, in its order")
-    energy: EnergySoFar = EnergySoFar()
+    energy: EnergySoFar = Field(EnergySoFar(), description="Energy since this start")
 
 
 @dataclass(frozen=True, slots=True)
 class NodeStatus:
-    """By name, each in the order of the config."""
+    """Cameras and workers by name, each in the order of the config, and the energy so far."""
 
     cameras: Mapping[str, CameraState] = field(default_factory=dict)
     workers: Mapping[str, WorkerState] = field(default_factory=dict)

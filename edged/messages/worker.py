@@ -1,4 +1,4 @@
-"""Between a worker and the hub."""
+"""Messages between a worker and the hub."""
 
 from typing import Literal
 
@@ -10,148 +10,135 @@ from edged.messages.preparation import PreparedBy, Resize
 
 
 class ModelInfo(Message):
-    """The model that a worker runs. `labels` by class index.
+    """The model that a worker runs."""
 
-    `resize`: how pictures take its size. `preparation`: how they become its input, for people; `prepared_by`: what
-    says so.
-    """
-
-    name: str
-    sha256: str
-    labels: tuple[str, ...]
-    width: Positive
-    height: Positive
-    random_weights: bool = False
-    resize: Resize = "stretch"
-    preparation: str = ""
-    prepared_by: PreparedBy = "file"
+    name: str = Field(description="Name of the model")
+    sha256: str = Field(description="SHA-256 of its file")
+    labels: tuple[str, ...] = Field(description="Labels by class index")
+    width: Positive = Field(description="Input width, in pixels")
+    height: Positive = Field(description="Input height, in pixels")
+    random_weights: bool = Field(False, description="For timing only: the weights are random")
+    resize: Resize = Field("stretch", description="How pictures take the input size")
+    preparation: str = Field("", description="How pictures become the input, in words")
+    prepared_by: PreparedBy = Field("file", description="Where the preparation is defined")
 
 
 class Part(Message):
-    """The part of a network that a worker runs: from the cut `begin` to the cut `end`, by names of operators.
+    """The segment of a network that a worker runs."""
 
-    None: from the images, to the scores. `values_in`, `values_out`: values of a frame that cross there; 0: none.
-    """
-
-    begin: str | None = None
-    end: str | None = None
-    values_in: Count = 0
-    values_out: Count = 0
+    begin: str | None = Field(None, description="Operator after which it begins; null: from the images")
+    end: str | None = Field(None, description="Last operator; null: to the scores")
+    values_in: Count = Field(0, description="Values of a frame that it receives at `begin`; 0: images")
+    values_out: Count = Field(0, description="Values of a frame that it sends at `end`; 0: scores")
 
     def __str__(self) -> str:
-        """For people."""
         return f"from {self.begin or 'the images'} to {self.end or 'the scores'}"
 
 
 class WorkerHello(Greeting):
-    """A worker's first message to each hub that it meets, once it is warm. `device` is the device's own name.
-
-    `forward_s`: what a full batch took there, from its submission to its answer; 0 where nobody has measured it.
-    `max_wait_s`: how long a frame may wait for others of its job. `host`: empty on the hub's own. `part`: None
-    where it runs the whole network. `attributed_rails`: the rails whose joules are attributed to its jobs.
-    `idle_watts`: power of the rails without load, where measured; it is subtracted. `features`: values of a frame
-    from which a head can answer; 0: its part of the model has no place for one. `excluded_variants`: variants of
-    kernels that disagree with the reference there, for people.
-    """
+    """Worker to hub: the first message to each hub process that it meets, once its device is warm."""
 
     kind: Literal["worker_hello"] = "worker_hello"
-    worker: str
-    device: str
-    host: str = ""
-    precision: str
-    batch: Positive
-    credit: Positive
-    forward_s: Seconds = 0.0
-    max_wait_s: Seconds = 0.0
-    model: ModelInfo
-    part: Part | None = None
-    excluded_variants: tuple[str, ...] = ()
-    features: Count = 0
-    energy: EnergyMethod
-    energy_note: str = ""
-    attributed_rails: tuple[str, ...] = ()
-    idle_watts: dict[str, Seconds] = Field(default_factory=dict)
+    worker: str = Field(description="Name, such as local-0")
+    device: str = Field(description="Name of the device, as its driver gives it")
+    host: str = Field("", description="Host in the config; empty: the hub's host")
+    precision: str = Field(description="fp32, fp16-weights or fp16")
+    batch: Positive = Field(description="Largest number of frames in a job")
+    credit: Positive = Field(description="Largest number of jobs in flight")
+    forward_s: Seconds = Field(0.0, description="Time of a full batch from submission to answer; 0: not measured")
+    max_wait_s: Seconds = Field(0.0, description="Longest time that a frame waits for others of its job")
+    model: ModelInfo = Field(description="Model that it runs")
+    part: Part | None = Field(None, description="Segment that it runs; null: the whole network")
+    excluded_variants: tuple[str, ...] = Field(
+        (), description="Kernel variants that disagree with the reference on this device, and are not used"
+    )
+    features: Count = Field(0, description="Features of a frame for taught heads; 0: it cannot run heads")
+    energy: EnergyMethod = Field(description="How energy is measured")
+    energy_note: str = Field("", description="Explanation of `energy`, for people")
+    attributed_rails: tuple[str, ...] = Field((), description="Rails whose joules are attributed to its jobs")
+    idle_watts: dict[str, Seconds] = Field(
+        default_factory=dict,
+        description="Measured idle power by rail, which is subtracted from the joules of jobs",
+    )
 
 
 class HelloRequest(Message):
-    """Hub to worker: say hello again; we have given you up, and hear that you live."""
+    """Hub to worker: send `WorkerHello` again. The hub had given up the worker, and hears from it again."""
 
     kind: Literal["hello_request"] = "hello_request"
 
 
 class Job(Message):
-    """Hub to worker: classify these frames (one payload each), in `timeout_s` once the job before is answered.
+    """Hub to worker: classify these frames.
 
-    For a part behind a cut there is one payload: the features of all frames, as the part before gave them.
-    `head`: the version by which to answer, empty: the model itself; `shadow`: one that answers too. `features`:
-    answer with what the last Dense reads as well. The worker has taken these heads before.
+    Payloads: one for each frame (uint8 RGB, height × width × 3). A segment behind a cut gets one payload with the
+    features of all frames, as the segment before sent them.
     """
 
     kind: Literal["job"] = "job"
-    job: Count
-    frames: Positive
-    top: Positive
-    timeout_s: Seconds
-    head: str = ""
-    shadow: str = ""
-    features: bool = False
+    job: Count = Field(description="Number of the job")
+    frames: Positive = Field(description="Number of frames")
+    top: Positive = Field(description="Number of classes in each answer")
+    timeout_s: Seconds = Field(description="Time limit, from the answer to the job before")
+    head: str = Field("", description="Version that answers, loaded before; empty: the model itself")
+    shadow: str = Field("", description="Version that answers too, loaded before; empty: none")
+    features: bool = Field(False, description="Return the features (input of the last Dense) too")
 
 
 class Score(Message):
-    """One class of one frame: index and probability (or what the model gives in its place)."""
+    """The score of one class for one frame."""
 
-    index: Count
-    score: float
+    index: Count = Field(description="Class index")
+    score: float = Field(description="Probability, or the raw output of a model without softmax")
 
 
 class JobDone(Message):
-    """What a worker says of each job that it has done: its own timings and joules.
+    """Timings and energy of a completed job."""
 
-    `forward_s` is device time. `joules` is the whole job's, None where nothing was measured; `idle` is what was
-    taken off it, since it would have been spent anyway. `rails` is what each rail has added since that was told
-    last (each joule is told once).
-    """
-
-    job: Count
-    upload_s: Seconds
-    forward_s: Seconds
-    download_s: Seconds
-    joules: Seconds | None = None
-    idle: Seconds = 0.0
-    rails: dict[str, Seconds] = Field(default_factory=dict)
+    job: Count = Field(description="Number of the job")
+    upload_s: Seconds = Field(description="Duration of the upload")
+    forward_s: Seconds = Field(description="Device time of the forward pass")
+    download_s: Seconds = Field(description="Duration of the download")
+    joules: Seconds | None = Field(None, description="Energy of the whole job; null: not measured")
+    idle: Seconds = Field(0.0, description="Joules that were subtracted, since they are spent without a job too")
+    rails: dict[str, Seconds] = Field(
+        default_factory=dict, description="Joules by rail since the last report; each joule is reported once"
+    )
 
 
 class Scores(JobDone):
-    """A worker's answer: the top classes of each frame, best first; `shadow`: by the job's other head.
+    """Worker to hub: the answer to a job.
 
-    Payload, where the job wants features: float32, little-endian, [frames, features], C order.
+    Payload if the job requests features: float32 [frames, features], little-endian, C order.
     """
 
     kind: Literal["scores"] = "scores"
-    frames: tuple[tuple[Score, ...], ...]
-    shadow: tuple[tuple[Score, ...], ...] = ()
+    frames: tuple[tuple[Score, ...], ...] = Field(description="Top classes of each frame, best first")
+    shadow: tuple[tuple[Score, ...], ...] = Field((), description="The same by the version in shadow")
 
 
 class Features(JobDone):
-    """The answer of a worker whose part ends at a cut: its payload is what crosses there.
+    """Worker to hub: the answer of a segment that ends at a cut.
 
-    Payload: float32, little-endian, [frames, *shape of the tensor], C order.
+    Payload: float32 [frames, *shape of the tensor], little-endian, C order.
     """
 
     kind: Literal["features"] = "features"
 
 
 class IdleEnergy(Message):
-    """What each rail has added while there was no job."""
+    """Worker to hub: energy spent while there was no job."""
 
     kind: Literal["idle_energy"] = "idle_energy"
-    rails: dict[str, Seconds]
+    rails: dict[str, Seconds] = Field(description="Joules by rail since the last report")
 
 
 class JobFailed(Message):
-    """A worker's answer where there is none: never an invented score."""
+    """Worker to hub: the job failed; there is no answer."""
 
     kind: Literal["job_failed"] = "job_failed"
-    job: Count
-    reason: Literal["device_error", "not_finite"]
-    error: str
+    job: Count = Field(description="Number of the job")
+    reason: Literal["device_error", "not_finite"] = Field(
+        description="not_finite: the output holds NaN or infinity"
+    )
+    error: str = Field(description="Explanation for people")

@@ -6,14 +6,14 @@ from typing import TypeVar
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, Summary, generate_latest
 
-from edged.metrics.fast import Distribution, Family, Value
+from edged.metrics.fast import Family, HistogramSeries, ScalarSeries
 
 # From 1 ms to 10 s, closest where a frame's stages lie.
 SECONDS = (0.001, 0.002, 0.003, 0.005, 0.0075, 0.01, 0.015, 0.02, 0.03, 0.05, 0.075, 0.1, 0.2, 0.5, 1, 2, 5, 10)
 JOULES = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30, 100)
 SHARES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99, 1)
 
-F = TypeVar("F", Family[Value], Family[Distribution])
+F = TypeVar("F", Family[ScalarSeries], Family[HistogramSeries])
 
 
 class Declare:
@@ -23,25 +23,25 @@ class Declare:
         self.library = CollectorRegistry()
         self.registry = CollectorRegistry()
         self.registry.register(self.library)
-        self._quick: list[Family[Value] | Family[Distribution]] = []
+        self._quick: list[Family[ScalarSeries] | Family[HistogramSeries]] = []
         self.counter = partial(Counter, registry=self.library)
         self.gauge = partial(Gauge, registry=self.library)
         self.summary = partial(Summary, registry=self.library)
         self.histogram = partial(Histogram, buckets=SECONDS, registry=self.library)
 
-    def quick_counter(self, name: str, documentation: str, labels: Sequence[str]) -> Family[Value]:
+    def quick_counter(self, name: str, documentation: str, labels: Sequence[str]) -> Family[ScalarSeries]:
         """For the hub's thread alone, as the next two."""
-        return self._add(Family("counter", name, documentation, labels, Value))
+        return self._add(Family("counter", name, documentation, labels, ScalarSeries))
 
-    def quick_gauge(self, name: str, documentation: str, labels: Sequence[str]) -> Family[Value]:
+    def quick_gauge(self, name: str, documentation: str, labels: Sequence[str]) -> Family[ScalarSeries]:
         """Goes up and down."""
-        return self._add(Family("gauge", name, documentation, labels, Value))
+        return self._add(Family("gauge", name, documentation, labels, ScalarSeries))
 
     def quick_histogram(
         self, name: str, documentation: str, labels: Sequence[str], bounds: Sequence[float] = SECONDS
-    ) -> Family[Distribution]:
+    ) -> Family[HistogramSeries]:
         """`bounds`: of the buckets, without infinity."""
-        new = partial(Distribution, bounds=bounds)
+        new = partial(HistogramSeries, bounds=bounds)
         return self._add(Family("histogram", name, documentation, labels, new))
 
     def now(self) -> Callable[[], Iterator[str]]:

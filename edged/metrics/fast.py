@@ -20,7 +20,7 @@ from prometheus_client.utils import floatToGoString
 CHUNK = 64  # children that are written in one go
 
 
-class Child(Protocol):
+class Series(Protocol):
     """One of a family, with labels of its own."""
 
     def state(self) -> Any:
@@ -32,10 +32,10 @@ class Child(Protocol):
         ...
 
 
-C = TypeVar("C", bound=Child)
+C = TypeVar("C", bound=Series)
 
 
-class Value:
+class ScalarSeries:
     """A counter or a gauge."""
 
     __slots__ = ("_head", "_value")
@@ -61,7 +61,7 @@ class Value:
         return f"{self._head} {_number(state)}\n"
 
 
-class Distribution:
+class HistogramSeries:
     """A histogram."""
 
     __slots__ = ("_bounds", "_counts", "_sum", "_template")

@@ -17,7 +17,7 @@ import numpy as np
 
 from edged.model import graph as operators
 from edged.model.graph import Graph, Operator, Pair
-from edged.system.disk_cache import Entries, Entry, Piece, code_sha256
+from edged.system.disk_cache import CacheEntries, CacheEntry, Piece, code_sha256
 
 ALIGNMENT = 64  # bytes, of each array
 
@@ -36,8 +36,8 @@ class KeptGraphs:
     """The graphs of a cache folder."""
 
     def __init__(self, directory: Path) -> None:
-        self._graphs = Entries(directory, "graph")
-        self._weights = Entries(directory, "weights")
+        self._graphs = CacheEntries(directory, "graph")
+        self._weights = CacheEntries(directory, "weights")
 
     def load(self, key: str, read_again: Callable[[], Graph]) -> KeptGraph | None:
         """What was saved under `key`. `read_again` makes the graph anew if its weights turn out to be damaged."""
@@ -119,14 +119,14 @@ def _fields(operator: Operator, layout: _Layout) -> dict[str, Any]:
     return {"type": type(operator).__name__, **values, **arrays}
 
 
-def _operator(content: dict[str, Any], weights: Entry) -> Operator:
+def _operator(content: dict[str, Any], weights: CacheEntry) -> Operator:
     """The inverse of `_fields`."""
     kind: type[Operator] = getattr(operators, content["type"])
     values = {name: _value(value, weights) for name, value in content.items() if name != "type"}
     return kind(**values)
 
 
-def _value(value: Any, weights: Entry) -> Any:
+def _value(value: Any, weights: CacheEntry) -> Any:
     if isinstance(value, dict):
         count = int(np.prod(value["shape"]))
         return np.frombuffer(weights.content, np.float32, count, value["offset"]).reshape(value["shape"])

@@ -23,7 +23,7 @@ Some = Annotated[int, Field(ge=1, le=1 << 20)]
 T = TypeVar("T", bound=BaseModel)
 
 
-class Kept(BaseModel):
+class OpenFile(BaseModel):
     """A file here: what a newer edged adds is left unread."""
 
     model_config = ConfigDict(extra="ignore", frozen=True, allow_inf_nan=False, populate_by_name=True)
@@ -38,7 +38,7 @@ class Base(BaseModel):
     sha256: Sha256
 
 
-class Version(Kept):
+class Version(OpenFile):
     """A head. `sha256`: of the `.onnx`. `features`, `hidden`, and as many classes as `labels`: its shape."""
 
     sha256: Sha256
@@ -63,7 +63,7 @@ class Version(Kept):
         return f"{self.sha256[:12]} ({', '.join(self.labels)})"
 
 
-class PromotedRecord(Kept):
+class PromotedRecord(OpenFile):
     """Which version answers; None: the config's model. `before`: those that did, the last one first."""
 
     version: Sha256 | None = None

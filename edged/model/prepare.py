@@ -21,7 +21,7 @@ def recipe_for(channels: int, wanted: config.Model, file: Metadata) -> Recipe:
     """
     if channels not in CHANNELS.values():
         raise ModelError(f"its input has {channels} channels; supported are 3, red, green and blue, and 1, gray")
-    recipe = _said_by(wanted, _said_by(file, DEFAULT, channels), channels)
+    recipe = _merge_recipe(wanted, _merge_recipe(file, DEFAULT, channels), channels)
     color = recipe.color or ("gray" if channels == 1 else "rgb")
     if CHANNELS[color] != channels:
         raise ModelError(f"its input has {channels} channel(s), but color is {color}{_hint(wanted, file)}")
@@ -32,12 +32,12 @@ def recipe_for(channels: int, wanted: config.Model, file: Metadata) -> Recipe:
 
 def prepared_by(wanted: config.Model, file: Metadata) -> PreparedBy:
     """What says which numbers the network gets."""
-    if _says_values(wanted):
+    if _names_values(wanted):
         return "config"
-    return "file" if _says_values(file) else "default"
+    return "file" if _names_values(file) else "default"
 
 
-def _said_by(source: Said, otherwise: Recipe, channels: int) -> Recipe:
+def _merge_recipe(source: Said, otherwise: Recipe, channels: int) -> Recipe:
     """What its keys say, then the recipe that it names, then `otherwise`."""
     named = RECIPES[source.preprocess] if source.preprocess else otherwise
     return Recipe(
@@ -49,7 +49,7 @@ def _said_by(source: Said, otherwise: Recipe, channels: int) -> Recipe:
     )
 
 
-def _says_values(source: Said) -> bool:
+def _names_values(source: Said) -> bool:
     """Whether it says which numbers the network gets: a size, a shape or an order of colours alone does not."""
     return any(each is not None for each in (source.preprocess, source.scale, source.mean, source.std))
 

@@ -22,14 +22,16 @@ def make_graph(
     for operator in operators:
         shape = output_shape(operator, *(shapes[tensor] for tensor in operator.inputs))
         if not 0 < math.prod(shape) <= MAX_VALUES:
-            raise misfit(operator, f"would write a tensor of shape {shape}; it may hold 1 to {MAX_VALUES} values")
+            raise shape_error(
+                operator, f"would write a tensor of shape {shape}; it may hold 1 to {MAX_VALUES} values"
+            )
         shapes[operator.output] = shape
     if output is None:
         output = operators[-1].output if operators else source
     return Graph(name, source, output, tuple(operators), shapes)
 
 
-def misfit(operator: Operator, problem: str) -> ModelError:
+def shape_error(operator: Operator, problem: str) -> ModelError:
     """An error that names the operator."""
     return ModelError(f"operator {operator.name} ({type(operator).__name__}) {problem}")
 
@@ -60,7 +62,7 @@ def _conv(operator: graph.Conv, *inputs: Shape) -> Shape:
     channels, height, width = _image(operator, inputs[0])
     out, per_group, *kernel = operator.weight.shape
     if channels != per_group * operator.groups or out % operator.groups or operator.bias.shape != (out,):
-        raise misfit(
+        raise shape_error(
             operator,
             f"has weights {operator.weight.shape} in {operator.groups} group(s) and a bias {operator.bias.shape}, "
             f"which do not fit {channels} input channels",
@@ -70,7 +72,7 @@ def _conv(operator: graph.Conv, *inputs: Shape) -> Shape:
     )
     shape = _not_empty(operator, (out, rows, columns))
     if len(inputs) > 1 and inputs[1] != shape:
-        raise misfit(operator, f"writes {shape} but is to add {inputs[1]}")
+        raise shape_error(operator, f"writes {shape} but is to add {inputs[1]}")
     return shape
 
 
@@ -78,7 +80,7 @@ def _conv(operator: graph.Conv, *inputs: Shape) -> Shape:
 def _dense(operator: graph.Dense, *inputs: Shape) -> Shape:
     out, features = operator.weight.shape
     if inputs[0] != (features,) or operator.bias.shape != (out,):
-        raise misfit(
+        raise shape_error(
             operator,
             f"has weights {operator.weight.shape} and a bias {operator.bias.shape}, which do not fit an input "
             f"of shape {inputs[0]}",
@@ -90,7 +92,7 @@ def _dense(operator: graph.Dense, *inputs: Shape) -> Shape:
 def _batch_norm(operator: graph.BatchNorm, *inputs: Shape) -> Shape:
     channels = (inputs[0][0],)
     if operator.factor.shape != channels or operator.offset.shape != channels:
-        raise misfit(operator, f"has {operator.factor.shape} factors for an input of shape {inputs[0]}")
+        raise shape_error(operator, f"has {operator.factor.shape} factors for an input of shape {inputs[0]}")
     return inputs[0]
 
 
@@ -100,7 +102,9 @@ def _pool(operator: graph.MaxPool | graph.AveragePool, *inputs: Shape) -> Shape:
     channels, height, width = _image(operator, inputs[0])
     top, left, bottom, right = operator.pads
     if max(top, bottom) >= operator.kernel[0] or max(left, right) >= operator.kernel[1]:
-        raise misfit(operator, f"has pads {operator.pads} that are not smaller than its window {operator.kernel}")
+        raise shape_error(
+            operator, f"has pads {operator.pads} that are not smaller than its window {operator.kernel}"
+        )
     rows, columns = windows((height, width), operator.kernel, operator.strides, operator.pads)
     return _not_empty(operator, (channels, rows, columns))
 
@@ -108,7 +112,7 @@ def _pool(operator: graph.MaxPool | graph.AveragePool, *inputs: Shape) -> Shape:
 @output_shape.register
 def _add(operator: graph.Add, *inputs: Shape) -> Shape:
     if len(inputs) != 2 or inputs[0] != inputs[1]:
-        raise misfit(operator, f"adds tensors of the shapes {inputs}; supported: two of one shape")
+        raise shape_error(operator, f"adds tensors of the shapes {inputs}; supported: two of one shape")
     return inputs[0]
 
 
@@ -119,11 +123,13 @@ def _flatten(operator: graph.Flatten, *inputs: Shape) -> Shape:
 
 def _image(operator: Operator, shape: Shape) -> tuple[int, int, int]:
     if len(shape) != 3:
-        raise misfit(operator, f"reads a tensor of shape {shape}; it needs (channels, height, width)")
+        raise shape_error(operator, f"reads a tensor of shape {shape}; it needs (channels, height, width)")
     return shape[0], shape[1], shape[2]
 
 
 def _not_empty(operator: Operator, shape: tuple[int, int, int]) -> Shape:
     if shape[1] < 1 or shape[2] < 1:
-        raise misfit(operator, "has a window larger than its padded input: the input size is too small for it")
+        raise shape_error(
+            operator, "has a window larger than its padded input: the input size is too small for it"
+        )
     return shape

@@ -8,9 +8,9 @@ from numpy.typing import NDArray
 from edged.runtime.model_part import Features, Images
 
 if TYPE_CHECKING:
-    from edged.engine.job import OnDevice
+    from edged.engine.job import DeviceInterval
     from edged.engine.launch_cost import LaunchCost
-    from edged.engine.transfer import Ran
+    from edged.engine.transfer import CommandInterval
 
 Outputs = NDArray[np.float32]
 
@@ -36,10 +36,10 @@ class Result(Protocol):
     @property
     def download_s(self) -> float: ...
     @property
-    def on_device(self) -> "OnDevice | None":
+    def on_device(self) -> "DeviceInterval | None":
         """By the device's own clock; None where there is none but the host's."""
 
-    def read_clocks(self) -> "tuple[Ran, ...]":
+    def read_clocks(self) -> "tuple[CommandInterval, ...]":
         """When each kernel ran. The device has kept that in any case, but to ask for each takes a while."""
 
 
@@ -63,7 +63,7 @@ class ModelRuntime(Protocol):
     def costs(self) -> "tuple[LaunchCost, ...]":
         """What each of them has to compute and to move, for a full batch."""
 
-    def kept_peaks(self) -> tuple[float, float] | None:
+    def cached_peaks(self) -> tuple[float, float] | None:
         """Operations and bytes that the device can do in a second, where `edged profile` has measured it there."""
 
     def submit(self, frames: Images | Features, *, features: bool = False) -> Pending:

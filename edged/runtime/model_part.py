@@ -70,7 +70,7 @@ def run_reference(graph: Graph, wanted: Input | None, frames: Images | Features)
     return reference.run_all(graph, x.reshape(len(x), *graph.shapes[graph.input]))
 
 
-def whole(model: Model) -> ModelPart:
+def whole_model(model: Model) -> ModelPart:
     """All of it."""
     return part_of(model, None, None)
 

@@ -60,7 +60,7 @@ class NumpyRuntime:
         """As a `ModelRuntime`, any n."""
         return NumpyPending(self._graph, self._input, frames, self._features if features else None)
 
-    def kept_peaks(self) -> None:
+    def cached_peaks(self) -> None:
         """Nobody measures them."""
 
     def close(self) -> None:

@@ -7,7 +7,7 @@ from edged import config
 from edged.errors import DeviceError
 from edged.model.package import Model
 from edged.runtime.base import NUMPY, ModelRuntime
-from edged.runtime.model_part import ModelPart, whole
+from edged.runtime.model_part import ModelPart, whole_model
 
 if TYPE_CHECKING:
     from edged.engine.device import Device
@@ -34,7 +34,7 @@ def open_runtime(
     `cache`: folder of compiled programs, None for the user's. `comes_again`: keep its weights packed.
     Raises DeviceError, which lists the devices that there are, or ModelError if the network does not fit it.
     """
-    part = part or whole(model)
+    part = part or whole_model(model)
     if is_numpy(worker):
         from edged.runtime.numpy_runtime import NumpyRuntime
 

@@ -33,7 +33,7 @@ Piece = bytes | memoryview
 
 
 @dataclass(frozen=True)
-class Entry:
+class CacheEntry:
     """The mapped file at `path`, whose content nobody has looked at yet. It outlives the file."""
 
     path: Path
@@ -57,7 +57,7 @@ class Entry:
         return whole
 
 
-class Entries:
+class CacheEntries:
     """The entries of a folder that share a suffix: up to `limit` bytes, of which the least used make room."""
 
     def __init__(self, directory: Path, suffix: str, limit: int = 2**29) -> None:
@@ -65,7 +65,7 @@ class Entries:
         self._suffix = suffix
         self._limit = limit
 
-    def find(self, key: str) -> Entry | None:
+    def find(self, key: str) -> CacheEntry | None:
         """What was saved under `key`, unchecked, or None."""
         path = self._path(key)
         if not self._is_trusted():
@@ -80,7 +80,7 @@ class Entries:
             return None
         with suppress(OSError):
             path.touch()  # used now
-        return Entry(path, key, mapped)
+        return CacheEntry(path, key, mapped)
 
     def load(self, key: str) -> memoryview | None:
         """The content that was saved under `key`, if it is whole, or None."""

@@ -143,7 +143,7 @@ class HostWatch:
         self._stopped = threading.Event()
         start("host", self._run)
 
-    def news(self) -> HostState | None:
+    def pop_state(self) -> HostState | None:
         """What was read since the call before, once."""
         news, self._news = self._news, None
         return news

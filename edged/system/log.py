@@ -28,7 +28,7 @@ class _Said:
     times: int = 1
 
     @property
-    def untold(self) -> int:
+    def pop_suppressed(self) -> int:
         return max(0, self.times - SHOWN)
 
 
@@ -71,10 +71,10 @@ class Sparing(logging.Handler):
 
     def _close_oldest(self) -> None:
         said = self._said.pop(next(iter(self._said)))
-        if said.untold:
+        if said.pop_suppressed:
             told = copy.copy(said.record)
             seconds = self._clock() - said.since_s
-            again = f"repeated {said.untold} times in the last {seconds:.0f} s"
+            again = f"repeated {said.pop_suppressed} times in the last {seconds:.0f} s"
             told.msg, told.args, told.exc_info, told.exc_text = f"{told.getMessage()} … {again}", None, None, None
             self._target.handle(told)
 

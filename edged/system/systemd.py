@@ -31,32 +31,32 @@ def is_journal(stream: TextIO) -> bool:
 
 def ready(status: str = "") -> bool:
     """The service does its work, or has finished reloading. False where nobody was told."""
-    return _tell("READY=1", *([f"STATUS={status}"] if status else []))
+    return _notify("READY=1", *([f"STATUS={status}"] if status else []))
 
 
 def status(text: str) -> bool:
     """One line that `systemctl status` shows."""
-    return _tell(f"STATUS={text}")
+    return _notify(f"STATUS={text}")
 
 
 def reloading() -> bool:
     """A reload begins; `ready` must follow."""
-    return _tell("RELOADING=1", f"MONOTONIC_USEC={time.monotonic_ns() // 1000}")
+    return _notify("RELOADING=1", f"MONOTONIC_USEC={time.monotonic_ns() // 1000}")
 
 
 def stopping() -> bool:
     """The service is about to end."""
-    return _tell("STOPPING=1")
+    return _notify("STOPPING=1")
 
 
 def extend_timeout(seconds: float) -> bool:
     """Starting, reloading or stopping takes longer: wait for so many more seconds."""
-    return _tell(f"EXTEND_TIMEOUT_USEC={round(seconds * MICROSECONDS)}")
+    return _notify(f"EXTEND_TIMEOUT_USEC={round(seconds * MICROSECONDS)}")
 
 
 def watchdog() -> bool:
     """The service has made progress. Never call this from a timer alone: see `edged.hub.systemd_service`."""
-    return _tell("WATCHDOG=1")
+    return _notify("WATCHDOG=1")
 
 
 def watchdog_interval_s() -> float | None:
@@ -68,7 +68,7 @@ def watchdog_interval_s() -> float | None:
     return int(microseconds) / MICROSECONDS
 
 
-def _tell(*lines: str) -> bool:
+def _notify(*lines: str) -> bool:
     path = os.environ.get("NOTIFY_SOCKET", "")
     if path[:1] not in {"/", "@"}:
         return False
@@ -89,7 +89,7 @@ EXTEND_S = 30.0  # asked for anew each second
 BEATS = 3  # in the time that the watchdog gives
 
 
-class Unit:
+class SystemdUnit:
     """Nothing of this is told by the children of a hub, which speaks for them."""
 
     def __init__(self) -> None:
@@ -111,7 +111,7 @@ class Unit:
             ready(f"serves the hub at {hub}")
         self._is_ready = True
 
-    def turns(self) -> None:
+    def keep_alive(self) -> None:
         """The process listens once more."""
         if not self._is_service or time.monotonic() < self._next_s:
             return

@@ -11,7 +11,7 @@ from edged.model.cuts import part
 from edged.model.head import features_of
 from edged.model.package import Model
 from edged.teach.features import FeatureFiles, Vector
-from edged.teach.store import Store
+from edged.teach.store import CropStore
 from edged.teach.store_crop import Crop, Pixels
 
 if TYPE_CHECKING:
@@ -51,12 +51,14 @@ class Backbone:
             self._runtime.close()
 
 
-def missing(store: Store, known: dict[str, Vector]) -> list[Crop]:
+def missing(store: CropStore, known: dict[str, Vector]) -> list[Crop]:
     """Crops whose features nobody has told."""
     return [crop for crop in store.crops if crop.sha256 not in known]
 
 
-def all_features(store: Store, model: Model, device: "Device | None") -> Iterator[tuple[int, dict[str, Vector]]]:
+def all_features(
+    store: CropStore, model: Model, device: "Device | None"
+) -> Iterator[tuple[int, dict[str, Vector]]]:
     """By the crop's hash: first those that are known, then more and more, with how many are still to come.
 
     What was computed is kept for the next time. Raises StoreError for a crop that is damaged.

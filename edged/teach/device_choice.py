@@ -29,18 +29,18 @@ def find_place(workers: Sequence[config.Worker], wanted: str | None) -> "Device 
         if is_numpy(config.Worker(device=wanted)):
             return None
         device = opencl_device(wanted)
-        _take(device)
+        _lock_device(device)
         return device
     for device in _candidates(workers):
         try:
-            _take(device)
+            _lock_device(device)
         except DeviceError:
             continue
         return device
     return None
 
 
-def give_way() -> None:
+def lower_priority() -> None:
     """To whatever else runs here: the daemon above all. Threads that exist already are not changed."""
     os.nice(NICE)
 
@@ -59,7 +59,7 @@ def _candidates(workers: Sequence[config.Worker]) -> "Iterator[Device]":
         return
 
 
-def _take(device: "Device") -> None:
+def _lock_device(device: "Device") -> None:
     """Raises DeviceError where a worker has it."""
     if device.kind != "cpu":
         exclusive_lock.hold(lock_of(device), within_s=0)

@@ -8,7 +8,7 @@ from edged.model.cuts import part
 from edged.model.head import Head, features_of
 from edged.model.head_versions import Version
 from edged.model.package import Model
-from edged.teach.examples import Examples
+from edged.teach.examples import LabelledFeatures
 from edged.teach.features import Vector
 
 OTHER = "other"
@@ -51,24 +51,24 @@ class Verdict:
         return f"{self.right} of {len(self.truth)} ({self.accuracy:.1%})"
 
 
-def of_head(head: Head, labels: Sequence[str], held_back: Examples) -> Verdict:
+def of_head(head: Head, labels: Sequence[str], held_back: LabelledFeatures) -> Verdict:
     """What a head says."""
     return _verdict(head.shares(held_back.features), labels, held_back)
 
 
-def of_model(model: Model, held_back: Examples) -> Verdict:
+def of_model(model: Model, held_back: LabelledFeatures) -> Verdict:
     """What the layers behind the features of the config's own model say."""
     graph = model.graph.checked()
     rest = part(graph, features_of(graph), None)
     return _verdict(reference.run(rest, held_back.features), model.labels, held_back)
 
 
-def of_version(version: Version, content: bytes, held_back: Examples) -> Verdict:
+def of_version(version: Version, content: bytes, held_back: LabelledFeatures) -> Verdict:
     """What a version says, whose head has this content. Raises ModelError for a damaged one."""
     head = Head.from_bytes(content, version.features, version.hidden, len(version.labels))
     return of_head(head, version.labels, held_back)
 
 
-def _verdict(scores: Vector, labels: Sequence[str], held_back: Examples) -> Verdict:
+def _verdict(scores: Vector, labels: Sequence[str], held_back: LabelledFeatures) -> Verdict:
     truth = tuple(held_back.labels[index] for index in held_back.classes)
     return Verdict(truth, tuple(labels[index] for index in scores.reshape(len(held_back), -1).argmax(axis=1)))

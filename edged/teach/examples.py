@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from edged.teach.features import Vector
-from edged.teach.store import Store
+from edged.teach.store import CropStore
 from edged.teach.store_crop import Crop
 from edged.teach.store_files import StoreError
 
@@ -15,7 +15,7 @@ SHOWN = 3
 
 
 @dataclass(frozen=True, eq=False)
-class Examples:
+class LabelledFeatures:
     """`features`: [n, features]. `classes`: the index of each one's label, int32 [n]."""
 
     labels: tuple[str, ...]
@@ -26,20 +26,20 @@ class Examples:
         return len(self.classes)
 
 
-def split(store: Store, features: dict[str, Vector]) -> tuple[Examples, Examples]:
+def split(store: CropStore, features: dict[str, Vector]) -> tuple[LabelledFeatures, LabelledFeatures]:
     """Those to train on, and those held back. In an order that no recording decides."""
     labels = tuple(sorted({crop.label for crop in store.crops}))
     crops = sorted(store.crops, key=lambda crop: (crop.sha256, crop.label))
 
-    def examples(ours: list[Crop]) -> Examples:
+    def examples(ours: list[Crop]) -> LabelledFeatures:
         width = len(next(iter(features.values())))
         rows = np.array([features[crop.sha256] for crop in ours], np.float32).reshape(-1, width)
-        return Examples(labels, rows, np.array([labels.index(crop.label) for crop in ours], np.int32))
+        return LabelledFeatures(labels, rows, np.array([labels.index(crop.label) for crop in ours], np.int32))
 
     return examples([c for c in crops if not c.held_back]), examples([c for c in crops if c.held_back])
 
 
-def check(store: Store) -> None:
+def check(store: CropStore) -> None:
     """Raises StoreError, which names labels and files, where nothing good can be learnt."""
     if store.problems:
         raise StoreError(_first(map(str, store.problems)))
@@ -47,7 +47,7 @@ def check(store: Store) -> None:
     _check_twins(store)
 
 
-def _check_labels(store: Store) -> None:
+def _check_labels(store: CropStore) -> None:
     by_label: dict[str, list[Crop]] = {}
     for crop in store.crops:
         by_label.setdefault(crop.label, []).append(crop)
@@ -69,7 +69,7 @@ def _check_labels(store: Store) -> None:
             )
 
 
-def _check_twins(store: Store) -> None:
+def _check_twins(store: CropStore) -> None:
     """The same pixels under two labels: nobody could be right about both."""
     twins = [
         f"{store.path(crop)} is also under {', '.join(others)}"

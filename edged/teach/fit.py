@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from edged.model.head import Head
-from edged.teach.examples import Examples
+from edged.teach.examples import LabelledFeatures
 from edged.teach.features import Vector
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ Doubles = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Recipe:
+class FitSettings:
     """`hidden`: values between the layers. `rate` falls to zero as a half cosine. `decay`: of weights alone."""
 
     hidden: int = 64
@@ -64,7 +64,7 @@ class Scale:
         return Head(weight.astype(np.float32), bias.astype(np.float32), head.weight, head.bias)
 
 
-def first_head(features: int, classes: int, recipe: Recipe) -> Head:
+def first_head(features: int, classes: int, recipe: FitSettings) -> Head:
     """Random weights for a ReLU (He et al. 2015), zero biases."""
     rng = np.random.default_rng([recipe.seed, 0])
 
@@ -76,7 +76,7 @@ def first_head(features: int, classes: int, recipe: Recipe) -> Head:
     return Head(weights(hidden, features), zeros[0], weights(classes, hidden), zeros[1])
 
 
-def fit_numpy(examples: Examples, recipe: Recipe) -> Head:
+def fit_numpy(examples: LabelledFeatures, recipe: FitSettings) -> Head:
     """Adam with decoupled decay of weights (Kingma and Ba 2014; Loshchilov and Hutter 2017), in float64."""
     scale = Scale.of(examples.features)
     x = scale.apply(examples.features).astype(np.float64)

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 from edged.model.graph import Dense
 from edged.model.head import Head
 from edged.model.shapes import make_graph
-from edged.teach.examples import Examples
-from edged.teach.fit import Recipe, Scale, first_head, fit_numpy
+from edged.teach.examples import LabelledFeatures
+from edged.teach.fit import FitSettings, Scale, first_head, fit_numpy
 
 if TYPE_CHECKING:
     from edged.engine.device import Device
@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 SOURCE = "features"
 
 
-def fit(examples: Examples, recipe: Recipe, device: "Device | None") -> Head:
+def fit(examples: LabelledFeatures, recipe: FitSettings, device: "Device | None") -> Head:
     """Train a head on `device`, or in NumPy where it is None. Raises DeviceError."""
     return fit_numpy(examples, recipe) if device is None else fit_on(device, examples, recipe)
 
 
-def fit_on(device: "Device", examples: Examples, recipe: Recipe) -> Head:
+def fit_on(device: "Device", examples: LabelledFeatures, recipe: FitSettings) -> Head:
     """Train a head as `fit_numpy` does, in single precision. Raises DeviceError."""
     from edged.train.optimizer import Adam  # loads pyopencl, which a machine without OpenCL may lack
     from edged.train.trainer import Trainer

@@ -9,8 +9,8 @@ from edged.errors import ConfigError
 from edged.system import exclusive_lock
 from edged.teach.store_crop import Crop, Pixels, label_of, pixels_sha256, to_png
 from edged.teach.store_files import (
+    CropProblem,
     Found,
-    Problem,
     StoreError,
     adopted,
     crops_in,
@@ -19,15 +19,17 @@ from edged.teach.store_files import (
     set_aside,
     sweep,
 )
-from edged.teach.store_manifest import LEAST_CROPS, Limits, path_of, read_manifest, surplus, write_manifest
+from edged.teach.store_manifest import LEAST_CROPS, StoreLimits, path_of, read_manifest, surplus, write_manifest
 
 Key = tuple[str, str]  # label, hash
 
 
-class Store:
+class CropStore:
     """`problems`: files that are no crops. `damage`: of the manifest. `gone`: crops that it alone knows of."""
 
-    def __init__(self, folder: Path, limits: Limits, crops: Iterable[Crop], problems: Iterable[Problem]) -> None:
+    def __init__(
+        self, folder: Path, limits: StoreLimits, crops: Iterable[Crop], problems: Iterable[CropProblem]
+    ) -> None:
         self.folder = folder
         self.limits = limits
         self.problems = tuple(problems)
@@ -45,7 +47,7 @@ class Store:
         except StoreError as error:
             damage = f"{error}; it is made again from the crops"
         known = {(crop.label, crop.sha256): crop for crop in manifest.crops} if manifest else {}
-        store = cls(folder, manifest.limits if manifest else Limits(), *_there(folder, known))
+        store = cls(folder, manifest.limits if manifest else StoreLimits(), *_there(folder, known))
         store.damage, store.is_stale = damage, bool(damage) or store._crops != known
         there = {problem.path for problem in store.problems}
         gone = (store.path(crop) for key, crop in known.items() if key not in store._crops)
@@ -90,7 +92,7 @@ class Store:
     def pixels(self, crop: Crop) -> Pixels:
         """uint8 [height, width, 3] RGB. Raises StoreError where they are not those that were recorded."""
         pixels = read_pixels(self.path(crop))
-        if isinstance(pixels, Problem):
+        if isinstance(pixels, CropProblem):
             raise StoreError(str(pixels))
         return pixels
 
@@ -152,7 +154,7 @@ class Store:
         damaged = list(self.problems)
         for crop in self.crops:
             pixels = read_pixels(self.path(crop))
-            if isinstance(pixels, Problem):
+            if isinstance(pixels, CropProblem):
                 damaged.append(pixels)
                 del self._crops[crop.label, crop.sha256]
         try:
@@ -177,10 +179,10 @@ class Store:
         del self._crops[crop.label, crop.sha256]
 
 
-def _there(folder: Path, known: Mapping[Key, Crop]) -> tuple[list[Crop], list[Problem]]:
+def _there(folder: Path, known: Mapping[Key, Crop]) -> tuple[list[Crop], list[CropProblem]]:
     """Crops whose files are there, and other files."""
     crops: list[Crop] = []
-    problems: list[Problem] = []
+    problems: list[CropProblem] = []
     for found in crops_in(folder):
         crop = _crop_of(found, known) if isinstance(found, Found) else found
         if isinstance(crop, Crop):
@@ -190,6 +192,6 @@ def _there(folder: Path, known: Mapping[Key, Crop]) -> tuple[list[Crop], list[Pr
     return crops, problems
 
 
-def _crop_of(found: Found, known: Mapping[Key, Crop]) -> Crop | Problem:
+def _crop_of(found: Found, known: Mapping[Key, Crop]) -> Crop | CropProblem:
     crop = known.get((found.label, found.sha256))
     return crop if crop and crop.nbytes == found.nbytes else adopted(found)

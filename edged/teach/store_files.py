@@ -19,7 +19,7 @@ class StoreError(ModelError):
 
 
 @dataclass(frozen=True)
-class Problem:
+class CropProblem:
     """A file that is no crop: where, and what is the matter."""
 
     path: Path
@@ -40,7 +40,7 @@ class Found:
     changed_at: float
 
 
-def crops_in(folder: Path) -> Iterator[Found | Problem]:
+def crops_in(folder: Path) -> Iterator[Found | CropProblem]:
     """All files of `crops`, unread. What is being written, or was not ended, is passed over. Raises StoreError."""
     for path in sorted((folder / "crops").glob("*/*")):
         if path.name.startswith("."):
@@ -54,25 +54,25 @@ def crops_in(folder: Path) -> Iterator[Found | Problem]:
         if LABEL.fullmatch(path.parent.name) and NAME.fullmatch(path.name) and path.is_file():
             yield Found(path, path.parent.name, path.stem, status.st_size, status.st_mtime)
         else:
-            yield Problem(path, "is none of edged's crops")
+            yield CropProblem(path, "is none of edged's crops")
 
 
-def read_pixels(path: Path) -> Pixels | Problem:
+def read_pixels(path: Path) -> Pixels | CropProblem:
     """Of a crop's file, whose hash is its name."""
     try:
         content = path.read_bytes()
     except OSError as error:
-        return Problem(path, f"cannot be read ({error.strerror})")
+        return CropProblem(path, f"cannot be read ({error.strerror})")
     pixels = from_png(content)
     if pixels is None:
-        return Problem(path, f"is damaged or cut off ({len(content)} bytes)")
-    return pixels if pixels_sha256(pixels) == path.stem else Problem(path, "holds another picture")
+        return CropProblem(path, f"is damaged or cut off ({len(content)} bytes)")
+    return pixels if pixels_sha256(pixels) == path.stem else CropProblem(path, "holds another picture")
 
 
-def adopted(found: Found) -> Crop | Problem:
+def adopted(found: Found) -> Crop | CropProblem:
     """A crop that the manifest does not know."""
     pixels = read_pixels(found.path)
-    if isinstance(pixels, Problem):
+    if isinstance(pixels, CropProblem):
         return pixels
     height, width, _ = pixels.shape
     return Crop(

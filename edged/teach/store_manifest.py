@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from edged.model.head_versions import Kept
+from edged.model.head_versions import OpenFile
 from edged.teach.store_crop import Crop
 from edged.teach.store_files import StoreError, save
 
@@ -15,7 +15,7 @@ LEAST_CROPS = 2
 MEGABYTE = 10**6
 
 
-class Limits(BaseModel):
+class StoreLimits(BaseModel):
     """The oldest go first: of a label that has too many, then of the largest, where there is too much."""
 
     model_config = ConfigDict(extra="ignore", frozen=True)
@@ -24,7 +24,7 @@ class Limits(BaseModel):
     megabytes: Annotated[float, Field(gt=0, allow_inf_nan=False)] = MEGABYTES
 
 
-class Counts(BaseModel):
+class LabelCounts(BaseModel):
     """Of one label."""
 
     model_config = ConfigDict(extra="ignore", frozen=True)
@@ -34,21 +34,21 @@ class Counts(BaseModel):
     nbytes: int
 
 
-class Manifest(Kept):
+class Manifest(OpenFile):
     """`labels` sums up `crops`, for people. Oldest first."""
 
-    limits: Limits = Limits()
-    labels: dict[str, Counts] = Field(default_factory=dict)
+    limits: StoreLimits = StoreLimits()
+    labels: dict[str, LabelCounts] = Field(default_factory=dict)
     crops: tuple[Crop, ...] = ()
 
 
-def counts(crops: Sequence[Crop]) -> dict[str, Counts]:
+def counts(crops: Sequence[Crop]) -> dict[str, LabelCounts]:
     """By label, in the order of the alphabet."""
     by_label: dict[str, list[Crop]] = {}
     for crop in crops:
         by_label.setdefault(crop.label, []).append(crop)
     return {
-        label: Counts(
+        label: LabelCounts(
             crops=len(ours), held_back=sum(crop.held_back for crop in ours), nbytes=sum(c.nbytes for c in ours)
         )
         for label, ours in sorted(by_label.items())
@@ -75,13 +75,13 @@ def read_manifest(folder: Path) -> Manifest | None:
         raise StoreError(f"{path} is damaged: {place}: {first['msg']}") from None
 
 
-def write_manifest(folder: Path, limits: Limits, crops: Sequence[Crop]) -> None:
+def write_manifest(folder: Path, limits: StoreLimits, crops: Sequence[Crop]) -> None:
     """Raises StoreError."""
     manifest = Manifest(limits=limits, labels=counts(crops), crops=tuple(crops))
     save(path_of(folder), manifest.model_dump_json(by_alias=True, indent=1).encode() + b"\n")
 
 
-def surplus(crops: Sequence[Crop], limits: Limits) -> list[Crop]:
+def surplus(crops: Sequence[Crop], limits: StoreLimits) -> list[Crop]:
     """Of crops, oldest first: those too many of their label, then of the largest label while all are too large."""
     by_label: dict[str, list[Crop]] = {}
     for crop in crops:

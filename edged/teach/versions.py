@@ -38,7 +38,7 @@ def write_version(
     save(version_path(folder, version.sha256, "head"), weights)
     text = version.model_dump_json(by_alias=True, indent=1).encode() + b"\n"
     save(version_path(folder, version.sha256, "json"), text)
-    _let_old_ones_go(folder)
+    _delete_unused(folder)
     return version
 
 
@@ -62,7 +62,7 @@ def find_version(folder: Path, begins: str | None) -> Version:
     raise ModelError(f"{folder / 'versions'} has {count} {which}; there are: {there}")
 
 
-def _let_old_ones_go(folder: Path) -> None:
+def _delete_unused(folder: Path) -> None:
     """But those that answer or did so."""
     try:
         promoted = load_promoted(folder)

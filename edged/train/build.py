@@ -17,7 +17,7 @@ from edged.model import graph
 from edged.model.graph import Float32, Graph, Operator, Pads, Shape
 from edged.model.shapes import MAX_VALUES, make_graph, output_shape
 from edged.train.config import Training
-from edged.train.layers import Conv, Dense, Layer
+from edged.train.layers import ConvLayer, DenseLayer, Layer
 from edged.train.norm import new_norm
 
 SOURCE = "image"
@@ -93,7 +93,7 @@ class _Builder:
             case "softmax":
                 self.push(graph.Softmax(f"{name}.softmax", (self.tensor,), f"{name}.softmax"))
 
-    def _conv(self, name: str, layer: Conv, keys: Keys) -> None:
+    def _conv(self, name: str, layer: ConvLayer, keys: Keys) -> None:
         self._need_image(keys, "conv")
         before, after = (layer.kernel - 1) // 2, layer.kernel // 2
         pads: Pads = (before, before, after, after) if layer.padding == "same" else (0, 0, 0, 0)
@@ -105,7 +105,7 @@ class _Builder:
         strides = (stride, stride)
         self.push(graph.Conv(name, (self.tensor,), name, weight, np.zeros(filters, np.float32), strides, pads))
 
-    def _dense(self, name: str, layer: Dense, keys: Keys) -> None:
+    def _dense(self, name: str, layer: DenseLayer, keys: Keys) -> None:
         if len(self.shape) != 1:
             _refuse(self._file, keys, f"dense reads features, found {_words(self.shape)}: put flatten before it")
         is_last = layer.units == "classes"

@@ -160,7 +160,7 @@ class Training(Section):
     output: Output | None = Field(None, description="Where results go")
 
 
-def named() -> list[str]:
+def named_networks() -> list[str]:
     """The networks that edged brings along."""
     return sorted(file.name.removesuffix(".yaml") for file in NETWORKS.iterdir() if file.name.endswith(".yaml"))
 
@@ -168,11 +168,11 @@ def named() -> list[str]:
 def load_training(name_or_file: str) -> tuple[Training, Path]:
     """A named network or a YAML file, its paths resolved against its folder; and that file. Raises ConfigError."""
     path = Path(name_or_file)
-    if name_or_file in named():
+    if name_or_file in named_networks():
         path = Path(str(NETWORKS / f"{name_or_file}.yaml"))
     elif not path.exists():
         raise ConfigError(
-            f"{name_or_file}: there is no such file, nor network; networks are: {', '.join(named())}"
+            f"{name_or_file}: there is no such file, nor network; networks are: {', '.join(named_networks())}"
         )
     training = load_as(Training, path, EXAMPLE)
     return _with_absolute_paths(training, path.absolute().parent), path

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from edged.errors import DataError
 from edged.model.package import Input
 from edged.system.regular_file import open_regular_file
-from edged.train.source import Examples
+from edged.train.source import LabelledImages
 
 IMAGES, LABELS = "images-idx3-ubyte", "labels-idx1-ubyte"
 MAX_BYTES = 2**33
@@ -31,7 +31,7 @@ def has_idx(folder: Path) -> bool:
 
 def read_idx(
     folder: Path, names: tuple[str, ...] | None, wanted: Input
-) -> tuple[Examples, Examples | None, tuple[str, ...]]:
+) -> tuple[LabelledImages, LabelledImages | None, tuple[str, ...]]:
     """Pictures to learn from, those of the test (t10k-…) if there are any, and labels.
 
     names: labels by class; None: 0, 1, … as far as there are pictures. Raises DataError, which names the file
@@ -46,7 +46,7 @@ def read_idx(
     return training, test, labels
 
 
-def _part(folder: Path, part: str, wanted: Input) -> Examples:
+def _part(folder: Path, part: str, wanted: Input) -> LabelledImages:
     paths = [_file(folder, f"{part}-{kind}") for kind in (IMAGES, LABELS)]
     images, labels = read_array(paths[0], axes=3), read_array(paths[1], axes=1)
     if len(images) != len(labels):
@@ -58,10 +58,10 @@ def _part(folder: Path, part: str, wanted: Input) -> Examples:
             f"{paths[0]}: its pictures are gray, {images.shape[2]}×{images.shape[1]}; the network wants "
             f"{wanted.color}, {wanted.width}×{wanted.height}: change its input"
         )
-    return Examples(images[..., np.newaxis], labels.astype(np.int32))
+    return LabelledImages(images[..., np.newaxis], labels.astype(np.int32))
 
 
-def _numbered(examples: Examples, path: Path) -> tuple[str, ...]:
+def _numbered(examples: LabelledImages, path: Path) -> tuple[str, ...]:
     counts = np.bincount(examples.labels)
     if missing := np.flatnonzero(counts == 0).tolist():
         raise DataError(
@@ -71,7 +71,7 @@ def _numbered(examples: Examples, path: Path) -> tuple[str, ...]:
     return tuple(str(label) for label in range(len(counts)))
 
 
-def _check_labels(examples: Examples, classes: int, path: Path) -> None:
+def _check_labels(examples: LabelledImages, classes: int, path: Path) -> None:
     beyond = np.flatnonzero(examples.labels >= classes)
     if len(beyond):
         first = int(beyond[0])

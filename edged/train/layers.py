@@ -10,11 +10,11 @@ from edged.config.sections import Section
 Count = Annotated[int, Field(ge=1, le=16_384)]
 
 
-class Nothing(Section):
+class EmptySection(Section):
     """A layer without settings."""
 
 
-class Conv(Section):
+class ConvLayer(Section):
     """A convolution, then a bias."""
 
     filters: Count = Field(description="Channels that it writes")
@@ -25,7 +25,7 @@ class Conv(Section):
     )
 
 
-class Pool(Section):
+class PoolLayer(Section):
     """A maximum or a mean over windows."""
 
     size: Count = Field(description="Side of the window in pixels")
@@ -35,7 +35,7 @@ class Pool(Section):
     )
 
 
-class Dense(Section):
+class DenseLayer(Section):
     """Every output from every input."""
 
     units: Count | Literal["classes"] = Field(description="Outputs; classes: as many as the data have labels")
@@ -44,18 +44,20 @@ class Dense(Section):
 class Layer(Section):
     """One of these."""
 
-    conv: Conv | None = Field(None, description="Convolution; a number alone is its filters")
-    norm: Nothing | None = Field(None, description="Batch normalisation, folded away when the network is written")
-    relu: Nothing | None = Field(None, description="max(x, 0)")
-    max_pool: Pool | None = Field(None, description="Maximum of each window; a number alone is its size")
-    average_pool: Pool | None = Field(None, description="Mean of each window; a number alone is its size")
-    global_pool: Nothing | None = Field(None, description="Mean of each channel, as features")
+    conv: ConvLayer | None = Field(None, description="Convolution; a number alone is its filters")
+    norm: EmptySection | None = Field(
+        None, description="Batch normalisation, folded away when the network is written"
+    )
+    relu: EmptySection | None = Field(None, description="max(x, 0)")
+    max_pool: PoolLayer | None = Field(None, description="Maximum of each window; a number alone is its size")
+    average_pool: PoolLayer | None = Field(None, description="Mean of each window; a number alone is its size")
+    global_pool: EmptySection | None = Field(None, description="Mean of each channel, as features")
     residual: tuple["Layer", ...] = Field(
         (), description="Layers whose output is added to their input, by a 1×1 convolution where the shapes differ"
     )
-    flatten: Nothing | None = Field(None, description="An image as features")
-    dense: Dense | None = Field(None, description="Fully connected; a number alone, or classes, is its units")
-    softmax: Nothing | None = Field(None, description="At the end, where it is added if it is missing")
+    flatten: EmptySection | None = Field(None, description="An image as features")
+    dense: DenseLayer | None = Field(None, description="Fully connected; a number alone, or classes, is its units")
+    softmax: EmptySection | None = Field(None, description="At the end, where it is added if it is missing")
 
     @model_validator(mode="before")
     @classmethod

@@ -21,7 +21,7 @@ from edged.system.paths import cache_directory
 Array = NDArray[Any]
 
 
-class Machine:
+class TrainingDevice:
     """A device with a queue, its programs, and buffers by name. Raises DeviceError.
 
     `held` counts how often a buffer was put in place of another: arguments must be set anew then.
@@ -36,7 +36,7 @@ class Machine:
         self._programs = Programs(self._context, device, Binaries(cache or cache_directory() / "programs"))
         self._residents: dict[str, Any] = {}
 
-    def hold(self, name: str, content: Array) -> None:
+    def upload(self, name: str, content: Array) -> None:
         """Upload `content` as the buffer `name`, in place of the one of that name."""
         content = np.ascontiguousarray(content)
         flags = cl.mem_flags.READ_WRITE | HOST_VISIBLE | cl.mem_flags.COPY_HOST_PTR
@@ -88,10 +88,10 @@ Scalars = Mapping[str, np.generic]
 AHEAD = 8  # runs that may be enqueued before the device is through with the first of them
 
 
-class Routine:
+class LaunchQueue:
     """`launches` on their device. Raises DeviceError, and ModelError for a tensor that no kernel can index."""
 
-    def __init__(self, name: str, launches: Sequence[Launch], machine: Machine) -> None:
+    def __init__(self, name: str, launches: Sequence[Launch], machine: TrainingDevice) -> None:
         check_indices(name, launches)
         self._machine = machine
         plan = arrange(lifetimes(launches), machine.device.alignment)

@@ -10,7 +10,7 @@ import numpy as np
 from edged.model.graph import BatchNorm, Float32, Graph, Operator, Relu, Shape
 from edged.model.passes import fold_batch_norm
 from edged.model.reference import Array, compute
-from edged.model.shapes import make_graph, misfit, output_shape
+from edged.model.shapes import make_graph, output_shape, shape_error
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,5 +77,7 @@ def _output_shape(operator: TrainedNorm, *inputs: Shape) -> Shape:
     for array in fields(operator):
         value = getattr(operator, array.name)
         if isinstance(value, np.ndarray) and value.shape != inputs[0][:1]:
-            raise misfit(operator, f"has {array.name} of shape {value.shape} for an input of shape {inputs[0]}")
+            raise shape_error(
+                operator, f"has {array.name} of shape {value.shape} for an input of shape {inputs[0]}"
+            )
     return inputs[0]

@@ -13,7 +13,7 @@ from edged.engine.variants.convolution import pack_weights
 from edged.errors import ModelError
 from edged.model.graph import Conv, Dense, Float32
 from edged.train.lowering import Lowered
-from edged.train.machine import Machine
+from edged.train.machine import TrainingDevice
 from edged.train.norm import TrainedNorm
 
 Buffer = Literal["parameters", "gradients", "averages"]
@@ -41,11 +41,11 @@ class Parameter:
         """Its part of the buffer."""
         return Resident(buffer, self.count * VALUE, self.start * VALUE)
 
-    def put(self, values: Float32, memory: Float32) -> None:
+    def pack(self, values: Float32, memory: Float32) -> None:
         """Write `values`, of the operator's own layout, into what goes to the device."""
         memory[self.start + self.places] = values.reshape(-1)
 
-    def take(self, memory: Float32) -> Float32:
+    def unpack(self, memory: Float32) -> Float32:
         """The values in what came from the device, in the operator's own layout."""
         return memory[self.start + self.places].reshape(self.values.shape)
 
@@ -66,7 +66,7 @@ def by_channel(operator: str, role: str, values: Float32, tensor: Tensor) -> Par
 
 
 @dataclass(frozen=True, eq=False)
-class Store:
+class ParameterStore:
     """All that a network learns, one behind the other: `decayed` values that weight decay shrinks, then biases and
     norms up to `learnt`, then running statistics, `count` in all.
     """
@@ -88,15 +88,15 @@ class Store:
         memory = np.zeros(self.count, np.float32)
         for one in self.parameters:
             if one.name in values:
-                one.put(values[one.name], memory)
+                one.pack(values[one.name], memory)
         return memory
 
     def unpack(self, memory: Float32) -> dict[str, Float32]:
         """What `pack` was given; of a shorter memory, those that lie in it."""
-        return {one.name: one.take(memory) for one in self.parameters if one.start + one.count <= len(memory)}
+        return {one.name: one.unpack(memory) for one in self.parameters if one.start + one.count <= len(memory)}
 
 
-def store_of(lowered: Lowered) -> Store:
+def store_of(lowered: Lowered) -> ParameterStore:
     """Where each array of the network lies."""
     weights, others, statistics = [], [], []
     for operator in lowered.graph.operators:
@@ -116,26 +116,26 @@ def store_of(lowered: Lowered) -> Store:
             placed.append(replace(one, start=end))
             end += -(-one.count * VALUE // lowered.device.alignment) * lowered.device.alignment // VALUE
         ends.append(end)
-    return Store(tuple(placed), *ends)
+    return ParameterStore(tuple(placed), *ends)
 
 
 Arrays = dict[str, NDArray[Any]]
 
 
-class Learnt:
+class TrainedState:
     """The buffers `parameters`, `gradients`, `moments` and, if it is `averaged`, `averages`, as at the start.
 
     moments: how many numbers the optimizer remembers of each parameter.
     """
 
-    def __init__(self, store: Store, machine: Machine, moments: int, averaged: bool) -> None:
+    def __init__(self, store: ParameterStore, machine: TrainingDevice, moments: int, averaged: bool) -> None:
         self._store, self._machine, self._moments, self._averaged = store, machine, moments, averaged
         start = store.pack({one.name: one.values for one in store.parameters})
-        machine.hold("parameters", start)
-        machine.hold("gradients", np.zeros(store.learnt, np.float32))
-        machine.hold("moments", np.zeros(max(1, moments * store.learnt), np.float32))
+        machine.upload("parameters", start)
+        machine.upload("gradients", np.zeros(store.learnt, np.float32))
+        machine.upload("moments", np.zeros(max(1, moments * store.learnt), np.float32))
         if averaged:
-            machine.hold("averages", start)
+            machine.upload("averages", start)
 
     def arrays(self) -> Arrays:
         """All of it by name, in the operators' own layouts."""

@@ -13,35 +13,35 @@ import numpy as np
 from edged.model.graph import Float32
 from edged.train.plots import Picture, as_text, confusion, contact_sheet, draw_confusion, draw_curve
 from edged.train.results import Epoch
-from edged.train.source import Examples
+from edged.train.source import LabelledImages
 
 WORST = 32
 
 
 @dataclass(frozen=True, eq=False)
-class Judged:
+class EvaluatedImages:
     """The pictures that the network was judged by, and its answers. what: `test`, `held out` or `learnt from`."""
 
     what: str
-    examples: Examples
+    examples: LabelledImages
     probabilities: Float32
     loss: float
     accuracy: float
 
 
 @dataclass(frozen=True, eq=False)
-class Outcome:
+class TrainingOutcome:
     """A training that is done. facts: what it depended on. stays: whose weights were kept, None for the last."""
 
     name: str
     labels: tuple[str, ...]
     history: Sequence[Epoch]
     stays: Epoch | None
-    judged: Judged
+    judged: EvaluatedImages
     facts: Mapping[str, str]
 
 
-def write_report(outcome: Outcome, folder: Path) -> str:
+def write_report(outcome: TrainingOutcome, folder: Path) -> str:
     """Write report.md and what it shows; one line on how it went. Raises OSError."""
     counts = _counts(outcome)
     worst = _worst(outcome)
@@ -56,12 +56,12 @@ def write_report(outcome: Outcome, folder: Path) -> str:
     return _verdict(outcome)
 
 
-def _counts(outcome: Outcome) -> Any:
+def _counts(outcome: TrainingOutcome) -> Any:
     judged = outcome.judged
     return confusion(judged.examples.labels, judged.probabilities.argmax(axis=1), len(outcome.labels))
 
 
-def _verdict(outcome: Outcome) -> str:
+def _verdict(outcome: TrainingOutcome) -> str:
     judged, stays = outcome.judged, outcome.stays
     kept = f"; the weights are those of epoch {stays.epoch}, the best" if stays else ""
     epochs = outcome.history[-1].epoch
@@ -72,7 +72,7 @@ def _verdict(outcome: Outcome) -> str:
     )
 
 
-def _worst(outcome: Outcome) -> list[int]:
+def _worst(outcome: TrainingOutcome) -> list[int]:
     """Indices of wrong answers, the surest first."""
     judged = outcome.judged
     answers = judged.probabilities.argmax(axis=1)
@@ -81,12 +81,12 @@ def _worst(outcome: Outcome) -> list[int]:
     return [int(index) for index in wrong[surest][:WORST]]
 
 
-def _sheet(outcome: Outcome, worst: Sequence[int]) -> Picture:
+def _sheet(outcome: TrainingOutcome, worst: Sequence[int]) -> Picture:
     pictures = [outcome.judged.examples.images[index] for index in worst]
     return contact_sheet(pictures, [_caption(outcome, index) for index in worst])
 
 
-def _caption(outcome: Outcome, index: int) -> tuple[str, str]:
+def _caption(outcome: TrainingOutcome, index: int) -> tuple[str, str]:
     """Truth, and what was answered in its place."""
     row = outcome.judged.probabilities[index]
     answer = int(row.argmax())
@@ -110,7 +110,7 @@ def _as_csv(history: Sequence[Epoch]) -> str:
     return text.getvalue()
 
 
-def _metrics(outcome: Outcome) -> dict[str, Any]:
+def _metrics(outcome: TrainingOutcome) -> dict[str, Any]:
     judged, stays = outcome.judged, outcome.stays
     return {
         "schema": 1,
@@ -126,7 +126,7 @@ def _metrics(outcome: Outcome) -> dict[str, Any]:
     }
 
 
-def _page(outcome: Outcome, table: str, worst: Sequence[int]) -> str:
+def _page(outcome: TrainingOutcome, table: str, worst: Sequence[int]) -> str:
     facts = "\n".join(f"| {name} | {value} |" for name, value in outcome.facts.items())
     return f"""# {outcome.name}
 
@@ -158,7 +158,7 @@ A row a label, a column an answer.
 """
 
 
-def _worst_text(outcome: Outcome, worst: Sequence[int]) -> str:
+def _worst_text(outcome: TrainingOutcome, worst: Sequence[int]) -> str:
     if not worst:
         return "There is no wrong one."
     lines = ["Wrong ones, the surest first.", "", "![pictures with truth and answer](worst.png)", ""]

@@ -10,7 +10,7 @@ from edged.model.graph import Float32
 
 
 @dataclass(frozen=True)
-class Figures:
+class StepFigures:
     """Of the images trained on since the last look: the mean loss, the share that came right, how many."""
 
     loss: float
@@ -59,7 +59,7 @@ class Epoch:
 
 
 @dataclass(frozen=True)
-class Progress:
+class TrainingProgress:
     """After some steps. loss and accuracy are those of the epoch so far; the speed is that of late."""
 
     epoch: int

@@ -13,8 +13,8 @@ from edged.model.package import Input
 from edged.train.checkpoint import Arrays, Checkpoint, Checkpoints
 from edged.train.config import Learning
 from edged.train.optimizer import rates
-from edged.train.results import Epoch, Evaluation, Progress
-from edged.train.source import Examples, Source
+from edged.train.results import Epoch, Evaluation, TrainingProgress
+from edged.train.source import LabelledImages, TrainingSource
 from edged.train.trainer import Trainer
 
 DEFAULT_EPOCHS = 10
@@ -22,7 +22,7 @@ OPERATIONS_OF_A_LOG = 2e10  # between two of them: half a second or so of a CPU
 STATE, BEST = "state.", "best."
 
 
-class Session:
+class TrainingSession:
     """`trainer` learns from `source` as `learning` says; `macs`: of one picture, forward.
 
     facts: what the training depends on, by name: a checkpoint with others is refused.
@@ -31,7 +31,7 @@ class Session:
     def __init__(
         self,
         trainer: Trainer,
-        source: Source,
+        source: TrainingSource,
         wanted: Input,
         learning: Learning,
         macs: int,
@@ -49,7 +49,7 @@ class Session:
         self.history: list[Epoch] = []
         self._best: Epoch | None = None
         self._best_state: Arrays = {}
-        self._loaded: Examples | None = None
+        self._loaded: LabelledImages | None = None
 
     @property
     def best(self) -> Epoch | None:
@@ -61,7 +61,7 @@ class Session:
         """All steps were taken, or it stopped early."""
         return len(self.history) >= self.epochs or self._has_given_up()
 
-    def go_on_from(self, checkpoint: Checkpoint) -> None:
+    def resume(self, checkpoint: Checkpoint) -> None:
         """Raises DataError, which says what differs, where it is one of another training."""
         there = checkpoint.facts["facts"]
         names = sorted({*there, *self._facts})
@@ -75,22 +75,22 @@ class Session:
         self._best_state = _beginning(BEST, checkpoint.arrays)
         self._trainer.restore(_beginning(STATE, checkpoint.arrays))
 
-    def train(self) -> Iterator[Progress | Epoch]:
+    def train(self) -> Iterator[TrainingProgress | Epoch]:
         """Learn to the end. Raises TrainingError for a loss that is not finite, or a checkpoint not to be kept."""
         while not self.is_done:
             yield from self._epoch(len(self.history))
-            self._keep()
+            self._keep_best()
             yield self.history[-1]
         if self._best_state:
             self._trainer.restore(self._best_state)
 
-    def evaluate(self, examples: Examples) -> Evaluation:
+    def evaluate(self, examples: LabelledImages) -> Evaluation:
         """What the network as it is now makes of them."""
         if self._loaded is None:
             self._load(examples)
         return self._trainer.evaluate(examples.images, examples.labels)
 
-    def _epoch(self, epoch: int) -> Iterator[Progress]:
+    def _epoch(self, epoch: int) -> Iterator[TrainingProgress]:
         step = epoch * self._per_epoch
         loss = right = images = 0.0
         for chunk in self._source.chunks(epoch, self._batch):
@@ -107,12 +107,12 @@ class Session:
                 images += counted.images
                 speed = counted.images / max(time.monotonic() - began, 1e-9)
                 left = (self.steps - step) * self._batch / speed
-                yield Progress(
+                yield TrainingProgress(
                     epoch + 1, self.epochs, step, self.steps, loss / images, right / images, speed, left
                 )
         self._conclude(epoch + 1, step, loss / images, right / images)
 
-    def _load(self, examples: Examples) -> None:
+    def _load(self, examples: LabelledImages) -> None:
         self._trainer.load(examples.images, examples.labels, self._wanted)
         self._loaded = examples
 
@@ -136,7 +136,7 @@ class Session:
         patience = self._learning.stop_after
         return bool(patience and self._best and len(self.history) - self._best.epoch >= patience)
 
-    def _keep(self) -> None:
+    def _keep_best(self) -> None:
         facts = {
             "facts": self._facts,
             "history": [one.as_facts() for one in self.history],

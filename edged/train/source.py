@@ -16,7 +16,7 @@ Order = NDArray[np.int32]
 
 
 @dataclass(frozen=True, eq=False)
-class Examples:
+class LabelledImages:
     """images: uint8 [n, height, width, channels] or float32 features [n, features]; labels: int32 [n]."""
 
     images: Images
@@ -25,29 +25,29 @@ class Examples:
     def __len__(self) -> int:
         return len(self.labels)
 
-    def __getitem__(self, chosen: NDArray[np.intp]) -> "Examples":
-        return Examples(self.images[chosen], self.labels[chosen])
+    def __getitem__(self, chosen: NDArray[np.intp]) -> "LabelledImages":
+        return LabelledImages(self.images[chosen], self.labels[chosen])
 
 
 @dataclass(frozen=True, eq=False)
 class Chunk:
     """Some examples and the steps to take on them: order int32 [steps, batch], indices into `examples`."""
 
-    examples: Examples
+    examples: LabelledImages
     order: Order
 
 
-class Source(Protocol):
+class TrainingSource(Protocol):
     """All that it gives depends on the data, the seed and the epoch alone: a training may go on at any epoch."""
 
     @property
     def labels(self) -> tuple[str, ...]: ...
     @property
-    def validation(self) -> Examples | None:
+    def validation(self) -> LabelledImages | None:
         """Held out; None where nothing is."""
 
     @property
-    def test(self) -> Examples | None:
+    def test(self) -> LabelledImages | None:
         """None where the data have none."""
 
     @property
@@ -68,10 +68,15 @@ class InMemory:
     """All examples at once, each one an epoch's time, in an order of its own each epoch."""
 
     def __init__(
-        self, examples: Examples, test: Examples | None, labels: tuple[str, ...], share: float, seed: int
+        self,
+        examples: LabelledImages,
+        test: LabelledImages | None,
+        labels: tuple[str, ...],
+        share: float,
+        seed: int,
     ) -> None:
         """share: of `examples`, to be held out. Raises DataError where that leaves too little."""
-        self.validation: Examples | None = None
+        self.validation: LabelledImages | None = None
         self.labels, self.test, self._seed = labels, test, seed
         self.fingerprint = fingerprint_of(labels, *(part for part in (examples, test) if part))
         self.training = examples
@@ -90,7 +95,7 @@ class InMemory:
         """Nothing was started."""
 
 
-def _split(examples: Examples, share: float, seed: int) -> tuple[Examples, Examples]:
+def _split(examples: LabelledImages, share: float, seed: int) -> tuple[LabelledImages, LabelledImages]:
     """To learn from, and held out: of each label the same share."""
     order = np.random.default_rng(seed).permutation(len(examples))
     held_out = np.zeros(len(examples), bool)
@@ -105,7 +110,7 @@ def _split(examples: Examples, share: float, seed: int) -> tuple[Examples, Examp
     return examples[np.flatnonzero(~held_out)], examples[np.flatnonzero(held_out)]
 
 
-def fingerprint_of(labels: tuple[str, ...], *parts: Examples) -> str:
+def fingerprint_of(labels: tuple[str, ...], *parts: LabelledImages) -> str:
     """Hexadecimal SHA-256 of labels and examples."""
     digest = sha256("\0".join(labels).encode())
     for part in parts:

@@ -17,13 +17,13 @@ from edged.model.package import Input
 from edged.train.backward_pass import backward_launches
 from edged.train.lowering import Lowered, forward_launches
 from edged.train.optimizer import Optimizer, update_launches
-from edged.train.parameters import VALUE, Store
+from edged.train.parameters import VALUE, ParameterStore
 
 ANY_SIZE = 0  # of a buffer that is another one with each data set
 
 
 @dataclass(frozen=True)
-class Augment:
+class AugmentStep:
     """How images are changed at random: mirrored in half of the cases, moved by up to `shift` pixels."""
 
     flip: bool = False
@@ -32,11 +32,11 @@ class Augment:
 
 def step_launches(
     lowered: Lowered,
-    store: Store,
+    store: ParameterStore,
     wanted: Input | None,
     optimizer: Optimizer,
     smoothing: float,
-    augment: Augment,
+    augment: AugmentStep,
     averaged: bool,
 ) -> tuple[Launch, ...]:
     """A batch forth and back, and all parameters changed."""
@@ -56,7 +56,7 @@ def step_launches(
 
 
 def evaluation_launches(
-    lowered: Lowered, store: Store, wanted: Input | None, averaged: bool
+    lowered: Lowered, store: ParameterStore, wanted: Input | None, averaged: bool
 ) -> tuple[tuple[Launch, ...], Tensor]:
     """A batch forth, with running statistics, and where its probabilities are then."""
     learnt = store.residents("averages" if averaged else "parameters")
@@ -64,7 +64,7 @@ def evaluation_launches(
     output = Tensor("probabilities", 1, scores.channels, 1, scores.width, scores.block)
     softmax = Site(Softmax("softmax", (scores.name,), output.name), (scores,), output, lowered.device)
     launches = (
-        *_gather(lowered, wanted, "others", Resident("others order", ANY_SIZE), Augment()),
+        *_gather(lowered, wanted, "others", Resident("others order", ANY_SIZE), AugmentStep()),
         *forward_launches(lowered, learnt, training=False),
         *SOFTMAX.launches(softmax, {}),
     )
@@ -72,7 +72,7 @@ def evaluation_launches(
 
 
 def _gather(
-    lowered: Lowered, wanted: Input | None, images: str, order: Resident, augment: Augment
+    lowered: Lowered, wanted: Input | None, images: str, order: Resident, augment: AugmentStep
 ) -> tuple[Launch, ...]:
     target, source = lowered.tensors[lowered.graph.input], Resident(images, ANY_SIZE)
     if wanted is None:
@@ -81,6 +81,6 @@ def _gather(
     return whole(source, order, wanted, target, lowered.device, flip=augment.flip, shift=augment.shift)
 
 
-def _averages(lowered: Lowered, store: Store) -> tuple[Launch, ...]:
+def _averages(lowered: Lowered, store: ParameterStore) -> tuple[Launch, ...]:
     weights, averages = (Resident(buffer, store.count * VALUE) for buffer in ("parameters", "averages"))
     return (moving_average(weights, averages, lowered.device),)

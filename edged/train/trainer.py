@@ -15,11 +15,11 @@ from edged.model.graph import Float32, Graph, Operator
 from edged.model.package import Input
 from edged.train.config import Learning
 from edged.train.lowering import lower, trained_form
-from edged.train.machine import Machine, Routine
+from edged.train.machine import LaunchQueue, TrainingDevice
 from edged.train.optimizer import Adam, Optimizer, Sgd, moments_of, update_scalars
-from edged.train.parameters import Learnt, store_of
-from edged.train.results import Evaluation, Figures, evaluation_of
-from edged.train.step import Augment, evaluation_launches, step_launches
+from edged.train.parameters import TrainedState, store_of
+from edged.train.results import Evaluation, StepFigures, evaluation_of
+from edged.train.step import AugmentStep, evaluation_launches, step_launches
 
 Array = NDArray[Any]
 State = dict[str, Array]
@@ -51,17 +51,17 @@ class Trainer:
         cache: Path | None = None,
     ) -> None:
         self._graph, self._batch, self._optimizer = graph.checked(), batch, optimizer
-        self._smoothing, self._average, self._augment = smoothing, average, Augment(flip, shift)
+        self._smoothing, self._average, self._augment = smoothing, average, AugmentStep(flip, shift)
         self._seed = np.uint32(seed & 0xFFFFFFFF)
         self._lowered = lower(trained_form(self._graph), device, batch)
         self._store = store_of(self._lowered)
-        self._machine = Machine(device, cache)
-        self._learnt = Learnt(self._store, self._machine, moments_of(optimizer), average > 0)
-        self._machine.hold("sums", self._no_sums())
+        self._machine = TrainingDevice(device, cache)
+        self._learnt = TrainedState(self._store, self._machine, moments_of(optimizer), average > 0)
+        self._machine.upload("sums", self._no_sums())
         self._step, self._seen = 0, 0
         self._wanted: Input | None = None
-        self._training: Routine | None = None
-        self._evaluation: tuple[Routine, Tensor] | None = None
+        self._training: LaunchQueue | None = None
+        self._evaluation: tuple[LaunchQueue, Tensor] | None = None
 
     def load(self, images: Array, labels: NDArray[np.int32], wanted: Input | None) -> None:
         """What to train on: uint8 [n, height, width, channels], normalised as `wanted`, or with None float32
@@ -71,26 +71,26 @@ class Trainer:
             self._training = self._evaluation = None
         self._wanted = wanted
         self._check(images, labels)
-        self._machine.hold("images", images)
-        self._machine.hold("labels", labels.astype(np.int32, copy=False))
+        self._machine.upload("images", images)
+        self._machine.upload("labels", labels.astype(np.int32, copy=False))
 
     def train(self, order: NDArray[np.int32], rates: NDArray[np.float32]) -> None:
         """A step for each row of `order`, [steps, batch], indices of the images; rates: [steps]. Reads nothing."""
         if order.ndim != 2 or order.shape[1] != self._batch or len(rates) != len(order):
             raise ValueError(f"order {order.shape}, rates {rates.shape}; expected [steps, {self._batch}], [steps]")
         routine = self._training = self._training or self._training_routine()
-        self._machine.hold("order", order.astype(np.int32, copy=False))
+        self._machine.upload("order", order.astype(np.int32, copy=False))
         for row, rate in enumerate(rates):
             self._step += 1
             routine.enqueue(self._scalars(row, float(rate)))
         self._seen += order.size
 
-    def figures(self) -> Figures:
+    def figures(self) -> StepFigures:
         """What came of it since the last call. Waits for the device."""
         loss, right = self._machine.read("sums", np.float32).reshape(-1, 2).sum(axis=0, dtype=np.float64)
         self._machine.write("sums", self._no_sums())
         seen, self._seen = self._seen, 0
-        return Figures(float(loss) / max(1, seen), float(right) / max(1, seen), seen)
+        return StepFigures(float(loss) / max(1, seen), float(right) / max(1, seen), seen)
 
     def evaluate(self, images: Array, labels: NDArray[np.int32]) -> Evaluation:
         """What the network, with its running statistics, makes of other images than those it trains on."""
@@ -119,23 +119,23 @@ class Trainer:
         """[n, classes], in batches of which the last is filled up with images from the start."""
         routine, output = self._evaluation = self._evaluation or self._evaluation_routine()
         starts = range(0, len(images), self._batch)
-        self._machine.hold("others", images)
-        self._machine.hold("others order", np.arange(len(starts) * self._batch, dtype=np.int32) % len(images))
+        self._machine.upload("others", images)
+        self._machine.upload("others order", np.arange(len(starts) * self._batch, dtype=np.int32) % len(images))
         parts = []
         for start in starts:
             routine.enqueue({"first": np.int32(start)})
             parts.append(routine.image(output)[0, :, 0].T)
         return np.concatenate(parts)[: len(images)]
 
-    def _evaluation_routine(self) -> tuple[Routine, Tensor]:
+    def _evaluation_routine(self) -> tuple[LaunchQueue, Tensor]:
         averaged = self._average > 0
         launches, output = evaluation_launches(self._lowered, self._store, self._wanted, averaged)
-        return Routine(self._graph.name, launches, self._machine), output
+        return LaunchQueue(self._graph.name, launches, self._machine), output
 
-    def _training_routine(self) -> Routine:
+    def _training_routine(self) -> LaunchQueue:
         how = self._optimizer, self._smoothing, self._augment, self._average > 0
         launches = step_launches(self._lowered, self._store, self._wanted, *how)
-        return Routine(self._graph.name, launches, self._machine)
+        return LaunchQueue(self._graph.name, launches, self._machine)
 
     def _scalars(self, row: int, rate: float) -> dict[str, np.generic]:
         kept = min(self._average, (1 + self._step) / (10 + self._step))  # the start is soon forgotten

@@ -138,7 +138,7 @@ class Handshakes:
                     failure = self._guess()
         return failure
 
-    def take_success(self) -> bool:
+    def pop_success(self) -> bool:
         """Whether one has succeeded since this was asked last, as far as `failure` has seen."""
         succeeded, self._succeeded = self._succeeded, False
         return succeeded

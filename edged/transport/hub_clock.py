@@ -39,7 +39,7 @@ class HubClock:
         """The hub may be another one."""
         self._samples.clear()
 
-    def answered(self, sent_ns: int, hub_ns: int, hub_s: float, received_ns: int) -> None:
+    def add_answer(self, sent_ns: int, hub_ns: int, hub_s: float, received_ns: int) -> None:
         """A question sent at `sent_ns` of our clock, answered at `hub_ns` and `hub_s` of the hub's two clocks."""
         middle_ns = (sent_ns + received_ns) // 2
         wall_middle_s = wall_s() - (now_ns() - middle_ns) / NANOSECONDS
@@ -53,7 +53,7 @@ class HubClock:
         best, error = self._best()
         return best.offset, error
 
-    def of(self, at_ns: int, at_s: float) -> tuple[int, float, int]:
+    def to_hub_time(self, at_ns: int, at_s: float) -> tuple[int, float, int]:
         """A moment of our two clocks in the hub's, and by how many nanoseconds that may be wrong."""
         if self.same_host:
             return at_ns, at_s, 0

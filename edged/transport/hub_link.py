@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import zmq
 
 from edged.messages import LinkMessage, encode
-from edged.system.systemd import Unit
+from edged.system.systemd import SystemdUnit
 from edged.transport.address import is_ipc
 from edged.transport.client_socket import Curve, Handshakes, by_the_kernel, unconnected
 
@@ -48,7 +48,7 @@ class HubLink:
         self._curve = curve
         self._refusal = self._told = ""
         self._is_news = self._is_ungreeted = False
-        self._unit = Unit()
+        self._unit = SystemdUnit()
         self._context: zmq.Context[zmq.Socket[bytes]] = zmq.Context()
         self._poller = zmq.Poller()
         self._connect()
@@ -68,7 +68,7 @@ class HubLink:
 
     def wait(self, within_s: float) -> bool:
         """Until there is something to receive, the hub has come or gone, or a watched descriptor is readable."""
-        self._unit.turns()
+        self._unit.keep_alive()
         within_s = min(within_s, self._unit.within_s)
         if self._refusal or self._is_ungreeted:
             within_s = min(within_s, REFUSED_S if self._refusal else ROOM_S)
@@ -79,7 +79,7 @@ class HubLink:
     def has_joined(self) -> bool:
         """Whether a hub has let us in since this was last True, and hears us: it is to be greeted."""
         if self._is_news or self._refusal:
-            self._take_news()
+            self._read_handshakes()
         if self._is_ungreeted and self.has_room():
             self._is_ungreeted = False
             self._unit.joined(self._address)
@@ -110,9 +110,9 @@ class HubLink:
         self._disconnect()
         self._context.term()
 
-    def _take_news(self) -> None:
+    def _read_handshakes(self) -> None:
         refusal = self._handshakes.failure()
-        if self._handshakes.take_success():
+        if self._handshakes.pop_success():
             self._refusal = self._told = ""
             self._is_ungreeted = True
             return

@@ -12,7 +12,7 @@ import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from edged.view.disconnections import Disconnections, Reason
-from edged.view.limits import Limits, displaced_by, network_of
+from edged.view.limits import ConnectionLimits, displaced_by, network_of
 
 WRITE_BUFFER = 32_768  # bytes of answers in this process, and as many in the kernel: a slow reader costs no more
 RETRY_S = 0.1  # after an error of the kernel's, as where there are no more file descriptors
@@ -20,7 +20,7 @@ RETRY_S = 0.1  # after an error of the kernel's, as where there are no more file
 log = logging.getLogger("edged.view")
 
 
-class Connection(H11Protocol):
+class ViewConnection(H11Protocol):
     """A connection of uvicorn's that knows since when its peer has kept it waiting; seconds are monotonic."""
 
     def __init__(
@@ -28,7 +28,7 @@ class Connection(H11Protocol):
         server: uvicorn.Server,
         host: str,
         report: Callable[[Reason, str], None],
-        ended: Callable[["Connection"], None],
+        ended: Callable[["ViewConnection"], None],
     ) -> None:
         """`report`: of a fault that the peer has; `ended`: called once there is no connection any more."""
         super().__init__(server.config, server.server_state, app_state={"connection": self})
@@ -43,7 +43,7 @@ class Connection(H11Protocol):
         self._unread_since_s = self._progress_s = self._begun_s
 
     @property
-    def worth(self) -> tuple[int, float]:
+    def rank(self) -> tuple[int, float]:
         """First those that have shown the password, then those that have sent a request, then the youngest."""
         return 2 * self.is_trusted + (self._request_since_s is None), self._begun_s
 
@@ -74,7 +74,7 @@ class Connection(H11Protocol):
         self._report("malformed", self.host)
         super().send_400_response(msg)
 
-    def fault(self, limits: Limits, now_s: float) -> Reason | None:
+    def fault(self, limits: ConnectionLimits, now_s: float) -> Reason | None:
         """Why this connection is to end now. To be called again and again."""
         if self._request_since_s is not None and now_s - self._request_since_s > limits.request_s:
             return "silent" if self._is_new else "slow"
@@ -100,7 +100,11 @@ class ConnectionServer:
     """Lets connections in, and ends those that go beyond the limits."""
 
     def __init__(
-        self, listener: socket.socket, tls: ssl.SSLContext | None, limits: Limits, disconnections: Disconnections
+        self,
+        listener: socket.socket,
+        tls: ssl.SSLContext | None,
+        limits: ConnectionLimits,
+        disconnections: Disconnections,
     ) -> None:
         listener.setblocking(False)
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, WRITE_BUFFER)  # its connections inherit it
@@ -108,7 +112,7 @@ class ConnectionServer:
         self._tls = tls
         self._limits = limits
         self._disconnections = disconnections
-        self._open: dict[Connection, asyncio.Task[None]] = {}
+        self._open: dict[ViewConnection, asyncio.Task[None]] = {}
 
     async def accept(self, server: uvicorn.Server) -> None:
         """Accept connections for `server`, until cancelled."""
@@ -140,10 +144,10 @@ class ConnectionServer:
         displaced = displaced_by(host, self._open, self._limits.connections, self._limits.connections_each)
         if displaced:
             self._end(displaced, "too_many")
-        connection = Connection(server, host, self._disconnections.add, self._forget)
+        connection = ViewConnection(server, host, self._disconnections.add, self._forget)
         self._open[connection] = asyncio.create_task(self._begin(accepted, connection))
 
-    async def _begin(self, accepted: socket.socket, connection: Connection) -> None:
+    async def _begin(self, accepted: socket.socket, connection: ViewConnection) -> None:
         """With the handshake, if any."""
         limits = self._limits
         loop = asyncio.get_running_loop()
@@ -162,7 +166,7 @@ class ConnectionServer:
             self._disconnections.add("not_tls", connection.host)
             self._forget(connection)
 
-    def _end(self, connection: Connection, reason: Reason) -> None:
+    def _end(self, connection: ViewConnection, reason: Reason) -> None:
         self._disconnections.add(reason, connection.host)
         if connection.transport:
             connection.transport.abort()
@@ -170,5 +174,5 @@ class ConnectionServer:
             self._open[connection].cancel()  # it closes the socket
         self._forget(connection)
 
-    def _forget(self, connection: Connection) -> None:
+    def _forget(self, connection: ViewConnection) -> None:
         self._open.pop(connection, None)

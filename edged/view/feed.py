@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import quote
 
-from edged.client.node_state import CameraKnown, Known
+from edged.client.node_state import CameraSummary, NodeState
 from edged.messages import Label
 from edged.view.disconnections import Reason
 from edged.view.watcher import Shot, Watcher
@@ -19,7 +19,7 @@ EVENTS = 30
 Message = dict[str, Any]
 
 
-def node_message(known: Known, watcher: Watcher, disconnections: Mapping[Reason, int]) -> Message:
+def node_message(known: NodeState, watcher: Watcher, disconnections: Mapping[Reason, int]) -> Message:
     """The node as a whole. `at`: its clock now, by which the page tells ages.
 
     `disconnections`: peers that the view itself has disconnected or refused, by reason.
@@ -39,7 +39,7 @@ def node_message(known: Known, watcher: Watcher, disconnections: Mapping[Reason,
     }
 
 
-def camera_message(camera: CameraKnown) -> Message:
+def camera_message(camera: CameraSummary) -> Message:
     """A camera but for its newest prediction."""
     return {
         "name": camera.name,
@@ -59,7 +59,7 @@ def camera_message(camera: CameraKnown) -> Message:
     }
 
 
-def events_message(known: Known) -> list[Message]:
+def events_message(known: NodeState) -> list[Message]:
     """The last events, the newest first."""
     return [
         {"at": event.at, "event": event.event, "camera": event.camera, "message": event.message}
@@ -118,30 +118,30 @@ class Feed:
             self._news, self._figured_s = self._watcher.news, now_s
             self._figures(now_s)
         for camera, prediction in self._watcher.newest().items():
-            self._tell("prediction", camera, prediction)
-        for camera, shot in self._watcher.shots(now_s).items():
-            self._tell_message("picture", camera, picture_message(shot, self._watcher.run))
+            self._publish("prediction", camera, prediction)
+        for camera, shot in self._watcher.current_shots(now_s).items():
+            self._publish_message("picture", camera, picture_message(shot, self._watcher.run))
 
-    def since(self, version: int) -> tuple[int, bytes]:
+    def events_since(self, version: int) -> tuple[int, bytes]:
         """The events that have changed after `version`, and the version that they lead to."""
         return self._version, b"".join(event for at, event in self._told.values() if at > version)
 
     def _figures(self, now_s: float) -> None:
-        known = self._watcher.known(now_s)
+        known = self._watcher.node_state(now_s)
         cameras = {camera.name: camera for camera in known.cameras}
         gone = [key for key in self._told if key[1] and key[1] not in cameras]
         for key in gone:
             del self._told[key]
         self._told.pop(("node", ""), None)  # sent though nothing changed: the browser sees that the view is there
-        self._tell_message("node", "", node_message(known, self._watcher, self._disconnections))
+        self._publish_message("node", "", node_message(known, self._watcher, self._disconnections))
         for name, camera in cameras.items():
-            self._tell_message("camera", name, camera_message(camera))
-        self._tell_message("events", "", events_message(known))
+            self._publish_message("camera", name, camera_message(camera))
+        self._publish_message("events", "", events_message(known))
 
-    def _tell_message(self, what: str, camera: str, message: Any) -> None:
-        self._tell(what, camera, json.dumps(message, separators=(",", ":"), ensure_ascii=False).encode())
+    def _publish_message(self, what: str, camera: str, message: Any) -> None:
+        self._publish(what, camera, json.dumps(message, separators=(",", ":"), ensure_ascii=False).encode())
 
-    def _tell(self, what: str, camera: str, data: bytes) -> None:
+    def _publish(self, what: str, camera: str, data: bytes) -> None:
         event = b"event: %s\ndata: %s\n\n" % (what.encode(), b" ".join(data.splitlines()))
         _, before = self._told.get((what, camera), (0, b""))
         if event != before:

@@ -12,7 +12,7 @@ from typing import Protocol, TypeVar
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class ConnectionLimits:
     """What a peer may cost."""
 
     connections: int = 128  # at once
@@ -34,7 +34,7 @@ class LimitedConnection(Protocol):
         ...
 
     @property
-    def worth(self) -> tuple[int, float]:
+    def rank(self) -> tuple[int, float]:
         """The least of an address gives up its place first."""
         ...
 
@@ -52,7 +52,7 @@ def displaced_by(host: str, guests: Iterable[G], most: int, each: int) -> G | No
     if counts[host] < each and len(guests) < most:
         return None
     crowd = host if counts[host] >= each else counts.most_common(1)[0][0]
-    return min((guest for guest in guests if guest.host == crowd), key=lambda guest: guest.worth)
+    return min((guest for guest in guests if guest.host == crowd), key=lambda guest: guest.rank)
 
 
 def network_of(address: str) -> str:

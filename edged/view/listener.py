@@ -39,7 +39,7 @@ def _listen(watcher: Watcher, context: Context, curve: Curve | None, stopped: th
     subscription = Subscription(context, watcher.address, curve=curve)
     while not stopped.is_set():
         if heard := subscription.receive(WAIT_MS):
-            watcher.take(heard, time.monotonic())
+            watcher.add(heard, time.monotonic())
         watcher.refusal = subscription.refusal
     subscription.close()
 
@@ -48,5 +48,5 @@ def _look(watcher: Watcher, context: Context, curve: Curve | None, stopped: thre
     subscription = Subscription(context, watcher.address, topic=SNAPSHOTS, curve=curve)
     while not stopped.is_set():
         if picture := subscription.receive_picture(WAIT_MS):
-            watcher.take_picture(picture, time.monotonic())
+            watcher.add_picture(picture, time.monotonic())
     subscription.close()

@@ -27,7 +27,7 @@ class PasswordThrottle:
         known = self._wrong.get(who)
         return max(0.0, known.until_s - now_s) if known else 0.0
 
-    def wrong(self, who: str, now_s: float) -> None:
+    def record_failure(self, who: str, now_s: float) -> None:
         """One more."""
         known = self._wrong.pop(who, None)
         times = 1 if known is None or now_s - known.last_s > FORGOTTEN_S else known.times + 1
@@ -36,6 +36,6 @@ class PasswordThrottle:
         if len(self._wrong) > MOST_HOSTS:
             self._wrong.popitem(last=False)
 
-    def right(self, who: str) -> None:
+    def forgive(self, who: str) -> None:
         """The wrong ones before were mistakes."""
         self._wrong.pop(who, None)

@@ -27,10 +27,10 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from edged.transport.address import host_and_port, is_ipv6
-from edged.view.connections import RETRY_S, Connection, ConnectionServer
+from edged.view.connections import RETRY_S, ConnectionServer, ViewConnection
 from edged.view.disconnections import Disconnections
 from edged.view.feed import TICK_S, Feed
-from edged.view.limits import Limits, displaced_by, network_of
+from edged.view.limits import ConnectionLimits, displaced_by, network_of
 from edged.view.password_throttle import PasswordThrottle
 from edged.view.watcher import Watcher
 
@@ -39,14 +39,14 @@ PAGE = Path(__file__).with_name("page")
 
 @dataclass(eq=False, slots=True)
 class Viewer:
-    """A browser that gets the events. `worth`: see `LimitedConnection`."""
+    """A browser that gets the events. `rank`: see `LimitedConnection`."""
 
     host: str
-    worth: tuple[int, float]
+    rank: tuple[int, float]
     is_displaced: bool = False
 
 
-class Site:
+class ViewSite:
     """Shows what `watcher` knows, until `is_closing`."""
 
     def __init__(
@@ -91,7 +91,7 @@ class Site:
             version = 0
             while not (self._is_closing() or viewer.is_displaced):
                 self._feed.refresh(time.monotonic())
-                version, events = self._feed.since(version)
+                version, events = self._feed.events_since(version)
                 if events:
                     yield events
                 await asyncio.sleep(TICK_S)
@@ -121,7 +121,7 @@ HEADERS = {
 }
 
 
-class Doors:
+class AccessControl:
     """Answers whom it does not let in, and says in each answer what the browser must not do with it.
 
     A page of somebody else's may lead a browser here under a name of its own (DNS rebinding): so none is answered
@@ -155,11 +155,11 @@ class Doors:
                     headers.append("set-cookie", self._cookie(scope["scheme"]))
             await send(message)
 
-        connection: Connection | None = scope.get("state", {}).get("connection")
+        connection: ViewConnection | None = scope.get("state", {}).get("connection")
         app = self._app if scope["type"] != "http" else self._refusal(scope, connection) or self._app
         await app(scope, receive, send_with_headers)
 
-    def _refusal(self, scope: Scope, connection: Connection | None) -> ASGIApp | None:
+    def _refusal(self, scope: Scope, connection: ViewConnection | None) -> ASGIApp | None:
         headers = Headers(scope=scope)
         if not self._knows(headers.get("host", "")):
             return PlainTextResponse("edged view goes by another name: see its option --name\n", 421)
@@ -176,10 +176,10 @@ class Doors:
                 {"retry-after": str(math.ceil(pause_s)), "connection": "close"},
             )
         if not self._opens(authorization):
-            self._throttle.wrong(who, now_s)
+            self._throttle.record_failure(who, now_s)
             self._disconnections.add("wrong_password", who)
             return _unauthorized()
-        self._throttle.right(who)
+        self._throttle.forgive(who)
         if connection:
             connection.is_trusted = True
         return None
@@ -250,14 +250,14 @@ def view_server(
     names: Iterable[str] = (),
     password: str | None = None,
     tls: ssl.SSLContext | None = None,
-    limits: Limits | None = None,
+    limits: ConnectionLimits | None = None,
 ) -> "Server":
     """Shows what `watcher` knows, at `listener`, once it runs. `names`: by which browsers may know this host."""
-    limits = limits or Limits()
+    limits = limits or ConnectionLimits()
     disconnections = Disconnections()
-    site = Site(watcher, disconnections, limits.viewers, is_closing=lambda: server.should_exit)
+    site = ViewSite(watcher, disconnections, limits.viewers, is_closing=lambda: server.should_exit)
     config = uvicorn.Config(
-        Doors(site.app(), names, password, disconnections),
+        AccessControl(site.app(), names, password, disconnections),
         loop="asyncio",
         http="h11",
         ws="none",

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from uuid import uuid4
 
 from edged.client.board import Board
-from edged.client.node_state import Known
-from edged.client.subscription import Arrival, Heard, Picture
+from edged.client.node_state import NodeState
+from edged.client.subscription import Arrival, SnapshotPicture, StreamMessage
 from edged.messages import Prediction, Status
 
 REMEMBERED = 64  # predictions whose picture may be on its way
@@ -24,7 +24,7 @@ class Shot:
     """A picture, and what was predicted from its frame; None where nothing was. `number`: grows with each."""
 
     number: int
-    picture: Picture
+    picture: SnapshotPicture
     prediction: Prediction | None
 
 
@@ -34,11 +34,11 @@ class Shots:
     def __init__(self) -> None:
         self.shown: Shot | None = None
         self._predictions: OrderedDict[float, Prediction] = OrderedDict()
-        self._waiting: tuple[Picture, float] | None = None
+        self._waiting: tuple[SnapshotPicture, float] | None = None
         self._kept: deque[Shot] = deque(maxlen=KEPT)
         self._number = 0
 
-    def take_picture(self, picture: Picture, now_s: float) -> None:
+    def add_picture(self, picture: SnapshotPicture, now_s: float) -> None:
         """It has come just now; it is shown once its prediction is here."""
         if self._waiting:
             self._show(self._waiting[0], None)
@@ -46,7 +46,7 @@ class Shots:
         if prediction := self._predictions.get(picture.header.captured_at):
             self._show(picture, prediction)
 
-    def take_prediction(self, prediction: Prediction) -> None:
+    def add_prediction(self, prediction: Prediction) -> None:
         """The picture that has waited for it is shown; so is one that will have none, as a later frame has."""
         self._predictions[prediction.captured_at] = prediction
         if len(self._predictions) > REMEMBERED:
@@ -56,7 +56,7 @@ class Shots:
             is_its_own = prediction.captured_at == waiting.header.captured_at
             self._show(waiting, prediction if is_its_own else None)
 
-    def look(self, now_s: float) -> Shot | None:
+    def current(self, now_s: float) -> Shot | None:
         """What is to be shown now."""
         if self._waiting and now_s - self._waiting[1] > ALONE_S:
             self._show(self._waiting[0], None)
@@ -66,7 +66,7 @@ class Shots:
         """Of one that is shown, or was a moment ago."""
         return next((shot.picture.jpeg for shot in self._kept if shot.number == number), None)
 
-    def _show(self, picture: Picture, prediction: Prediction | None) -> None:
+    def _show(self, picture: SnapshotPicture, prediction: Prediction | None) -> None:
         self._waiting = None
         self._number += 1
         self.shown = Shot(self._number, picture, prediction)
@@ -88,20 +88,20 @@ class Watcher:
         self._shots: defaultdict[str, Shots] = defaultdict(Shots)
         self._lock = threading.Lock()
 
-    def known(self, now_s: float) -> Known:
+    def node_state(self, now_s: float) -> NodeState:
         """See `Board`; `now_s`: of `time.monotonic`."""
         with self._lock:
-            return self._board.known(now_s)
+            return self._board.node_state(now_s)
 
     def newest(self) -> Mapping[str, bytes]:
         """The newest prediction of each camera, as it was published."""
         with self._lock:
             return dict(self._newest)
 
-    def shots(self, now_s: float) -> Mapping[str, Shot]:
+    def current_shots(self, now_s: float) -> Mapping[str, Shot]:
         """The picture of each camera that is to be shown now."""
         with self._lock:
-            shown = {camera: shots.look(now_s) for camera, shots in self._shots.items()}
+            shown = {camera: shots.current(now_s) for camera, shots in self._shots.items()}
         return {camera: shot for camera, shot in shown.items() if shot}
 
     def jpeg(self, camera: str, number: int) -> bytes | None:
@@ -109,25 +109,25 @@ class Watcher:
         with self._lock:
             return self._shots[camera].jpeg(number) if camera in self._shots else None
 
-    def take(self, heard: Heard, now_s: float) -> None:
+    def add(self, heard: StreamMessage, now_s: float) -> None:
         """It has come just now."""
         with self._lock:
             if not self._is_of_the_node(heard.prediction.node if isinstance(heard, Arrival) else heard.node):
                 return
-            self._board.take(heard, now_s)
+            self._board.add(heard, now_s)
             if isinstance(heard, Arrival):
                 self._newest[heard.prediction.camera] = heard.json
-                self._shots[heard.prediction.camera].take_prediction(heard.prediction)
+                self._shots[heard.prediction.camera].add_prediction(heard.prediction)
             else:
                 self.news += 1
             if isinstance(heard, Status) and heard.camera_states:
                 self._forget_all_but(heard.camera_states.keys())
 
-    def take_picture(self, picture: Picture, now_s: float) -> None:
+    def add_picture(self, picture: SnapshotPicture, now_s: float) -> None:
         """It has come just now."""
         with self._lock:
             if self._is_of_the_node(picture.header.node):
-                self._shots[picture.header.camera].take_picture(picture, now_s)
+                self._shots[picture.header.camera].add_picture(picture, now_s)
 
     def _forget_all_but(self, cameras: Set[str]) -> None:
         for known in (self._newest, self._shots):

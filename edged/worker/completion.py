@@ -25,7 +25,7 @@ class Completed:
 class Completions:
     """Jobs in the order in which they were submitted, each handed back when the device is done with it.
 
-    A poller sees it readable while there are completions to `take`.
+    A poller sees it readable while there are completions to `pop`.
     """
 
     def __init__(self) -> None:
@@ -49,7 +49,7 @@ class Completions:
         self.in_flight += 1
         self._submitted.put((job, pending))
 
-    def take(self) -> Completed | None:
+    def pop(self) -> Completed | None:
         """The next one, or None where no job is done."""
         if not self._completed:
             return None

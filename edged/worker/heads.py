@@ -19,7 +19,7 @@ UNTEACHABLE = "its model does not end in a fully connected layer: nothing can be
 
 
 @dataclass(frozen=True, eq=False)
-class Answered:
+class HeadAnswers:
     """Shares [n, classes] by the job's head and by the one in the shadow, and the seconds of both."""
 
     shares: Outputs | None = None
@@ -27,10 +27,10 @@ class Answered:
     seconds: float = 0.0
 
 
-NOTHING = Answered()
+NOTHING = HeadAnswers()
 
 
-class Heads:
+class LoadedHeads:
     """Those of one worker, the newest ones."""
 
     def __init__(self, base: str, features: int) -> None:
@@ -39,9 +39,9 @@ class Heads:
         self._features = features
         self._heads: OrderedDict[str, Head] = OrderedDict()
 
-    def take(self, message: LoadHead, payloads: Sequence[bytes]) -> HeadLoaded:
+    def load(self, message: LoadHead, payloads: Sequence[bytes]) -> HeadLoaded:
         """Be ready to answer by this one, or say why not."""
-        refused = self._misfit(message)
+        refused = self._incompatibility(message)
         if not refused:
             try:
                 head = Head.from_bytes(b"".join(payloads), message.features, message.hidden, message.classes)
@@ -61,14 +61,14 @@ class Heads:
             raise ValueError(UNTEACHABLE)
         return wanted
 
-    def answer(self, job: Job, result: Result) -> Answered:
+    def answer(self, job: Job, result: Result) -> HeadAnswers:
         """What the job's heads make of its features."""
         if result.features is None or not (job.head or job.shadow):
             return NOTHING
         start = time.perf_counter()
         shares = self._use(job.head).shares(result.features) if job.head else None
         shadow = self._use(job.shadow).shares(result.features) if job.shadow else None
-        return Answered(shares, shadow, time.perf_counter() - start)
+        return HeadAnswers(shares, shadow, time.perf_counter() - start)
 
     def _use(self, version: str) -> Head:
         self._heads.move_to_end(version)
@@ -80,7 +80,7 @@ class Heads:
         while len(self._heads) > MOST:
             self._heads.popitem(last=False)
 
-    def _misfit(self, message: LoadHead) -> str:
+    def _incompatibility(self, message: LoadHead) -> str:
         if message.base != self._base:
             return f"it was taught to the model {message.base[:12]}; {self._base[:12]} runs here"
         if not self._features:

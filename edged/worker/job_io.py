@@ -7,13 +7,13 @@ from math import prod
 import numpy as np
 
 from edged import messages
-from edged.energy.meter import Spent
+from edged.energy.meter import JobEnergy
 from edged.messages import Job, Score, Scores
 from edged.model.graph import Shape
 from edged.runtime.base import Outputs, Result
 from edged.runtime.model_part import Features, Images
 from edged.runtime.scores import softmax, top_classes
-from edged.worker.heads import NOTHING, Answered
+from edged.worker.heads import NOTHING, HeadAnswers
 
 FEATURE = np.dtype("<f4")
 
@@ -76,7 +76,7 @@ def not_finite(outputs: Outputs) -> str:
 
 
 def answer_to(
-    job: Job, result: Result, spent: Spent, served: Served, answered: Answered = NOTHING
+    job: Job, result: Result, spent: JobEnergy, served: Served, answered: HeadAnswers = NOTHING
 ) -> tuple[Scores | messages.Features, Sequence[memoryview]]:
     """The answer to a job, with its payloads. `answered`: what its heads have made of it."""
     if served.gives_features:
@@ -88,7 +88,7 @@ def answer_to(
     return scores, ()
 
 
-def features_of(job: Job, result: Result, spent: Spent) -> tuple[messages.Features, memoryview]:
+def features_of(job: Job, result: Result, spent: JobEnergy) -> tuple[messages.Features, memoryview]:
     """The answer of a part that ends at a cut, and its payload."""
     answer = messages.Features(
         job=job.job,
@@ -106,7 +106,7 @@ def _wire(features: Outputs) -> memoryview:
     return np.ascontiguousarray(features, FEATURE).data.cast("B")
 
 
-def scores_of(job: Job, result: Result, spent: Spent, answered: Answered, *, probabilities: bool) -> Scores:
+def scores_of(job: Job, result: Result, spent: JobEnergy, answered: HeadAnswers, *, probabilities: bool) -> Scores:
     """The answer to a job. `probabilities`: the network's outputs need no softmax.
 
     What heads take on the host is a part of the forward pass.

@@ -29,10 +29,10 @@ from edged.runtime.base import ModelRuntime
 from edged.system.host_watch import READ_S, HostWatch
 from edged.transport.hub_link import HubLink
 from edged.worker.completion import Completed, Completions, Outcome
-from edged.worker.heads import Heads
+from edged.worker.heads import LoadedHeads
 from edged.worker.job_io import Served, answer_to, frames_of, not_finite
-from edged.worker.warm_up import Known
-from edged.worker.watch import Watch
+from edged.worker.warm_up import SelfCheck
+from edged.worker.watch import JobTrace
 
 HANGS = 2  # times what a job may take
 ANSWERS = 64  # that may wait to be sent: more than there ever are, for each would be a frame lost
@@ -41,7 +41,7 @@ IN_DOUBT_S = 1.0  # the same where its answer holds NaN: of a network that answe
 TELL_S = 5.0  # without a job, energy is told of so often: no wrap is missed, and a rate of it means something
 IDLE_S = 60.0  # without rails there is nothing to tell
 
-Wish = MeasureRequest | AssignPart  # of `edged plan-split`: the device is wanted for something else
+PlanSplitRequest = MeasureRequest | AssignPart  # of `edged plan-split`: the device is wanted for something else
 
 log = logging.getLogger("edged.worker")
 
@@ -54,7 +54,7 @@ class Loop:
     """
 
     def __init__(
-        self, runtime: ModelRuntime, served: Served, known: Known, meter: Meter, host: HostWatch | None = None
+        self, runtime: ModelRuntime, served: Served, known: SelfCheck, meter: Meter, host: HostWatch | None = None
     ) -> None:
         """`host`: where the hub is on another one, which cannot see this one's state."""
         self._runtime = runtime
@@ -63,17 +63,17 @@ class Loop:
         self._meter = meter
         self._host = host
         self._completions = Completions()
-        self._heads = Heads("", 0)
+        self._heads = LoadedHeads("", 0)
         self._hangs_s = math.inf
 
-    def run(self, hub: HubLink, hello: WorkerHello) -> Wish | None:
+    def run(self, hub: HubLink, hello: WorkerHello) -> PlanSplitRequest | None:
         """Until `Stop`, or a wish. Raises MessageError if the hub refuses this worker, and whatever a bug raises.
 
         Raises DeviceMemoryError or MemoryError where there is no more: the end of the process gives it back.
         """
         hub.watch(self._completions.fileno())
-        self._watch = Watch(self._runtime, same_host=hub.same_host)
-        self._heads = Heads(hello.model.sha256, self._served.taught)
+        self._watch = JobTrace(self._runtime, same_host=hub.same_host)
+        self._heads = LoadedHeads(hello.model.sha256, self._served.taught)
         try:
             while (end := self._turn(hub, hello, hub.wait(self._patience_s()))) is None:
                 self._end_if_the_device_hangs()
@@ -82,22 +82,24 @@ class Loop:
             self._completions.close()
         return None if isinstance(end, Stop) else end
 
-    def _turn(self, hub: HubLink, hello: WorkerHello, has_news: bool) -> Stop | Wish | None:
+    def _turn(self, hub: HubLink, hello: WorkerHello, has_news: bool) -> Stop | PlanSplitRequest | None:
         """What there is to do, up to what ends the loop."""
         if hub.has_joined():
             hub.send(hello)
-        if completed := self._completions.take():
+        if completed := self._completions.pop():
             self._answer(hub, completed)
-        if self._host and (state := self._host.news()):
+        if self._host and (state := self._host.pop_state()):
             hub.send(state)
-        end = self._hear(hub, hello, parts) if (parts := hub.receive()) else None
+        end = self._dispatch(hub, hello, parts) if (parts := hub.receive()) else None
         if not has_news and not self._completions.in_flight:
-            self._meter.begin()
-            if told := self._meter.told():
+            self._meter.start_job()
+            if told := self._meter.pop_rail_joules():
                 hub.send(IdleEnergy(rails=told))
         return end
 
-    def _hear(self, hub: HubLink, hello: WorkerHello, parts: Sequence[bytes]) -> Stop | Wish | None:
+    def _dispatch(
+        self, hub: HubLink, hello: WorkerHello, parts: Sequence[bytes]
+    ) -> Stop | PlanSplitRequest | None:
         """Do what the hub says, up to what ends the loop."""
         match _decoded(parts[0]):
             case Stop() as stop:
@@ -110,14 +112,14 @@ class Loop:
             case Echo(reply_bytes=wanted):
                 hub.send(Echo(reply_bytes=0), [bytes(wanted)])
             case (RecordRequest() | ClockAnswer()) as news:
-                self._tell(hub, self._watch.heard(news))
+                self._send(hub, self._watch.apply_request(news))
             case LoadHead() as head:
-                hub.send(self._heads.take(head, parts[1:]))
+                hub.send(self._heads.load(head, parts[1:]))
             case Job() as job:
-                self._tell(hub, self._submit(job, parts[1:]))
+                self._send(hub, self._submit(job, parts[1:]))
         return None
 
-    def _tell(self, hub: HubLink, messages: Iterable[LinkMessage]) -> None:
+    def _send(self, hub: HubLink, messages: Iterable[LinkMessage]) -> None:
         for message in messages:
             hub.send(message)
 
@@ -135,11 +137,11 @@ class Loop:
         try:
             frames = frames_of(job, payloads, self._served)
             if not self._completions.in_flight:
-                self._meter.begin()
+                self._meter.start_job()
             self._hangs_s = HANGS * job.timeout_s
             features = self._heads.wants_features(job)
             self._completions.add(job, self._runtime.submit(frames, features=features))
-            self._watch.submitted(job.job, begun_ns)
+            self._watch.job_submitted(job.job, begun_ns)
         except DeviceMemoryError:
             raise
         except (ValueError, DeviceError) as error:
@@ -149,7 +151,7 @@ class Loop:
     def _answer(self, hub: HubLink, completed: Completed) -> None:
         taken_ns = now_ns()
         hub.send(*self._completed(completed.job, completed.outcome))  # one that has gone has given the job up
-        self._tell(hub, self._watch.answered(completed, taken_ns))
+        self._send(hub, self._watch.job_answered(completed, taken_ns))
 
     def _completed(self, job: Job, outcome: Outcome) -> tuple[Scores | Features | JobFailed, Sequence[memoryview]]:
         """The answer, with its payloads."""
@@ -166,7 +168,7 @@ class Loop:
         if problem:
             return JobFailed(job=job.job, reason="not_finite", error=problem), ()
         answered = self._heads.answer(job, outcome)
-        return answer_to(job, outcome, self._meter.end(), self._served, answered)
+        return answer_to(job, outcome, self._meter.finish_job(), self._served, answered)
 
 
 def _failed(job: Job, error: str) -> JobFailed:

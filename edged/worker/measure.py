@@ -10,7 +10,7 @@ from statistics import fmean
 
 from edged.clock import now_ns, seconds_since
 from edged.config import Worker
-from edged.energy.meter import Spent
+from edged.energy.meter import JobEnergy
 from edged.messages import CutPoint, Job, MeasureAnswer, MeasureRequest, encode
 from edged.model.cuts import Cut, cut_after, cuts
 from edged.model.graph import Flatten, Graph, Operator
@@ -22,7 +22,7 @@ from edged.worker.job_io import FEATURE, Served, answer_to, frames_of
 from edged.worker.warm_up import served_of, warm_up
 
 FEWEST = 3  # rounds
-UNMEASURED = Spent(None, {})
+UNMEASURED = JobEnergy(None, {})
 
 Payloads = Sequence[bytes | memoryview]  # a job's, or of its answer
 

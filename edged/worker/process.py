@@ -23,14 +23,16 @@ from edged.system.host_watch import HostWatch
 from edged.system.paths import cache_directory
 from edged.transport.client_socket import Curve
 from edged.transport.hub_link import HubLink
-from edged.worker.loop import ANSWERS, Loop, Wish
+from edged.worker.loop import ANSWERS, Loop, PlanSplitRequest
 from edged.worker.measure import measure
 from edged.worker.warm_up import hello_of, make_ready
 
 log = logging.getLogger("edged.worker")
 
 
-def fulfil(wish: Wish | None, hub: HubLink, hello: WorkerHello, config: Config, index: int, meter: Meter) -> None:
+def serve_plan_split(
+    wish: PlanSplitRequest | None, hub: HubLink, hello: WorkerHello, config: Config, index: int, meter: Meter
+) -> None:
     """One wish after the other, until the hub says stop. The device is free, and `hello` has been said last.
 
     Raises ModelError for a part that cannot be, DeviceError, and what `Loop.run` does.
@@ -48,7 +50,7 @@ def fulfil(wish: Wish | None, hub: HubLink, hello: WorkerHello, config: Config, 
         hello = hello.model_copy(update={"part": ready.part.described, "forward_s": ready.forward_s})
         log.info("worker %s runs %s: %s", hello.worker, hello.model.name, hello.part or "all of it")
         hub.send(hello)
-        wish = Loop(ready.runtime, ready.served, ready.known, meter).run(hub, hello)
+        wish = Loop(ready.runtime, ready.served, ready.self_check, meter).run(hub, hello)
         ready.runtime.close()
 
 
@@ -98,10 +100,10 @@ def run_worker(config: Config, index: int, hub_address: str, curve: Curve | None
         *(loaded - start, time.perf_counter() - loaded),
     )
     watch = HostWatch(config.energy.sysfs) if worker.host else None
-    loop = Loop(ready.runtime, ready.served, ready.known, meter, watch)
+    loop = Loop(ready.runtime, ready.served, ready.self_check, meter, watch)
     del model  # its weights are the runtime's now
     hub = HubLink(f"worker/{hello.worker}", hub_address, queued=ANSWERS, curve=curve)
     wish = loop.run(hub, hello)
     if wish:
         ready.runtime.close()
-        fulfil(wish, hub, hello, config, index, meter)
+        serve_plan_split(wish, hub, hello, config, index, meter)

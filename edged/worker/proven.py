@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from edged.config import Worker
 from edged.model.package import Model
 from edged.runtime.base import ModelRuntime
-from edged.runtime.model_part import ModelPart, whole
+from edged.runtime.model_part import ModelPart, whole_model
 from edged.runtime.select import is_numpy, open_on_device, open_runtime, opencl_device
 from edged.system.paths import cache_directory
 
@@ -25,10 +25,13 @@ log = logging.getLogger("edged.worker")
 
 @dataclass(frozen=True, eq=False)
 class Proven:
-    """A runtime whose answers are those of the reference. `left_out`: variants that are not, for people."""
+    """A runtime whose answers agree with the reference.
+
+    `excluded_variants`: descriptions of the variants that do not agree, and are not used.
+    """
 
     runtime: ModelRuntime
-    left_out: tuple[str, ...] = ()
+    excluded_variants: tuple[str, ...] = ()
 
 
 def open_proven(
@@ -42,7 +45,7 @@ def open_proven(
     """
     if is_numpy(worker):
         return Proven(open_runtime(model, worker, part=part, cache=cache))
-    part, device = part or whole(model), opencl_device(worker.device)
+    part, device = part or whole_model(model), opencl_device(worker.device)
     from edged.engine.proofs import Proofs, ProvenChooser
     from edged.engine.tuning_records import chooser_for
 
@@ -50,19 +53,19 @@ def open_proven(
     while True:
         chooser = ProvenChooser(chooser_for(device), proofs.wrong)
         runtime = open_on_device(model, worker, part, device, chooser=chooser, cache=cache)
-        if proofs.holds(runtime.proof_key):
-            return Proven(runtime, chooser.left_out)
+        if proofs.has_proof(runtime.proof_key):
+            return Proven(runtime, chooser.excluded_variants)
         start = time.perf_counter()
         examined = _examine(part, worker, device, runtime, chooser)
         if not examined.is_complete:
-            return Proven(runtime, chooser.left_out)  # without a proof: the next start compares again
+            return Proven(runtime, chooser.excluded_variants)  # without a proof: the next start compares again
         if not examined.wrong:
             proof = _proof(model, part, worker, device, examined, time.perf_counter() - start)
-            proofs.keep(runtime.proof_key, proof)
+            proofs.save_proof(runtime.proof_key, proof)
             log.info("%s agrees with the reference on %s: %s", device.name, model.name, proof)
-            return Proven(runtime, chooser.left_out)
+            return Proven(runtime, chooser.excluded_variants)
         runtime.close()
-        proofs.leave_out(examined.wrong)
+        proofs.exclude(examined.wrong)
         for wrong in examined.wrong:
             log.warning("%s: %s; it is left out until the driver or its kernel changes", device.name, wrong)
 

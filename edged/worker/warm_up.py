@@ -25,7 +25,7 @@ TOLERANCE = 1e-3  # of the largest output: more than rounding ever changes, less
 
 
 @dataclass(eq=False)
-class Known:
+class SelfCheck:
     """`outputs`: what the device made of `frames` at its start."""
 
     frames: Images | Features
@@ -61,14 +61,17 @@ log = logging.getLogger("edged.worker")
 
 @dataclass(frozen=True, eq=False)
 class Ready:
-    """`forward_s`: what a full batch took, from its submission to its answer. `left_out`: as of `Proven`."""
+    """A warm runtime.
+
+    `forward_s`: time of a full batch from submission to answer. `excluded_variants`: see `Proven`.
+    """
 
     part: ModelPart
     runtime: ModelRuntime
     served: Served
-    known: Known
+    self_check: SelfCheck
     forward_s: float
-    left_out: tuple[str, ...]
+    excluded_variants: tuple[str, ...]
 
 
 def make_ready(model: Model, part: ModelPart, worker: Worker, cache: Path) -> Ready:
@@ -79,7 +82,7 @@ def make_ready(model: Model, part: ModelPart, worker: Worker, cache: Path) -> Re
     """
     proven = open_proven(model, worker, part=part, cache=cache)
     forward_s, known = warm_up(proven.runtime, part, worker)
-    return Ready(part, proven.runtime, served_of(model, part, worker), known, forward_s, proven.left_out)
+    return Ready(part, proven.runtime, served_of(model, part, worker), known, forward_s, proven.excluded_variants)
 
 
 def served_of(model: Model, part: ModelPart, worker: Worker) -> Served:
@@ -94,7 +97,7 @@ def served_of(model: Model, part: ModelPart, worker: Worker) -> Served:
     )
 
 
-def warm_up(runtime: ModelRuntime, part: ModelPart, worker: Worker) -> tuple[float, Known]:
+def warm_up(runtime: ModelRuntime, part: ModelPart, worker: Worker) -> tuple[float, SelfCheck]:
     """Run a batch, so that the first frame does not wait for what a device does once.
 
     Returns the seconds of the last run, from its submission to its answer, and its answer for one picture.
@@ -105,13 +108,13 @@ def warm_up(runtime: ModelRuntime, part: ModelPart, worker: Worker) -> tuple[flo
         start = time.perf_counter()
         outputs = runtime.submit(frames).wait().outputs
     forward_s = time.perf_counter() - start
-    known = Known(frames[:1], outputs[:1])
+    known = SelfCheck(frames[:1], outputs[:1])
     if not np.isfinite(known.outputs).all() and worker.precision == "fp32":  # half has no number beyond 65504
-        _blame_the_model(runtime.device_name, part, known)
+        _raise_nan_error(runtime.device_name, part, known)
     return forward_s, known
 
 
-def _blame_the_model(device: str, part: ModelPart, known: Known) -> None:
+def _raise_nan_error(device: str, part: ModelPart, known: SelfCheck) -> None:
     """Or else the device."""
     name = part.graph.name
     if np.isfinite(part.truth(known.frames)).all():
@@ -142,10 +145,10 @@ def hello_of(name: str, worker: Worker, model: Model, ready: Ready, rails: Rails
             prepared_by=model.prepared_by,
         ),
         part=ready.part.described,
-        excluded_variants=ready.left_out,
+        excluded_variants=ready.excluded_variants,
         features=ready.served.taught,
         energy=rails.method,
         energy_note=rails.note,
-        attributed_rails=meter.bears,
+        attributed_rails=meter.attributed_rails,
         idle_watts=meter.idle_watts,
     )

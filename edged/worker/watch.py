@@ -23,7 +23,7 @@ from edged.transport.hub_clock import HubClock
 from edged.worker.completion import Completed
 
 if TYPE_CHECKING:
-    from edged.engine.transfer import Ran
+    from edged.engine.transfer import CommandInterval
 
 TOGETHER = 16  # jobs in a message
 SENT_NS = NANOSECONDS // 5  # nor do they wait longer, where there are jobs
@@ -31,14 +31,14 @@ BLOCK = 8  # jobs with their layers, and as many without
 
 
 @dataclass(frozen=True, slots=True)
-class Begun:
+class StartedJob:
     """A job that was submitted while somebody records."""
 
     begun_ns: int
     submitted_ns: int
 
 
-class Watch:
+class JobTrace:
     """Times jobs, and the kernels of as many as the hub wants."""
 
     def __init__(self, runtime: ModelRuntime, *, same_host: bool) -> None:
@@ -48,30 +48,30 @@ class Watch:
         self._until_ns = 0
         self._layers: Layers = "none"
         self._jobs = 0
-        self._begun: dict[int, Begun] = {}
+        self._begun: dict[int, StartedJob] = {}
         self._times: list[JobTimes] = []
 
-    def heard(self, news: RecordRequest | ClockAnswer) -> list[LinkMessage]:
+    def apply_request(self, news: RecordRequest | ClockAnswer) -> list[LinkMessage]:
         """The hub lets us begin, go on or end, or tells the time; what it is to be told at once."""
         if isinstance(news, ClockAnswer):
-            self._clock.answered(news.sent_ns, news.hub_ns, news.hub_at, now_ns())
+            self._clock.add_answer(news.sent_ns, news.hub_ns, news.hub_at, now_ns())
             return []
         if not news.for_s:
             self._until_ns = 0
-            return [self._take(last=True)]
+            return [self._pop_jobs(last=True)]
         self._until_ns, self._layers = now_ns() + nanoseconds(news.for_s), news.layers
-        told: list[LinkMessage] = [self._take()] if self._times else []
+        told: list[LinkMessage] = [self._pop_jobs()] if self._times else []
         if news.recording != self._recording:
             self._recording, self._begun = news.recording, {}
-            told = [self._introduction()]
+            told = [self._recorder_hello()]
         return told if self._clock.same_host else [*told, ClockRequest(sent_ns=now_ns())]
 
-    def submitted(self, job: int, begun_ns: int) -> None:
+    def job_submitted(self, job: int, begun_ns: int) -> None:
         """It was taken in at `begun_ns`, and the device has it now."""
         if self._until_ns and (submitted_ns := now_ns()) < self._until_ns:
-            self._begun[job] = Begun(begun_ns, submitted_ns)
+            self._begun[job] = StartedJob(begun_ns, submitted_ns)
 
-    def answered(self, completed: Completed, taken_ns: int) -> list[LinkMessage]:
+    def job_answered(self, completed: Completed, taken_ns: int) -> list[LinkMessage]:
         """The loop has taken its result at `taken_ns`, and has sent the answer now. What the hub is to be told."""
         begun = self._begun.pop(completed.job.job, None) if self._begun else None
         if begun is None or isinstance(completed.outcome, Exception):
@@ -79,9 +79,9 @@ class Watch:
         times = _times(begun, completed, completed.outcome, taken_ns, layers=self._wants_layers())
         self._times.append(times)
         waited_ns = times.answered_ns - self._times[0].answered_ns
-        return [self._take()] if len(self._times) >= TOGETHER or waited_ns >= SENT_NS else []
+        return [self._pop_jobs()] if len(self._times) >= TOGETHER or waited_ns >= SENT_NS else []
 
-    def _take(self, *, last: bool = False) -> TraceBatch:
+    def _pop_jobs(self, *, last: bool = False) -> TraceBatch:
         times, self._times = tuple(self._times), []
         offset_ns, error_ns = self._clock.offset_ns()
         return TraceBatch(jobs=times, offset_ns=offset_ns, error_ns=error_ns, last=last)
@@ -90,7 +90,7 @@ class Watch:
         self._jobs += 1
         return self._layers == "all" or (self._layers == "half" and self._jobs // BLOCK % 2 == 0)
 
-    def _introduction(self) -> RecorderHello:
+    def _recorder_hello(self) -> RecorderHello:
         return RecorderHello(
             pid=os.getpid(),
             host=socket.gethostname(),
@@ -104,11 +104,11 @@ class Watch:
                 )
                 for cost in self._runtime.costs
             ),
-            peaks=self._runtime.kept_peaks(),
+            peaks=self._runtime.cached_peaks(),
         )
 
 
-def _times(begun: Begun, completed: Completed, result: Result, taken_ns: int, *, layers: bool) -> JobTimes:
+def _times(begun: StartedJob, completed: Completed, result: Result, taken_ns: int, *, layers: bool) -> JobTimes:
     answered_ns, ran = now_ns(), result.on_device
     kernels = result.read_clocks() if layers else ()
     read_ns = now_ns()
@@ -134,5 +134,5 @@ def _times(begun: Begun, completed: Completed, result: Result, taken_ns: int, *,
     )
 
 
-def _span(ran: "Ran") -> tuple[int, int]:
+def _span(ran: "CommandInterval") -> tuple[int, int]:
     return ran.start_ns, ran.end_ns

@@ -14,7 +14,7 @@ def sent_of(gate: Gate, times_s: list[float], pixels: Pixels = FRAME) -> list[fl
     for time_s in times_s:
         at_ns = round(time_s * NANOSECONDS)
         if gate.refusal(pixels, at_ns) is None:
-            gate.sent(pixels, at_ns)
+            gate.frame_sent(pixels, at_ns)
             sent.append(time_s)
     return sent
 
@@ -62,14 +62,14 @@ def test_a_frame_that_was_refused_or_not_sent_counts_for_nothing() -> None:
 
 def test_sensor_noise_is_not_motion() -> None:
     gate = Gate(motion=0.005)
-    gate.sent(noisy(0), 0)
+    gate.frame_sent(noisy(0), 0)
 
     assert {gate.refusal(noisy(seed), seed) for seed in range(1, 20)} == {"motion"}
 
 
 def test_something_that_comes_into_the_picture_is_motion() -> None:
     gate = Gate(motion=0.01)
-    gate.sent(noisy(0), 0)
+    gate.frame_sent(noisy(0), 0)
     scene = noisy(1)
     scene[200:280, 300:400] = 160  # 2.6 % of the picture
 
@@ -78,7 +78,7 @@ def test_something_that_comes_into_the_picture_is_motion() -> None:
 
 def test_a_slow_change_is_compared_with_the_last_frame_sent() -> None:
     gate = Gate(motion=0.5)
-    gate.sent(plain(100), 0)
+    gate.frame_sent(plain(100), 0)
 
     refusals = [gate.refusal(plain(100 + step), step) for step in range(1, 20)]
 
@@ -88,6 +88,6 @@ def test_a_slow_change_is_compared_with_the_last_frame_sent() -> None:
 
 def test_a_new_picture_size_is_motion() -> None:
     gate = Gate(motion=0.5)
-    gate.sent(plain(100, 64, 48), 0)
+    gate.frame_sent(plain(100, 64, 48), 0)
 
     assert gate.refusal(plain(100, 48, 64), 1) is None

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import zmq
 
-from edged.camera.hub_session import Link
+from edged.camera.hub_session import CameraLink
 from edged.messages import CameraCount, CameraReport, decode
 from tests.hub.frames import hello_of
 
@@ -18,7 +18,7 @@ def test_news_waits_for_room(tmp_path: Path) -> None:
     with zmq.Context() as context, context.socket(zmq.ROUTER) as hub:
         hub.setsockopt(zmq.RCVHWM, 1)
         hub.bind(f"ipc://{tmp_path}/hub")
-        link = Link("door", f"ipc://{tmp_path}/hub", lambda: hello_of("door"))
+        link = CameraLink("door", f"ipc://{tmp_path}/hub", lambda: hello_of("door"))
         assert link.has_room(5)
         sent = 0
         while link.has_room(LATE_S):

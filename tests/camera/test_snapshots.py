@@ -6,7 +6,7 @@ import cv2
 import numpy as np
 import pytest
 
-from edged.camera.snapshots import Snapshots
+from edged.camera.snapshots import SnapshotEncoder
 from edged.camera.sources.source import Pixels
 from edged.messages import CameraCount, Frame, SnapshotSettings
 from tests.camera.pictures import plain
@@ -36,9 +36,9 @@ def noise(width: int = 256, height: int = 256) -> Pixels:
     return np.random.default_rng(1).integers(0, 256, (height, width, 3), np.uint8)
 
 
-def asked(**fields: object) -> Snapshots:
-    snapshots = Snapshots("door")
-    snapshots.ask(wish(**fields))
+def asked(**fields: object) -> SnapshotEncoder:
+    snapshots = SnapshotEncoder("door")
+    snapshots.configure(wish(**fields))
     return snapshots
 
 
@@ -49,18 +49,18 @@ def decoded(jpeg: Pixels) -> Pixels:
 
 
 def test_none_is_due_before_it_is_asked_for_nor_after_it_is_no_more() -> None:
-    snapshots = Snapshots("door")
+    snapshots = SnapshotEncoder("door")
     assert not snapshots.is_due(5 * SECOND)
-    snapshots.ask(wish())
+    snapshots.configure(wish())
     assert snapshots.is_due(5 * SECOND)
-    snapshots.ask(None)
+    snapshots.configure(None)
     assert not snapshots.is_due(9 * SECOND)
 
 
 def test_it_belongs_to_its_frame_and_shows_its_colours() -> None:
     red = plain(0)
     red[:, :, 0] = 200
-    taken = asked().take(red, FRAME, SECOND)
+    taken = asked().encode(red, FRAME, SECOND)
     assert taken
     header = taken.header
     assert (header.camera, header.frame, header.captured_at) == ("door", 7, 1.5)
@@ -71,7 +71,7 @@ def test_it_belongs_to_its_frame_and_shows_its_colours() -> None:
 
 def test_the_next_one_is_due_after_its_time() -> None:
     snapshots = asked(every_s=0.5)
-    assert snapshots.take(plain(9), FRAME, SECOND)
+    assert snapshots.encode(plain(9), FRAME, SECOND)
     assert not snapshots.is_due(SECOND + SECOND // 2 - 1)
     assert snapshots.is_due(SECOND + SECOND // 2)
 
@@ -81,16 +81,16 @@ def test_the_next_one_is_due_after_its_time() -> None:
     [(640, 480, (64, 48)), (480, 640, (48, 64)), (32, 24, (32, 24)), (1000, 1, (64, 1))],
 )
 def test_it_keeps_its_proportions_and_is_never_enlarged(width: int, height: int, size: tuple[int, int]) -> None:
-    taken = asked().take(plain(9, width, height), FRAME, SECOND)
+    taken = asked().encode(plain(9, width, height), FRAME, SECOND)
     assert taken
     assert (taken.header.width, taken.header.height) == size
 
 
 def test_one_that_would_be_too_large_has_less_quality_and_gains_it_again() -> None:
     snapshots = asked(width=256, max_bytes=45_000)
-    large = snapshots.take(noise(), FRAME, 0)
-    small = [snapshots.take(plain(9), FRAME, 0) for _ in range(6)]
-    again = snapshots.take(noise(), FRAME, 0)
+    large = snapshots.encode(noise(), FRAME, 0)
+    small = [snapshots.encode(plain(9), FRAME, 0) for _ in range(6)]
+    again = snapshots.encode(noise(), FRAME, 0)
     assert large
     assert all(small)
     assert again
@@ -103,8 +103,8 @@ def test_one_that_is_too_large_at_any_quality_is_left_out_and_that_is_told_once(
 ) -> None:
     snapshots = asked(width=256, max_bytes=2048)
     with caplog.at_level(logging.WARNING):
-        assert [snapshots.take(noise(), FRAME, at) for at in range(9)] == [None] * 9
+        assert [snapshots.encode(noise(), FRAME, at) for at in range(9)] == [None] * 9
     assert [record.message for record in caplog.records if "is left out" in record.message] == [
         caplog.records[0].message
     ]
-    assert snapshots.take(plain(9), FRAME, SECOND)
+    assert snapshots.encode(plain(9), FRAME, SECOND)

@@ -3,10 +3,10 @@ from pathlib import Path
 import pytest
 
 from edged import config
-from edged.camera.sources import open_source, waits
+from edged.camera.sources import is_paced_by_grants, open_source
 from edged.camera.sources.folder import Folder
 from edged.camera.sources.reach import without_secrets
-from edged.camera.sources.stream import Stream, with_credentials
+from edged.camera.sources.stream import LiveStream, with_credentials
 from edged.camera.sources.v4l2 import V4l2
 from edged.camera.sources.video_file import VideoFile
 from edged.errors import CameraError
@@ -19,7 +19,7 @@ def test_a_number_or_device_is_a_v4l2_camera(source: str | int) -> None:
 
 @pytest.mark.parametrize("source", ["rtsp://cam/live", "http://cam:8080/mjpeg", "https://cam/x.mp4"])
 def test_a_url_is_a_stream(source: str) -> None:
-    assert isinstance(open_source(config.Camera(source=source)), Stream)
+    assert isinstance(open_source(config.Camera(source=source)), LiveStream)
 
 
 def test_files_and_folders_are_told_apart(tmp_path: Path) -> None:
@@ -38,11 +38,11 @@ def test_a_path_that_does_not_exist_says_what_a_source_can_be() -> None:
 def test_folders_wait_for_their_turn_and_videos_where_told(tmp_path: Path) -> None:
     folder, video = str(tmp_path), "clip.mp4"
 
-    assert waits(config.Camera(source=folder))
-    assert not waits(config.Camera(source=folder, pace="realtime"))
-    assert not waits(config.Camera(source=video))
-    assert waits(config.Camera(source=video, pace="fast"))
-    assert not waits(config.Camera(source="rtsp://cam/live", pace="fast"))
+    assert is_paced_by_grants(config.Camera(source=folder))
+    assert not is_paced_by_grants(config.Camera(source=folder, pace="realtime"))
+    assert not is_paced_by_grants(config.Camera(source=video))
+    assert is_paced_by_grants(config.Camera(source=video, pace="fast"))
+    assert not is_paced_by_grants(config.Camera(source="rtsp://cam/live", pace="fast"))
 
 
 def test_a_missing_device_is_named() -> None:

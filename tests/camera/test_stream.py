@@ -10,7 +10,7 @@ from pathlib import Path
 import cv2
 import pytest
 
-from edged.camera.sources.stream import Stream
+from edged.camera.sources.stream import LiveStream
 from edged.clock import now_ns, seconds_since
 from edged.errors import CameraError, ImageError
 from edged.messages import CameraReport
@@ -46,7 +46,7 @@ def down_report(camera: CameraRun) -> CameraReport | None:
 
 def test_frames_are_fresh_from_the_first_on(server: RtspServer) -> None:
     server.start()
-    stream = Stream(server.url)
+    stream = LiveStream(server.url)
     stream.open()
 
     ages = [age_s(stream.read().pixels, now_ns()) for _ in range(25)]
@@ -60,13 +60,13 @@ def test_a_password_opens_the_stream_and_is_in_no_message() -> None:
     server = RtspServer("me:s3/c@t:")
     server.start()
     try:
-        stream = Stream(server.url, "me", lambda: "s3/c@t:")
+        stream = LiveStream(server.url, "me", lambda: "s3/c@t:")
         stream.open()
         assert stream.read().pixels.shape == (240, 320, 3)
         stream.close()
 
         with pytest.raises(CameraError) as error:
-            Stream(f"{server.url}?token=abc", "me", lambda: "wrong").open()
+            LiveStream(f"{server.url}?token=abc", "me", lambda: "wrong").open()
     finally:
         server.kill()
     assert str(error.value).startswith(f"{server.url} gives no video")
@@ -126,7 +126,7 @@ def test_an_address_where_nobody_listens_is_tried_again(server: RtspServer, tmp_
 
 def test_a_name_that_nobody_has_is_told() -> None:
     with pytest.raises(CameraError, match=r"no host is known by the name camera\.invalid$"):
-        Stream("rtsp://camera.invalid/live").open()
+        LiveStream("rtsp://camera.invalid/live").open()
 
 
 def test_a_host_that_does_not_answer_is_told_after_a_second() -> None:
@@ -137,7 +137,7 @@ def test_a_host_that_does_not_answer_is_told_after_a_second() -> None:
             socket.create_connection(full.getsockname()),
             pytest.raises(CameraError, match="nobody answers within 1 s"),
         ):
-            Stream(f"rtsp://127.0.0.1:{full.getsockname()[1]}/live").open()
+            LiveStream(f"rtsp://127.0.0.1:{full.getsockname()[1]}/live").open()
 
 
 @pytest.mark.parametrize("seconds", [1.0, 4.0])
@@ -199,7 +199,7 @@ class MotionJpeg(BaseHTTPRequestHandler):
 def test_motion_jpeg_over_http_is_read() -> None:
     with ThreadingHTTPServer(("127.0.0.1", free_port()), MotionJpeg) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
-        stream = Stream(f"http://127.0.0.1:{server.server_port}/video")
+        stream = LiveStream(f"http://127.0.0.1:{server.server_port}/video")
         stream.open()
 
         level = stream.read().pixels.mean()
@@ -256,7 +256,7 @@ class NothingWhole(CutMotionJpeg):
 def test_a_stream_without_a_whole_picture_has_failed() -> None:
     with ThreadingHTTPServer(("127.0.0.1", free_port()), NothingWhole) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
-        stream = Stream(f"http://127.0.0.1:{server.server_port}/video", read_timeout_s=0.5)
+        stream = LiveStream(f"http://127.0.0.1:{server.server_port}/video", read_timeout_s=0.5)
         stream.open()
 
         with pytest.raises(CameraError, match=r"sends no whole picture any more: .* a JPEG without its end"):
@@ -266,7 +266,7 @@ def test_a_stream_without_a_whole_picture_has_failed() -> None:
         server.shutdown()
 
 
-def read_until_it_fails(stream: Stream) -> None:
+def read_until_it_fails(stream: LiveStream) -> None:
     """Read on after pictures that cannot be read."""
     while True:
         with suppress(ImageError):

@@ -14,7 +14,7 @@ import pytest
 
 from edged import config
 from edged.camera.sources import open_source
-from edged.camera.sources.stream import Stream
+from edged.camera.sources.stream import LiveStream
 from edged.cli.check.pipeline import camera_finding
 from edged.config import CameraTls
 from edged.config.load import load_config
@@ -78,8 +78,8 @@ def https_camera(folder: Path, certificate: str, place: str | None = None) -> It
         server.shutdown()
 
 
-def stream(url: str, **tls: Any) -> Stream:
-    return Stream(url, "me", lambda: PASSWORD, CameraTls(**tls) if tls else None)
+def stream(url: str, **tls: Any) -> LiveStream:
+    return LiveStream(url, "me", lambda: PASSWORD, CameraTls(**tls) if tls else None)
 
 
 def fingerprint_in(error: str) -> str:
@@ -87,7 +87,7 @@ def fingerprint_in(error: str) -> str:
     return error.partition('fingerprint: "')[2].partition('"')[0]
 
 
-def refusal(camera: Stream) -> str:
+def refusal(camera: LiveStream) -> str:
     with pytest.raises(CameraError) as error:
         camera.open()
     camera.close()
@@ -318,4 +318,4 @@ def test_a_fingerprint_may_have_colons_and_a_file_is_relative_to_the_config(tmp_
     file.write_text(f"cameras:\n  door: {{source: 'https://cam/', tls: {{ca: a.crt, fingerprint: '{pin}'}}}}\n")
     tls = load_config(file).cameras["door"].tls
     assert tls == CameraTls(ca=tmp_path / "a.crt", fingerprint=f"sha256:{'ab' * 32}")
-    assert isinstance(open_source(load_config(file).cameras["door"]), Stream)
+    assert isinstance(open_source(load_config(file).cameras["door"]), LiveStream)

@@ -12,7 +12,7 @@ from edged.cli import run_command_line
 from edged.engine.device import list_devices
 from edged.model.cuts import cuts
 from edged.model.package import load_model
-from edged.runtime.model_part import part_of, whole
+from edged.runtime.model_part import part_of, whole_model
 from tests.cli import models
 from tests.cli.command import DEVICES, NO_OPENCL, edged
 from tests.eventually import free_port
@@ -84,8 +84,8 @@ def test_each_cut_that_it_accepts_runs_and_each_other_is_refused_with_the_reason
 ) -> None:
     path = network(tmp_path / "network.onnx")
     model = load_model(config.Model(path=path))
-    frames = whole(model).noise(2)
-    expected = whole(model).truth(frames)
+    frames = whole_model(model).noise(2)
+    expected = whole_model(model).truth(frames)
     workers = f"model: {{path: {path}}}\nworkers: [{{device: numpy, group: a}}, {{device: numpy, group: b}}]\n"
     verdicts = {}
 

@@ -10,7 +10,7 @@ from edged.cli import run_command_line
 from edged.cli.top.command import lines
 from edged.cli.top.screen import Pages, bar, duration, fit, labels, milliseconds, picture, rate
 from edged.client.board import Board
-from edged.client.node_state import Known
+from edged.client.node_state import NodeState
 from edged.messages import WorkerState
 from tests.client.statuses import SECONDS, camera, event, prediction, status
 from tools.screenshots import terminal
@@ -18,23 +18,23 @@ from tools.screenshots import terminal
 NOW_S = 100.0
 
 
-def a_node(cameras: int, *, down: int = 0) -> Known:
+def a_node(cameras: int, *, down: int = 0) -> NodeState:
     """With so many cameras, the last ones of them down."""
     board = Board()
     for index in range(cameras):
-        board.take(prediction("7", camera=f"c{index}", at=NOW_S - 0.1), NOW_S)
+        board.add(prediction("7", camera=f"c{index}", at=NOW_S - 0.1), NOW_S)
     states: dict[str, Any] = {
         f"c{index}": camera() if index < cameras - down else camera(up=False, error="unplugged")
         for index in range(cameras)
     }
     told = status(NOW_S, **states)
     workers = {"local-0": WorkerState(device="Mali-T624", state="serving", restarts=2)}
-    board.take(told.model_copy(update={"workers": workers}), NOW_S)
-    return board.known(NOW_S)
+    board.add(told.model_copy(update={"workers": workers}), NOW_S)
+    return board.node_state(NOW_S)
 
 
 def rows(
-    known: Known, *, width: int = 80, height: int = 24, pages: Pages | None = None, alarm: str = ""
+    known: NodeState, *, width: int = 80, height: int = 24, pages: Pages | None = None, alarm: str = ""
 ) -> list[str]:
     """The screen."""
     return picture(known, "tcp://hub:5570", alarm, width, height, pages or Pages()).plain.split("\n")
@@ -72,29 +72,31 @@ def test_of_many_cameras_those_that_are_down_come_first_and_the_others_page_by_p
 def test_a_camera_that_is_down_says_why_in_as_many_rows_as_there_are() -> None:
     board = Board()
     why = "rtsp://door/sub gives no video: " + "the host is there, but nothing listens at its port; " * 2
-    board.take(status(door=camera(up=False, error=why)), NOW_S)
-    text = " ".join(" ".join(rows(board.known(NOW_S))).split())
+    board.add(status(door=camera(up=False, error=why)), NOW_S)
+    text = " ".join(" ".join(rows(board.node_state(NOW_S))).split())
     assert f"door DOWN {why.strip()}" in text
 
 
 def test_a_worker_that_was_lost_and_a_hub_that_is_away_are_told() -> None:
     assert "local-0 serving (lost 2 times): Mali-T624" in rows(a_node(1))[1]
-    assert rows(Board().known(NOW_S))[3].startswith("nothing from tcp://hub:5570: is `edged run` up?")
-    assert rows(Board().known(NOW_S), alarm="refused: unknown key")[3].startswith("refused: unknown key")
+    assert rows(Board().node_state(NOW_S))[3].startswith("nothing from tcp://hub:5570: is `edged run` up?")
+    assert rows(Board().node_state(NOW_S), alarm="refused: unknown key")[3].startswith("refused: unknown key")
 
 
 def test_the_last_events_are_at_the_foot() -> None:
     board = Board()
     for number in range(6):
-        board.take(event("fallback", f"event {number}", camera=None), NOW_S)
-    assert [row.split("  ")[1] for row in rows(board.known(NOW_S))[-5:-1]] == [f"event {n}" for n in range(2, 6)]
+        board.add(event("fallback", f"event {number}", camera=None), NOW_S)
+    assert [row.split("  ")[1] for row in rows(board.node_state(NOW_S))[-5:-1]] == [
+        f"event {n}" for n in range(2, 6)
+    ]
 
 
 def test_nothing_that_a_label_or_a_name_holds_steers_the_terminal() -> None:
     board = Board()
-    board.take(prediction("\x1b[2J\x9b31m\u202e", camera="do\x1b[0mor"), NOW_S)
-    board.take(event("fallback", "\x1b]0;title\x07"), NOW_S)
-    known = board.known(NOW_S)
+    board.add(prediction("\x1b[2J\x9b31m\u202e", camera="do\x1b[0mor"), NOW_S)
+    board.add(event("fallback", "\x1b]0;title\x07"), NOW_S)
+    known = board.node_state(NOW_S)
     assert all(character.isprintable() for row in (*rows(known), *lines(known)) for character in row)
 
 

@@ -6,9 +6,9 @@ import os
 import pytest
 
 from edged.cli.train.work import EVERY_S, ProgressLines, epoch_line, progress_line
-from edged.train.results import Epoch, Progress
+from edged.train.results import Epoch, TrainingProgress
 
-HALF = Progress(
+HALF = TrainingProgress(
     epoch=3, epochs=10, step=50, steps=100, loss=0.12345, accuracy=0.9712, images_per_s=41200.4, left_s=67.2
 )
 DONE = Epoch(3, 60, 0.01, 0.1, 0.97, 0.2, 0.95)
@@ -29,7 +29,7 @@ def test_a_line_says_where_it_stands_in_80_columns() -> None:
 
 
 def test_hours_are_told() -> None:
-    far = Progress(1, 1, 1, 100, 1.0, 0.1, 3.0, left_s=7267)
+    far = TrainingProgress(1, 1, 1, 100, 1.0, 0.1, 3.0, left_s=7267)
 
     assert progress_line(far).endswith("2:01:07 left")
 

@@ -9,7 +9,7 @@ import pytest
 from edged.cli.tune.progress import as_line
 from edged.engine.selection import Choice
 from edged.engine.shape import Image, Shape
-from edged.engine.tuning.tuner import Progress
+from edged.engine.tuning.tuner import TuningProgress
 from edged.engine.variants.conv_general import CONV_GENERAL
 from tests.cli.command import edged
 from tests.cli.models import small_network
@@ -64,7 +64,7 @@ def test_the_line_says_how_far_it_is_and_what_it_has_gained() -> None:
     shape = Shape(operator="Conv", frames=1, inputs=(image,), output=image, attributes={"weight": [8, 8, 3, 3]})
     choice = Choice(CONV_GENERAL, {"TILE": 4})
 
-    assert as_line(Progress(3, 25, 0.002, 0.010, 0.0005, shape, choice)) == (
+    assert as_line(TuningProgress(3, 25, 0.002, 0.010, 0.0005, shape, choice)) == (
         "[####----------------] 3 of 25 shapes, 20 % of the frame; gain 5.0 %; "
         "Conv 8×5×4 → 8×5×4, weight 8×8×3×3: conv_general TILE=4"
     )

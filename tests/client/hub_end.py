@@ -8,7 +8,7 @@ from typing import Any, Self
 
 import zmq
 
-from edged.client.stream import Stream
+from edged.client.stream import PredictionStream
 from edged.clock import now_ns, wall_s
 from edged.config import Journal as Settings
 from edged.hub.frames.queues import Held
@@ -163,7 +163,7 @@ class Listener:
     def _listen(self) -> None:
         address, arguments = self._arguments
         with zmq.Context() as context:
-            stream = Stream(context, address, **arguments)
+            stream = PredictionStream(context, address, **arguments)
             for arrival in stream.arrivals():
                 self._may_read.wait()
                 if arrival:

@@ -7,20 +7,20 @@ import pytest
 from pydantic import TypeAdapter
 
 from edged.client.board import Board
-from edged.client.node_state import CameraKnown, Known, worst_first
-from edged.client.subscription import Heard
+from edged.client.node_state import CameraSummary, NodeState, worst_first
+from edged.client.subscription import StreamMessage
 from edged.messages import Prediction
 from tests.client.statuses import camera, event, prediction, status
 
 NOW_S = 100.0
 
 
-def door(*messages: Heard | Prediction, now_s: float = NOW_S) -> CameraKnown:
+def door(*messages: StreamMessage | Prediction, now_s: float = NOW_S) -> CameraSummary:
     """The camera `door`, all of it having come at 100 s."""
     board = Board()
     for message in messages:
-        board.take(message, NOW_S)
-    return next(each for each in board.known(now_s).cameras if each.name == "door")
+        board.add(message, NOW_S)
+    return next(each for each in board.node_state(now_s).cameras if each.name == "door")
 
 
 @pytest.mark.parametrize(
@@ -53,17 +53,17 @@ def test_why_a_camera_is_down_is_what_it_says_itself_if_it_does() -> None:
 
 def test_a_hub_that_says_nothing_for_3_s_is_stale_and_so_is_all_that_it_told() -> None:
     board = Board()
-    board.take(status(door=camera(), rails={"GPU": 1.0}), NOW_S)
-    board.take(prediction(), NOW_S + 3)  # a prediction does not tell how the cameras stand
-    assert not board.known(NOW_S + 3).stale
-    known = board.known(NOW_S + 3.5)
+    board.add(status(door=camera(), rails={"GPU": 1.0}), NOW_S)
+    board.add(prediction(), NOW_S + 3)  # a prediction does not tell how the cameras stand
+    assert not board.node_state(NOW_S + 3).stale
+    known = board.node_state(NOW_S + 3.5)
     assert (known.stale, known.away_s, known.cameras[0].state) == (True, 3.5, "stale")
-    board.take(status(door=camera()), NOW_S + 9)
-    assert (board.known(NOW_S + 9).stale, board.known(NOW_S + 9).cameras[0].state) == (False, "up")
+    board.add(status(door=camera()), NOW_S + 9)
+    assert (board.node_state(NOW_S + 9).stale, board.node_state(NOW_S + 9).cameras[0].state) == (False, "up")
 
 
 def test_before_anything_is_heard_nothing_is_known() -> None:
-    known = Board().known(NOW_S)
+    known = Board().node_state(NOW_S)
     assert (known.stale, known.cameras, known.node, known.at) == (True, (), None, None)
 
 
@@ -74,35 +74,35 @@ def test_predictions_alone_do_for_a_moment() -> None:
 
 def test_the_age_of_a_frame_is_by_the_clock_of_the_hub_whatever_ours_shows() -> None:
     board = Board()
-    board.take(prediction(at=5000.0), NOW_S)
-    board.take(status(at=5000.5, door=camera()), NOW_S + 0.8)  # 0.3 s on the way
-    board.take(status(at=5001.5, door=camera()), NOW_S + 1.5)  # at once
-    known = board.known(NOW_S + 2)
+    board.add(prediction(at=5000.0), NOW_S)
+    board.add(status(at=5000.5, door=camera()), NOW_S + 0.8)  # 0.3 s on the way
+    board.add(status(at=5001.5, door=camera()), NOW_S + 1.5)  # at once
+    known = board.node_state(NOW_S + 2)
     assert (known.at, known.cameras[0].age_s) == (5002.0, 2.0)
 
 
 def test_a_clock_that_is_set_back_counts_at_once() -> None:
     board = Board()
     for second, at in enumerate((5000.0, 5001.0, 1402.0)):
-        board.take(status(at=at, door=camera()), NOW_S + second)
-    assert board.known(NOW_S + 2).at == 1402.0
+        board.add(status(at=at, door=camera()), NOW_S + second)
+    assert board.node_state(NOW_S + 2).at == 1402.0
 
 
 def test_another_start_of_the_node_may_have_another_clock_and_begins_its_sums_anew() -> None:
     board = Board()
-    board.take(status(at=5000.0, rails={"GPU": 90.0}, door=camera(dropped={"stale": 9})), NOW_S)
-    board.take(status(at=40.0, boot="c", rails={"GPU": 1.0}, door=camera(dropped={"stale": 1})), NOW_S + 1)
-    board.take(status(at=42.0, boot="c", rails={"GPU": 5.0}, door=camera(dropped={"stale": 5})), NOW_S + 3)
-    known = board.known(NOW_S + 3)
+    board.add(status(at=5000.0, rails={"GPU": 90.0}, door=camera(dropped={"stale": 9})), NOW_S)
+    board.add(status(at=40.0, boot="c", rails={"GPU": 1.0}, door=camera(dropped={"stale": 1})), NOW_S + 1)
+    board.add(status(at=42.0, boot="c", rails={"GPU": 5.0}, door=camera(dropped={"stale": 5})), NOW_S + 3)
+    known = board.node_state(NOW_S + 3)
     assert (known.boot, known.at, known.watts) == ("c", 42.0, {"GPU": 2.0})
     assert known.cameras[0].dropping == {"stale": 2.0}
 
 
 def test_frames_that_are_dropped_in_all_and_a_second() -> None:
     board = Board()
-    board.take(status(door=camera(dropped={"stale": 5}), gate=camera()), NOW_S)
-    board.take(status(door=camera(dropped={"stale": 9, "motion": 4}), gate=camera()), NOW_S + 2)
-    door, gate = board.known(NOW_S + 2).cameras
+    board.add(status(door=camera(dropped={"stale": 5}), gate=camera()), NOW_S)
+    board.add(status(door=camera(dropped={"stale": 9, "motion": 4}), gate=camera()), NOW_S + 2)
+    door, gate = board.node_state(NOW_S + 2).cameras
     assert (door.dropped, door.dropping) == ({"stale": 9, "motion": 4}, {"stale": 2.0, "motion": 2.0})
     assert (gate.dropped, gate.dropping) == ({}, {})
 
@@ -111,31 +111,31 @@ def test_watts_by_rail_are_those_of_the_last_ten_seconds() -> None:
     board = Board()
     for second in range(31):
         joules = 2.0 * min(second, 15) + 5.0 * max(0, second - 15)
-        board.take(status(rails={"GPU": joules}), NOW_S + second)
-    assert board.known(NOW_S + 30).watts == {"GPU": 5.0}
+        board.add(status(rails={"GPU": joules}), NOW_S + second)
+    assert board.node_state(NOW_S + 30).watts == {"GPU": 5.0}
 
 
 def test_cameras_come_in_the_order_of_the_config_and_go_with_it() -> None:
     board = Board()
-    board.take(prediction(camera="gate"), NOW_S)
-    board.take(status(door=camera(), gate=camera()), NOW_S)
-    assert [each.name for each in board.known(NOW_S).cameras] == ["door", "gate"]
-    board.take(status(gate=camera()), NOW_S)
-    assert [each.name for each in board.known(NOW_S).cameras] == ["gate"]
+    board.add(prediction(camera="gate"), NOW_S)
+    board.add(status(door=camera(), gate=camera()), NOW_S)
+    assert [each.name for each in board.node_state(NOW_S).cameras] == ["door", "gate"]
+    board.add(status(gate=camera()), NOW_S)
+    assert [each.name for each in board.node_state(NOW_S).cameras] == ["gate"]
 
 
 def test_a_board_is_about_one_node() -> None:
     board = Board()
-    board.take(status(door=camera()), NOW_S)
-    board.take(status(node="other", yard=camera()), NOW_S)
-    assert [each.name for each in board.known(NOW_S).cameras] == ["door"]
+    board.add(status(door=camera()), NOW_S)
+    board.add(status(node="other", yard=camera()), NOW_S)
+    assert [each.name for each in board.node_state(NOW_S).cameras] == ["door"]
 
 
 def test_the_newest_events_come_last_and_the_oldest_are_forgotten() -> None:
     board = Board()
     for number in range(150):
-        board.take(event("fallback", str(number), camera=None), NOW_S)
-    events = board.known(NOW_S).events
+        board.add(event("fallback", str(number), camera=None), NOW_S)
+    events = board.node_state(NOW_S).events
     assert (len(events), events[-1].message) == (100, "149")
 
 
@@ -148,15 +148,15 @@ def test_what_needs_somebody_comes_first() -> None:
         "still": camera(frozen=True),
         "gone": camera(up=False, error="unplugged"),
     }
-    board.take(status(10.0, **states), NOW_S)
-    board.take(prediction(camera="fine", at=10.0), NOW_S)
-    cameras = worst_first(board.known(NOW_S).cameras)
+    board.add(status(10.0, **states), NOW_S)
+    board.add(prediction(camera="fine", at=10.0), NOW_S)
+    cameras = worst_first(board.node_state(NOW_S).cameras)
     assert [each.name for each in cameras] == ["gone", "still", "late", "fine", "over"]
 
 
 def test_what_is_known_becomes_json() -> None:
     board = Board()
-    board.take(prediction("7", at=1.0), NOW_S)
-    board.take(status(1.0, door=camera()), NOW_S)
-    known = json.loads(TypeAdapter(Known).dump_json(board.known(NOW_S), by_alias=True))
+    board.add(prediction("7", at=1.0), NOW_S)
+    board.add(status(1.0, door=camera()), NOW_S)
+    known = json.loads(TypeAdapter(NodeState).dump_json(board.node_state(NOW_S), by_alias=True))
     assert known["cameras"][0]["last"]["top"][0]["label"] == "7"

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import zmq
 
-from edged.client.stream import Stream
+from edged.client.stream import PredictionStream
 from tests.camera.proxy import Proxy
 from tests.client.hub_end import Addresses, HubEnd, Listener, a_hub
 from tests.eventually import eventually
@@ -150,7 +150,7 @@ def test_a_hub_that_has_lost_its_journal_counts_anew_and_nothing_of_it_is_missed
 def test_a_subscriber_that_stops_while_it_fetches_leaves_nothing_open(tmp_path: Path, where: Addresses) -> None:
     with a_hub(tmp_path, where) as hub, zmq.Context() as context:  # which waits for its sockets
         hub.publish(3000)
-        stream = Stream(context, where.stream, replay=where.replay, since_s=3600)
+        stream = PredictionStream(context, where.stream, replay=where.replay, since_s=3600)
         arrivals = stream.arrivals()
         assert eventually(lambda: hub.serve() and next(arrivals))
         stream.close()

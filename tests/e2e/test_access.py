@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import zmq
 
-from edged.client.stream import Stream
+from edged.client.stream import PredictionStream
 from edged.transport.client_socket import NO_KEY, UNKNOWN, WRONG_HUB, curve_of
 from edged.transport.keys import new_pair
 from edged.view.listener import listening as listening_for
@@ -48,7 +48,9 @@ def listening(daemon: Daemon, **keys: Path) -> Iterator[list[int]]:
 
     def listen(stopped: threading.Event) -> None:
         with zmq.Context() as context:
-            stream = Stream(context, daemon.address, curve=curve_of(keys.get("key"), keys.get("server_key")))
+            stream = PredictionStream(
+                context, daemon.address, curve=curve_of(keys.get("key"), keys.get("server_key"))
+            )
             for arrival in stream.arrivals():
                 if arrival:
                     numbers.append(arrival.prediction.seq)
@@ -92,7 +94,7 @@ def test_a_view_shows_what_its_key_lets_it_see_or_why_it_sees_nothing(daemon: Da
         eventually(watchers[0].newest, START_S)
         eventually(lambda: watchers[1].refusal == NO_KEY, START_S)
     assert watchers[0].refusal == ""
-    assert watchers[1].known(time.monotonic()).stale
+    assert watchers[1].node_state(time.monotonic()).stale
 
 
 @pytest.mark.parametrize(

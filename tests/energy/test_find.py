@@ -156,7 +156,7 @@ def test_named_rails_are_the_only_ones_read_and_a_missing_name_is_said(tmp_path:
 def test_a_rail_of_a_worker_that_nobody_reads_is_said(tmp_path: Path) -> None:
     juno(tmp_path)
 
-    found = find_rails(Energy(sysfs=tmp_path), bears=("GPU", "NPU"))
+    found = find_rails(Energy(sysfs=tmp_path), attributed_rails=("GPU", "NPU"))
 
     assert found.not_borne == ("NPU",)
     assert "no joules of predictions: the worker's rails NPU are not read" in found.note

@@ -64,12 +64,12 @@ def test_what_would_have_been_spent_anyway_is_taken_off_in_the_end(
     measures = Meter([gpu.rail])
     measures.idle_watts = {"GPU": 20.0}
 
-    measures.begin()
+    measures.start_job()
     jobs = []
     for joules in (0.0, 3.0, 4.0):  # a counter that is slower than the first job
         watch.goes_on(0.1)
         gpu.spend(joules)
-        jobs.append(measures.end())
+        jobs.append(measures.finish_job())
 
     assert [job.joules for job in jobs] == pytest.approx([0, 0, 1])
     assert [job.idle for job in jobs] == pytest.approx([0, 3, 3])
@@ -82,12 +82,12 @@ def test_a_counter_slower_than_the_jobs_gives_none_of_them_what_was_idle(
     measures = Meter([gpu.rail])
     measures.idle_watts = {"GPU": 20.0}
 
-    measures.begin()
+    measures.start_job()
     watch.goes_on(0.02)
-    first = measures.end()
-    measures.begin()
+    first = measures.finish_job()
+    measures.start_job()
     gpu.spend(0.4)
-    second = measures.end()
+    second = measures.finish_job()
 
     assert first.joules == 0
     assert second.joules == pytest.approx(0, abs=1e-6)
@@ -100,10 +100,10 @@ def test_what_is_owed_does_not_grow_where_rails_draw_less_than_they_did_at_first
     measures = Meter([gpu.rail])
     measures.idle_watts = {"GPU": 20.0}
 
-    measures.begin()
+    measures.start_job()
     for _ in range(100):
         watch.goes_on(1)
-        assert measures.end().joules == 0
+        assert measures.finish_job().joules == 0
     gpu.spend(25)
 
-    assert measures.end().joules == pytest.approx(5)
+    assert measures.finish_job().joules == pytest.approx(5)

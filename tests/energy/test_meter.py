@@ -20,9 +20,9 @@ def test_a_job_alone_gets_what_was_spent_while_it_ran(tmp_path: Path) -> None:
     meter = Meter([gpu.rail])
 
     gpu.spend(4)  # idle
-    meter.begin()
+    meter.start_job()
     gpu.spend(0.5)  # busy
-    spent = meter.end()
+    spent = meter.finish_job()
 
     assert spent.joules == pytest.approx(0.5)
     assert spent.rails == {"GPU": pytest.approx(4.5)}
@@ -32,12 +32,12 @@ def test_jobs_that_overlap_share_the_joules_without_counting_one_twice(tmp_path:
     gpu, big = Stepped(tmp_path, "GPU"), Stepped(tmp_path, "BIG")
     meter = Meter([gpu.rail, big.rail])
 
-    meter.begin()
+    meter.start_job()
     gpu.spend(0.2)
-    first = meter.end()
+    first = meter.finish_job()
     gpu.spend(0.1)
     big.spend(0.6)
-    second = meter.end()
+    second = meter.finish_job()
 
     assert first.joules == pytest.approx(0.2)
     assert second.joules == pytest.approx(0.7)
@@ -63,15 +63,15 @@ def test_the_sum_over_jobs_is_what_the_rails_supplied_while_there_were_any(
             busy += 1.25 * joules if in_flight else 0
             if event == "submit":
                 if not in_flight:
-                    meter.begin()
+                    meter.start_job()
                 in_flight += 1
             elif event == "finish" and in_flight:
-                spent = meter.end()
+                spent = meter.finish_job()
                 jobs += spent.joules or 0
                 told += sum(spent.rails.values())
                 in_flight -= 1
-        meter.begin()
-        told += sum(meter.told().values())
+        meter.start_job()
+        told += sum(meter.pop_rail_joules().values())
         meter.close()
 
     assert jobs == pytest.approx(busy, abs=1e-4)
@@ -80,34 +80,34 @@ def test_the_sum_over_jobs_is_what_the_rails_supplied_while_there_were_any(
 
 def test_a_job_bears_the_rails_of_its_device_alone_and_all_are_told(tmp_path: Path) -> None:
     gpu, big = Stepped(tmp_path, "GPU"), Stepped(tmp_path, "BIG")
-    meter = Meter([gpu.rail, big.rail], bears=("GPU",))
+    meter = Meter([gpu.rail, big.rail], attributed_rails=("GPU",))
 
-    meter.begin()
+    meter.start_job()
     gpu.spend(1)
     big.spend(7)
-    spent = meter.end()
+    spent = meter.finish_job()
 
-    assert meter.bears == ("GPU",)
+    assert meter.attributed_rails == ("GPU",)
     assert spent.joules == pytest.approx(1)
     assert spent.rails == {"GPU": pytest.approx(1), "BIG": pytest.approx(7)}
 
 
 def test_a_rail_that_a_job_should_bear_and_nobody_reads_leaves_it_without_a_figure(tmp_path: Path) -> None:
-    meter = Meter([Stepped(tmp_path, "BIG").rail], bears=("GPU",))
-    meter.begin()
+    meter = Meter([Stepped(tmp_path, "BIG").rail], attributed_rails=("GPU",))
+    meter.start_job()
 
-    assert meter.end().joules is None
+    assert meter.finish_job().joules is None
 
 
 def test_after_a_reset_one_job_has_no_figure_and_the_next_one_has(tmp_path: Path) -> None:
     gpu = Stepped(tmp_path, "GPU")
     meter = Meter([gpu.rail])
 
-    meter.begin()
+    meter.start_job()
     gpu.restart()
-    spent_over_reset = meter.end()
+    spent_over_reset = meter.finish_job()
     gpu.spend(0.3)
-    spent_after = meter.end()
+    spent_after = meter.finish_job()
 
     assert (spent_over_reset.joules, spent_over_reset.rails) == (None, {"GPU": 0.0})
     assert spent_after.joules == pytest.approx(0.3)
@@ -119,14 +119,14 @@ def test_a_rail_that_vanishes_leaves_the_others_told_and_jobs_without_a_figure_u
     gpu, big = Stepped(tmp_path, "GPU"), Stepped(tmp_path, "BIG")
     meter = Meter([gpu.rail, big.rail])
 
-    meter.begin()
+    meter.start_job()
     big.rail.path.unlink()
     gpu.spend(0.5)
-    without = meter.end()
+    without = meter.finish_job()
     big.spend(2)
-    back = meter.end()
+    back = meter.finish_job()
     big.spend(1)
-    whole = meter.end()
+    whole = meter.finish_job()
 
     assert (without.joules, without.rails) == (None, {"GPU": pytest.approx(0.5), "BIG": 0.0})
     assert back.joules is None
@@ -135,17 +135,17 @@ def test_a_rail_that_vanishes_leaves_the_others_told_and_jobs_without_a_figure_u
 
 
 def test_where_there_are_no_rails_processor_time_is_an_estimate_or_there_is_no_figure() -> None:
-    nothing, estimate = Meter([]), Meter([], bears=("GPU",), watts_per_core=10.0)
+    nothing, estimate = Meter([]), Meter([], attributed_rails=("GPU",), watts_per_core=10.0)
     for meter in (nothing, estimate):
-        meter.begin()
+        meter.start_job()
     start = time.process_time()
     while time.process_time() - start < 0.02:
         pass
     seconds = time.process_time() - start
 
-    assert nothing.end().joules is None
-    assert estimate.end().joules == pytest.approx(10 * seconds, rel=0.2)
-    assert estimate.bears == ("processor",)
+    assert nothing.finish_job().joules is None
+    assert estimate.finish_job().joules == pytest.approx(10 * seconds, rel=0.2)
+    assert estimate.attributed_rails == ("processor",)
 
 
 def test_power_alone_is_added_up(tmp_path: Path) -> None:
@@ -154,11 +154,11 @@ def test_power_alone_is_added_up(tmp_path: Path) -> None:
     meter = Meter([rail], sample_hz=100)
 
     before = time.monotonic()
-    meter.begin()
+    meter.start_job()
     begun = time.monotonic()
     time.sleep(0.05)
     least_s = time.monotonic() - begun
-    spent = meter.end()
+    spent = meter.finish_job()
     most_s = time.monotonic() - before
     meter.close()
 

@@ -69,13 +69,13 @@ def test_rails_that_block_are_set_aside_and_come_back(
 
 def test_a_rail_of_power_that_blocks_leaves_the_sampling_of_the_others_alone(tmp_path: Path) -> None:
     gpu, soc = [Rail(rail.name, rail.path, gives="watts") for rail in rails_in(tmp_path, "GPU", "SOC")]
-    meter = Meter([gpu, soc], bears=("SOC",), sample_hz=100)
+    meter = Meter([gpu, soc], attributed_rails=("SOC",), sample_hz=100)
     block(tmp_path / "GPU")
 
     def measures() -> bool:
-        meter.begin()
+        meter.start_job()
         time.sleep(0.02)
-        spent = meter.end()
+        spent = meter.finish_job()
         return spent.joules is not None and spent.joules > 0 and spent.rails["GPU"] == 0
 
     eventually(measures)

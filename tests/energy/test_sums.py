@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from edged.energy.sums import Counted, Integrated, joules_between
+from edged.energy.sums import CounterSum, PowerIntegral, joules_between
 
 WRAP = 262143.0
 
@@ -36,12 +36,12 @@ def test_a_reset_is_not_taken_for_a_wrap() -> None:
 
 
 def test_what_flows_while_a_counter_cannot_be_read_is_told_but_not_known_of_any_moment() -> None:
-    counted = Counted()
-    counted.take(10.0)
+    counted = CounterSum()
+    counted.add_reading(10.0)
     before = counted.level()
-    counted.take(None)
+    counted.add_reading(None)
     during = counted.level()
-    counted.take(14.0)
+    counted.add_reading(14.0)
     after = counted.level()
 
     assert (before.known, during.known, after.known) == (0, None, 0)
@@ -50,12 +50,12 @@ def test_what_flows_while_a_counter_cannot_be_read_is_told_but_not_known_of_any_
 
 def test_power_holds_until_the_next_reading() -> None:
     clock = Clock()
-    power = Integrated(10, clock)
-    power.take(5.0)
+    power = PowerIntegral(10, clock)
+    power.add_reading(5.0)
     clock.now_s += 0.06
     between = power.level()
     clock.now_s += 0.04
-    power.take(20.0)
+    power.add_reading(20.0)
     clock.now_s += 0.1
     after = power.level()
 
@@ -66,14 +66,14 @@ def test_power_holds_until_the_next_reading() -> None:
 @pytest.mark.parametrize("way", ["late", "failed"])
 def test_a_gap_between_readings_of_power_is_not_filled(way: str) -> None:
     clock = Clock()
-    power = Integrated(10, clock)
-    power.take(5.0)
+    power = PowerIntegral(10, clock)
+    power.add_reading(5.0)
     before = power.level()
     if way == "failed":
-        power.take(None)
+        power.add_reading(None)
     clock.now_s += 3.0
     during = power.level()
-    power.take(5.0)
+    power.add_reading(5.0)
     after = power.level()
 
     assert during.known is None
@@ -86,11 +86,11 @@ def test_asking_between_readings_changes_nothing_and_never_goes_back(
     steps: list[tuple[float, float, bool]],
 ) -> None:
     clock = Clock()
-    asked, unasked = Integrated(10, clock), Integrated(10, clock)
+    asked, unasked = PowerIntegral(10, clock), PowerIntegral(10, clock)
     joules = [0.0]
     for watts, seconds, asks in steps:
-        asked.take(watts)
-        unasked.take(watts)
+        asked.add_reading(watts)
+        unasked.add_reading(watts)
         clock.now_s += seconds
         if asks:
             joules.append(asked.level().joules)

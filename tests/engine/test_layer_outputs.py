@@ -14,7 +14,7 @@ def test_every_tensor_is_that_of_the_reference(device: Device, programs_director
     network, image = small_network(), random_images(RGB)
     outputs = LayerOutputs(network, RGB, device, "fp32", RULES, programs_directory)
 
-    found = outputs.of(image)
+    found = outputs.compute(image)
 
     expected = reference.run_all(network, reference.prepare(image, RGB))
     assert found.keys() == expected.keys()

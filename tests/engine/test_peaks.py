@@ -8,22 +8,22 @@ from numpy.typing import NDArray
 
 from edged.engine.device import Device
 from edged.engine.opencl import cl
-from edged.engine.peaks import CHAINS, Bench, Peaks, Reading, measure, multiply_add
+from edged.engine.peaks import CHAINS, PeakBench, Peaks, ReadBenchmark, measure, multiply_add
 
 
 @pytest.fixture(scope="module")
-def bench(device: Device) -> Bench:
-    return Bench(device)
+def bench(device: Device) -> PeakBench:
+    return PeakBench(device)
 
 
-def copy_of(bench: Bench, memory: Any) -> NDArray[np.float32]:
+def copy_of(bench: PeakBench, memory: Any) -> NDArray[np.float32]:
     found = np.empty(memory.size // 4, np.float32)
     cl.enqueue_copy(bench.queue, found, memory)
     return found
 
 
 @pytest.mark.parametrize("operation", ["mad", "fma"])
-def test_every_sum_of_every_work_item_is_computed(bench: Bench, operation: str) -> None:
+def test_every_sum_of_every_work_item_is_computed(bench: PeakBench, operation: str) -> None:
     kernel = bench.kernel("peak_flops", CHAINS=CHAINS, MULTIPLY_ADD=operation)
     out = bench.buffer(bench.items * bench.width * 4)
 
@@ -32,8 +32,8 @@ def test_every_sum_of_every_work_item_is_computed(bench: Bench, operation: str) 
     assert (copy_of(bench, out) == 2 * CHAINS).all()
 
 
-def test_every_float_of_the_buffer_is_read_once(bench: Bench) -> None:
-    reading = Reading(bench, most_bytes=3 << 20)
+def test_every_float_of_the_buffer_is_read_once(bench: PeakBench) -> None:
+    reading = ReadBenchmark(bench, most_bytes=3 << 20)
 
     reading.seconds()
 

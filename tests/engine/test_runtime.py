@@ -9,7 +9,7 @@ import pytest
 
 from edged import config
 from edged.engine.device import Device
-from edged.engine.job import Pending
+from edged.engine.job import PendingDeviceJob
 from edged.engine.opencl import cl
 from edged.engine.runtime import Runtime
 from edged.engine.selection import CONVOLUTIONS, Rules
@@ -107,7 +107,9 @@ def test_a_kernel_that_fails_is_named(lab: Lab, runtime: Runtime) -> None:
     kernels = tuple((step, broken if index == 3 else event) for index, (step, event) in enumerate(job.kernels))
 
     with pytest.raises(DeviceError, match=r"failed while computing conv_\w+ of up: .*`edged devices`"):
-        Pending(replace(job, kernels=kernels, download=CopyOut(job.download.take(), broken)), "a device").wait()
+        PendingDeviceJob(
+            replace(job, kernels=kernels, download=CopyOut(job.download.wait(), broken)), "a device"
+        ).wait()
 
 
 def test_images_of_another_shape_are_refused(runtime: Runtime) -> None:

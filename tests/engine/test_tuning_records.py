@@ -17,11 +17,11 @@ from edged.engine.layout import Tensor
 from edged.engine.selection import Choice, Rules, candidates, source_digest
 from edged.engine.shape import shape_of
 from edged.engine.tuning_records import (
-    Best,
+    BestVariant,
     MeasuredOn,
-    Record,
-    Refusal,
-    Tuned,
+    RefusedVariant,
+    TunedShape,
+    TuningRecord,
     chooser_for,
     family_of,
     file_name,
@@ -63,18 +63,18 @@ def _shipped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tuning_records, "SHIPPED", tmp_path / "shipped")
 
 
-def record(*tuned: Tuned) -> Record:
-    return Record(edged=__version__, device=measured_on(BOARD), tuned=tuned)
+def record(*tuned: TunedShape) -> TuningRecord:
+    return TuningRecord(edged=__version__, device=measured_on(BOARD), tuned=tuned)
 
 
-def best(choice: Choice, site: Site[Any] = SITE) -> Tuned:
-    way = Best(variant=choice.variant.name, parameters=choice.parameters, seconds=0.001)
-    return Tuned(shape=shape_of(site), best=way)
+def best(choice: Choice, site: Site[Any] = SITE) -> TunedShape:
+    way = BestVariant(variant=choice.variant.name, parameters=choice.parameters, seconds=0.001)
+    return TunedShape(shape=shape_of(site), best=way)
 
 
-def refused(*choices: Choice, site: Site[Any] = SITE) -> Tuned:
+def refused(*choices: Choice, site: Site[Any] = SITE) -> TunedShape:
     refusals = [
-        Refusal(
+        RefusedVariant(
             variant=choice.variant.name,
             parameters=choice.parameters,
             reason="wrong",
@@ -83,7 +83,7 @@ def refused(*choices: Choice, site: Site[Any] = SITE) -> Tuned:
         )
         for choice in choices
     ]
-    return Tuned(shape=shape_of(site), refused=tuple(refusals))
+    return TunedShape(shape=shape_of(site), refused=tuple(refusals))
 
 
 def unlike_rules(position: int) -> Choice:

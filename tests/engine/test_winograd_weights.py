@@ -9,7 +9,12 @@ from numpy.typing import NDArray
 
 from edged.engine.gradients.conv_gradient import conv_gradient, halo_of_given
 from edged.engine.gradients.slope import Slope
-from edged.engine.gradients.winograd_weights import is_faster, turned, winograd_forward, winograd_gradient
+from edged.engine.gradients.winograd_weights import (
+    input_gradient_site,
+    is_faster,
+    winograd_forward,
+    winograd_gradient,
+)
 from edged.engine.launch import Argument, Resident
 from edged.engine.layout import Halo, Tensor
 from edged.engine.variants.convolution import halo_of_window, pack_bias, pack_weights
@@ -70,7 +75,7 @@ def test_the_gradient_of_the_input_is_another_such_convolution(
     )
     assert slope.wanted
     assert slope.plus
-    site = turned(slope, slope.wanted)
+    site = input_gradient_site(slope, slope.wanted)
     assert site
     weight = Resident("turned", pack_weights(site).nbytes)
     launches = winograd_gradient(slope, site, weight, {"OUTPUT": output, "TILES": tiles})
@@ -95,7 +100,7 @@ def test_large_layers_on_a_cpu_are_computed_so(lab: Lab) -> None:
     assert not is_faster(Site(conv, (source,), target, replace(cpu, kind="gpu")))
     assert "conv_winograd" in [launch.kernel for launch in conv_gradient(slope)]
     strided = replace(slope, operator=replace(conv, strides=(2, 2)))
-    assert turned(strided, wanted) is None
+    assert input_gradient_site(strided, wanted) is None
 
 
 def test_few_frames_at_a_time_give_the_same(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:

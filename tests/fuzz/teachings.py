@@ -19,7 +19,7 @@ from edged.errors import ModelError
 from edged.model.head_versions import load_head, load_promoted, load_version
 from edged.system import exclusive_lock
 from edged.teach.examples import check
-from edged.teach.store import Store
+from edged.teach.store import CropStore
 from edged.teach.store_crop import Crop, Pixels, pixels_sha256
 from tests.fuzz.bytes import damaged
 from tests.fuzz.trial import Case
@@ -45,7 +45,7 @@ class TeachCase:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        store = Store.open(folder)
+        store = CropStore.open(folder)
         rng = np.random.default_rng(0)
         for number in range(6):
             store.add(rng.integers(0, 256, (8, 8, 3), np.uint8), "ab"[number % 2], "door", float(number))
@@ -60,7 +60,7 @@ class TeachCase:
     def __call__(self, chance: random.Random) -> str:
         self._restore()
         self._harm(chance)
-        store = Store.open(self._folder)
+        store = CropStore.open(self._folder)
         whole = {crop.sha256 for crop in store.crops if self._is_whole(store, crop)}
         named = {problem.path.stem for problem in store.problems}
         assert whole | named | {path.stem for path in store.gone} | self._harmed >= set(self._crops)
@@ -90,7 +90,7 @@ class TeachCase:
                 crop.write_bytes(damaged(crop.read_bytes(), chance))
                 self._harmed.add(crop.stem)
 
-    def _is_whole(self, store: Store, crop: Crop) -> bool:
+    def _is_whole(self, store: CropStore, crop: Crop) -> bool:
         """What is read are the very pixels. Raises what is no error that names the file."""
         try:
             pixels: Pixels = store.pixels(crop)
@@ -112,7 +112,7 @@ class TeachCase:
     def _load_version(self) -> None:
         load_head(self._folder, load_version(self._folder, VERSION))
 
-    def _end(self, store: Store) -> str:
+    def _end(self, store: CropStore) -> str:
         manifest = "made again" if store.damage else "read"
         try:
             check(store)

@@ -16,7 +16,7 @@ from edged.messages import STAGES, EnergyMethod
 from edged.messages.host import MOST
 from edged.metrics import Metrics
 from edged.metrics.declare import SECONDS
-from edged.metrics.fast import Distribution, Family
+from edged.metrics.fast import Family, HistogramSeries
 from edged.metrics.reasons import DROPPED, LOST
 
 CAMERAS, WORKERS, LABELS, LAYERS = 64, 4, 1000, 200
@@ -135,5 +135,7 @@ def test_buckets_fit_a_millisecond_to_ten_seconds() -> None:
     for metric in timed.values():
         if isinstance(metric, Histogram):
             assert tuple(metric._upper_bounds[:-1]) == SECONDS
-        elif isinstance(metric, Family) and isinstance(child := metric.labels(*metric.labelnames), Distribution):
+        elif isinstance(metric, Family) and isinstance(
+            child := metric.labels(*metric.labelnames), HistogramSeries
+        ):
             assert child._bounds == SECONDS

@@ -14,14 +14,14 @@ from typing import Any
 from edged.__main__ import main
 from edged.hub.stats.counters import JobFigures, PredictionFigures
 from edged.metrics import Metrics
-from edged.metrics.fast import Distribution
+from edged.metrics.fast import HistogramSeries
 
 SLICE_S = 2.0  # long enough that what is added in one is counted in it, but for a few
 COUNTED = (
     (PredictionFigures, "add"),
     (JobFigures, "answered"),
     (Metrics, "count_frames"),
-    (Distribution, "observe"),
+    (HistogramSeries, "observe"),
 )
 
 

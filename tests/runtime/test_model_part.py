@@ -14,7 +14,7 @@ from edged.model.graph import Softmax
 from edged.model.package import Model, load_model
 from edged.model.shapes import make_graph
 from edged.runtime.base import Outputs
-from edged.runtime.model_part import Features, Images, ModelPart, part_of, whole
+from edged.runtime.model_part import Features, Images, ModelPart, part_of, whole_model
 from edged.runtime.select import open_runtime
 from tests.cli.command import DEVICES
 
@@ -33,8 +33,8 @@ def answer(model: Model, part: ModelPart, device: str, frames: Images | Features
 
 @pytest.mark.parametrize("device", DEVICES)
 def test_wherever_a_model_is_cut_its_parts_answer_as_the_whole_does(digits: Model, device: str) -> None:
-    images = whole(digits).noise(2)
-    expected = answer(digits, whole(digits), device, images)
+    images = whole_model(digits).noise(2)
+    expected = answer(digits, whole_model(digits), device, images)
     for cut in cuts(digits.graph):
         between = answer(digits, part_of(digits, None, cut.after), device, images)
         outputs = answer(digits, part_of(digits, cut.after, None), device, between)
@@ -49,7 +49,7 @@ def test_a_part_behind_the_features_has_none(digits: Model) -> None:
 
     part = part_of(ending, list(cuts(ending.graph))[-1].after, None)
 
-    assert whole(ending).features is not None
+    assert whole_model(ending).features is not None
     assert [type(operator) for operator in part.graph.operators] == [Softmax]
     assert part.features is None
     assert answer(ending, part, "numpy", part.noise(2)).shape == (2, 11)
@@ -60,7 +60,7 @@ def test_a_part_says_where_it_begins_and_ends_and_how_much_crosses_there(digits:
         begin="layer.3.shortcut.norm", end="layer.7.shortcut.norm", values_in=48 * 15 * 15, values_out=128 * 4 * 4
     )
     assert part_of(digits, None, "layer.3").described == Part(end="layer.3.shortcut.norm", values_out=48 * 15 * 15)
-    assert whole(digits).described is None
+    assert whole_model(digits).described is None
 
 
 def test_the_noise_of_a_part_behind_a_cut_is_what_a_relu_leaves_and_always_the_same(digits: Model) -> None:

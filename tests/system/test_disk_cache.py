@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from edged.system.disk_cache import FORMAT, HEADER, Entries, code_sha256
+from edged.system.disk_cache import FORMAT, HEADER, CacheEntries, code_sha256
 
 
 def test_an_entry_is_checked_only_when_asked(tmp_path: Path) -> None:
-    entries = Entries(tmp_path, "thing")
+    entries = CacheEntries(tmp_path, "thing")
     entries.save("key", [b"one piece", b" and another"])
     (tmp_path / "key.thing").write_bytes(bytes(HEADER) + b"something else")
 
@@ -27,7 +27,7 @@ def test_an_entry_is_checked_only_when_asked(tmp_path: Path) -> None:
 def test_an_entry_of_another_version_is_no_damage(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, other: bytes
 ) -> None:
-    entries = Entries(tmp_path, "thing")
+    entries = CacheEntries(tmp_path, "thing")
     entries.save("key", [b"content"])
     file = tmp_path / "key.thing"
     file.write_bytes(file.read_bytes().replace(FORMAT, other))
@@ -38,7 +38,7 @@ def test_an_entry_of_another_version_is_no_damage(
 
 
 def test_a_damaged_entry_is_told_of(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    entries = Entries(tmp_path, "thing")
+    entries = CacheEntries(tmp_path, "thing")
     entries.save("key", [b"content"])
     (tmp_path / "key.thing").write_bytes(FORMAT + bytes(HEADER))
 
@@ -47,7 +47,7 @@ def test_a_damaged_entry_is_told_of(tmp_path: Path, caplog: pytest.LogCaptureFix
 
 
 def test_a_mapped_entry_outlives_its_file(tmp_path: Path) -> None:
-    entries = Entries(tmp_path, "thing")
+    entries = CacheEntries(tmp_path, "thing")
     entries.save("key", [b"before"])
     content = entries.load("key")
 
@@ -58,7 +58,7 @@ def test_a_mapped_entry_outlives_its_file(tmp_path: Path) -> None:
 
 
 def test_the_least_used_makes_room(tmp_path: Path) -> None:
-    entries = Entries(tmp_path, "thing", limit=3 * HEADER)
+    entries = CacheEntries(tmp_path, "thing", limit=3 * HEADER)
     for age, key in ((30, "oldest"), (20, "old")):
         entries.save(key, [b"content"])
         os.utime(tmp_path / f"{key}.thing", (1e9 - age, 1e9 - age))
@@ -70,7 +70,7 @@ def test_the_least_used_makes_room(tmp_path: Path) -> None:
 
 
 def test_an_entry_above_the_limit_is_kept_alone(tmp_path: Path) -> None:
-    entries = Entries(tmp_path, "thing", limit=10)
+    entries = CacheEntries(tmp_path, "thing", limit=10)
     entries.save("small", [b"content"])
     entries.save("large", [b"content" * 100])
 
@@ -80,7 +80,7 @@ def test_an_entry_above_the_limit_is_kept_alone(tmp_path: Path) -> None:
 def test_other_files_of_the_folder_are_let_be(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("mine")
 
-    Entries(tmp_path, "thing", limit=1).save("key", [b"content"])
+    CacheEntries(tmp_path, "thing", limit=1).save("key", [b"content"])
 
     assert (tmp_path / "notes.txt").read_text() == "mine"
 
@@ -114,10 +114,10 @@ def test_an_entry_that_another_user_could_have_written_is_not_used(
     what: str,
 ) -> None:
     folder = tmp_path / "cache"
-    Entries(folder, "thing").save("key", [b"content"])
+    CacheEntries(folder, "thing").save("key", [b"content"])
     change(folder / what)
 
-    entries = Entries(folder, "thing")
+    entries = CacheEntries(folder, "thing")
     found = [entries.load("key"), entries.load("key")]
 
     assert found == [None, None]
@@ -126,7 +126,7 @@ def test_an_entry_that_another_user_could_have_written_is_not_used(
 
 
 def test_an_entry_that_others_may_write_is_made_again(tmp_path: Path) -> None:
-    entries = Entries(tmp_path / "cache", "thing")
+    entries = CacheEntries(tmp_path / "cache", "thing")
     entries.save("key", [b"content"])
     opened_to_others(tmp_path / "cache" / "key.thing")
 
@@ -140,7 +140,7 @@ def test_nothing_is_written_into_a_folder_that_others_may_write(tmp_path: Path) 
     folder.mkdir()
     opened_to_others(folder)
 
-    Entries(folder, "thing").save("key", [b"content"])
+    CacheEntries(folder, "thing").save("key", [b"content"])
 
     assert list(folder.iterdir()) == []
 
@@ -148,9 +148,9 @@ def test_nothing_is_written_into_a_folder_that_others_may_write(tmp_path: Path) 
 def test_a_new_folder_is_for_its_owner_alone_whatever_the_umask(tmp_path: Path) -> None:
     before = os.umask(0o000)
     try:
-        Entries(tmp_path / "cache", "thing").save("key", [b"content"])
+        CacheEntries(tmp_path / "cache", "thing").save("key", [b"content"])
     finally:
         os.umask(before)
 
     assert (tmp_path / "cache").stat().st_mode & 0o777 == 0o700
-    assert Entries(tmp_path / "cache", "thing").load("key") is not None
+    assert CacheEntries(tmp_path / "cache", "thing").load("key") is not None

@@ -25,7 +25,7 @@ def celsius(watch: HostWatch) -> dict[str, float]:
     """By sensor, as soon as there is news."""
 
     def told() -> list[HostState]:
-        news = watch.news()
+        news = watch.pop_state()
         return [news] if news else []
 
     return eventually(told)[0].celsius
@@ -43,7 +43,7 @@ def test_a_machine_that_shows_nothing_has_no_news(tmp_path: Path) -> None:
     (tmp_path / "class").mkdir()
     with watch(tmp_path) as state:
         zone(tmp_path, 0, "cpu-thermal", 41_000)
-        eventually(state.news)  # it has gone on looking
+        eventually(state.pop_state)  # it has gone on looking
 
 
 def test_a_sensor_that_blocks_keeps_nobody_waiting(tmp_path: Path) -> None:
@@ -51,7 +51,7 @@ def test_a_sensor_that_blocks_keeps_nobody_waiting(tmp_path: Path) -> None:
     path.unlink()
     os.mkfifo(path)  # a reader waits until somebody writes
     with watch(tmp_path) as state:
-        assert state.news() is None
+        assert state.pop_state() is None
         with path.open("w") as writer:
             writer.write("41000\n")
         assert celsius(state) == {"stuck": 41}

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from edged.system.systemd import Unit
+from edged.system.systemd import SystemdUnit
 from tests.eventually import eventually
 from tests.notified import Notified, notified
 
@@ -21,8 +21,8 @@ def manager(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Notifie
 
 
 def test_it_asks_for_time_until_its_hub_has_let_it_in_and_lives_from_then_on(manager: Notified) -> None:
-    unit = Unit()
-    unit.turns()
+    unit = SystemdUnit()
+    unit.keep_alive()
     eventually(lambda: "EXTEND_TIMEOUT_USEC=30000000" in manager.lines)
     assert unit.within_s == 1
     unit.joined("tcp://192.168.1.10:5572")
@@ -31,25 +31,25 @@ def test_it_asks_for_time_until_its_hub_has_let_it_in_and_lives_from_then_on(man
     assert unit.within_s == 15
 
     def lives() -> bool:
-        unit.turns()
+        unit.keep_alive()
         return "WATCHDOG=1" in manager.lines
 
     eventually(lives)
 
 
 def test_it_is_not_told_more_than_once_a_second(manager: Notified) -> None:
-    unit = Unit()
+    unit = SystemdUnit()
     unit.joined("tcp://192.168.1.10:5572")
     for _ in range(100):
-        unit.turns()
+        unit.keep_alive()
     eventually(lambda: "WATCHDOG=1" in manager.lines)
     assert manager.lines.count("WATCHDOG=1") == 1
 
 
 def test_a_child_of_a_hub_tells_nothing(manager: Notified, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SYSTEMD_EXEC_PID", "1")
-    unit = Unit()
-    unit.turns()
+    unit = SystemdUnit()
+    unit.keep_alive()
     unit.joined("ipc:///run/edged/link")
-    unit.turns()
+    unit.keep_alive()
     assert (manager.lines, unit.within_s) == ([], float("inf"))

@@ -6,7 +6,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from edged.teach.store import Store
+from edged.teach.store import CropStore
 
 SHAPES = ("disc", "square", "cross", "bar", "ring")
 SIDE = 120
@@ -35,16 +35,16 @@ def shape(kind: str, seed: int, side: int = SIDE) -> NDArray[np.uint8]:
     return np.asarray(np.clip(noisy, 0, 255), np.uint8)
 
 
-def record(store: Store, label: str, count: int, *, side: int = SIDE, kind: str = "", first: int = 0) -> None:
+def record(store: CropStore, label: str, count: int, *, side: int = SIDE, kind: str = "", first: int = 0) -> None:
     """So many crops of the shape `kind`, by default that which the label names."""
     for seed in range(first, first + count):
         store.add(shape(kind or label, seed, side), label, "door", 1000.0 + len(store.crops))
     store.save()
 
 
-def a_store(folder: Path, count: int = 3, labels: tuple[str, ...] = ("disc", "bar"), side: int = 24) -> Store:
+def a_store(folder: Path, count: int = 3, labels: tuple[str, ...] = ("disc", "bar"), side: int = 24) -> CropStore:
     """Some crops of some shapes."""
-    store = Store.open(folder)
+    store = CropStore.open(folder)
     for label in labels:
         record(store, label, count, side=side)
     return store

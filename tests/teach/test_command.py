@@ -15,7 +15,7 @@ from edged.cli import run_command_line
 from edged.cli.teach.command import NUMPY_THREADS
 from edged.model.head_versions import load_promoted
 from edged.teach import device_choice
-from edged.teach.store import Store
+from edged.teach.store import CropStore
 from tests.cli.models import small_network
 from tests.conftest import ROOT
 from tests.eventually import eventually
@@ -156,14 +156,14 @@ def test_a_version_of_another_model_is_not_promoted(
 
 def test_a_training_that_is_killed_loses_nothing(folder: Path, config: Path, teach: Teach, train: Teach) -> None:
     before = train()
-    crops = {crop.file for crop in Store.read(folder).crops}
+    crops = {crop.file for crop in CropStore.read(folder).crops}
     options = ["--device", "numpy", "--steps", "1000000"]
     command = [sys.executable, "-m", "edged", "teach", "train", str(config), *options]
     with subprocess.Popen(command, stderr=subprocess.DEVNULL, cwd=ROOT) as training:
         eventually(lambda: _processor_seconds(training.pid) > 1.5, 60)  # it is at its steps
         training.send_signal(signal.SIGKILL)
 
-    assert {crop.file for crop in Store.read(folder).crops} == crops
+    assert {crop.file for crop in CropStore.read(folder).crops} == crops
     assert before in teach("versions", config)
     assert train() == before
 

@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 
 from edged.teach.examples import check, split
-from edged.teach.store import Store
+from edged.teach.store import CropStore
 from edged.teach.store_files import StoreError
 from tests.teach.crops import a_store, record, shape
 
 
-def refusal(store: Store) -> str:
+def refusal(store: CropStore) -> str:
     with pytest.raises(StoreError) as error:
         check(store)
     return str(error.value)
@@ -23,7 +23,7 @@ def test_two_labels_with_some_crops_each_are_accepted(folder: Path) -> None:
 
 
 def test_no_crops_and_one_label_alone_are_refused(folder: Path) -> None:
-    store = Store.open(folder)
+    store = CropStore.open(folder)
     assert "has no crops yet: record two labels at least" in refusal(store)
 
     record(store, "disc", 5, side=24)
@@ -53,7 +53,7 @@ def test_the_same_picture_under_two_labels_is_refused_with_its_files(folder: Pat
     one = next(crop for crop in store.crops if crop.label == "bar")
     shutil.copy(store.path(one), folder / "crops/disc")
 
-    store = Store.open(folder)
+    store = CropStore.open(folder)
 
     assert f"{store.path(one)} is also under disc" in refusal(store)
     store.forget(f"disc/{one.sha256[:12]}")
@@ -65,7 +65,7 @@ def test_a_damaged_crop_is_refused_with_its_file_until_it_is_set_aside(folder: P
     path = store.path(store.crops[0])
     path.write_bytes(b"no picture")
 
-    store = Store.open(folder)
+    store = CropStore.open(folder)
 
     assert f"{path} is damaged or cut off (10 bytes)" in refusal(store)
     store.repair()

@@ -13,7 +13,7 @@ from edged.model.head import features_of
 from edged.model.package import Model, load_model
 from edged.teach.backbone import all_features
 from edged.teach.features import FeatureFiles, Vector, features_key
-from edged.teach.store import Store
+from edged.teach.store import CropStore
 from tests.cli.models import small_network
 from tests.teach.crops import a_store
 
@@ -33,7 +33,7 @@ def equal(ours: dict[str, Vector], others: dict[str, Vector]) -> bool:
     return ours.keys() == others.keys() and all(np.array_equal(ours[crop], others[crop]) for crop in ours)
 
 
-def the_last(store: Store, model: Model) -> dict[str, Vector]:
+def the_last(store: CropStore, model: Model) -> dict[str, Vector]:
     return list(all_features(store, model, None))[-1][1]
 
 

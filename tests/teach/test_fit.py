@@ -6,26 +6,26 @@ import pytest
 from edged.engine.device import list_devices
 from edged.model.head import Head
 from edged.teach.evaluate import of_head
-from edged.teach.examples import Examples
-from edged.teach.fit import Recipe, Scale, first_head, gradients
+from edged.teach.examples import LabelledFeatures
+from edged.teach.fit import FitSettings, Scale, first_head, gradients
 from edged.teach.fit_device import fit
 
 LABELS = ("closed", "half open", "open")
 PLACES = [None, *[device for device in list_devices() if device.kind == "cpu"][:1]]
 
 
-def clouds(seed: int, each: int = 40, features: int = 12) -> Examples:
+def clouds(seed: int, each: int = 40, features: int = 12) -> LabelledFeatures:
     """A cloud a label, around a place of its own, with features that differ widely in size."""
     rng = np.random.default_rng(0)
     places, sizes = rng.standard_normal((3, features)), 10.0 ** rng.integers(-3, 4, features)
     noise = np.random.default_rng(seed).standard_normal((3 * each, features)) / 3
     rows = (np.repeat(places, each, axis=0) + noise) * sizes
-    return Examples(LABELS, rows.astype(np.float32), np.repeat(np.arange(3), each).astype(np.int32))
+    return LabelledFeatures(LABELS, rows.astype(np.float32), np.repeat(np.arange(3), each).astype(np.int32))
 
 
 @pytest.mark.parametrize("place", PLACES, ids=["numpy", "cpu"][: len(PLACES)])
 def test_it_learns_and_judges_fresh_examples_rightly(place: object) -> None:
-    head = fit(clouds(1), Recipe(hidden=8, steps=200), place)  # type: ignore[arg-type]
+    head = fit(clouds(1), FitSettings(hidden=8, steps=200), place)  # type: ignore[arg-type]
 
     assert of_head(head, LABELS, clouds(2)).accuracy > 0.97
 
@@ -33,20 +33,20 @@ def test_it_learns_and_judges_fresh_examples_rightly(place: object) -> None:
 @pytest.mark.parametrize("place", PLACES, ids=["numpy", "cpu"][: len(PLACES)])
 def test_the_same_seed_gives_the_same_head_bit_for_bit(place: object) -> None:
     def trained(seed: int) -> bytes:
-        return fit(clouds(1), Recipe(hidden=8, steps=20, seed=seed), place).to_bytes()  # type: ignore[arg-type]
+        return fit(clouds(1), FitSettings(hidden=8, steps=20, seed=seed), place).to_bytes()  # type: ignore[arg-type]
 
     assert trained(1) == trained(1)
     assert trained(1) != trained(2)
 
 
 def test_every_example_is_seen_equally_often() -> None:
-    orders = Recipe(steps=30, batch=8).orders(12)
+    orders = FitSettings(steps=30, batch=8).orders(12)
     assert orders.shape == (30, 8)
     assert set(np.bincount(orders.ravel())) == {20}
 
 
 def test_the_rate_falls_from_what_was_asked_for_to_nothing() -> None:
-    rates = Recipe(rate=0.1).rates()
+    rates = FitSettings(rate=0.1).rates()
     assert rates[0] == pytest.approx(0.1)
     assert rates[-1] < 1e-5
     assert (np.diff(rates) <= 0).all()
@@ -55,7 +55,7 @@ def test_the_rate_falls_from_what_was_asked_for_to_nothing() -> None:
 def test_the_scale_of_features_becomes_part_of_the_head() -> None:
     examples = clouds(1)
     scale = Scale.of(examples.features)
-    head = first_head(12, 3, Recipe(hidden=8))
+    head = first_head(12, 3, FitSettings(hidden=8))
 
     folded = scale.folded(head)
 
@@ -65,14 +65,14 @@ def test_the_scale_of_features_becomes_part_of_the_head() -> None:
 def test_a_feature_that_never_changes_does_no_harm() -> None:
     examples = clouds(1)
     examples.features[:, 3] = 7
-    head = fit(examples, Recipe(hidden=16, steps=100), None)
+    head = fit(examples, FitSettings(hidden=16, steps=100), None)
     assert np.isfinite(head.shares(examples.features)).all()
 
 
 def test_gradients_are_those_of_finite_differences() -> None:
     examples = clouds(3, each=3)
     x = Scale.of(examples.features).apply(examples.features).astype(np.float64)
-    head = first_head(12, 3, Recipe(hidden=5))
+    head = first_head(12, 3, FitSettings(hidden=5))
     values = [p.astype(np.float64) for p in (head.hidden_weight, head.hidden_bias, head.weight, head.bias)]
 
     def loss() -> float:
@@ -94,6 +94,6 @@ def test_gradients_are_those_of_finite_differences() -> None:
 
 
 def test_a_head_of_one_hidden_value_is_a_head() -> None:
-    head = fit(clouds(1), Recipe(hidden=1, steps=5), None)
+    head = fit(clouds(1), FitSettings(hidden=1, steps=5), None)
     assert isinstance(head, Head)
     assert head.hidden == 1

@@ -12,7 +12,7 @@ from edged.messages import Label
 from edged.messages.teaching import CropSample
 from edged.model.package import Model, load_model
 from edged.teach.features import FeatureFiles
-from edged.teach.store import Store
+from edged.teach.store import CropStore
 from tests.teach.crops import shape
 
 
@@ -32,12 +32,12 @@ def taught(frame: int, seed: int | None = None) -> tuple[CropSample, bytes]:
 
 def test_crops_are_kept_with_their_features(folder: Path, digits: Model) -> None:
     files = FeatureFiles(folder, digits)
-    recorder = Recorder(Store.open(folder), files, "open")
+    recorder = Recorder(CropStore.open(folder), files, "open")
     for frame in (1, 2):
         recorder.add(*taught(frame))
     recorder.close()
 
-    store = Store.read(folder)
+    store = CropStore.read(folder)
 
     assert [(crop.label, crop.camera, crop.recorded_at) for crop in store.crops] == [
         ("open", "door", 1001.0),
@@ -48,7 +48,7 @@ def test_crops_are_kept_with_their_features(folder: Path, digits: Model) -> None
 
 
 def test_the_same_pixels_are_counted_but_not_kept_twice(folder: Path, digits: Model) -> None:
-    recorder = Recorder(Store.open(folder), FeatureFiles(folder, digits), "open")
+    recorder = Recorder(CropStore.open(folder), FeatureFiles(folder, digits), "open")
     for frame in (1, 2, 3):
         recorder.add(*taught(frame, seed=0))
 
@@ -56,7 +56,7 @@ def test_the_same_pixels_are_counted_but_not_kept_twice(folder: Path, digits: Mo
 
 
 def test_pixels_that_lie_under_another_label_are_told_of(folder: Path, digits: Model) -> None:
-    store = Store.open(folder)
+    store = CropStore.open(folder)
     for label in ("open", "closed"):
         recorder = Recorder(store, FeatureFiles(folder, digits), label)
         recorder.add(*taught(1))
@@ -65,7 +65,7 @@ def test_pixels_that_lie_under_another_label_are_told_of(folder: Path, digits: M
 
 
 def test_a_payload_of_another_size_is_refused(folder: Path, digits: Model) -> None:
-    recorder = Recorder(Store.open(folder), FeatureFiles(folder, digits), "open")
+    recorder = Recorder(CropStore.open(folder), FeatureFiles(folder, digits), "open")
     message, payload = taught(1)
     with pytest.raises(EdgedError, match="received a crop of 43711 bytes, expected 43712"):
         recorder.add(message, payload[:-1])

@@ -15,7 +15,7 @@ import pytest
 from edged.cli.train.data import read_folders
 from edged.errors import ConfigError, DeviceError
 from edged.model.package import Input
-from edged.teach.store import Store
+from edged.teach.store import CropStore
 from edged.teach.store_crop import is_held_back, label_of, pixels_sha256
 from edged.teach.store_files import StoreError
 from tests.conftest import ROOT
@@ -23,15 +23,15 @@ from tests.disks import a_small_disk, fill
 from tests.teach.crops import a_store, record, shape
 
 
-def names(store: Store) -> set[str]:
+def names(store: CropStore) -> set[str]:
     return {crop.file for crop in store.crops}
 
 
 def test_what_was_recorded_is_there_again_pixel_for_pixel(folder: Path) -> None:
     pixels = shape("ring", 0)
-    crop = Store.open(folder).add(pixels, "open", "door", 1234.5)
+    crop = CropStore.open(folder).add(pixels, "open", "door", 1234.5)
 
-    store = Store.read(folder)
+    store = CropStore.read(folder)
 
     assert crop is not None
     assert np.array_equal(store.pixels(crop), pixels)
@@ -39,7 +39,7 @@ def test_what_was_recorded_is_there_again_pixel_for_pixel(folder: Path) -> None:
 
 
 def test_the_same_pixels_are_kept_once_a_label(folder: Path) -> None:
-    store = Store.open(folder)
+    store = CropStore.open(folder)
     first, again, elsewhere = (store.add(shape("bar", 0), label, "door", 1.0) for label in ("a", "a", "b"))
 
     assert (first is not None, again) == (True, None)
@@ -65,7 +65,7 @@ def test_one_of_five_is_held_back_and_always_the_same(folder: Path) -> None:
 
 
 def test_the_oldest_of_a_label_make_room(folder: Path) -> None:
-    store = Store.open(folder)
+    store = CropStore.open(folder)
     store.limit(crops=3, megabytes=None)
 
     record(store, "disc", 5)
@@ -75,7 +75,7 @@ def test_the_oldest_of_a_label_make_room(folder: Path) -> None:
 
 
 def test_the_oldest_of_the_largest_label_make_room_and_a_small_label_stays(folder: Path) -> None:
-    store = Store.open(folder)
+    store = CropStore.open(folder)
     record(store, "bar", 2)
     record(store, "disc", 6)
     megabytes = sum(crop.nbytes for crop in store.crops) / 1e6
@@ -84,7 +84,7 @@ def test_the_oldest_of_the_largest_label_make_room_and_a_small_label_stays(folde
 
     assert sum(crop.label == "bar" for crop in store.crops) == 2
     assert 1 <= sum(crop.label == "disc" for crop in store.crops) < 6
-    assert Store.read(folder).limits.megabytes == pytest.approx(megabytes / 2)
+    assert CropStore.read(folder).limits.megabytes == pytest.approx(megabytes / 2)
 
 
 def test_a_label_is_forgotten_and_a_single_crop_by_the_beginning_of_its_name(folder: Path) -> None:
@@ -94,7 +94,7 @@ def test_a_label_is_forgotten_and_a_single_crop_by_the_beginning_of_its_name(fol
     assert store.forget(f"bar/{one.sha256[:10]}") == [one]
     assert len(store.forget("disc")) == 3
 
-    assert {crop.label for crop in Store.read(folder).crops} == {"bar"}
+    assert {crop.label for crop in CropStore.read(folder).crops} == {"bar"}
     assert not (folder / "crops/disc").exists()
     with pytest.raises(ConfigError, match=r"there is no label disc; there are the labels: bar"):
         store.forget("disc")
@@ -121,19 +121,19 @@ def test_a_damaged_manifest_is_set_aside_and_made_again(folder: Path, content: b
     before = a_store(folder)
     (folder / "manifest.json").write_bytes(content)
 
-    store = Store.open(folder)
+    store = CropStore.open(folder)
 
     assert names(store) == names(before)
     assert "manifest.json is damaged" in store.damage
     assert (folder / "manifest.damaged.json").read_bytes() == content
-    assert not Store.read(folder).damage
+    assert not CropStore.read(folder).damage
 
 
 def test_a_manifest_that_is_gone_is_made_again(folder: Path) -> None:
     before = a_store(folder)
     (folder / "manifest.json").unlink()
 
-    assert names(Store.open(folder)) == names(before)
+    assert names(CropStore.open(folder)) == names(before)
     assert len(json.loads((folder / "manifest.json").read_text())["crops"]) == 6
 
 
@@ -142,10 +142,10 @@ def test_crops_that_are_gone_are_told_of(folder: Path) -> None:
     lost = store.path(store.crops[0])
     lost.unlink()
 
-    store = Store.open(folder)
+    store = CropStore.open(folder)
 
     assert store.gone == (lost,)
-    assert not Store.open(folder).gone
+    assert not CropStore.open(folder).gone
 
 
 def cut(path: Path) -> None:
@@ -170,15 +170,15 @@ def test_a_file_that_is_no_crop_is_named_and_set_aside_by_a_repair(folder: Path,
     assert callable(harm)
     harm(store.path(store.crops[0]))
 
-    store = Store.open(folder)
+    store = CropStore.open(folder)
     (problem,) = store.problems
     moved = store.repair()
 
     assert "expected a PNG whose pixels have the hash that is its name" in str(problem)
     assert "--repair" in str(problem)
     assert [path.parent for path in moved] == [folder / "damaged"]
-    assert len(Store.read(folder).crops) == 5
-    assert not Store.read(folder).problems
+    assert len(CropStore.read(folder).crops) == 5
+    assert not CropStore.read(folder).problems
 
 
 def test_bits_that_flipped_within_a_file_are_found_when_it_is_read(folder: Path) -> None:
@@ -205,7 +205,7 @@ def test_a_full_disk_is_one_clear_error_and_nothing_is_lost(
         with pytest.raises(StoreError, match="No space left on device; what is there is whole: make room"):
             record(store, "disc", 50, first=10)
 
-        assert before <= names(Store.read(folder))
+        assert before <= names(CropStore.read(folder))
         ballast.unlink()
         record(store, "disc", 1, first=99)
         assert not list(folder.rglob(".*"))
@@ -219,8 +219,8 @@ def test_two_do_not_write_at_once(folder: Path) -> None:
         assert other.stdout is not None
         other.stdout.readline()
         with pytest.raises(DeviceError, match=f"teach-test is in use by process {other.pid}"):
-            Store.open(folder)
-        assert Store.read(folder).crops == ()
+            CropStore.open(folder)
+        assert CropStore.read(folder).crops == ()
         other.kill()
 
 
@@ -248,7 +248,7 @@ def test_nothing_that_was_told_as_recorded_is_lost_when_it_is_killed_at_any_mome
             os.kill(recorder.pid, signal.SIGKILL)
             told |= {line.strip() for line in recorder.stdout if line.endswith(".png\n")}
 
-    store = Store.open(folder)
+    store = CropStore.open(folder)
 
     assert told <= names(store)
     assert not store.problems
@@ -260,7 +260,7 @@ def test_a_limit_that_leaves_nothing_to_judge_by_is_refused(folder: Path) -> Non
     store = a_store(folder)
     with pytest.raises(ConfigError, match="--crops 1: a label needs 2 at least"):
         store.limit(crops=1, megabytes=None)
-    assert len(Store.read(folder).crops) == 6
+    assert len(CropStore.read(folder).crops) == 6
 
 
 def test_a_whole_network_can_be_trained_on_the_crops_too(folder: Path) -> None:

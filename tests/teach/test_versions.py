@@ -14,7 +14,7 @@ from edged.model.head import with_head
 from edged.model.head_versions import PromotedRecord, Version, load_head, load_version, save_promoted, version_path
 from edged.model.package import Model, load_model
 from edged.teach import versions
-from edged.teach.fit import Recipe, first_head
+from edged.teach.fit import FitSettings, first_head
 from edged.teach.store_files import StoreError
 from edged.teach.versions import find_version, versions_in, write_version
 from tests.disks import a_small_disk
@@ -26,14 +26,14 @@ def digits() -> Model:
 
 
 def written(folder: Path, model: Model, seed: int = 1) -> Version:
-    head = first_head(128, 2, Recipe(hidden=8, seed=seed))
+    head = first_head(128, 2, FitSettings(hidden=8, seed=seed))
     return write_version(folder, model, head, ("closed", "open"), seed, {"crops": 5, "right": 4})
 
 
 def test_onnxruntime_and_edged_answer_as_backbone_and_head_do(folder: Path, digits: Model) -> None:
     version = written(folder, digits)
     x = np.random.default_rng(0).standard_normal((2, 3, 120, 120)).astype(np.float32)
-    expected = reference.run(with_head(digits.graph, first_head(128, 2, Recipe(hidden=8))), x)
+    expected = reference.run(with_head(digits.graph, first_head(128, 2, FitSettings(hidden=8))), x)
     path = version_path(folder, version.sha256, "onnx")
 
     session = onnxruntime.InferenceSession(str(path))

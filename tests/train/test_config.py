@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from edged.errors import ConfigError
-from edged.train.config import load_training, named
+from edged.train.config import load_training, named_networks
 
 HEAD = "name: mine\ndata: {folder: pictures}\ninput: {width: 8, height: 8, color: gray}\n"
 
@@ -33,7 +33,7 @@ def test_a_file_says_all_that_is_needed(tmp_path: Path) -> None:
     assert (training.layers[0].conv.filters, training.layers[0].conv.kernel) == (4, 3)
 
 
-@pytest.mark.parametrize("name", named())
+@pytest.mark.parametrize("name", named_networks())
 def test_every_named_network_can_be_read(name: str) -> None:
     training, _ = load_training(name)
 

@@ -8,7 +8,7 @@ import pytest
 from edged.cli.train.data import read_crops
 from edged.errors import EdgedError
 from edged.model.package import Input
-from edged.teach.store import Store
+from edged.teach.store import CropStore
 from tests.teach.crops import a_store
 from tests.teach.locks import let_go
 from tests.train.commands import train
@@ -17,13 +17,13 @@ WANTED = Input(12, 12, "gray", 1 / 255, (0.0,), (1.0,))
 
 
 @pytest.fixture(name="store")
-def store_fixture(tmp_path: Path) -> Store:
+def store_fixture(tmp_path: Path) -> CropStore:
     store = a_store(tmp_path / "teach", count=12)
     let_go()
     return store
 
 
-def test_what_teach_holds_back_is_the_test(store: Store) -> None:
+def test_what_teach_holds_back_is_the_test(store: CropStore) -> None:
     training, test, labels = read_crops(store.folder, None, WANTED)
 
     held_back = sum(crop.held_back for crop in store.crops)
@@ -33,7 +33,7 @@ def test_what_teach_holds_back_is_the_test(store: Store) -> None:
     assert sorted({*training.labels.tolist()}) == [0, 1]
 
 
-def test_a_network_of_its_own_learns_them(store: Store, tmp_path: Path) -> None:
+def test_a_network_of_its_own_learns_them(store: CropStore, tmp_path: Path) -> None:
     path = tmp_path / "in.yaml"
     path.write_text(
         "name: shapes\ndata: {crops: teach}\ninput: {width: 12, height: 12, color: gray}\n"
@@ -45,14 +45,14 @@ def test_a_network_of_its_own_learns_them(store: Store, tmp_path: Path) -> None:
     assert json.loads((tmp_path / "out" / "metrics.json").read_text())["labels"] == ["bar", "disc"]
 
 
-def test_labels_that_there_are_not(store: Store) -> None:
+def test_labels_that_there_are_not(store: CropStore) -> None:
     with pytest.raises(EdgedError, match="disc is none of the labels: bar, ring"):
         read_crops(store.folder, ("bar", "ring"), WANTED)
     with pytest.raises(EdgedError, match="no crop of the label ring to learn from: record some"):
         read_crops(store.folder, ("bar", "disc", "ring"), WANTED)
 
 
-def test_a_damaged_crop_is_named(store: Store) -> None:
+def test_a_damaged_crop_is_named(store: CropStore) -> None:
     path = store.path(store.crops[3])
     path.write_bytes(path.read_bytes()[:-20])
 

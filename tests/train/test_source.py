@@ -4,16 +4,16 @@ import numpy as np
 import pytest
 
 from edged.errors import DataError
-from edged.train.source import Examples, InMemory
+from edged.train.source import InMemory, LabelledImages
 
 
-def examples(counts: tuple[int, ...]) -> Examples:
+def examples(counts: tuple[int, ...]) -> LabelledImages:
     """Each with its own number as its picture."""
     labels = np.repeat(np.arange(len(counts)), counts).astype(np.int32)
-    return Examples(np.arange(len(labels), dtype=np.float32)[:, None], labels)
+    return LabelledImages(np.arange(len(labels), dtype=np.float32)[:, None], labels)
 
 
-def numbers(some: Examples | None) -> list[int]:
+def numbers(some: LabelledImages | None) -> list[int]:
     assert some is not None
     return [int(value) for value in some.images[:, 0]]
 

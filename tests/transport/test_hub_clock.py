@@ -13,13 +13,13 @@ def ask(clock: HubClock, there_ns: int, back_ns: int) -> None:
     """A round trip that has just ended, to a hub whose clock is ahead."""
     received_ns = now_ns()
     sent_ns = received_ns - there_ns - back_ns
-    clock.answered(sent_ns, sent_ns + there_ns + AHEAD_NS, wall_s() + 60, received_ns)
+    clock.add_answer(sent_ns, sent_ns + there_ns + AHEAD_NS, wall_s() + 60, received_ns)
 
 
 def test_on_the_hubs_own_host_there_is_one_clock() -> None:
     clock = HubClock(same_host=True)
     assert clock.is_known
-    assert clock.of(5, 6.0) == (5, 6.0, 0)
+    assert clock.to_hub_time(5, 6.0) == (5, 6.0, 0)
 
 
 def test_what_it_says_is_never_further_off_than_it_says_whatever_the_ways_take() -> None:
@@ -28,7 +28,7 @@ def test_what_it_says_is_never_further_off_than_it_says_whatever_the_ways_take()
     assert not clock.is_known
     for _ in range(100):
         ask(clock, chance.randrange(50 * MILLISECOND), chance.randrange(50 * MILLISECOND))
-        hub_ns, _, error_ns = clock.of(10**15, 0.0)
+        hub_ns, _, error_ns = clock.to_hub_time(10**15, 0.0)
         assert abs(hub_ns - (10**15 + AHEAD_NS)) <= error_ns
 
 
@@ -37,10 +37,10 @@ def test_the_quickest_of_the_last_round_trips_counts() -> None:
     ask(clock, 2 * MILLISECOND, 0)
     for _ in range(5):
         ask(clock, 40 * MILLISECOND, 0)
-    assert clock.of(0, 0.0)[2] < 2 * MILLISECOND
+    assert clock.to_hub_time(0, 0.0)[2] < 2 * MILLISECOND
 
 
 def test_the_wall_clock_is_the_hubs_too() -> None:
     clock = HubClock(same_host=False)
     ask(clock, MILLISECOND, MILLISECOND)
-    assert abs(clock.of(0, 1000.0)[1] - 1060.0) < 0.01
+    assert abs(clock.to_hub_time(0, 1000.0)[1] - 1060.0) < 0.01

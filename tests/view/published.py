@@ -1,6 +1,6 @@
 """What a hub would publish, for the tests of the view."""
 
-from edged.client.subscription import Arrival, Picture
+from edged.client.subscription import Arrival, SnapshotPicture
 from edged.messages import CameraState, Label, Prediction, SnapshotHeader, Status, to_json
 from tests.messages.test_messages import PREDICTION
 
@@ -20,11 +20,11 @@ def arrival(frame: int, label: str = "7", camera: str = "door", node: str = "box
     return Arrival(found, to_json(found))
 
 
-def picture(frame: int, camera: str = "door", node: str = "box") -> Picture:
+def picture(frame: int, camera: str = "door", node: str = "box") -> SnapshotPicture:
     header = SnapshotHeader(
         node=node, boot="6f1c", camera=camera, frame=frame, captured_at=float(frame), width=4, height=3
     )
-    return Picture(header, JPEG + bytes([frame]))
+    return SnapshotPicture(header, JPEG + bytes([frame]))
 
 
 def status(*cameras: str, snapshots: bool = True) -> Status:

@@ -9,7 +9,7 @@ import pytest
 from starlette.responses import PlainTextResponse
 from starlette.types import Message
 
-from edged.view.server import Doors
+from edged.view.server import AccessControl
 
 
 def ask(host: str | None, authorization: str = "", **settings: Any) -> tuple[int, dict[str, str]]:
@@ -25,7 +25,7 @@ def ask(host: str | None, authorization: str = "", **settings: Any) -> tuple[int
     async def send(message: Message) -> None:
         sent.append(message)
 
-    asyncio.run(Doors(PlainTextResponse("in"), **settings)(scope, receive, send))
+    asyncio.run(AccessControl(PlainTextResponse("in"), **settings)(scope, receive, send))
     return sent[0]["status"], {name.decode(): value.decode() for name, value in sent[0]["headers"]}
 
 

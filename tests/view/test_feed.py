@@ -17,13 +17,13 @@ class Desk:
         self.now_s = 0.0
         self._version = 0
         if cameras:
-            self.watcher.take(status(*cameras), self.now_s)
+            self.watcher.add(status(*cameras), self.now_s)
 
     def tick(self, seconds: float = TICK_S) -> list[tuple[str, Any]]:
         """What a browser hears that has taken all that was told before."""
         self.now_s += seconds
         self.feed.refresh(self.now_s)
-        self._version, events = self.feed.since(self._version)
+        self._version, events = self.feed.events_since(self._version)
         return read(events)
 
 
@@ -39,8 +39,8 @@ def kinds(told: list[tuple[str, Any]]) -> list[str]:
 
 def test_who_comes_is_told_all_that_is_known() -> None:
     desk = Desk("door")
-    desk.watcher.take(arrival(3, "cat"), 0.0)
-    desk.watcher.take_picture(picture(3), 0.0)
+    desk.watcher.add(arrival(3, "cat"), 0.0)
+    desk.watcher.add_picture(picture(3), 0.0)
     told = dict(desk.tick())
     assert told["node"]["cameras"] == ["door"]
     assert (told["camera"]["state"], told["camera"]["snapshots"]) == ("up", True)
@@ -51,7 +51,7 @@ def test_who_comes_is_told_all_that_is_known() -> None:
 
 def test_what_has_not_changed_is_not_told_again() -> None:
     desk = Desk("door")
-    desk.watcher.take(arrival(3), 0.0)
+    desk.watcher.add(arrival(3), 0.0)
     assert "prediction" in kinds(desk.tick())
     assert desk.tick() == []
     assert set(kinds(desk.tick(1.0))) == {"node", "camera"}  # its clock, and the second of its strip
@@ -69,7 +69,7 @@ def test_of_many_predictions_the_newest_alone_is_told_ten_times_a_second_at_most
     desk.tick()
     told = []
     for frame in range(1, 301):
-        desk.watcher.take(arrival(frame), desk.now_s)
+        desk.watcher.add(arrival(frame), desk.now_s)
         told += [message["frame"] for kind, message in desk.tick(0.01) if kind == "prediction"]
     assert 28 <= len(told) <= 33
     assert told[-1] >= 290
@@ -78,12 +78,12 @@ def test_of_many_predictions_the_newest_alone_is_told_ten_times_a_second_at_most
 def test_a_browser_that_was_slow_gets_what_is_newest_and_nothing_that_has_piled_up() -> None:
     desk = Desk("door", "yard")
     desk.tick()
-    one, _ = desk.feed.since(0)
+    one, _ = desk.feed.events_since(0)
     for frame in range(1, 1000):
-        desk.watcher.take(arrival(frame, camera="yard"), desk.now_s)
+        desk.watcher.add(arrival(frame, camera="yard"), desk.now_s)
         desk.now_s += TICK_S
         desk.feed.refresh(desk.now_s)
-    _, events = desk.feed.since(one)
+    _, events = desk.feed.events_since(one)
     told = read(events)
     assert sorted(kinds(told)) == ["camera", "camera", "node", "prediction"]
     assert dict(told)["prediction"]["frame"] == 999
@@ -92,32 +92,32 @@ def test_a_browser_that_was_slow_gets_what_is_newest_and_nothing_that_has_piled_
 def test_an_event_is_told_at_once() -> None:
     desk = Desk("door")
     desk.tick()
-    desk.watcher.take(status("door", "yard"), desk.now_s)
+    desk.watcher.add(status("door", "yard"), desk.now_s)
     told = desk.tick()
     assert ("node", "yard") in [(kind, *message["cameras"][1:]) for kind, message in told if kind == "node"]
 
 
 def test_a_camera_that_is_no_more_is_forgotten() -> None:
     desk = Desk("door", "yard")
-    desk.watcher.take(arrival(1, camera="yard"), 0.0)
+    desk.watcher.add(arrival(1, camera="yard"), 0.0)
     desk.tick()
-    desk.watcher.take(status("door"), desk.now_s)
+    desk.watcher.add(status("door"), desk.now_s)
     desk.tick()
     desk.tick()
-    told = read(desk.feed.since(0)[1])
+    told = read(desk.feed.events_since(0)[1])
     assert sorted(kinds(told)) == ["camera", "events", "node"]
     assert dict(told)["camera"]["name"] == "door"
 
 
 def test_another_node_at_the_same_address_is_left_out() -> None:
     desk = Desk("door")
-    desk.watcher.take(arrival(1, node="other"), 0.0)
-    desk.watcher.take_picture(picture(1, node="other"), 0.0)
+    desk.watcher.add(arrival(1, node="other"), 0.0)
+    desk.watcher.add_picture(picture(1, node="other"), 0.0)
     assert set(kinds(desk.tick())) == {"node", "camera", "events"}
 
 
 def test_json_on_several_lines_stays_one_message() -> None:
     desk = Desk("door")
     found = arrival(3, "cat")
-    desk.watcher.take(type(found)(found.prediction, b'{\n "camera":\r\n "door"}'), 0.0)
+    desk.watcher.add(type(found)(found.prediction, b'{\n "camera":\r\n "door"}'), 0.0)
     assert ("prediction", {"camera": "door"}) in desk.tick()

@@ -14,7 +14,7 @@ from threading import Thread
 
 import pytest
 
-from edged.view.limits import Limits
+from edged.view.limits import ConnectionLimits
 from edged.view.server import bound, view_server
 from edged.view.watcher import Watcher
 from tests.e2e.certificates import new_authority, new_certificate
@@ -24,7 +24,7 @@ from tests.view.published import arrival, status
 HOST = "127.0.0.1"
 OTHER_HOST = "127.0.0.2"
 PASSWORD = "let me in"  # noqa: S105 - of no other view
-SOON = Limits(
+SOON = ConnectionLimits(
     connections=24, connections_each=16, handshake_s=1, request_s=1, stalled_s=1, drain_s=5, look_s=0.05, viewers=4
 )
 
@@ -70,7 +70,7 @@ class View:
 
 @contextmanager
 def serving(
-    limits: Limits = SOON, password: str | None = None, tls: ssl.SSLContext | None = None
+    limits: ConnectionLimits = SOON, password: str | None = None, tls: ssl.SSLContext | None = None
 ) -> Iterator[View]:
     view = View(free_port())
     listener = bound(f"{HOST}:{view.port}")
@@ -137,7 +137,7 @@ def drip(peer: socket.socket, request: bytes) -> None:
 
 
 def test_half_requests_do_not_keep_out_the_owner() -> None:
-    with serving(Limits(request_s=60)) as view, ExitStack() as peers:
+    with serving(ConnectionLimits(request_s=60)) as view, ExitStack() as peers:
         for _ in range(140):
             peers.enter_context(closing(view.connect(HALF)))
         with view.get() as answer:
@@ -173,13 +173,13 @@ def test_who_looks_on_last_gets_the_events_where_all_places_are_taken() -> None:
 @pytest.mark.parametrize("path", ["/events", "/style.css"])
 def test_a_peer_that_does_not_read_is_disconnected(path: str, caplog: pytest.LogCaptureFixture) -> None:
     with serving(SOON) as view:
-        view.watcher.take(status("door"), time.monotonic())
+        view.watcher.add(status("door"), time.monotonic())
         request = f"GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode()
         with closing(view.connect(request * 100)) as peer, caplog.at_level(logging.WARNING):
 
             def is_logged() -> bool:
                 now_s = time.monotonic()
-                view.watcher.take(arrival(int(now_s * 1000), "x" * 50_000), now_s)
+                view.watcher.add(arrival(int(now_s * 1000), "x" * 50_000), now_s)
                 return "does not read" in caplog.text
 
             eventually(is_logged, within_s=20)

@@ -37,7 +37,7 @@ from edged.transport.hub_link import HubLink
 from edged.worker import loop
 from edged.worker.job_io import Served
 from edged.worker.loop import ANSWERS, Loop
-from edged.worker.warm_up import Known
+from edged.worker.warm_up import SelfCheck
 from tests.eventually import eventually
 from tests.worker.networks import CLASSES, INPUT, dense_network, pictures
 
@@ -57,7 +57,7 @@ WHOLE = Served((INPUT.height, INPUT.width, 3), batch=4)
 class Hub:
     """A hub's end of the link, with a worker's loop at the other."""
 
-    def __init__(self, runtime: ModelRuntime, known: Known, meter: Meter, served: Served) -> None:
+    def __init__(self, runtime: ModelRuntime, known: SelfCheck, meter: Meter, served: Served) -> None:
         self._folder = TemporaryDirectory()
         address = f"ipc://{self._folder.name}/hub"
         self._context = zmq.Context()
@@ -112,7 +112,7 @@ class Hub:
 def serving(
     runtime: ModelRuntime,
     *,
-    known: Known | None = None,
+    known: SelfCheck | None = None,
     meter: Meter | None = None,
     served: Served = WHOLE,
 ) -> Iterator[Hub]:
@@ -123,15 +123,15 @@ def serving(
         hub.end(Stop())
 
 
-def asked_just_now() -> Known:
-    return Known(pictures(1), np.zeros((1, CLASSES), np.float32))
+def asked_just_now() -> SelfCheck:
+    return SelfCheck(pictures(1), np.zeros((1, CLASSES), np.float32))
 
 
-def remembered(weight: float | None = None, asked_s_ago: float = 3600) -> Known:
+def remembered(weight: float | None = None, asked_s_ago: float = 3600) -> SelfCheck:
     """The answer of a network whose weights are all `weight`."""
     images = pictures(1)
     outputs = numpy_runtime(weight).submit(images).wait().outputs
-    return Known(images, outputs, now_ns() - round(asked_s_ago * NANOSECONDS))
+    return SelfCheck(images, outputs, now_ns() - round(asked_s_ago * NANOSECONDS))
 
 
 def numpy_runtime(weight: float | None = None) -> NumpyRuntime:
@@ -346,7 +346,7 @@ def test_a_rail_that_blocks_delays_one_answer_by_the_bound_and_no_more(tmp_path:
     for rail in (gpu, big):
         rail.path.write_text("0")
 
-    with serving(numpy_runtime(), meter=Meter([gpu, big], bears=("GPU",))) as hub:
+    with serving(numpy_runtime(), meter=Meter([gpu, big], attributed_rails=("GPU",))) as hub:
         big.path.unlink()
         os.mkfifo(big.path)
         for number in range(20):

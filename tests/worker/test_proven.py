@@ -12,7 +12,7 @@ from edged.engine.proofs import Proofs
 from edged.errors import DeviceError
 from edged.model import reference
 from edged.model.package import Model, load_model
-from edged.runtime.model_part import whole
+from edged.runtime.model_part import whole_model
 from edged.runtime.select import opencl_device
 from edged.worker.proven import Proven, open_proven, proofs_folder
 from tests.cli.models import small_network
@@ -38,7 +38,7 @@ def cache(tmp_path: Path) -> Path:
 
 
 def agrees(proven: Proven, model: Model) -> bool:
-    part = whole(model)
+    part = whole_model(model)
     frames = part.noise(1)
     found = proven.runtime.submit(frames).wait().outputs
     proven.runtime.close()
@@ -51,7 +51,7 @@ def test_a_warm_start_compares_nothing(model: Model, cache: Path, monkeypatch: p
 
     assert agrees(open_proven(model, CPU, cache=cache), model)
 
-    [proof] = Proofs(proofs_folder(cache), opencl_device("cpu")).all()
+    [proof] = Proofs(proofs_folder(cache), opencl_device("cpu")).all_proofs()
     assert (proof.model, proof.sha256, proof.precision) == (model.name, model.sha256, "fp32")
     assert "average_pool" in proof.variants
 
@@ -62,7 +62,7 @@ def test_another_network_is_compared_again(model: Model, cache: Path, tmp_path: 
 
     open_proven(other, CPU, cache=cache).runtime.close()
 
-    assert len(list(Proofs(proofs_folder(cache), opencl_device("cpu")).all())) == 2
+    assert len(list(Proofs(proofs_folder(cache), opencl_device("cpu")).all_proofs())) == 2
 
 
 def test_another_variant_takes_over_and_that_is_remembered(
@@ -75,9 +75,9 @@ def test_another_variant_takes_over_and_that_is_remembered(
         second = open_proven(model, CPU, cache=cache)
         assert agrees(second, model)
 
-    [left_out] = first.left_out
+    [left_out] = first.excluded_variants
     assert left_out.startswith("conv_vector for Conv 3×16×16 → 8×16×16")
-    assert second.left_out == first.left_out
+    assert second.excluded_variants == first.excluded_variants
     assert "conv_vector for Conv 3×16×16" in caplog.text
 
 
@@ -85,7 +85,7 @@ def test_a_kernel_that_was_mended_is_used_again(model: Model, cache: Path) -> No
     with wrong_kernel(WRONG_VECTOR):
         open_proven(model, CPU, cache=cache).runtime.close()
 
-    assert open_proven(model, CPU, cache=cache).left_out == ()
+    assert open_proven(model, CPU, cache=cache).excluded_variants == ()
 
 
 def test_a_device_that_is_wrong_by_every_variant_is_refused(
@@ -118,11 +118,11 @@ def test_a_device_that_could_not_be_compared_serves_and_is_compared_at_the_next_
     with monkeypatch.context() as short:
         short.setattr(reference, "run", no_memory)
         assert agrees(open_proven(model, CPU, cache=cache), model)
-    assert not list(Proofs(proofs_folder(cache), opencl_device("cpu")).all())
+    assert not list(Proofs(proofs_folder(cache), opencl_device("cpu")).all_proofs())
 
     open_proven(model, CPU, cache=cache).runtime.close()
 
-    assert len(list(Proofs(proofs_folder(cache), opencl_device("cpu")).all())) == 1
+    assert len(list(Proofs(proofs_folder(cache), opencl_device("cpu")).all_proofs())) == 1
 
 
 def test_numpy_is_the_reference_and_needs_no_proof(model: Model, cache: Path) -> None:

@@ -8,7 +8,7 @@ import pytest
 from edged import config
 from edged.errors import DeviceError
 from edged.model.package import Model, load_model
-from edged.runtime.model_part import Features, Images, whole
+from edged.runtime.model_part import Features, Images, whole_model
 from edged.runtime.numpy_runtime import NumpyPending, NumpyResult, NumpyRuntime
 from edged.worker.warm_up import warm_up
 from tests.cli.models import small_network
@@ -33,7 +33,7 @@ def model_in(folder: Path, largest: float) -> Model:
 def test_a_device_that_answers_with_nan_where_the_reference_has_numbers_is_refused(tmp_path: Path) -> None:
     model = model_in(tmp_path, largest=1.0)
     with pytest.raises(DeviceError, match="with NaN or infinity, where the reference has numbers"):
-        warm_up(Broken(model.graph, model.input), whole(model), config.Worker(device="cpu"))
+        warm_up(Broken(model.graph, model.input), whole_model(model), config.Worker(device="cpu"))
 
 
 def test_a_network_whose_own_answer_is_nan_is_told_of_and_may_run(
@@ -41,11 +41,13 @@ def test_a_network_whose_own_answer_is_nan_is_told_of_and_may_run(
 ) -> None:
     model = model_in(tmp_path, largest=3e37)
     with np.errstate(all="ignore"):
-        _, known = warm_up(NumpyRuntime(model.graph, model.input), whole(model), config.Worker(device="numpy"))
+        _, known = warm_up(
+            NumpyRuntime(model.graph, model.input), whole_model(model), config.Worker(device="numpy")
+        )
     assert not np.isfinite(known.outputs).all()
     assert "answers even noise with NaN or infinity" in caplog.text
 
 
 def test_half_precision_may_overflow_where_the_reference_does_not(tmp_path: Path) -> None:
     model = model_in(tmp_path, largest=1.0)
-    warm_up(Broken(model.graph, model.input), whole(model), config.Worker(device="cpu", precision="fp16"))
+    warm_up(Broken(model.graph, model.input), whole_model(model), config.Worker(device="cpu", precision="fp16"))

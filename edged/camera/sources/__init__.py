@@ -9,7 +9,7 @@ from edged import config
 from edged.camera.sources.folder import Folder
 from edged.camera.sources.pace import Sleep, sleep_ns
 from edged.camera.sources.source import Source
-from edged.camera.sources.stream import Stream
+from edged.camera.sources.stream import LiveStream
 from edged.camera.sources.v4l2 import V4l2
 from edged.camera.sources.video_file import VideoFile
 from edged.config.load import password_of
@@ -30,11 +30,11 @@ def open_source(camera: config.Camera, sleep: Sleep = sleep_ns) -> Source:
         case "v4l2":
             return V4l2(int(place) if place.isdigit() else place, camera.size, camera.fps)
         case "stream":
-            return Stream(place, camera.user, partial(password_of, camera), camera.tls)
+            return LiveStream(place, camera.user, partial(password_of, camera), camera.tls)
         case "video":
-            return VideoFile(Path(place), realtime=not waits(camera), loop=loop, sleep=sleep)
+            return VideoFile(Path(place), realtime=not is_paced_by_grants(camera), loop=loop, sleep=sleep)
         case "folder":
-            return Folder(Path(place), None if waits(camera) else fps, loop, sleep)
+            return Folder(Path(place), None if is_paced_by_grants(camera) else fps, loop, sleep)
         case "synthetic":
             from edged.camera.sources.synthetic import Synthetic
 
@@ -42,7 +42,7 @@ def open_source(camera: config.Camera, sleep: Sleep = sleep_ns) -> Source:
             return Synthetic(*(camera.size or SYNTHETIC_SIZE), fps, camera.seed, sleep, subject=subject)
 
 
-def waits(camera: config.Camera) -> bool:
+def is_paced_by_grants(camera: config.Camera) -> bool:
     """Whether every picture waits for its turn, instead of the newest taking the place of an older one."""
     kind = _kind(str(camera.source))
     fast = camera.pace == "fast" or (camera.pace == "auto" and kind == "folder")

@@ -18,7 +18,7 @@ def picture_of(capture: cv2.VideoCapture) -> Pixels | None:
     return np.asarray(cv2.cvtColor(pixels, how), np.uint8)
 
 
-def leave_jpegs(capture: cv2.VideoCapture) -> bool:
+def keep_jpegs_encoded(capture: cv2.VideoCapture) -> bool:
     """Let a capture of Motion JPEG through FFmpeg give the JPEGs themselves; False for another format.
 
     FFmpeg fills what is missing of one that is cut short with the picture before, and says nothing.

@@ -36,7 +36,7 @@ def _jpeg(content: bytes) -> Size:
     values = np.frombuffer(content, np.uint8)
     size, place = None, 2
     for _ in range(_MOST_SEGMENTS):
-        place = _marker_behind(values, place)
+        place = _next_marker(values, place)
         marker = content[place]
         place += 1
         if marker == _JPEG_END:
@@ -52,7 +52,7 @@ def _jpeg(content: bytes) -> Size:
     raise ValueError(f"is damaged: a JPEG of more than {_MOST_SEGMENTS} segments")
 
 
-def _marker_behind(values: NDArray[np.uint8], place: int) -> int:
+def _next_marker(values: NDArray[np.uint8], place: int) -> int:
     """Where the next marker's second byte is. Raises ValueError at the end of the file."""
     length = 64
     while place < len(values) - 1:

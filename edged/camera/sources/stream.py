@@ -10,7 +10,7 @@ from urllib.parse import quote, urlsplit, urlunsplit
 import cv2
 
 from edged.camera.sources.forwarder import Forwarder, ffmpeg_without_tls
-from edged.camera.sources.opencv import decoded_jpeg, leave_jpegs, picture_of
+from edged.camera.sources.opencv import decoded_jpeg, keep_jpegs_encoded, picture_of
 from edged.camera.sources.reach import reach, without_secrets
 from edged.camera.sources.source import Picture, Pixels
 from edged.camera.sources.tls import CameraIdentity, is_verified
@@ -61,7 +61,7 @@ STALL = 0.9  # share of the time-out
 USUAL_FPS = 25.0
 
 
-class Stream:
+class LiveStream:
     """A live stream, decoded as it comes.
 
     OpenCV's FFmpeg gives two more, old pictures after a stream has stalled, and never recovers after that: a read
@@ -121,7 +121,7 @@ class Stream:
                 f"{self._shown} gives no video: its path, user or password is wrong, "
                 f"or it says nothing for {self._open_timeout_s:g} s"
             )
-        self._gives_jpegs = not self._keeps_time and leave_jpegs(self._capture)
+        self._gives_jpegs = not self._keeps_time and keep_jpegs_encoded(self._capture)
         self._catch_up(self._capture)
         self._decoded_ns = now_ns()
 

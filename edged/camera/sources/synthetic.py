@@ -113,7 +113,7 @@ class Synthetic:
         self._fps = fps
         self._seed = seed
         self._sleep = sleep
-        self._begin()
+        self._restart()
 
     def open(self) -> None:
         """Begin with the first picture. Raises CameraError for a size at which nothing can be seen."""
@@ -122,7 +122,7 @@ class Synthetic:
                 f"a synthetic camera of {self._width}×{self._height} pixels is too small for {self._subject}; "
                 f"give a size of {LEAST_SIDE}×{LEAST_SIDE} at least"
             )
-        self._begin()
+        self._restart()
 
     def read(self) -> Picture:
         """The next picture, when its time has come; its truth is "0" … "9" or "nothing", or a shape's name."""
@@ -134,7 +134,7 @@ class Synthetic:
     def close(self) -> None:
         """Nothing is held open."""
 
-    def _begin(self) -> None:
+    def _restart(self) -> None:
         self._pictures = draw_pictures(self._seed, self._width, self._height, self._fps, self._subject)
         self._pace = Pace(sleep=self._sleep)
         self._read = 0

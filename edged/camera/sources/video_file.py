@@ -44,7 +44,7 @@ class VideoFile:
             raise CameraError(f"{self._path} is not open")
         pixels = picture_of(self._capture)
         if pixels is None:
-            return self._end()
+            return self._finish()
         self._at_s = self._time_of_picture(self._capture)
         if self._realtime:
             self._pace.wait_until(self._at_s)
@@ -56,7 +56,7 @@ class VideoFile:
             self._capture.release()
         self._capture = None
 
-    def _end(self) -> Picture | None:
+    def _finish(self) -> Picture | None:
         if self._at_s < 0:
             raise CameraError(f"{self._path} holds no picture that can be decoded")
         if not self._loop:

@@ -93,7 +93,7 @@ def errors_of(
     errors: dict[str, LayerError] = {}
     agree = 0
     for image in images:
-        found = outputs.of(image[np.newaxis])
+        found = outputs.compute(image[np.newaxis])
         expected = reference.run_all(model.graph, reference.prepare(image[np.newaxis], model.input))
         for operator in model.graph.operators:
             if operator.output in found:
@@ -280,7 +280,7 @@ def energy_of(
                 _run_metered(runtime, images, plan, meter)
     finally:
         meter.close()
-    return Energy(rails.method, meter.bears, rails.note, idle_watts, plans)
+    return Energy(rails.method, meter.attributed_rails, rails.note, idle_watts, plans)
 
 
 def _rails(arguments: argparse.Namespace) -> Rails:
@@ -291,12 +291,12 @@ def _rails(arguments: argparse.Namespace) -> Rails:
 
 def _run_metered(runtime: ModelRuntime, images: NDArray[np.uint8], plan: Consumption, meter: Meter) -> None:
     runtime.submit(images).wait()
-    meter.begin()
+    meter.start_job()
     start = time.perf_counter()
     while time.perf_counter() - start < TURN_S:
         runtime.submit(images).wait()
         plan.frames += len(images)
-    since = meter.begin()
+    since = meter.start_job()
     plan.seconds += since.seconds
-    is_known = set(meter.bears) <= since.whole
+    is_known = set(meter.attributed_rails) <= since.whole
     plan.joules = plan.joules + sum(since.added.values()) if is_known and plan.joules is not None else None

@@ -20,12 +20,12 @@ def camera_finding(name: str, camera: Camera) -> Finding:
     """A camera that is absent is a warning: `edged run` would go on trying."""
     from edged.camera.sources import open_source
     from edged.camera.sources.reach import without_secrets
-    from edged.camera.sources.stream import Stream
+    from edged.camera.sources.stream import LiveStream
 
     what = f"camera {name}"
     try:
         source = open_source(camera)
-        if isinstance(source, Stream):
+        if isinstance(source, LiveStream):
             password_of(camera)
             is_verified = source.verify()
         else:
@@ -35,7 +35,7 @@ def camera_finding(name: str, camera: Camera) -> Finding:
         return Finding("warning", what, f"{error} (`edged run` would keep trying)")
     except ConfigError as error:
         return Finding("error", what, str(error))
-    if isinstance(source, Stream):
+    if isinstance(source, LiveStream):
         how = "whose certificate is trusted; no video was read" if is_verified else "which was not contacted"
         return Finding("ok", what, f"{without_secrets(str(camera.source))}, {how}")
     return Finding("ok", what, f"{camera.source}")

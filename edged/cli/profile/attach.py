@@ -14,7 +14,7 @@ from edged.cli.profile.report import MS, Report, Subject
 from edged.engine.device import list_devices
 from edged.engine.job import KernelTime
 from edged.engine.launch_cost import LaunchCost
-from edged.engine.peaks import Peaks, kept_peaks
+from edged.engine.peaks import Peaks, cached_peaks
 from edged.engine.profile import Profile, Run
 from edged.errors import ConfigError, EdgedError
 from edged.messages import JobTimes, ProfileRequest, RecorderHello, WorkerHello
@@ -141,7 +141,7 @@ def _attached(process: RecordedProcess, recorder: RecorderHello, hello: WorkerHe
         "auto",
         hello.worker,
     )
-    profile = Profile(frames, timed, tuple(cost.of(frames, hello.batch) for cost in costs))
+    profile = Profile(frames, timed, tuple(cost.for_frames(frames, hello.batch) for cost in costs))
     return Attached(
         Report(subject, _peaks(recorder, hello), profile),
         [run for _, run in runs if not run.result.kernels],
@@ -172,5 +172,5 @@ def _peaks(recorder: RecorderHello, hello: WorkerHello) -> Peaks | None:
     """What the worker's user has measured of the device, or this one of the same."""
     if recorder.peaks:
         return Peaks(*recorder.peaks)
-    here = (kept_peaks(device) for device in list_devices() if device.name == hello.device)
+    here = (cached_peaks(device) for device in list_devices() if device.name == hello.device)
     return next((peaks for peaks in here if peaks), None)

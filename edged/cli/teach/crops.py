@@ -13,7 +13,7 @@ from edged.errors import ConfigError, EdgedError
 from edged.model.head_versions import Version, load_promoted
 from edged.system.atomic_file import FOR_ALL, replace_file
 from edged.teach.pictures import contact_sheet, shows_colours, side_by_side
-from edged.teach.store import Store
+from edged.teach.store import CropStore
 from edged.teach.store_crop import Crop, Pixels
 from edged.teach.store_files import StoreError
 from edged.teach.store_manifest import MEGABYTE, counts
@@ -29,7 +29,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.action == "versions":
         _print_versions(place, as_json=arguments.json)
         return 0
-    store = Store.read(place.folder)
+    store = CropStore.read(place.folder)
     warn_about(store)
     if arguments.json:
         print(json.dumps(_store_as_object(store), ensure_ascii=False))
@@ -40,7 +40,7 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _store_as_object(store: Store) -> dict[str, Any]:
+def _store_as_object(store: CropStore) -> dict[str, Any]:
     """Summarise the crops by label. Times are seconds since 1970."""
     labels = []
     for label, count in counts(store.crops).items():
@@ -51,7 +51,7 @@ def _store_as_object(store: Store) -> dict[str, Any]:
     return {"folder": str(store.folder), "limits": store.limits.model_dump(), "labels": labels}
 
 
-def _print_labels(store: Store) -> None:
+def _print_labels(store: CropStore) -> None:
     if not store.crops:
         print(
             f"no crops in {store.folder}: record some with `edged teach record CONFIG --camera NAME --label LABEL`"
@@ -73,7 +73,7 @@ def _print_labels(store: Store) -> None:
     print(f"{len(store.crops)} crops, {nbytes / MEGABYTE:.2f} MB; above {limits}, the oldest are removed")
 
 
-def _read_crops(store: Store, crops: list[Crop]) -> list[tuple[Crop, Pixels]]:
+def _read_crops(store: CropStore, crops: list[Crop]) -> list[tuple[Crop, Pixels]]:
     """Read the pixels of these crops; a damaged one is left out with a warning."""
     read = []
     for crop in crops:
@@ -84,7 +84,7 @@ def _read_crops(store: Store, crops: list[Crop]) -> list[tuple[Crop, Pixels]]:
     return read
 
 
-def _draw_sheet(path: Path, store: Store) -> None:
+def _draw_sheet(path: Path, store: CropStore) -> None:
     """Draw up to ON_SHEET crops of each label, spread evenly over all of them. Raises ConfigError, EdgedError."""
     rows = {}
     for label in counts(store.crops):

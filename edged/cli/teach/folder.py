@@ -13,7 +13,7 @@ from edged.config.load import load_config
 from edged.model.head_versions import load_promoted, teach_folder
 from edged.model.package import Model, load_model
 from edged.system.paths import is_private, journal_path, runtime_directory
-from edged.teach.store import Store
+from edged.teach.store import CropStore
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ def find_place_of(arguments: argparse.Namespace) -> Place:
     return Place(file, config, teach_folder(config.node))
 
 
-def warn_about(store: Store) -> None:
+def warn_about(store: CropStore) -> None:
     """Warn about damaged and missing crops."""
     if store.damage:
         warn(store.damage)

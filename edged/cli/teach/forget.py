@@ -3,12 +3,12 @@
 import argparse
 
 from edged.cli.teach.folder import find_place_of, warn_about
-from edged.teach.store import Store
+from edged.teach.store import CropStore
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Remove the named crops, or move the damaged ones to `damaged/`."""
-    store = Store.open(find_place_of(arguments).folder)
+    store = CropStore.open(find_place_of(arguments).folder)
     warn_about(store)
     if arguments.action == "forget":
         removed = store.forget(arguments.label)

@@ -9,9 +9,9 @@ from edged.errors import EdgedError, ModelError
 from edged.messages.teaching import PromoteAnswer, PromoteRequest
 from edged.model.head_versions import PromotedRecord, Version, load_head, load_promoted, save_promoted
 from edged.teach import evaluate
-from edged.teach.device_choice import find_place, give_way
+from edged.teach.device_choice import find_place, lower_priority
 from edged.teach.examples import split
-from edged.teach.store import Store
+from edged.teach.store import CropStore
 from edged.teach.versions import find_version
 
 PROMOTION_LIMIT_S = 60.0  # the workers load the head first
@@ -39,11 +39,11 @@ def _check_better(place: Place, version: Version, *, force: bool) -> None:
             f"version {version} was trained on the model {version.base.name} {version.base.sha256[:12]}, "
             f"but {place.file} has {model.name} {model.sha256[:12]}: train one for it"
         )
-    store = Store.read(place.folder)
+    store = CropStore.read(place.folder)
     if not any(crop.held_back for crop in store.crops):
         problem = "there are no held-back crops to evaluate it with"
     else:
-        give_way()
+        lower_priority()
         _, held_back = split(store, features_with_progress(store, model, find_place(place.config.workers, None)))
         after = evaluate.of_version(version, load_head(place.folder, version), held_back)
         name, before = running_verdict(place, model, held_back)

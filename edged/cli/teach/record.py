@@ -25,7 +25,7 @@ from edged.messages.teaching import (
 )
 from edged.teach.features import FeatureFiles, Vector
 from edged.teach.pictures import in_terminal, shows_colours
-from edged.teach.store import Store
+from edged.teach.store import CropStore
 from edged.teach.store_crop import Pixels, label_of
 
 COLUMNS = 24
@@ -85,7 +85,7 @@ EVERY_S = 0.2
 class Recorder:
     """Adds crops to the store. `new`, `same`: how many were new, and how many it had already."""
 
-    def __init__(self, store: Store, features: FeatureFiles, label: str) -> None:
+    def __init__(self, store: CropStore, features: FeatureFiles, label: str) -> None:
         self.new = 0
         self.same = 0
         self.elsewhere: set[str] = set()
@@ -132,7 +132,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.camera not in place.config.cameras:
         names = ", ".join(place.config.cameras)
         raise ConfigError(f"{place.file} has no camera {arguments.camera}: it has {names}")
-    model, store = place.model(), Store.open(place.folder)
+    model, store = place.model(), CropStore.open(place.folder)
     warn_about(store)
     store.limit(arguments.crops, arguments.megabytes)
     recorder = Recorder(store, FeatureFiles(place.folder, model), label)
@@ -205,7 +205,7 @@ def _record(daemon: DaemonClient, recorder: Recorder, count: int | None, screen:
             return
 
 
-def _summary(store: Store, recorder: Recorder, label: str) -> None:
+def _summary(store: CropStore, recorder: Recorder, label: str) -> None:
     there = sum(crop.label == label for crop in store.crops)
     print(f"{label}: {recorder.new} new crops, {recorder.same} stored before; {there} in all, in {store.folder}")
     if recorder.elsewhere:

@@ -13,13 +13,13 @@ from edged.model.package import Model
 from edged.system.plain_text import printable_lines
 from edged.teach import evaluate
 from edged.teach.backbone import all_features
-from edged.teach.device_choice import find_place, give_way
+from edged.teach.device_choice import find_place, lower_priority
 from edged.teach.evaluate import Verdict
-from edged.teach.examples import Examples, check, split
+from edged.teach.examples import LabelledFeatures, check, split
 from edged.teach.features import Vector
-from edged.teach.fit import Recipe
+from edged.teach.fit import FitSettings
 from edged.teach.fit_device import fit
-from edged.teach.store import Store
+from edged.teach.store import CropStore
 from edged.teach.versions import write_version
 
 if TYPE_CHECKING:
@@ -29,14 +29,14 @@ if TYPE_CHECKING:
 def run(arguments: argparse.Namespace) -> int:
     """Train, evaluate and write a version, then print how it did."""
     place = find_place_of(arguments)
-    store = Store.open(place.folder)
+    store = CropStore.open(place.folder)
     warn_about(store)
     check(store)
     model = place.model()
     features_of(model.graph)
     given = {name: getattr(arguments, name) for name in ("hidden", "steps", "seed")}
-    recipe = Recipe(**{name: value for name, value in given.items() if value is not None})
-    give_way()
+    recipe = FitSettings(**{name: value for name, value in given.items() if value is not None})
+    lower_priority()
     device = find_place(place.config.workers, arguments.device)
     train, held_back = split(store, features_with_progress(store, model, device))
     start = time.monotonic()
@@ -53,7 +53,7 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def features_with_progress(store: Store, model: Model, device: "Device | None") -> dict[str, Vector]:
+def features_with_progress(store: CropStore, model: Model, device: "Device | None") -> dict[str, Vector]:
     """Get the features of all crops. Missing ones are computed; a terminal shows how many are left."""
     known: dict[str, Vector] = {}
     announced = False
@@ -67,7 +67,7 @@ def features_with_progress(store: Store, model: Model, device: "Device | None") 
     return known
 
 
-def running_verdict(place: Place, model: Model, held_back: Examples) -> tuple[str, Verdict]:
+def running_verdict(place: Place, model: Model, held_back: LabelledFeatures) -> tuple[str, Verdict]:
     """Evaluate the version that answers now, and return its name too.
 
     The config's model stands in for a version that cannot be read.

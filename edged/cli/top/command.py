@@ -16,7 +16,7 @@ from pydantic import TypeAdapter
 
 from edged.cli.options import add_hub_options, positive, seconds
 from edged.client.board import Board
-from edged.client.node_state import CameraKnown, Known
+from edged.client.node_state import CameraSummary, NodeState
 from edged.client.subscription import Subscription
 from edged.errors import ConfigError
 from edged.system import log
@@ -24,7 +24,7 @@ from edged.system.plain_text import printable, printable_json
 from edged.transport.client_socket import curve_of
 
 
-def lines(known: Known) -> Iterator[str]:
+def lines(known: NodeState) -> Iterator[str]:
     """A line for each camera. What is not known is left empty; text that may hold anything is in quotes."""
     at = "" if known.at is None else time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(known.at))
     for camera in known.cameras:
@@ -32,7 +32,7 @@ def lines(known: Known) -> Iterator[str]:
         yield " ".join(f"{key}={value}" for key, value in fields.items())
 
 
-def _fields(camera: CameraKnown) -> dict[str, str]:
+def _fields(camera: CameraSummary) -> dict[str, str]:
     best = camera.last.top[0] if camera.last and camera.last.top else None
     return {
         "camera": printable(camera.name),
@@ -102,16 +102,16 @@ def is_terminal() -> bool:
 
 def watch(
     subscription: Subscription, every_s: float, hurry: Callable[[], bool] = lambda: False
-) -> Iterator[Known]:
+) -> Iterator[NodeState]:
     """What is known, after each `every_s`, or at once where there is reason to hurry. For ever."""
     board, next_s = Board(), time.monotonic() + every_s
     while True:
         heard = subscription.receive(max(0, min(POLL_MS, round(1000 * (next_s - time.monotonic())))))
         now_s = time.monotonic()
         if heard:
-            board.take(heard, now_s)
+            board.add(heard, now_s)
         if now_s >= next_s or hurry():
-            yield board.known(now_s)
+            yield board.node_state(now_s)
             next_s = max(next_s + every_s, now_s) if now_s >= next_s else next_s
 
 
@@ -126,7 +126,7 @@ def _show_on_screen(subscription: Subscription, address: str) -> None:
 
 def _show(subscription: Subscription, arguments: argparse.Namespace) -> None:
     log.configure()
-    whole, told = TypeAdapter(Known), False
+    whole, told = TypeAdapter(NodeState), False
     for known in islice(watch(subscription, arguments.every), arguments.count):
         if known.stale and not told:
             print(f"edged: nothing from {arguments.address}: waiting; is `edged run` up?", file=sys.stderr)

@@ -19,7 +19,7 @@ from rich.console import Console
 from rich.live import Live
 from rich.text import Text
 
-from edged.client.node_state import CameraKnown, Known, worst_first
+from edged.client.node_state import CameraSummary, NodeState, worst_first
 from edged.messages import Event, StageSeconds, WorkerState
 from edged.system.plain_text import printable
 
@@ -82,7 +82,7 @@ STAGES = (
 )
 
 
-def camera_rows(camera: CameraKnown, width: int, most: int) -> list[Text]:
+def camera_rows(camera: CameraSummary, width: int, most: int) -> list[Text]:
     """At most 1, 2 or 4 rows: the figures; the last minute; the last frame; joules, truth and drops.
 
     Of a camera that gives nothing: why, as far as there is room.
@@ -95,7 +95,7 @@ def camera_rows(camera: CameraKnown, width: int, most: int) -> list[Text]:
     return [_figures(camera, start, width), *(Text(fit("  " + row(camera), width), "dim") for row in more)]
 
 
-def _without_frames(camera: CameraKnown, start: Text, width: int, most: int) -> list[Text]:
+def _without_frames(camera: CameraSummary, start: Text, width: int, most: int) -> list[Text]:
     why = camera.why or ("waits for its first frame" if camera.state == "starting" else "")
     indent = " " * start.cell_len
     wrapped = textwrap.wrap(printable(why), max(10, width - start.cell_len), max_lines=most, placeholder="…")
@@ -103,7 +103,7 @@ def _without_frames(camera: CameraKnown, start: Text, width: int, most: int) -> 
     return [start.append(first), *(Text(indent + line) for line in more)]
 
 
-def _figures(camera: CameraKnown, start: Text, width: int) -> Text:
+def _figures(camera: CameraSummary, start: Text, width: int) -> Text:
     """How fast and how well."""
     start.append(f"{camera.fps:5.1f} ")
     best = camera.last.top[0] if camera.last and camera.last.top else None
@@ -115,12 +115,12 @@ def _figures(camera: CameraKnown, start: Text, width: int) -> Text:
     return start
 
 
-def dropped(camera: CameraKnown) -> str:
+def dropped(camera: CameraSummary) -> str:
     """`120 3/s`."""
     return f"{sum(camera.dropped.values())} {rate(sum(camera.dropping.values()))}".rstrip()
 
 
-def strip(camera: CameraKnown) -> str:
+def strip(camera: CameraSummary) -> str:
     """The labels of the last minute, a column a second: each where it began, `─` while it lasted, `·` for none."""
     return f"minute  {labels(camera.strip[-STRIP_COLUMNS:])}"
 
@@ -135,7 +135,7 @@ def labels(seconds: Sequence[str | None]) -> str:
     return "".join(drawn)
 
 
-def last_frame(camera: CameraKnown) -> str:
+def last_frame(camera: CameraSummary) -> str:
     """Where its time went: a bar with a letter a stage, and milliseconds."""
     if camera.last is None:
         return "frame   -"
@@ -154,7 +154,7 @@ def bar(seconds: StageSeconds) -> str:
     return f"{drawn:{BAR_COLUMNS}}"
 
 
-def sums(camera: CameraKnown) -> str:
+def sums(camera: CameraSummary) -> str:
     """Joules, truth, and why frames were dropped."""
     method = camera.last.energy.method if camera.last else "none"
     joules = "no joules" if camera.joules is None else f"{camera.joules:.3g} J a frame ({method})"
@@ -178,7 +178,7 @@ class Pages:
         """Forward; after the last comes the first."""
         self._page += pages
 
-    def of(self, cameras: list[CameraKnown], room: int) -> tuple[int, list[CameraKnown]]:
+    def of(self, cameras: list[CameraSummary], room: int) -> tuple[int, list[CameraSummary]]:
         """The number of the first one shown, and those that are."""
         room = max(1, room)
         pages = max(1, -(-len(cameras) // room))
@@ -187,7 +187,7 @@ class Pages:
         return first, cameras[first : first + room]
 
 
-def picture(known: Known, address: str, warning: str, width: int, height: int, pages: Pages) -> Text:
+def picture(known: NodeState, address: str, warning: str, width: int, height: int, pages: Pages) -> Text:
     """Exactly so many rows and columns, but for the last column: terminals disagree on what comes after it."""
     width -= 1
     alarm = _alarm(known, address, warning, width)
@@ -204,7 +204,7 @@ def picture(known: Known, address: str, warning: str, width: int, height: int, p
     return Text("\n", no_wrap=True, overflow="crop").join(rows[:height])
 
 
-def _title(known: Known, width: int) -> Text:
+def _title(known: NodeState, width: int) -> Text:
     at = "" if known.at is None else time.strftime("%H:%M:%S", time.localtime(known.at))
     up = sum(camera.state == "up" for camera in known.cameras)
     fps = sum(camera.fps for camera in known.cameras)
@@ -213,7 +213,7 @@ def _title(known: Known, width: int) -> Text:
     return Text(fit("  ".join(filter(None, ("edged", known.node, at, figures, boot))), width), "bold")
 
 
-def _workers(known: Known, width: int) -> Text:
+def _workers(known: NodeState, width: int) -> Text:
     text = Text("workers ")
     for name, worker in sorted(known.workers.items(), key=lambda each: each[1].state not in BAD):
         text.append(" ").append(_worker(name, worker), BAD.get(worker.state, "")).append(" ")
@@ -228,12 +228,12 @@ def _worker(name: str, worker: WorkerState) -> str:
     return f"{fit(name, 16).rstrip()} {state}{restarts}: {device}"
 
 
-def _power(known: Known, width: int) -> Text:
+def _power(known: NodeState, width: int) -> Text:
     watts = "  ".join(f"{rail} {watts:.2f} W" for rail, watts in known.watts.items())
     return Text(fit(f"power    {watts}  ({known.method})" if watts else "power    not measured", width))
 
 
-def _alarm(known: Known, address: str, warning: str, width: int) -> list[Text]:
+def _alarm(known: NodeState, address: str, warning: str, width: int) -> list[Text]:
     """One row, or two where it is long."""
     if not known.stale:
         return [Text("")]
@@ -302,7 +302,7 @@ class Screen:
             self._keys += os.read(sys.stdin.fileno(), 64).decode(errors="replace") or "q"  # the terminal has gone
         return self._is_blank or bool(self._keys)
 
-    def show(self, known: Known) -> bool:
+    def show(self, known: NodeState) -> bool:
         """Draw what is known; False where the user has had enough."""
         keys, self._keys, self._is_blank = self._keys, "", False
         if "q" in keys.lower():

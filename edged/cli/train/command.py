@@ -14,9 +14,9 @@ from edged.runtime.select import is_numpy, opencl_device
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Arguments of the verb."""
-    from edged.train.config import named
+    from edged.train.config import named_networks
 
-    what = f"a YAML file, or a named network: {', '.join(named())}"
+    what = f"a YAML file, or a named network: {', '.join(named_networks())}"
     parser.add_argument("training", metavar="NAME|FILE", help=what)
     data = "IDX files of MNIST and its like, or a sub-folder of pictures a label (default: as the file says)"
     parser.add_argument("--data", type=Path, metavar="FOLDER", help=data)

@@ -10,15 +10,15 @@ from edged.camera.sources.picture_file import read_picture
 from edged.errors import ConfigError, DataError
 from edged.model import reference
 from edged.model.package import Input
-from edged.teach.store import Store
+from edged.teach.store import CropStore
 from edged.teach.store_crop import Crop
 from edged.train.config import Data, Training
 from edged.train.drawn.ahead import SIDE
 from edged.train.drawn.source import open_drawn
 from edged.train.idx import has_idx, read_idx
-from edged.train.source import Examples, InMemory, Source
+from edged.train.source import InMemory, LabelledImages, TrainingSource
 
-Loaded = tuple[Examples, Examples | None, tuple[str, ...]]
+Loaded = tuple[LabelledImages, LabelledImages | None, tuple[str, ...]]
 
 
 def read_crops(folder: Path, names: tuple[str, ...] | None, wanted: Input) -> Loaded:
@@ -27,7 +27,7 @@ def read_crops(folder: Path, names: tuple[str, ...] | None, wanted: Input) -> Lo
     folder: `STATE/NODE/teach`. names: labels in the order of the classes; None: those of the crops by name. Raises
     DataError; StoreError for a crop that is damaged.
     """
-    store = Store.read(folder)
+    store = CropStore.read(folder)
     if store.problems:
         raise DataError(str(store.problems[0]))
     there = sorted({crop.label for crop in store.crops})
@@ -46,10 +46,10 @@ def read_crops(folder: Path, names: tuple[str, ...] | None, wanted: Input) -> Lo
     return training, test, labels
 
 
-def _examples_in(store: Store, crops: list[Crop], labels: tuple[str, ...], wanted: Input) -> Examples:
+def _examples_in(store: CropStore, crops: list[Crop], labels: tuple[str, ...], wanted: Input) -> LabelledImages:
     images = [preprocess(store.pixels(crop), wanted.width, wanted.height) for crop in crops]
     stacked = np.stack([reference.luma(image) if wanted.color == "gray" else image for image in images])
-    return Examples(stacked, np.array([labels.index(crop.label) for crop in crops], np.int32))
+    return LabelledImages(stacked, np.array([labels.index(crop.label) for crop in crops], np.int32))
 
 
 def read_folders(folder: Path, names: tuple[str, ...] | None, wanted: Input) -> Loaded:
@@ -72,13 +72,13 @@ def _sub_folders(folder: Path) -> list[Path]:
     return sorted(path for path in folder.iterdir() if path.is_dir() and not path.name.startswith("."))
 
 
-def _examples(folder: Path, labels: tuple[str, ...], wanted: Input) -> Examples:
+def _examples(folder: Path, labels: tuple[str, ...], wanted: Input) -> LabelledImages:
     unknown = [path.name for path in _sub_folders(folder) if path.name not in labels]
     if unknown:
         raise DataError(f"{folder}: {unknown[0]} is none of the labels: {', '.join(labels)}")
     files = [(path, label) for label, name in enumerate(labels) for path in _pictures(folder / name)]
     images = np.stack([_as_input(path, wanted) for path, _ in files])
-    return Examples(images, np.array([label for _, label in files], np.int32))
+    return LabelledImages(images, np.array([label for _, label in files], np.int32))
 
 
 def _pictures(folder: Path) -> list[Path]:
@@ -100,7 +100,7 @@ EITHER = ("idx", "folder")
 LOADERS = {"idx": read_idx, "folder": read_folders, "crops": read_crops}
 
 
-def open_source(training: Training, wanted: Input, folder: Path | None) -> Source:
+def open_source(training: Training, wanted: Input, folder: Path | None) -> TrainingSource:
     """`folder`: of the command line, which goes before the config's. Raises ConfigError, DataError."""
     kind, path = _place(training.data, folder)
     if not path.is_dir():

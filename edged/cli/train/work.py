@@ -26,10 +26,10 @@ from edged.train.config import Training, load_training
 from edged.train.export import to_onnx
 from edged.train.norm import folded
 from edged.train.pretrained import start_from
-from edged.train.report import Judged, Outcome, write_report
-from edged.train.results import Epoch, Progress
-from edged.train.session import Session
-from edged.train.source import Examples
+from edged.train.report import EvaluatedImages, TrainingOutcome, write_report
+from edged.train.results import Epoch, TrainingProgress
+from edged.train.session import TrainingSession
+from edged.train.source import LabelledImages
 from edged.train.trainer import trainer_of
 
 BAR = 10
@@ -45,7 +45,7 @@ class ProgressLines:
         self._shown_at = clock()
         self._is_open = False
 
-    def show(self, one: Progress | Epoch) -> None:
+    def show(self, one: TrainingProgress | Epoch) -> None:
         """After some steps, and after each epoch."""
         if isinstance(one, Epoch):
             self._line(epoch_line(one))
@@ -75,7 +75,7 @@ class ProgressLines:
         self._stream.flush()
 
 
-def progress_line(progress: Progress) -> str:
+def progress_line(progress: TrainingProgress) -> str:
     """[##--------] epoch 3/10, loss 0.1234, 97.1 % right, 41200 images/s, 1:07 left"""
     bar = "#" * (BAR * progress.step // progress.steps)
     where = f"epoch {progress.epoch}/{progress.epochs}"
@@ -123,11 +123,11 @@ class Work:
             self._training, self._source.fingerprint, start.sha256 if start else None, device.name
         )
         self._trainer = trainer_of(graph, device, learning)
-        self._session = Session(
+        self._session = TrainingSession(
             self._trainer, self._source, self._input, learning, macs(graph), self._checkpoints, self._facts
         )
         if self._checkpoint:
-            self._session.go_on_from(self._checkpoint)
+            self._session.resume(self._checkpoint)
 
     def go(self) -> str:
         """Train and write everything; a line on how it went. Raises TrainingError."""
@@ -139,7 +139,7 @@ class Work:
         graph = self._trainer.graph()
         self._compare(graph, judged)
         path = self.folder / f"{self._training.name}.onnx"
-        outcome = Outcome(
+        outcome = TrainingOutcome(
             self._training.name,
             self._source.labels,
             self._session.history,
@@ -193,17 +193,17 @@ class Work:
             )
         return None
 
-    def _judge(self) -> Judged:
+    def _judge(self) -> EvaluatedImages:
         """By the test, else by what was held out, else by what was learnt from."""
         known = {"test": self._source.test, "held out": self._source.validation}
         what, examples = next(((name, one) for name, one in known.items() if one), ("learnt from", None))
         examples = examples or next(iter(self._source.chunks(0, self._training.train.batch))).examples
         found = self._session.evaluate(examples)
-        return Judged(what, examples, found.probabilities, found.loss, found.accuracy)
+        return EvaluatedImages(what, examples, found.probabilities, found.loss, found.accuracy)
 
-    def _compare(self, graph: Graph, judged: Judged) -> None:
+    def _compare(self, graph: Graph, judged: EvaluatedImages) -> None:
         """Raises TrainingError where the exported network would answer otherwise than the trained one."""
-        first = Examples(judged.examples.images[:COMPARED], judged.examples.labels[:COMPARED])
+        first = LabelledImages(judged.examples.images[:COMPARED], judged.examples.labels[:COMPARED])
         x = reference.normalised(first.images, self._input)
         error = float(np.abs(reference.run(folded(graph), x) - judged.probabilities[: len(first)]).max())
         if not error <= CLOSE:

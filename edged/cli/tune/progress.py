@@ -4,7 +4,7 @@ import shutil
 import sys
 from typing import TextIO
 
-from edged.engine.tuning.tuner import Progress
+from edged.engine.tuning.tuner import TuningProgress
 
 BAR = 20
 
@@ -16,7 +16,7 @@ class ProgressLine:
         self._stream = stream
         self._is_terminal = stream.isatty()
 
-    def show(self, progress: Progress) -> None:
+    def show(self, progress: TuningProgress) -> None:
         """After each try, and after each shape. A refusal keeps a line of its own."""
         refusal = progress.refused
         if refusal:
@@ -38,7 +38,7 @@ class ProgressLine:
         self._stream.flush()
 
 
-def as_line(progress: Progress) -> str:
+def as_line(progress: TuningProgress) -> str:
     """[####----------------] 3 of 25 shapes, 21 % of the frame; gain 4.2 %; Conv 64×30×30 → …: conv_vector …"""
     share, gain = progress.done_s / progress.frame_s, progress.gained_s / progress.frame_s
     bar = "#" * round(share * BAR)

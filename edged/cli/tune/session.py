@@ -12,7 +12,7 @@ from edged.config import Precision
 from edged.engine.device import Device
 from edged.engine.runtime import Runtime
 from edged.engine.selection import Chooser, Rules
-from edged.engine.tuning.attempt_log import Notebook
+from edged.engine.tuning.attempt_log import AttemptLog
 from edged.engine.tuning.comparison import error_of, times_in_turn
 from edged.engine.tuning.rig import Rig
 from edged.engine.tuning.tuner import Tuner
@@ -40,13 +40,13 @@ class Session:
         listener = Listener(Rules())
         by_operator = self._seconds_by_operator(listener)
         programs = cache_directory() / "tuning"  # thousands, most of which nobody will want again
-        with Notebook(self.record, self._device) as notebook:
+        with AttemptLog(self.record, self._device) as attempts:
             works = work_of(listener.sites, by_operator)
             if again:
-                notebook.forget(work.site for work in works)
+                attempts.forget(work.site for work in works)
             rig = Rig(self._device, programs, touched_bytes(listener.sites))
             ends_at = time.monotonic() + seconds
-            tuner = Tuner(rig, notebook, Rules(), works, lambda: time.monotonic() > ends_at)
+            tuner = Tuner(rig, attempts, Rules(), works, lambda: time.monotonic() > ends_at)
             self._watch(tuner, pause)
             if tuner.is_done:
                 shutil.rmtree(programs, ignore_errors=True)

@@ -4,7 +4,7 @@ from dataclasses import replace
 from itertools import product
 
 from edged.engine.gradients.slope import Slope
-from edged.engine.gradients.winograd_weights import is_faster, turned, winograd_gradient
+from edged.engine.gradients.winograd_weights import input_gradient_site, is_faster, winograd_gradient
 from edged.engine.launch import Launch
 from edged.engine.layout import Halo, Tensor
 from edged.engine.variants.convolution import window_defines
@@ -45,7 +45,7 @@ def _outside(conv: Conv, axis: int, size: int, outputs: int) -> tuple[int, int]:
 
 def _input_gradient(slope: Slope[Conv], wanted: Tensor) -> tuple[Launch, ...]:
     weight, launch = _turned_weights(slope, wanted)
-    site = turned(slope, wanted)
+    site = input_gradient_site(slope, wanted)
     if site and is_faster(site):
         return launch, *winograd_gradient(slope, site, weight)
     return launch, _by_phases(slope, wanted, weight)

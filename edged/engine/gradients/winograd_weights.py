@@ -9,7 +9,7 @@ import numpy as np
 from edged.engine.gradients.slope import Slope
 from edged.engine.launch import Argument, Launch, Weights
 from edged.engine.layout import Defines, Tensor
-from edged.engine.variants.conv_winograd import CONV_WINOGRAD, pays, window_values
+from edged.engine.variants.conv_winograd import CONV_WINOGRAD, is_profitable, window_values
 from edged.engine.variants.variant import Parameters, Site
 from edged.model.graph import Conv
 
@@ -18,7 +18,7 @@ CHUNK_BYTES = 2**22  # of frequencies: what is written is still in the cache whe
 
 def is_faster(site: Site[Conv]) -> bool:
     """Whether to compute `site` so."""
-    return site.device.kind == "cpu" and CONV_WINOGRAD.can_compute(site) and pays(site)
+    return site.device.kind == "cpu" and CONV_WINOGRAD.can_compute(site) and is_profitable(site)
 
 
 def winograd_forward(
@@ -33,7 +33,7 @@ def winograd_forward(
     return _weights(site, parameters, weight, transformed, {}), *_in_chunks(site, of_input, product)
 
 
-def turned(slope: Slope[Conv], wanted: Tensor) -> Site[Conv] | None:
+def input_gradient_site(slope: Slope[Conv], wanted: Tensor) -> Site[Conv] | None:
     """The convolution that makes the gradient of the input of that of the output; None where there is none."""
     conv = slope.operator
     high, wide = conv.weight.shape[2:]

@@ -16,7 +16,14 @@ from edged import __version__
 from edged.engine.device import Device
 from edged.engine.selection import Choice, source_digest
 from edged.engine.shape import shape_of
-from edged.engine.tuning_records import Record, Refusal, Tuned, measured_on, read_record, write_json
+from edged.engine.tuning_records import (
+    RefusedVariant,
+    TunedShape,
+    TuningRecord,
+    measured_on,
+    read_record,
+    write_json,
+)
 from edged.engine.variants.variant import Site
 from edged.errors import ConfigError, DeviceError
 
@@ -43,7 +50,7 @@ def _give_up(choice: Choice, patience_s: float) -> None:
     os._exit(DeviceError.exit_code)
 
 
-class Notebook:
+class AttemptLog:
     """The record in the file `path`, for one tuner at a time. Raises ConfigError for a file that cannot be used.
 
     What a dead tuner was trying when it died is refused from then on.
@@ -57,7 +64,7 @@ class Notebook:
         self._device = measured_on(device)
         self._tuned = {tuned.shape.key: tuned for tuned in (record.tuned if record else ())}
         if self._under_way.exists():
-            self._blame(Tuned.model_validate_json(self._under_way.read_bytes()))
+            self._refuse_unfinished(TunedShape.model_validate_json(self._under_way.read_bytes()))
 
     def __enter__(self) -> Self:
         return self
@@ -65,15 +72,15 @@ class Notebook:
     def __exit__(self, *_: object) -> None:
         os.close(self._lock)
 
-    def of(self, site: Site[Any]) -> Tuned:
+    def attempts_for(self, site: Site[Any]) -> TunedShape:
         """What is known of a site's shape."""
         shape = shape_of(site)
-        return self._tuned.get(shape.key, Tuned(shape=shape))
+        return self._tuned.get(shape.key, TunedShape(shape=shape))
 
-    def write(self, tuned: Tuned) -> None:
+    def write(self, tuned: TunedShape) -> None:
         """Put `tuned` in the place of what was known, and save all."""
         self._tuned[tuned.shape.key] = tuned
-        record = Record(edged=__version__, device=self._device, tuned=tuple(self._tuned.values()))
+        record = TuningRecord(edged=__version__, device=self._device, tuned=tuple(self._tuned.values()))
         write_json(self.path, record)
 
     def forget(self, sites: Iterable[Site[Any]]) -> None:
@@ -81,33 +88,33 @@ class Notebook:
         for site in sites:
             self._tuned.pop(shape_of(site).key, None)
 
-    def refuse(self, site: Site[Any], refusal: Refusal) -> None:
+    def refuse(self, site: Site[Any], refusal: RefusedVariant) -> None:
         """Remember what must not be used."""
-        self.write(_with(self.of(site), refusal))
+        self.write(_with(self.attempts_for(site), refusal))
 
     @contextmanager
     def trying(self, site: Site[Any], choice: Choice) -> Iterator[None]:
         """While this lasts, the file beside the record says what would be to blame for the tuner's death."""
-        refusal = Refusal(
+        refusal = RefusedVariant(
             variant=choice.variant.name,
             parameters=choice.parameters,
             reason="unfinished",
             detail="the tuner was killed, or killed itself, while this ran",
             source=source_digest(site, choice),
         )
-        write_json(self._under_way, Tuned(shape=shape_of(site), refused=(refusal,)))
+        write_json(self._under_way, TunedShape(shape=shape_of(site), refused=(refusal,)))
         try:
             with watchdog(choice):
                 yield
         finally:
             self._under_way.unlink()
 
-    def _blame(self, tried: Tuned) -> None:
-        self.write(_with(self._tuned.get(tried.shape.key, Tuned(shape=tried.shape)), *tried.refused))
+    def _refuse_unfinished(self, tried: TunedShape) -> None:
+        self.write(_with(self._tuned.get(tried.shape.key, TunedShape(shape=tried.shape)), *tried.refused))
         self._under_way.unlink()
 
 
-def _with(tuned: Tuned, *refusals: Refusal) -> Tuned:
+def _with(tuned: TunedShape, *refusals: RefusedVariant) -> TunedShape:
     return tuned.model_copy(update={"refused": (*tuned.refused, *refusals)})
 
 

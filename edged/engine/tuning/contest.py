@@ -14,9 +14,9 @@ from edged.engine.executable import HOST_VISIBLE
 from edged.engine.layout import Floats, Halo, Tensor, from_memory, to_memory
 from edged.engine.opencl import cl, device_errors, in_one_line
 from edged.engine.selection import Choice, source_digest
-from edged.engine.tuning.problem import Problem
+from edged.engine.tuning.problem import ReferenceProblem
 from edged.engine.tuning.rig import Rig
-from edged.engine.tuning_records import Reason, Refusal
+from edged.engine.tuning_records import Reason, RefusedVariant
 from edged.errors import DeviceError
 
 NEXT_READS = Halo(1, 1, 1, 1)  # what most readers of an output want around it
@@ -25,7 +25,7 @@ NEXT_READS = Halo(1, 1, 1, 1)  # what most readers of an output want around it
 class Trial:
     """`choice` built for `problem` on `rig`. Raises DeviceError if the driver refuses it."""
 
-    def __init__(self, rig: Rig, problem: Problem, choice: Choice) -> None:
+    def __init__(self, rig: Rig, problem: ReferenceProblem, choice: Choice) -> None:
         self.choice = choice
         self._rig, self._problem = rig, problem
         site = problem.site
@@ -92,7 +92,7 @@ GAIN = 0.98  # of the untuned choice's time: less would be noise
 
 
 @dataclass(frozen=True)
-class Entry:
+class Contestant:
     """A candidate that was right, with its seconds."""
 
     trial: Trial
@@ -102,16 +102,16 @@ class Entry:
 class Contest:
     """Candidates join one at a time. `untuned`, what the rules choose, meets the best few at the end."""
 
-    def __init__(self, rig: Rig, problem: Problem, untuned: Choice) -> None:
+    def __init__(self, rig: Rig, problem: ReferenceProblem, untuned: Choice) -> None:
         self._rig, self._problem, self._untuned = rig, problem, untuned
-        self._entries: list[Entry] = []
+        self._entries: list[Contestant] = []
 
     @property
     def best_s(self) -> float:
         """Seconds of the best so far; infinite before the first."""
         return min((entry.seconds for entry in self._entries), default=float("inf"))
 
-    def join(self, choice: Choice) -> Refusal | None:
+    def join(self, choice: Choice) -> RefusedVariant | None:
         """Compare `choice` with the reference, then time it. Why it must not be used, if so.
 
         Raises DeviceError if the device does not work any more.
@@ -121,38 +121,38 @@ class Contest:
             error = trial.error()
             if error > self._problem.tolerance:
                 return self._refusal(choice, "wrong", f"error {error:.1e} of the range")
-            entry = Entry(trial, self._impression(trial))
+            entry = Contestant(trial, self._first_estimate(trial))
         except DeviceError as failure:
             self._rig.sweep()
             self._rig.finish()
             return self._refusal(choice, "failed", in_one_line(failure.__cause__ or failure))
-        self._keep(entry)
+        self._keep_fastest(entry)
         return None
 
-    def final(self) -> list[Entry]:
+    def final(self) -> list[Contestant]:
         """The best few with the medians of new runs, best first; the untuned choice where nothing beats it."""
         seconds = [[entry.trial.seconds() for entry in self._entries] for _ in range(ROUNDS)]
         medians = map(statistics.median, zip(*seconds, strict=True))
-        entries = [Entry(entry.trial, median) for entry, median in zip(self._entries, medians, strict=True)]
+        entries = [Contestant(entry.trial, median) for entry, median in zip(self._entries, medians, strict=True)]
         return sorted(entries, key=lambda entry: entry.seconds * (GAIN if self.is_untuned(entry) else 1))
 
-    def is_untuned(self, entry: Entry) -> bool:
+    def is_untuned(self, entry: Contestant) -> bool:
         """Whether it is what the rules choose."""
         return entry.trial.choice == self._untuned
 
-    def _impression(self, trial: Trial) -> float:
+    def _first_estimate(self, trial: Trial) -> float:
         first = trial.seconds()
         if first > HOPELESS * self.best_s:
             return first
         return statistics.median([first, *(trial.seconds() for _ in range(IMPRESSION - 1))])
 
-    def _keep(self, entry: Entry) -> None:
+    def _keep_fastest(self, entry: Contestant) -> None:
         """The fastest few, and the untuned choice."""
         entries = sorted([*self._entries, entry], key=lambda entry: entry.seconds)
         self._entries = [e for i, e in enumerate(entries) if i < FINALISTS - 1 or self.is_untuned(e)]
 
-    def _refusal(self, choice: Choice, reason: Reason, detail: str) -> Refusal:
-        return Refusal(
+    def _refusal(self, choice: Choice, reason: Reason, detail: str) -> RefusedVariant:
+        return RefusedVariant(
             variant=choice.variant.name,
             parameters=choice.parameters,
             reason=reason,

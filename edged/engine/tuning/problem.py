@@ -16,7 +16,7 @@ HALF_TOLERANCE = 1e-2
 
 
 @dataclass(frozen=True, eq=False)
-class Problem:
+class ReferenceProblem:
     """`inputs`: float32 [frames, channels, height, width] each; `expected`: the same in float64."""
 
     site: Site[Any]
@@ -36,7 +36,7 @@ class Problem:
         return float(np.abs(found - self.expected).max() / max(np.abs(self.expected).max(), 1e-30))
 
 
-def problem_of(site: Site[Any]) -> Problem:
+def problem_of(site: Site[Any]) -> ReferenceProblem:
     """Normally distributed inputs, the operator's own weights."""
     random = np.random.default_rng(0)
     inputs = tuple(random.standard_normal(_shape(tensor), np.float32) for tensor in site.inputs)
@@ -44,7 +44,7 @@ def problem_of(site: Site[Any]) -> Problem:
         reference.compute(site.operator, *(_as_read(site, x[i : i + 1]).astype(np.float64) for x in inputs))
         for i in range(site.output.frames)  # one at a time: its patches take far more memory than the frame
     ]
-    return Problem(site, inputs, np.concatenate(frames).reshape(_shape(site.output)))
+    return ReferenceProblem(site, inputs, np.concatenate(frames).reshape(_shape(site.output)))
 
 
 def _shape(tensor: Tensor) -> tuple[int, int, int, int]:

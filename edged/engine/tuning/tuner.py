@@ -7,12 +7,12 @@ from typing import Any
 
 from edged.engine.selection import Choice, Chooser, candidates, source_digest
 from edged.engine.shape import Shape, shape_of
-from edged.engine.tuning.attempt_log import Notebook
+from edged.engine.tuning.attempt_log import AttemptLog
 from edged.engine.tuning.contest import Contest
 from edged.engine.tuning.problem import problem_of
 from edged.engine.tuning.rig import Rig
-from edged.engine.tuning.work import Work
-from edged.engine.tuning_records import Best, Refusal, Tuned, is_refused
+from edged.engine.tuning.work import TuningTask
+from edged.engine.tuning_records import BestVariant, RefusedVariant, TunedShape, is_refused
 from edged.engine.variants.variant import Site
 
 PATIENCE = 12  # candidates of a variant in a row that are no better than the best: its best guesses come first
@@ -20,7 +20,7 @@ FAULTS = 3  # refused candidates of a variant for one shape, after which it has 
 
 
 @dataclass(frozen=True)
-class Progress:
+class TuningProgress:
     """Where the tuner stands. Seconds are of a frame; `refused` is what the last step found to be so."""
 
     shapes_done: int
@@ -30,16 +30,21 @@ class Progress:
     gained_s: float
     shape: Shape
     choice: Choice | None = None
-    refused: Refusal | None = None
+    refused: RefusedVariant | None = None
 
 
 class Tuner:
     """Finds the best candidate of each `works`; `time_expired` is asked before each try."""
 
     def __init__(
-        self, rig: Rig, notebook: Notebook, rules: Chooser, works: Sequence[Work], time_expired: Callable[[], bool]
+        self,
+        rig: Rig,
+        attempts: AttemptLog,
+        rules: Chooser,
+        works: Sequence[TuningTask],
+        time_expired: Callable[[], bool],
     ) -> None:
-        self._rig, self._notebook, self._rules = rig, notebook, rules
+        self._rig, self._log, self._rules = rig, attempts, rules
         self._works, self._time_is_up = works, time_expired
         self._all = {work: source_digest(work.site, *candidates(work.site)) for work in works}
 
@@ -48,7 +53,7 @@ class Tuner:
         """Whether all shapes have been tuned."""
         return all(map(self._is_done, self._works))
 
-    def tune(self) -> Iterator[Progress]:
+    def tune(self) -> Iterator[TuningProgress]:
         """Yield after each try, and after each shape. Raises DeviceError if the device does not work any more."""
         for work in self._works:
             if self._is_done(work):
@@ -59,16 +64,16 @@ class Tuner:
                 yield self._progress(work, choice, refused)
             yield self._progress(work)
 
-    def _tune(self, work: Work) -> Iterator[tuple[Choice, Refusal | None]]:
-        """Try all candidates, then write the best into the notebook."""
+    def _tune(self, work: TuningTask) -> Iterator[tuple[Choice, RefusedVariant | None]]:
+        """Try all candidates, then write the best into the attempts."""
         site = work.site
         untuned = self._rules.choose(site)
         contest = Contest(self._rig, problem_of(site), untuned)
         for choice in self._worth_trying(site, untuned, contest):
-            with self._notebook.trying(site, choice):
+            with self._log.trying(site, choice):
                 refusal = contest.join(choice)
             if refusal:
-                self._notebook.refuse(site, refusal)
+                self._log.refuse(site, refusal)
             yield choice, refusal
         self._write(work, contest)
 
@@ -81,53 +86,55 @@ class Tuner:
             name, best_s = choice.variant.name, contest.best_s
             if choice == untuned or vain[name] >= PATIENCE or self._is_refused(site, choice):
                 continue
-            if self._faults(site, name) >= FAULTS:
+            if self._count_refused(site, name) >= FAULTS:
                 continue
             if self._time_is_up():
                 return
             yield choice
             vain[name] = 0 if contest.best_s < best_s else vain[name] + 1
 
-    def _write(self, work: Work, contest: Contest) -> None:
+    def _write(self, work: TuningTask, contest: Contest) -> None:
         """A shape whose time was cut short keeps its best so far, and is tried again next time."""
         entries = contest.final()
         found: dict[str, Any] = {"tried": "" if self._time_is_up() else self._all[work]}
         if entries:
             choice = entries[0].trial.choice
-            found["best"] = Best(
+            found["best"] = BestVariant(
                 variant=choice.variant.name, parameters=choice.parameters, seconds=entries[0].seconds
             )
             found["rules_seconds"] = next((e.seconds for e in entries if contest.is_untuned(e)), None)
-        self._notebook.write(self._notebook.of(work.site).model_copy(update=found))
+        self._log.write(self._log.attempts_for(work.site).model_copy(update=found))
 
     def _is_refused(self, site: Site[Any], choice: Choice) -> bool:
-        return is_refused(site, choice, self._notebook.of(site))
+        return is_refused(site, choice, self._log.attempts_for(site))
 
-    def _faults(self, site: Site[Any], variant: str) -> int:
+    def _count_refused(self, site: Site[Any], variant: str) -> int:
         """Of how many candidates of `variant` is it known that they must not be used here?"""
-        named = {refusal.variant for refusal in self._notebook.of(site).refused}
+        named = {refusal.variant for refusal in self._log.attempts_for(site).refused}
         if variant not in named:
             return 0
         return sum(self._is_refused(site, choice) for choice in candidates(site) if choice.variant.name == variant)
 
-    def _is_done(self, work: Work) -> bool:
-        return self._notebook.of(work.site).tried == self._all[work]
+    def _is_done(self, work: TuningTask) -> bool:
+        return self._log.attempts_for(work.site).tried == self._all[work]
 
-    def _progress(self, now: Work, choice: Choice | None = None, refused: Refusal | None = None) -> Progress:
+    def _progress(
+        self, now: TuningTask, choice: Choice | None = None, refused: RefusedVariant | None = None
+    ) -> TuningProgress:
         done = [work for work in self._works if self._is_done(work)]
-        return Progress(
+        return TuningProgress(
             shapes_done=len(done),
             shapes=len(self._works),
             done_s=sum(work.frame_s for work in done),
             frame_s=sum(work.frame_s for work in self._works),
-            gained_s=sum(work.frame_s * _gain(self._notebook.of(work.site)) for work in self._works),
+            gained_s=sum(work.frame_s * _gain(self._log.attempts_for(work.site)) for work in self._works),
             shape=shape_of(now.site),
             choice=choice,
             refused=refused,
         )
 
 
-def _gain(tuned: Tuned) -> float:
+def _gain(tuned: TunedShape) -> float:
     """The share of the untuned time that the best saves."""
     if tuned.best is None or tuned.rules_seconds is None:
         return 0.0

@@ -12,7 +12,7 @@ from edged.model.graph import Conv, Dense
 
 
 @dataclass(frozen=True)
-class Work:
+class TuningTask:
     """Equal sites of a network: one of them, and how much of a frame they all take untuned, in seconds."""
 
     site: Site[Any]
@@ -36,12 +36,14 @@ class Listener:
         return self.chooser.choose(site)
 
 
-def work_of(sites: Sequence[Site[Any]], seconds: Mapping[str, float]) -> tuple[Work, ...]:
+def work_of(sites: Sequence[Site[Any]], seconds: Mapping[str, float]) -> tuple[TuningTask, ...]:
     """`sites` of a plan, and `seconds` of a frame by operator, as work: the longest first."""
     equal: dict[str, list[Site[Any]]] = {}
     for site in sites:
         equal.setdefault(shape_of(site).key, []).append(site)
-    works = (Work(same[0], sum(seconds.get(site.operator.name, 0) for site in same)) for same in equal.values())
+    works = (
+        TuningTask(same[0], sum(seconds.get(site.operator.name, 0) for site in same)) for same in equal.values()
+    )
     return tuple(sorted(works, key=lambda work: -work.frame_s))
 
 

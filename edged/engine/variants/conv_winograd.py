@@ -30,7 +30,7 @@ def _can_compute(site: Site[Conv]) -> bool:
     return conv.weight.shape[2:] == (3, 3) and plain and same_block and min(target.height, target.width) >= 2
 
 
-def pays(site: Site[Conv]) -> bool:
+def is_profitable(site: Site[Conv]) -> bool:
     """Whether it takes less time than direct convolution: multiplications saved, against transforms and weights.
 
     There are 16/9 or 4 times as many weights. A small image uses each too rarely to hide the wait for it.

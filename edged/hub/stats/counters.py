@@ -6,7 +6,7 @@ from operator import attrgetter
 from edged.hub.frames.prediction import is_right
 from edged.messages import STAGES, Features, Prediction, Scores
 from edged.metrics import Metrics
-from edged.metrics.fast import Family, Value
+from edged.metrics.fast import Family, ScalarSeries
 
 OTHER = "other"
 
@@ -17,11 +17,11 @@ class LabelCounts:
     So of each camera the first `most` that come up have a name, and all that come later share one.
     """
 
-    def __init__(self, counter: Family[Value], most: int) -> None:
+    def __init__(self, counter: Family[ScalarSeries], most: int) -> None:
         self._counter = counter
         self._most = most
-        self._named: dict[str, dict[str, Value]] = {}  # by camera and label
-        self._others: dict[str, Value] = {}
+        self._named: dict[str, dict[str, ScalarSeries]] = {}  # by camera and label
+        self._others: dict[str, ScalarSeries] = {}
 
     def add(self, camera: str, label: str) -> None:
         """One more prediction."""
@@ -30,7 +30,7 @@ class LabelCounts:
             named[label] = self._counter.labels(camera, label)
         (named.get(label) or self._other(camera)).inc()
 
-    def _other(self, camera: str) -> Value:
+    def _other(self, camera: str) -> ScalarSeries:
         if camera not in self._others:
             self._others[camera] = self._counter.labels(camera, OTHER)
         return self._others[camera]

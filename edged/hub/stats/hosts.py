@@ -9,7 +9,7 @@ import prometheus_client
 from edged.clock import nanoseconds
 from edged.messages import EnergyMethod, EnergySoFar, Features, HostState, Scores, WorkerHello
 from edged.metrics import Metrics
-from edged.metrics.fast import Family, Value
+from edged.metrics.fast import Family, ScalarSeries
 from edged.system.host_watch import READ_S, HostWatch
 
 Rails = Mapping[str, float]
@@ -108,7 +108,7 @@ class HostStates:
 
     def __init__(self, metrics: Metrics, node: str, own: HostWatch) -> None:
         """`node`: what the hub's own host is called."""
-        self._gauges: dict[str, Family[Value]] = {
+        self._gauges: dict[str, Family[ScalarSeries]] = {
             "celsius": metrics.temperature,
             "now": metrics.frequency,
             "limit": metrics.frequency_limit,
@@ -125,7 +125,7 @@ class HostStates:
 
     def tick(self, now_ns: int) -> None:
         """Once a second."""
-        if state := self._own.news():
+        if state := self._own.pop_state():
             self._show("", self._node, state, now_ns)
         for host, teller in list(self._tellers.items()):
             if now_ns - teller.told_ns > SILENT_NS:

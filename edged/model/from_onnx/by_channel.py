@@ -86,7 +86,7 @@ def _push_affine(node: Node, scope: Scope, x: str, factor: Float64, offset: Floa
     """x · factor + offset, each one value or one for each channel."""
     shape = scope.plain(x).shape
     scope.reserve(2 * shape[0])
-    _push_batch_norm(node, scope, x, one_for_each(factor, shape), one_for_each(offset, shape))
+    _push_batch_norm(node, scope, x, per_channel(factor, shape), per_channel(offset, shape))
 
 
 def _push_batch_norm(node: Node, scope: Scope, x: str, factor: Floats, offset: Floats) -> None:
@@ -99,7 +99,7 @@ def _push_batch_norm(node: Node, scope: Scope, x: str, factor: Floats, offset: F
     scope.push(BatchNorm(node.output, (tensor,), node.output, factor, offset))
 
 
-def one_for_each(constant: NDArray[F], shape: Shape) -> NDArray[F]:
+def per_channel(constant: NDArray[F], shape: Shape) -> NDArray[F]:
     """A constant that broadcasts to (1, *shape) with one value for each channel, as [channels]."""
     channels = shape[0]
     wide = (1,) * (len(shape) + 1 - constant.ndim) + constant.shape

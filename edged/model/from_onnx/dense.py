@@ -3,7 +3,7 @@
 import numpy as np
 
 from edged.errors import ModelError
-from edged.model.from_onnx.by_channel import one_for_each
+from edged.model.from_onnx.by_channel import per_channel
 from edged.model.from_onnx.node import Node
 from edged.model.from_onnx.scope import Scope, as_weights
 from edged.model.graph import Dense, Float32
@@ -18,7 +18,7 @@ def gemm(node: Node, scope: Scope) -> None:
     bias = np.zeros(len(weight), np.float32)
     if node.input(2):
         offset = _times(scope.weights(node.input(2)), node.real("beta", 1.0))
-        bias = one_for_each(offset, bias.shape)
+        bias = per_channel(offset, bias.shape)
     _push_dense(node, scope, weight, bias)
 
 

@@ -21,7 +21,7 @@ from edged.drawing.scene import compose, render
 from edged.errors import TrainingError
 from edged.system.parent_death import die_with
 from edged.train.drawn.handwriting import Bytes, plain_mask, turned, varied_mask
-from edged.train.source import Examples
+from edged.train.source import LabelledImages
 
 SIDE = 120
 NOTHING = 10
@@ -57,7 +57,7 @@ AHEAD = 4  # batches that each process may be in front of who learns
 
 
 @dataclass(frozen=True, eq=False)
-class Job:
+class DrawingJob:
     """One batch to draw: images uint8 [n, 28, 28] and labels [n]; the same seed draws the same frames."""
 
     seed: tuple[int, ...]
@@ -65,12 +65,12 @@ class Job:
     labels: NDArray[np.int32]
 
 
-def draw(job: Job) -> Examples:
+def draw(job: DrawingJob) -> LabelledImages:
     """Frames uint8 [n, 120, 120, 3] and what they show."""
     rng = np.random.default_rng(job.seed)
     digits = [turned(rng, image, int(label)) for image, label in zip(job.images, job.labels, strict=True)]
     frames = [draw_training_frame(rng, image, digit) for image, digit in digits]
-    return Examples(np.stack(frames), np.array([digit for _, digit in digits], np.int32))
+    return LabelledImages(np.stack(frames), np.array([digit for _, digit in digits], np.int32))
 
 
 class Drawers:
@@ -86,15 +86,15 @@ class Drawers:
         self._free: SimpleQueue[Connection] = SimpleQueue()
         self._threads = ThreadPoolExecutor(processes)
 
-    def drawn(self, jobs: Iterator[Job]) -> Iterator[Examples]:
+    def drawn(self, jobs: Iterator[DrawingJob]) -> Iterator[LabelledImages]:
         """Each job's batch, in order. Raises TrainingError where a process has died."""
         if not self._processes:
             self._start()
         ahead = islice(jobs, AHEAD * self._count)
-        under_way = deque(self._threads.submit(self._ask, job) for job in ahead)
+        under_way = deque(self._threads.submit(self._request, job) for job in ahead)
         while under_way:
             batch = under_way.popleft().result()
-            under_way.extend(self._threads.submit(self._ask, job) for job in islice(jobs, 1))
+            under_way.extend(self._threads.submit(self._request, job) for job in islice(jobs, 1))
             yield batch
 
     def close(self) -> None:
@@ -116,11 +116,11 @@ class Drawers:
             self._processes.append(process)
             self._free.put(ours)
 
-    def _ask(self, job: Job) -> Examples:
+    def _request(self, job: DrawingJob) -> LabelledImages:
         drawer = self._free.get()
         try:
             drawer.send(job)
-            drawn: Examples = drawer.recv()
+            drawn: LabelledImages = drawer.recv()
         except (EOFError, OSError):
             raise TrainingError("a process that draws frames was killed; with --resume training goes on") from None
         finally:

@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from edged.model.package import Input
-from edged.train.drawn.ahead import LABELS, NOTHING, Drawers, Job, placed
+from edged.train.drawn.ahead import LABELS, NOTHING, Drawers, DrawingJob, placed
 from edged.train.drawn.handwriting import Bytes
 from edged.train.idx import read_idx
-from edged.train.source import Chunk, Examples, fingerprint_of
+from edged.train.source import Chunk, LabelledImages, fingerprint_of
 
 EMPTY_SHARE = 0.2  # frames without a digit, for each with one
 TOGETHER = 8  # batches of a chunk
@@ -33,18 +33,18 @@ class Drawn:
     validation = None
 
     def __init__(
-        self, digits: Examples, written: Examples | None, *, replays: int, processes: int, seed: int
+        self, digits: LabelledImages, written: LabelledImages | None, *, replays: int, processes: int, seed: int
     ) -> None:
         self._digits, self._written = digits, written
         self._replays, self._seed = replays, seed
         self._drawers = Drawers(processes)
 
     @cached_property
-    def test(self) -> Examples | None:
+    def test(self) -> LabelledImages | None:
         """MNIST's test images, as they are written, in scenes."""
         if self._written is None:
             return None
-        return Examples(placed(self._written.images[..., 0]), self._written.labels)
+        return LabelledImages(placed(self._written.images[..., 0]), self._written.labels)
 
     @cached_property
     def fingerprint(self) -> str:
@@ -61,13 +61,13 @@ class Drawn:
         """The frames as they are drawn, then again from memory, in other orders and colours."""
         rng = np.random.default_rng((self._seed, epoch))
         jobs = self._jobs(rng.permutation(self._frames), (self._seed, epoch), batch)
-        kept: list[Examples] = []
+        kept: list[LabelledImages] = []
         for drawn in _groups(self._drawers.drawn(jobs)):
             kept += drawn
             yield _chunk(drawn)
         for _ in range(self._replays - 1):
             for chosen in _groups(iter(rng.permutation(len(kept)).tolist())):
-                yield _chunk([Examples(recoloured(kept[i].images, rng), kept[i].labels) for i in chosen])
+                yield _chunk([LabelledImages(recoloured(kept[i].images, rng), kept[i].labels) for i in chosen])
 
     def close(self) -> None:
         """End the processes that draw."""
@@ -78,13 +78,13 @@ class Drawn:
         """Of an epoch."""
         return round(len(self._digits) * (1 + EMPTY_SHARE))
 
-    def _jobs(self, order: NDArray[np.int64], seed: tuple[int, ...], batch: int) -> Iterator[Job]:
+    def _jobs(self, order: NDArray[np.int64], seed: tuple[int, ...], batch: int) -> Iterator[DrawingJob]:
         """Every digit once, and frames without one between them."""
         for start in range(0, len(order) - batch + 1, batch):
             chosen = order[start : start + batch]
             empty = chosen >= len(self._digits)
             digits = self._digits[np.where(empty, 0, chosen)]
-            yield Job((*seed, start), digits.images[..., 0], np.where(empty, NOTHING, digits.labels))
+            yield DrawingJob((*seed, start), digits.images[..., 0], np.where(empty, NOTHING, digits.labels))
 
 
 def open_drawn(mnist: Path, *, replays: int, processes: int, seed: int) -> Drawn:
@@ -98,9 +98,9 @@ def _groups(items: Iterator[T]) -> Iterator[list[T]]:
         yield group
 
 
-def _chunk(batches: list[Examples]) -> Chunk:
+def _chunk(batches: list[LabelledImages]) -> Chunk:
     """To be learnt from in this very order."""
-    examples = Examples(
+    examples = LabelledImages(
         np.concatenate([one.images for one in batches]), np.concatenate([one.labels for one in batches])
     )
     return Chunk(examples, np.arange(len(examples), dtype=np.int32).reshape(len(batches), -1))

@@ -9,28 +9,28 @@ from edged.train.optimizer import Adam, Optimizer, Sgd
 
 
 @dataclass(frozen=True)
-class Moments:
+class OptimizerMoments:
     """What an optimizer remembers of an array: zeros before the first step. SGD leaves `second` alone."""
 
     first: Array
     second: Array
 
 
-def no_moments(weight: Array) -> Moments:
+def no_moments(weight: Array) -> OptimizerMoments:
     """Those of an array before its first step."""
-    return Moments(np.zeros(weight.shape), np.zeros(weight.shape))
+    return OptimizerMoments(np.zeros(weight.shape), np.zeros(weight.shape))
 
 
 def step(
     how: Optimizer,
     weight: Array,
     gradient: Array,
-    moments: Moments,
+    moments: OptimizerMoments,
     rate: float,
     count: int,
     *,
     decays: bool = True,
-) -> tuple[Array, Moments]:
+) -> tuple[Array, OptimizerMoments]:
     """The weights after step `count`, counted from 1, and the moments. `decays`: not of biases and norms."""
     decay = how.weight_decay if decays else 0.0
     if isinstance(how, Sgd):
@@ -40,16 +40,18 @@ def step(
     return _adam(how, weight, gradient + decay * weight, moments, rate, count)
 
 
-def _sgd(how: Sgd, weight: Array, gradient: Array, moments: Moments, rate: float) -> tuple[Array, Moments]:
+def _sgd(
+    how: Sgd, weight: Array, gradient: Array, moments: OptimizerMoments, rate: float
+) -> tuple[Array, OptimizerMoments]:
     velocity = how.momentum * moments.first + gradient
     along = gradient + how.momentum * velocity if how.nesterov else velocity
-    return weight - rate * along, Moments(velocity, moments.second)
+    return weight - rate * along, OptimizerMoments(velocity, moments.second)
 
 
 def _adam(
-    how: Adam, weight: Array, gradient: Array, moments: Moments, rate: float, count: int
-) -> tuple[Array, Moments]:
+    how: Adam, weight: Array, gradient: Array, moments: OptimizerMoments, rate: float, count: int
+) -> tuple[Array, OptimizerMoments]:
     first = how.beta1 * moments.first + (1 - how.beta1) * gradient
     second = how.beta2 * moments.second + (1 - how.beta2) * gradient**2
     corrected = np.sqrt(second / (1 - how.beta2**count)) + how.epsilon
-    return weight - rate * first / (1 - how.beta1**count) / corrected, Moments(first, second)
+    return weight - rate * first / (1 - how.beta1**count) / corrected, OptimizerMoments(first, second)

@@ -11,8 +11,8 @@ import pytest
 
 from edged.engine.device import Device
 from edged.engine.selection import Rules
-from edged.engine.tuning.attempt_log import Notebook
-from edged.engine.tuning_records import Best
+from edged.engine.tuning.attempt_log import AttemptLog
+from edged.engine.tuning_records import BestVariant
 from edged.errors import ConfigError
 from tests.engine.tuning.sites import conv_site
 
@@ -26,7 +26,7 @@ from tests.engine.tuning.sites import conv_site
 
 device = list_devices()[0]
 site = conv_site(device)
-with Notebook(Path(sys.argv[1]), device) as notebook, notebook.trying(site, Rules().choose(site)):
+with Notebook(Path(sys.argv[1]), device) as attempts, attempts.trying(site, Rules().choose(site)):
     os.kill(os.getpid(), int(sys.argv[2]))
 """
 HANGS = """
@@ -49,40 +49,40 @@ def path(tmp_path: Path) -> Path:
 def test_what_a_killed_tuner_was_trying_is_refused(path: Path, device: Device) -> None:
     died = subprocess.run([sys.executable, "-c", DIES, path, str(int(signal.SIGKILL))], check=False)
     site = replace(conv_site(device), device=device)
-    with Notebook(path, device) as notebook:
-        [refusal] = notebook.of(site).refused
+    with AttemptLog(path, device) as attempts:
+        [refusal] = attempts.attempts_for(site).refused
 
     assert died.returncode == -signal.SIGKILL
     assert (refusal.variant, refusal.reason) == (Rules().choose(site).variant.name, "unfinished")
-    with Notebook(path, device) as notebook:
-        assert notebook.of(site).refused == (refusal,)
+    with AttemptLog(path, device) as attempts:
+        assert attempts.attempts_for(site).refused == (refusal,)
 
 
 def test_what_ctrl_c_broke_off_is_not(path: Path, device: Device) -> None:
     died = subprocess.run(
         [sys.executable, "-c", DIES, path, str(int(signal.SIGINT))], capture_output=True, check=False
     )
-    with Notebook(path, device) as notebook:
-        assert notebook.of(conv_site(device)).refused == ()
+    with AttemptLog(path, device) as attempts:
+        assert attempts.attempts_for(conv_site(device)).refused == ()
     assert died.returncode == -signal.SIGINT
 
 
 def test_a_record_has_one_tuner_at_a_time(path: Path, device: Device) -> None:
-    with Notebook(path, device), pytest.raises(ConfigError, match=f"{path} is in use by another `edged tune`"):
-        Notebook(path, device)
-    with Notebook(path, device):
+    with AttemptLog(path, device), pytest.raises(ConfigError, match=f"{path} is in use by another `edged tune`"):
+        AttemptLog(path, device)
+    with AttemptLog(path, device):
         pass
 
 
 def test_shapes_are_forgotten_by_name_of_their_sites(path: Path, device: Device) -> None:
     one, other = conv_site(device), conv_site(device, outputs=3)
-    best = Best(variant="conv_naive", parameters={}, seconds=1)
-    with Notebook(path, device) as notebook:
+    best = BestVariant(variant="conv_naive", parameters={}, seconds=1)
+    with AttemptLog(path, device) as attempts:
         for site in (one, other):
-            notebook.write(notebook.of(site).model_copy(update={"best": best}))
-        notebook.forget([conv_site(device, name="twin")])
+            attempts.write(attempts.attempts_for(site).model_copy(update={"best": best}))
+        attempts.forget([conv_site(device, name="twin")])
 
-        assert (notebook.of(one).best, notebook.of(other).best) == (None, best)
+        assert (attempts.attempts_for(one).best, attempts.attempts_for(other).best) == (None, best)
 
 
 def test_a_damaged_record_is_not_written_over(path: Path, device: Device) -> None:
@@ -90,7 +90,7 @@ def test_a_damaged_record_is_not_written_over(path: Path, device: Device) -> Non
     path.write_text("{")
 
     with pytest.raises(ConfigError, match=f"{path}: Invalid JSON"):
-        Notebook(path, device)
+        AttemptLog(path, device)
     assert path.read_text() == "{"
 
 

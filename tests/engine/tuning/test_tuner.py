@@ -11,10 +11,10 @@ import pytest
 from edged.engine.device import Device
 from edged.engine.selection import Rules
 from edged.engine.shape import shape_of
-from edged.engine.tuning.attempt_log import Notebook
+from edged.engine.tuning.attempt_log import AttemptLog
 from edged.engine.tuning.rig import Rig
-from edged.engine.tuning.tuner import Progress, Tuner
-from edged.engine.tuning.work import Listener, Work, touched_bytes, work_of
+from edged.engine.tuning.tuner import Tuner, TuningProgress
+from edged.engine.tuning.work import Listener, TuningTask, touched_bytes, work_of
 from edged.engine.tuning_records import chooser_for, read_record, user_record
 from edged.engine.variants import VARIANTS
 from edged.engine.variants.conv_general import CONV_GENERAL
@@ -24,7 +24,7 @@ from edged.model.graph import Conv, Operator
 from tests.engine.tuning.faulty import CONV_BROKEN, CONV_WRONG
 from tests.engine.tuning.sites import conv_site
 
-Tune = Callable[..., list[Progress]]
+Tune = Callable[..., list[TuningProgress]]
 
 
 @pytest.fixture(autouse=True)
@@ -37,13 +37,13 @@ def _few_variants_and_faulty_ones(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def tune(device: Device, tmp_path: Path) -> Tune:
     """Tune two shapes, until the tuner has asked so often whether the time is up."""
-    works = (Work(conv_site(device), 0.003), Work(conv_site(device, outputs=3), 0.001))
+    works = (TuningTask(conv_site(device), 0.003), TuningTask(conv_site(device, outputs=3), 0.001))
     rig = Rig(device, tmp_path / "programs", between=2**16)
 
-    def tune(asks: int = 1000) -> list[Progress]:
+    def tune(asks: int = 1000) -> list[TuningProgress]:
         asked = itertools.count()
-        with Notebook(user_record(device, tmp_path), device) as notebook:
-            return list(Tuner(rig, notebook, Rules(), works, lambda: next(asked) >= asks).tune())
+        with AttemptLog(user_record(device, tmp_path), device) as attempts:
+            return list(Tuner(rig, attempts, Rules(), works, lambda: next(asked) >= asks).tune())
 
     return tune
 

@@ -12,12 +12,12 @@ import pytest
 from edged.errors import TrainingError
 from edged.train.drawn.ahead import LABELS, NOTHING
 from edged.train.drawn.source import Drawn, recoloured
-from edged.train.source import Chunk, Examples
+from edged.train.source import Chunk, LabelledImages
 from tests.eventually import eventually
 
 IMAGES = np.zeros((10, 28, 28, 1), np.uint8)
 IMAGES[:, 6:22, 12:16] = 255
-ONES = Examples(IMAGES, np.ones(10, np.int32))
+ONES = LabelledImages(IMAGES, np.ones(10, np.int32))
 
 
 @pytest.fixture(scope="module")
