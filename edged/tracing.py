@@ -7,7 +7,10 @@ MOST = 20_000  # notes that wait to be sent: more are not taken
 
 
 class Notebook:
-    """`is_open` is all that who has something to note looks at while nobody records."""
+    """The spans that a process has recorded.
+
+    Check `is_open` before `note`: it is cheap while no client records.
+    """
 
     def __init__(self) -> None:
         self.is_open = False
@@ -19,7 +22,7 @@ class Notebook:
         return len(self._notes)
 
     def open(self, recording: int, for_s: float) -> bool:
-        """Note down what happens for so long; 0: nothing more. True where that recording is a new one."""
+        """Record for `for_s` seconds; 0: stop. Return whether the recording is a new one."""
         is_new = recording != self._recording
         if is_new:
             self._notes.clear()
@@ -28,7 +31,7 @@ class Notebook:
         return is_new
 
     def close_if_due(self) -> None:
-        """Whoever has opened it has not come again."""
+        """Stop recording if the client has not renewed it in time."""
         if self.is_open and now_ns() >= self._until_ns:
             self.is_open = False
             self._notes.clear()
@@ -43,7 +46,7 @@ class Notebook:
         job: int | None = None,
         **attributes: float | str,
     ) -> None:
-        """Ask `is_open` before."""
+        """Add a span; `is_open` must be checked before."""
         if len(self._notes) < MOST:
             self._notes.append(
                 TraceSpan(
@@ -52,13 +55,13 @@ class Notebook:
             )
 
     def pop_spans(self) -> tuple[TraceSpan, ...]:
-        """All of them, once."""
+        """Return all spans, and forget them."""
         notes, self._notes = tuple(self._notes), []
         return notes
 
 
 def note_message(notebook: Notebook, message: LinkMessage, begun_ns: int) -> None:
-    """A frame, or an answer, was taken in."""
+    """Record that a frame or an answer was received."""
     match message:
         case Frame(camera=camera, frame=number):
             notebook.note("frame", begun_ns, now_ns(), frames=((camera, number),))

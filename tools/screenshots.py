@@ -22,7 +22,7 @@ from rich.console import Console
 from edged.cli.top.command import watch
 from edged.cli.top.screen import Pages, picture
 from edged.client import subscribe
-from edged.client.node_state import Known
+from edged.client.node_state import NodeState
 from edged.client.subscription import Subscription
 from edged.system.paths import cache_directory
 from tests.e2e.browser import browser_page, when
@@ -82,7 +82,7 @@ def page_of(address: str) -> Iterator[str]:
             process.kill()
 
 
-def look(address: str, seconds: float) -> Known:
+def look(address: str, seconds: float) -> NodeState:
     """Return what `edged top` knows of the daemon after watching it for so long."""
     context: zmq.Context[zmq.Socket[bytes]] = zmq.Context()
     subscription = Subscription(context, address)
@@ -95,7 +95,7 @@ def look(address: str, seconds: float) -> Known:
         context.term()
 
 
-def terminal(known: Known, address: str) -> str:
+def terminal(known: NodeState, address: str) -> str:
     """Draw the screen of `edged top` as SVG; it loads nothing from other hosts."""
     width, height = SIZE
     console = Console(record=True, width=width, height=height, file=io.StringIO(), force_terminal=True)

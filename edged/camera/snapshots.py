@@ -19,7 +19,7 @@ STEP = 10  # from one picture to the next, where there is room for more quality
 
 @dataclass(frozen=True, slots=True)
 class EncodedSnapshot:
-    """`jpeg`: uint8 [bytes]."""
+    """A snapshot as a JPEG. `jpeg`: uint8 [bytes]."""
 
     header: Snapshot
     jpeg: Pixels

@@ -54,7 +54,7 @@ class State:
         return CameraCount(captured=self._captured, dropped=dict(self._dropped))
 
     def report(self) -> CameraReport:
-        """The state now."""
+        """Return the current state as a message."""
         return CameraReport(
             camera=self._camera,
             up=self._up,

@@ -1,4 +1,4 @@
-"""What a subscriber knows at one moment, as values: `pydantic.TypeAdapter(Known)` makes JSON of it."""
+"""What a subscriber knows at one moment, as values: `pydantic.TypeAdapter(NodeState)` makes JSON of it."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field

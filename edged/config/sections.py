@@ -19,7 +19,7 @@ def _with_port(address: str) -> str:
 
 
 def _one_or_three(numbers: tuple[float, ...]) -> tuple[float, ...]:
-    """Raises ValueError."""
+    """Accept one or three numbers. Raises ValueError."""
     if len(numbers) not in {1, 3}:
         raise ValueError(f"expected three numbers, or one for a gray network, found {len(numbers)}")
     return numbers

@@ -77,7 +77,7 @@ class Meter:
         return since
 
     def finish_job(self) -> JobEnergy:
-        """A job is finished."""
+        """Return the energy of the job that is finished now."""
         since = self._advance()
         self._untold = _sum(self._untold, since.added)
         told = self.pop_rail_joules()
@@ -96,7 +96,7 @@ class Meter:
         return told
 
     def close(self) -> None:
-        """End the threads."""
+        """Stop the threads."""
         self._reader.close()
         self._sampler.close()
 

@@ -36,7 +36,7 @@ class Reader:
         return readings
 
     def close(self) -> None:
-        """End the thread."""
+        """Stop the thread."""
         if self._thread:
             self._thread.stop()
             self._thread = None
@@ -130,7 +130,7 @@ class Sampler:
             threading.Thread(target=self._run, name="power", daemon=True).start()
 
     def close(self) -> None:
-        """End the thread."""
+        """Stop the thread."""
         self._stopped.set()
 
     def _run(self) -> None:

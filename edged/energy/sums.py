@@ -19,7 +19,7 @@ class EnergyLevel:
 
 
 class RailSum(Protocol):
-    """A rail's."""
+    """The energy of a rail since its first reading."""
 
     def level(self) -> EnergyLevel: ...
 

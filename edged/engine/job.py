@@ -68,7 +68,7 @@ class DeviceResult:
 
     @cached_property
     def kernels(self) -> tuple[KernelTime, ...]:
-        """The same by name."""
+        """Return the times of the kernels with their names."""
         start_ns = self.on_device.forward.start_ns
         return tuple(
             KernelTime(step.launch.operator, step.launch.kernel, (time.start_ns - start_ns) * 1e-9, time.seconds)

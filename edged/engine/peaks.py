@@ -115,7 +115,7 @@ class ReadBenchmark:
         self._kernel.set_args(self._memory, self.out)
 
     def seconds(self) -> float:
-        """Read it all once."""
+        """Read the whole buffer once, and return the seconds."""
         return self._bench.seconds(self._kernel, self._items)
 
 

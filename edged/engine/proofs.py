@@ -124,7 +124,7 @@ class ProvenChooser:
         return tuple(map(str, self._left_out))
 
     def channel_block(self, device: Device) -> int:
-        """As `chooser`."""
+        """Return the block size that `chooser` chooses."""
         return self._chooser.channel_block(device)
 
     def choose(self, site: Site[Any]) -> Choice:

@@ -45,7 +45,7 @@ def _make(folder: Path) -> Path:
 
 
 def _elsewhere() -> Iterator[Path]:
-    """Our own folders there."""
+    """Find our own folders in other places."""
     for place in PLACES:
         for folder in place.glob(f"{PREFIX}[0-9]*-*"):
             with contextlib.suppress(FileNotFoundError):  # another process tidies up too

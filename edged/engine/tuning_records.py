@@ -106,7 +106,7 @@ class MeasuredOn(RecordSection):
 
 
 class TuningRecord(RecordSection):
-    """The file."""
+    """The content of a file of tuning records."""
 
     schema_version: Literal[1] = Field(1, alias="schema")
     edged: str = Field(description="Version of edged that wrote it")
@@ -167,7 +167,7 @@ def _mistakes(error: ValidationError) -> str:
 
 
 def _place(parts: tuple[int | str, ...]) -> str:
-    """tuned[3].best.seconds, as in JavaScript."""
+    """Format a path in the file as in JavaScript: tuned[3].best.seconds."""
     place = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in parts)
     return f"{place.lstrip('.')}: " if place else ""
 

@@ -1,7 +1,7 @@
 """Messages that cross a link or are published, and their encoding.
 
-A link connects the hub (ROUTER) with a camera or a worker (DEALER). Its messages are `[JSON header, payload …]`.
-The payload of a frame is its pixels; the payloads of a job are its frames' pixels in order, or one payload with the
+A link connects the hub (ROUTER) with a camera or worker (DEALER). A message is `[JSON header, payload …]`: the
+payload of a frame is its pixels; the payloads of a job are its frames' pixels in order, or one payload with the
 features of all frames for a segment behind a cut.
 A published message is `[topic, JSON]`; a snapshot has its JPEG as a third part.
 All times `…_ns` are CLOCK_MONOTONIC of the hub's host.

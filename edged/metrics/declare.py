@@ -30,17 +30,17 @@ class Declare:
         self.histogram = partial(Histogram, buckets=SECONDS, registry=self.library)
 
     def quick_counter(self, name: str, documentation: str, labels: Sequence[str]) -> Family[ScalarSeries]:
-        """For the hub's thread alone, as the next two."""
+        """Declare a counter that only the hub's thread increases."""
         return self._add(Family("counter", name, documentation, labels, ScalarSeries))
 
     def quick_gauge(self, name: str, documentation: str, labels: Sequence[str]) -> Family[ScalarSeries]:
-        """Goes up and down."""
+        """Declare a gauge that only the hub's thread sets."""
         return self._add(Family("gauge", name, documentation, labels, ScalarSeries))
 
     def quick_histogram(
         self, name: str, documentation: str, labels: Sequence[str], bounds: Sequence[float] = SECONDS
     ) -> Family[HistogramSeries]:
-        """`bounds`: of the buckets, without infinity."""
+        """Declare a histogram that only the hub's thread fills. `bounds`: of the buckets, without infinity."""
         new = partial(HistogramSeries, bounds=bounds)
         return self._add(Family("histogram", name, documentation, labels, new))
 
@@ -53,7 +53,7 @@ class Declare:
         return partial(self._pieces, [family.now() for family in self._quick])
 
     def text(self) -> Iterator[str]:
-        """The same, written at once."""
+        """Write all metrics in Prometheus' text format, in pieces."""
         return self.now()()
 
     def _pieces(self, families: Sequence[Callable[[], Iterator[str]]]) -> Iterator[str]:

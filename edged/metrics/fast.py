@@ -21,14 +21,14 @@ CHUNK = 64  # children that are written in one go
 
 
 class Series(Protocol):
-    """One of a family, with labels of its own."""
+    """One time series of a family, with its labels."""
 
     def state(self) -> Any:
-        """What it has counted until this moment. Quick: the hub's loop waits for it."""
+        """Return a copy of the values, quickly: the hub's loop waits for it."""
         ...
 
     def text(self, state: Any) -> str:
-        """The lines of such a state: which takes longer, in any thread."""
+        """Format such a state as lines of text; slower, in any thread."""
         ...
 
 
@@ -36,7 +36,7 @@ C = TypeVar("C", bound=Series)
 
 
 class ScalarSeries:
-    """A counter or a gauge."""
+    """One series of a counter or a gauge."""
 
     __slots__ = ("_head", "_value")
 
@@ -45,24 +45,22 @@ class ScalarSeries:
         self._value = 0.0
 
     def inc(self, amount: float = 1.0) -> None:
-        """That much more."""
         self._value += amount
 
     def set(self, value: float) -> None:
-        """This, whatever it was."""
         self._value = float(value)
 
     def state(self) -> float:
-        """Its value."""
+        """Return the value."""
         return self._value
 
     def text(self, state: float) -> str:
-        """A line."""
+        """Format the value as a line."""
         return f"{self._head} {_number(state)}\n"
 
 
 class HistogramSeries:
-    """A histogram."""
+    """One series of a histogram."""
 
     __slots__ = ("_bounds", "_counts", "_sum", "_template")
 
@@ -76,7 +74,7 @@ class HistogramSeries:
         self._template = "".join(f"{line.replace('%', '%%')} %s\n" for line in lines)
 
     def observe(self, value: float) -> None:
-        """One more."""
+        """Count a value in its bucket."""
         self._counts[bisect_left(self._bounds, value)] += 1
         self._sum += value
 
@@ -91,7 +89,7 @@ class HistogramSeries:
 
 
 class Family(Collector, Generic[C]):
-    """All children of one metric, which has labels."""
+    """All series of one metric, by their labels."""
 
     def __init__(
         self,
@@ -109,7 +107,7 @@ class Family(Collector, Generic[C]):
         self._children: dict[tuple[str, ...], C] = {}
 
     def labels(self, *values: object) -> C:
-        """The child with these labels, with 0 if it is new."""
+        """Return the series with these labels; a new one starts at 0."""
         key = tuple(map(str, values))
         child = self._children.get(key)
         if child is None:
@@ -119,16 +117,16 @@ class Family(Collector, Generic[C]):
         return child
 
     def remove(self, *values: object) -> None:
-        """It is shown no more."""
+        """Remove the series with these labels."""
         self._children.pop(tuple(map(str, values)), None)
 
     def now(self) -> Callable[[], Iterator[str]]:
-        """In Prometheus' text format, in pieces, as it is at this moment; still to be written."""
+        """Return a function that writes the current values in Prometheus' text format, in pieces."""
         children = list(self._children.values())
         return partial(self._pieces, children, [child.state() for child in children])
 
     def collect(self) -> Iterable[Metric]:
-        """The same for prometheus-client."""
+        """Return the current values as prometheus-client wants them."""
         return text_string_to_metric_families("".join(self.now()()))
 
     def _pieces(self, children: Sequence[C], states: Sequence[Any]) -> Iterator[str]:

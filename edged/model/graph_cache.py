@@ -120,7 +120,7 @@ def _fields(operator: Operator, layout: _Layout) -> dict[str, Any]:
 
 
 def _operator(content: dict[str, Any], weights: CacheEntry) -> Operator:
-    """The inverse of `_fields`."""
+    """Rebuild an operator from the output of `_fields`."""
     kind: type[Operator] = getattr(operators, content["type"])
     values = {name: _value(value, weights) for name, value in content.items() if name != "type"}
     return kind(**values)

@@ -24,7 +24,7 @@ T = TypeVar("T", bound=BaseModel)
 
 
 class OpenFile(BaseModel):
-    """A file here: what a newer edged adds is left unread."""
+    """A file of a teach folder: unknown keys, of a newer edged, are ignored."""
 
     model_config = ConfigDict(extra="ignore", frozen=True, allow_inf_nan=False, populate_by_name=True)
     schema_version: Literal[1] = Field(1, alias="schema")
@@ -59,7 +59,6 @@ class Version(OpenFile):
         return FLOAT * (self.hidden * (self.features + 1) + classes * (self.hidden + 1))
 
     def __str__(self) -> str:
-        """For people."""
         return f"{self.sha256[:12]} ({', '.join(self.labels)})"
 
 

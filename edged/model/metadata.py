@@ -17,7 +17,7 @@ TEXTS = frozenset({"name", "preprocess", "resize", "color"})  # the other values
 
 
 def _checked(text: str) -> str:
-    """Raises ValueError."""
+    """Return `text`. Raises ValueError if it holds control characters or is too long."""
     if problem := problem_of(text):
         raise ValueError(problem)
     return text

@@ -51,7 +51,7 @@ class Input:
 
     @property
     def described(self) -> str:
-        """For people."""
+        """Describe the preparation of pictures, for people."""
         recipe = Recipe(self.resize, self.color, self.scale, self.mean, self.std)
         return description(recipe, self.width, self.height)
 
@@ -183,7 +183,7 @@ def _random(name: str, wanted: config.Model) -> Model:
 
 
 def _size(wanted: config.Model) -> tuple[int, int] | None:
-    """Width and height."""
+    """Return width and height of the config, or None."""
     return (wanted.size, wanted.size) if isinstance(wanted.size, int) else wanted.size
 
 

@@ -44,7 +44,7 @@ class Result(Protocol):
 
 
 class Pending(Protocol):
-    """A submission under way."""
+    """A job that was submitted to a device."""
 
     def wait(self) -> Result:
         """Block until it is done, in any thread. Raises DeviceError."""

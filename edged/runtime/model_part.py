@@ -71,7 +71,7 @@ def run_reference(graph: Graph, wanted: Input | None, frames: Images | Features)
 
 
 def whole_model(model: Model) -> ModelPart:
-    """All of it."""
+    """Return the whole network as one part."""
     return part_of(model, None, None)
 
 

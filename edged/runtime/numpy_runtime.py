@@ -21,7 +21,7 @@ class NumpyResult:
     features: Outputs | None = None
 
     def read_clocks(self) -> tuple[()]:
-        """There are none."""
+        """Return nothing: NumPy has no kernels."""
         return ()
 
 
@@ -44,7 +44,7 @@ class NumpyPending:
 
 
 class NumpyRuntime:
-    """See `runtime.ModelRuntime`."""
+    """Runs a model in NumPy (see `runtime.ModelRuntime`)."""
 
     device_name = NUMPY
     kernels = 0
@@ -61,7 +61,7 @@ class NumpyRuntime:
         return NumpyPending(self._graph, self._input, frames, self._features if features else None)
 
     def cached_peaks(self) -> None:
-        """Nobody measures them."""
+        """Return None: peaks of NumPy are not measured."""
 
     def close(self) -> None:
-        """Nothing to give back."""
+        """Do nothing: no resources are held."""

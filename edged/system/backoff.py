@@ -18,7 +18,7 @@ class Backoff:
         self._next_s = FIRST_S
 
     def failed(self) -> float:
-        """Seconds to wait now."""
+        """Count a failure, and return the seconds to wait."""
         wait_s = self._next_s * (1 + JITTER * self._chance())
         self._next_s = min(2 * self._next_s, self._longest_s)
         return wait_s

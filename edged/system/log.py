@@ -46,7 +46,7 @@ class Sparing(logging.Handler):
         self._said: dict[tuple[str, int, str], _Said] = {}  # oldest first
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Show or count it."""
+        """Show the record, or count it if it repeats."""
         now = self._clock()
         while self._said and (now - self._oldest().since_s >= WINDOW_S or len(self._said) >= KNOWN):
             self._close_oldest()
@@ -115,7 +115,7 @@ class _Lines(logging.Handler):
         self._writer = writer
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Have it written."""
+        """Hand the record's lines to the writer."""
         self._writer.write(self.format(record))
 
 

@@ -46,7 +46,7 @@ class Backbone:
         return outputs.reshape(len(frames), -1)
 
     def close(self) -> None:
-        """Give the device back."""
+        """Release the device."""
         if self._runtime:
             self._runtime.close()
 

@@ -52,7 +52,7 @@ class Verdict:
 
 
 def of_head(head: Head, labels: Sequence[str], held_back: LabelledFeatures) -> Verdict:
-    """What a head says."""
+    """Evaluate a head on the examples that are held back."""
     return _verdict(head.shares(held_back.features), labels, held_back)
 
 

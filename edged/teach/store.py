@@ -75,7 +75,7 @@ class CropStore:
 
     @property
     def crops(self) -> tuple[Crop, ...]:
-        """Oldest first."""
+        """Return all crops, oldest first."""
         return tuple(self._crops.values())
 
     def __contains__(self, key: Key) -> bool:
@@ -86,7 +86,7 @@ class CropStore:
         return tuple(label for label, ours in self._crops if ours == sha256)
 
     def path(self, crop: Crop) -> Path:
-        """Of its file."""
+        """Return the path of the file of a crop."""
         return self.folder / "crops" / crop.file
 
     def pixels(self, crop: Crop) -> Pixels:

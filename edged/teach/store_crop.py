@@ -38,7 +38,7 @@ def label_of(text: str) -> str:
 
 
 def _is_label(text: str) -> str:
-    """Raises ValueError."""
+    """Check that `text` may be a label. Raises ValueError."""
     if not LABEL.fullmatch(text):
         raise ValueError(f"{text!r} is no label")
     return text
@@ -59,7 +59,7 @@ class Crop(BaseModel):
 
     @property
     def file(self) -> str:
-        """Below `crops`."""
+        """Return the path of its file, relative to the folder `crops`."""
         return f"{self.label}/{self.sha256}.png"
 
     @property

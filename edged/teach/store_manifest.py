@@ -25,7 +25,7 @@ class StoreLimits(BaseModel):
 
 
 class LabelCounts(BaseModel):
-    """Of one label."""
+    """Number and size of the crops of one label."""
 
     model_config = ConfigDict(extra="ignore", frozen=True)
 
@@ -56,7 +56,7 @@ def counts(crops: Sequence[Crop]) -> dict[str, LabelCounts]:
 
 
 def path_of(folder: Path) -> Path:
-    """Of the manifest."""
+    """Return the path of the manifest."""
     return folder / "manifest.json"
 
 
@@ -76,7 +76,7 @@ def read_manifest(folder: Path) -> Manifest | None:
 
 
 def write_manifest(folder: Path, limits: StoreLimits, crops: Sequence[Crop]) -> None:
-    """Raises StoreError."""
+    """Write the manifest. Raises StoreError."""
     manifest = Manifest(limits=limits, labels=counts(crops), crops=tuple(crops))
     save(path_of(folder), manifest.model_dump_json(by_alias=True, indent=1).encode() + b"\n")
 

@@ -167,7 +167,7 @@ class _Builder:
 
 
 def _check_size(what: str, shape: Shape) -> None:
-    """Raises ModelError."""
+    """Check the number of values of `shape`. Raises ModelError."""
     if math.prod(shape) > MAX_VALUES:
         raise ModelError(f"{what} {' × '.join(map(str, shape))} numbers; supported are {MAX_VALUES}")
 

@@ -55,7 +55,7 @@ class Checkpoints:
             old.unlink(missing_ok=True)
 
     def clear(self) -> None:
-        """Remove them all."""
+        """Delete all checkpoints."""
         for path in self._files():
             path.unlink()
 
@@ -75,7 +75,7 @@ class Checkpoints:
         return None, []
 
     def _files(self) -> list[Path]:
-        """The newest first."""
+        """Return the files, newest first."""
         return sorted(self._folder.glob("epoch-*.npz"), reverse=True)
 
     def _what_is_left(self) -> str:
@@ -93,7 +93,7 @@ def _write(file: BinaryIO, arrays: Arrays) -> None:
 
 
 def _load(path: Path) -> Checkpoint:
-    """Raises DataError."""
+    """Load a checkpoint. Raises DataError."""
     try:
         with path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
             arrays = {name: archive[name] for name in archive.files}

@@ -42,7 +42,7 @@ class DenseLayer(Section):
 
 
 class Layer(Section):
-    """One of these."""
+    """A layer of the network: exactly one of these keys."""
 
     conv: ConvLayer | None = Field(None, description="Convolution; a number alone is its filters")
     norm: EmptySection | None = Field(

@@ -57,7 +57,7 @@ class Lowered:
         return operator if isinstance(operator, Conv) else _as_conv(operator, self._flattened(operator.inputs[0]))
 
     def site(self, operator: Operator) -> Site[Any]:
-        """Where `operator` is computed."""
+        """Return the site at which `operator` is computed."""
         inputs = tuple(self.tensors[name] for name in operator.inputs)
         return Site(operator, inputs, self.tensors[operator.output], self.device)
 

@@ -47,7 +47,7 @@ class Epoch:
     validation_accuracy: float | None
 
     def as_facts(self) -> dict[str, Any]:
-        """For JSON."""
+        """Return the figures as JSON values."""
         return asdict(self)
 
     def is_better_than(self, other: "Epoch | None") -> bool:

@@ -55,13 +55,13 @@ class TrainingSource(Protocol):
         """Hexadecimal SHA-256 of the data: what a checkpoint was learnt from."""
 
     def steps(self, batch: int) -> int:
-        """Of one epoch."""
+        """Return the number of steps of one epoch."""
 
     def chunks(self, epoch: int, batch: int) -> Iterator[Chunk]:
         """Of one epoch. Where `examples` is the same object as before it need not be loaded again."""
 
     def close(self) -> None:
-        """End whatever prepares examples."""
+        """Stop the processes that prepare examples."""
 
 
 class InMemory:
@@ -92,7 +92,7 @@ class InMemory:
         yield Chunk(self.training, np.resize(order, (self.steps(batch), batch)).astype(np.int32))
 
     def close(self) -> None:
-        """Nothing was started."""
+        """Do nothing: no process was started."""
 
 
 def _split(examples: LabelledImages, share: float, seed: int) -> tuple[LabelledImages, LabelledImages]:

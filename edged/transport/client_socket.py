@@ -151,5 +151,5 @@ class Handshakes:
         return NO_KEY if self._broken_off > 1 else ""
 
     def close(self) -> None:
-        """Listen no more."""
+        """Stop watching the socket."""
         self.socket.close()

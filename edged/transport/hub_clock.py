@@ -19,7 +19,7 @@ class Sample:
     at: int
 
     def error_at(self, now: int) -> int:
-        """It grows with time."""
+        """Return the largest error at `now`; it grows with time, as clocks drift."""
         return self.error + round(DRIFT * max(0, now - self.at))
 
 

@@ -25,7 +25,7 @@ _PUBLIC = "# Public: for everybody who lets {name} in, or wants to be sure to ta
 
 @dataclass(frozen=True, slots=True)
 class KeyPair:
-    """Both halves, in Z85."""
+    """A public and a secret key, in Z85."""
 
     public: bytes
     secret: bytes = field(repr=False)

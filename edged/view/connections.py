@@ -54,7 +54,6 @@ class ViewConnection(H11Protocol):
         super().connection_made(transport)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """The end."""
         super().connection_lost(exc)
         self._ended(self)
 

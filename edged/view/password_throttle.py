@@ -28,7 +28,7 @@ class PasswordThrottle:
         return max(0.0, known.until_s - now_s) if known else 0.0
 
     def record_failure(self, who: str, now_s: float) -> None:
-        """One more."""
+        """Count a wrong password of `who`."""
         known = self._wrong.pop(who, None)
         times = 1 if known is None or now_s - known.last_s > FORGOTTEN_S else known.times + 1
         pause_s = min(LONGEST_S, FIRST_S * 2.0 ** min(times - FREE, 16)) if times >= FREE else 0.0

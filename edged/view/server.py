@@ -61,7 +61,7 @@ class ViewSite:
         self._viewers: set[Viewer] = set()
 
     def app(self) -> Starlette:
-        """What answers requests."""
+        """Return the ASGI application."""
         return Starlette(
             routes=[
                 Route("/events", self._events),

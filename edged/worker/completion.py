@@ -39,7 +39,7 @@ class Completions:
         self._thread.start()
 
     def fileno(self) -> int:
-        """What a poller watches."""
+        """Return the descriptor that a poller watches."""
         return self._bell.fileno()
 
     def add(self, job: Job, pending: Pending) -> None:

@@ -110,12 +110,12 @@ def warm_up(runtime: ModelRuntime, part: ModelPart, worker: Worker) -> tuple[flo
     forward_s = time.perf_counter() - start
     known = SelfCheck(frames[:1], outputs[:1])
     if not np.isfinite(known.outputs).all() and worker.precision == "fp32":  # half has no number beyond 65504
-        _raise_nan_error(runtime.device_name, part, known)
+        _check_nan(runtime.device_name, part, known)
     return forward_s, known
 
 
-def _raise_nan_error(device: str, part: ModelPart, known: SelfCheck) -> None:
-    """Or else the device."""
+def _check_nan(device: str, part: ModelPart, known: SelfCheck) -> None:
+    """Raise DeviceError if the reference gives numbers; log a warning if the model itself gives NaN."""
     name = part.graph.name
     if np.isfinite(part.truth(known.frames)).all():
         raise DeviceError(f"{device} answers {name} with NaN or infinity, where the reference has numbers")

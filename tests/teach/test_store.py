@@ -175,7 +175,7 @@ def test_a_file_that_is_no_crop_is_named_and_set_aside_by_a_repair(folder: Path,
     moved = store.repair()
 
     assert "expected a PNG whose pixels have the hash that is its name" in str(problem)
-    assert "--repair" in str(problem)
+    assert "edged teach repair" in str(problem)
     assert [path.parent for path in moved] == [folder / "damaged"]
     assert len(CropStore.read(folder).crops) == 5
     assert not CropStore.read(folder).problems
@@ -212,7 +212,8 @@ def test_a_full_disk_is_one_clear_error_and_nothing_is_lost(
 
 
 def test_two_do_not_write_at_once(folder: Path) -> None:
-    holder = "import sys, pathlib; from edged.teach.store import Store; Store.open(pathlib.Path(sys.argv[1]));"
+    opens = "from edged.teach.store import CropStore; CropStore.open(pathlib.Path(sys.argv[1]));"
+    holder = f"import sys, pathlib; {opens}"
     script = holder + "print('open', flush=True); sys.stdin.read()"
     command = [sys.executable, "-c", script, str(folder)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT) as other:
@@ -226,9 +227,9 @@ def test_two_do_not_write_at_once(folder: Path) -> None:
 
 RECORD_FOR_EVER = """
 import sys, pathlib, itertools
-from edged.teach.store import Store
+from edged.teach.store import CropStore
 from tests.teach.crops import shape
-store = Store.open(pathlib.Path(sys.argv[1]))
+store = CropStore.open(pathlib.Path(sys.argv[1]))
 for seed in itertools.count(int(sys.argv[2])):
     crop = store.add(shape("disc", seed, 24), "disc", "door", float(seed))
     print(crop.file, flush=True)

@@ -16,7 +16,7 @@ import numpy as np
 from edged.engine.device import Device
 from edged.engine.runtime import Runtime
 from edged.engine.selection import Choice, Chooser, Rules, find_candidate
-from edged.engine.tuning.attempt_log import Notebook
+from edged.engine.tuning.attempt_log import AttemptLog
 from edged.engine.tuning.rig import Rig
 from edged.engine.tuning.tuner import Tuner
 from edged.engine.tuning.work import Listener, touched_bytes, work_of
@@ -71,13 +71,13 @@ def tune(graph: Graph, device: Device, seconds: float) -> Choice:
     Runtime(graph, None, device, chooser=listener, is_part=True).close()
     works = work_of(listener.sites, {NAME: 1.0})
     [work] = [each for each in works if each.site.operator.name == NAME]
-    with tempfile.TemporaryDirectory() as folder, Notebook(Path(folder) / "record.json", device) as notebook:
+    with tempfile.TemporaryDirectory() as folder, AttemptLog(Path(folder) / "record.json", device) as notebook:
         rig = Rig(device, Path(folder) / "programs", touched_bytes(listener.sites))
         ends_at = time.monotonic() + seconds
         tuner = Tuner(rig, notebook, Rules(), [work], lambda: time.monotonic() > ends_at)
         for _ in tuner.tune():
             pass
-        best = notebook.of(work.site).best
+        best = notebook.attempts_for(work.site).best
     found = find_candidate(work.site, best.variant, best.parameters) if best else None
     return found or Rules().choose(work.site)
 

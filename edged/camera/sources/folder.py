@@ -55,7 +55,7 @@ class Folder:
         return Picture(pixels, truth_of(path, self._path))
 
     def close(self) -> None:
-        """Nothing is held open."""
+        """Do nothing: no file stays open."""
 
 
 def truth_of(picture: Path, folder: Path) -> str | None:

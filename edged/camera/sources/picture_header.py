@@ -92,7 +92,7 @@ def _webp(content: bytes) -> Size | None:
 
 
 def _tiff(content: bytes) -> Size:
-    """The first picture's."""
+    """Read the size of the first picture of a TIFF file."""
     order = "<" if content.startswith(b"II") else ">"
     (folder,) = struct.unpack_from(f"{order}I", content, 4)
     (entries,) = struct.unpack_from(f"{order}H", content, folder)

@@ -138,7 +138,6 @@ class LiveStream:
         return Picture(pixels, late_ns=self._late_ns())
 
     def close(self) -> None:
-        """Disconnect."""
         if self._capture:
             self._capture.release()
         self._capture = None

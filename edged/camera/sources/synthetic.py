@@ -106,7 +106,7 @@ class Synthetic:
         *,
         subject: str = "digits",
     ) -> None:
-        """`subject`: of `config.SYNTHETIC`."""
+        """Prepare to draw `subject`, one of `config.SYNTHETIC`."""
         self._subject = subject
         self._width = width
         self._height = height
@@ -132,7 +132,7 @@ class Synthetic:
         return next(self._pictures)
 
     def close(self) -> None:
-        """Nothing is held open."""
+        """Do nothing: nothing is open."""
 
     def _restart(self) -> None:
         self._pictures = draw_pictures(self._seed, self._width, self._height, self._fps, self._subject)

@@ -51,7 +51,6 @@ class VideoFile:
         return Picture(pixels)
 
     def close(self) -> None:
-        """Close the file."""
         if self._capture:
             self._capture.release()
         self._capture = None

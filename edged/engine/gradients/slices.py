@@ -52,7 +52,7 @@ class Slices:
         )
 
     def merge(self, kernel: str, operator: str, arguments: tuple[Argument, ...]) -> Launch:
-        """One work-item a block."""
+        """Return the launch that adds the slices, with one work-item for each block."""
         blocks = self.tensor.blocks
         group = 1 if self.device.kind == "cpu" else min(WORK_GROUP, blocks)
         return Launch(kernel, operator, self.defines(), arguments, blocks, group=group)

@@ -27,11 +27,11 @@ class Listener:
     sites: list[Site[Any]] = field(default_factory=list)
 
     def channel_block(self, device: Device) -> int:
-        """As `chooser`."""
+        """Return the block size that `chooser` chooses."""
         return self.chooser.channel_block(device)
 
     def choose(self, site: Site[Any]) -> Choice:
-        """As `chooser`."""
+        """Return the choice of `chooser`, and record the site."""
         self.sites.append(site)
         return self.chooser.choose(site)
 

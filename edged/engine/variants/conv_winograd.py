@@ -69,7 +69,7 @@ def _wait(site: Site[Conv]) -> float:
 
 
 def _count(site: Site[Conv], output: int) -> int:
-    """Tiles in the image."""
+    """Count the tiles of the image."""
     return -(-site.output.height // output) * -(-site.output.width // output)
 
 

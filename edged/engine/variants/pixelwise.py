@@ -48,7 +48,7 @@ def pixelwise(kernel: str, site: Site[Any], defines: Defines | None = None) -> L
 
 
 def pool_defines(pool: MaxPool | AveragePool) -> dict[str, int]:
-    """The macros of `window.cl`."""
+    """Return the macros of `window.cl`."""
     return {
         "KERNEL_H": pool.kernel[0],
         "KERNEL_W": pool.kernel[1],

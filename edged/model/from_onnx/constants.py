@@ -13,7 +13,7 @@ OF_AXES = {"Reshape", "Slice", "Squeeze", "Unsqueeze"}  # whose inputs but the f
 
 
 def constant(node: Node) -> Constant:
-    """A Constant node's value."""
+    """Return the value of a Constant node."""
     tensor = node.tensor("value")
     if tensor is not None:
         return array_of(tensor)

@@ -37,7 +37,7 @@ def average_pool(node: Node, scope: Scope) -> None:
 
 
 def global_pool(kind: type[AveragePool] | type[MaxPool]) -> Callable[[Node, Scope], None]:
-    """GlobalAveragePool or GlobalMaxPool."""
+    """Return the converter of GlobalAveragePool or GlobalMaxPool."""
 
     def convert(node: Node, scope: Scope) -> None:
         tensor = scope.image(node.input(0))

@@ -12,7 +12,7 @@ from edged.model.graph import Shape
 
 
 def identity(node: Node, scope: Scope) -> None:
-    """Identity and Dropout."""
+    """Convert Identity and Dropout."""
     training = scope.constant(node.input(2)) if node.input(2) else None
     if training is not None and training.any():
         raise ModelError("is in training mode; supported is inference")

@@ -52,6 +52,6 @@ def _numbers(node: Node, name: str, numbers: tuple[int, ...], count: int, least:
 
 
 def sum_of(*several: Pads) -> Pads:
-    """Side by side."""
+    """Add pads, side by side."""
     top, left, bottom, right = (sum(side) for side in zip(*several, strict=True))
     return top, left, bottom, right

@@ -75,7 +75,7 @@ class Drawn:
 
     @property
     def _frames(self) -> int:
-        """Of an epoch."""
+        """Return the number of frames of an epoch."""
         return round(len(self._digits) * (1 + EMPTY_SHARE))
 
     def _jobs(self, order: NDArray[np.int64], seed: tuple[int, ...], batch: int) -> Iterator[DrawingJob]:

@@ -142,7 +142,7 @@ def _add(operator: graph.Add, gradient: Array, output: Array, *inputs: Array) ->
 
 @backward.register
 def _relu(operator: graph.Relu, gradient: Array, output: Array, x: Array) -> Gradients:
-    """0 at 0."""
+    """Return the gradient of max(x, 0), which is 0 at 0."""
     return Gradients((gradient * (x > 0),))
 
 

@@ -21,12 +21,12 @@ import os, sys
 from pathlib import Path
 from edged.engine.device import list_devices
 from edged.engine.selection import Rules
-from edged.engine.tuning.attempt_log import Notebook
+from edged.engine.tuning.attempt_log import AttemptLog
 from tests.engine.tuning.sites import conv_site
 
 device = list_devices()[0]
 site = conv_site(device)
-with Notebook(Path(sys.argv[1]), device) as attempts, attempts.trying(site, Rules().choose(site)):
+with AttemptLog(Path(sys.argv[1]), device) as attempts, attempts.trying(site, Rules().choose(site)):
     os.kill(os.getpid(), int(sys.argv[2]))
 """
 HANGS = """
