@@ -63,14 +63,14 @@ def configuration() -> str:
     """Every key of the config file, by section."""
     file = json.loads(json_schema())
     top = {name: value for name, value in file["properties"].items() if name == "node"}
-    parts = [_section("The file", "A whole pipeline; the same file serves every host of it.", top, set())]
+    parts = [_section("The file", "The whole pipeline; every host of it uses the same file.", top, set())]
     for name, place in SECTIONS.items():
         section = file["$defs"][name]
         required = set(section.get("required", ()))
         parts.append(_section(f"`{place}`", section["description"], section["properties"], required))
     return _page(
         "Configuration",
-        "One YAML file (1.2: `no` and `12:30` are text). Everything has a default but `cameras`. Relative paths "
+        "One YAML file (1.2: `no` and `12:30` are text). Only `cameras` is required. Relative paths "
         "are relative to the file. `edged check FILE` reports all errors at once, each with its line and column; "
         "`edged config schema` prints the JSON Schema for editors; [configs/](../../configs) has an example for "
         "each common case.",
@@ -82,7 +82,7 @@ def training() -> str:
     """Every key of the file of a training, by section."""
     file = Training.model_json_schema()
     own = _section(
-        "The file", "A network, what it learns from, and how.", file["properties"], set(file["required"])
+        "The file", "A network, its data, and how to train it.", file["properties"], set(file["required"])
     )
     parts = [
         _section(f"`{place}`", each["description"], each["properties"], set(each.get("required", ())))
@@ -91,16 +91,16 @@ def training() -> str:
         if each["properties"]
     ]
     return _page(
-        "The file of a training",
+        "Training files",
         "For `edged train FILE`: [how to train](../how-to/training.md). Errors are reported with line and column. "
-        "Networks that edged brings along: [configs/train/](../../configs/train).",
+        "The networks that edged includes: [configs/train/](../../configs/train).",
         [own, *parts],
     )
 
 
 def commands() -> str:
     """Every verb with its arguments."""
-    return _page("Commands", "`edged VERB --help` says the same.", [*map(_command, VERBS), _exit_codes()])
+    return _page("Commands", "`edged VERB --help` prints the same.", [*map(_command, VERBS), _exit_codes()])
 
 
 def messages() -> str:
@@ -190,13 +190,13 @@ def metrics() -> str:
             rows.append((f"`{name}`", metric.type, labels, metric.documentation))
     return _page(
         "Metrics",
-        "`curl -s localhost:9464/metrics`. Base units; a rate is Prometheus's work: "
-        "`rate(edged_predictions_total[1m])` is predictions a second, `rate(edged_energy_joules_total[1m])` is "
-        "watts. Metrics of the process itself (`process_…`, `python_info`) stand beside these.",
+        "`curl -s localhost:9464/metrics`. Base units; rates are computed by Prometheus: "
+        "`rate(edged_predictions_total[1m])` is predictions per second, `rate(edged_energy_joules_total[1m])` is "
+        "watts. Metrics of the process itself (`process_…`, `python_info`) are exported, too.",
         [
             _table(("metric", "type", "labels", "meaning"), rows),
-            "## Why a frame is dropped\n\nThe label `reason`: who let it go, and why. Captured = predicted + "
-            "pending + dropped, exactly.",
+            "## Why a frame is dropped\n\nThe label `reason`: which process dropped it, and why. Captured = "
+            "predicted + pending + dropped, exactly.",
             _table(("reason", "meaning"), [(f"`{reason}`", meaning) for reason, meaning in DROPPED.items()]),
             "## Why a worker is lost\n\nThe label `reason` of `edged_worker_restarts_total`.",
             _table(("reason", "meaning"), [(f"`{reason}`", meaning) for reason, meaning in LOST.items()]),
@@ -249,7 +249,7 @@ def _section(title: str, summary: str, properties: Mapping[str, Schema], require
 def _kind(schema: Schema) -> str:
     """A JSON Schema in a few words."""
     if "$ref" in schema:
-        return "a section"
+        return "section"
     if "anyOf" in schema:
         return " or ".join(_kind(each) for each in schema["anyOf"] if each.get("type") != "null")
     if choices := schema.get("enum") or ([schema["const"]] if "const" in schema else None):
@@ -264,11 +264,11 @@ def _kind(schema: Schema) -> str:
 def _text(schema: Schema) -> str:
     if pattern := schema.get("pattern"):
         return next(words for start, words in PATTERNS.items() if pattern.lstrip("^").startswith(start))
-    return "file name" if schema.get("format") == "path" else "text"
+    return "path" if schema.get("format") == "path" else "string"
 
 
 def _number(schema: Schema) -> str:
-    words = {"integer": "whole number", "number": "number", "boolean": "true or false"}[schema["type"]]
+    words = {"integer": "integer", "number": "number", "boolean": "true or false"}[schema["type"]]
     low, high = schema.get("minimum"), schema.get("maximum")
     if "exclusiveMinimum" in schema:
         return f"{words} above {schema['exclusiveMinimum']:g}"
@@ -279,7 +279,7 @@ def _number(schema: Schema) -> str:
 
 def _default(key: str, schema: Schema, required: set[str]) -> str:
     if key in required:
-        return "(needed)"
+        return "required"
     default = schema.get("default")
     return "" if default is None else f"`{json.dumps(default)}`"
 
