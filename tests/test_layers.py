@@ -27,15 +27,16 @@ LEVELS = (  # a package imports those of the levels below its own alone
     {"errors", "clock"},
 )
 HUB = (  # what is below imports nothing above it
-    {"hub"},
-    {"control", "status"},
-    {"reload", "recorder", "teaching", "systemd_service"},
     {"wiring"},
+    {"hub"},
+    {"control", "status", "supervision"},
+    {"reload", "recorder", "teaching", "systemd_service"},
+    {"pipeline"},
     {"workers"},
     {"cameras"},
     {"children", "publish"},
     {"stats"},
-    {"links", "journal", "signals", "pause"},
+    {"links", "journal", "signals", "liveness"},
     {"service_threads", "refusals"},
     {"frames", "events"},
 )

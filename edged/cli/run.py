@@ -10,9 +10,9 @@ from pathlib import Path
 from edged.cli.options import DEMO, add_config, positive, seconds
 from edged.config.load import load_config
 from edged.errors import ConfigError, OutputError
-from edged.hub.hub import run_hub
+from edged.hub.pipeline import Limits
 from edged.hub.stats.summary import summary_text
-from edged.hub.wiring import Limits
+from edged.hub.wiring import run_hub
 from edged.system import log
 from edged.system.line_writer import LineWriter, is_gone
 from edged.system.standard_streams import encoder_of

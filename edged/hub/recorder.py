@@ -11,8 +11,10 @@ from prometheus_client import Summary
 
 from edged.clock import NANOSECONDS, nanoseconds, now_ns
 from edged.hub.frames.queues import Held, Pixels
+from edged.hub.frames.router import Router
 from edged.hub.links.peers import Links, Received
-from edged.hub.wiring import Components
+from edged.hub.workers.supervisor import Supervisor
+from edged.hub.workers.workers import Workers
 from edged.messages import (
     Forwarded,
     JobTimes,
@@ -28,6 +30,7 @@ from edged.messages import (
     TraceRequest,
     encode,
 )
+from edged.tracing import Notebook
 
 RENEWED_NS = NANOSECONDS  # so often every process is told to go on
 LEAVE_S = 3.0  # and without it, it stops by itself
@@ -144,31 +147,57 @@ NOTES = 100  # of the hub's own, in a message at least, but once a second
 HUB = "hub"
 
 
-class Recordings:
-    """Nothing of it costs anything while nobody records but a look each turn."""
+def note_drop(notebook: Notebook, held: Held, reason: str) -> None:
+    """Note a frame that the hub drops, while somebody records."""
+    if notebook.is_open:
+        frame = held.frame
+        notebook.note("drop", now_ns(), frames=((frame.camera, frame.frame),), reason=reason)
 
-    def __init__(self, parts: Components) -> None:
-        self._parts = parts
-        self._layers = LayerSeconds(parts.metrics.layer_seconds)
+
+class Recordings:
+    """Records for one client. It costs nothing while nobody records (`is_active`)."""
+
+    def __init__(
+        self,
+        links: Links,
+        notebook: Notebook,
+        router: Router,
+        workers: Workers,
+        supervisor: Supervisor,
+        layer_seconds: Summary,
+        node: str,
+    ) -> None:
+        self._links = links
+        self._notebook = notebook
+        self._router = router
+        self._workers = workers
+        self._supervisor = supervisor
+        self._layers = LayerSeconds(layer_seconds)
+        self._node = node
         self._now: Recording | None = None
 
-    def asked(self, asker: str, request: ProfileRequest | TraceRequest) -> None:
-        """Begin, or say why not."""
+    @property
+    def is_active(self) -> bool:
+        """Return whether somebody records."""
+        return self._now is not None
+
+    def start(self, asker: str, request: ProfileRequest | TraceRequest) -> None:
+        """Begin to record for `asker`, or refuse with the reason."""
         worker = None
         if not (refused := self._busy()) and isinstance(request, ProfileRequest):
             worker, refused = self._worker_for(request.worker)
-        begins = RecordingStarted(refused=refused, node=self._parts.outlet.node, worker=worker)
-        self._parts.links.send(asker, begins)
+        begins = RecordingStarted(refused=refused, node=self._node, worker=worker)
+        self._links.send(asker, begins)
         if not refused:
             self._begin(asker, request, worker)
 
-    def left(self, asker: str) -> None:
-        """Who has asked goes before the end."""
+    def stop(self, asker: str) -> None:
+        """End the recording of a client that leaves before the end."""
         if self._now and self._now.asker == asker:
             self._stop()
 
-    def heard(self, received: Received) -> None:
-        """What a camera or a worker tells of itself."""
+    def collect(self, received: Received) -> None:
+        """Pass on what a camera or a worker has recorded."""
         recording, message = self._now, received.message
         if recording is None or not recording.wants(received.peer):
             return
@@ -185,9 +214,9 @@ class Recordings:
         """At each turn of the loop."""
         if (recording := self._now) is None:
             return
-        if len(self._parts.notebook) >= NOTES:
+        if len(self._notebook) >= NOTES:
             self._tell_notes(recording)
-        lost = recording.worker is not None and recording.worker not in self._parts.workers.hellos
+        lost = recording.worker is not None and recording.worker not in self._workers.hellos
         if not recording.ending and (ending := recording.why_over(now, worker_is_lost=lost)):
             recording.end(ending, now)
             self._renew(recording, now)
@@ -195,7 +224,7 @@ class Recordings:
             self._renew(recording, now)
         if recording.is_told(now):
             self.close()
-        elif not recording.flush(self._parts.links, now):
+        elif not recording.flush(self._links, now):
             self._stop()
 
     def close(self) -> None:
@@ -203,7 +232,7 @@ class Recordings:
         if recording := self._now:
             self._tell_notes(recording)
             recording.put(recording.last_word)
-            recording.flush(self._parts.links, now_ns())
+            recording.flush(self._links, now_ns())
             self._stop()
 
     def next_ns(self) -> int | None:
@@ -219,11 +248,11 @@ class Recordings:
 
     def _worker_for(self, name: str | None) -> tuple[str | None, str]:
         """Whose kernels are wanted, or why there is none."""
-        ready = self._parts.workers.hellos
+        ready = self._workers.hellos
         there = f"there are: {', '.join(ready)}" if ready else "none is ready"
         if name is not None:
             return (name, "") if name in ready else (None, f"no worker {name} is ready; {there}")
-        serving = [each for each in ready if each in self._parts.supervisor.serving]
+        serving = [each for each in ready if each in self._supervisor.serving]
         if len(serving) == 1:
             return serving[0], ""
         return None, f"name one with --worker: {', '.join(serving)}" if serving else "no worker is ready"
@@ -235,21 +264,20 @@ class Recordings:
             self._now = Recording(number, asker, "half", until_ns, now, worker, request.frames)
         else:
             self._now = Recording(number, asker, "all" if request.layers else "none", until_ns, now)
-            self._parts.router.on_dropped = self._note_drop
             self._tell(self._now, RecorderHello(pid=os.getpid(), host=socket.gethostname()))
-        for name, hello in self._parts.workers.hellos.items():
+        for name, hello in self._workers.hellos.items():
             if self._now.wants(f"worker/{name}"):
                 self._now.put(Forwarded(peer=f"worker/{name}"), [encode(hello)])
 
     def _renew(self, recording: Recording, now: int) -> None:
         """Each second: a process that has come meanwhile records too, and who has asked hears that we live."""
         recording.renewed_ns, order = now + RENEWED_NS, recording.order()
-        peers = [f"camera/{name}" for name in self._parts.router.cameras]
-        peers += [f"worker/{name}" for name in self._parts.workers.hellos]
+        peers = [f"camera/{name}" for name in self._router.cameras]
+        peers += [f"worker/{name}" for name in self._workers.hellos]
         for peer in filter(recording.wants, peers):
-            self._parts.links.send(peer, order)
+            self._links.send(peer, order)
         if recording.wants(HUB):
-            self._parts.notebook.open(order.recording, order.for_s)
+            self._notebook.open(order.recording, order.for_s)
         self._tell_notes(recording)
 
     def _stop(self) -> None:
@@ -258,15 +286,10 @@ class Recordings:
             self._renew(self._now, now_ns())
         self._now = None
         self._layers.forget()
-        self._parts.notebook.open(0, 0.0)
-        self._parts.router.on_dropped = None
+        self._notebook.open(0, 0.0)
 
     def _tell_notes(self, recording: Recording) -> None:
-        self._tell(recording, TraceBatch(spans=self._parts.notebook.pop_spans()))
+        self._tell(recording, TraceBatch(spans=self._notebook.pop_spans()))
 
     def _tell(self, recording: Recording, message: LinkMessage) -> None:
         recording.put(Forwarded(peer=HUB), [encode(message)])
-
-    def _note_drop(self, held: Held, reason: str) -> None:
-        frame = held.frame
-        self._parts.notebook.note("drop", now_ns(), frames=((frame.camera, frame.frame),), reason=reason)

@@ -9,9 +9,18 @@ from edged.clock import NANOSECONDS, nanoseconds, wall_s
 from edged.config import Camera, Config, Snapshot
 from edged.config.load import check_passwords, load_config
 from edged.errors import ConfigError
+from edged.hub.cameras.cameras import Cameras
 from edged.hub.events import HubEvent
-from edged.hub.links.peers import allowed_by, elsewhere
-from edged.hub.wiring import Components
+from edged.hub.frames.router import Router
+from edged.hub.journal.journal import Journal
+from edged.hub.links.guard import Guard
+from edged.hub.links.peers import Links, Role, allowed_by, elsewhere, parse_peer
+from edged.hub.links.runtime_files import RuntimeFiles
+from edged.hub.pipeline import Pipeline
+from edged.hub.publish.snapshots import Snapshots
+from edged.hub.stats.counters import Stats
+from edged.hub.workers.supervisor import Supervisor
+from edged.hub.workers.workers import Workers
 
 # Keys of the file that take effect at once, with all that lies below them. The others hold what is open or shared
 # for the life of a hub: sockets, the journal's file, the model that every prediction is of.
@@ -112,33 +121,101 @@ def _differences(before: Values, after: Values, place: str = "") -> Iterator[str
             yield f"{place}{key}"
 
 
+class LiveSettings:
+    """Applies a change of the config to the parts of a running hub."""
+
+    def __init__(
+        self,
+        cameras: Cameras,
+        snapshots: Snapshots,
+        workers: Workers,
+        supervisor: Supervisor,
+        router: Router,
+        pipeline: Pipeline,
+        stats: Stats,
+        journal: Journal,
+        links: Links,
+    ) -> None:
+        self._cameras = cameras
+        self._snapshots = snapshots
+        self._workers = workers
+        self._supervisor = supervisor
+        self._router = router
+        self._pipeline = pipeline
+        self._stats = stats
+        self._journal = journal
+        self._links = links
+
+    def apply(self, found: Changes) -> None:
+        """Apply all that takes effect at once."""
+        self._change_cameras(found)
+        freshness = found.config.freshness
+        self._router.set_freshness(
+            keep=freshness.keep,
+            max_age_ns=nanoseconds(freshness.max_age_s),
+            deadline_ns=nanoseconds(freshness.deadline_s),
+        )
+        self._pipeline.top = found.config.publish.top
+        self._journal.set_limits(found.config.journal)
+        self._supervisor.set_config(found.config)
+        for name in self._workers.set_ends(found.config.ends):
+            self._supervisor.kill_worker(name)
+
+    def _change_cameras(self, found: Changes) -> None:
+        for name in found.removed:
+            self._cameras.remove(name)
+            self._supervisor.cameras.has_ended(name)
+        for name in found.changed:
+            if not self._cameras.replace(name):
+                self._supervisor.cameras.kill(name)
+        self._snapshots.grant(found.config.cameras)
+        self._cameras.ask_for_snapshots(found.snapshots)
+        self._set_remote_peers(elsewhere(found.config))
+        for name in found.added:
+            self._stats.summary.add_camera(name)
+            self._cameras.add(name)
+            if found.config.cameras[name].host is None:
+                self._supervisor.cameras.add(name)
+
+    def _set_remote_peers(self, peers: frozenset[str]) -> None:
+        """Expect these peers from other hosts; a worker that is none of them any more is stopped."""
+        for role, name in map(parse_peer, self._links.elsewhere - peers):
+            if role is Role.WORKER:
+                self._workers.remove(name)
+        self._links.elsewhere = peers
+
+
 HALF_WRITTEN_NS = NANOSECONDS
 READ_AGAIN_NS = NANOSECONDS // 10
 
 
 class Reload:
-    """Reads the config file again when it is told to."""
+    """Reads the config file again when it is requested."""
 
-    def __init__(self, parts: Components, config: Config, path: Path) -> None:
+    def __init__(
+        self, config: Config, path: Path, runtime_files: RuntimeFiles, guard: Guard, settings: LiveSettings
+    ) -> None:
         """`config`: what the hub runs by, as it was read from `path`."""
-        self._parts = parts
         self._config = config
         self._path = path
+        self._runtime_files = runtime_files
+        self._guard = guard
+        self._settings = settings
         self._next_ns: int | None = None
         self._until_ns = 0
 
     @property
     def next_ns(self) -> int | None:
-        """When `step` reads the file; None: not until somebody asks."""
+        """Return when `step` reads the file; None: not until it is requested."""
         return self._next_ns
 
-    def ask(self, now: int) -> None:
+    def request(self, now: int) -> None:
         """Have the file read at the next `step`."""
         if self._next_ns is None:
             self._next_ns, self._until_ns = now, now + HALF_WRITTEN_NS
 
     def step(self, now: int) -> HubEvent | None:
-        """What has changed, or why nothing has; None where nobody has asked, or the file is read again soon."""
+        """Return what has changed, or why nothing has; None: nothing is requested, or it is read again soon."""
         if self._next_ns is None or now < self._next_ns:
             return None
         notice = self._read()
@@ -152,47 +229,13 @@ class Reload:
         try:
             found = changes(self._config, _checked(self._path))
             allowed = allowed_by(found.config.security)
-            self._parts.runtime_files.save(found.config)
+            self._runtime_files.save(found.config)
         except (ConfigError, OSError) as error:
             return HubEvent("config_refused", f"{error}; the config before goes on")
         self._config = found.config
-        self._apply(found)
-        self._parts.guard.allow(allowed)
+        self._settings.apply(found)
+        self._guard.allow(allowed)
         return HubEvent("config_reloaded", f"{self._path} is applied: {found}")
-
-    def _apply(self, found: Changes) -> None:
-        for name in found.removed:
-            self._parts.cameras.remove(name)
-            self._parts.supervisor.cameras.has_ended(name)
-        for name in found.changed:
-            if not self._parts.cameras.replace(name):
-                self._parts.supervisor.cameras.kill(name)
-        self._parts.snapshots.grant(found.config.cameras)
-        self._parts.cameras.ask_for_snapshots(found.snapshots)
-        self._meet_other_hosts(elsewhere(found.config))
-        for name in found.added:
-            self._parts.tally.add_camera(name)
-            self._parts.cameras.add(name)
-            if found.config.cameras[name].host is None:
-                self._parts.supervisor.cameras.add(name)
-        freshness = found.config.freshness
-        self._parts.router.set_freshness(
-            keep=freshness.keep,
-            max_age_ns=nanoseconds(freshness.max_age_s),
-            deadline_ns=nanoseconds(freshness.deadline_s),
-        )
-        self._parts.workers.dispatch.top = found.config.publish.top
-        self._parts.journal.set_limits(found.config.journal)
-        self._parts.supervisor.set_config(found.config)
-        for name in self._parts.workers.set_ends(found.config.ends):
-            self._parts.supervisor.kill_worker(name)
-
-    def _meet_other_hosts(self, peers: frozenset[str]) -> None:
-        """Those of other hosts are these from now on; a worker that is none of them is told so."""
-        for peer in self._parts.links.elsewhere - peers:
-            if peer.startswith("worker/"):
-                self._parts.workers.remove(peer.removeprefix("worker/"))
-        self._parts.links.elsewhere = peers
 
 
 def _was_changed_just_now(path: Path) -> bool:

@@ -14,8 +14,15 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from edged.clock import NANOSECONDS, now_ns
+from edged.hub.cameras.cameras import Cameras
 from edged.hub.events import HubEvent
-from edged.hub.wiring import Components
+from edged.hub.frames.router import Router
+from edged.hub.links.peers import Links
+from edged.hub.liveness import Liveness
+from edged.hub.service_threads import ServiceThreads
+from edged.hub.stats.summary import Tally
+from edged.hub.workers.supervisor import Supervisor
+from edged.hub.workers.workers import Workers
 from edged.system import systemd
 
 DOWN_NS = (
@@ -89,40 +96,46 @@ OWN_END = {"exit", "signal"}  # a worker that ended by itself, against one that 
 class Service:
     """Reports from each tick of the loop. Where no systemd listens, nothing happens."""
 
-    def __init__(self, parts: Components) -> None:
-        self._parts = parts
+    def __init__(
+        self,
+        router: Router,
+        cameras: Cameras,
+        workers: Workers,
+        supervisor: Supervisor,
+        liveness: Liveness,
+        summary: Tally,
+        services: ServiceThreads,
+        links: Links,
+    ) -> None:
+        self._router = router
+        self._cameras = cameras
+        self._workers = workers
+        self._supervisor = supervisor
+        self._liveness = liveness
+        self._summary = summary
+        self._services = services
+        self._links = links
         self._heartbeat = Heartbeat()
-        self._begun_ns = now_ns()
-        self._worker_heard_ns = self._begun_ns
-        self._camera_heard_ns: dict[str, int] = {}
         self._hung: set[str] = set()
         self._ready = self._reloads = False
         self._status_ns = now_ns()
         self._predictions = 0
 
-    def heard(self, peer: str) -> None:
-        """A child has sent something."""
-        kind, _, name = peer.partition("/")
-        if kind == "worker":
-            self._worker_heard_ns = now_ns()
-        elif name in self._parts.router.cameras:
-            self._camera_heard_ns[name] = now_ns()
-
     def camera_hangs(self, name: str) -> None:
-        """The hub gives a camera up: the end that follows is not its own."""
+        """Record that the hub gives a camera up: the end that follows is not its own."""
         self._hung.add(name)
 
-    def lost(self, notice: HubEvent) -> None:
-        """A child has ended."""
-        if notice.camera and notice.camera not in self._hung:
-            self.heard(f"camera/{notice.camera}")
-        self._hung.discard(notice.camera or "")
-        if notice.worker and notice.reason in OWN_END:
-            self.heard(f"worker/{notice.worker}")
+    def child_ended(self, event: HubEvent) -> None:
+        """Record the end of a child that has ended by itself: a sign of life."""
+        if event.camera and event.camera not in self._hung and event.camera in self._router.cameras:
+            self._liveness.camera_ended(event.camera, now_ns())
+        self._hung.discard(event.camera or "")
+        if event.worker and event.reason in OWN_END:
+            self._liveness.worker_heard(now_ns())
 
     def worker_is_ready(self) -> None:
         """The pipeline works, whether a camera can be reached or not, as soon as every thread of the hub does."""
-        if self._parts.services.failed:
+        if self._services.failed:
             return
         if not self._ready:
             systemd.ready(self._text(0.0))
@@ -151,44 +164,43 @@ class Service:
             self._tell_status(now)
 
     def _tell_status(self, now: int) -> None:
-        predictions = self._parts.tally.predictions
+        predictions = self._summary.predictions
         fps = (predictions - self._predictions) * NANOSECONDS / max(1, now - self._status_ns)
         self._status_ns, self._predictions = now, predictions
         systemd.status(self._text(fps))
 
     def _text(self, fps: float) -> str:
-        parts = self._parts
-        down = [name for name in parts.router.cameras if not parts.cameras.states.is_up(name)]
-        cameras = f"{len(parts.router.cameras) - len(down)} of {len(parts.router.cameras)} cameras up"
+        down = [name for name in self._router.cameras if not self._cameras.states.is_up(name)]
+        cameras = f"{len(self._router.cameras) - len(down)} of {len(self._router.cameras)} cameras up"
         without = f" (without {', '.join(down)})" if down else ""
-        failed = self._parts.services.failed
+        failed = self._services.failed
         services = f", failed: {', '.join(failed)}" if failed else ""
         return f"{fps:.1f} fps, {cameras}{without}, {self._worker_text()}{services}"
 
     def _worker_text(self) -> str:
-        running = [f"{hello.model.name} on {hello.device}" for hello in self._parts.workers.hellos.values()]
+        running = [f"{hello.model.name} on {hello.device}" for hello in self._workers.hellos.values()]
         if running:
             return ", ".join(running)
-        for_s = self._parts.supervisor.warming_up_s
-        return f"worker {self._parts.supervisor.worker} is starting" + (f" ({for_s:.0f} s)" if for_s else "")
+        for_s = self._supervisor.warming_up_s
+        return f"worker {self._supervisor.worker} is starting" + (f" ({for_s:.0f} s)" if for_s else "")
 
     def _camera_signs(self) -> Iterator[CameraSign]:
-        states = self._parts.cameras.states
-        for name, camera in self._parts.router.cameras.items():
+        states = self._cameras.states
+        for name, camera in self._router.cameras.items():
             yield CameraSign(
                 captured=camera.ledger.captured,
                 up=states.is_up(name),
-                heard_ns=self._camera_heard_ns.get(name, self._begun_ns),
+                heard_ns=self._liveness.camera_heard_ns(name),
                 ended=name in states.ended,
                 waits_for_room=camera.waits and camera.ledger.pending > 0,
-                away=f"camera/{name}" in self._parts.links.elsewhere and not states.is_up(name),
+                away=f"camera/{name}" in self._links.elsewhere and not states.is_up(name),
             )
 
     def _worker_sign(self) -> WorkerSign:
         return WorkerSign(
-            answered=self._parts.router.answers,
-            ready=self._parts.supervisor.works,
-            frames_wait=not self._parts.router.idle,
-            heard_ns=self._worker_heard_ns,
-            away=self._parts.supervisor.waits_for_others,
+            answered=self._router.answers,
+            ready=self._supervisor.works,
+            frames_wait=not self._router.idle,
+            heard_ns=self._liveness.worker_heard_ns,
+            away=self._supervisor.waits_for_others,
         )

@@ -1,39 +1,51 @@
-"""Build the hub: open everything that can fail before a child is started."""
+"""Build the hub and run it. All that can fail is opened before a child is started."""
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
 
 import zmq
 
 from edged import __version__
-from edged.clock import nanoseconds, seconds_since
+from edged.clock import nanoseconds
 from edged.config import Config
 from edged.config.load import check_passwords
 from edged.errors import ConfigError
 from edged.hub.cameras.cameras import Cameras
+from edged.hub.control import ControlRequests
 from edged.hub.frames.router import Router
+from edged.hub.hub import Hub
 from edged.hub.journal.journal import Journal
 from edged.hub.journal.reader import JournalReader
 from edged.hub.links.authentication import Rejections
-from edged.hub.links.guard import Guard
-from edged.hub.links.peers import PRIVATE, Links, open_guard, open_links
+from edged.hub.links.peers import PRIVATE, Context, open_guard, open_links
 from edged.hub.links.runtime_files import RuntimeFiles
 from edged.hub.links.runtime_folder import private_folder
-from edged.hub.links.sockets import unusable
-from edged.hub.publish.publisher import Outlet, Publisher
+from edged.hub.links.sockets import allow_many_descriptors, unusable
+from edged.hub.liveness import Liveness
+from edged.hub.pipeline import Limits, Pipeline, Publication
+from edged.hub.publish.publisher import Publisher
 from edged.hub.publish.replay import Replay
 from edged.hub.publish.snapshots import Snapshots
+from edged.hub.recorder import Recordings, note_drop
+from edged.hub.reload import LiveSettings, Reload
 from edged.hub.service_threads import ServiceThreads
+from edged.hub.signals import Signals
+from edged.hub.stats.counters import Stats
 from edged.hub.stats.hosts import HostStates
 from edged.hub.stats.metrics_server import ENDPOINT, Scrapes
 from edged.hub.stats.moments import Moments
-from edged.hub.stats.summary import Tally
-from edged.hub.workers.dispatch import Dispatch
+from edged.hub.stats.summary import summary
+from edged.hub.status import Display, StatusReport, places
+from edged.hub.supervision import Supervision
+from edged.hub.systemd_service import Service
+from edged.hub.teaching.promotion import Versions
+from edged.hub.teaching.session import Teaching
 from edged.hub.workers.heads import Heads
-from edged.hub.workers.results import Answers
-from edged.hub.workers.supervisor import Supervisor
+from edged.hub.workers.supervisor import EDGED, Supervisor
 from edged.hub.workers.workers import Workers
 from edged.metrics import Metrics
 from edged.model.head_versions import teach_folder
@@ -43,162 +55,281 @@ from edged.tracing import Notebook
 from edged.transport.address import host_and_port, is_local
 from edged.transport.tls import server_context
 
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """After so many predictions, or so many seconds after the first worker was ready; None: never."""
-
-    predictions: int | None = None
-    seconds: float | None = None
-
-    def count_reached(self, predictions: int) -> bool:
-        """Whether there must not be more predictions than these."""
-        return self.predictions is not None and predictions >= self.predictions
-
-    def time_expired(self, first_ready_ns: int | None) -> bool:
-        """Whether the run has lasted long enough. `first_ready_ns`: when the first worker was ready."""
-        return (
-            self.seconds is not None
-            and first_ready_ns is not None
-            and seconds_since(first_ready_ns) >= self.seconds
-        )
-
-
 ENDPOINTS = ("publish.address", "publish.replay", "link.address", PRIVATE, ENDPOINT)
+THIS_HOST = "ipc://"  # where cameras and workers of this host alone meet the hub
 
 log = logging.getLogger("edged.hub")
 
-LOCAL_ADDRESS = "ipc://"  # where cameras and workers of this host alone meet the hub
 
+def run_hub(
+    config: Config,
+    path: Path,
+    limits: Limits,
+    *,
+    show: Callable[[str], None],
+    line_every_s: float = 0.0,
+    program: Sequence[str] = EDGED,
+) -> dict[str, Any]:
+    """Run the pipeline of `config`, read from `path`, until it ends, a limit is reached or a signal comes.
 
-@dataclass(frozen=True, slots=True)
-class Components:
-    """What a hub is made of."""
-
-    router: Router
-    links: Links
-    guard: Guard
-    journal: Journal
-    outlet: Outlet
-    cameras: Cameras
-    snapshots: Snapshots
-    heads: Heads
-    workers: Workers
-    supervisor: Supervisor
-    metrics: Metrics
-    moments: Moments
-    tally: Tally
-    hosts: HostStates
-    runtime_files: RuntimeFiles
-    notebook: Notebook
-    services: ServiceThreads
-
-
-def build_components(
-    config: Config, limits: Limits, *, program: Sequence[str], resources: ExitStack
-) -> Components:
-    """The parts of a hub, which `resources` closes. Raises ConfigError for what is in use or cannot be."""
+    `show` gets the lines that say where the stream, the metrics and the page are, then the status lines, each
+    second or every `line_every_s`; `program` runs cameras and workers.
+    Returns the summary. Raises EdgedError; no child is left in any case.
+    """
+    allow_many_descriptors()
     check_passwords(config)
-    metrics, tally, router = Metrics(__version__), Tally(list(config.cameras)), _router(config)
-    services = ServiceThreads(metrics.service_up, metrics.service_failures)
-    journal = _journal(config, services, resources)
-    context: zmq.Context[zmq.Socket[bytes]] = zmq.Context()
-    resources.callback(context.destroy, linger=0)
-    rejections = Rejections(metrics.peers_rejected, ENDPOINTS)
-    guard = open_guard(context, config, rejections, services, resources)
-    publisher = Publisher(
-        context,
-        config.node,
-        config.publish.address,
-        config.publish.replay,
-        services,
-        metrics.stream_unsent,
-        guard,
-    )
-    resources.callback(publisher.stop, 0.0)
-    replay = Replay(
-        context,
-        config.publish.replay,
-        JournalReader(journal_path(config.node, config.journal.path), keep_connection=True),
-        journal.suspect,
-        services,
-        guard,
-    )
-    resources.callback(replay.stop)
-    moments = _serve_metrics(config, metrics, rejections, services, resources)
-    folder = resources.enter_context(private_folder(journal_path(config.node, config.journal.path)))
-    runtime_files = RuntimeFiles(folder, config)
-    links = open_links(context, config, runtime_files.address, guard)
-    notebook = Notebook()
-    outlet = Outlet(config.node, publisher, journal, metrics, tally, config.metrics.labels, notebook, router)
-    outlet.tell_of_the_journal()
-    _warn_about_insecure_endpoints(config, metrics)
-    heads = Heads(links, metrics, teach_folder(config.node))
-    answers = Answers(
-        router,
-        outlet,
-        metrics,
-        heads,
-        node=config.node,
-        may_publish=lambda: not limits.count_reached(tally.predictions + outlet.unsettled),
-    )
-    hosts = _hosts(config, metrics, services, resources)
-    resources.callback(services.close)
-    dispatch = Dispatch(links, heads, metrics, notebook, config.publish.top)
-    workers = Workers(router, links, heads, answers, dispatch, metrics, hosts, config.ends)
-    supervisor = Supervisor(config, runtime_files.config_path, runtime_files.address, program)
-    snapshots = Snapshots(publisher.snapshot, metrics, config.cameras)
-    cameras = Cameras(router, links, metrics, snapshots)
-    return Components(
-        router,
-        links,
-        guard,
-        journal,
-        outlet,
-        cameras,
-        snapshots,
-        heads,
-        workers,
-        supervisor,
-        metrics,
-        moments,
-        tally,
-        hosts,
-        runtime_files,
-        notebook,
-        services,
-    )
+    with ExitStack() as resources:
+        signals = resources.enter_context(Signals())
+        builder = HubBuilder(Endpoints(config, resources), path, limits, program)
+        for line in places(config):
+            show(line)
+        hub = builder.build(signals, show, line_every_s)
+        try:
+            hub.run()
+        finally:
+            hub.stop()
+        return builder.summary()
 
 
-def _router(config: Config) -> Router:
+class Endpoints:
+    """What the hub holds open: sockets, files, threads. `resources` closes it.
+
+    Raises ConfigError for an address or file that is in use or cannot be used.
+    """
+
+    def __init__(self, config: Config, resources: ExitStack) -> None:
+        self.config = config
+        self.metrics = Metrics(__version__)
+        self.services = ServiceThreads(self.metrics.service_up, self.metrics.service_failures)
+        self.journal = self._open_journal(resources)
+        context: Context = zmq.Context()
+        resources.callback(context.destroy, linger=0)
+        rejections = Rejections(self.metrics.peers_rejected, ENDPOINTS)
+        self.guard = open_guard(context, config, rejections, self.services, resources)
+        self.publisher = self._open_stream(context, resources)
+        self._serve_replay(context, resources)
+        self.moments = self._serve_metrics(rejections, resources)
+        folder = resources.enter_context(private_folder(journal_path(config.node, config.journal.path)))
+        self.runtime_files = RuntimeFiles(folder, config)
+        self.links = open_links(context, config, self.runtime_files.address, self.guard)
+        self.host_states = self._watch_host(resources)
+        resources.callback(self.services.close)
+
+    def _open_journal(self, resources: ExitStack) -> Journal:
+        path = journal_path(self.config.node, self.config.journal.path)
+        journal = Journal(path, self.config.journal, self.services, private=self.config.security is not None)
+        resources.callback(journal.close)
+        return journal
+
+    def _open_stream(self, context: Context, resources: ExitStack) -> Publisher:
+        publish, unsent = self.config.publish, self.metrics.stream_unsent
+        publisher = Publisher(
+            context, self.config.node, publish.address, publish.replay, self.services, unsent, self.guard
+        )
+        resources.callback(publisher.stop)
+        return publisher
+
+    def _serve_replay(self, context: Context, resources: ExitStack) -> None:
+        reader = JournalReader(journal_path(self.config.node, self.config.journal.path), keep_connection=True)
+        suspect = self.journal.suspect
+        replay = Replay(context, self.config.publish.replay, reader, suspect, self.services, self.guard)
+        resources.callback(replay.stop)
+
+    def _serve_metrics(self, rejections: Rejections, resources: ExitStack) -> Moments:
+        address, tls = self.config.metrics.address, self.config.metrics.tls
+        host, port = host_and_port(address)
+        context = server_context(tls.certificate, tls.key, tls.client_ca) if tls else None
+        moments = Moments(self.metrics.now)
+        resources.callback(moments.close)
+        try:
+            scrapes = Scrapes(host, port, moments.text, rejections, context)
+        except OSError as error:
+            raise ConfigError(unusable(ENDPOINT, address, error.errno, error.strerror)) from None
+        scrapes.start(self.services)
+        resources.callback(scrapes.stop)
+        return moments
+
+    def _watch_host(self, resources: ExitStack) -> HostStates:
+        watch = HostWatch(self.config.energy.sysfs, start=self.services.start)
+        resources.callback(watch.stop)
+        return HostStates(self.metrics, self.config.node, watch)
+
+
+class HubBuilder:
+    """Makes the parts of a hub, each of the others that it needs, and at last the hub."""
+
+    def __init__(self, opened: Endpoints, path: Path, limits: Limits, program: Sequence[str]) -> None:
+        """`path`: of the config file. `program`: runs cameras and workers, none of which is started here."""
+        self._opened = opened
+        self._config = config = opened.config
+        self._path = path
+        self._limits = limits
+        links, metrics, files = opened.links, opened.metrics, opened.runtime_files
+        self._notebook = Notebook()
+        self._liveness = Liveness()
+        self._router = _router(config, self._notebook)
+        self._stats = Stats(metrics, config.cameras, labels=config.metrics.labels, node=config.node)
+        self._heads = Heads(links, metrics, teach_folder(config.node))
+        self._workers = Workers(
+            *(self._router, links, self._heads, self._stats.energy, metrics, opened.host_states),
+            ends=config.ends,
+            node=config.node,
+        )
+        self._supervisor = Supervisor(config, files.config_path, files.address, program)
+        self._snapshots = Snapshots(opened.publisher.snapshot, metrics, config.cameras)
+        self._cameras = Cameras(self._router, links, metrics, self._snapshots, self._liveness)
+        self._publication = Publication(
+            self._router, opened.publisher, opened.journal, metrics, self._stats, self._notebook
+        )
+        self._teaching = self._make_teaching()
+        self._pipeline = self._make_pipeline()
+
+    def build(self, signals: Signals, show: Callable[[str], None], line_every_s: float) -> Hub:
+        """Return the hub, which has announced what has happened to its journal."""
+        service, report, opened = self._make_service(), self._make_report(), self._opened
+        report.report_journal()
+        _warn_about_insecure_endpoints(self._config, opened.metrics)
+        every_second = (
+            opened.host_states.tick,
+            lambda now: opened.runtime_files.restore(opened.links),
+            self._make_display(show, line_every_s).show_if_due,
+            service.tick,
+        )
+        return Hub(
+            opened.links,
+            self._router,
+            self._pipeline,
+            self._publication,
+            self._make_supervision(service),
+            self._make_control(service),
+            self._stats,
+            opened.moments,
+            report,
+            signals,
+            self._limits,
+            event_sources=(opened.guard.notices, opened.services.notices),
+            every_second=every_second,
+        )
+
+    def summary(self) -> dict[str, Any]:
+        """Return what the hub has done."""
+        return summary(self._router.ledgers, self._stats.summary, self._workers.energy_note)
+
+    def _make_teaching(self) -> Teaching:
+        return Teaching(
+            self._opened.links,
+            self._heads,
+            self._workers,
+            self._cameras,
+            self._router,
+            self._supervisor,
+            self._opened.publisher,
+        )
+
+    def _make_pipeline(self) -> Pipeline:
+        return Pipeline(
+            self._router,
+            self._opened.links,
+            self._liveness,
+            self._cameras,
+            self._workers,
+            self._heads,
+            self._publication,
+            self._stats,
+            self._notebook,
+            observer=self._teaching,
+            limits=self._limits,
+            top=self._config.publish.top,
+        )
+
+    def _make_service(self) -> Service:
+        return Service(
+            self._router,
+            self._cameras,
+            self._workers,
+            self._supervisor,
+            self._liveness,
+            self._stats.summary,
+            self._opened.services,
+            self._opened.links,
+        )
+
+    def _make_supervision(self, service: Service) -> Supervision:
+        return Supervision(
+            self._router,
+            self._cameras,
+            self._workers,
+            self._supervisor,
+            self._liveness,
+            service,
+            self._publication,
+            self._opened.metrics,
+        )
+
+    def _make_report(self) -> StatusReport:
+        return StatusReport(
+            self._publication,
+            self._opened.publisher,
+            self._router,
+            self._cameras,
+            self._workers,
+            self._supervisor,
+            self._stats,
+            self._opened.journal,
+            self._opened.metrics,
+        )
+
+    def _make_display(self, show: Callable[[str], None], every_s: float) -> Display:
+        return Display(
+            self._router, self._cameras, self._workers, self._supervisor, self._stats.summary, show, every_s
+        )
+
+    def _make_control(self, service: Service) -> ControlRequests:
+        opened, links = self._opened, self._opened.links
+        reload = Reload(self._config, self._path, opened.runtime_files, opened.guard, self._make_settings())
+        recordings = Recordings(
+            links,
+            self._notebook,
+            self._router,
+            self._workers,
+            self._supervisor,
+            opened.metrics.layer_seconds,
+            self._config.node,
+        )
+        versions = Versions(links, self._heads, self._workers, self._router, self._publication)
+        return ControlRequests(links, service, reload, recordings, self._teaching, versions)
+
+    def _make_settings(self) -> LiveSettings:
+        return LiveSettings(
+            self._cameras,
+            self._snapshots,
+            self._workers,
+            self._supervisor,
+            self._router,
+            self._pipeline,
+            self._stats,
+            self._opened.journal,
+            self._opened.links,
+        )
+
+
+def _router(config: Config, notebook: Notebook) -> Router:
     freshness = config.freshness
     return Router(
         config.cameras,
         keep=freshness.keep,
         max_age_ns=nanoseconds(freshness.max_age_s),
         deadline_ns=nanoseconds(freshness.deadline_s),
+        on_dropped=partial(note_drop, notebook),
     )
 
 
-def _journal(config: Config, services: ServiceThreads, resources: ExitStack) -> Journal:
-    path = journal_path(config.node, config.journal.path)
-    journal = Journal(path, config.journal, services, private=config.security is not None)
-    resources.callback(journal.close)
-    return journal
-
-
-def _hosts(config: Config, metrics: Metrics, services: ServiceThreads, resources: ExitStack) -> HostStates:
-    watch = HostWatch(config.energy.sysfs, start=services.start)
-    resources.callback(watch.stop)
-    return HostStates(metrics, config.node, watch)
-
-
 def _warn_about_insecure_endpoints(config: Config, metrics: Metrics) -> None:
-    """To other hosts, without a key."""
+    """Warn about each address that other hosts reach without a key."""
     addresses = {
         "publish.address": (config.publish.address, config.security),
         "publish.replay": (config.publish.replay, config.security),
-        "link.address": (config.link.bind or config.link.address or LOCAL_ADDRESS, config.security),
+        "link.address": (config.link.bind or config.link.address or THIS_HOST, config.security),
         "metrics.address": (config.metrics.address, config.metrics.tls and config.metrics.tls.client_ca),
     }
     for name, (address, protection) in addresses.items():
@@ -206,20 +337,3 @@ def _warn_about_insecure_endpoints(config: Config, metrics: Metrics) -> None:
         metrics.insecure.labels(name).set(is_open)
         if is_open:
             log.warning("%s: %s is open to everybody who reaches this host (insecure: true)", name, address)
-
-
-def _serve_metrics(
-    config: Config, metrics: Metrics, rejections: Rejections, services: ServiceThreads, resources: ExitStack
-) -> Moments:
-    address, tls = config.metrics.address, config.metrics.tls
-    host, port = host_and_port(address)
-    context = server_context(tls.certificate, tls.key, tls.client_ca) if tls else None
-    moments = Moments(metrics.now)
-    resources.callback(moments.close)
-    try:
-        scrapes = Scrapes(host, port, moments.text, rejections, context)
-    except OSError as error:
-        raise ConfigError(unusable(ENDPOINT, address, error.errno, error.strerror)) from None
-    scrapes.start(services)
-    resources.callback(scrapes.stop)
-    return moments

@@ -15,10 +15,11 @@ from edged.hub.frames.queues import Held
 from edged.hub.journal.journal import Journal
 from edged.hub.journal.reader import JournalReader
 from edged.hub.journal.schema import Row
-from edged.hub.publish.publisher import COMMIT, Publisher
+from edged.hub.pipeline import COMMIT
+from edged.hub.publish.publisher import Publisher
 from edged.hub.publish.replay import Replay
 from edged.hub.publish.sender import Outgoing
-from edged.messages import Label, Prediction, PredictionEnergy, PredictionModel, StageSeconds, to_json
+from edged.messages import Label, Prediction, PredictionEnergy, PredictionModel, StageSeconds, to_json, topic
 from edged.messages.status import NodeStatus
 from edged.metrics import Metrics
 from tests.eventually import eventually, free_port
@@ -59,7 +60,7 @@ class HubEnd:
             if kept:
                 assert self._journal.append(rows) is None
             if sent:
-                self._publisher.predictions([self._outgoing(each) for each in made])
+                self._publisher.sender.put(*(self._outgoing(each) for each in made))
 
     def withdraw(self, count: int) -> None:
         """Give numbers to predictions that are too old to be published."""
@@ -89,13 +90,13 @@ class HubEnd:
     def close(self) -> None:
         self.services.close()
         self._replay.stop()
-        self._publisher.stop(STOP_S)
+        self._publisher.sender.stop(STOP_S)
         self._context.destroy(linger=0)
         self._journal.close()
 
     def _outgoing(self, made: Prediction) -> Outgoing:
         held = Held(CameraEnd(made.camera).frame(0).frame, b"")
-        return Outgoing(self._publisher.topic_of(made.camera), made, held, now_ns(), stale_ns=None)
+        return Outgoing(topic("test", made.camera, "prediction").encode(), made, held, now_ns(), stale_ns=None)
 
     def _prediction(self, seq: int, camera: str, at: float) -> Prediction:
         return Prediction(

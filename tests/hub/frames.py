@@ -2,7 +2,9 @@
 
 from collections import Counter
 
+from edged.hub.frames.jobs import Assigned
 from edged.hub.frames.queues import Held
+from edged.hub.frames.router import Router
 from edged.messages import PROTOCOL, CameraCount, CameraHello, Frame, ModelInfo, WorkerHello
 
 HELLO = WorkerHello(
@@ -46,6 +48,11 @@ class CameraEnd:
             count=self.count(),
         )
         return Held(frame, PIXELS)
+
+
+def next_job(router: Router, now_ns: int) -> Assigned | None:
+    """The next job alone."""
+    return next(router.assign_all(now_ns), None)
 
 
 def hello_of(

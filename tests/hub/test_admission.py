@@ -3,7 +3,7 @@
 import zmq
 
 from edged.hub.frames.jobs import Assigned
-from edged.hub.workers.admission import WHOLE, are_features, crossing, misfit
+from edged.hub.workers.admission import WHOLE, crossing, misfit
 from edged.messages import Part, WorkerHello
 from tests.hub.frames import HELLO, CameraEnd
 
@@ -48,7 +48,7 @@ def test_features_are_one_payload_of_so_many_numbers() -> None:
     frames = (CameraEnd("door").frame(), CameraEnd("yard").frame())
     job = Assigned(1, "front-0", frames, 1, 1, 0, "stage2.block4.conv3", None)
     right, short = zmq.Frame(bytes(2 * 8 * 4)), zmq.Frame(bytes(8 * 4))
-    assert are_features([right], job, FRONT)
-    assert not are_features([short], job, FRONT)
-    assert not are_features([short, short], job, FRONT)
-    assert not are_features([], job, FRONT)
+    assert job.fits_features([right], 8)
+    assert not job.fits_features([short], 8)
+    assert not job.fits_features([short, short], 8)
+    assert not job.fits_features([], 8)

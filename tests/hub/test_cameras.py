@@ -8,11 +8,8 @@ import zmq
 
 from edged import config
 from edged.config import Camera
-from edged.hub.cameras.cameras import Cameras
-from edged.hub.cameras.health import SILENT_NS
-from edged.hub.frames.router import Router
-from edged.hub.links.peers import Links, local_link
-from edged.hub.publish.snapshots import JPEG, Snapshots
+from edged.hub.liveness import SILENT_NS
+from edged.hub.publish.snapshots import JPEG
 from edged.messages import (
     CameraCount,
     CameraHello,
@@ -26,9 +23,9 @@ from edged.messages import (
     decode,
     encode,
 )
-from edged.metrics import Metrics
 from tests.eventually import eventually
 from tests.hub.frames import hello_of
+from tests.hub.pipeline import PipelineParts, running_pipeline
 
 MODEL = ModelInfo(name="m", sha256="0", labels=("a",), width=2, height=2)
 NOTHING = CameraCount(captured=0, dropped={})
@@ -37,19 +34,20 @@ NOTHING = CameraCount(captured=0, dropped={})
 class Desk:
     """The hub's cameras, with a peer of any name at the other end."""
 
-    def __init__(self, address: str) -> None:
+    def __init__(
+        self, parts: PipelineParts, settings: dict[str, Camera], published: list[Snapshot], address: str
+    ) -> None:
         self._context: zmq.Context[zmq.Socket[bytes]] = zmq.Context()
         self._address = address
         self._peers: list[zmq.Socket[bytes]] = []
-        self.metrics = Metrics("0")
-        self.router = Router(["door", "folder"], keep=2, max_age_ns=10**9, deadline_ns=10**9)
-        self._links = Links(local_link(self._context, address))
-        self.settings = {"door": Camera(source=0), "folder": Camera(source="pictures")}
-        self.published: list[Snapshot] = []
-        self.snapshots = Snapshots(
-            lambda snapshot, _: self.published.append(snapshot), self.metrics, self.settings
-        )
-        self.cameras = Cameras(self.router, self._links, self.metrics, self.snapshots)
+        self._links = parts.links
+        self._metrics = parts.metrics
+        self.settings = settings
+        self.published = published
+        self.pipeline = parts.pipeline
+        self.liveness = parts.liveness
+        self.snapshots = parts.snapshots
+        self.cameras = parts.cameras
 
     def peer(self, name: str) -> "zmq.Socket[bytes]":
         peer = self._context.socket(zmq.DEALER)
@@ -62,11 +60,11 @@ class Desk:
         """Take the next message in; the names of what has happened."""
         received = eventually(self._links.receive)
         assert received
-        return [notice.event for notice in self.cameras.take(received, now)]
+        return [notice.event for notice in self.pipeline.receive_message(received, now)]
 
     def value(self, metric: str) -> float | None:
         """Of the camera `door`."""
-        return self.metrics.registry.get_sample_value(metric, {"camera": "door"})
+        return self._metrics.registry.get_sample_value(metric, {"camera": "door"})
 
     def close(self) -> None:
         self._context.destroy(linger=0)
@@ -74,9 +72,14 @@ class Desk:
 
 @pytest.fixture
 def desk(tmp_path: Path) -> Iterator[Desk]:
-    desk = Desk(f"ipc://{tmp_path}/hub")
-    yield desk
-    desk.close()
+    settings = {"door": Camera(source=0), "folder": Camera(source="pictures")}
+    published: list[Snapshot] = []
+    with running_pipeline(
+        tmp_path, settings, publish_snapshot=lambda snapshot, _: published.append(snapshot)
+    ) as parts:
+        desk = Desk(parts, settings, published, f"ipc://{tmp_path}/hub")
+        yield desk
+        desk.close()
 
 
 def said(peer: "zmq.Socket[bytes]") -> LinkMessage:
@@ -111,7 +114,7 @@ def test_a_camera_that_comes_later_is_told_at_once_and_one_that_waits_is_granted
     folder.send(encode(hello_of("folder", waits=True)))
     desk.hear()
     assert said(folder) == Capture(width=2, height=2)
-    desk.cameras.grant()
+    assert desk.pipeline.advance() == []
     assert said(folder) == Grant(frames=2)
 
 
@@ -145,7 +148,7 @@ def test_a_camera_that_says_nothing_is_down_until_it_speaks_again(desk: Desk) ->
     desk.hear(now=1000)
     assert desk.value("edged_camera_up") == 1
 
-    notices = desk.cameras.states.silenced(desk.cameras.states.newly_silent(1000 + SILENT_NS))
+    notices = desk.cameras.states.silenced(desk.liveness.newly_silent(1000 + SILENT_NS))
     assert [(notice.event, notice.camera) for notice in notices] == [("camera_down", "door")]
     assert desk.value("edged_camera_up") == 0
     assert desk.cameras.state("door").startswith("down: its process has said nothing for 2.5 s")
@@ -161,7 +164,7 @@ def test_a_camera_that_is_down_already_falls_silent_without_a_word(desk: Desk) -
     door.send(report(up=False, error="unplugged"))
     desk.hear(now=1000)
 
-    assert desk.cameras.states.silenced(desk.cameras.states.newly_silent(1000 + SILENT_NS)) == []
+    assert desk.cameras.states.silenced(desk.liveness.newly_silent(1000 + SILENT_NS)) == []
     assert desk.cameras.state("door") == "down: unplugged"
 
 

@@ -138,7 +138,7 @@ class AnyHistory(RuleBasedStateMachine):
 
     @rule()
     def jobs_are_assigned(self) -> None:
-        while assigned := self.router.assign(self.now):
+        for assigned in self.router.assign_all(self.now):
             begin, until = PARTS[assigned.worker]
             assert assigned.worker not in self.retired
             assert (assigned.passing.cut if assigned.passing else "") == begin
@@ -147,7 +147,7 @@ class AnyHistory(RuleBasedStateMachine):
 
     @rule()
     def workers_are_quick(self) -> None:
-        while assigned := self.router.assign(self.now):
+        for assigned in self.router.assign_all(self.now):
             self.jobs.append(assigned)
             self.answer(assigned, "")
 

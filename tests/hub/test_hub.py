@@ -22,9 +22,9 @@ import zmq
 from edged.config import Journal as Settings
 from edged.config.load import load_config
 from edged.errors import ConfigError, DeviceError, DeviceMemoryError, ModelError
-from edged.hub.hub import run_hub
 from edged.hub.journal.journal import Journal
-from edged.hub.wiring import Limits
+from edged.hub.pipeline import Limits
+from edged.hub.wiring import run_hub
 from edged.messages import Event, Published, Status
 from tests.background import in_background
 from tests.e2e.daemon import conserves

@@ -44,7 +44,7 @@ class Overload:
                 if now == self.next_frame_ns[place]:
                     self.router.frame_arrived(end.frame(now), now)
                     self.next_frame_ns[place] += self.chance.randint(FRAME_NS - 3 * MS, FRAME_NS)
-            while assigned := self.router.assign(now):
+            for assigned in self.router.assign_all(now):
                 self.take(assigned, now)
 
     def take(self, assigned: Assigned, now: int) -> None:

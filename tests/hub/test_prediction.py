@@ -1,7 +1,7 @@
 import pytest
 
-from edged.hub.frames.prediction import Origin, is_right, predict, stages
-from edged.hub.frames.queues import StageResult, energy_of, model_of
+from edged.hub.frames.prediction import Origin, energy_of, is_right, model_of, predict, stages
+from edged.hub.frames.queues import StageResult
 from edged.messages import Features, Frame, Score, Scores
 from tests.hub.frames import HELLO, CameraEnd
 

@@ -3,38 +3,35 @@
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 
 import pytest
-import zmq
 
 from edged.clock import NANOSECONDS, now_ns
-from edged.config import Journal as JournalSettings
+from edged.config import Camera
+from edged.hub.frames.jobs import Assigned
 from edged.hub.frames.router import Router
-from edged.hub.journal.journal import Journal
-from edged.hub.publish.publisher import AnsweredJob, Outlet, Publisher
-from edged.hub.publish.sender import Outcome
-from edged.hub.stats.counters import JobFigures
-from edged.hub.stats.summary import Tally
+from edged.hub.pipeline import Publication
+from edged.hub.publish.sender import AnsweredJob, Outcome, StreamSender
+from edged.hub.stats.counters import Stats
 from edged.messages import Score, Scores
 from edged.metrics import Metrics
-from edged.tracing import Notebook
-from tests.eventually import eventually, free_port
+from tests.eventually import eventually
 from tests.hub.frames import HELLO, CameraEnd, hello_of
-from tests.hub.services import new_services
+from tests.hub.pipeline import running_pipeline
 
 
-class OutcomesOneByOne(Publisher):
-    """Whose thread settles its predictions one at a time, as when others want the processor."""
+class OutcomesOneByOne:
+    """Settles predictions `most` at a time, as when others want the processor of the thread that sends."""
 
-    def outcomes(self) -> list[Outcome]:
-        """`most` at once."""
-        self.known.extend(super().outcomes())
-        return [self.known.popleft() for _ in range(min(self.most, len(self.known)))]
+    def __init__(self) -> None:
+        self.most = 1
+        self._known: deque[Outcome] = deque()
+        self._all_of = StreamSender.outcomes
 
-    known: deque[Outcome]
-    most = 1
+    def of(self, sender: StreamSender) -> list[Outcome]:
+        self._known.extend(self._all_of(sender))
+        return [self._known.popleft() for _ in range(min(self.most, len(self._known)))]
 
 
 @dataclass
@@ -42,10 +39,10 @@ class Hub:
     """As much of it as answers and publishes."""
 
     router: Router
-    publisher: OutcomesOneByOne
-    outlet: Outlet
-    jobs: JobFigures
+    publication: Publication
+    stats: Stats
     metrics: Metrics
+    outcomes: OutcomesOneByOne
     camera: CameraEnd = field(default_factory=lambda: CameraEnd("door"))
 
     def answer(self, *fresh: bool) -> None:
@@ -58,16 +55,15 @@ class Hub:
         scores = Scores(
             job=1, frames=((label,),) * len(fresh), upload_s=0.0, forward_s=0.0, download_s=0.0, joules=1.0
         )
-        count = partial(self.jobs.answered, HELLO.worker, len(fresh), scores, 0.1)
-        job = AnsweredJob(scores, HELLO, now, (), count)
+        assigned = Assigned(1, HELLO.worker, tuple(held), 1, 1, now, "", None)
+        job = AnsweredJob(assigned, scores, HELLO, (), now, 0.1)
         for place, each in enumerate(held):
-            self.outlet.publish(each, place, job)
-        self.outlet.flush()
+            self.publication.add(each, place, job, self.router.stale_ns(each))
+        self.publication.flush()
 
     def moment(self) -> tuple[float, float, float, float]:
         """Frames of jobs, and predictions, dropped and pending frames by the ledger and the metrics."""
-        self.outlet.count()
-        self.jobs.count()
+        self.stats.update_metrics(self.router.ledgers)
         value = self.metrics.registry.get_sample_value
         ledger = self.router.cameras["door"].ledger
         jobs = value("edged_jobs_total", {"worker": HELLO.worker, "frames": "3"}) or 0.0
@@ -77,21 +73,16 @@ class Hub:
 
 
 @pytest.fixture
-def hub(tmp_path: Path) -> Iterator[Hub]:
-    metrics, services = Metrics("test"), new_services()
-    router = Router(["door"], keep=9, max_age_ns=60 * NANOSECONDS, deadline_ns=NANOSECONDS)
-    router.camera_started(hello_of("door"))
-    journal = Journal(tmp_path / "journal.sqlite", JournalSettings(), services)
-    with zmq.Context() as context:
-        publisher = OutcomesOneByOne(
-            context, "test", f"tcp://127.0.0.1:{free_port()}", "", services, metrics.stream_unsent
-        )
-        publisher.known = deque()
-        outlet = Outlet("test", publisher, journal, metrics, Tally(["door"]), 20, Notebook(), router)
-        yield Hub(router, publisher, outlet, JobFigures(metrics), metrics)
-        publisher.stop(20.0)
-        journal.close()
-        services.close()
+def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
+    outcomes = OutcomesOneByOne()
+
+    def some_outcomes(sender: StreamSender) -> list[Outcome]:
+        return outcomes.of(sender)
+
+    monkeypatch.setattr(StreamSender, "outcomes", some_outcomes)
+    with running_pipeline(tmp_path, {"door": Camera(source=0)}, keep=9, max_age_ns=60 * NANOSECONDS) as parts:
+        parts.router.camera_started(hello_of("door"))
+        yield Hub(parts.router, parts.publication, parts.stats, parts.metrics, outcomes)
 
 
 def moments(hub: Hub) -> list[tuple[float, float, float, float]]:
@@ -99,10 +90,10 @@ def moments(hub: Hub) -> list[tuple[float, float, float, float]]:
     seen = [hub.moment()]
 
     def is_settled() -> bool:
-        hub.outlet.settle()
+        hub.publication.settle()
         if (moment := hub.moment()) != seen[-1]:
             seen.append(moment)
-        return not hub.outlet.unsettled
+        return not hub.publication.unsettled
 
     eventually(is_settled)
     return seen
@@ -111,7 +102,7 @@ def moments(hub: Hub) -> list[tuple[float, float, float, float]]:
 def test_a_job_counts_with_all_its_predictions_and_its_frames_are_pending_until_then(hub: Hub) -> None:
     hub.answer(True, True, True)
     hub.answer(True, True, True)
-    assert hub.outlet.unsettled == 6
+    assert hub.publication.unsettled == 6
     assert moments(hub) == [(0, 0, 0, 6), (3, 3, 0, 3), (6, 6, 0, 0)]
 
 
@@ -122,7 +113,7 @@ def test_a_prediction_that_was_dropped_at_the_send_counts_with_the_others_of_its
 
 def test_what_is_settled_at_the_end_of_the_hub_is_counted(hub: Hub) -> None:
     hub.answer(True, True, True)
-    hub.publisher.most = 3
-    hub.outlet.close()
+    hub.outcomes.most = 3
+    hub.publication.close()
     jobs, predictions, dropped, pending = hub.moment()
     assert (jobs, predictions + dropped, pending) == (3, 3, 0)

@@ -29,7 +29,7 @@ class Desk:
         self.snapshots = Snapshots(self._publish, self._metrics, {"door": door})
 
     def take(self, *payloads: bytes, at: float = 1.0) -> None:
-        self.snapshots.take(HEADER, [zmq.Frame(each) for each in payloads], round(at * SECOND))
+        self.snapshots.receive(HEADER, [zmq.Frame(each) for each in payloads], round(at * SECOND))
 
     def count(self, result: str) -> float | None:
         labels = {"camera": "door", "result": result}
@@ -43,11 +43,11 @@ class Desk:
 
 def test_a_camera_is_asked_for_what_its_section_says_or_for_nothing() -> None:
     desk = Desk(camera(every_s=2, max_kilobytes=4))
-    wish = desk.snapshots.wish("door")
+    wish = desk.snapshots.order_for("door")
     assert wish
     assert (wish.every_s, wish.max_bytes) == (2, 4096)
     desk.snapshots.grant({"door": Camera(source=0)})
-    assert desk.snapshots.wish("door") is None
+    assert desk.snapshots.order_for("door") is None
 
 
 def test_what_was_asked_for_is_published() -> None:

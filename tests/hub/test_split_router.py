@@ -4,7 +4,7 @@ from edged.hub.frames.jobs import Assigned, Capacity
 from edged.hub.frames.queues import StageResult
 from edged.hub.frames.router import Router
 from edged.messages import Features
-from tests.hub.frames import HELLO, CameraEnd, hello_of
+from tests.hub.frames import HELLO, CameraEnd, hello_of, next_job
 
 FRONT = Capacity(credit=2, batch=1, until="stage2")
 BACK = Capacity(credit=2, batch=1, begin="stage2")
@@ -24,7 +24,7 @@ def a_router(*, keep: int = 5, frames: int = 0, batch: int = 1) -> Router:
 
 
 def assign(router: Router, now_ns: int = 10) -> Assigned:
-    assigned = router.assign(now_ns)
+    assigned = next_job(router, now_ns)
     assert assigned
     return assigned
 
@@ -67,15 +67,15 @@ def test_no_more_is_on_its_way_to_a_cut_than_who_is_behind_it_can_take() -> None
     assert [assign(router).worker for _ in range(2)] == ["back", "back"]
     third = assign(router)
     assert third.worker == "front"
-    assert router.assign(30) is None
+    assert next_job(router, 30) is None
     pass_on(router, third)
-    assert router.assign(30) is None
+    assert next_job(router, 30) is None
 
 
 def test_nothing_is_begun_while_nobody_is_there_to_go_on_with_it() -> None:
     router = a_router(frames=1)
     router.worker_retires("back")
-    assert router.assign(10) is None
+    assert next_job(router, 10) is None
     router.worker_joins("back", BACK)
     assert assign(router).worker == "front"
 
@@ -83,7 +83,7 @@ def test_nothing_is_begun_while_nobody_is_there_to_go_on_with_it() -> None:
 def test_a_frame_that_grows_old_between_two_segments_is_dropped_there() -> None:
     router = a_router(frames=1)
     pass_on(router, assign(router))
-    assert router.assign(501) is None
+    assert next_job(router, 501) is None
     assert dropped(router) == {"stale": 1}
     assert router.idle
 

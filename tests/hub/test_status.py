@@ -17,7 +17,9 @@ def status_of(monkeypatch: pytest.MonkeyPatch) -> Until:
 
     def first(run: Run, awaited: Callable[[Status], bool]) -> Status:
         with run.statuses() as heard:
-            monkeypatch.setattr("edged.hub.wiring.Limits.count_reached", lambda *_: any(map(awaited, heard[-1:])))
+            monkeypatch.setattr(
+                "edged.hub.pipeline.Limits.count_reached", lambda *_: any(map(awaited, heard[-1:]))
+            )
             run.until()
         return heard[-1]
 

@@ -5,11 +5,14 @@ import re
 import signal
 import threading
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from edged.hub.frames.jobs import Assigned
 from edged.hub.frames.router import Router
+from edged.hub.pipeline import Limits
 from tests.eventually import eventually, free_port
 from tests.hub.test_hub import Run
 from tests.notified import Notified, notified
@@ -42,7 +45,7 @@ def test_a_worker_that_compiles_asks_for_time_and_is_not_ready(
 ) -> None:
     with notified(tmp_path, monkeypatch) as systemd:
         run = Run(tmp_path, ["steady"], ["compiles"])
-        monkeypatch.setattr("edged.hub.wiring.Limits.count_reached", lambda *_: len(systemd.messages) > 3)
+        monkeypatch.setattr(Limits, "count_reached", lambda *_: len(systemd.messages) > 3)
         run.until()
     assert "EXTEND_TIMEOUT_USEC=15000000" in systemd.lines
     assert any(re.search(r"worker local-0 is starting \([1-9]\d* s\)", line) for line in systemd.lines)
@@ -52,7 +55,7 @@ def test_a_worker_that_compiles_asks_for_time_and_is_not_ready(
 def test_a_reload_is_announced_with_its_time_and_its_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with notified(tmp_path, monkeypatch) as systemd:
         run = Run(tmp_path, ["steady"], ["good"])
-        monkeypatch.setattr("edged.hub.wiring.Limits.count_reached", lambda *_: systemd.lines.count("READY=1") > 1)
+        monkeypatch.setattr(Limits, "count_reached", lambda *_: systemd.lines.count("READY=1") > 1)
         threading.Thread(target=_hang_up_once_ready, args=(systemd,)).start()
         run.until()
     begun = systemd.messages.index(next(each for each in systemd.messages if each[0] == "RELOADING=1"))
@@ -73,12 +76,13 @@ def test_a_router_that_hands_out_nothing_any_more_starves_the_watchdog_though_th
 
     with notified(tmp_path, monkeypatch) as systemd:
 
-        def hand_out_nothing(router: Router, now_ns: int) -> None:
+        def hand_out_nothing(router: Router, now_ns: int) -> Iterator[Assigned]:
             if not router.idle:
                 waiting_since.append(time.monotonic())
                 beats_before.append(systemd.lines.count("WATCHDOG=1"))
+            return iter(())
 
-        monkeypatch.setattr(Router, "assign", hand_out_nothing)
+        monkeypatch.setattr(Router, "assign_all", hand_out_nothing)
         run = Run(tmp_path, ["steady"], ["good"])
         run.once(lambda: waiting_since and time.monotonic() > waiting_since[0] + 4)
     assert "READY=1" in systemd.lines
@@ -92,7 +96,7 @@ def test_a_hub_that_waits_for_the_only_worker_on_another_host_asks_for_time_howe
     far, link = {"device": "any", "host": "far"}, {"address": f"tcp://127.0.0.1:{free_port()}"}
     with notified(tmp_path, monkeypatch) as systemd:
         run = Run(tmp_path, ["steady"], [], workers=[far], link=link)
-        monkeypatch.setattr("edged.hub.wiring.Limits.count_reached", lambda *_: len(systemd.messages) > 5)
+        monkeypatch.setattr(Limits, "count_reached", lambda *_: len(systemd.messages) > 5)
         run.until()
     assert systemd.lines.count("EXTEND_TIMEOUT_USEC=15000000") > 1
     assert "READY=1" not in systemd.lines

@@ -38,7 +38,7 @@ def test_json_stays_the_same_value(text: str) -> None:
 
 def test_a_line_of_subscribe_and_of_run_is_one_line_and_harmless() -> None:
     tally = Tally(["door"])
-    tally.add(hostile_prediction())
+    tally.add(hostile_prediction(), None)
     lines = [
         line(hostile_prediction()),
         camera_line("door", 8, 1.0, tally=tally.cameras["door"], ledger=Ledger(), state="up"),

@@ -1,21 +1,18 @@
-"""What cameras say, and what they are told."""
+"""The cameras of this hub: who has greeted it, and what each must capture."""
 
 from collections.abc import Iterable
 
-from edged.clock import now_ns, wall_s
 from edged.hub.cameras.health import CameraStates
 from edged.hub.events import HubEvent
-from edged.hub.frames.queues import Held
 from edged.hub.frames.router import Router
 from edged.hub.links.peers import Links, Received
+from edged.hub.liveness import Liveness
 from edged.hub.publish.snapshots import Snapshots
 from edged.messages import (
     CameraHello,
     CameraReport,
     Capture,
-    ClockAnswer,
     ClockRequest,
-    Frame,
     Grant,
     ModelInfo,
     Snapshot,
@@ -28,16 +25,16 @@ from edged.metrics import Metrics
 class Cameras:
     """The hub's side of every camera's link."""
 
-    def __init__(self, router: Router, links: Links, metrics: Metrics, snapshots: Snapshots) -> None:
+    def __init__(
+        self, router: Router, links: Links, metrics: Metrics, snapshots: Snapshots, liveness: Liveness
+    ) -> None:
         self._router = router
         self._snapshots = snapshots
         self._links = links
-        self._metrics = metrics
-        self._captured_at: dict[str, float] = {}  # the newest frame of each, in seconds since 1970
-        self._model: ModelInfo | None = None
+        self.model: ModelInfo | None = None  # says what frames must be; None: not known yet
         self._greeted: dict[str, CameraHello] = {}
         self._refused: set[str] = set()
-        self.states = CameraStates(metrics)
+        self.states = CameraStates(metrics, liveness)
         for name in router.cameras:
             self.add(name)
 
@@ -58,33 +55,26 @@ class Cameras:
         self.states.replace(name)
         return True
 
-    def take(self, received: Received, now: int) -> list[HubEvent]:
-        """A message from a camera. One that is not of this config is refused."""
-        kind, _, name = received.peer.partition("/")
-        message = received.message
-        if kind != "camera" or name not in self._router.cameras or getattr(message, "camera", name) != name:
-            self._links.send(received.peer, Stop(refused=f"this hub's config has no camera {name}"))
-            return []
-        self.states.heard(name, now)
-        match message:
-            case CameraHello():
-                return self._greet(message)
-            case Frame():
-                self._frame(message, received, now)
-            case Snapshot():
-                self._snapshots.take(message, received.payloads, now)
-            case ClockRequest(sent_ns=sent_ns):
-                self._links.send(received.peer, ClockAnswer(sent_ns=sent_ns, hub_ns=now_ns(), hub_at=wall_s()))
-            case CameraReport() if name not in self._refused:  # it says that it ends, not that its source does
-                self._router.camera_reported(name, message.count)
-                return self.states.report(message)
+    def handle_message(self, received: Received, now: int) -> list[HubEvent]:
+        """Handle a message of a camera of this config that is not a frame."""
+        match received.message:
+            case CameraHello() as hello:
+                return self._greet(hello)
+            case Snapshot() as snapshot:
+                self._snapshots.receive(snapshot, received.payloads, now)
+            case ClockRequest() as request:
+                self._links.answer_clock(received.peer, request)
+            case CameraReport() as report if received.name not in self._refused:
+                # a refused camera reports that it ends itself, not that its source does
+                self._router.camera_reported(report.camera, report.count)
+                return self.states.report(report)
         return []
 
     def start_capture(self, model: ModelInfo) -> None:
         """It is known now what the model wants: tell the cameras that have said hello, and all that will."""
-        if self._model:
+        if self.model:
             return
-        self._model = model
+        self.model = model
         for hello in self._greeted.values():
             self._start(hello)
 
@@ -94,24 +84,18 @@ class Cameras:
             if name in self._greeted:
                 self._start(self._greeted[name])
 
-    def grant(self) -> None:
-        """Let the cameras that wait for it capture what there is room for."""
-        for name, frames in self._router.grants().items():
-            self._links.send(f"camera/{name}", Grant(frames=frames))
+    def grant(self, name: str, frames: int) -> None:
+        """Let a camera that waits for room capture so many more frames."""
+        self._links.send(f"camera/{name}", Grant(frames=frames))
 
     def left(self, name: str) -> None:
         """The process has ended."""
         self._greeted.pop(name, None)
         self.states.left(name)
 
-    def count(self) -> None:
-        """Bring the metrics of the newest frames up to date."""
-        for name, at in self._captured_at.items():
-            self._metrics.last_frame.labels(name).set(at)
-
     def sends_snapshots(self, name: str) -> bool:
         """Whether it is asked for them."""
-        return self._snapshots.wish(name) is not None
+        return self._snapshots.order_for(name) is not None
 
     def state(self, name: str) -> str:
         """Why a camera gives no predictions, for people."""
@@ -131,20 +115,7 @@ class Cameras:
         return []
 
     def _start(self, hello: CameraHello) -> None:
-        if self._model:
-            wish = self._snapshots.wish(hello.camera)
-            model = self._model
-            capture = Capture(width=model.width, height=model.height, resize=model.resize, snapshot=wish)
+        if self.model:
+            model, snapshot = self.model, self._snapshots.order_for(hello.camera)
+            capture = Capture(width=model.width, height=model.height, resize=model.resize, snapshot=snapshot)
             self._links.send(f"camera/{hello.camera}", capture)
-
-    def _frame(self, frame: Frame, received: Received, now: int) -> None:
-        wanted = self._model
-        size = frame.width * frame.height * 3
-        fits = len(received.payloads) == 1 and len(received.payloads[0].buffer) == size
-        if not (fits and wanted and (frame.width, frame.height) == (wanted.width, wanted.height)):
-            self._router.frame_unusable(frame.camera, frame.count)
-            return
-        self._captured_at[frame.camera] = frame.captured_at
-        if frame.clock_error_s and frame.captured_ns > now:  # it cannot come before it was captured
-            frame = frame.model_copy(update={"captured_ns": now})
-        self._router.frame_arrived(Held(frame, received.payloads[0]), now)

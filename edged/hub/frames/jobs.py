@@ -1,11 +1,12 @@
 """The jobs in workers' hands, and who can take one more."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence, Sized
 from dataclasses import dataclass
 from itertools import count
 from secrets import randbits
 
 from edged.hub.frames.queues import Held, PartialResult, StageQueue, StageResults
+from edged.messages import Scores
 
 
 @dataclass(slots=True, eq=False)
@@ -32,6 +33,18 @@ class Assigned:
     def legs(self) -> StageResults:
         """Who has had its frames before."""
         return self.passing.legs if self.passing else ()
+
+    def fits_scores(self, scores: Scores, classes: int) -> bool:
+        """Return whether these are an answer to this job, by a model of so many classes."""
+        return (
+            not self.until
+            and len(scores.frames) == len(self.frames)
+            and all(score.index < classes for top in scores.frames for score in top)
+        )
+
+    def fits_features(self, payloads: Sequence[Sized], values: int) -> bool:
+        """Return whether these are what crosses the cut where its part ends: so many float32 a frame."""
+        return bool(self.until) and [len(each) for each in payloads] == [4 * values * len(self.frames)]
 
     def touches(self, cut: str) -> bool:
         """Whether its worker's part ends or begins there."""

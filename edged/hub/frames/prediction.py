@@ -3,8 +3,19 @@
 from dataclasses import dataclass
 
 from edged.clock import NANOSECONDS, now_ns, wall_s
-from edged.hub.frames.queues import StageResult, StageResults, energy_of, model_of, seconds_of
-from edged.messages import Frame, Label, Prediction, Score, Scores, StageSeconds, WorkerHello
+from edged.hub.frames.queues import StageResult, StageResults
+from edged.messages import (
+    EnergyMethod,
+    Frame,
+    Label,
+    Prediction,
+    PredictionEnergy,
+    PredictionModel,
+    Score,
+    Scores,
+    StageSeconds,
+    WorkerHello,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,3 +87,41 @@ def stages(frame: Frame, legs: StageResults, answered_ns: int, published_ns: int
         publish=publish,
         total=total,
     )
+
+
+def seconds_of(legs: StageResults) -> tuple[float, float, float]:
+    """Upload, forward pass and download, on all devices together."""
+    answers = [leg.answer for leg in legs]
+    upload_s = sum(answer.upload_s for answer in answers)
+    forward_s = sum(answer.forward_s for answer in answers)
+    return upload_s, forward_s, sum(answer.download_s for answer in answers)
+
+
+def model_of(legs: StageResults) -> PredictionModel:
+    """Which model has answered, on what: devices in their order, a precision that all have but once."""
+    hellos = [leg.hello for leg in legs]
+    precisions = [hello.precision for hello in hellos]
+    return PredictionModel(
+        name=hellos[-1].model.name,
+        sha256=hellos[-1].model.sha256,
+        precision="+".join(precisions if len(set(precisions)) > 1 else precisions[:1]),
+        device="+".join(hello.device for hello in hellos),
+        worker="+".join(hello.worker for hello in hellos),
+        random_weights=hellos[-1].model.random_weights,
+    )
+
+
+def energy_of(legs: StageResults, frames: int) -> PredictionEnergy:
+    """What one of so many frames has cost on all devices; nothing is known where one of them knows nothing."""
+    joules = [leg.answer.joules for leg in legs]
+    known = [each for each in joules if each is not None]
+    rails = tuple(dict.fromkeys(rail for leg in legs for rail in leg.hello.attributed_rails or leg.answer.rails))
+    if len(known) < len(joules):
+        return PredictionEnergy(joules=None, method="none", rails=rails)
+    return PredictionEnergy(joules=sum(known) / frames, method=_weakest(legs), rails=rails)
+
+
+def _weakest(legs: StageResults) -> EnergyMethod:
+    methods = {leg.hello.energy for leg in legs}
+    order: tuple[EnergyMethod, ...] = ("none", "estimated", "measured")
+    return next(method for method in order if method in methods)

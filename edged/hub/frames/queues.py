@@ -8,7 +8,7 @@ from itertools import chain
 
 import zmq
 
-from edged.messages import EnergyMethod, Features, Frame, PredictionEnergy, PredictionModel, Scores, WorkerHello
+from edged.messages import Features, Frame, Scores, WorkerHello
 
 Pixels = bytes | zmq.Frame
 
@@ -94,44 +94,6 @@ class StageResult:
     answer: Scores | Features
 
 
-def seconds_of(legs: StageResults) -> tuple[float, float, float]:
-    """Upload, forward pass and download, on all devices together."""
-    answers = [leg.answer for leg in legs]
-    upload_s = sum(answer.upload_s for answer in answers)
-    forward_s = sum(answer.forward_s for answer in answers)
-    return upload_s, forward_s, sum(answer.download_s for answer in answers)
-
-
-def model_of(legs: StageResults) -> PredictionModel:
-    """Which model has answered, on what: devices in their order, a precision that all have but once."""
-    hellos = [leg.hello for leg in legs]
-    precisions = [hello.precision for hello in hellos]
-    return PredictionModel(
-        name=hellos[-1].model.name,
-        sha256=hellos[-1].model.sha256,
-        precision="+".join(precisions if len(set(precisions)) > 1 else precisions[:1]),
-        device="+".join(hello.device for hello in hellos),
-        worker="+".join(hello.worker for hello in hellos),
-        random_weights=hellos[-1].model.random_weights,
-    )
-
-
-def energy_of(legs: StageResults, frames: int) -> PredictionEnergy:
-    """What one of so many frames has cost on all devices; nothing is known where one of them knows nothing."""
-    joules = [leg.answer.joules for leg in legs]
-    known = [each for each in joules if each is not None]
-    rails = tuple(dict.fromkeys(rail for leg in legs for rail in leg.hello.attributed_rails or leg.answer.rails))
-    if len(known) < len(joules):
-        return PredictionEnergy(joules=None, method="none", rails=rails)
-    return PredictionEnergy(joules=sum(known) / frames, method=_weakest(legs), rails=rails)
-
-
-def _weakest(legs: StageResults) -> EnergyMethod:
-    methods = {leg.hello.energy for leg in legs}
-    order: tuple[EnergyMethod, ...] = ("none", "estimated", "measured")
-    return next(method for method in order if method in methods)
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class PartialResult:
     """Frames that wait at a cut of the network, with what crosses there, as it came, and who had them."""
@@ -143,38 +105,33 @@ class PartialResult:
 
 
 class StageQueue:
-    """Those that wait, in the order in which they go on: what is nearest to its end first, then the oldest."""
+    """Partial results that wait at a cut (`waiting`): what is nearest to its end first, then the oldest."""
 
     def __init__(self) -> None:
-        self._passing: list[PartialResult] = []
+        self.waiting: list[PartialResult] = []
 
     @property
     def frames(self) -> list[Held]:
-        """All that wait."""
-        return list(chain.from_iterable(passing.frames for passing in self._passing))
-
-    @property
-    def waiting(self) -> Sequence[PartialResult]:
-        """In their order."""
-        return self._passing
+        """Return all frames that wait."""
+        return list(chain.from_iterable(passing.frames for passing in self.waiting))
 
     def jobs_at(self, cut: str) -> int:
-        """How many jobs are to follow for the workers that begin at `cut`."""
-        return sum(passing.cut == cut for passing in self._passing)
+        """Return how many jobs wait for the workers that begin at `cut`."""
+        return sum(passing.cut == cut for passing in self.waiting)
 
     def add(self, passing: PartialResult) -> None:
-        """One more."""
-        self._passing.append(passing)
-        self._passing.sort(key=lambda each: -len(each.legs))  # stable
+        """Add one, in its place."""
+        self.waiting.append(passing)
+        self.waiting.sort(key=lambda each: -len(each.legs))  # stable
 
     def remove(self, passing: PartialResult) -> None:
-        """It goes on."""
-        self._passing.remove(passing)
+        """Remove one, which is handed out."""
+        self.waiting.remove(passing)
 
     def take(self, where: Callable[[PartialResult], bool]) -> Iterable[Held]:
-        """Remove all that are so; their frames."""
-        if not self._passing:
+        """Remove all for which `where` holds; return their frames."""
+        if not self.waiting:
             return ()
-        gone = [passing for passing in self._passing if where(passing)]
-        self._passing = [passing for passing in self._passing if passing not in gone]
+        gone = [passing for passing in self.waiting if where(passing)]
+        self.waiting = [passing for passing in self.waiting if passing not in gone]
         return chain.from_iterable(passing.frames for passing in gone)

@@ -102,13 +102,23 @@ class Router:
     two segments) + in flight, exactly.
     """
 
-    def __init__(self, cameras: Iterable[str], *, keep: int, max_age_ns: int, deadline_ns: int) -> None:
+    def __init__(
+        self,
+        cameras: Iterable[str],
+        *,
+        keep: int,
+        max_age_ns: int,
+        deadline_ns: int,
+        on_dropped: Callable[[Held, str], None] | None = None,
+    ) -> None:
+        """`on_dropped` is called with each frame that the hub drops, and the reason."""
         self.cameras = {name: Camera() for name in cameras}
         self._waiting = Waiting()
         self.between = StageQueue()
         self.jobs = Jobs(self.between)
-        self.on_dropped: Callable[[Held, str], None] | None = None  # is told of each, with the reason
+        self._on_dropped = on_dropped
         self.answers = 0  # jobs that workers have answered
+        self.grants_frames = False  # there is, or was, a camera that waits for grants
         self._keep = keep
         self._max_age_ns = max_age_ns
         self._deadline_ns = deadline_ns
@@ -128,6 +138,7 @@ class Router:
         camera = self.cameras[hello.camera]
         camera.ledger.greeted(hello.run, hello.count)
         camera.waits = hello.awaits_grants
+        self.grants_frames |= hello.awaits_grants
         camera.to_grant = self._keep - len(camera.slot) if hello.awaits_grants else 0
 
     def camera_reported(self, name: str, counted: CameraCount) -> None:
@@ -176,19 +187,14 @@ class Router:
         for assigned in self.jobs.of(worker):
             self.give_up(assigned.job, reason, now_ns)
 
-    def assign(self, now_ns: int) -> Assigned | None:
-        """The next job for the worker with the most credit left, or None where nothing waits or nobody is free."""
+    def assign_all(self, now_ns: int) -> Iterator[Assigned]:
+        """Yield jobs, each for the worker with the most credit left, while frames wait and somebody is free.
+
+        The caller sends each before it asks for the next one; a worker may leave in between.
+        """
         self._drop_stale(now_ns)
-        if passed_on := self._next_part(now_ns):
-            return passed_on
-        worker = self.jobs.free_worker() if self._waiting else None
-        if worker is None:
-            return None
-        capacity = self.jobs.workers[worker]
-        gathered_ns = self._waiting.gathered_ns(capacity, self._max_age_ns)
-        if gathered_ns is None or now_ns < gathered_ns:
-            return None
-        return self.jobs.hand(worker, self._waiting.take(capacity.batch, now_ns), now_ns, self._deadline_ns)
+        while assigned := self._next_job(now_ns):
+            yield assigned
 
     def answered(self, job: int, worker: str, now_ns: int) -> Assigned | None:
         """Take the job from its worker. None for one that was given up: its answer comes too late.
@@ -211,8 +217,8 @@ class Router:
     def dropped(self, held: Held, reason: str) -> None:
         """A frame of an answered job goes no further."""
         self.cameras[held.frame.camera].ledger.drop(reason)
-        if self.on_dropped:
-            self.on_dropped(held, reason)
+        if self._on_dropped:
+            self._on_dropped(held, reason)
 
     def lost(self, held: Held, reason: str, now_ns: int) -> None:
         """A frame that a worker had and did not answer: it is tried once more if it is still fresh."""
@@ -252,11 +258,6 @@ class Router:
         for assigned in self.jobs.in_flight.values():
             assigned.deadline_ns += paused_ns
 
-    def next_job_ns(self) -> int | None:
-        """When `assign` will have something to say though no other frame comes."""
-        worker = self.jobs.free_worker() if self._waiting else None
-        return self._waiting.gathered_ns(self.jobs.workers[worker], self._max_age_ns) if worker else None
-
     def has_suspect(self, now_ns: int) -> bool:
         """Whether a worker holds a job for half of the time that it may: none does that works as it did before."""
         return any(
@@ -264,8 +265,15 @@ class Router:
         )
 
     def next_deadline_ns(self) -> int | None:
-        """When `overdue` will first have something to say."""
+        """Return when `overdue` may first return a job."""
         return min((assigned.deadline_ns for assigned in self.jobs.in_flight.values()), default=None)
+
+    def next_due_ns(self) -> int | None:
+        """Return when a deadline passes, or `assign_all` yields a job though no other frame comes."""
+        deadline_ns = self.next_deadline_ns()
+        worker = self.jobs.free_worker() if self._waiting else None
+        gathered_ns = self._waiting.gathered_ns(self.jobs.workers[worker], self._max_age_ns) if worker else None
+        return min((at for at in (deadline_ns, gathered_ns) if at is not None), default=None)
 
     def give_up_all(self, reason: str) -> None:
         """Drop whatever waits or is in flight."""
@@ -278,12 +286,29 @@ class Router:
         self._drop(self._waiting.clear(), reason)
 
     @property
+    def ledgers(self) -> dict[str, Ledger]:
+        """Return what became of the frames of each camera."""
+        return {name: camera.ledger for name, camera in self.cameras.items()}
+
+    @property
     def idle(self) -> bool:
         """Whether nothing waits and nothing is in flight."""
         return not self.jobs.in_flight and not self.between.waiting and not self._waiting
 
+    def _next_job(self, now_ns: int) -> Assigned | None:
+        if self.between.waiting and (passed_on := self._next_part(now_ns)):
+            return passed_on
+        worker = self.jobs.free_worker() if self._waiting else None
+        if worker is None:
+            return None
+        capacity = self.jobs.workers[worker]
+        gathered_ns = self._waiting.gathered_ns(capacity, self._max_age_ns)
+        if gathered_ns is None or now_ns < gathered_ns:
+            return None
+        return self.jobs.hand(worker, self._waiting.take(capacity.batch, now_ns), now_ns, self._deadline_ns)
+
     def _next_part(self, now_ns: int) -> Assigned | None:
-        """The next job for a worker behind a cut. What nobody goes on with may be run by others from the start."""
+        """Return a job for a worker behind a cut. Frames that nobody can continue are run from the start."""
         for held in self.between.take(lambda passing: not self.jobs.is_served(passing)):
             self.lost(held, "worker_lost", now_ns)
         for passing in self.between.waiting:
@@ -294,8 +319,9 @@ class Router:
 
     def _drop_stale(self, now_ns: int) -> None:
         self._drop(self._waiting.take_older_than(now_ns - self._max_age_ns), "stale")
-        for held in self.between.take(lambda each: all(self.is_stale(held, now_ns) for held in each.frames)):
-            self.dropped(held, "stale")
+        if self.between.waiting:
+            for held in self.between.take(lambda each: all(self.is_stale(held, now_ns) for held in each.frames)):
+                self.dropped(held, "stale")
 
     def _drop(self, frames: Iterable[Held], reason: str) -> None:
         """Frames leave a slot for nowhere. One that waits because its worker was lost was lost with it."""

@@ -4,10 +4,13 @@ import logging
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from enum import StrEnum
+from functools import lru_cache
 
 import zmq
 
+from edged.clock import now_ns, wall_s
 from edged.config import Config, Security
 from edged.errors import MessageError
 from edged.hub.frames.queues import Pixels
@@ -17,7 +20,7 @@ from edged.hub.links.guard import Guard
 from edged.hub.links.sockets import OTHERS, bind, receive_parts, send_parts
 from edged.hub.refusals import Refusal
 from edged.hub.service_threads import ServiceThreads
-from edged.messages import LinkMessage, Stop, decode, encode
+from edged.messages import ClockAnswer, ClockRequest, LinkMessage, Stop, decode, encode
 from edged.transport.client_socket import by_the_kernel
 from edged.transport.keys import load_allowed, load_pair
 
@@ -27,14 +30,46 @@ OURS = Bounds(burst=0, a_second=0, lifetime=None, connections=1000)  # this user
 LARGEST_BYTES = 1 << 30  # 16384 × 16384 × 3 is what a config may ask for at most
 
 
+class Role(StrEnum):
+    """What a peer is, as its name on the link says: `ROLE/NAME`."""
+
+    CAMERA = "camera"
+    WORKER = "worker"
+    RELOAD = "reload"
+    PROFILE = "profile"
+    TRACE = "trace"
+    TEACH = "teach"
+    UNKNOWN = ""
+
+
+CONTROL_ROLES = frozenset({Role.RELOAD, Role.PROFILE, Role.TRACE, Role.TEACH})  # on the private link alone
+
+
+_ROLES = {role.value: role for role in Role}
+
+
+@lru_cache(maxsize=1024)
+def parse_peer(peer: str) -> tuple[Role, str]:
+    """Return the role and the name of a peer, `ROLE/NAME`."""
+    role, _, name = peer.partition("/")
+    return _ROLES.get(role, Role.UNKNOWN), name
+
+
 @dataclass(frozen=True, slots=True)
 class Received:
-    """A message from the peer of that name."""
+    """A message from a peer, with its payloads as they came. `role`, `name`: of the peer."""
 
     peer: str
     message: LinkMessage
     payloads: Sequence[zmq.Frame]
     header: zmq.Frame
+    role: Role = field(init=False)
+    name: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        role, name = parse_peer(self.peer)
+        object.__setattr__(self, "role", role)
+        object.__setattr__(self, "name", name)
 
     @property
     def roles(self) -> frozenset[str]:
@@ -186,6 +221,10 @@ class Links:
         link = self._outer if peer in self.elsewhere else self._inner
         return link is not None and link.send(peer, message, payloads)
 
+    def answer_clock(self, peer: str, request: ClockRequest) -> None:
+        """Tell a peer what the clocks of this hub show."""
+        self.send(peer, ClockAnswer(sent_ns=request.sent_ns, hub_ns=now_ns(), hub_at=wall_s()))
+
     def _from_here(self) -> Received | None:
         """The last words of one that has moved to another host are not its successor's."""
         while (received := self._inner.receive()) and received.peer in self.elsewhere:
@@ -202,12 +241,12 @@ class Links:
         return None
 
     def _problem(self, received: Received) -> str:
-        kind, _, name = received.peer.partition("/")
+        role = received.role
         if received.peer not in self.elsewhere:
-            return f"this hub's config has no {kind} {name} on another host (host: …)"
-        roles = received.roles
-        if roles and kind not in roles:
-            return f"its key is for {' and '.join(sorted(roles))}, not for a {kind}: see security.{kind}s"
+            return f"this hub's config has no {role} {received.name} on another host (host: …)"
+        allowed = received.roles
+        if allowed and role not in allowed:
+            return f"its key is for {' and '.join(sorted(allowed))}, not for a {role}: see security.{role}s"
         return ""
 
 

@@ -6,16 +6,17 @@ libzmq takes in subscriptions where a message is sent: topics by the thousand ho
 import threading
 from collections import deque
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 import zmq
 
 from edged.clock import now_ns, seconds_since, wall_s
+from edged.hub.frames.jobs import Assigned
 from edged.hub.frames.queues import Held
 from edged.hub.links.sockets import Part, send_parts
 from edged.hub.service_threads import ServiceThreads
-from edged.messages import Prediction, StageSeconds, to_json
+from edged.messages import Prediction, Scores, StageSeconds, WorkerHello, to_json
 
 QUEUED = 1000  # messages that may wait for the thread
 IDLE_S = 0.2  # how often subscriptions are taken in while nothing is sent
@@ -47,6 +48,24 @@ class Outcome:
     outgoing: Outgoing
     sent: Prediction | None
     reason: Literal["", "stale", "not_sent", "shutdown"] = ""
+
+
+@dataclass(slots=True, eq=False)
+class AnsweredJob:
+    """A job that was answered with scores. It is counted together with its predictions, once all are settled.
+
+    `seconds`: from its assignment to its answer. `unsettled`: predictions without an outcome yet;
+    `outcomes`: those of the others.
+    """
+
+    assigned: Assigned
+    scores: Scores
+    hello: WorkerHello
+    payloads: Sequence[zmq.Frame]
+    answered_ns: int
+    seconds: float
+    unsettled: int = 0
+    outcomes: list[Outcome] = field(default_factory=list)
 
 
 @dataclass(slots=True)

@@ -28,8 +28,8 @@ class Snapshots:
         """From now on what these settings say."""
         self._granted = {name: camera.snapshot for name, camera in cameras.items() if camera.snapshot}
 
-    def wish(self, camera: str) -> SnapshotSettings | None:
-        """What to ask of a camera."""
+    def order_for(self, camera: str) -> SnapshotSettings | None:
+        """Return which snapshots a camera must send; None: none."""
         granted = self._granted.get(camera)
         if granted is None:
             return None
@@ -37,7 +37,7 @@ class Snapshots:
             every_s=granted.every_s, width=granted.width, quality=granted.quality, max_bytes=_bytes(granted)
         )
 
-    def take(self, snapshot: Snapshot, payloads: Sequence[zmq.Frame], now_ns: int) -> None:
+    def receive(self, snapshot: Snapshot, payloads: Sequence[zmq.Frame], now_ns: int) -> None:
         """Publish it, or say in the metrics why not."""
         result = self._problem(snapshot.camera, payloads, now_ns) or "published"
         self._metrics.snapshots.labels(snapshot.camera, result).inc()

@@ -1,9 +1,15 @@
-"""Counters that each prediction and each job adds to, and the best labels by camera."""
+"""Count what each frame, job and prediction adds to the metrics and to the summary of the run."""
 
+from collections.abc import Iterable, Mapping
 from functools import cache
 from operator import attrgetter
 
+from edged.clock import NANOSECONDS
+from edged.hub.frames.ledger import Ledger
 from edged.hub.frames.prediction import is_right
+from edged.hub.frames.queues import Held
+from edged.hub.stats.hosts import HostEnergy
+from edged.hub.stats.summary import Tally
 from edged.messages import STAGES, Features, Prediction, Scores
 from edged.metrics import Metrics
 from edged.metrics.fast import Family, ScalarSeries
@@ -49,7 +55,7 @@ class PredictionFigures:
 
     def __init__(self, metrics: Metrics, labels: int) -> None:
         """`labels`: of each camera, that are counted by name."""
-        self._new: list[Prediction] = []
+        self._new: list[tuple[Prediction, bool | None]] = []
         self._labels = LabelCounts(metrics.labels, labels)
         self._published = cache(metrics.predictions.labels)
         self._score = cache(metrics.score.labels)
@@ -59,19 +65,19 @@ class PredictionFigures:
             lambda camera: [metrics.known_truth.labels(camera, result) for result in ("wrong", "right")]
         )
 
-    def add(self, prediction: Prediction) -> None:
-        """One more, which the metrics show after the next `count`: soon, if there are many."""
-        self._new.append(prediction)
+    def add(self, prediction: Prediction, right: bool | None) -> None:
+        """Add one, which the metrics show after the next `count`. `right`: as `is_right` says."""
+        self._new.append((prediction, right))
         if len(self._new) == TOGETHER:
             self.count()
 
     def count(self) -> None:
         """Bring the metrics up to date."""
         new, self._new = self._new, []
-        for prediction in new:
-            self._count(prediction)
+        for prediction, right in new:
+            self._count(prediction, right)
 
-    def _count(self, prediction: Prediction) -> None:
+    def _count(self, prediction: Prediction, right: bool | None) -> None:
         camera = prediction.camera
         self._published(camera, prediction.model.name).inc()
         for observe, seconds in zip(self._stages(camera), _seconds_of(prediction.seconds), strict=True):
@@ -81,7 +87,6 @@ class PredictionFigures:
             self._labels.add(camera, prediction.top[0].label)
         if prediction.energy.joules is not None:
             self._joules(prediction.energy.method).observe(prediction.energy.joules)
-        right = is_right(prediction)
         if right is not None:
             self._truth(camera)[right].inc()
 
@@ -114,3 +119,44 @@ class JobFigures:
             self._seconds(worker).observe(seconds)
             self._jobs(worker, frames).inc()
             self._device_seconds(worker, frames).inc(device_s)
+
+
+class Stats:
+    """Everything that is counted of frames, jobs and predictions: metrics, the summary of the run, energy."""
+
+    def __init__(self, metrics: Metrics, cameras: Iterable[str], *, labels: int, node: str) -> None:
+        """`labels`: of each camera, that are counted by name. `node`: what the hub's own host is called."""
+        self.summary = Tally(cameras)
+        self.energy = HostEnergy(metrics.energy, node)
+        self.captured_at: dict[str, float] = {}  # the newest frame of each camera, in seconds since 1970
+        self._metrics = metrics
+        self._predictions = PredictionFigures(metrics, labels)
+        self._jobs = JobFigures(metrics)
+        self._age_of = cache(metrics.frame_age.labels)
+
+    def job_sent(self, frames: Iterable[Held], sent_ns: int) -> None:
+        """Count the frames of a job that a worker begins with, by their age."""
+        for held in frames:
+            age = (sent_ns - held.frame.captured_ns) / NANOSECONDS
+            self._age_of(held.frame.camera).observe(max(0.0, age))
+            if held.lost:
+                self._metrics.retried.labels(held.frame.camera).inc()
+
+    def job_answered(self, worker: str, frames: int, answer: Scores | Features, seconds: float) -> None:
+        """Count a job of `frames` that was answered `seconds` after it was assigned."""
+        self._jobs.answered(worker, frames, answer, seconds)
+
+    def published(self, prediction: Prediction) -> None:
+        """Count a prediction that was sent, in all that counts predictions."""
+        right = is_right(prediction)
+        self.summary.add(prediction, right)
+        self._predictions.add(prediction, right)
+
+    def update_metrics(self, ledgers: Mapping[str, Ledger]) -> None:
+        """Show in the metrics all that was counted until now. `ledgers`: by camera."""
+        for name, ledger in ledgers.items():
+            self._metrics.count_frames(name, ledger.captured, ledger.dropped, ledger.pending)
+        for name, at in self.captured_at.items():
+            self._metrics.last_frame.labels(name).set(at)
+        self._predictions.count()
+        self._jobs.count()

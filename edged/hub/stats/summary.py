@@ -2,12 +2,11 @@
 
 from array import array
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from statistics import median
 from typing import Any
 
 from edged.hub.frames.ledger import Ledger
-from edged.hub.frames.prediction import is_right
 from edged.messages import STAGES, EnergyMethod, Prediction
 from edged.system.plain_text import printable
 
@@ -53,7 +52,7 @@ class CameraTally:
 class Tally:
     """Sums over all predictions of a run."""
 
-    def __init__(self, cameras: list[str]) -> None:
+    def __init__(self, cameras: Iterable[str]) -> None:
         self.cameras = {name: CameraTally() for name in cameras}
         self.predictions = 0
         self.stages = {stage: Times(KEPT) for stage in STAGES}
@@ -70,8 +69,8 @@ class Tally:
         """One more camera."""
         self.cameras.setdefault(name, CameraTally())
 
-    def add(self, prediction: Prediction) -> None:
-        """Take one in."""
+    def add(self, prediction: Prediction, right: bool | None) -> None:
+        """Add a prediction. `right`: whether its best label is, None where nobody knows."""
         self.predictions += 1
         camera = self.cameras[prediction.camera]
         camera.last_frame = prediction.frame
@@ -79,7 +78,6 @@ class Tally:
         camera.total.add(prediction.seconds.total)
         if prediction.top:
             camera.label = (prediction.top[0].label, prediction.top[0].score)
-        right = is_right(prediction)
         if right is not None:
             camera.truth[right] += 1
         for stage, times in self.stages.items():

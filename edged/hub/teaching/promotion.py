@@ -1,4 +1,4 @@
-"""Change the head version that answers while the daemon runs: `edged teach promote` and `rollback`.
+"""Change the head version that answers while the daemon runs: `edged teach --promote` and `--rollback`.
 
 In this order: read it, load it into every worker, store on disk that it is to answer, and change at one job. A
 failure before the last step changes nothing; a hub that is killed at any point starts with one or the other.
@@ -15,8 +15,11 @@ from typing import TypeVar
 from edged.clock import nanoseconds, now_ns, seconds_since
 from edged.errors import EdgedError, ModelError
 from edged.hub.events import HubEvent
-from edged.hub.wiring import Components
-from edged.hub.workers.heads import TaughtHead, gives_scores, load_lesson
+from edged.hub.frames.router import Router
+from edged.hub.links.peers import Links
+from edged.hub.pipeline import Publication
+from edged.hub.workers.heads import Heads, TaughtHead, gives_scores, load_lesson
+from edged.hub.workers.workers import Workers
 from edged.messages import PromoteAnswer, PromoteRequest, WorkerHello
 from edged.model.head_versions import PromotedRecord, load_promoted, save_promoted
 
@@ -54,15 +57,15 @@ def elsewhere(work: Callable[[], T]) -> Steps[T]:
     return outcome.result()
 
 
-def prepare(parts: Components, lesson: TaughtHead) -> Steps[None]:
+def prepare(heads: Heads, workers: Workers, lesson: TaughtHead) -> Steps[None]:
     """Until every worker that gives scores has taken it, also one that joins meanwhile. Raises ModelError."""
-    heads, begun_ns, offered = parts.heads, now_ns(), list[WorkerHello]()
+    begun_ns, offered = now_ns(), list[WorkerHello]()
     if heads.base is None:
         raise ModelError("no worker is ready yet: wait for one")
     if problem := lesson.misfit(heads.base):
         raise ModelError(problem)
     while True:
-        hellos = {name: hello for name, hello in parts.workers.hellos.items() if gives_scores(hello)}
+        hellos = {name: hello for name, hello in workers.hellos.items() if gives_scores(hello)}
         for name, hello in hellos.items():
             if not any(hello is each for each in offered) and not heads.has(name, lesson):
                 offered.append(hello)
@@ -93,17 +96,28 @@ class Wanted:
 class Versions:
     """One change at a time."""
 
-    def __init__(self, parts: Components) -> None:
-        self._parts = parts
+    def __init__(
+        self, links: Links, heads: Heads, workers: Workers, router: Router, publication: Publication
+    ) -> None:
+        self._links = links
+        self._heads = heads
+        self._workers = workers
+        self._jobs = router.jobs
+        self._publication = publication
         self._asker = ""
         self._steps: Steps[PromoteAnswer] | None = None
         self._is_back = False
 
-    def asked(self, asker: str, request: PromoteRequest) -> None:
-        """Begin, or say why not."""
+    @property
+    def is_active(self) -> bool:
+        """Return whether a change is under way."""
+        return self._steps is not None
+
+    def start(self, asker: str, request: PromoteRequest) -> None:
+        """Begin to change the version for `asker`, or refuse with the reason."""
         if self._steps:
             busy = f"{self._asker.replace('/', ' ')} changes the version just now: try again"
-            self._parts.links.send(asker, PromoteAnswer(accepted=False, message=busy))
+            self._links.send(asker, PromoteAnswer(accepted=False, message=busy))
             return
         self._asker, self._is_back = asker, request.roll_back
         self._steps = self._change(request)
@@ -126,33 +140,33 @@ class Versions:
 
     def _over(self, outcome: PromoteAnswer) -> HubEvent:
         self._steps = None
-        self._parts.router.jobs.scores_wait = False
-        self._parts.links.send(self._asker, outcome)
+        self._jobs.scores_wait = False
+        self._links.send(self._asker, outcome)
         if not outcome.accepted:
             return HubEvent("model_refused", outcome.message)
         return HubEvent("model_rolled_back" if self._is_back else "model_promoted", outcome.message)
 
     def _change(self, request: PromoteRequest) -> Steps[PromoteAnswer]:
         begun_ns = now_ns()
-        wanted = yield from elsewhere(partial(self._read, request, self._parts.heads.answers))
+        wanted = yield from elsewhere(partial(self._read, request, self._heads.answers))
         if wanted.lesson:
-            yield from prepare(self._parts, wanted.lesson)
+            yield from prepare(self._heads, self._workers, wanted.lesson)
         yield from self._keep(wanted.record)
         paused_ns = now_ns()
-        self._parts.router.jobs.scores_wait = len(self._parts.router.jobs.who_scores()) > 1
-        while self._parts.router.jobs.scores_wait and self._parts.router.jobs.awaits_scores():
+        self._jobs.scores_wait = len(self._jobs.who_scores()) > 1
+        while self._jobs.scores_wait and self._jobs.awaits_scores():
             yield  # of several workers, a slow one would answer by the old one after a fast one has by the new
         if wanted.lesson:
             yield from self._prepare_again(wanted.lesson, wanted.before)
-        self._parts.heads.change(wanted.lesson)
-        self._parts.router.jobs.scores_wait = False
+        self._heads.change(wanted.lesson)
+        self._jobs.scores_wait = False
         paused_s = seconds_since(paused_ns)
         first_seq = yield from self._first_answer(wanted.lesson)
         return self._told(wanted.lesson, first_seq, seconds_since(begun_ns), paused_s)
 
     def _read(self, request: PromoteRequest, answers: TaughtHead | None) -> Wanted:
         """In a thread of its own. Raises ModelError."""
-        folder = self._parts.heads.folder
+        folder = self._heads.folder
         try:
             before = load_promoted(folder)
         except ModelError:  # of which the start has told
@@ -167,23 +181,23 @@ class Versions:
         return Wanted(before, record, load_lesson(folder, record.version) if record.version else None)
 
     def _keep(self, record: PromotedRecord) -> Steps[None]:
-        yield from elsewhere(partial(save_promoted, self._parts.heads.folder, record))
+        yield from elsewhere(partial(save_promoted, self._heads.folder, record))
 
     def _prepare_again(self, lesson: TaughtHead, before: PromotedRecord) -> Steps[None]:
         """For a worker that has come since: mostly there is none, and no turn of the loop goes by."""
         try:
-            yield from prepare(self._parts, lesson)
+            yield from prepare(self._heads, self._workers, lesson)
         except ModelError:
             yield from self._keep(before)
             raise
 
     def _first_answer(self, lesson: TaughtHead | None) -> Steps[int]:
         """The sequence number of the first prediction by it, or of the next one, where no frame comes."""
-        outlet, base = self._parts.outlet, self._parts.heads.base
+        publication, base = self._publication, self._heads.base
         sha256, since_ns = lesson.sha256 if lesson else base.sha256 if base else "", now_ns()
-        while outlet.answered_by != sha256 and seconds_since(since_ns) < ANSWERED_S:
+        while publication.answered_by != sha256 and seconds_since(since_ns) < ANSWERED_S:
             yield
-        return outlet.answers_since if outlet.answered_by == sha256 else outlet.next_seq
+        return publication.answers_since if publication.answered_by == sha256 else publication.next_seq
 
     def _told(self, lesson: TaughtHead | None, first_seq: int, took_s: float, paused_s: float) -> PromoteAnswer:
         who = f"version {lesson.version}" if lesson else "the config's model"

@@ -5,15 +5,19 @@ from dataclasses import dataclass, field
 
 from edged.clock import NANOSECONDS, nanoseconds, now_ns
 from edged.errors import EdgedError
+from edged.hub.cameras.cameras import Cameras
 from edged.hub.events import HubEvent
 from edged.hub.frames.jobs import Assigned
 from edged.hub.frames.prediction import labels_of
 from edged.hub.frames.queues import Held, Pixels
+from edged.hub.frames.router import Router
 from edged.hub.links.peers import Links
+from edged.hub.publish.publisher import Publisher
+from edged.hub.publish.sender import AnsweredJob
 from edged.hub.teaching.promotion import Steps, elsewhere, prepare, soon_ns
-from edged.hub.wiring import Components
-from edged.hub.workers.heads import TaughtHead, gives_scores, load_lesson
-from edged.hub.workers.results import Scored
+from edged.hub.workers.heads import Heads, TaughtHead, gives_scores, load_lesson
+from edged.hub.workers.supervisor import Supervisor
+from edged.hub.workers.workers import Workers
 from edged.messages import (
     CropSample,
     LinkMessage,
@@ -102,7 +106,7 @@ class TeachSession:
 FLOAT = 4  # bytes
 
 
-def taught(scored: Scored, place: int) -> CropSample | None:
+def taught(scored: AnsweredJob, place: int) -> CropSample | None:
     """Of frame number `place` of a job; None where its worker has not answered with features."""
     frame, values = scored.assigned.frames[place].frame, _size(scored) // FLOAT
     if not scored.assigned.features or not values or _size(scored) % FLOAT:
@@ -120,13 +124,13 @@ def taught(scored: Scored, place: int) -> CropSample | None:
     )
 
 
-def features_of(scored: Scored, place: int) -> bytes:
+def features_of(scored: AnsweredJob, place: int) -> bytes:
     """Its features, as they came."""
     size = _size(scored)
     return bytes(scored.payloads[0].buffer[place * size : (place + 1) * size])
 
 
-def shadowed(scored: Scored, place: int, lesson: TaughtHead) -> ShadowResult | None:
+def shadowed(scored: AnsweredJob, place: int, lesson: TaughtHead) -> ShadowResult | None:
     """Both answers; None where `lesson` has given none that it could give."""
     frame, labels, shadow = scored.assigned.frames[place].frame, lesson.version.labels, scored.scores.shadow
     if scored.assigned.shadow != lesson.sha256 or len(shadow) <= place:
@@ -142,7 +146,7 @@ def shadowed(scored: Scored, place: int, lesson: TaughtHead) -> ShadowResult | N
     )
 
 
-def _size(scored: Scored) -> int:
+def _size(scored: AnsweredJob) -> int:
     """Bytes of a frame's features."""
     return len(scored.payloads[0]) // len(scored.assigned.frames) if scored.payloads else 0
 
@@ -151,17 +155,38 @@ UNTEACHABLE = "{} does not end in a fully connected layer: nothing can be taught
 
 
 class Teaching:
-    """Nothing of it costs anything while nobody teaches but a look each turn."""
+    """Serves one client that teaches: an observer of the pipeline's jobs while it is active."""
 
-    def __init__(self, parts: Components) -> None:
-        self._parts = parts
+    def __init__(
+        self,
+        links: Links,
+        heads: Heads,
+        workers: Workers,
+        cameras: Cameras,
+        router: Router,
+        supervisor: Supervisor,
+        publisher: Publisher,
+    ) -> None:
+        self.is_active = False  # extras are requested of jobs
+        self._links = links
+        self._heads = heads
+        self._workers = workers
+        self._cameras = cameras
+        self._router = router
+        self._supervisor = supervisor
+        self._publisher = publisher
         self._steps: Steps[TaughtHead] | None = None
         self._now: TeachSession | None = None
 
-    def asked(self, asker: str, request: TeachRequest) -> list[HubEvent]:
-        """Begin, or say why not."""
+    @property
+    def has_session(self) -> bool:
+        """Return whether a client teaches, or is about to."""
+        return self._now is not None
+
+    def start(self, asker: str, request: TeachRequest) -> list[HubEvent]:
+        """Begin a session for `asker`, or refuse with the reason."""
         if refused := self._busy() or self._problem(request):
-            self._parts.links.send(asker, TeachStarted(refused=refused))
+            self._links.send(asker, TeachStarted(refused=refused))
             return []
         self._now = TeachSession(asker, request, None)
         if request.mode == "shadow":
@@ -169,24 +194,24 @@ class Teaching:
             return []
         return [self._begin(self._now)]
 
-    def left(self, asker: str) -> list[HubEvent]:
-        """Who has asked goes before the end."""
+    def stop(self, asker: str) -> list[HubEvent]:
+        """End the session of a client that leaves before the end."""
         return [self._end(self._now)] if self._now and self._now.asker == asker else []
 
     def step(self, now: int) -> list[HubEvent]:
         """At each turn of the loop; what has happened."""
-        sitting = self._now
-        if sitting is None:
+        session = self._now
+        if session is None:
             return []
         if self._steps:
-            return self._prepare(sitting)
-        if sitting.is_to_be_told(now):
-            self._offer(sitting)
-            sitting.progress(self._parts.links, now, self._why_nothing(sitting))
-        if ending := sitting.why_over(now):
-            self._parts.links.send(sitting.asker, ending)
-            return [self._end(sitting)]
-        return [self._end(sitting)] if sitting.is_left(now) else []
+            return self._prepare(session)
+        if session.is_to_be_told(now):
+            self._offer(session)
+            session.progress(self._links, now, self._why_nothing(session))
+        if ending := session.why_over(now):
+            self._links.send(session.asker, ending)
+            return [self._end(session)]
+        return [self._end(session)] if session.is_left(now) else []
 
     def next_ns(self) -> int | None:
         """When `step` has something to do though nothing comes."""
@@ -197,78 +222,78 @@ class Teaching:
     def close(self) -> None:
         """The hub ends."""
         if self._now:
-            self._parts.links.send(self._now.asker, self._now.ending("lost", "the daemon ends"))
+            self._links.send(self._now.asker, self._now.ending("lost", "the daemon ends"))
             self._end(self._now)
 
     def _lesson(self, version: str) -> Steps[TaughtHead]:
-        lesson = yield from elsewhere(lambda: load_lesson(self._parts.heads.folder, version))
-        yield from prepare(self._parts, lesson)
+        lesson = yield from elsewhere(lambda: load_lesson(self._heads.folder, version))
+        yield from prepare(self._heads, self._workers, lesson)
         return lesson
 
-    def _prepare(self, sitting: TeachSession) -> list[HubEvent]:
+    def _prepare(self, session: TeachSession) -> list[HubEvent]:
         try:
             if self._steps:
                 next(self._steps)
         except StopIteration as done:
             self._steps = None
-            sitting.lesson = done.value
-            return [self._begin(sitting)]
+            session.lesson = done.value
+            return [self._begin(session)]
         except (EdgedError, OSError) as error:
-            self._parts.links.send(sitting.asker, TeachStarted(refused=str(error)))
+            self._links.send(session.asker, TeachStarted(refused=str(error)))
             self._steps = self._now = None
         return []
 
-    def _begin(self, sitting: TeachSession) -> HubEvent:
-        sitting.begun_ns = now_ns()
-        heads, answers = self._parts.heads, self._parts.heads.answers
-        heads.wish, self._parts.workers.answers.on_scores = self._wish, self._answered
+    def _begin(self, session: TeachSession) -> HubEvent:
+        session.begun_ns = now_ns()
+        heads, answers = self._heads, self._heads.answers
+        self.is_active = True
         begins = TeachStarted(
-            node=self._parts.outlet.node,
+            node=self._publisher.node,
             folder=str(heads.folder),
             base=heads.base,
             version=answers.sha256 if answers else "",
         )
-        self._parts.links.send(sitting.asker, begins)
-        what = f"version {sitting.lesson.version} in the shadow" if sitting.lesson else "crops"
-        message = f"edged teach: {what}, for up to {sitting.request.seconds:g} s"
-        return HubEvent("teaching_started", message, camera=sitting.request.camera)
+        self._links.send(session.asker, begins)
+        what = f"version {session.lesson.version} in the shadow" if session.lesson else "crops"
+        message = f"edged teach: {what}, for up to {session.request.seconds:g} s"
+        return HubEvent("teaching_started", message, camera=session.request.camera)
 
-    def _offer(self, sitting: TeachSession) -> None:
+    def _offer(self, session: TeachSession) -> None:
         """To workers that have come since."""
-        for name, hello in self._parts.workers.hellos.items():
-            if sitting.lesson and gives_scores(hello) and not self._parts.heads.has(name, sitting.lesson):
-                self._parts.heads.offer(name, sitting.lesson)
+        for name, hello in self._workers.hellos.items():
+            if session.lesson and gives_scores(hello) and not self._heads.has(name, session.lesson):
+                self._heads.offer(name, session.lesson)
 
-    def _end(self, sitting: TeachSession) -> HubEvent:
+    def _end(self, session: TeachSession) -> HubEvent:
         self._now = self._steps = None
-        self._parts.heads.wish = self._parts.workers.answers.on_scores = None
-        message = f"edged teach has ended: {sitting.frames} frames"
-        return HubEvent("teaching_ended", message, camera=sitting.request.camera)
+        self.is_active = False
+        message = f"edged teach has ended: {session.frames} frames"
+        return HubEvent("teaching_ended", message, camera=session.request.camera)
 
-    def _wish(self, assigned: Assigned) -> None:
-        """What a job is to bring beside its scores."""
-        sitting = self._now
-        if sitting is None:
+    def request_extras(self, assigned: Assigned) -> None:
+        """Request features, or the scores of the shadow, of a job that is about to be sent."""
+        session = self._now
+        if session is None:
             return
-        if sitting.lesson is None:
-            able = self._parts.workers.hellos[assigned.worker].features > 0
-            assigned.features = able and sitting.takes(assigned, now_ns())
-        elif self._parts.heads.has(assigned.worker, sitting.lesson) and sitting.is_in(assigned):
-            assigned.shadow = sitting.lesson.sha256
+        if session.lesson is None:
+            able = self._workers.hellos[assigned.worker].features > 0
+            assigned.features = able and session.takes(assigned, now_ns())
+        elif self._heads.has(assigned.worker, session.lesson) and session.is_in(assigned):
+            assigned.shadow = session.lesson.sha256
 
-    def _answered(self, scored: Scored) -> None:
-        """A job has come back that was to bring it."""
-        sitting = self._now
-        if sitting is None or sitting.why_over(now_ns()):
+    def receive_scores(self, job: AnsweredJob) -> None:
+        """Pass on to the client what a job has brought beside its scores."""
+        session = self._now
+        if session is None or session.why_over(now_ns()):
             return
-        for place, held in _of(sitting, scored):
-            if sitting.lesson is None:
-                if told := taught(scored, place):
-                    sitting.tell(self._parts.links, told, held.pixels, features_of(scored, place))
+        for place, held in _of(session, job):
+            if session.lesson is None:
+                if told := taught(job, place):
+                    session.tell(self._links, told, held.pixels, features_of(job, place))
                 return  # one of each job: that is the rate
-            if both := shadowed(scored, place, sitting.lesson):
-                self._parts.outlet.shadow(both, scored.hello.model.sha256, sitting.lesson.sha256)
-                sitting.tell(self._parts.links, both)
+            if both := shadowed(job, place, session.lesson):
+                self._publisher.shadow(both, job.hello.model.sha256, session.lesson.sha256)
+                session.tell(self._links, both)
 
     def _busy(self) -> str:
         if self._now is None:
@@ -278,28 +303,27 @@ class Teaching:
         return f"edged teach (process {pid}) teaches here, for up to {max(0, left_s):.0f} s more: one at a time"
 
     def _problem(self, request: TeachRequest) -> str:
-        parts = self._parts
-        cameras = [name for name in parts.router.cameras if name not in parts.cameras.states.removed]
+        cameras = [name for name in self._router.cameras if name not in self._cameras.states.removed]
         if request.camera is not None and request.camera not in cameras:
             return f"this daemon has no camera {request.camera}; there are: {', '.join(cameras)}"
         if request.mode == "record" and request.camera is None:
             return "no camera was named"
         if request.mode == "shadow" and request.version is None:
             return "no version was named"
-        ready = [hello for hello in parts.workers.hellos.values() if gives_scores(hello)]
+        ready = [hello for hello in self._workers.hellos.values() if gives_scores(hello)]
         if not ready:
             return "no worker is ready: wait for one"
         return "" if any(hello.features for hello in ready) else UNTEACHABLE.format(ready[0].model.name)
 
-    def _why_nothing(self, sitting: TeachSession) -> str:
-        parts, camera = self._parts, sitting.request.camera
-        if not parts.supervisor.works:
+    def _why_nothing(self, session: TeachSession) -> str:
+        camera = session.request.camera
+        if not self._supervisor.works:
             return "no worker is ready"
-        if camera is not None and not parts.cameras.states.is_up(camera):
-            return f"camera {camera} is down: {parts.cameras.states.error(camera) or 'it gives no frames'}"
+        if camera is not None and not self._cameras.states.is_up(camera):
+            return f"camera {camera} is down: {self._cameras.states.error(camera) or 'it gives no frames'}"
         return ""
 
 
-def _of(sitting: TeachSession, scored: Scored) -> Iterator[tuple[int, Held]]:
+def _of(session: TeachSession, scored: AnsweredJob) -> Iterator[tuple[int, Held]]:
     """The frames of a job that are wanted, with their places in it."""
-    return (each for each in enumerate(scored.assigned.frames) if sitting.is_of(each[1].frame.camera))
+    return (each for each in enumerate(scored.assigned.frames) if session.is_of(each[1].frame.camera))

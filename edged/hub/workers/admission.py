@@ -1,12 +1,9 @@
-"""Whether a worker, and what it answers, fit this hub and the others."""
+"""Whether a worker fits this hub and the other workers."""
 
-from collections.abc import Iterable, Mapping, Sequence
-
-import zmq
+from collections.abc import Iterable, Mapping
 
 from edged.config.segments import is_cut
-from edged.hub.frames.jobs import Assigned
-from edged.messages import ModelInfo, Part, Scores, WorkerHello, protocol_problem
+from edged.messages import ModelInfo, Part, WorkerHello, protocol_problem
 
 Ends = tuple[str | None, str | None]  # of a worker's part, as the config's `until` names them
 WHOLE: Ends = (None, None)
@@ -48,19 +45,3 @@ def _cuts(hello: WorkerHello, ends: Mapping[str, Ends]) -> dict[str, tuple[str |
     part, (begin, end) = hello.part or Part(), ends.get(hello.worker, WHOLE)
     cuts = {begin: (part.begin, part.values_in), end: (part.end, part.values_out)}
     return {until: said for until, said in cuts.items() if until is not None}
-
-
-def are_scores(scores: Scores, assigned: Assigned, hello: WorkerHello) -> bool:
-    """Whether they are an answer to that job."""
-    classes = len(hello.model.labels)
-    return (
-        not assigned.until
-        and len(scores.frames) == len(assigned.frames)
-        and all(score.index < classes for top in scores.frames for score in top)
-    )
-
-
-def are_features(payloads: Sequence[zmq.Frame], assigned: Assigned, hello: WorkerHello) -> bool:
-    """Whether they are what crosses the cut where this worker's part ends: so many float32."""
-    gives = hello.part.values_out if hello.part else 0
-    return bool(assigned.until) and [len(each) for each in payloads] == [4 * gives * len(assigned.frames)]

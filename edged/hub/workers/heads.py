@@ -4,13 +4,12 @@ A job names its head, so an answer is known to be of that one, whatever has chan
 weights on unread.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 from edged.errors import ModelError
 from edged.hub.events import HubEvent
-from edged.hub.frames.jobs import Assigned
 from edged.hub.links.peers import Links
 from edged.messages import HeadLoaded, LoadHead, ModelInfo, WorkerHello
 from edged.metrics import Metrics
@@ -72,8 +71,7 @@ def gives_scores(hello: WorkerHello) -> bool:
 class Heads:
     """`answers`: the version that does; None: the config's model itself.
 
-    `base` is that model, once a worker has said which it is. `wish`: marks jobs that are to bring more than
-    scores, while somebody teaches.
+    `base` is that model, once a worker has said which it is.
     """
 
     def __init__(self, links: Links, metrics: Metrics, folder: Path) -> None:
@@ -81,7 +79,7 @@ class Heads:
         self.folder = folder
         self.base: ModelInfo | None = None
         self.answers: TaughtHead | None = None
-        self.wish: Callable[[Assigned], None] | None = None
+        self.active_name = ""  # of `answers`, as jobs name it
         self._links = links
         self._metrics = metrics
         self._known: dict[str, TaughtHead] = {}
@@ -94,7 +92,7 @@ class Heads:
         self.base = base
         notices = []
         try:
-            self.answers = self._promoted(base)
+            self._activate(self._promoted(base))
         except ModelError as error:
             notices.append(HubEvent("model_refused", f"{error}; the config's model answers"))
         self._tell_metrics()
@@ -108,9 +106,12 @@ class Heads:
         return lesson
 
     def change(self, lesson: TaughtHead | None) -> None:
-        """From the next job on this one answers."""
-        self.answers = lesson
+        """Let this head answer from the next job on."""
+        self._activate(lesson)
         self._tell_metrics()
+
+    def _activate(self, lesson: TaughtHead | None) -> None:
+        self.answers, self.active_name = lesson, lesson.sha256 if lesson else ""
 
     def offer(self, worker: str, lesson: TaughtHead) -> None:
         """A worker is to be ready to answer by it; it will say whether it is."""
@@ -142,15 +143,6 @@ class Heads:
         """Why one of them will not; empty where none has said so."""
         refused = {worker: self._refused.get((worker, lesson.sha256)) for worker in workers}
         return next((f"worker {worker} refuses it: {why}" for worker, why in refused.items() if why), "")
-
-    def mark(self, assigned: Assigned) -> None:
-        """Say in a job that is about to be sent by which head to answer, and what else it is to bring."""
-        if assigned.until:
-            return
-        if self.answers:
-            assigned.head = self.answers.sha256
-        if self.wish:
-            self.wish(assigned)
 
     def hello_by(self, hello: WorkerHello, head: str) -> WorkerHello:
         """What is known of a worker that has answered by this head."""

@@ -1,4 +1,4 @@
-"""What workers say, and the jobs that they get."""
+"""The workers of this hub: who joins, who may get jobs, who has left."""
 
 import logging
 from collections.abc import Collection, Iterable, Mapping
@@ -8,18 +8,16 @@ from edged.hub.events import HubEvent
 from edged.hub.frames.jobs import Capacity
 from edged.hub.frames.router import Router
 from edged.hub.links.peers import Links, Received
-from edged.hub.stats.hosts import HostStates
+from edged.hub.stats.hosts import HostEnergy, HostStates
 from edged.hub.workers.admission import Ends, crossing, misfit
-from edged.hub.workers.dispatch import Dispatch
 from edged.hub.workers.heads import Heads, TaughtHead, gives_scores
-from edged.hub.workers.results import Answers
 from edged.messages import (
+    ClockRequest,
     Features,
     HeadLoaded,
     HelloRequest,
     HostState,
     IdleEnergy,
-    JobFailed,
     ModelInfo,
     Part,
     Scores,
@@ -43,23 +41,25 @@ class Workers:
         router: Router,
         links: Links,
         heads: Heads,
-        answers: Answers,
-        dispatch: Dispatch,
+        energy: HostEnergy,
         metrics: Metrics,
         hosts: HostStates,
+        *,
         ends: Mapping[str, Ends],
+        node: str,
     ) -> None:
-        """`ends`: the cuts between which each worker is to run the network, by its name."""
-        self.answers = answers
-        self.dispatch = dispatch
+        """`ends`: the cuts between which each worker runs the network, by its name. `node`: the hub's host."""
         self.hellos: dict[str, WorkerHello] = {}
         self._preparing: dict[str, WorkerHello] = {}  # those that have not yet taken the head that answers
         self.first: WorkerHello | None = None  # says which model this hub serves
         self._router = router
         self._heads = heads
         self._links = links
+        self._energy = energy
         self._metrics = metrics
         self._hosts = hosts
+        self._node = node
+        self._failures: set[tuple[str, str]] = set()  # that were reported, by worker and reason
         self._expect(ends)
         for camera in router.cameras:
             metrics.retried.labels(camera).inc(0)
@@ -69,32 +69,29 @@ class Workers:
         """Why there are no joules, where there are none."""
         return next((hello.energy_note for hello in self.hellos.values()), "")
 
-    def take(self, received: Received) -> list[HubEvent]:
-        """A message from a worker."""
-        name = received.peer.removeprefix("worker/")
+    def handle_message(self, received: Received) -> list[HubEvent]:
+        """Handle a message that is not the answer to a job of a worker that has joined."""
+        name, hello = received.name, self.hellos.get(received.name)
         match received.message:
-            case WorkerHello() as hello:
-                return self._greet(name, hello)
-            case (Scores() | Features() | JobFailed()) as answer if name in self.hellos:
-                return self.answers.take(self.hellos[name], answer, received.payloads)
-            case HostState() as state if name in self.hellos:
-                self._hosts.told(name, self.hellos[name].host, state, now_ns())
-            case IdleEnergy() as told if name in self.hellos:
-                self.answers.take_idle(self.hellos[name], told)
-            case HeadLoaded() as told:
-                return self._head_taken(name, told)
+            case WorkerHello() as greeting:
+                return self._greet(name, greeting)
+            case HeadLoaded() as loaded:
+                return self._head_loaded(name, loaded)
+            case ClockRequest() as request:
+                self._links.answer_clock(received.peer, request)
+            case HostState() as state if hello:
+                self._hosts.told(name, hello.host, state, now_ns())
+            case IdleEnergy() as idle if hello:
+                self._energy.told(name, idle.rails, hello.energy)
             case Scores() | Features():
                 self.greet(name)
         return []
 
-    def assign(self) -> list[str]:
-        """Hand out jobs while there are frames and credit. Returns the workers that cannot be reached."""
-        unreachable = []
-        while assigned := self._router.assign(begun_ns := now_ns()):
-            if not self.dispatch.send(assigned, begun_ns):
-                self.left(assigned.worker, "worker_lost")
-                unreachable.append(assigned.worker)
-        return unreachable
+    def is_first_failure(self, name: str, reason: str) -> bool:
+        """Return whether a worker fails so for the first time since its start: each frame may fail alike."""
+        is_first = (name, reason) not in self._failures
+        self._failures.add((name, reason))
+        return is_first
 
     def choose(self, serving: Collection[str], retiring: Iterable[str]) -> None:
         """Jobs are for the first of these alone; the second stop, once they have answered those that they have."""
@@ -133,7 +130,7 @@ class Workers:
     def left(self, name: str, reason: str) -> None:
         """A worker is lost: `reason` for its frames."""
         self._router.worker_left(name, reason, now_ns())
-        self.answers.left(name)
+        self._failures = {failure for failure in self._failures if failure[0] != name}
         self._heads.left(name)
         self._preparing.pop(name, None)
         if hello := self.hellos.pop(name, None):
@@ -171,7 +168,7 @@ class Workers:
             log.info("%s: pictures are prepared as %s (%s says so)", model.name, model.preparation, source)
         return self._heads.begin(model)
 
-    def _head_taken(self, name: str, told: HeadLoaded) -> list[HubEvent]:
+    def _head_loaded(self, name: str, told: HeadLoaded) -> list[HubEvent]:
         """One that waits for it joins; one that cannot is as one with another model."""
         self._heads.heard(name, told)
         lesson, hello = self._heads.answers, self._preparing.get(name)
@@ -199,7 +196,7 @@ class Workers:
     def _joins(self, name: str, hello: WorkerHello) -> HubEvent:
         """It may get jobs from now on."""
         self.hellos[name] = hello
-        self.answers.greeted(hello)
+        self._begin_energy(hello)
         self._metrics.worker_up.labels(name, hello.device).set(1)
         random = " (random weights: its answers mean nothing)" if hello.model.random_weights else ""
         note = f"; joules: {hello.energy_note}" if hello.energy_note else ""
@@ -209,6 +206,11 @@ class Workers:
         message = f"worker {name} is ready: {hello.model.name}{random}{part}{taught} on {hello.device}{note}"
         message += wrong if hello.excluded_variants else ""
         return HubEvent("worker_up", message, worker=name)
+
+    def _begin_energy(self, hello: WorkerHello) -> None:
+        self._energy.begins(hello.worker, hello.host, hello.attributed_rails)
+        for rail, watts in hello.idle_watts.items():
+            self._metrics.idle_watts.labels(hello.host or self._node, rail).set(watts)
 
     def _unfit(self, name: str, hello: WorkerHello) -> str:
         model = self.first.model if self.first else hello.model

@@ -1,0 +1,88 @@
+"""When cameras and workers were last heard, and which cameras have fallen silent or hang.
+
+A camera process that was stopped by a signal is killed as soon as it is silent: it cannot be busy. Any other may
+be busy with a slow network camera, a driver or a disk, and has longer.
+"""
+
+from collections.abc import Mapping
+
+from edged.clock import NANOSECONDS, now_ns
+
+SILENT_NS = 5 * NANOSECONDS // 2  # a camera speaks each second, and a read that gives nothing takes 2 s
+HUNG_NS = 10 * NANOSECONDS  # opening a network camera may take 7 s
+STARTING_NS = 30 * NANOSECONDS  # from an SD card that is busy; twice as long after each start in vain
+LONGEST_START = 16
+
+
+class Liveness:
+    """The one record of signs of life. Times are nanoseconds of one monotonic clock."""
+
+    def __init__(self) -> None:
+        self.worker_heard_ns = self._begun_ns = now_ns()  # any worker
+        self._heard_ns: dict[str, int] = {}  # by camera: its last message, or its own end
+        self._watched: set[str] = set()  # the cameras that are expected to go on speaking
+        self._silent: set[str] = set()
+        self._look_ns: int | None = None  # no camera can have fallen silent before
+        self._patience: dict[str, int] = {}  # how many times STARTING_NS a start may take
+
+    def worker_heard(self, now: int) -> None:
+        """Record a message of a worker, or its own end."""
+        self.worker_heard_ns = now
+
+    def camera_heard(self, name: str, now: int) -> None:
+        """Record a message of a camera."""
+        self._heard_ns[name] = now
+        self._watched.add(name)
+        self._silent.discard(name)
+        self._patience.pop(name, None)
+        if self._look_ns is None:
+            self._look_ns = now + SILENT_NS
+
+    def camera_ended(self, name: str, now: int) -> None:
+        """Record that a camera process has ended by itself, which says as much as a message."""
+        self._heard_ns[name] = now
+
+    def camera_left(self, name: str) -> None:
+        """Expect nothing of a camera whose process has ended."""
+        if name not in self._watched:
+            self._patience[name] = min(2 * self._patience.get(name, 1), LONGEST_START)
+        self._watched.discard(name)
+        self._silent.discard(name)
+
+    def hub_paused(self, paused_ns: int) -> None:
+        """Forgive all cameras a time in which the hub itself could hear nobody."""
+        self._heard_ns = {name: heard + paused_ns for name, heard in self._heard_ns.items()}
+        if self._look_ns is not None:
+            self._look_ns += paused_ns
+
+    def camera_heard_ns(self, name: str) -> int:
+        """Return when a camera was last heard; of one that never was, when this hub began."""
+        return self._heard_ns.get(name, self._begun_ns)
+
+    def newly_silent(self, now: int) -> list[str]:
+        """Return the cameras that have sent nothing for `SILENT_NS`, each once until it is heard again."""
+        if self._look_ns is None or now < self._look_ns:
+            return []
+        speaking = {
+            name: heard
+            for name, heard in self._heard_ns.items()
+            if name in self._watched and name not in self._silent
+        }
+        silent = [name for name, heard in speaking.items() if now - heard >= SILENT_NS]
+        self._silent.update(silent)
+        self._look_ns = min((speaking[name] + SILENT_NS for name in speaking.keys() - silent), default=None)
+        return silent
+
+    def hung(self, now: int, started_ns: Mapping[str, int]) -> list[str]:
+        """Return the cameras that must be killed, of those whose process runs since `started_ns`."""
+        return [name for name, started in started_ns.items() if now >= self._hangs_ns(name, started)]
+
+    def next_silence_ns(self) -> int | None:
+        """Return when `newly_silent` must be called next; None: not before a camera was heard."""
+        return self._look_ns
+
+    def _hangs_ns(self, name: str, started_ns: int) -> int:
+        heard_ns = self._heard_ns[name] if name in self._watched else 0
+        if heard_ns > started_ns:
+            return heard_ns + HUNG_NS
+        return started_ns + self._patience.get(name, 1) * STARTING_NS

@@ -1,0 +1,107 @@
+"""The pipeline of a hub with real parts, but without its loop, processes and control requests."""
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import zmq
+
+from edged.clock import NANOSECONDS
+from edged.config import Camera
+from edged.config import Journal as JournalSettings
+from edged.hub.cameras.cameras import Cameras
+from edged.hub.frames.jobs import Assigned
+from edged.hub.frames.router import Router
+from edged.hub.journal.journal import Journal
+from edged.hub.links.peers import Links, local_link
+from edged.hub.links.sockets import Part
+from edged.hub.liveness import Liveness
+from edged.hub.pipeline import Limits, Pipeline, Publication
+from edged.hub.publish.publisher import Publisher
+from edged.hub.publish.sender import AnsweredJob
+from edged.hub.publish.snapshots import Snapshots
+from edged.hub.stats.counters import Stats
+from edged.hub.stats.hosts import HostStates
+from edged.hub.workers.heads import Heads
+from edged.hub.workers.workers import Workers
+from edged.messages import Snapshot
+from edged.metrics import Metrics
+from edged.system.host_watch import HostWatch
+from edged.tracing import Notebook
+from tests.eventually import free_port
+from tests.hub.services import new_services
+
+STOP_S = 20.0
+
+
+class NobodyTeaches:
+    """An observer of jobs that requests nothing."""
+
+    is_active = False
+
+    def request_extras(self, assigned: Assigned) -> None:
+        raise AssertionError
+
+    def receive_scores(self, job: AnsweredJob) -> None:
+        raise AssertionError
+
+
+@dataclass
+class PipelineParts:
+    """A pipeline, and what a test looks at."""
+
+    links: Links
+    router: Router
+    liveness: Liveness
+    metrics: Metrics
+    stats: Stats
+    snapshots: Snapshots
+    cameras: Cameras
+    workers: Workers
+    publisher: Publisher
+    publication: Publication
+    pipeline: Pipeline
+
+
+@contextmanager
+def running_pipeline(
+    folder: Path,
+    cameras: Mapping[str, Camera],
+    *,
+    keep: int = 2,
+    max_age_ns: int = NANOSECONDS,
+    publish_snapshot: Callable[[Snapshot, Part], None] | None = None,
+) -> Iterator[PipelineParts]:
+    """Of a hub whose link is at `hub` in `folder`, and that has these cameras and no worker yet."""
+    metrics, services, notebook, liveness = Metrics("test"), new_services(), Notebook(), Liveness()
+    context: zmq.Context[zmq.Socket[bytes]] = zmq.Context()
+    address = f"tcp://127.0.0.1:{free_port()}"
+    publisher = Publisher(context, "test", address, "", services, metrics.stream_unsent)
+    journal = Journal(folder / "journal.sqlite", JournalSettings(), services)
+    links = Links(local_link(context, f"ipc://{folder}/hub"))
+    router = Router(cameras, keep=keep, max_age_ns=max_age_ns, deadline_ns=NANOSECONDS)
+    stats = Stats(metrics, cameras, labels=20, node="test")
+    heads = Heads(links, metrics, folder)
+    watch = HostWatch(folder)
+    hosts = HostStates(metrics, "test", watch)
+    workers = Workers(router, links, heads, stats.energy, metrics, hosts, ends={}, node="test")
+    snapshots = Snapshots(publish_snapshot or publisher.snapshot, metrics, cameras)
+    known = Cameras(router, links, metrics, snapshots, liveness)
+    publication = Publication(router, publisher, journal, metrics, stats, notebook)
+    pipeline = Pipeline(
+        *(router, links, liveness, known, workers, heads, publication, stats, notebook),
+        observer=NobodyTeaches(),
+        limits=Limits(),
+        top=1,
+    )
+    try:
+        yield PipelineParts(
+            links, router, liveness, metrics, stats, snapshots, known, workers, publisher, publication, pipeline
+        )
+    finally:
+        watch.stop()
+        publisher.sender.stop(STOP_S)
+        journal.close()
+        services.close()
+        context.destroy(linger=0)
