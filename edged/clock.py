@@ -6,7 +6,7 @@ NANOSECONDS = 1_000_000_000
 
 
 def wall_s() -> float:
-    """Seconds since 1970: for people and for other programs, never for arithmetic."""
+    """Return seconds since 1970: for people and for other programs, never for arithmetic."""
     return time.time()
 
 
@@ -16,10 +16,10 @@ def now_ns() -> int:
 
 
 def nanoseconds(seconds: float) -> int:
-    """A duration, as `now_ns` counts."""
+    """Return a duration, as `now_ns` counts."""
     return round(seconds * NANOSECONDS)
 
 
 def seconds_since(start_ns: int) -> float:
-    """Seconds between `start_ns` (from `now_ns`) and now."""
+    """Return seconds between `start_ns` (from `now_ns`) and now."""
     return (now_ns() - start_ns) / NANOSECONDS

@@ -23,12 +23,15 @@ class CameraFound:
 
     @property
     def usable(self) -> bool:
-        """Whether it can be opened; else `problem` says why not."""
+        """Return whether it can be opened; else `problem` says why not."""
         return self.problem is None
 
 
 def list_cameras(sys: Path = Path("/sys/class/video4linux"), dev: Path = Path("/dev")) -> tuple[CameraFound, ...]:
-    """All capture devices, in the order of their numbers; empty where there are none, never an exception."""
+    """Return all capture devices, in the order of their numbers.
+
+    Empty where there are none, never an exception.
+    """
     nodes = sorted(sys.glob("video*"), key=lambda node: (len(node.name), node.name))
     found = (_examine(node, dev) for node in nodes)
     return tuple(camera for camera in found if camera)

@@ -24,7 +24,7 @@ class Gate:
         self._latest: tuple[Pixels, Pixels] | None = None
 
     def refusal(self, pixels: Pixels, at_ns: int) -> str | None:
-        """Why a frame captured at `at_ns` is not to be sent (`max_fps` or `motion`), or None if it is."""
+        """Return why a frame captured at `at_ns` is not to be sent (`max_fps` or `motion`), or None if it is."""
         if self._due_ns is not None and at_ns < self._due_ns:
             return "max_fps"
         if self._sent is not None and changed_share(self._sent, self._thumbnail(pixels)) < self._motion:
@@ -32,7 +32,7 @@ class Gate:
         return None
 
     def frame_sent(self, pixels: Pixels, at_ns: int) -> None:
-        """That frame was sent: the next are compared with it."""
+        """Take the frame that was sent as the one to compare the next ones with."""
         if self._interval_ns:
             self._due_ns = self._next_due_ns(at_ns)
         if self._motion:

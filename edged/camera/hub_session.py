@@ -50,7 +50,7 @@ class CameraLink:
         )
 
     def send(self, message: LinkMessage, payload: Pixels | None = None) -> bool:
-        """Whether there was room; a message that finds none is not sent. `payload`: uint8, C-contiguous."""
+        """Return whether there was room; a message that finds none is not sent. `payload`: uint8, C-contiguous."""
         return self._hub.send(message, [] if payload is None else [payload.data])
 
     def send_news(self, message: LinkMessage) -> None:
@@ -59,11 +59,14 @@ class CameraLink:
             self.send(message)
 
     def has_room(self, within_s: float = 0.0) -> bool:
-        """Whether the next message will be sent, waiting so long for it."""
+        """Return whether the next message will be sent, waiting so long for it."""
         return self._hub.has_room(within_s)
 
     def receive(self, within_s: float = 0.0) -> LinkMessage | None:
-        """The hub's next message, or None if none comes in time. Raises MessageError for one that does not fit."""
+        """Return the hub's next message, or None if none comes in time.
+
+        Raises MessageError for one that does not fit.
+        """
         parts = self._hub.receive()
         if parts is None:
             self._hub.wait(within_s)
@@ -73,7 +76,7 @@ class CameraLink:
         return decode(parts[0]) if parts else None
 
     def close(self) -> None:
-        """Let the last words go, and close."""
+        """Wait shortly for messages to be sent, and close."""
         self._hub.close()
 
 
@@ -81,7 +84,7 @@ TOLD_NS = NANOSECONDS // 4  # how often; not with each frame, whose place on the
 
 
 class CameraTrace:
-    """One camera's. At other times it costs a look at `is_open` for each picture."""
+    """The recording of one camera. While no client records it costs one look at `is_open` a picture."""
 
     def __init__(self, camera: str, link: CameraLink, clock: HubClock) -> None:
         self._camera = camera
@@ -92,17 +95,17 @@ class CameraTrace:
         self._told_ns = self._prepared_ns = 0
 
     def apply_request(self, order: RecordRequest) -> None:
-        """Begin, go on or end."""
+        """Start, continue or stop recording."""
         self._is_new |= self._notebook.open(order.recording, order.for_s)
         if not order.for_s:
             self._send(last=True)
 
     def prepared(self, at_ns: int) -> None:
-        """It is about to be sent."""
+        """Record that a frame is about to be sent."""
         self._prepared_ns = at_ns
 
     def picture(self, number: int, captured: Captured, dropped: str | None) -> None:
-        """It was captured, and sent just now, or let go for that reason."""
+        """Record that a picture was captured, and sent or dropped for a reason."""
         if not self._notebook.is_open:
             return
         frames = ((self._camera, number),)
@@ -117,7 +120,7 @@ class CameraTrace:
             self._notebook.note("drop", now, frames=frames, reason=dropped)
 
     def send_if_due(self) -> None:
-        """Nobody waits for it: one message at a time, and where the link has no room, later."""
+        """Send a batch if one is due and the link has room."""
         if not self._notebook.is_open or now_ns() - self._told_ns < TOLD_NS or not self._link.has_room():
             return
         self._notebook.close_if_due()
@@ -136,9 +139,10 @@ class CameraTrace:
 
 
 class HubRequests:
-    """Of the hub at the other end of `link`; a hub that takes its place has asked for nothing yet.
+    """Requests of the hub at the other end of `link`; a new hub starts without any.
 
-    `wanted`: the size of frames; `granted`: how many more, of a camera that waits for that; `stop`: the end.
+    `wanted`: the size of frames; `granted`: how many more frames a camera that awaits grants may capture; `stop`:
+    the hub wants the process to end.
     """
 
     def __init__(
@@ -155,19 +159,19 @@ class HubRequests:
         self.diary = CameraTrace(camera, self.link, self.clock)
 
     def receive(self, within_s: float = 0.0) -> None:
-        """Take in all that the hub has said, waiting so long for the first message. Raises MessageError."""
+        """Apply all requests of the hub, waiting up to `within_s` for the first. Raises MessageError."""
         message = self.link.receive(within_s)
         while message is not None:
             self._apply(message)
             message = self.link.receive()
 
     def request_time(self) -> None:
-        """Where the hub's clock is another host's."""
+        """Request the hub's time if it runs on another host."""
         if not self.clock.same_host:
             self.link.send(ClockRequest(sent_ns=now_ns()))
 
     def _greeting(self) -> CameraHello:
-        """To a hub that has not asked us for anything yet, or not this one."""
+        """Return the hello for a hub that has sent nothing yet, or that is a new one."""
         self.wanted, self.granted = None, 0
         self.clock.forget()
         return self._hello()

@@ -13,7 +13,7 @@ WHOLE: Region = (0.0, 0.0, 1.0, 1.0)
 
 
 def preprocess(pixels: Pixels, width: int, height: int, roi: Region = WHOLE, resize: Resize = "stretch") -> Pixels:
-    """The region `roi` of `pixels` as uint8 [height, width, 3], C-contiguous.
+    """Return the region `roi` of `pixels` as uint8 [height, width, 3], C-contiguous.
 
     `roi`: left, top, right, bottom as shares. `resize`: `stretch` changes the proportions, `crop` takes the
     largest centred part of the right proportions, `pad` keeps all and adds black on two sides: these leave a
@@ -24,7 +24,7 @@ def preprocess(pixels: Pixels, width: int, height: int, roi: Region = WHOLE, res
 
 
 def region(pixels: Pixels, roi: Region) -> Pixels:
-    """The part of `pixels` that `roi` names, at least one pixel; a view."""
+    """Return the part of `pixels` that `roi` names, at least one pixel; a view."""
     height, width = pixels.shape[:2]
     left, right = _span(roi[0], roi[2], width)
     top, bottom = _span(roi[1], roi[3], height)
@@ -56,7 +56,7 @@ def _centre(pixels: Pixels, proportion: float) -> Pixels:
 
 
 def _centre_of_resized(pixels: Pixels, width: int, height: int) -> Pixels:
-    """The picture is resized until its shorter side is 256/224 of the input's (the longer one is rounded down)."""
+    """Resize to a shorter side of 256/224 of the input's (the longer is rounded down), and cut the centre."""
     least = shorter_side(width), shorter_side(height)
     across, down = pixels.shape[1], pixels.shape[0]
     is_upright = across * least[1] <= down * least[0]

@@ -36,7 +36,7 @@ def run_camera(name: str, camera: config.Camera, hub: str, curve: Curve | None =
 
 
 class CameraProcess:
-    """One camera, from hello to its last report."""
+    """Runs one camera, from its hello to its last report."""
 
     def __init__(self, name: str, camera: config.Camera, hub: str, curve: Curve | None = None) -> None:
         self._name = name
@@ -67,14 +67,14 @@ class CameraProcess:
         self._link.send_news(self._state.last_report())
 
     def close(self) -> None:
-        """Let the last words go."""
+        """Wait shortly for the last messages to be sent."""
         self._link.close()
 
     def _hello(self) -> CameraHello:
         return CameraHello(camera=self._name, run=self._run, awaits_grants=self._waits, count=self._state.count())
 
     def _serve(self) -> bool:
-        """From opening the source to its end or ours (True), or its failure (False)."""
+        """Serve from opening the source to its end or ours (True), or to its failure (False)."""
         self._tried_ns = now_ns()
         try:
             self._source.open()
@@ -125,7 +125,7 @@ class CameraProcess:
         return True
 
     def _send(self, number: int, captured: Captured, region: Pixels, wanted: Capture) -> str | None:
-        """Why the frame could not be sent, or None."""
+        """Return why the frame could not be sent, or None."""
         pixels = preprocess.fitted(region, wanted.width, wanted.height, self._camera.fit or wanted.resize)
         captured_ns, captured_at, error_ns = self._orders.clock.to_hub_time(captured.at_ns, captured.at_s)
         frame = Frame(
@@ -150,7 +150,7 @@ class CameraProcess:
         return None
 
     def _send_snapshot(self, region: Pixels, frame: Frame) -> None:
-        """After its frame, which shall not wait for it, and only where it need not wait either."""
+        """Send a snapshot after its frame, only if the link has room."""
         now = now_ns()
         if self._orders.snapshots.is_due(now) and self._link.has_room():
             taken = self._orders.snapshots.encode(region, frame, now)
@@ -171,7 +171,7 @@ class CameraProcess:
             self._report_if_due()
 
     def _sleep(self, nanoseconds: int) -> None:
-        """Between two pictures. A long wait is no silence: the hub would take it for a process that hangs."""
+        """Wait between two pictures, and keep reporting: the hub would take silence for a process that hangs."""
         end_ns = now_ns() + nanoseconds
         self._pause(nanoseconds / NANOSECONDS - REPORT_EVERY_S)
         sleep_ns(max(0, end_ns - now_ns()))

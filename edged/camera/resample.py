@@ -37,7 +37,7 @@ class Band:
 
 
 def resampled(pixels: Pixels, rows: Span, columns: Span) -> Pixels:
-    """The part `rows` × `columns` of the resized `pixels`, uint8 [rows.count, columns.count, 3].
+    """Return the part `rows` × `columns` of the resized `pixels`, uint8 [rows.count, columns.count, 3].
 
     Only what that part depends on is read: columns first, rounded, then rows.
     """
@@ -49,7 +49,7 @@ def resampled(pixels: Pixels, rows: Span, columns: Span) -> Pixels:
 
 @lru_cache(maxsize=64)
 def bands_of(span: Span) -> tuple[Band, ...]:
-    """All of a span, in order."""
+    """Return all of a span, in order."""
     firsts = range(span.first, span.first + span.count, BAND)
     return tuple(_band(span, first, min(first + BAND, span.first + span.count)) for first in firsts)
 

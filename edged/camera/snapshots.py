@@ -26,7 +26,7 @@ class EncodedSnapshot:
 
 
 class SnapshotEncoder:
-    """What one camera makes of its frames, at the rate and within the size that the hub asks for."""
+    """Encodes snapshots of one camera, at the rate and size that the hub requests."""
 
     def __init__(self, camera: str) -> None:
         self._camera = camera
@@ -36,17 +36,20 @@ class SnapshotEncoder:
         self._told = False
 
     def configure(self, wish: SnapshotSettings | None) -> None:
-        """From now on these; None: no more."""
+        """Use these settings from now on; None: make no snapshots."""
         if wish and wish != self._wish:
             self._quality, self._due_ns, self._told = wish.quality, 0, False
         self._wish = wish
 
     def is_due(self, now_ns: int) -> bool:
-        """Whether the frame that is sent now shall be seen."""
+        """Return whether the frame that is sent now shall be seen."""
         return self._wish is not None and now_ns >= self._due_ns
 
     def encode(self, region: Pixels, frame: Frame, now_ns: int) -> EncodedSnapshot | None:
-        """A picture of `region`, of which `frame` was made; None where it would be too large at any quality."""
+        """Return a picture of `region`, of which `frame` was made.
+
+        None where it would be too large at any quality.
+        """
         wish = self._wish
         if wish is None:
             return None

@@ -21,16 +21,16 @@ class State:
         self._frozen = False
 
     def captured(self) -> int:
-        """One more picture was read: its number, from 0."""
+        """Count a captured picture, and return its number, from 0."""
         self._captured += 1
         return self._captured - 1
 
     def dropped(self, reason: str) -> None:
-        """The picture that was read last goes no further."""
+        """Count the last captured picture as dropped."""
         self._dropped[reason] += 1
 
     def source_opened(self) -> bool:
-        """The source gives pictures; True where that is news."""
+        """Record that the source delivers pictures; True if it did not before."""
         if self._up:
             return False
         self._reconnects += self._error is not None
@@ -38,19 +38,19 @@ class State:
         return True
 
     def source_failed(self, error: str) -> bool:
-        """The source has failed; True where that is news."""
+        """Record that the source has failed; True if it had not before."""
         news = self._up or error != self._error
         self._up, self._error, self._frozen = False, error, False
         return news
 
     def set_frozen(self, frozen: bool) -> bool:
-        """Whether the source gives the same picture again and again; True where that is news."""
+        """Record whether the source delivers the same picture again and again; True if that has changed."""
         news = frozen != self._frozen
         self._frozen = frozen
         return news
 
     def count(self) -> CameraCount:
-        """For a frame that is about to be sent, or a report."""
+        """Return the counters, for a frame that is about to be sent or a report."""
         return CameraCount(captured=self._captured, dropped=dict(self._dropped))
 
     def report(self) -> CameraReport:
@@ -65,5 +65,5 @@ class State:
         )
 
     def last_report(self) -> CameraReport:
-        """The state after the end."""
+        """Return the state after the end."""
         return self.report().model_copy(update={"up": False, "ended": True})

@@ -24,7 +24,7 @@ RECENT_S = 10
 
 @dataclass(slots=True)
 class SecondCounts:
-    """What came within one second."""
+    """Counts of one second."""
 
     number: int
     labels: Counter[str] = field(default_factory=Counter)
@@ -34,7 +34,7 @@ class SecondCounts:
 
 
 class LastMinute:
-    """Older ones are forgotten."""
+    """Counts of the last minute; older ones are forgotten."""
 
     def __init__(self) -> None:
         self._seconds: deque[SecondCounts] = deque(maxlen=STRIP_S)
@@ -182,7 +182,7 @@ Key = TypeVar("Key")
 
 
 class Rates(Generic[Key]):
-    """The sums of the last `OVER_S` seconds, each with the time at which it was told."""
+    """Sums over the last `OVER_S` seconds, each with its time, by key."""
 
     def __init__(self) -> None:
         self._told: deque[tuple[float, Mapping[Key, float]]] = deque()
@@ -213,7 +213,7 @@ CLOCKS = 5  # statuses: of their times, the one that took the least to come tell
 
 
 class Board:
-    """Of one node: the first one that is heard. What others say is left out."""
+    """The state of one node: the first one that is received; messages of others are ignored."""
 
     def __init__(self, node: str | None = None) -> None:
         """`node`: this one, not the first."""

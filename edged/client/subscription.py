@@ -71,7 +71,7 @@ log = logging.getLogger("edged.client")
 
 
 class Complaint:
-    """The first is told at once; what follows within a minute is counted, and told with the next."""
+    """Logs the first problem at once; those within a minute are counted, and logged with the next."""
 
     def __init__(self) -> None:
         self._told_s: float | None = None

@@ -21,7 +21,7 @@ _PASSWORD_IN_URL = re.compile(
 
 
 def _fingerprint(text: str) -> str:
-    """As Python's hashlib writes it: without colons, in small letters. Raises ValueError."""
+    """Normalise a fingerprint to Python's form: no colons, small letters. Raises ValueError."""
     digits = text.lower().removeprefix("sha256:").replace(":", "")
     if not text.lower().startswith("sha256:") or not re.fullmatch("[0-9a-f]{64}", digits):
         raise ValueError("expected sha256: and 64 hexadecimal digits, as `edged check` shows them")
@@ -32,7 +32,7 @@ Fingerprint = Annotated[str, AfterValidator(_fingerprint)]
 
 
 def _host(url: str) -> str | None:
-    """Raises ValueError for an address or port that cannot be, without quoting what may be a password."""
+    """Return the host of a URL. Raises ValueError without quoting the URL, which may hold a password."""
     try:
         parts = urlsplit(url)
         return parts.hostname if parts.port is None or parts.port else None

@@ -26,7 +26,7 @@ _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")  # rtsp://…, synthetic:…
 
 
 def load_config(path: Path) -> Config:
-    """The config in a YAML file, with relative paths resolved against the file's folder.
+    """Return the config in a YAML file, with relative paths resolved against the file's folder.
 
     Raises ConfigError, which lists every mistake as `file:line:column: place: what is wrong`.
     """
@@ -34,7 +34,10 @@ def load_config(path: Path) -> Config:
 
 
 def load_as(kind: type[T], path: Path, example: str) -> T:
-    """What a YAML file says, as a `kind`; `example`: the least that such a file holds. Raises ConfigError."""
+    """Return what a YAML file says, as a `kind`; `example`: the least that such a file holds.
+
+    Raises ConfigError.
+    """
     document = read(_read_limited(path, MAX_BYTES, "config file"))
     if not isinstance(document.value, dict) and not document.mistakes:
         found = "the file is empty" if document.value is None else "this is no list of keys and values"
@@ -52,7 +55,7 @@ def save_config(config: Config, path: Path) -> None:
 
 
 def password_of(camera: Camera) -> str | None:
-    """The camera's password from its file or environment variable; None where the config names neither.
+    """Return the camera's password from its file or environment variable; None where the config names neither.
 
     Raises ConfigError where it cannot be had. Never put what this returns into a message.
     """
@@ -74,7 +77,7 @@ def check_passwords(config: Config) -> None:
 
 
 def password_in(path: Path) -> str:
-    """The password that a file holds. Raises ConfigError. Never put what this returns into a message."""
+    """Return the password that a file holds. Raises ConfigError. Never put what this returns into a message."""
     password = _read_limited(path, MAX_PASSWORD_BYTES, "password file").rstrip("\r\n")
     return _checked_password(password, str(path))
 
@@ -86,7 +89,7 @@ def _checked_password(password: str, place: str) -> str:
 
 
 def json_schema() -> str:
-    """The JSON Schema of the config file, for editors: the text of edged/edged.schema.json."""
+    """Return the JSON Schema of the config file, for editors: the text of edged/edged.schema.json."""
     schema = {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         **Config.model_json_schema(),
@@ -96,7 +99,7 @@ def json_schema() -> str:
 
 
 def _read_limited(path: Path, limit: int, what: str) -> str:
-    """The text of a regular file of UTF-8. Raises ConfigError, which never quotes what the file holds."""
+    """Return the text of a regular file of UTF-8. Raises ConfigError, which never quotes what the file holds."""
     if os.path.exists(path) and not os.path.isfile(path):
         found = "a folder" if os.path.isdir(path) else "no regular file"
         raise ConfigError(f"{path}: expected a {what}, found {found}")
@@ -116,7 +119,7 @@ def _read_limited(path: Path, limit: int, what: str) -> str:
 
 
 def _validated(document: Document, kind: type[T]) -> T | None:
-    """The file as a `kind`, or None with the mistakes added to the document's."""
+    """Return the file as a `kind`, or None with the mistakes added to the document's."""
     if not isinstance(document.value, dict):
         return None
     try:
@@ -191,7 +194,7 @@ def _absolute_source(source: int | str, folder: Path) -> int | str:
 
 
 def absolute(path: Path | None, folder: Path) -> Path | None:
-    """What a file in `folder` means by `path`."""
+    """Return what a file in `folder` means by `path`."""
     if path is None or str(path).startswith(CREDENTIAL):
         return path
     return Path(os.path.normpath(folder / os.path.expanduser(path)))

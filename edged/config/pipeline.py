@@ -63,7 +63,7 @@ class Config(Section):
         return energy
 
     def ends_of(self, index: int) -> tuple[str | None, str | None]:
-        """The cuts between which the worker of this place runs; None: from the images, to the scores."""
+        """Return the cuts between which the worker of this place runs; None: from the images, to the scores."""
         cuts = (None, *(segment.until for segment in self.segments))
         names = [segment.workers for segment in self.segments]
         group = self.workers[index].group
@@ -76,5 +76,8 @@ class Config(Section):
         return {self.worker_name(index): self.ends_of(index) for index in range(len(self.workers))}
 
     def worker_name(self, index: int) -> str:
-        """What the worker of this place in the list is called in messages and metrics: `local-0`, `big-1`."""
+        """Return what the worker of this place in the list is called in messages and metrics.
+
+        `local-0`, `big-1`.
+        """
         return f"{self.workers[index].host or 'local'}-{index}"

@@ -12,7 +12,7 @@ NAME = r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$"
 
 
 def _with_port(address: str) -> str:
-    """Raises ValueError for a port that cannot be."""
+    """Check the port of an address. Raises ValueError."""
     if not is_ipc(address) and not 1 <= host_and_port(address)[1] <= 65535:
         raise ValueError("the port must be 1 to 65535")
     return address
@@ -43,7 +43,7 @@ class Section(BaseModel):
 
 
 def local_or_protected(address: str, info: ValidationInfo) -> str:
-    """An address of this host, or one that may be open to others. Raises ValueError."""
+    """Return an address of this host, or one that may be open to others. Raises ValueError."""
     if is_local(address) or info.data.get("insecure") or is_encrypted(info):
         return address
     raise ValueError(
@@ -53,7 +53,7 @@ def local_or_protected(address: str, info: ValidationInfo) -> str:
 
 
 def is_encrypted(info: ValidationInfo) -> bool:
-    """Whether the file has a section `security`, as the reader says, which has seen all of it."""
+    """Return whether the file has a section `security`, as the reader says, which has seen all of it."""
     return bool(info.context and info.context.get("security"))
 
 

@@ -5,7 +5,7 @@ from itertools import groupby
 
 
 def problem_of(untils: Sequence[str | None], names: Sequence[str], groups: Sequence[str | None]) -> str:
-    """Why segments that end at the cuts `untils` cannot be run by the groups `names`; empty where they can.
+    """Return why segments that end at the cuts `untils` cannot be run by the groups `names`; empty where they can.
 
     `groups`: that of each worker of the list, in its order.
     """
@@ -42,7 +42,7 @@ def _are_neighbours(names: Sequence[str], groups: Sequence[str | None]) -> bool:
 
 
 def is_cut(until: str | None, operator: str | None) -> bool:
-    """Whether `operator`, after which a worker cuts the network, is what `until` means (see `model.cuts`)."""
+    """Return whether `until` names `operator`, after which a worker cuts the network (see `model.cuts`)."""
     if until is None or operator is None:
         return until == operator
     return operator == until or operator.startswith((f"{until}.", f"{until}/"))

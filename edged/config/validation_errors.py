@@ -45,7 +45,10 @@ _SECRET = frozenset({"source", "user", "password_file", "password_env"})
 
 
 def mistakes_of(error: ValidationError, document: Document, kind: type[BaseModel]) -> list[Mistake]:
-    """Every complaint about a file that is to be a `kind`, as a Mistake; the alternatives of a union as one."""
+    """Return every complaint about a file that is to be a `kind`, as a Mistake.
+
+    The alternatives of a union as one.
+    """
     complaints: dict[Path, list[ErrorDetails]] = {}
     for each in error.errors(include_url=False):
         complaints.setdefault(_path(each, document), []).append(each)
@@ -58,7 +61,7 @@ def mistakes_of(error: ValidationError, document: Document, kind: type[BaseModel
 
 
 def _path(complaint: ErrorDetails, document: Document) -> Path:
-    """Where the complaint belongs, in the file's own keys: pydantic also names a union's branches."""
+    """Return where the complaint belongs, in the file's own keys: pydantic also names a union's branches."""
     path: Path = ()
     for part in complaint["loc"]:
         if (*path, part) in document.values:
@@ -136,7 +139,7 @@ def _did_you_mean(word: str, choices: Iterable[str]) -> str:
 
 
 def _keys_of(section: Path, kind: Any) -> list[str]:
-    """The keys that may stand in a section of a file of that `kind`."""
+    """Return the keys that may stand in a section of a file of that `kind`."""
     for part in section:
         inside = isinstance(kind, type) and issubclass(kind, BaseModel)
         kind = kind.model_fields[part].annotation if inside else _item_type(kind)

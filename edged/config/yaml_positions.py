@@ -44,7 +44,7 @@ class Position:
 
 @dataclass(frozen=True)
 class Mistake:
-    """What is wrong, and where: in the file and in the tree of keys."""
+    """An error: what is wrong, and where, in the file and in the tree of keys."""
 
     place: Position
     path: Path
@@ -61,7 +61,7 @@ class Document:
     mistakes: list[Mistake] = field(default_factory=list)
 
     def nearest(self, path: Path) -> Position:
-        """The place of the value at `path`, or of what should hold it."""
+        """Return the place of the value at `path`, or of what should hold it."""
         while path and path not in self.values:
             path = path[:-1]
         return self.values.get(path, Position(1, 1))
@@ -82,7 +82,7 @@ class _Loader(yaml.SafeLoader):
         return node
 
     def resolve(self, kind: type[yaml.Node], value: str | None, implicit: tuple[bool, bool]) -> str:
-        """The tag of a node that bears none: PyYAML's guess is not asked for."""
+        """Return the tag of a node that bears none: PyYAML's guess is not asked for."""
         return f"{_TAG}plain" if kind is yaml.ScalarNode and implicit[0] else f"{_TAG}str"
 
 
@@ -135,7 +135,7 @@ class _Walk:
 
 
 def read(text: str) -> Document:
-    """The values and places in `text`. A mistake that ends the reading is the only one in the document."""
+    """Return the values and places in `text`. A mistake that ends the reading is the only one in the document."""
     loader = None
     try:
         loader = _Loader(text)
@@ -164,7 +164,7 @@ def read(text: str) -> Document:
 
 
 def resolve(text: str) -> Value:
-    """The value of an unquoted scalar by the core schema. A number too long to be one stays text."""
+    """Return the value of an unquoted scalar by the core schema. A number too long to be one stays text."""
     if text in _NULL:
         return None
     if text in _BOOL:

@@ -27,7 +27,7 @@ def draw_backdrop(rng: np.random.Generator, width: int, height: int, bands: tupl
 
 
 def colour(rng: np.random.Generator, luma: float) -> tuple[int, int, int]:
-    """A random RGB colour of the brightness `luma` (0 … 255, BT.601)."""
+    """Return a random RGB colour of the brightness `luma` (0 … 255, BT.601)."""
     red, green, blue = rng.normal(0, 35, 3).tolist()
     grey = LUMA[0] * red + LUMA[1] * green + LUMA[2] * blue
     tint = (red - grey, green - grey, blue - grey)
@@ -72,7 +72,7 @@ def _point(rng: np.random.Generator, picture: Pixels) -> np.ndarray[tuple[int], 
 
 
 def _line(rng: np.random.Generator, picture: Pixels, ink: Colour) -> None:
-    """From border to border; or a fence of them."""
+    """Draw a line from border to border, or a fence of them."""
     angle, reach = rng.uniform(0, np.pi), sum(picture.shape)
     along = reach * np.array([np.cos(angle), np.sin(angle)])
     across = np.array([-along[1], along[0]]) / reach * picture.shape[0] * rng.uniform(0.06, 0.25)
@@ -109,7 +109,7 @@ def _disc(rng: np.random.Generator, picture: Pixels, ink: Colour) -> None:
 
 
 def _block(rng: np.random.Generator, picture: Pixels, ink: Colour) -> None:
-    """A filled triangle or rectangle."""
+    """Draw a filled triangle or rectangle."""
     corners = int(rng.integers(3, 5))
     turns = rng.uniform(0, 2 * np.pi) + np.arange(corners) * 2 * np.pi / corners
     radius = rng.uniform(0.05, 0.4) * picture.shape[0]

@@ -46,7 +46,7 @@ class Scene:
 
 
 def compose(rng: np.random.Generator, width: int, height: int, mask: Mask | None) -> Scene:
-    """A scene of `width` × `height` with the glyph `mask` (cut to its ink), or without one."""
+    """Return a scene of `width` × `height` with the glyph `mask` (cut to its ink), or without one."""
     ink_luma, band = _brightness(rng)
     light = rng.uniform(rng.uniform(0.7, 1.0), 1.0, (2, 2, 1)).astype(np.float32)
     blur = rng.uniform(0, 0.012) * height
@@ -65,7 +65,7 @@ def compose(rng: np.random.Generator, width: int, height: int, mask: Mask | None
 
 
 def render(rng: np.random.Generator, scene: Scene, progress: float) -> Pixels:
-    """One frame, uint8 [H, W, 3] RGB; `progress` goes from 0, where the scene begins, to 1, where it ends."""
+    """Render one frame, uint8 [H, W, 3] RGB; `progress` goes from 0 at the scene's begin to 1 at its end."""
     frame = scene.background.copy()
     if scene.digit:
         _draw(frame, scene.digit, progress)
@@ -94,7 +94,7 @@ def _draw(frame: Pixels, digit: Digit, progress: float) -> None:
 
 
 def _brightness(rng: np.random.Generator) -> tuple[float, Band]:
-    """The ink's luma, and the band of the background's, which begins at least 75 from it."""
+    """Return the ink's luma, and the band of the background's, which begins at least 75 from it."""
     gap = rng.uniform(75, 160)
     span = rng.uniform(5, min(100, 240 - gap))
     ink = rng.uniform(5, 250 - gap - span)
@@ -134,7 +134,7 @@ def _placed(
 
 
 def _smear(rng: np.random.Generator, height: int) -> Floats:
-    """A line of random direction, up to 2 % of the height long; more often none."""
+    """Return a line of random direction, up to 2 % of the height long; more often none."""
     size = 1 + 2 * int(max(0.0, rng.uniform(-0.01, 0.01)) * height)
     kernel = np.zeros((size, size), np.float32)
     angle, middle = rng.uniform(0, np.pi), size // 2

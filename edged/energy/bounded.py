@@ -11,7 +11,10 @@ T = TypeVar("T")
 
 
 def bounded(work: Callable[[], T]) -> T:
-    """What `work` returns or raises. Raises TimeoutError after `BOUND_S`, and leaves it behind in its thread."""
+    """Return what `work` returns or raises.
+
+    Raises TimeoutError after `BOUND_S`, and leaves it behind in its thread.
+    """
     done: SimpleQueue[tuple[T | None, BaseException | None]] = SimpleQueue()
 
     def run() -> None:

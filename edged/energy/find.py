@@ -36,13 +36,13 @@ class Rails:
 
     @property
     def not_borne(self) -> tuple[str, ...]:
-        """What a worker's predictions should bear, and nobody reads."""
+        """Return what a worker's predictions should bear, and nobody reads."""
         read = {rail.name for rail in self.rails}
         return tuple(name for name in self.attributed_rails or () if name not in read) if self.rails else ()
 
     @property
     def note(self) -> str:
-        """How energy is known, where not by counters alone, and why it is not; empty where all is well."""
+        """Return how energy is known, where not by counters alone, and why it is not; empty where all is well."""
         parts = [self._method_note(), *self._unreadable_note()]
         return "; ".join(part for part in parts if part)
 

@@ -22,7 +22,7 @@ Found = Rail | Unreadable
 
 
 def find(root: Path) -> list[Found]:
-    """Every rail below `root`/class/hwmon, by device and channel number; each is read once."""
+    """Return every rail below `root`/class/hwmon, by device and channel number; each is read once."""
     energies: list[Found] = []
     powers: list[Found] = []
     for folder in sorted((root / "class/hwmon").glob("hwmon*"), key=_natural_order):
@@ -33,7 +33,7 @@ def find(root: Path) -> list[Found]:
 
 
 def channels(folder: Path) -> Iterator[Rail]:
-    """Of one device; drivers of old keep their files one folder deeper."""
+    """Yield the rails of one device; old drivers keep their files one folder deeper."""
     for place in (folder, folder / "device"):
         device = text_of(place / "name") or folder.name
         energies, powers = (
@@ -46,7 +46,10 @@ def channels(folder: Path) -> Iterator[Rail]:
 
 
 def is_without_energy(root: Path, device: str = "scmi_sensors") -> bool:
-    """Whether the device is there and has neither energy nor power: so is Juno's firmware since March 2020."""
+    """Return whether the device is there and has neither energy nor power.
+
+    So is Juno's firmware since March 2020.
+    """
     folders = [name.parent for name in (root / "class/hwmon").glob("hwmon*/name") if text_of(name) == device]
     return bool(folders) and not any(True for folder in folders for _ in channels(folder))
 
@@ -78,7 +81,7 @@ def _name(device: str, label: str, path: Path, *, alone: bool) -> str:
 
 
 def _family(path: Path) -> str:
-    """What may hold energy and power of the same rail: a device, or all of the old Juno's."""
+    """Return what may hold energy and power of the same rail: a device, or all of the old Juno's."""
     device = text_of(path.with_name("name"))
     return "old juno" if OLD_JUNO.fullmatch(device) else str(path.parent)
 

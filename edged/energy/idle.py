@@ -26,7 +26,7 @@ class IdleRecord(BaseModel):
 
 
 def meter_of(rails: Rails, folder: Path) -> Meter:
-    """The meter of a worker, for what a config asks. `folder`: where to keep what it draws when idle."""
+    """Return the meter of a worker, for what a config asks. `folder`: where to keep what it draws when idle."""
     energy = rails.energy
     watts = energy.watts_per_core if rails.method == "estimated" else None
     meter = Meter(

@@ -15,7 +15,7 @@ ALL_OF_THE_BOARD = {"VDD_IN", "POM_5V_IN"}  # Jetson's input: holds what the oth
 
 
 def channels(folder: Path) -> Iterator[Rail]:
-    """Those that are connected, but where the driver gives power itself."""
+    """Yield those that are connected, but where the driver gives power itself."""
     for number in CHANNELS:
         current, volts = folder / f"curr{number}_input", folder / f"in{number}_input"
         label = text_of(folder / f"in{number}_label")

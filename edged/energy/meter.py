@@ -62,16 +62,19 @@ class Meter:
 
     @property
     def rails(self) -> KeysView[str]:
-        """Names of all that are told."""
+        """Return names of all that are told."""
         return self._sums.keys()
 
     @property
     def attributed_rails(self) -> tuple[str, ...]:
-        """Names of those whose joules are a job's; one that is not read leaves every job without a figure."""
+        """Return names of those whose joules are a job's.
+
+        One that is not read leaves every job without a figure.
+        """
         return tuple(sorted(self._attributed))
 
     def start_job(self) -> "Interval":
-        """A job begins on an idle device: nothing that was spent before is its own, but returned."""
+        """Start a job on an idle device, and return the energy spent before, which is not the job's."""
         since = self._advance()
         self._untold = _sum(self._untold, since.added)
         return since
@@ -91,7 +94,7 @@ class Meter:
         return JobEnergy(joules - taken_off, told, taken_off)
 
     def pop_rail_joules(self) -> dict[str, float]:
-        """What each rail has added up to the last `start_job` or `finish_job`, since the call before."""
+        """Return what each rail has added up to the last `start_job` or `finish_job`, since the call before."""
         told, self._untold = self._untold, {}
         return told
 

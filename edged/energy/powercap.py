@@ -14,13 +14,13 @@ WHOLE_PLATFORM = "psys"  # includes the packages, on the machines that wire it a
 
 
 def find(root: Path) -> list[Rail | Unreadable]:
-    """Every zone below `root`/class/powercap; a part of a package is named package-0.core and so on."""
+    """Return every zone below `root`/class/powercap; a part of a package is named package-0.core and so on."""
     zones = sorted(path.parent for path in (root / "class/powercap").glob("*/energy_uj"))
     return _without_twins([probe(_rail(zone)) for zone in zones])
 
 
 def _without_twins(found: Sequence[Rail | Unreadable]) -> list[Rail | Unreadable]:
-    """One of each name: RAPL shows the same package through two interfaces (MSR and MMIO)."""
+    """Return one rail of each name: RAPL shows the same package through two interfaces (MSR and MMIO)."""
     by_name: dict[str, Rail | Unreadable] = {}
     for rail in found:
         if rail.name not in by_name or isinstance(by_name[rail.name], Unreadable):

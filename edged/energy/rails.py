@@ -77,14 +77,17 @@ class Rail:
 
     @property
     def files(self) -> tuple[Path, ...]:
-        """All that must be readable."""
+        """Return all that must be readable."""
         if self.times:
             return self.path, self.times
         range_file = self.path.with_name("max_energy_range_uj")
         return (self.path, range_file) if range_file.exists() else (self.path,)
 
     def read(self) -> float:
-        """Joules or watts. Raises OSError or ValueError where a file gives no number, and may block for ever."""
+        """Return joules or watts.
+
+        Raises OSError or ValueError where a file gives no number, and may block for ever.
+        """
         number = _number_in(self.path)
         if self.times:
             number *= _number_in(self.times)
@@ -106,7 +109,7 @@ class Unreadable:
 
 
 def probe(rail: Rail) -> Rail | Unreadable:
-    """The rail itself if a reading succeeds soon, else why not."""
+    """Return the rail itself if a reading succeeds soon, else why not."""
     try:
         bounded(rail.read)
     except PermissionError:
@@ -117,7 +120,7 @@ def probe(rail: Rail) -> Rail | Unreadable:
 
 
 def text_of(path: Path) -> str:
-    """What a small sysfs file says; empty where there is no such file, or where it does not answer."""
+    """Return what a small sysfs file says; empty where there is no such file, or where it does not answer."""
     try:
         return bounded(path.read_text).strip()
     except (OSError, UnicodeDecodeError):

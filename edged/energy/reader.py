@@ -27,7 +27,10 @@ class Reader:
         self._back: SimpleQueue[Rail] = SimpleQueue()
 
     def read(self) -> dict[str, float]:
-        """Joules or watts by name, but of rails that give none now. At most the bound for each that blocks."""
+        """Return joules or watts by name, but of rails that give none now.
+
+        At most the bound for each that blocks.
+        """
         while not self._back.empty():
             self._rails.append(self._back.get())
         readings = self._readings()

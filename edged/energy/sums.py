@@ -25,7 +25,7 @@ class RailSum(Protocol):
 
 
 class CounterSum:
-    """Of the readings of a counter."""
+    """Adds up the readings of a counter."""
 
     def __init__(self, range_joules: float | None = None) -> None:
         self._range_joules = range_joules
@@ -35,7 +35,7 @@ class CounterSum:
         self._is_read = False
 
     def add_reading(self, reading: float | None) -> None:
-        """None: there is none now. What flows until the next one is told then, but of no job."""
+        """Add a reading. None: it failed; the energy until the next one belongs to no job."""
         self._is_read = reading is not None
         if reading is None:
             return
@@ -49,7 +49,7 @@ class CounterSum:
 
 
 class PowerIntegral:
-    """Of readings of power, each of which holds until the next; a thread may `add_reading` while another asks."""
+    """Integrates readings of power; each holds until the next. Two threads may use it."""
 
     def __init__(self, sample_hz: float, clock: Callable[[], float] = time.monotonic) -> None:
         self._longest_s = max(PATIENCE_S, MISSED / sample_hz)
@@ -61,7 +61,7 @@ class PowerIntegral:
         self._gaps = 0
 
     def add_reading(self, watts: float | None) -> None:
-        """None: there is no reading now."""
+        """Add a reading. None: it failed."""
         with self._lock:
             now_s = self._clock()
             if self._is_known(now_s):
@@ -99,7 +99,7 @@ class ProcessorTime:
 
 
 def joules_between(before: float, now: float, range_joules: float | None) -> float | None:
-    """What a counter added between two readings, over one wrap; None where it was reset.
+    """Return what a counter added between two readings, over one wrap; None where it was reset.
 
     A counter that goes down has wrapped only if it was in the upper half of its range and is in the lower
     one now; a driver that was loaded again starts from zero at any value, and what it missed nobody knows.

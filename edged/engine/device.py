@@ -31,7 +31,7 @@ class Device:
 
 
 def list_devices() -> tuple[Device, ...]:
-    """Every OpenCL device, in the drivers' order; empty where there is no OpenCL runtime."""
+    """Return every OpenCL device, in the drivers' order; empty where there is no OpenCL runtime."""
     return tuple(
         _describe(platform, handle, (p, d))
         for p, platform in enumerate(_platforms())
@@ -40,7 +40,7 @@ def list_devices() -> tuple[Device, ...]:
 
 
 def find_device(name: str) -> Device:
-    """The first device that `name` fits: auto (a GPU if there is one), gpu, cpu, or a part of its names.
+    """Return the first device that `name` fits: auto (a GPU if there is one), gpu, cpu, or a part of its names.
 
     Raises DeviceError, listing what there is.
     """
@@ -58,7 +58,7 @@ def find_device(name: str) -> Device:
 
 
 def open_device(device: Device) -> Any:
-    """The driver's handle of `device`. Raises DeviceError if it has gone since it was listed."""
+    """Return the driver's handle of `device`. Raises DeviceError if it has gone since it was listed."""
     platform, position = device.position
     try:
         handle = _handles(_platforms()[platform])[position]

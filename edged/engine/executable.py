@@ -73,11 +73,11 @@ class Executable:
 
     @property
     def output(self) -> Any:
-        """Where the steps `forward[0]` leave the output."""
+        """Return where the steps `forward[0]` leave the output."""
         return self.outputs[0]
 
     def memory_of(self, tensor: Tensor) -> Any:
-        """Where `tensor` lives: a part of the arena, or the output of `forward[0]`."""
+        """Return where `tensor` lives: a part of the arena, or the output of `forward[0]`."""
         if tensor in self._ends:
             return self.output
         return self._arena.get_sub_region(self._offsets[tensor.name], tensor.nbytes)

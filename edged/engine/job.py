@@ -57,7 +57,7 @@ class DeviceResult:
     features: Float32 | None = None
 
     def read_clocks(self) -> tuple[CommandInterval, ...]:
-        """When each kernel ran, in the order of the launches; nothing where the device will not say.
+        """Return when each kernel ran, in the order of the launches; nothing where the device will not say.
 
         The queue keeps that in any case, to tell what the whole took; but to ask for each takes a while.
         """
@@ -104,7 +104,7 @@ class DeviceJob:
         )
 
     def failed_kernel(self) -> str:
-        """The first kernel whose event says that it failed, if any does."""
+        """Return the first kernel whose event says that it failed, if any does."""
         failed = (str(step) for step, event in self.kernels if event.command_execution_status < 0)
         return next(failed, "a job")
 
@@ -116,7 +116,7 @@ class DeviceJob:
 
 
 def _vectors(tensor: Tensor, memory: Floats, frames: int) -> Float32:
-    """Of so many frames. Features are one pixel."""
+    """Return the outputs of so many frames; features are one pixel."""
     planes = memory.reshape(-1, tensor.blocks, tensor.rows, tensor.pitch, tensor.block)
     if (tensor.height, tensor.width) == (1, 1):
         pixel = planes[:frames, :, tensor.halo.top, tensor.halo.left]

@@ -83,7 +83,7 @@ class Launch:
 
     @property
     def options(self) -> tuple[str, ...]:
-        """What the compiler gets, in an order that does not depend on who wrote it."""
+        """Return what the compiler gets, in an order that does not depend on who wrote it."""
         defines = {**self.defines, "GROUP": self.group, "FRAMES_LAST": int(self.frames_last)}
         return tuple(f"-D{name}={value}" for name, value in sorted(defines.items()))
 
@@ -93,7 +93,7 @@ class Launch:
 
     @property
     def offset(self) -> tuple[int, int, int]:
-        """Where the work-items' numbers begin."""
+        """Return where the work-items' numbers begin."""
         return (0, 0, self.first_frame) if self.frames_last else (0, self.first_frame, 0)
 
     @property

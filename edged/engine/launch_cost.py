@@ -25,25 +25,25 @@ class LaunchCost:
     weight_bytes: int = 0
 
     def for_frames(self, frames: int, batch: int) -> "LaunchCost":
-        """For so many frames of a batch: each of them has its tensors, all share the weights."""
+        """Return the cost of a part of a batch: each frame has its tensors, all share the weights."""
         nbytes = self.weight_bytes + (self.nbytes - self.weight_bytes) * frames // batch
         return replace(self, macs=self.macs * frames // batch, nbytes=nbytes)
 
     @property
     def operators(self) -> tuple[str, ...]:
-        """Those that the launch computes, or has a part in: a fused one names several."""
+        """Return those that the launch computes, or has a part in: a fused one names several."""
         return tuple(self.operator.split("+"))
 
 
 def packed_bytes(weights: Weights) -> int:
-    """What they take on the device: they are packed, to know how many there are."""
+    """Return what they take on the device: they are packed, to know how many there are."""
     return weights.pack().size * weights.dtype.itemsize
 
 
 def launch_costs(
     graph: Graph, plan: Plan, bytes_of: Callable[[Weights], int] = packed_bytes
 ) -> tuple[LaunchCost, ...]:
-    """One for each launch, in order. `bytes_of`: what weights take on the device."""
+    """Return the cost of each launch, in order. `bytes_of`: size of weights on the device."""
     macs = {operator.name: operator_macs(graph, operator) * plan.images.frames for operator in graph.operators}
     weights = [
         sum(bytes_of(argument) for argument in launch.arguments if isinstance(argument, Weights))
@@ -65,6 +65,6 @@ def launch_costs(
 
 
 def _macs(macs: Mapping[str, int], launch: Launch) -> int:
-    """Of all that the launch's operator names. Where several launches compute it, its weights are the measure."""
+    """Count the multiply-adds of a launch; where several launches compute an operator, by its weights."""
     names = [launch.operator] if launch.operator in macs else launch.operator.split("+")
     return sum(macs.get(name, 0) for name in names)

@@ -30,7 +30,7 @@ class Halo:
     right: int = 0
 
     def __or__(self, other: "Halo") -> "Halo":
-        """The smallest halo that holds both."""
+        """Return the smallest halo that holds both."""
         return Halo(
             max(self.top, other.top),
             max(self.left, other.left),
@@ -77,7 +77,7 @@ class Tensor:
         return self.frames * self.blocks * self.rows * self.pitch * self.block * self.dtype.itemsize
 
     def defines(self, role: str) -> dict[str, int]:
-        """The macros by which `layout.cl` finds a pixel of the tensor that a kernel knows as `role`."""
+        """Return the macros by which `layout.cl` finds a pixel of the tensor that a kernel knows as `role`."""
         geometry = {
             "CHANNELS": self.channels,
             "BLOCK": self.block,
@@ -112,14 +112,14 @@ def to_memory(tensor: Tensor, x: NDArray[np.float32]) -> Floats:
 
 
 def image_of(tensor: Tensor, memory: Floats) -> NDArray[np.float32]:
-    """What `to_memory` was given; whatever halo and padding hold."""
+    """Return what `to_memory` was given; whatever halo and padding hold."""
     blocks = memory.reshape(-1, tensor.blocks, tensor.rows, tensor.pitch, tensor.block)
     padded = blocks.transpose(0, 1, 4, 2, 3).reshape(len(blocks), -1, tensor.rows, tensor.pitch)
     return np.ascontiguousarray(_inside(tensor, padded), np.float32)
 
 
 def from_memory(tensor: Tensor, memory: Floats) -> NDArray[np.float32] | None:
-    """What `to_memory` was given; None if the halo or a channel beyond the last is not zero."""
+    """Return what `to_memory` was given; None if the halo or a channel beyond the last is not zero."""
     blocks = memory.reshape(-1, tensor.blocks, tensor.rows, tensor.pitch, tensor.block)
     padded = blocks.transpose(0, 1, 4, 2, 3).reshape(len(blocks), -1, tensor.rows, tensor.pitch)
     image = _inside(tensor, padded).astype(np.float32)
@@ -128,6 +128,6 @@ def from_memory(tensor: Tensor, memory: Floats) -> NDArray[np.float32] | None:
 
 
 def _inside(tensor: Tensor, padded: Floats) -> Floats:
-    """The part of [frames, channels, rows, pitch] that is neither halo nor padding of a block."""
+    """Return the part of [frames, channels, rows, pitch] that is neither halo nor padding of a block."""
     top, left = tensor.halo.top, tensor.halo.left
     return padded[:, : tensor.channels, top : top + tensor.height, left : left + tensor.width]

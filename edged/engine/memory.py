@@ -31,7 +31,7 @@ def lifetimes(launches: Sequence[Launch]) -> dict[Tensor, Span]:
 
 
 def check_indices(name: str, launches: Sequence[Launch]) -> None:
-    """Raises ModelError if a tensor of the network `name` has more elements than a kernel's `int` can count."""
+    """Raise ModelError if a tensor of the network `name` has more elements than a kernel's `int` can count."""
     for tensor in lifetimes(launches):
         elements = tensor.nbytes // tensor.dtype.itemsize
         if elements > MOST_ELEMENTS:

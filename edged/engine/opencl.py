@@ -46,7 +46,7 @@ def device_errors(device: str, doing: str) -> Iterator[None]:
 
 
 def device_error(device: str, doing: str, error: cl.Error | MemoryError) -> DeviceError:
-    """What failed on which device, and what to do."""
+    """Return what failed on which device, and what to do."""
     what = f"{device} failed while {doing}: {in_one_line(error)}"
     if isinstance(error, MemoryError) or error.code in NO_MEMORY:
         return DeviceMemoryError(f"{what}. A smaller `batch`, or another device in `workers:`, takes less memory")
@@ -54,6 +54,6 @@ def device_error(device: str, doing: str, error: cl.Error | MemoryError) -> Devi
 
 
 def in_one_line(error: BaseException) -> str:
-    """What the compiler complained of, if it did, else the first line."""
+    """Return what the compiler complained of, if it did, else the first line."""
     lines = str(error).strip().splitlines() or [type(error).__name__]
     return next((line.strip() for line in lines if "error:" in line), lines[0])

@@ -29,17 +29,17 @@ log = logging.getLogger(__name__)
 
 
 def pack(weights: Weights) -> Packed:
-    """As the device is to get them: float32 or float16, of one dimension."""
+    """Convert weights for the device: float32 or float16, of one dimension."""
     return np.ascontiguousarray(weights.pack(), weights.dtype).reshape(-1)
 
 
 def weights_of(*launches: Launch) -> tuple[Weights, ...]:
-    """In the order of the launches and their arguments."""
+    """Return all weights, in the order of the launches and their arguments."""
     return tuple(argument for launch in launches for argument in launch.arguments if isinstance(argument, Weights))
 
 
 def plan_key(plan: Plan, model: str, wanted: Input | None) -> str:
-    """All that the packed weights depend on: the model's, the kernels' layouts, and the code that packs."""
+    """Return all that the packed weights depend on: the model's, the kernels' layouts, and the code that packs."""
     launches = [
         [one.kernel, one.operator, one.options, [str(weights.dtype) for weights in weights_of(one)]]
         for one in plan.launches
@@ -68,7 +68,7 @@ def packed_weights(
 
 
 def _load(kept: CacheEntries, key: str, plan: Plan) -> Source | None:
-    """Where the weights of `plan` are, mapped."""
+    """Return where the weights of `plan` are, mapped."""
     content = kept.load(key)
     if content is None:
         return None

@@ -36,7 +36,7 @@ class Peaks:
     bytes_per_s: float
 
     def least_s(self, flops: float, nbytes: float) -> float:
-        """The roofline's bound: no kernel with so many operations and bytes to move takes less."""
+        """Return the roofline's bound: no kernel with so many operations and bytes to move takes less."""
         return max(flops / self.flops_per_s, nbytes / self.bytes_per_s)
 
 
@@ -77,7 +77,7 @@ class PeakBench:
 
 
 def _flops_per_s(bench: PeakBench, operation: str) -> float:
-    """With `operation`, mad or fma: some devices compute the one slowly, some the other."""
+    """Measure operations a second by `operation`, mad or fma: which one is faster depends on the device."""
     kernel = bench.kernel("peak_flops", CHAINS=CHAINS, MULTIPLY_ADD=operation)
     out = bench.buffer(bench.items * bench.width * 4)
     steps = 256
@@ -123,7 +123,7 @@ log = logging.getLogger(__name__)
 
 
 def keep_peaks(device: Device, peaks: Peaks, cache: Path | None = None) -> None:
-    """For `cached_peaks`. A cache that cannot be written is told of in the log. `cache`: None for the user's."""
+    """Write peaks for `cached_peaks`; a failure is logged. `cache`: None for the user's."""
     content = json.dumps([peaks.flops_per_s, peaks.bytes_per_s]).encode()
     try:
         _entries(cache).save(file_name(device), [content])
@@ -132,7 +132,7 @@ def keep_peaks(device: Device, peaks: Peaks, cache: Path | None = None) -> None:
 
 
 def cached_peaks(device: Device, cache: Path | None = None) -> Peaks | None:
-    """What was measured last of this device with this driver, or None."""
+    """Return what was measured last of this device with this driver, or None."""
     content = _entries(cache).load(file_name(device))
     return Peaks(*json.loads(bytes(content))) if content else None
 

@@ -84,7 +84,7 @@ def make_plan(
 
 
 def _lifetimes(launches: Sequence[Launch], kept: Tensor | None) -> dict[Tensor, Span]:
-    """No other tensor takes the place of `kept`."""
+    """Return the launches between which each tensor lives; no tensor takes the place of `kept`."""
     spans = lifetimes(launches)
     if kept in spans:
         spans[kept] = spans[kept][0], len(launches) - 1
@@ -92,7 +92,7 @@ def _lifetimes(launches: Sequence[Launch], kept: Tensor | None) -> dict[Tensor, 
 
 
 def check_output(graph: Graph) -> None:
-    """Raises ModelError for a network whose output is not one vector a frame."""
+    """Raise ModelError for a network whose output is not one vector a frame."""
     if image_shape(graph.shapes[graph.output])[1:] != (1, 1):
         raise ModelError(
             f"{graph.name}: the output {graph.output} has the shape {graph.shapes[graph.output]}; "
@@ -101,7 +101,7 @@ def check_output(graph: Graph) -> None:
 
 
 def _lowered(graph: Graph) -> tuple[tuple[Operator, ...], Mapping[str, str]]:
-    """The operators that kernels must compute, and tensors that are others, by another name.
+    """Return the operators that kernels must compute, and tensors that are others, by another name.
 
     To flatten single pixels changes nothing: the features are the image's channels.
     """
@@ -134,7 +134,7 @@ def _site(operator: Operator, tensors: Tensors, device: Device, half_weights: bo
 
 
 def _with_halos(tensors: Tensors, operators: Sequence[Operator], reaches: Sequence[Halo]) -> Tensors:
-    """Each tensor with the zeros that all of its readers want around it."""
+    """Return each tensor with the zeros that all of its readers want around it."""
     halos: dict[str, Halo] = {}
     for operator, reach in zip(operators, reaches, strict=True):
         source = operator.inputs[0]

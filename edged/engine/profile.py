@@ -36,7 +36,7 @@ class TimedResult(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """One job. Seconds by the host's clock: when it was handed over, when that was done, when its scores came."""
+    """Times of one job in seconds, by the host's clock: handed over, submitted, answered."""
 
     begun_s: float
     submitted_s: float
@@ -68,7 +68,7 @@ class KernelProfile:
         return peaks.least_s(2 * self.cost.macs, self.cost.nbytes) / self.seconds
 
     def bound(self, peaks: Peaks) -> Literal["arithmetic", "memory"]:
-        """The lower of the two roofs over this kernel."""
+        """Return the lower of the two roofs over this kernel."""
         arithmetic_s = 2 * self.cost.macs / peaks.flops_per_s
         return "arithmetic" if arithmetic_s > self.cost.nbytes / peaks.bytes_per_s else "memory"
 
@@ -110,7 +110,7 @@ class Profile:
 
     @property
     def submit_s(self) -> float:
-        """The host's part of it: to enqueue the kernels, while the first of them may run already."""
+        """Return the host's part of it: to enqueue the kernels, while the first of them may run already."""
         return statistics.median(run.submitted_s - run.begun_s for run in self.runs)
 
 
@@ -140,13 +140,13 @@ Kernels = Sequence[KernelProfile]
 
 
 def by_layer(kernels: Kernels) -> list[KernelProfile]:
-    """One for each operator, or fused operators, in order: its kernels as if they were one."""
+    """Sum up kernels by operator, or fused operators, in order."""
     names = dict.fromkeys(kernel.cost.operator for kernel in kernels)
     return [_merged([kernel for kernel in kernels if kernel.cost.operator == name]) for name in names]
 
 
 def side_by_side(first: Kernels, second: Kernels) -> list[tuple[KernelProfile, KernelProfile]]:
-    """Two plans of one graph, layer by layer. What one of them has fused is one layer of both."""
+    """Pair the layers of two plans of one graph; what one of them has fused is one layer of both."""
     pairs = {}
     for group in _groups([*first, *second]):
         one, other = _of(group, first), _of(group, second)
@@ -160,7 +160,7 @@ def _of(group: set[str], kernels: Kernels) -> Kernels:
 
 
 def _groups(kernels: Iterable[KernelProfile]) -> list[set[str]]:
-    """The smallest sets of operators that no kernel computes only in part."""
+    """Return the smallest sets of operators that no kernel computes only in part."""
     groups: list[set[str]] = []
     for kernel in kernels:
         names = set(kernel.cost.operators)

@@ -24,7 +24,7 @@ class Binaries:
         self._entries = CacheEntries(directory, "program")
 
     def load(self, key: str) -> bytes | None:
-        """What was saved under `key`, or None."""
+        """Return what was saved under `key`, or None."""
         content = self._entries.load(key)
         return None if content is None else bytes(content)
 
@@ -50,7 +50,10 @@ WIDE_VECTORS = """#ifdef __clang__
 
 
 def compiler_options(device: Device) -> tuple[str, ...]:
-    """What every program for `device` is compiled with: the language, and what its compiler is proven to take."""
+    """Return what every program for `device` is compiled with.
+
+    The language, and what its compiler is proven to take.
+    """
     proven = device.kind == "cpu" and device.platform in PREFETCH_PLATFORMS
     return (*STANDARD, "-DPREFETCH_BUILTIN") if proven else STANDARD
 
@@ -83,7 +86,7 @@ class Programs:
         self._fresh: dict[str, Any] = {}
 
     def kernel(self, launch: Launch) -> Any:
-        """A kernel object of its own for `launch`. Raises DeviceError if the driver refuses the source."""
+        """Return a kernel object of its own for `launch`. Raises DeviceError if the driver refuses the source."""
         source = source_of(launch.kernel)
         options = self._options(launch)
         key = self._key(source, options)

@@ -70,14 +70,14 @@ class Proof(RecordSection):
 
 
 class WrongVariants(RecordSection):
-    """All that are known of one device."""
+    """The variants that disagree with the reference on one device."""
 
     device: MeasuredOn
     found: tuple[WrongVariant, ...] = ()
 
 
 class Proofs:
-    """What is known of `device`, in a folder of the cache."""
+    """The proofs and exclusions of `device`, in a folder of the cache."""
 
     def __init__(self, folder: Path, device: Device) -> None:
         self._folder = folder
@@ -86,21 +86,21 @@ class Proofs:
         self.wrong = self._load_wrong()
 
     def has_proof(self, key: str) -> bool:
-        """Whether there is a proof for the plan with this key."""
+        """Return whether there is a proof for the plan with this key."""
         return self._proofs.load(key) is not None
 
     def save_proof(self, key: str, proof: Proof) -> None:
-        """For the next start. A cache that cannot be written is reported in the log."""
+        """Save a proof for the next start; a cache that cannot be written is logged."""
         _save(self._proofs, key, proof)
 
     def exclude(self, wrong: tuple[WrongVariant, ...]) -> None:
-        """Never choose these again on this device, until its driver or the source of their kernels changes."""
+        """Exclude these on this device, until its driver or the source of their kernels changes."""
         self.wrong = (*self.wrong, *wrong)
         known = WrongVariants(device=measured_on(self._device), found=self.wrong)
         _save(self._wrong, _device_key(self._device), known)
 
     def all_proofs(self) -> Iterator[Proof]:
-        """Every proof of this device, the oldest first."""
+        """Yield every proof of this device, the oldest first."""
         found = (_read(self._proofs, key, Proof) for key in self._proofs.list_keys())
         ours = [proof for proof in found if proof and proof.device == measured_on(self._device)]
         yield from sorted(ours, key=lambda proof: proof.proven_at)
@@ -120,7 +120,7 @@ class ProvenChooser:
 
     @property
     def excluded_variants(self) -> tuple[str, ...]:
-        """Those that would have been chosen, for people."""
+        """Return those that would have been chosen, for people."""
         return tuple(map(str, self._left_out))
 
     def channel_block(self, device: Device) -> int:
@@ -128,7 +128,7 @@ class ProvenChooser:
         return self._chooser.channel_block(device)
 
     def choose(self, site: Site[Any]) -> Choice:
-        """Raises DeviceError where no variant is left."""
+        """Choose a variant that is not excluded. Raises DeviceError if none is left."""
         choice = self._chooser.choose(site)
         wrong = self._is_excluded(site, choice)
         if wrong is None:
@@ -155,7 +155,7 @@ def kernels_digest(site: Site[Any], choice: Choice) -> str:
 
 
 def proof_key(plan: Plan, model: str, wanted: Input | None, device: Device) -> str:
-    """All that the answers of a plan depend on."""
+    """Return all that the answers of a plan depend on."""
     sources = sorted({source_of(launch.kernel) for launch in plan.launches})
     plans = [plan_key(plan, model, wanted), str(plan.images), sources]
     return sha256(json.dumps([*plans, _device_key(device), code_sha256("edged.engine")]).encode()).hexdigest()

@@ -123,13 +123,19 @@ class Examination:
         return tuple(dict.fromkeys(choice.variant.name for _, choice in self._chosen))
 
     def _expected(self, inputs: Float32) -> Float32:
-        """The reference's scores, of one picture at a time: its tensors take far more memory than they do."""
+        """Return the reference's scores, of one picture at a time.
+
+        Its tensors take far more memory than they do.
+        """
         return np.concatenate([reference.run(self._graph, inputs[i : i + 1]) for i in range(len(inputs))])
 
     def _wrong(
         self, full: Array, inputs: Float32, found: Array, error: float, is_close: bool
     ) -> tuple[WrongVariant, ...]:
-        """The variants that do not agree. Of the job `full` the tensors of the last frames alone are read."""
+        """Return the variants that do not agree.
+
+        Of the job `full` the tensors of the last frames alone are read.
+        """
         outputs, tensors = self._runtime.observe(full, self._written, last=len(inputs))
         self._check_input(tensors, inputs[np.arange(len(full) - len(inputs), len(full)) % len(inputs)])
         tensors |= {self._graph.input: tensors.get(self._graph.input, full), self._output: outputs}
@@ -163,7 +169,7 @@ class Examination:
         return frames.reshape(len(frames), *self._graph.shapes[self._graph.input])
 
     def _check_input(self, tensors: Mapping[str, Array], inputs: Float32) -> None:
-        """What the first kernel makes of the pictures, for which there is no other variant."""
+        """Compare the output of the first kernel, which prepares pictures and has no other variant."""
         found = tensors.get(self._graph.input)
         if found is None:
             return
@@ -182,7 +188,7 @@ class Examination:
             seen.add(key)
 
     def _compare(self, site: Site[Any], choice: Choice, tensors: Mapping[str, Array]) -> WrongVariant | None:
-        """What `choice` has made of its own inputs, of the last frame: whatever went wrong before it."""
+        """Return what `choice` has made of its own inputs, of the last frame: whatever went wrong before it."""
         inputs = tuple(np.asarray(tensors[tensor.name][-1:], np.float32) for tensor in site.inputs)
         if not all(np.isfinite(each).all() for each in inputs):
             return None
@@ -206,7 +212,7 @@ class Examination:
         )
 
     def _explain(self, error: float, between_runs: float) -> None:
-        """The scores are not those of the reference, yet each operator is right."""
+        """Raise an error where the scores differ from the reference though each operator agrees."""
         device, name = self._runtime.device_name, self._graph.name
         if between_runs > SCORES_CLOSE[self._precision]:
             raise DeviceError(
@@ -225,7 +231,10 @@ def _computed(operator: Operator, inputs: tuple[Array, ...]) -> Array:
 
 
 def _bound(operator: Operator, inputs: tuple[Array, ...]) -> float:
-    """The largest sum of the products' absolute values: rounding grows with it, also where the sums cancel."""
+    """Return the largest sum of the products' absolute values.
+
+    Rounding grows with it, also where the sums cancel.
+    """
     if not isinstance(operator, Conv | Dense | Add | AveragePool):
         return 0.0
     if isinstance(operator, Conv | Dense):
@@ -234,7 +243,7 @@ def _bound(operator: Operator, inputs: tuple[Array, ...]) -> float:
 
 
 def _share(found: Array, expected: Array) -> float:
-    """The largest error, as a share of the largest of `expected`; infinite where one is not a number."""
+    """Return the largest error, as a share of the largest of `expected`; infinite where one is not a number."""
     if not np.isfinite(found).all():
         return float("inf")
     return float(np.abs(found - expected).max() / max(np.abs(expected).max(), 1e-30))

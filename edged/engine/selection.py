@@ -26,17 +26,17 @@ class Choice:
 
 
 class Chooser(Protocol):
-    """What decides for a whole plan: rules, or tuning records."""
+    """Chooses the variants of a whole plan: by rules, or by tuning records."""
 
     def channel_block(self, device: Device) -> int:
         """Channels that lie side by side in every tensor: 1, 4, 8 or 16."""
 
     def choose(self, site: Site[Any]) -> Choice:
-        """For one operator. The site's tensors have no halo yet."""
+        """Choose for one operator. The site's tensors have no halo yet."""
 
 
 def candidates(site: Site[Any]) -> tuple[Choice, ...]:
-    """Each variant that can compute `site`, with all parameters worth trying, its best guess first."""
+    """Return each variant that can compute `site`, with all parameters worth trying, its best guess first."""
     return tuple(
         Choice(variant, parameters)
         for variant in VARIANTS[type(site.operator)]
@@ -46,7 +46,7 @@ def candidates(site: Site[Any]) -> tuple[Choice, ...]:
 
 
 def find_candidate(site: Site[Any], variant: str, parameters: Parameters) -> Choice | None:
-    """The one of this name with these parameters, if there is."""
+    """Return the one of this name with these parameters, if there is."""
     for choice in candidates(site):
         if choice.variant.name == variant and choice.parameters == parameters:
             return choice
@@ -82,7 +82,7 @@ class Rules:
             )
 
     def channel_block(self, device: Device) -> int:
-        """What one instruction of the device works on."""
+        """Return what one instruction of the device works on."""
         if self.conv == "naive":
             return 1
         if device.kind == "cpu":
@@ -90,14 +90,14 @@ class Rules:
         return 4
 
     def choose(self, site: Site[Any]) -> Choice:
-        """The first by name that can; else the first of all that can."""
+        """Return the first by name that can; else the first of all that can."""
         fitting = [variant for variant in VARIANTS[type(site.operator)] if variant.can_compute(site)]
         wanted = self._wanted(site, fitting)
         variant = next((variant for name in wanted for variant in fitting if variant.name == name), fitting[0])
         return Choice(variant, variant.parameters(site)[0])
 
     def _wanted(self, site: Site[Any], fitting: Sequence[AnyVariant]) -> tuple[str, ...]:
-        """What is asked for; else a CPU's tiles in registers, a GPU's many work-items."""
+        """Return what is asked for; else a CPU's tiles in registers, a GPU's many work-items."""
         if self.conv != "auto":
             return (f"conv_{self.conv}",)
         if site.device.kind != "cpu":

@@ -47,7 +47,7 @@ class Shape(RecordSection):
         return json.dumps(self.model_dump(mode="json"), sort_keys=True)
 
     def __str__(self) -> str:
-        """In a few words: Conv 256×16×16 → 64×16×16, weight 64×256×1×1."""
+        """Format it briefly: Conv 256×16×16 → 64×16×16, weight 64×256×1×1."""
         weight = self.attributes.get("weight")
         kernel = f", weight {_times(weight)}" if isinstance(weight, list) else ""
         images = [_times((image.channels, image.height, image.width)) for image in (*self.inputs[:1], self.output)]
@@ -55,7 +55,7 @@ class Shape(RecordSection):
 
 
 def shape_of(site: Site[Any]) -> Shape:
-    """The shape that a record for `site` bears."""
+    """Return the shape that a record for `site` bears."""
     operator = site.operator
     names = [field.name for field in fields(operator) if field.name not in NAMES]
     return Shape(

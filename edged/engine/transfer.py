@@ -67,7 +67,7 @@ class CommandInterval:
 
 
 def ran(first: Any, last: Any = None) -> CommandInterval:
-    """From the start of the command of this event to the end of it, or of a later one."""
+    """Return the times from the start of this event's command to its end, or that of a later one."""
     return CommandInterval(first.profile.start, (last or first).profile.end)
 
 
@@ -80,13 +80,13 @@ class CopiedSlot:
         self._read: list[Any] = []
 
     def send(self, images: Bytes) -> "CopyIn":
-        """Once the kernel that read the slot's last images is through."""
+        """Enqueue the upload, behind the kernel that read the slot's last images."""
         event = cl.enqueue_copy(self._upload, self._images, images, is_blocking=False, wait_for=self._read)
         self._upload.flush()
         return CopyIn(event)
 
     def fetch(self, first: Any) -> "CopyOut":
-        """Behind the kernels, in their queue."""
+        """Enqueue the download behind the kernels, in their queue."""
         self._read = [first]
         values = np.empty(self._output.size // 4, np.float32)
         return CopyOut(values, cl.enqueue_copy(self._compute, values, self._output, is_blocking=False))
@@ -140,7 +140,7 @@ class MappedSlot:
         return MapIn(seconds, pixels.base.release(self._queue))
 
     def fetch(self, first: Any) -> "MapOut":
-        """Behind the kernels; the images' buffer is the host's again by then."""
+        """Enqueue the mapping behind the kernels; the images' buffer belongs to the host again by then."""
         self._last = MapOut(*self._map(self._output, cl.map_flags.READ, np.dtype(np.float32)))
         self._free = self._map_images()  # nobody waits for that now
         return self._last

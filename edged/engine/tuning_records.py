@@ -26,7 +26,10 @@ SHIPPED = Path(str(files("edged.engine"))) / "tuned"
 
 
 def user_record(device: Device, state: Path | None = None) -> Path:
-    """The file that `edged tune` writes. `state`: folder of what must outlive a restart, None for the user's."""
+    """Return the file that `edged tune` writes.
+
+    `state`: folder of what must outlive a restart, None for the user's.
+    """
     return (state or state_directory()) / "tuned" / file_name(device)
 
 
@@ -77,7 +80,7 @@ class BestVariant(TunedVariant):
 
 
 class RefusedVariant(TunedVariant):
-    """One that must not be used again, until its source changes."""
+    """A variant that must not be used again, until its source changes."""
 
     reason: Reason = Field(
         description="wrong: does not agree with the reference; failed: the driver refused it; "
@@ -88,7 +91,7 @@ class RefusedVariant(TunedVariant):
 
 
 class TunedShape(RecordSection):
-    """All that is known of one shape. `best` is absent while nothing has been found right."""
+    """The results for one shape. `best` is absent while no variant was found correct."""
 
     shape: Shape
     best: BestVariant | None = None
@@ -115,12 +118,12 @@ class TuningRecord(RecordSection):
 
 
 def measured_on(device: Device) -> MeasuredOn:
-    """How a record names `device`."""
+    """Return how a record names `device`."""
     return MeasuredOn(platform=device.platform, name=device.name, driver=device.driver)
 
 
 def read_record(path: Path) -> TuningRecord | None:
-    """The record in a file, None if there is no such file.
+    """Return the record in a file, None if there is no such file.
 
     Raises ConfigError with every mistake and its place, also where another user could have written the file.
     """
@@ -154,13 +157,13 @@ def write_json(path: Path, content: TuningRecord | TunedShape) -> None:
 
 
 def json_schema() -> str:
-    """The JSON Schema of the file: the text of edged/tuning.schema.json."""
+    """Return the JSON Schema of the file: the text of edged/tuning.schema.json."""
     schema = TuningRecord.model_json_schema(by_alias=True)
     return json.dumps({"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}, indent=2) + "\n"
 
 
 def _mistakes(error: ValidationError) -> str:
-    """The first few, each as place: what was expected."""
+    """Return the first few, each as place: what was expected."""
     shown = [f"{_place(each['loc'])}{each['msg']}" for each in error.errors(include_url=False)[:3]]
     more = error.error_count() - len(shown)
     return "; ".join(shown) + (f"; and {more} more" if more else "")
@@ -183,11 +186,11 @@ class TuningRecords:
     rules: Chooser = field(default_factory=Rules)
 
     def channel_block(self, device: Device) -> int:
-        """As the rules have it: records hold for the layout that they were measured in."""
+        """Return the block size of the rules: records hold for the layout that they were measured in."""
         return self.rules.channel_block(device)
 
     def choose(self, site: Site[Any]) -> Choice:
-        """The first that is known and not refused. Raises DeviceError if all are refused."""
+        """Return the first that is known and not refused. Raises DeviceError if all are refused."""
         tuned = self.tuned.get(shape_of(site).key, ())
         for choice in self._in_order(site, tuned):
             if not any(is_refused(site, choice, each) for each in tuned):
@@ -208,7 +211,7 @@ class TuningRecords:
 
 
 def chooser_for(device: Device, state: Path | None = None) -> TuningRecords:
-    """What to build plans for `device` with. `state`: as for `user_record`.
+    """Return what to build plans for `device` with. `state`: as for `user_record`.
 
     A record that cannot be used is told of in a warning, and the next one decides.
     """
@@ -220,12 +223,15 @@ def chooser_for(device: Device, state: Path | None = None) -> TuningRecords:
 
 
 def chooser_named(conv: str, device: Device) -> Chooser:
-    """What records and rules say for auto; rules alone for a variant by name. Raises ConfigError, as `Rules`."""
+    """Return what records and rules say for auto; rules alone for a variant by name.
+
+    Raises ConfigError, as `Rules`.
+    """
     return chooser_for(device) if conv == "auto" else Rules(conv)
 
 
 def is_refused(site: Site[Any], choice: Choice, tuned: TunedShape) -> bool:
-    """Whether `choice`, with its kernels as they are now, must not be used."""
+    """Return whether `choice`, with its kernels as they are now, must not be used."""
     return any(
         refusal.variant == choice.variant.name
         and refusal.parameters == choice.parameters

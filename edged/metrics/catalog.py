@@ -4,7 +4,7 @@ from edged.metrics.declare import JOULES, SHARES, Declare
 
 
 class FrameMetrics:
-    """Captured = predicted + pending + dropped, and where the time went."""
+    """Frames and predictions: captured = predicted + pending + dropped, and the time of each stage."""
 
     def __init__(self, declare: Declare) -> None:
         self.frames = declare.quick_counter("edged_frames_total", "Frames that the camera captured.", ["camera"])
@@ -50,7 +50,7 @@ class FrameMetrics:
 
 
 class CameraMetrics:
-    """Whether each gives new pictures."""
+    """Cameras: up, frozen, reconnects and snapshots."""
 
     def __init__(self, declare: Declare) -> None:
         self.camera_frozen = declare.quick_gauge(
@@ -78,7 +78,7 @@ class CameraMetrics:
 
 
 class EnergyMetrics:
-    """Joules, by rail and by prediction."""
+    """Energy by rail and by prediction."""
 
     def __init__(self, declare: Declare) -> None:
         self.energy = declare.counter(
@@ -100,7 +100,7 @@ class EnergyMetrics:
 
 
 class HostMetrics:
-    """How hot each is, and whether that slows it down. `node`: the hub's own, or the host of a worker."""
+    """Temperature and frequency of each machine. `node`: the hub's own, or the host of a worker."""
 
     def __init__(self, declare: Declare) -> None:
         self.temperature = declare.quick_gauge(
@@ -122,7 +122,7 @@ class HostMetrics:
 
 
 class HubMetrics:
-    """What is on disk, and what listens."""
+    """The hub itself: its journal, threads and endpoints."""
 
     def __init__(self, declare: Declare) -> None:
         self.journal_seconds = declare.histogram(
@@ -174,7 +174,7 @@ class HubMetrics:
 
 
 class WorkerMetrics:
-    """Who answers, how fast, and what became of those that do not."""
+    """Workers: up, serving, jobs, times and restarts."""
 
     def __init__(self, declare: Declare) -> None:
         self.worker_up = declare.gauge(

@@ -45,7 +45,7 @@ class Declare:
         return self._add(Family("histogram", name, documentation, labels, new))
 
     def now(self) -> Callable[[], Iterator[str]]:
-        """All metrics in Prometheus' text format, in pieces; the last takes longest.
+        """Return all metrics in Prometheus' text format, in pieces; the last takes longest.
 
         The quick ones are those of this moment, still to be written: in any thread. The others, of which none
         belongs to a frame, are read when they are written.

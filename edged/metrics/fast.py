@@ -79,11 +79,11 @@ class HistogramSeries:
         self._sum += value
 
     def state(self) -> tuple[list[int], float]:
-        """How many in each bucket, and their sum."""
+        """Return how many in each bucket, and their sum."""
         return self._counts.copy(), self._sum
 
     def text(self, state: tuple[list[int], float]) -> str:
-        """A line a bucket, count and sum."""
+        """Return a line a bucket, count and sum."""
         counts = tuple(accumulate(state[0]))
         return self._template % (*counts, counts[-1], _number(state[1]))
 

@@ -12,7 +12,7 @@ def macs(graph: Graph) -> int:
 
 
 def operator_macs(graph: Graph, operator: Operator) -> int:
-    """Those of one operator; 0 for what has no weights."""
+    """Return those of one operator; 0 for what has no weights."""
     if isinstance(operator, Conv):
         rows_and_columns = graph.shapes[operator.output][1:]
         return operator.weight.size * math.prod(rows_and_columns)

@@ -19,7 +19,7 @@ class Cut:
 
 
 def cuts(graph: Graph) -> Iterator[Cut]:
-    """Every place, in order, where the operators so far leave one tensor that later ones read."""
+    """Yield every place, in order, where the operators so far leave one tensor that later ones read."""
     last_read = {name: place for place, operator in enumerate(graph.operators) for name in operator.inputs}
     alive = {graph.input}
     for place, operator in enumerate(graph.operators[:-1]):
@@ -31,7 +31,10 @@ def cuts(graph: Graph) -> Iterator[Cut]:
 
 
 def cut_after(graph: Graph, until: str) -> Cut:
-    """The last cut whose operator's name is `until`, or begins with it and a dot or slash. Raises ModelError."""
+    """Return the last cut whose operator's name is `until`, or begins with it and a dot or slash.
+
+    Raises ModelError.
+    """
     found = [cut for cut in cuts(graph) if is_cut(until, cut.after)]
     if not found:
         names = ", ".join(cut.after for cut in cuts(graph))
@@ -40,7 +43,10 @@ def cut_after(graph: Graph, until: str) -> Cut:
 
 
 def ends_of(graph: Graph, begin: str | None, end: str | None) -> tuple[Cut | None, Cut | None]:
-    """The cuts with these names, in their order. Raises ModelError, also where nothing computes between them."""
+    """Return the cuts with these names, in their order.
+
+    Raises ModelError, also where nothing computes between them.
+    """
     first, last = (cut_after(graph, name) if name is not None else None for name in (begin, end))
     if first and last and first.operators >= last.operators:
         raise ModelError(f"{graph.name} has nothing between {begin!r} and {end!r}: segments come in its own order")
@@ -53,7 +59,7 @@ def ends_of(graph: Graph, begin: str | None, end: str | None) -> tuple[Cut | Non
 
 
 def part(graph: Graph, begin: Cut | None, end: Cut | None) -> Graph:
-    """The operators after `begin` up to `end`; None: from the images, or to the scores."""
+    """Return the operators after `begin` up to `end`; None: from the images, or to the scores."""
     operators = graph.operators[begin.operators if begin else 0 : end.operators if end else None]
     recheck = graph.recheck
     return replace(

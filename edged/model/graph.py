@@ -115,5 +115,5 @@ class Graph:
     recheck: Callable[[], "Graph"] | None = None
 
     def checked(self) -> "Graph":
-        """The same graph, its weights known to be those of the model: for who is to read them."""
+        """Return the same graph, its weights known to be those of the model: for who is to read them."""
         return self.recheck() if self.recheck else self

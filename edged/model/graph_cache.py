@@ -40,7 +40,10 @@ class KeptGraphs:
         self._weights = CacheEntries(directory, "weights")
 
     def load(self, key: str, read_again: Callable[[], Graph]) -> KeptGraph | None:
-        """What was saved under `key`. `read_again` makes the graph anew if its weights turn out to be damaged."""
+        """Return what was saved under `key`.
+
+        `read_again` makes the graph anew if its weights turn out to be damaged.
+        """
         text, weights = self._graphs.load(key), self._weights.find(key)
         if text is None or weights is None:
             return None
@@ -79,7 +82,7 @@ class KeptGraphs:
 
 
 def graph_key(file_sha256: str, name: str, size: Pair | None) -> str:
-    """Of the graph that this code makes of a file for an input size (width, height)."""
+    """Return the key of the graph that this code makes of a file for an input size (width, height)."""
     parts = [file_sha256, name, size, code_sha256("edged.model")]
     return sha256(json.dumps(parts).encode()).hexdigest()
 
@@ -92,7 +95,7 @@ class _Layout:
         self._arrays: list[operators.Float32] = []
 
     def place(self, array: operators.Float32) -> int:
-        """The offset of `array` in bytes."""
+        """Return the offset of `array` in bytes."""
         offset = self.size
         self._arrays.append(array)
         self.size += _padded(array.nbytes)
@@ -109,7 +112,7 @@ def _padded(size: int) -> int:
 
 
 def _fields(operator: Operator, layout: _Layout) -> dict[str, Any]:
-    """An operator as JSON has it; an array is its offset and its shape."""
+    """Return an operator as JSON has it; an array is its offset and its shape."""
     values = {field.name: getattr(operator, field.name) for field in fields(operator)}
     arrays = {
         name: {"offset": layout.place(value), "shape": value.shape}

@@ -31,7 +31,7 @@ class Head:
 
     @property
     def features(self) -> int:
-        """How many the backbone gives."""
+        """Return how many the backbone gives."""
         return int(self.hidden_weight.shape[1])
 
     @property
@@ -45,7 +45,7 @@ class Head:
         return len(self.bias)
 
     def operators(self, source: str, prefix: str = "taught") -> tuple[Operator, ...]:
-        """For what `source` writes, [features] a frame. Their names begin with `prefix`."""
+        """Return the head's operators behind `source`, [features] a frame. Their names begin with `prefix`."""
         hidden, scores, shares = (f"{prefix}.{layer}" for layer in LAYERS)
         return (
             Dense(hidden, (source,), hidden, self.hidden_weight, self.hidden_bias, relu=True),
@@ -54,20 +54,20 @@ class Head:
         )
 
     def shares(self, features: NDArray[np.float32]) -> Float32:
-        """What it says of features [n, features]: a share for each class, [n, classes], that sum to 1."""
+        """Return what it says of features [n, features]: a share for each class, [n, classes], that sum to 1."""
         values = features
         for operator in self.operators("features"):
             values = compute(operator, values)
         return values
 
     def to_bytes(self) -> bytes:
-        """The four in their order, little-endian float32, C order."""
+        """Return the four in their order, little-endian float32, C order."""
         arrays = (self.hidden_weight, self.hidden_bias, self.weight, self.bias)
         return b"".join(np.ascontiguousarray(array, WIRE).tobytes() for array in arrays)
 
     @classmethod
     def from_bytes(cls, content: bytes | memoryview, features: int, hidden: int, classes: int) -> Self:
-        """What `to_bytes` gave. Raises ModelError where they are not as many, or not finite."""
+        """Return what `to_bytes` gave. Raises ModelError where they are not as many, or not finite."""
         shapes = ((hidden, features), (hidden,), (classes, hidden), (classes,))
         sizes = [int(np.prod(shape)) for shape in shapes]
         if memoryview(content).nbytes != sum(sizes) * WIRE.itemsize:
@@ -83,7 +83,7 @@ class Head:
 
 
 def features_of(graph: Graph) -> Cut:
-    """The place before the last Dense: what it reads are a frame's features, [features].
+    """Return the place before the last Dense: what it reads are a frame's features, [features].
 
     Raises ModelError for a network that has none there, or more than that crosses.
     """
@@ -95,7 +95,7 @@ def features_of(graph: Graph) -> Cut:
 
 
 def with_head(graph: Graph, head: Head) -> Graph:
-    """The backbone of `graph`, then `head`. Raises ModelError where it has other features."""
+    """Return the backbone of `graph`, then `head`. Raises ModelError where it has other features."""
     cut = features_of(graph)
     if cut.shape != (head.features,):
         raise ModelError(f"a head for {head.features} features: {graph.name} has {cut.shape[0]}")
@@ -113,6 +113,6 @@ def with_head(graph: Graph, head: Head) -> Graph:
 
 
 def _prefix(graph: Graph) -> str:
-    """That no tensor has: a network may be taught on top of one that was."""
+    """Return a prefix that no tensor has: a network may be taught on top of one that was."""
     used = {name.partition(".")[0] for name in graph.shapes}
     return next(name for name in map("taught{}".format, ("", *range(2, 99))) if name not in used)

@@ -54,7 +54,7 @@ class Version(OpenFile):
 
     @property
     def head_bytes(self) -> int:
-        """What the weights and biases of its two layers take, as float32."""
+        """Return what the weights and biases of its two layers take, as float32."""
         classes = len(self.labels)
         return FLOAT * (self.hidden * (self.features + 1) + classes * (self.hidden + 1))
 
@@ -63,35 +63,35 @@ class Version(OpenFile):
 
 
 class PromotedRecord(OpenFile):
-    """Which version answers; None: the config's model. `before`: those that did, the last one first."""
+    """The version that answers; None: the config's model. `before`: those before it, newest first."""
 
     version: Sha256 | None = None
     before: tuple[Sha256 | None, ...] = ()
 
     def promote(self, version: str) -> Self:
-        """What is to be kept once `version` answers."""
+        """Return what is to be kept once `version` answers."""
         before = (self.version, *self.before)[:REMEMBERED]
         return self.model_copy(update={"version": version, "before": before})
 
     def roll_back(self) -> Self:
-        """The same for the one before. Raises ModelError where there is none."""
+        """Return the record after a roll-back. Raises ModelError if no version was promoted before."""
         if not self.before:
             raise ModelError("there is nothing to go back to: no version was promoted before")
         return self.model_copy(update={"version": self.before[0], "before": self.before[1:]})
 
 
 def teach_folder(node: str) -> Path:
-    """All that is taught on `node`."""
+    """Return all that is taught on `node`."""
     return state_directory() / node / "teach"
 
 
 def version_path(folder: Path, version: str, kind: Literal["onnx", "head", "json"]) -> Path:
-    """A file of a version in a teach folder."""
+    """Return a file of a version in a teach folder."""
     return folder / "versions" / f"{version}.{kind}"
 
 
 def load_version(folder: Path, version: str) -> Version:
-    """Raises ModelError for one that is absent, damaged, or another one than its name says."""
+    """Load a version. Raises ModelError if it is absent, damaged, or does not match its name."""
     path = version_path(folder, version, "json")
     found = _load(path, Version)
     if found is None:
@@ -104,7 +104,7 @@ def load_version(folder: Path, version: str) -> Version:
 
 
 def load_head(folder: Path, version: Version) -> bytes:
-    """Its weights, as `model.head` writes them. Raises ModelError where they are absent or damaged."""
+    """Return its weights, as `model.head` writes them. Raises ModelError where they are absent or damaged."""
     path = version_path(folder, version.sha256, "head")
     try:
         content = path.read_bytes()
@@ -116,12 +116,15 @@ def load_head(folder: Path, version: Version) -> bytes:
 
 
 def load_promoted(folder: Path) -> PromotedRecord:
-    """Which version answers; nothing was promoted where there is no file. Raises ModelError for a damaged one."""
+    """Return which version answers; nothing was promoted where there is no file.
+
+    Raises ModelError for a damaged one.
+    """
     return _load(_promoted_path(folder), PromotedRecord) or PromotedRecord()
 
 
 def save_promoted(folder: Path, promoted: PromotedRecord) -> None:
-    """On disk when this returns, in one step. Raises OSError."""
+    """Write the record to disk, in one step. Raises OSError."""
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     with replace_file(_promoted_path(folder)) as file:
         file.write(promoted.model_dump_json(by_alias=True, indent=2).encode() + b"\n")

@@ -10,7 +10,7 @@ MAX_BYTES = 4 * 2**20
 
 
 def read(path: Path, classes: int) -> tuple[str, ...]:
-    """As many labels as there are classes. Raises ModelError."""
+    """Read as many labels as there are classes. Raises ModelError."""
     text = _text(path).rstrip()
     labels = tuple(line.replace("\t", " ").strip() for line in text.split("\n")) if text else ()
     for number, label in enumerate(labels, 1):
@@ -25,7 +25,7 @@ def read(path: Path, classes: int) -> tuple[str, ...]:
 
 
 def _text(path: Path) -> str:
-    """With `\\n` as the end of lines."""
+    """Return the text with line feeds as the ends of lines."""
     try:
         text = read_regular_file(path, MAX_BYTES).decode("utf-8-sig")
     except OSError as error:

@@ -42,7 +42,7 @@ class Metadata(BaseModel):
 
 
 def encode(metadata: Metadata) -> dict[str, str]:
-    """The properties to write into a file: texts as they are, the rest in JSON."""
+    """Return the properties to write into a file: texts as they are, the rest in JSON."""
     values = metadata.model_dump(exclude_none=True, mode="json")
     return {
         PREFIX + key: value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
@@ -51,7 +51,7 @@ def encode(metadata: Metadata) -> dict[str, str]:
 
 
 def decode(properties: Mapping[str, str]) -> Metadata:
-    """The inverse of `encode`; properties of others are let be. Raises ModelError."""
+    """Decode the properties that `encode` wrote; others are ignored. Raises ModelError."""
     values = {
         key: _value(key, properties[PREFIX + key]) for key in Metadata.model_fields if PREFIX + key in properties
     }

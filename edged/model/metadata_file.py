@@ -15,7 +15,7 @@ VARINT, FIXED_64, TEXT, FIXED_32 = 0, 1, 2, 5  # protobuf's wire types
 
 
 def with_properties(content: bytes, properties: Mapping[str, str], removed: frozenset[str]) -> Iterator[bytes]:
-    """The pieces of the file with these properties, and without those whose keys are `removed`.
+    """Yield the pieces of the file with these properties, and without those whose keys are `removed`.
 
     Raises ModelError for a file that is no protobuf message.
     """
@@ -30,7 +30,7 @@ def with_properties(content: bytes, properties: Mapping[str, str], removed: froz
 
 
 def _fields(view: memoryview) -> Iterator[tuple[int, memoryview, memoryview]]:
-    """Each field's number, all of its bytes, and its value."""
+    """Yield each field's number, all of its bytes, and its value."""
     place = 0
     while place < len(view):
         tag, begin = _varint(view, place)
@@ -51,7 +51,7 @@ def _fields(view: memoryview) -> Iterator[tuple[int, memoryview, memoryview]]:
 
 
 def _varint(view: memoryview, place: int) -> tuple[int, int]:
-    """A number of 7 bits a byte, the lowest first, and the place behind it."""
+    """Return a number of 7 bits a byte, the lowest first, and the place behind it."""
     number = 0
     for index, byte in enumerate(view[place : place + 10]):
         number |= (byte & 0x7F) << (7 * index)

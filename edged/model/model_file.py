@@ -10,7 +10,7 @@ MAX_BYTES = 2**30
 
 
 def read_content(path: Path) -> bytes:
-    """All of the file, within limits. Raises ModelError."""
+    """Return all of the file, within limits. Raises ModelError."""
     _require(path)
     try:
         return read_regular_file(path, MAX_BYTES)

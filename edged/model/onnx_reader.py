@@ -62,7 +62,7 @@ def read_onnx(path: Path, input_size: Pair | None = None) -> Graph:
 
 
 def graph_of(file: OnnxFile, input_size: Pair | None = None) -> Graph:
-    """As `read_onnx`, of a file that was read."""
+    """Convert the content of a file, as `read_onnx` does."""
     with _place(f"{file.path}: input"):
         source, shape, channels_last = input_of(file, input_size)
         scope = Scope(source, shape, channels_last)

@@ -74,7 +74,7 @@ class Model:
 
 
 def load_model(wanted: config.Model, *, lazily: bool = False) -> Model:
-    """The model that a config names, simplified. What the config says goes before what the file says.
+    """Return the model that a config names, simplified. What the config says goes before what the file says.
 
     lazily: leave weights that a former start has kept on disk unread; read them from `graph.checked()` alone.
     Raises ModelError.
@@ -104,7 +104,7 @@ def _bundled(name: str, wanted: config.Model) -> Model:
 
 
 def read_model(wanted: config.Model) -> tuple[Model, bool]:
-    """The model of `wanted.path`, of which nothing is kept, and whether weights lie in other files.
+    """Return the model of `wanted.path`, of which nothing is kept, and whether weights lie in other files.
 
     Raises ModelError.
     """
@@ -138,7 +138,7 @@ def _packed(path: Path, wanted: config.Model, sha256: str, kept: KeptGraph) -> M
 
 
 def _read(path: Path, size: Pair | None) -> tuple[str, KeptGraph]:
-    """The file's SHA-256 and its graph, which is kept so that the next start needs no `onnx`.
+    """Return the file's SHA-256 and its graph, which is kept so that the next start needs no `onnx`.
 
     A model whose weights lie in other files is read anew each time.
     """
@@ -188,7 +188,7 @@ def _size(wanted: config.Model) -> tuple[int, int] | None:
 
 
 def _input(graph: Graph, wanted: config.Model, metadata: Metadata) -> Input:
-    """Raises ModelError where what is said does not fit the network's channels."""
+    """Merge the input's description. Raises ModelError if it does not fit the network's channels."""
     channels, height, width = graph.shapes[graph.input]
     recipe = recipe_for(channels, wanted, metadata)
     assert recipe.color, "settled by the number of channels"  # noqa: S101

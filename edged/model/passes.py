@@ -25,7 +25,7 @@ from edged.model.shapes import make_graph
 
 
 def simplify(graph: Graph) -> Graph:
-    """All passes: no batch norm on images, no identity, nothing unused; sums and ReLU inside convolutions.
+    """Return all passes: no batch norm on images, no identity, nothing unused; sums and ReLU inside convolutions.
 
     Raises ModelError, which names the node, where float32 does not hold the folded weights.
     """
@@ -42,7 +42,7 @@ def simplify(graph: Graph) -> Graph:
 
 
 def remove_identities(graph: Graph) -> Graph:
-    """Without operators that write what they read: 1×1 pools, a Flatten of features, ReLU after ReLU."""
+    """Remove operators that write what they read: 1×1 pools, a Flatten of features, ReLU after ReLU."""
     kept: list[Operator] = []
     same: dict[str, str] = {}
     not_negative = set()
@@ -65,7 +65,7 @@ def _is_identity(operator: Operator, graph: Graph) -> bool:
 
 
 def remove_unused(graph: Graph) -> Graph:
-    """Without operators that the output does not depend on."""
+    """Remove operators that the output does not depend on."""
     needed = {graph.output}
     kept = []
     for operator in reversed(graph.operators):
@@ -90,7 +90,7 @@ def fold_batch_norm(graph: Graph) -> Graph:
 
 
 def _folded(before: Operator, norm: BatchNorm) -> Operator:
-    """One operator that writes what `norm` writes; `norm` itself after an operator that cannot take it in."""
+    """Return one operator that includes `norm`, or `norm` itself behind an operator that cannot include it."""
     if isinstance(before, BatchNorm):
         factor, offset = _folded_numbers(before.factor, before.offset, norm)
         return BatchNorm(norm.name, before.inputs, norm.output, factor, offset)
@@ -101,7 +101,7 @@ def _folded(before: Operator, norm: BatchNorm) -> Operator:
 
 
 def _folded_numbers(weight: Float32, bias: Float32, norm: BatchNorm) -> tuple[Float32, Float32]:
-    """Raises ModelError where float32 does not hold them."""
+    """Return scale and offset. Raises ModelError if float32 does not hold them."""
     by_output = (-1,) + (1,) * (weight.ndim - 1)
     with np.errstate(over="ignore", invalid="ignore"):  # found by the next line
         weight, bias = weight * norm.factor.reshape(by_output), bias * norm.factor + norm.offset
@@ -122,7 +122,7 @@ def batch_norm_as_convolution(graph: Graph) -> Graph:
 
 
 def as_convolution(operator: Operator) -> Operator:
-    """A BatchNorm as the 1×1 convolution of each channel with itself; any other operator as it is."""
+    """Return a BatchNorm as the 1×1 convolution of each channel with itself; any other operator as it is."""
     if not isinstance(operator, BatchNorm):
         return operator
     weight, groups = operator.factor[:, None, None, None], len(operator.factor)
@@ -144,7 +144,7 @@ def fuse_relu(graph: Graph, able: tuple[type[Operator], ...] = (Conv, Dense, Add
 
 
 def fuse_sum(graph: Graph) -> Graph:
-    """An Add as the end of the later convolution that it reads, which moves to its place."""
+    """Return an Add as the end of the later convolution that it reads, which moves to its place."""
     uses = _uses(graph)
     place = {operator.output: i for i, operator in enumerate(graph.operators)}
     written: dict[str, Operator] = {}
@@ -163,7 +163,7 @@ def fuse_sum(graph: Graph) -> Graph:
 
 
 def _uses(graph: Graph) -> Counter[str]:
-    """How often each tensor is read; the network's output once more."""
+    """Return how often each tensor is read; the network's output once more."""
     reads = Counter(tensor for operator in graph.operators for tensor in operator.inputs)
     reads[graph.output] += 1
     return reads

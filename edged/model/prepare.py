@@ -15,7 +15,7 @@ Said = config.Model | Metadata  # each may say all, nothing, or some of it
 
 
 def recipe_for(channels: int, wanted: config.Model, file: Metadata) -> Recipe:
-    """What a network of so many channels gets; mean and std have a number for each.
+    """Return what a network of so many channels gets; mean and std have a number for each.
 
     Raises ModelError where what is said does not fit its channels.
     """
@@ -31,14 +31,14 @@ def recipe_for(channels: int, wanted: config.Model, file: Metadata) -> Recipe:
 
 
 def prepared_by(wanted: config.Model, file: Metadata) -> PreparedBy:
-    """What says which numbers the network gets."""
+    """Return what says which numbers the network gets."""
     if _names_values(wanted):
         return "config"
     return "file" if _names_values(file) else "default"
 
 
 def _merge_recipe(source: Said, otherwise: Recipe, channels: int) -> Recipe:
-    """What its keys say, then the recipe that it names, then `otherwise`."""
+    """Return what its keys say, then the recipe that it names, then `otherwise`."""
     named = RECIPES[source.preprocess] if source.preprocess else otherwise
     return Recipe(
         resize=source.resize or named.resize,
@@ -50,7 +50,10 @@ def _merge_recipe(source: Said, otherwise: Recipe, channels: int) -> Recipe:
 
 
 def _names_values(source: Said) -> bool:
-    """Whether it says which numbers the network gets: a size, a shape or an order of colours alone does not."""
+    """Return whether it says which numbers the network gets.
+
+    A size, a shape or an order of colours alone does not.
+    """
     return any(each is not None for each in (source.preprocess, source.scale, source.mean, source.std))
 
 

@@ -25,7 +25,7 @@ def prepare(images: NDArray[np.uint8], wants: Input) -> Float32:
 
 
 def normalised(images: NDArray[np.uint8], wants: Input) -> Float32:
-    """As `prepare`, of uint8 [n, height, width, channels]: gray already where the network wants that."""
+    """Normalise uint8 [n, height, width, channels] as `prepare` does; already gray for a gray network."""
     pixels = images[..., ::-1] if wants.color == "bgr" else images
     std = np.asarray(wants.std, np.float64)
     factor = np.float32(wants.scale / std)
@@ -34,7 +34,7 @@ def normalised(images: NDArray[np.uint8], wants: Input) -> Float32:
 
 
 def luma(images: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """What a gray network sees of RGB pixels: uint8 [..., 3] → uint8 [..., 1].
+    """Return what a gray network sees of RGB pixels: uint8 [..., 3] → uint8 [..., 1].
 
     0.299 R + 0.587 G + 0.114 B (ITU-R BT.601) in whole numbers, so that every device says the same, and gray
     pixels stay as they are.
@@ -45,7 +45,7 @@ def luma(images: NDArray[np.uint8]) -> NDArray[np.uint8]:
 
 
 def run(network: Graph, x: Array, dtype: type[np.float32] | type[np.float64] = np.float32) -> Array:
-    """The network's output [n, classes] for inputs [n, channels, height, width], computed in `dtype`."""
+    """Return the network's output [n, classes] for inputs [n, channels, height, width], computed in `dtype`."""
     last_use = {name: operator for operator in network.operators for name in operator.inputs}
     tensors: dict[str, Array] = {network.input: x.astype(dtype)}
     for operator in network.operators:
@@ -57,7 +57,10 @@ def run(network: Graph, x: Array, dtype: type[np.float32] | type[np.float64] = n
 
 
 def run_all(network: Graph, x: Array, dtype: type[np.float32] | type[np.float64] = np.float32) -> dict[str, Array]:
-    """Every tensor of the network by name, each [n, *shape]: to find the operator where a kernel goes wrong."""
+    """Return every tensor of the network by name, each [n, *shape].
+
+    To find the operator where a kernel goes wrong.
+    """
     tensors: dict[str, Array] = {network.input: x.astype(dtype)}
     for operator in network.operators:
         tensors[operator.output] = compute(operator, *(tensors[name] for name in operator.inputs))
@@ -66,7 +69,7 @@ def run_all(network: Graph, x: Array, dtype: type[np.float32] | type[np.float64]
 
 @singledispatch
 def compute(operator: Operator, *inputs: Array) -> Array:
-    """What `operator` writes for batches of the tensors it reads, in their dtype."""
+    """Return what `operator` writes for batches of the tensors it reads, in their dtype."""
     raise NotImplementedError(type(operator).__name__)
 
 
@@ -86,7 +89,10 @@ def _conv(operator: graph.Conv, x: Array, *residual: Array) -> Array:
 
 
 def _patches(x: Array, kernel: Pair, strides: Pair, pads: Pads, dilations: Pair) -> Array:
-    """A view [n, channels, kernel rows, kernel columns, rows, columns]: what each tap sees at each position."""
+    """Return a view [n, channels, kernel rows, kernel columns, rows, columns].
+
+    What each tap sees at each position.
+    """
     seen = sliding_window_view(_padded(x, pads, 0), extent(kernel, dilations), axis=(2, 3))
     seen = seen[:, :, :: strides[0], :: strides[1], :: dilations[0], :: dilations[1]]
     return seen.transpose(0, 1, 4, 5, 2, 3)

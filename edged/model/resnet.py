@@ -63,7 +63,7 @@ class _Builder:
         self._push(MaxPool("stem.pool", (self.tensor,), "stem.pool", (3, 3), (2, 2), (1, 1, 1, 1)))
 
     def block(self, name: str, channels: int, stride: int) -> None:
-        """One residual block; the shortcut is a 1×1 convolution where the shape changes."""
+        """Add a residual block; the shortcut is a 1×1 convolution where the shape changes."""
         start, start_channels = self.tensor, self.channels
         out = channels * 4 if self._bottleneck else channels
         shortcut = start

@@ -32,17 +32,20 @@ def make_graph(
 
 
 def shape_error(operator: Operator, problem: str) -> ModelError:
-    """An error that names the operator."""
+    """Return an error that names the operator."""
     return ModelError(f"operator {operator.name} ({type(operator).__name__}) {problem}")
 
 
 def extent(kernel: Pair, dilations: Pair) -> Pair:
-    """The rows and columns that a window spans."""
+    """Return the rows and columns that a window spans."""
     return dilations[0] * (kernel[0] - 1) + 1, dilations[1] * (kernel[1] - 1) + 1
 
 
 def windows(size: Pair, kernel: Pair, strides: Pair, pads: Pads, dilations: Pair = (1, 1)) -> Pair:
-    """How many window positions there are (rows, columns); below 1 where the window is larger than the image."""
+    """Return how many window positions there are (rows, columns).
+
+    Below 1 where the window is larger than the image.
+    """
     top, left, bottom, right = pads
     high, wide = extent(kernel, dilations)
     return (size[0] + top + bottom - high) // strides[0] + 1, (size[1] + left + right - wide) // strides[1] + 1

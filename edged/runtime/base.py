@@ -40,7 +40,7 @@ class Result(Protocol):
         """By the device's own clock; None where there is none but the host's."""
 
     def read_clocks(self) -> "tuple[CommandInterval, ...]":
-        """When each kernel ran. The device has kept that in any case, but to ask for each takes a while."""
+        """Return when each kernel ran. The device has kept that in any case, but to ask for each takes a while."""
 
 
 class Pending(Protocol):
@@ -61,7 +61,7 @@ class ModelRuntime(Protocol):
 
     @property
     def costs(self) -> "tuple[LaunchCost, ...]":
-        """What each of them has to compute and to move, for a full batch."""
+        """Return what each of them has to compute and to move, for a full batch."""
 
     def cached_peaks(self) -> tuple[float, float] | None:
         """Operations and bytes that the device can do in a second, where `edged profile` has measured it there."""

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def hold_device(worker: Worker, name: str) -> None:
-    """Until this process ends. `name`: the worker's own.
+    """Lock a device until this process ends. `name`: the worker's own.
 
     Beside a worker that is stuck in the driver of a device there must not be a second one. A CPU that keeps to
     `threads` has no driver to be stuck in, and several may share it, each in a place of its own. Raises
@@ -34,5 +34,5 @@ def hold_device(worker: Worker, name: str) -> None:
 
 
 def lock_of(device: "Device") -> str:
-    """What who drives it alone holds (see `edged.system.exclusive_lock`)."""
+    """Return what who drives it alone holds (see `edged.system.exclusive_lock`)."""
     return f"device-{device.platform}-{device.name}"

@@ -53,19 +53,25 @@ class ModelPart:
         )
 
     def noise(self, frames: int) -> Images | Features:
-        """The same input at every start, in which every weight has its say: features as a ReLU leaves them."""
+        """Return the same input at every start, in which every weight has its say.
+
+        Features as a ReLU leaves them.
+        """
         random = np.random.default_rng(0)
         if self.input:
             return random.integers(0, 256, (frames, *self.frame_shape), np.uint8)
         return np.abs(random.standard_normal((frames, *self.frame_shape), np.float32))
 
     def truth(self, frames: Images | Features) -> Features:
-        """What the reference makes of them."""
+        """Return what the reference makes of them."""
         return run_reference(self.graph.checked(), self.input, frames)[self.graph.output].reshape(len(frames), -1)
 
 
 def run_reference(graph: Graph, wanted: Input | None, frames: Images | Features) -> Mapping[str, Features]:
-    """Every tensor of the reference, float32 [n, *shape], for images or, where `wanted` is None, for features."""
+    """Return every tensor of the reference, float32 [n, *shape], by name.
+
+    For images or, where `wanted` is None, for features.
+    """
     x = reference.prepare(frames.view(np.uint8), wanted) if wanted else frames.view(np.float32)
     return reference.run_all(graph, x.reshape(len(x), *graph.shapes[graph.input]))
 
@@ -76,7 +82,10 @@ def whole_model(model: Model) -> ModelPart:
 
 
 def part_of(model: Model, begin: str | None, end: str | None) -> ModelPart:
-    """From cut to cut, as the config's `until` names them. Raises ModelError, which lists all cuts."""
+    """Return the part between two cuts, as the config's `until` names them.
+
+    Raises ModelError, which lists all cuts.
+    """
     first, last = ends_of(model.graph, begin, end)
     graph = part(model.graph, first, last)
     features = None if last else _features(model.graph)

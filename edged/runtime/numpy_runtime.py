@@ -35,7 +35,7 @@ class NumpyPending:
     features: str | None = None
 
     def wait(self) -> NumpyResult:
-        """The forward pass, in the thread that waits for it."""
+        """Return the forward pass, in the thread that waits for it."""
         start = time.perf_counter()
         tensors = run_reference(self.graph, self.input, self.images)
         outputs = tensors[self.graph.output].reshape(len(self.images), -1)
@@ -57,7 +57,7 @@ class NumpyRuntime:
         self._features = features
 
     def submit(self, frames: Images | Features, *, features: bool = False) -> NumpyPending:
-        """As a `ModelRuntime`, any n."""
+        """Submit frames as `ModelRuntime` does, any n."""
         return NumpyPending(self._graph, self._input, frames, self._features if features else None)
 
     def cached_peaks(self) -> None:

@@ -10,7 +10,7 @@ Floats = NDArray[np.float32]
 
 
 def ends_in_softmax(graph: Graph) -> bool:
-    """Whether the network's outputs are probabilities already."""
+    """Return whether the network's outputs are probabilities already."""
     writers = {operator.output: operator for operator in graph.operators}
     last = writers.get(graph.output)
     while isinstance(last, Flatten):
@@ -26,6 +26,6 @@ def softmax(outputs: Floats) -> Floats:
 
 
 def top_classes(probabilities: Floats, top: int) -> tuple[Score, ...]:
-    """The `top` best of one frame's [classes], best first; of equal ones the lower index comes first."""
+    """Return the `top` best of one frame's [classes], best first; of equal ones the lower index comes first."""
     best = np.argsort(-probabilities, kind="stable")[:top]
     return tuple(Score(index=int(index), score=float(probabilities[index])) for index in best)

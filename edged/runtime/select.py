@@ -53,7 +53,7 @@ def open_on_device(
     cache: Path | None = None,
     comes_again: bool = True,
 ) -> "Runtime":
-    """As `open_runtime`, on an OpenCL device. `chooser`: None for what was measured there."""
+    """Open an OpenCL device as `open_runtime` does. `chooser`: None for what was measured there."""
     from edged.engine.runtime import Runtime
     from edged.engine.tuning_records import chooser_for
 
@@ -73,17 +73,17 @@ def open_on_device(
 
 
 def device_name(worker: config.Worker) -> str:
-    """The name of the device that `open_runtime` would take. Raises DeviceError."""
+    """Return the name of the device that `open_runtime` would take. Raises DeviceError."""
     return NUMPY if is_numpy(worker) else opencl_device(worker.device).name
 
 
 def is_numpy(worker: config.Worker) -> bool:
-    """Whether `worker` needs no OpenCL."""
+    """Return whether `worker` needs no OpenCL."""
     return worker.device.lower() == "numpy"
 
 
 def opencl_devices() -> "tuple[Device, ...]":
-    """Every OpenCL device. Raises DeviceError, which says what to install, where there is none."""
+    """Return every OpenCL device. Raises DeviceError, which says what to install, where there is none."""
     try:
         from edged.engine.device import list_devices
     except ImportError as error:
@@ -95,7 +95,7 @@ def opencl_devices() -> "tuple[Device, ...]":
 
 
 def opencl_device(name: str) -> "Device":
-    """The one that fits `name`, as in the config. Raises DeviceError, which lists those that there are."""
+    """Return the one that fits `name`, as in the config. Raises DeviceError, which lists those that there are."""
     try:
         opencl_devices()
     except DeviceError as error:

@@ -12,7 +12,7 @@ FOR_ALL = 0o644  # mode of a file that is meant to be shared
 
 @contextmanager
 def replace_file(path: Path, mode: int = 0o600, durable: bool = True) -> Iterator[BinaryIO]:
-    """A new file, that takes the place of `path` once the block has ended well; else nothing has happened.
+    """Write a new file, which replaces `path` if the block ends well; else `path` stays as it is.
 
     `durable`: it outlives a loss of power from then on; without, one that a reader checks may be empty after it.
     Who is killed leaves `.NAME-…` beside it. Raises OSError.

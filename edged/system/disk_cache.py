@@ -66,7 +66,7 @@ class CacheEntries:
         self._limit = limit
 
     def find(self, key: str) -> CacheEntry | None:
-        """What was saved under `key`, unchecked, or None."""
+        """Return what was saved under `key`, unchecked, or None."""
         path = self._path(key)
         if not self._is_trusted():
             return None
@@ -83,12 +83,12 @@ class CacheEntries:
         return CacheEntry(path, key, mapped)
 
     def load(self, key: str) -> memoryview | None:
-        """The content that was saved under `key`, if it is whole, or None."""
+        """Return the content that was saved under `key`, if it is whole, or None."""
         entry = self.find(key)
         return entry.content if entry and entry.is_whole() else None
 
     def list_keys(self) -> list[str]:
-        """Of all entries, whole or not."""
+        """Return the keys of all entries, whole or not."""
         return sorted(path.stem for path in self._directory.glob(f"*.{self._suffix}") if path.name[0] != ".")
 
     def save(self, key: str, pieces: Iterable[Piece]) -> None:
@@ -139,7 +139,7 @@ def _warn(message: str) -> None:
 
 @cache
 def code_sha256(package: str) -> str:
-    """What tells one version of a package's source from another: for keys of what the code made."""
+    """Return what tells one version of a package's source from another: for keys of what the code made."""
     digest = sha256()
     for file in _sources(files(package)):
         digest.update(file.name.encode() + b"\0" + file.read_bytes())
@@ -147,7 +147,7 @@ def code_sha256(package: str) -> str:
 
 
 def _sources(folder: Traversable) -> list[Traversable]:
-    """Every source file, by name; those of folders too."""
+    """Return every source file, by name; those of folders too."""
     found = []
     for one in sorted(folder.iterdir(), key=lambda one: one.name):
         if one.is_dir():

@@ -45,7 +45,10 @@ def hold(what: str, within_s: float = PATIENCE_S) -> int:
 
 
 def state_of(pid: int, thread: str = "") -> str:
-    """What the kernel says that a process, or one of its threads, does (proc(5): R, S, D, T …); empty: none is."""
+    """Return what the kernel says that a process, or one of its threads, does (proc(5): R, S, D, T …).
+
+    Empty: none is.
+    """
     place = f"/proc/{pid}/task/{thread}/stat" if thread else f"/proc/{pid}/stat"
     try:
         return Path(place).read_text(errors="replace").rpartition(")")[2].split()[0]
@@ -54,7 +57,7 @@ def state_of(pid: int, thread: str = "") -> str:
 
 
 def _open(path: Path) -> int:
-    """Not inherited by another program. On a disk that takes nothing more, an earlier file will do."""
+    """Open the file of a lock, which no child inherits; on a full disk an existing file will do."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         return os.open(path, os.O_RDWR | os.O_CREAT, 0o600)

@@ -21,7 +21,7 @@ LONGEST = 64  # characters of a name
 
 
 def text(path: Path) -> str:
-    """What it says; empty where it says nothing that can be read."""
+    """Return what it says; empty where it says nothing that can be read."""
     try:
         return path.read_text().strip()
     except (OSError, ValueError):  # bytes that are no UTF-8 are a ValueError
@@ -29,7 +29,7 @@ def text(path: Path) -> str:
 
 
 def number(path: Path) -> int | None:
-    """What it says, or None where that is no whole number."""
+    """Return what it says, or None where that is no whole number."""
     try:
         return int(text(path))
     except ValueError:
@@ -37,7 +37,7 @@ def number(path: Path) -> int | None:
 
 
 def in_order(paths: Iterable[Path]) -> list[Path]:
-    """As people count: 2 before 10."""
+    """Sort paths by number: 2 before 10."""
     return sorted(paths, key=lambda path: [(int(n or -1), w) for n, w in re.findall(r"(\d+)|(\D+)", str(path))])
 
 
@@ -55,7 +55,7 @@ MOST_FREQUENCIES = 10**12  # beyond it a file is damaged
 
 
 def frequencies(root: Path) -> dict[str, Frequency]:
-    """By domain: `policy0`, `2d000000.gpu`. What is not there in full is left out."""
+    """Read frequencies by domain: `policy0`, `2d000000.gpu`. Domains with missing files are left out."""
     found: dict[str, Frequency] = {}
     for pattern, read in (("devices/system/cpu/cpufreq/policy*", _policy), ("class/devfreq/*", _devfreq)):
         found |= _all(root, pattern, read)
@@ -108,7 +108,7 @@ def _zones(root: Path) -> Iterator[tuple[str, Path]]:
 
 
 def _hwmon(root: Path) -> Iterator[tuple[str, Path]]:
-    """Those that are no thermal zone's second face (`cpu_thermal` is `cpu-thermal` once more)."""
+    """Yield those that are no thermal zone's second face (`cpu_thermal` is `cpu-thermal` once more)."""
     zones = {name.replace("-", "_") for name, _ in _zones(root)}
     for path in in_order((root / "class/hwmon").glob("hwmon*/temp*_input")):
         device = text(path.with_name("name")) or path.parent.name
@@ -144,7 +144,7 @@ class HostWatch:
         start("host", self._run)
 
     def pop_state(self) -> HostState | None:
-        """What was read since the call before, once."""
+        """Return what was read since the call before, once."""
         news, self._news = self._news, None
         return news
 
@@ -161,7 +161,7 @@ class HostWatch:
 
 
 def read(root: Path) -> HostState:
-    """The first sensors and domains below `root`, as many as are told. Raises OSError."""
+    """Return the first sensors and domains below `root`, as many as are told. Raises OSError."""
     return HostState(
         celsius=dict(islice(temperatures(root).items(), MOST)),
         frequencies=dict(islice(frequencies(root).items(), MOST)),

@@ -78,7 +78,7 @@ class LineWriter:
             self._lost += lines
 
     def _write(self, data: bytes) -> None:
-        """Raises OSError; then part of a line may be written."""
+        """Write a line. Raises OSError; then part of a line may be written."""
         while data:
             try:
                 data = data[os.write(self._descriptor, data) :]
@@ -88,5 +88,5 @@ class LineWriter:
 
 
 def is_gone(error: OSError) -> bool:
-    """Whether the reader has ended: nothing is wrong with `edged … | head`."""
+    """Return whether the reader has ended: nothing is wrong with `edged … | head`."""
     return error.errno == errno.EPIPE

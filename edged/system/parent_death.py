@@ -10,7 +10,7 @@ PR_SET_PDEATHSIG = 1  # prctl(2)
 
 
 def end_with_parent() -> bool:
-    """Let the kernel kill this process once its hub has died, even while it hangs in a driver.
+    """Make the kernel kill this process once its hub has died, even while it hangs in a driver.
 
     Call it first of all. Does nothing, and returns False, in a process that no hub has started.
     """
@@ -22,7 +22,7 @@ def end_with_parent() -> bool:
 
 
 def die_with(parent: int) -> None:
-    """Let the kernel kill this process once `parent`, which started it, has died."""
+    """Make the kernel kill this process once `parent`, which started it, has died."""
     ctypes.CDLL(None, use_errno=True).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != parent:  # it died before the call
         os.kill(os.getpid(), signal.SIGKILL)

@@ -13,17 +13,17 @@ def cache_directory() -> Path:
 
 
 def state_directory() -> Path:
-    """The journal: what must outlive a restart."""
+    """Return the journal: what must outlive a restart."""
     return _directory("STATE_DIRECTORY", "XDG_STATE_HOME", Path.home() / ".local/state")
 
 
 def journal_path(node: str, configured: Path | None) -> Path:
-    """Where the predictions of `node` are kept. One daemon alone uses the file."""
+    """Return where the predictions of `node` are kept. One daemon alone uses the file."""
     return configured or state_directory() / node / "journal.sqlite"
 
 
 def runtime_directory(journal: Path) -> Path:
-    """The folder for the sockets of the daemon whose journal is at `journal`; others find it there.
+    """Return the folder for the sockets of the daemon whose journal is at `journal`; others find it there.
 
     The usual one, or where somebody else has taken its name, the one to which the daemon has made a link beside
     its journal: /tmp is everybody's, and its name can be guessed.
@@ -41,7 +41,7 @@ def link_to_runtime_directory(journal: Path) -> Path:
 
 
 def is_private(folder: Path) -> bool:
-    """Whether it is a folder of this user, and for nobody else."""
+    """Return whether it is a folder of this user, and for nobody else."""
     try:
         status = folder.lstat()
     except OSError:

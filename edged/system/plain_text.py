@@ -10,7 +10,10 @@ CONTROLS = frozenset(
 
 
 def problem_of(text: str) -> str:
-    """Why `text` is no plain text on one line: it would steer a terminal, or break JSON; empty where it is."""
+    """Return why `text` is no plain text on one line: it would steer a terminal, or break JSON.
+
+    Empty where it is.
+    """
     if len(text) > MAX_CHARACTERS:
         return f"it has {len(text)} characters; up to {MAX_CHARACTERS} are supported"
     control = next(filter(_is_control, text), None)
@@ -27,12 +30,12 @@ def _is_control(character: str) -> bool:
 
 
 def printable(text: str) -> str:
-    """The text with `?` in place of what is no letter, sign or blank; one line."""
+    """Return the text with `?` in place of what is no letter, sign or blank; one line."""
     return "".join(character if character.isprintable() else "?" for character in text)
 
 
 def printable_lines(text: str) -> str:
-    """The same for a text of several lines."""
+    """Apply `printable` to each line of a text."""
     return "\n".join(map(printable, text.split("\n")))
 
 
@@ -47,6 +50,6 @@ def printable_json(json: str) -> str:
 
 
 def _escaped(character: str) -> str:
-    """As JSON does it, in UTF-16."""
+    """Escape a character as JSON does, in UTF-16."""
     units = character.encode("utf-16-be", "surrogatepass")
     return "".join(f"\\u{units[at : at + 2].hex()}" for at in range(0, len(units), 2))

@@ -17,7 +17,7 @@ KINDS = {
 
 
 def open_regular_file(path: Path) -> BufferedReader:
-    """The file, open for reading. Raises OSError, whose `strerror` says too where it is no regular file."""
+    """Return the file, open for reading. Raises OSError, whose `strerror` says too where it is no regular file."""
     try:
         _require_regular(os.stat(path), path)  # before it is opened: a device may do something then
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY)
@@ -32,7 +32,7 @@ def open_regular_file(path: Path) -> BufferedReader:
 
 
 def read_regular_file(path: Path, most: int) -> bytes:
-    """All of the file. Raises OSError, also where it has more than `most` bytes or is no regular file."""
+    """Return all of the file. Raises OSError, also where it has more than `most` bytes or is no regular file."""
     with open_regular_file(path) as file:
         content = file.read(min(os.fstat(file.fileno()).st_size, most) + 1)
         while len(content) <= most and (more := file.read(max(BLOCK, len(content)))):  # it did not say its size

@@ -12,7 +12,7 @@ ESCAPED = "edged.escaped"  # `errors=` of a stream: what its encoding lacks is w
 
 
 def open_standard_streams() -> None:
-    """Let nothing else get the numbers 0 to 2, and let every text be written."""
+    """Reserve the descriptors 0 to 2, and make the streams able to write every text."""
     for descriptor in range(3):
         try:
             os.fstat(descriptor)
@@ -25,7 +25,7 @@ def open_standard_streams() -> None:
 
 
 def encoder_of(stream: TextIO | None) -> Callable[[str], bytes]:
-    """How text becomes what is written there."""
+    """Return how text becomes what is written there."""
     encoding = getattr(stream, "encoding", None) or "utf-8"
     return lambda text: text.encode(encoding, ESCAPED)
 

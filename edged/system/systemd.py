@@ -16,12 +16,12 @@ PATIENCE_S = 0.5  # systemd reads at once; one that does not must not stop the h
 
 
 def is_started_by_systemd() -> bool:
-    """Whether this very process is the one that a unit has started, not a child of it."""
+    """Return whether this very process is the one that a unit has started, not a child of it."""
     return os.environ.get("SYSTEMD_EXEC_PID") == str(os.getpid())
 
 
 def is_journal(stream: TextIO) -> bool:
-    """Whether what is written there goes into systemd's journal (systemd.exec(5): device and inode)."""
+    """Return whether what is written there goes into systemd's journal (systemd.exec(5): device and inode)."""
     try:
         status = os.fstat(stream.fileno())
     except (OSError, ValueError, AttributeError):  # closed, or replaced by something that is no file
@@ -30,22 +30,22 @@ def is_journal(stream: TextIO) -> bool:
 
 
 def ready(status: str = "") -> bool:
-    """The service does its work, or has finished reloading. False where nobody was told."""
+    """Notify systemd that the service works, or has reloaded. False if systemd does not listen."""
     return _notify("READY=1", *([f"STATUS={status}"] if status else []))
 
 
 def status(text: str) -> bool:
-    """One line that `systemctl status` shows."""
+    """Set the line that `systemctl status` shows."""
     return _notify(f"STATUS={text}")
 
 
 def reloading() -> bool:
-    """A reload begins; `ready` must follow."""
+    """Notify systemd that a reload begins; `ready` must follow."""
     return _notify("RELOADING=1", f"MONOTONIC_USEC={time.monotonic_ns() // 1000}")
 
 
 def stopping() -> bool:
-    """The service is about to end."""
+    """Notify systemd that the service is about to end."""
     return _notify("STOPPING=1")
 
 
@@ -55,12 +55,12 @@ def extend_timeout(seconds: float) -> bool:
 
 
 def watchdog() -> bool:
-    """The service has made progress. Never call this from a timer alone: see `edged.hub.systemd_service`."""
+    """Notify systemd of progress. Never call this from a timer alone: see `edged.hub.systemd_service`."""
     return _notify("WATCHDOG=1")
 
 
 def watchdog_interval_s() -> float | None:
-    """Seconds after which systemd kills this process if `watchdog` is not called; None: never."""
+    """Return seconds after which systemd kills this process if `watchdog` is not called; None: never."""
     microseconds = os.environ.get("WATCHDOG_USEC", "")
     for_whom = os.environ.get("WATCHDOG_PID", str(os.getpid()))
     if for_whom != str(os.getpid()) or not microseconds.isdecimal() or int(microseconds) == 0:
@@ -90,7 +90,7 @@ BEATS = 3  # in the time that the watchdog gives
 
 
 class SystemdUnit:
-    """Nothing of this is told by the children of a hub, which speaks for them."""
+    """Notifies systemd for a camera or worker with a unit of its own; does nothing in a hub's child."""
 
     def __init__(self) -> None:
         self._is_service = is_started_by_systemd()
@@ -106,13 +106,13 @@ class SystemdUnit:
         return watchdog_s / BEATS if self._is_ready else EVERY_S
 
     def joined(self, hub: str) -> None:
-        """The hub at this address has let us in."""
+        """Report that the hub at this address has accepted us."""
         if self._is_service:
             ready(f"serves the hub at {hub}")
         self._is_ready = True
 
     def keep_alive(self) -> None:
-        """The process listens once more."""
+        """Report that the process listens."""
         if not self._is_service or time.monotonic() < self._next_s:
             return
         self._next_s = time.monotonic() + EVERY_S

@@ -8,7 +8,7 @@ OTHERS_WRITE = 0o022
 
 
 def why_not_trusted(path: Path, status: os.stat_result) -> str:
-    """Why what lies at `path` is not to be used, and what to do; empty where it is ours, or root's, alone.
+    """Return why what lies at `path` is not to be used, and what to do; empty where it is ours, or root's, alone.
 
     `status`: of the file that was opened, or of the folder.
     """

@@ -59,7 +59,7 @@ def missing(store: CropStore, known: dict[str, Vector]) -> list[Crop]:
 def all_features(
     store: CropStore, model: Model, device: "Device | None"
 ) -> Iterator[tuple[int, dict[str, Vector]]]:
-    """By the crop's hash: first those that are known, then more and more, with how many are still to come.
+    """Yield features by the crop's hash: first the known ones, then more, with the number still to come.
 
     What was computed is kept for the next time. Raises StoreError for a crop that is damaged.
     """

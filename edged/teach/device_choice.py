@@ -21,7 +21,7 @@ NICE = 19
 
 
 def find_place(workers: Sequence[config.Worker], wanted: str | None) -> "Device | None":
-    """The OpenCL device, held by this process from now on if it is no CPU; None: NumPy.
+    """Return the OpenCL device, held by this process from now on if it is no CPU; None: NumPy.
 
     wanted: as in the config's `device`. Raises DeviceError where that one is absent or in use.
     """
@@ -41,12 +41,12 @@ def find_place(workers: Sequence[config.Worker], wanted: str | None) -> "Device 
 
 
 def lower_priority() -> None:
-    """To whatever else runs here: the daemon above all. Threads that exist already are not changed."""
+    """Lower the priority of this process; threads that exist already keep theirs."""
     os.nice(NICE)
 
 
 def _candidates(workers: Sequence[config.Worker]) -> "Iterator[Device]":
-    """Those of this host's workers, in their order, then CPUs."""
+    """Yield those of this host's workers, in their order, then CPUs."""
     for worker in workers:
         if worker.host is None and not is_numpy(worker):
             try:
@@ -60,6 +60,6 @@ def _candidates(workers: Sequence[config.Worker]) -> "Iterator[Device]":
 
 
 def _lock_device(device: "Device") -> None:
-    """Raises DeviceError where a worker has it."""
+    """Lock the device. Raises DeviceError if a worker has it."""
     if device.kind != "cpu":
         exclusive_lock.hold(lock_of(device), within_s=0)

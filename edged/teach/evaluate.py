@@ -23,16 +23,19 @@ class Verdict:
 
     @property
     def right(self) -> int:
-        """How many it names as the user has."""
+        """Number of correct answers."""
         return sum(a == b for a, b in zip(self.truth, self.answers, strict=True))
 
     @property
     def accuracy(self) -> float:
-        """The share of those; 0 where there are none."""
+        """Return the share of those; 0 where there are none."""
         return self.right / len(self.truth) if self.truth else 0.0
 
     def table(self, labels: Sequence[str]) -> str:
-        """A row a label, how often it was called what; a column for all answers that are no label of these."""
+        """Return a row a label, how often it was called what.
+
+        A column for all answers that are no label of these.
+        """
         columns = [*labels, *([OTHER] if set(self.answers) - set(labels) else [])]
         rows = [["", *columns, "right"]]
         for label in labels:
@@ -57,14 +60,14 @@ def of_head(head: Head, labels: Sequence[str], held_back: LabelledFeatures) -> V
 
 
 def of_model(model: Model, held_back: LabelledFeatures) -> Verdict:
-    """What the layers behind the features of the config's own model say."""
+    """Return what the layers behind the features of the config's own model say."""
     graph = model.graph.checked()
     rest = part(graph, features_of(graph), None)
     return _verdict(reference.run(rest, held_back.features), model.labels, held_back)
 
 
 def of_version(version: Version, content: bytes, held_back: LabelledFeatures) -> Verdict:
-    """What a version says, whose head has this content. Raises ModelError for a damaged one."""
+    """Return what a version says, whose head has this content. Raises ModelError for a damaged one."""
     head = Head.from_bytes(content, version.features, version.hidden, len(version.labels))
     return of_head(head, version.labels, held_back)
 

@@ -27,7 +27,7 @@ class LabelledFeatures:
 
 
 def split(store: CropStore, features: dict[str, Vector]) -> tuple[LabelledFeatures, LabelledFeatures]:
-    """Those to train on, and those held back. In an order that no recording decides."""
+    """Return those to train on, and those held back. In an order that no recording decides."""
     labels = tuple(sorted({crop.label for crop in store.crops}))
     crops = sorted(store.crops, key=lambda crop: (crop.sha256, crop.label))
 
@@ -40,7 +40,7 @@ def split(store: CropStore, features: dict[str, Vector]) -> tuple[LabelledFeatur
 
 
 def check(store: CropStore) -> None:
-    """Raises StoreError, which names labels and files, where nothing good can be learnt."""
+    """Raise StoreError, which names labels and files, if training is not possible."""
     if store.problems:
         raise StoreError(_first(map(str, store.problems)))
     _check_labels(store)
@@ -70,7 +70,7 @@ def _check_labels(store: CropStore) -> None:
 
 
 def _check_twins(store: CropStore) -> None:
-    """The same pixels under two labels: nobody could be right about both."""
+    """Raise StoreError if the same pixels have two labels."""
     twins = [
         f"{store.path(crop)} is also under {', '.join(others)}"
         for crop in store.crops

@@ -27,12 +27,15 @@ log = logging.getLogger("edged.teach")
 
 
 def features_key(model: Model) -> str:
-    """What tells the features of one model from those of another: its file, and how its input is prepared."""
+    """Return what tells the features of one model from those of another.
+
+    Its file, and how its input is prepared.
+    """
     return sha256(f"{model.sha256} {model.input!r}".encode()).hexdigest()
 
 
 class FeatureFiles:
-    """Of one model, below a teach folder."""
+    """The cached features of one model, below a teach folder."""
 
     def __init__(self, folder: Path, model: Model) -> None:
         self._folder = folder / "features" / features_key(model)
@@ -40,17 +43,17 @@ class FeatureFiles:
         self._row = np.dtype([("crop", "S64"), ("values", "<f4", (count,))])
 
     def load(self) -> dict[str, Vector]:
-        """All that are whole and finite, by the hash of the crop."""
+        """Return all that are whole and finite, by the hash of the crop."""
         rows = [row for path in self._files() for row in self._rows_of(path)]
         return {crop.decode(): values for crop, values in rows if np.isfinite(values).all()}
 
     def add(self, features: Mapping[str, Vector]) -> None:
-        """In a file more. Raises StoreError."""
+        """Write one more file. Raises StoreError."""
         if features:
             self._write(features)
 
     def compact(self, features: Mapping[str, Vector]) -> None:
-        """One file in place of all. Raises StoreError."""
+        """Replace all files by one. Raises StoreError."""
         before = set(self._files())
         if features:
             before.discard(self._write(features))

@@ -35,7 +35,7 @@ class FitSettings:
         return order[: self.steps * self.batch].reshape(self.steps, self.batch).astype(np.int32)
 
     def rates(self) -> NDArray[np.float32]:
-        """By step (Loshchilov and Hutter 2017, without restarts)."""
+        """Return the learning rate of each step (Loshchilov and Hutter 2017, without restarts)."""
         shares = np.arange(self.steps) / self.steps
         return (self.rate * (1 + np.cos(np.pi * shares)) / 2).astype(np.float32)
 
@@ -49,16 +49,19 @@ class Scale:
 
     @classmethod
     def of(cls, features: Vector) -> "Scale":
-        """A feature that never changes is left as it is, but for its mean."""
+        """Fit the scale to features; one that never changes is only centred."""
         deviation = features.std(axis=0, dtype=np.float64)
         return cls(features.mean(axis=0, dtype=np.float64), np.where(deviation > 1e-6, deviation, 1.0))
 
     def apply(self, features: Vector) -> Vector:
-        """As the head in training sees them."""
+        """Scale features as the head in training sees them."""
         return np.asarray((features - self.mean) / self.deviation, np.float32)
 
     def folded(self, head: Head) -> Head:
-        """The same answers for features as they are: W · (x − m) ÷ d + b = (W ÷ d) · x + b − (W ÷ d) · m."""
+        """Return the same answers for features as they are.
+
+        W · (x − m) ÷ d + b = (W ÷ d) · x + b − (W ÷ d) · m.
+        """
         weight = head.hidden_weight / self.deviation
         bias = head.hidden_bias - weight @ self.mean
         return Head(weight.astype(np.float32), bias.astype(np.float32), head.weight, head.bias)

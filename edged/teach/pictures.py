@@ -14,7 +14,7 @@ PAPER, INK, HELD_BACK = 255, (0, 0, 0), (220, 60, 0)
 
 
 def shows_colours(terminal: TextIO, environment: Mapping[str, str] = os.environ) -> bool:
-    """Whether it is one that says that it can (COLORTERM), and nobody wants none (NO_COLOR)."""
+    """Return whether it is one that says that it can (COLORTERM), and nobody wants none (NO_COLOR)."""
     can = environment.get("COLORTERM", "") in {"truecolor", "24bit"} and not environment.get("NO_COLOR")
     return can and terminal.isatty() and (terminal.encoding or "").lower().replace("-", "") == "utf8"
 
@@ -28,7 +28,7 @@ def in_terminal(crop: Pixels, columns: int) -> list[str]:
 
 
 def side_by_side(crops: Sequence[Pixels], columns: int) -> list[str]:
-    """Each so wide, as many rows as the highest has."""
+    """Return each so wide, as many rows as the highest has."""
     pictures = [in_terminal(crop, columns) for crop in crops]
     rows = max(map(len, pictures), default=0)
     filled = [picture + [" " * columns] * (rows - len(picture)) for picture in pictures]
@@ -36,7 +36,7 @@ def side_by_side(crops: Sequence[Pixels], columns: int) -> list[str]:
 
 
 def contact_sheet(labels: Mapping[str, Sequence[tuple[Pixels, bool]]]) -> bytes:
-    """A PNG: a row or more a label, its name above it; crops that are held back have a frame."""
+    """Return a PNG: a row or more a label, its name above it; crops that are held back have a frame."""
     return _encoded(np.concatenate([_rows(label, crops) for label, crops in labels.items()]))
 
 

@@ -40,7 +40,7 @@ class CropStore:
 
     @classmethod
     def read(cls, folder: Path) -> Self:
-        """As it is now; another process may be writing. Raises StoreError for a folder that cannot be read."""
+        """Read the store; another process may be writing. Raises StoreError for a folder that cannot be read."""
         damage, manifest = "", None
         try:
             manifest = read_manifest(folder)
@@ -56,7 +56,7 @@ class CropStore:
 
     @classmethod
     def open(cls, folder: Path) -> Self:
-        """To be changed by this process alone, until it ends. Raises DeviceError, which names who does so now.
+        """Open the store for changes by this process alone. Raises DeviceError, which names another one.
 
         A manifest that is damaged is set aside, and made again.
         """
@@ -125,7 +125,7 @@ class CropStore:
         write_manifest(self.folder, self.limits, self.crops)
 
     def limit(self, crops: int | None, megabytes: float | None) -> None:
-        """From now on, and in later runs; None: as before. Raises StoreError, ConfigError for what cannot be."""
+        """Set the limits for now and later; None: as before. Raises StoreError or ConfigError."""
         if crops is not None and crops < LEAST_CROPS:
             raise ConfigError(
                 f"--crops {crops}: a label needs {LEAST_CROPS} at least, to learn from and to be judged by"

@@ -27,7 +27,7 @@ LABEL = re.compile(r"[^\W_](?:[\w .+-]{0,62}[\w+-])?")
 
 
 def label_of(text: str) -> str:
-    """The label in one Unicode form (NFC). Raises ConfigError for what cannot be the name of a folder."""
+    """Return the label in one Unicode form (NFC). Raises ConfigError for what cannot be the name of a folder."""
     label = unicodedata.normalize("NFC", text)
     if not LABEL.fullmatch(label) or len(label.encode()) > 200:
         raise ConfigError(
@@ -64,23 +64,23 @@ class Crop(BaseModel):
 
     @property
     def held_back(self) -> bool:
-        """Whether nothing is trained on it: the same in every run, and for every version."""
+        """Return whether nothing is trained on it: the same in every run, and for every version."""
         return is_held_back(self.sha256)
 
 
 def is_held_back(crop_sha256: str) -> bool:
-    """As its hash has it."""
+    """Return whether the crop with this hash is held back."""
     return int(crop_sha256[:8], 16) % HELD_BACK == 0
 
 
 def pixels_sha256(pixels: Pixels) -> str:
-    """Of width, height and pixels, uint8 [height, width, 3] RGB."""
+    """Hash width, height and pixels, uint8 [height, width, 3] RGB."""
     height, width, _ = pixels.shape
     return sha256(b"%dx%d " % (width, height) + np.ascontiguousarray(pixels).tobytes()).hexdigest()
 
 
 def to_png(pixels: Pixels) -> bytes:
-    """A file's content, without loss."""
+    """Return a file's content, without loss."""
     written, content = cv2.imencode(".png", cv2.cvtColor(pixels, cv2.COLOR_RGB2BGR))
     if not written:
         raise ValueError(f"no picture: {pixels.dtype} {pixels.shape}")
@@ -88,7 +88,7 @@ def to_png(pixels: Pixels) -> bytes:
 
 
 def from_png(content: bytes) -> Pixels | None:
-    """The pixels, RGB; None for what is no whole picture."""
+    """Return the pixels, RGB; None for what is no whole picture."""
     if not _is_whole(content):
         return None
     try:

@@ -41,7 +41,10 @@ class Found:
 
 
 def crops_in(folder: Path) -> Iterator[Found | CropProblem]:
-    """All files of `crops`, unread. What is being written, or was not ended, is passed over. Raises StoreError."""
+    """Yield all files of `crops`, unread.
+
+    What is being written, or was not ended, is passed over. Raises StoreError.
+    """
     for path in sorted((folder / "crops").glob("*/*")):
         if path.name.startswith("."):
             continue
@@ -58,7 +61,7 @@ def crops_in(folder: Path) -> Iterator[Found | CropProblem]:
 
 
 def read_pixels(path: Path) -> Pixels | CropProblem:
-    """Of a crop's file, whose hash is its name."""
+    """Read the pixels of a crop's file, whose hash is its name."""
     try:
         content = path.read_bytes()
     except OSError as error:
@@ -70,7 +73,7 @@ def read_pixels(path: Path) -> Pixels | CropProblem:
 
 
 def adopted(found: Found) -> Crop | CropProblem:
-    """A crop that the manifest does not know."""
+    """Return a crop that the manifest does not know."""
     pixels = read_pixels(found.path)
     if isinstance(pixels, CropProblem):
         return pixels
@@ -86,7 +89,7 @@ def adopted(found: Found) -> Crop | CropProblem:
 
 
 def save(path: Path, content: bytes) -> None:
-    """All or nothing. Raises StoreError, as for a disk that is full."""
+    """Write all or nothing. Raises StoreError, as for a disk that is full."""
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         with replace_file(path) as file:
@@ -106,7 +109,7 @@ def sweep(folder: Path) -> None:
 
 
 def set_aside(path: Path, folder: Path) -> Path:
-    """To `damaged`; where it is then."""
+    """Move a file to `damaged`, and return its new path."""
     place = folder / "damaged"
     place.mkdir(exist_ok=True)
     target = place / f"{path.parent.name}-{path.name}"

@@ -43,7 +43,7 @@ class Manifest(OpenFile):
 
 
 def counts(crops: Sequence[Crop]) -> dict[str, LabelCounts]:
-    """By label, in the order of the alphabet."""
+    """Count crops by label, in alphabetical order."""
     by_label: dict[str, list[Crop]] = {}
     for crop in crops:
         by_label.setdefault(crop.label, []).append(crop)
@@ -61,7 +61,7 @@ def path_of(folder: Path) -> Path:
 
 
 def read_manifest(folder: Path) -> Manifest | None:
-    """None where there is none. Raises StoreError for a damaged one, with the place in it."""
+    """Read the manifest; None if there is none. Raises StoreError for a damaged one, with the place in it."""
     path = path_of(folder)
     try:
         return Manifest.model_validate_json(path.read_bytes())
@@ -82,7 +82,7 @@ def write_manifest(folder: Path, limits: StoreLimits, crops: Sequence[Crop]) -> 
 
 
 def surplus(crops: Sequence[Crop], limits: StoreLimits) -> list[Crop]:
-    """Of crops, oldest first: those too many of their label, then of the largest label while all are too large."""
+    """Return the crops to delete, from the oldest first: too many of a label, then of the largest label."""
     by_label: dict[str, list[Crop]] = {}
     for crop in crops:
         by_label.setdefault(crop.label, []).append(crop)

@@ -49,7 +49,7 @@ def versions_in(folder: Path) -> list[Version]:
 
 
 def find_version(folder: Path, begins: str | None) -> Version:
-    """The newest, or the one whose hash begins so. Raises ModelError."""
+    """Return the newest, or the one whose hash begins so. Raises ModelError."""
     versions = versions_in(folder)
     if begins is None and versions:
         return versions[-1]
@@ -63,7 +63,7 @@ def find_version(folder: Path, begins: str | None) -> Version:
 
 
 def _delete_unused(folder: Path) -> None:
-    """But those that answer or did so."""
+    """Delete old versions, except those that answer or did."""
     try:
         promoted = load_promoted(folder)
         versions = versions_in(folder)

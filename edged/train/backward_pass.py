@@ -22,7 +22,7 @@ Halos = Mapping[str, Halo]
 def backward_launches(
     lowered: Lowered, parameters: Mapping[str, Residents], gradients: Mapping[str, Residents]
 ) -> tuple[Tensor, tuple[Launch, ...]]:
-    """Where the loss is to leave the gradient by the logits, and the launches that follow.
+    """Return where the loss is to leave the gradient by the logits, and the launches that follow.
 
     `parameters`, `gradients`: by operator and role.
     """
@@ -101,7 +101,7 @@ class _Pass:
             self._so_far[source] = given, source not in self._masked
 
     def _whole(self, operator: Operator) -> Tensor:
-        """The gradient by what `operator` writes: all readers have given theirs."""
+        """Return the gradient by what `operator` writes: all readers have given theirs."""
         given, is_masked = self._so_far[operator.output]
         if not is_masked:
             del self._so_far[operator.output]
@@ -119,7 +119,7 @@ class _Pass:
 
 
 def _learning(lowered: Lowered) -> set[str]:
-    """The tensors that depend on a parameter."""
+    """Return the tensors that depend on a parameter."""
     names: set[str] = set()
     for operator in lowered.graph.operators:
         if hasattr(operator, "weight") or hasattr(operator, "scale") or names & set(operator.inputs):

@@ -24,7 +24,7 @@ SOURCE = "image"
 
 
 def build(training: Training, classes: int, seed: int, file: Path) -> Graph:
-    """The network as it is before it has learnt anything, with a Softmax at its end.
+    """Return the network as it is before it has learnt anything, with a Softmax at its end.
 
     file: where `training` comes from. Raises ConfigError, which names the layer, where layers do not fit.
     """
@@ -55,7 +55,7 @@ class _Builder:
         return self.shapes[self.tensor]
 
     def chain(self, layers: Sequence[Layer], keys: Keys) -> None:
-        """One layer after the other. Raises ConfigError."""
+        """Add one layer after the other. Raises ConfigError."""
         for index, layer in enumerate(layers):
             here = (*keys, index)
             try:
@@ -64,7 +64,7 @@ class _Builder:
                 _refuse(self._file, here, f"{layer.kind} does not fit {_words(self.shape)}: {error}")
 
     def push(self, operator: Operator) -> None:
-        """Raises ModelError where it does not fit what it reads."""
+        """Add an operator. Raises ModelError if it does not fit its input."""
         shape = output_shape(operator, *(self.shapes[one] for one in operator.inputs))
         _check_size("it would write", shape)
         self.shapes[operator.output] = shape
@@ -179,6 +179,6 @@ def _words(shape: Shape) -> str:
 
 
 def _refuse(file: Path, keys: Keys, problem: str) -> None:
-    """Raises ConfigError at the line of the layer."""
+    """Raise ConfigError at the line of the layer."""
     place = read(file.read_text("utf-8-sig")).nearest(keys)
     raise ConfigError(f"{file}:{place.line}:{place.column}: {'.'.join(map(str, keys))}: {problem}")

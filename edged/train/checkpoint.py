@@ -36,7 +36,7 @@ class Checkpoint:
 
 
 class Checkpoints:
-    """Those of one training, in a folder."""
+    """The checkpoints of one training, in a folder."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -60,7 +60,7 @@ class Checkpoints:
             path.unlink()
 
     def newest(self) -> tuple[Checkpoint | None, list[DataError]]:
-        """The newest that is whole, and what is wrong with those after it. None: there are none at all.
+        """Return the newest that is whole, and what is wrong with those after it. None: there are none at all.
 
         Raises DataError where all are damaged.
         """
@@ -118,7 +118,10 @@ def _checksum(text: NDArray[np.uint8], arrays: Arrays) -> NDArray[np.uint8]:
 
 
 def facts_of(training: Training, fingerprint: str, start: str | None, device: str) -> dict[str, str]:
-    """By name. fingerprint: of the data; start: SHA-256 of the model that it starts from; device: its name."""
+    """Return what a training depends on, by name.
+
+    fingerprint: of the data; start: SHA-256 of the model that it starts from; device: its name.
+    """
     said = training.model_dump(mode="json", exclude={"output", "data", "train"}, exclude_defaults=True)
     said["train"] = training.train.model_dump(mode="json", exclude_none=True)
     facts = {"data": fingerprint, "from": start or "random weights", "device": device, "edged": __version__}

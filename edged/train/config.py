@@ -85,7 +85,7 @@ class NetworkInput(Section):
         return numbers
 
     def as_input(self) -> Input:
-        """As the model package has it."""
+        """Convert it to the type of the model package."""
         channels = CHANNELS[self.color]
         mean, std = self.mean or (0.0,) * channels, self.std or (1.0,) * channels
         return Input(self.width, self.height, self.color, self.scale, mean, std)
@@ -99,7 +99,7 @@ class Augment(Section):
 
 
 class Learning(Section):
-    """How it learns."""
+    """How the network learns."""
 
     batch: Annotated[int, Field(ge=1, le=65_536)] = Field(128, description="Pictures of a step")
     epochs: Count | None = Field(None, description="Times that all pictures are learnt from (default: 10)")
@@ -161,12 +161,15 @@ class Training(Section):
 
 
 def named_networks() -> list[str]:
-    """The networks that edged brings along."""
+    """Return the networks that edged brings along."""
     return sorted(file.name.removesuffix(".yaml") for file in NETWORKS.iterdir() if file.name.endswith(".yaml"))
 
 
 def load_training(name_or_file: str) -> tuple[Training, Path]:
-    """A named network or a YAML file, its paths resolved against its folder; and that file. Raises ConfigError."""
+    """Return a named network or a YAML file, its paths resolved against its folder; and that file.
+
+    Raises ConfigError.
+    """
     path = Path(name_or_file)
     if name_or_file in named_networks():
         path = Path(str(NETWORKS / f"{name_or_file}.yaml"))

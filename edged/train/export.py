@@ -20,7 +20,7 @@ OPSET, IR_VERSION = 13, 8
 
 
 def to_onnx(network: Graph, name: str, labels: Sequence[str], wanted: Input) -> bytes:
-    """The file's content: any batch, norms folded, labels and input as metadata.
+    """Return the file's content: any batch, norms folded, labels and input as metadata.
 
     network: with `TrainedNorm` or without, simplified or not. Raises ModelError where float32 does not hold the
     folded weights.
@@ -123,7 +123,7 @@ class _Nodes:
         self._node("Flatten", flatten.name, flatten.inputs, flatten.output, axis=1)
 
     def _names(self, operator: Operator, rest: Sequence[str]) -> list[str]:
-        """What each node of an operator writes: the last of them the operator's own output."""
+        """Return what each node of an operator writes: the last of them the operator's own output."""
         return [*(f"{operator.output}.before_{part}" for part in rest), operator.output]
 
     def _weight(self, operator: Operator, what: str, values: NDArray[np.float32]) -> str:

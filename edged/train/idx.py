@@ -25,7 +25,7 @@ Bytes = NDArray[np.uint8]
 
 
 def has_idx(folder: Path) -> bool:
-    """Whether there are pictures to learn from in IDX files."""
+    """Return whether there are pictures to learn from in IDX files."""
     return any((folder / f"train-{IMAGES}{suffix}").exists() for suffix in ("", ".gz"))
 
 
@@ -82,7 +82,7 @@ def _check_labels(examples: LabelledImages, classes: int, path: Path) -> None:
 
 
 def read_array(path: Path, axes: int) -> Bytes:
-    """The values in a file of so many axes. Raises DataError, which says where it is not as it must be."""
+    """Return the values in a file of so many axes. Raises DataError, which says where it is not as it must be."""
     try:
         with open_regular_file(path) as plain:
             if path.suffix != ".gz":
@@ -119,7 +119,7 @@ def _parsed(file: BinaryIO | gzip.GzipFile, path: Path, axes: int) -> Bytes:
 
 
 def _file(folder: Path, name: str) -> Path:
-    """Raises DataError where there is none."""
+    """Find a file. Raises DataError if there is none."""
     for path in (folder / name, folder / f"{name}.gz"):
         if path.exists():
             return path

@@ -89,7 +89,7 @@ FIRST = {"conv": "filters", "max_pool": "size", "average_pool": "size", "dense":
 
 
 def _known(kind: object) -> str:
-    """Raises ValueError for what is no layer."""
+    """Check the kind of a layer. Raises ValueError."""
     if kind in Layer.model_fields:
         return str(kind)
     nearest = difflib.get_close_matches(str(kind), list(Layer.model_fields), n=1)

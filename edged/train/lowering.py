@@ -52,7 +52,7 @@ class Lowered:
     tensors: Tensors
 
     def conv(self, operator: Conv | Dense, weight: Array | None = None) -> Conv:
-        """A Dense layer as the 1×1 convolution of an image of frames. `weight`: in place of its own."""
+        """Return a Dense layer as the 1×1 convolution of an image of frames. `weight`: in place of its own."""
         operator = operator if weight is None else replace(operator, weight=weight)
         return operator if isinstance(operator, Conv) else _as_conv(operator, self._flattened(operator.inputs[0]))
 
@@ -62,7 +62,7 @@ class Lowered:
         return Site(operator, inputs, self.tensors[operator.output], self.device)
 
     def _flattened(self, name: str) -> Tensor | None:
-        """The images whose features, in the order of memory, the tensor `name` holds."""
+        """Return the images whose features, in the order of memory, the tensor `name` holds."""
         written = {operator.output: operator for operator in self.graph.operators}
         writer = written.get(name)
         while isinstance(writer, Relu):
@@ -91,7 +91,7 @@ def lower(graph: Graph, device: Device, batch: int) -> Lowered:
 
 
 def _features(lowered: Lowered, operator: Flatten) -> Tensor:
-    """What Flatten writes, with the padding of each block of channels where whole vectors move."""
+    """Return what Flatten writes, with the padding of each block of channels where whole vectors move."""
     source, target = lowered.tensors[operator.inputs[0]], lowered.tensors[operator.output]
     if source.block == 1 or source.height * source.width == 1:
         return target
@@ -109,7 +109,7 @@ def _as_conv(dense: Dense, flattened: Tensor | None) -> Conv:
 
 
 def _in_order_of_memory(weight: Array, image: Tensor) -> Array:
-    """The columns of [outputs, features], from [channel][pixel] to [channel block][pixel][channel of block]."""
+    """Reorder the columns of [outputs, features] from [channel][pixel] to [channel block][pixel][channel]."""
     if image.block == 1 or image.height * image.width == 1:
         return weight
     outputs, pixels = len(weight), image.height * image.width
@@ -152,7 +152,7 @@ def _forward(lowered: Lowered, operator: Operator, learnt: Residents, training: 
 
 
 def _learning(launch: Launch, learnt: Residents) -> tuple[Argument, ...]:
-    """The arguments with what is learnt in place of constant weights, which come in this order."""
+    """Return the arguments with what is learnt in place of constant weights, which come in this order."""
     in_turn = iter((learnt["weight"], learnt["bias"]))
     return tuple(next(in_turn) if isinstance(argument, Weights) else argument for argument in launch.arguments)
 
@@ -179,7 +179,10 @@ def trained_form(graph: Graph) -> Graph:
 
 
 def _from_vectors(graph: Graph) -> Graph:
-    """A network that begins by flattening images as one of vectors: whoever brings the images flattens them."""
+    """Return a network that begins by flattening images as one of vectors.
+
+    Whoever brings the images flattens them.
+    """
     readers = [operator for operator in graph.operators if graph.input in operator.inputs]
     if len(readers) != 1 or not isinstance(readers[0], Flatten):
         return graph
@@ -189,7 +192,7 @@ def _from_vectors(graph: Graph) -> Graph:
 
 
 def _apart(operator: Operator) -> tuple[Operator, ...]:
-    """A convolution that adds a second input, as two operators."""
+    """Return a convolution that adds a second input, as two operators."""
     if not isinstance(operator, Conv) or len(operator.inputs) == 1:
         return (operator,)
     conv = replace(operator, inputs=operator.inputs[:1], output=f"{operator.output}:conv", relu=False)

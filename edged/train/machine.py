@@ -51,18 +51,18 @@ class TrainingDevice:
             cl.enqueue_copy(self.queue, self._residents[name], np.ascontiguousarray(content))
 
     def read(self, name: str, dtype: Any) -> Array:
-        """What the buffer `name` holds, once all that was enqueued is done."""
+        """Return what the buffer `name` holds, once all that was enqueued is done."""
         return self.content_of(self._residents[name], dtype)
 
     def content_of(self, buffer: Any, dtype: Any) -> Array:
-        """What a buffer, or a part of one, holds."""
+        """Return what a buffer, or a part of one, holds."""
         with device_errors(self.device.name, f"reading {buffer.size} bytes"):
             content = np.empty(buffer.size // np.dtype(dtype).itemsize, dtype)
             cl.enqueue_copy(self.queue, content, buffer)
         return content
 
     def place(self, argument: Resident | Weights) -> Any:
-        """Where a kernel finds it. A resident that begins its buffer is the whole of it."""
+        """Return where a kernel finds it. A resident that begins its buffer is the whole of it."""
         if isinstance(argument, Resident):
             buffer = self._residents[argument.buffer]
             return buffer.get_sub_region(argument.offset, argument.nbytes) if argument.offset else buffer
@@ -78,7 +78,7 @@ class TrainingDevice:
             return cl.Buffer(self._context, cl.mem_flags.READ_WRITE | HOST_VISIBLE, max(1, nbytes))
 
     def kernels(self, launches: Sequence[Launch]) -> list[tuple[Launch, Any]]:
-        """Each with a kernel object of its own, compiled now or before."""
+        """Return each with a kernel object of its own, compiled now or before."""
         self._programs.prepare(launches)
         return [self._programs.fitting(launch) for launch in launches]
 
@@ -89,7 +89,7 @@ AHEAD = 8  # runs that may be enqueued before the device is through with the fir
 
 
 class LaunchQueue:
-    """`launches` on their device. Raises DeviceError, and ModelError for a tensor that no kernel can index."""
+    """A queue of `launches` on their device. Raises DeviceError, ModelError for a tensor no kernel can index."""
 
     def __init__(self, name: str, launches: Sequence[Launch], machine: TrainingDevice) -> None:
         check_indices(name, launches)
@@ -122,11 +122,11 @@ class LaunchQueue:
 
     @property
     def names(self) -> list[str]:
-        """What the events of `enqueue` are of."""
+        """Return what the events of `enqueue` are of."""
         return [f"{launch.kernel} of {launch.operator}" for launch, _ in self._kernels]
 
     def image(self, tensor: Tensor) -> NDArray[np.float32]:
-        """What the last run left in `tensor`, [frames, channels, height, width]."""
+        """Return what the last run left in `tensor`, [frames, channels, height, width]."""
         return image_of(tensor, self._machine.content_of(self._memory_of(tensor), tensor.dtype))
 
     def _bind(self) -> None:

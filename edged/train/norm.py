@@ -32,7 +32,7 @@ class TrainedNorm(Operator):
 
 
 def new_norm(name: str, source: str, output: str, channels: int) -> TrainedNorm:
-    """One that has seen nothing yet: it leaves values as they are."""
+    """Return a norm before training, which leaves values as they are."""
     one, zero = np.ones(channels, np.float32), np.zeros(channels, np.float32)
     return TrainedNorm(name, (source,), output, one, zero, zero.copy(), one.copy())
 
@@ -64,7 +64,7 @@ def _as_batch_norm(norm: TrainedNorm) -> BatchNorm:
 
 @compute.register
 def _compute(operator: TrainedNorm, x: Array) -> Array:
-    """With the running statistics, as in use."""
+    """Normalise with the running statistics."""
     by_channel = (-1,) + (1,) * (x.ndim - 2)
     arrays = (operator.mean, operator.variance, operator.scale, operator.offset)
     mean, variance, scale, offset = (values.astype(x.dtype).reshape(by_channel) for values in arrays)

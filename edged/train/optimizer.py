@@ -66,7 +66,7 @@ def update_launches(how: Optimizer, decayed: int, count: int, device: Device) ->
 
 
 def update_scalars(how: Optimizer, step: int, rate: float) -> Mapping[str, np.float32]:
-    """The numbers of step `step`, counted from 1."""
+    """Return the numbers of step `step`, counted from 1."""
     if isinstance(how, Sgd):
         return _floats(rate=rate, decay=how.weight_decay, momentum=how.momentum)
     return _floats(
@@ -84,7 +84,7 @@ def _floats(**numbers: float) -> Mapping[str, np.float32]:
 
 
 def rates(learning: Learning, first: int, count: int, steps: int) -> Float32:
-    """Of `count` steps from the step `first` (from 0) on, of `steps` in all: float32 [count]."""
+    """Return the rates of `count` steps from the step `first` (from 0) on, of `steps` in all: float32 [count]."""
     step = np.arange(first, first + count, dtype=np.float64)
     share = np.full(count, 1.0)
     if learning.schedule == "inverse":

@@ -38,7 +38,7 @@ class Parameter:
         return f"{self.operator}.{self.role}"
 
     def resident(self, buffer: Buffer) -> Resident:
-        """Its part of the buffer."""
+        """Return its part of the buffer."""
         return Resident(buffer, self.count * VALUE, self.start * VALUE)
 
     def pack(self, values: Float32, memory: Float32) -> None:
@@ -46,12 +46,15 @@ class Parameter:
         memory[self.start + self.places] = values.reshape(-1)
 
     def unpack(self, memory: Float32) -> Float32:
-        """The values in what came from the device, in the operator's own layout."""
+        """Return the values in what came from the device, in the operator's own layout."""
         return memory[self.start + self.places].reshape(self.values.shape)
 
 
 def weight_of(operator: Conv | Dense, lowered: Lowered) -> Parameter:
-    """The weight of `operator`: what becomes of the numbers 1, 2 … in its place tells where each value goes."""
+    """Return the weight of `operator`.
+
+    What becomes of the numbers 1, 2 … in its place tells where each value goes.
+    """
     numbers = np.arange(1, operator.weight.size + 1).reshape(operator.weight.shape)
     packed: NDArray[Any] = pack_weights(lowered.site(lowered.conv(operator, numbers))).reshape(-1)
     (there,) = np.nonzero(packed)
@@ -61,7 +64,7 @@ def weight_of(operator: Conv | Dense, lowered: Lowered) -> Parameter:
 
 
 def by_channel(operator: str, role: str, values: Float32, tensor: Tensor) -> Parameter:
-    """One value for each channel of `tensor`."""
+    """Return a parameter with one value for each channel of `tensor`."""
     return Parameter(operator, role, values, np.arange(len(values)), tensor.blocks * tensor.block)
 
 
@@ -77,14 +80,14 @@ class ParameterStore:
     count: int
 
     def residents(self, buffer: Buffer) -> dict[str, dict[str, Resident]]:
-        """Where each lies in `buffer`, by operator and role."""
+        """Return where each lies in `buffer`, by operator and role."""
         places: dict[str, dict[str, Resident]] = {}
         for one in self.parameters:
             places.setdefault(one.operator, {})[one.role] = one.resident(buffer)
         return places
 
     def pack(self, values: Mapping[str, Float32]) -> Float32:
-        """What goes to the device, of the values by name."""
+        """Return what goes to the device, of the values by name."""
         memory = np.zeros(self.count, np.float32)
         for one in self.parameters:
             if one.name in values:
@@ -92,12 +95,12 @@ class ParameterStore:
         return memory
 
     def unpack(self, memory: Float32) -> dict[str, Float32]:
-        """What `pack` was given; of a shorter memory, those that lie in it."""
+        """Return what `pack` was given; of a shorter memory, those that lie in it."""
         return {one.name: one.unpack(memory) for one in self.parameters if one.start + one.count <= len(memory)}
 
 
 def store_of(lowered: Lowered) -> ParameterStore:
-    """Where each array of the network lies."""
+    """Return where each array of the network lies."""
     weights, others, statistics = [], [], []
     for operator in lowered.graph.operators:
         target = lowered.tensors[operator.output]
@@ -138,11 +141,11 @@ class TrainedState:
             machine.upload("averages", start)
 
     def arrays(self) -> Arrays:
-        """All of it by name, in the operators' own layouts."""
+        """Return all of it by name, in the operators' own layouts."""
         return {name: array for buffer in self._read() for name, array in buffer.items()}
 
     def best(self) -> dict[str, Float32]:
-        """What is evaluated and given: the averages, if there are any."""
+        """Return what is evaluated and given: the averages, if there are any."""
         return self._store.unpack(self._machine.read("averages" if self._averaged else "parameters", np.float32))
 
     def restore(self, arrays: Mapping[str, NDArray[Any]], network: str) -> None:

@@ -123,7 +123,7 @@ def contact_sheet(
 
 
 def _fitted(picture: NDArray[np.uint8]) -> Picture:
-    """Its longer side is `SIDE`; small ones show their pixels."""
+    """Resize so that the longer side is `SIDE`; small pictures show their pixels."""
     height, width = picture.shape[:2]
     scale = SIDE / max(height, width)
     size = (max(1, round(width * scale)), max(1, round(height * scale)))

@@ -12,7 +12,7 @@ from edged.model.shapes import make_graph
 
 
 def start_from(model: Model, labels: tuple[str, ...], seed: int) -> Graph:
-    """The network of `model` for these labels, a Softmax at its end.
+    """Return the network of `model` for these labels, a Softmax at its end.
 
     Where they are not the model's own, in their order, its last layer begins anew (He et al., 2015). Raises
     ModelError for one that does not end in a Dense.

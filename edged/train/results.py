@@ -11,7 +11,7 @@ from edged.model.graph import Float32
 
 @dataclass(frozen=True)
 class StepFigures:
-    """Of the images trained on since the last look: the mean loss, the share that came right, how many."""
+    """Mean loss, share of correct answers and number of the images trained on since the last look."""
 
     loss: float
     accuracy: float
@@ -28,7 +28,7 @@ class Evaluation:
 
 
 def evaluation_of(probabilities: Float32, labels: NDArray[np.int32]) -> Evaluation:
-    """How well the probabilities, [n, classes], fit the labels, [n]."""
+    """Return how well the probabilities, [n, classes], fit the labels, [n]."""
     right = probabilities[np.arange(len(labels)), labels].astype(np.float64)
     loss = -np.log(np.maximum(right, np.finfo(np.float32).tiny)).mean()
     return Evaluation(probabilities, float(loss), float((probabilities.argmax(axis=1) == labels).mean()))
@@ -51,7 +51,7 @@ class Epoch:
         return asdict(self)
 
     def is_better_than(self, other: "Epoch | None") -> bool:
-        """By what is held out: more right answers, or as many with a lower loss."""
+        """Compare by the held-out images: more correct answers, or as many with a lower loss."""
         return other is None or self._merit() > other._merit()
 
     def _merit(self) -> tuple[float, float]:
@@ -60,7 +60,7 @@ class Epoch:
 
 @dataclass(frozen=True)
 class TrainingProgress:
-    """After some steps. loss and accuracy are those of the epoch so far; the speed is that of late."""
+    """Figures after some steps: loss and accuracy of the epoch so far, the recent speed."""
 
     epoch: int
     epochs: int

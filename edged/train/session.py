@@ -58,11 +58,11 @@ class TrainingSession:
 
     @property
     def is_done(self) -> bool:
-        """All steps were taken, or it stopped early."""
+        """Return whether all steps were taken, or it stopped early."""
         return len(self.history) >= self.epochs or self._has_given_up()
 
     def resume(self, checkpoint: Checkpoint) -> None:
-        """Raises DataError, which says what differs, where it is one of another training."""
+        """Continue from a checkpoint. Raises DataError, which names the difference, if it is of another."""
         there = checkpoint.facts["facts"]
         names = sorted({*there, *self._facts})
         differing = [name for name in names if there.get(name) != self._facts.get(name)]
@@ -85,7 +85,7 @@ class TrainingSession:
             self._trainer.restore(self._best_state)
 
     def evaluate(self, examples: LabelledImages) -> Evaluation:
-        """What the network as it is now makes of them."""
+        """Return what the network as it is now makes of them."""
         if self._loaded is None:
             self._load(examples)
         return self._trainer.evaluate(examples.images, examples.labels)

@@ -38,7 +38,7 @@ class Chunk:
 
 
 class TrainingSource(Protocol):
-    """All that it gives depends on the data, the seed and the epoch alone: a training may go on at any epoch."""
+    """Training data, which depend on data set, seed and epoch alone: a training may continue at any epoch."""
 
     @property
     def labels(self) -> tuple[str, ...]: ...
@@ -96,7 +96,7 @@ class InMemory:
 
 
 def _split(examples: LabelledImages, share: float, seed: int) -> tuple[LabelledImages, LabelledImages]:
-    """To learn from, and held out: of each label the same share."""
+    """Split images into those to learn from and those held out, with the same share of each label."""
     order = np.random.default_rng(seed).permutation(len(examples))
     held_out = np.zeros(len(examples), bool)
     for label in np.unique(examples.labels):

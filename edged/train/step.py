@@ -39,7 +39,7 @@ def step_launches(
     augment: AugmentStep,
     averaged: bool,
 ) -> tuple[Launch, ...]:
-    """A batch forth and back, and all parameters changed."""
+    """Return the launches of a step: a batch forth and back, and the update of all parameters."""
     parameters = store.residents("parameters")
     scores = lowered.tensors[lowered.graph.output]
     of_scores, back = backward_launches(lowered, parameters, store.residents("gradients"))
@@ -58,7 +58,7 @@ def step_launches(
 def evaluation_launches(
     lowered: Lowered, store: ParameterStore, wanted: Input | None, averaged: bool
 ) -> tuple[tuple[Launch, ...], Tensor]:
-    """A batch forth, with running statistics, and where its probabilities are then."""
+    """Return the launches of a batch forth, with running statistics, and the tensor of its probabilities."""
     learnt = store.residents("averages" if averaged else "parameters")
     scores = lowered.tensors[lowered.graph.output]
     output = Tensor("probabilities", 1, scores.channels, 1, scores.width, scores.block)

@@ -75,7 +75,10 @@ class Trainer:
         self._machine.upload("labels", labels.astype(np.int32, copy=False))
 
     def train(self, order: NDArray[np.int32], rates: NDArray[np.float32]) -> None:
-        """A step for each row of `order`, [steps, batch], indices of the images; rates: [steps]. Reads nothing."""
+        """Take a step for each row of `order`, [steps, batch], indices of the images; rates: [steps].
+
+        Reads nothing.
+        """
         if order.ndim != 2 or order.shape[1] != self._batch or len(rates) != len(order):
             raise ValueError(f"order {order.shape}, rates {rates.shape}; expected [steps, {self._batch}], [steps]")
         routine = self._training = self._training or self._training_routine()
@@ -86,21 +89,24 @@ class Trainer:
         self._seen += order.size
 
     def figures(self) -> StepFigures:
-        """What came of it since the last call. Waits for the device."""
+        """Return what came of it since the last call. Waits for the device."""
         loss, right = self._machine.read("sums", np.float32).reshape(-1, 2).sum(axis=0, dtype=np.float64)
         self._machine.write("sums", self._no_sums())
         seen, self._seen = self._seen, 0
         return StepFigures(float(loss) / max(1, seen), float(right) / max(1, seen), seen)
 
     def evaluate(self, images: Array, labels: NDArray[np.int32]) -> Evaluation:
-        """What the network, with its running statistics, makes of other images than those it trains on."""
+        """Return what the network, with its running statistics, makes of other images than those it trains on."""
         self._check(images, labels)
         chunk = max(1, UPLOAD_BYTES // images[:1].nbytes // self._batch) * self._batch
         parts = [self._probabilities(images[start : start + chunk]) for start in range(0, len(images), chunk)]
         return evaluation_of(np.concatenate(parts), labels)
 
     def state(self) -> State:
-        """All that a later `restore` needs to go on from here: arrays by name, in the operators' own layouts."""
+        """Return all that a later `restore` needs to go on from here.
+
+        Arrays by name, in the operators' own layouts.
+        """
         return {"step": np.array(self._step), **self._learnt.arrays()}
 
     def restore(self, state: Mapping[str, Array]) -> None:
@@ -110,7 +116,7 @@ class Trainer:
         self._step, self._seen = int(state["step"]), 0
 
     def graph(self) -> Graph:
-        """The network with what it has learnt (the average of it, if there is one), norms still apart."""
+        """Return the network with what it has learnt (the average of it, if there is one), norms still apart."""
         learnt = self._learnt.best()
         operators = tuple(_with_arrays(operator, learnt) for operator in self._graph.operators)
         return replace(self._graph, operators=operators)

@@ -9,24 +9,24 @@ LOCALHOST = "127.0.0.1"  # for the name, whatever a resolver would make of it
 
 
 def host_and_port(address: str) -> tuple[str, int]:
-    """Of `tcp://host:port` or `host:port`; an IPv6 address comes without brackets, `localhost` as an address."""
+    """Split `tcp://host:port` or `host:port`; IPv6 loses its brackets, `localhost` becomes an address."""
     host, _, port = address.removeprefix("tcp://").rpartition(":")
     host = host.removeprefix("[").removesuffix("]")
     return LOCALHOST if host == "localhost" else host, int(port)
 
 
 def is_ipc(address: str) -> bool:
-    """Whether it is a socket in the file system."""
+    """Return whether it is a socket in the file system."""
     return address.startswith("ipc://")
 
 
 def is_ipv6(address: str) -> bool:
-    """Whether its host is an IPv6 address."""
+    """Return whether its host is an IPv6 address."""
     return "[" in address
 
 
 def is_local(address: str) -> bool:
-    """Whether programs of this host alone can reach it. A name other than localhost, `*` or 0.0.0.0: no."""
+    """Return whether programs of this host alone can reach it. A name other than localhost, `*` or 0.0.0.0: no."""
     if is_ipc(address):
         return True
     try:

@@ -20,14 +20,14 @@ Context = zmq.Context[zmq.Socket[bytes]]
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """Who we are, and whom alone we talk to."""
+    """Our key pair, and the only server key that we accept."""
 
     pair: KeyPair
     server: bytes
 
 
 def curve_of(key: str | Path | None, server_key: str | Path | None) -> Curve | None:
-    """From key files, or None without any. Raises ConfigError."""
+    """Read key files; None without any. Raises ConfigError."""
     if key is None and server_key is None:
         return None
     if key is None or server_key is None:
@@ -38,7 +38,7 @@ def curve_of(key: str | Path | None, server_key: str | Path | None) -> Curve | N
 def connect(
     context: Context, kind: int, address: str, queued: int, curve: Curve | None = None
 ) -> zmq.Socket[bytes]:
-    """A socket that connects to `address`, as soon as somebody is there and again and again."""
+    """Return a socket that connects to `address`, as soon as somebody is there and again and again."""
     socket = unconnected(context, kind, address, queued, curve)
     socket.connect(address)
     return socket
@@ -70,7 +70,7 @@ def unconnected(
     curve: Curve | None = None,
     notice: Callable[[zmq.Socket[bytes]], None] = by_heartbeats,
 ) -> zmq.Socket[bytes]:
-    """The same, for who has more to set before it connects."""
+    """Return such a socket without connecting it, for more options."""
     socket = context.socket(kind)
     if curve:
         socket.setsockopt(zmq.CURVE_SERVERKEY, curve.server)
@@ -120,7 +120,10 @@ class Handshakes:
         self.socket.connect(name)
 
     def failure(self) -> str:
-        """Why the last one has failed since we asked; nothing where none has, or one has succeeded since."""
+        """Return why the last one has failed since we asked.
+
+        Nothing where none has, or one has succeeded since.
+        """
         failure = ""
         while self.socket.poll(0):
             event = parse_monitor_message(self.socket.recv_multipart())
@@ -139,7 +142,7 @@ class Handshakes:
         return failure
 
     def pop_success(self) -> bool:
-        """Whether one has succeeded since this was asked last, as far as `failure` has seen."""
+        """Return whether one has succeeded since this was asked last, as far as `failure` has seen."""
         succeeded, self._succeeded = self._succeeded, False
         return succeeded
 

@@ -24,7 +24,7 @@ class Sample:
 
 
 class HubClock:
-    """Nothing to estimate on the hub's own host, where CLOCK_MONOTONIC is the same."""
+    """Estimates the hub's clocks. Not required on the hub's host, where CLOCK_MONOTONIC is the same."""
 
     def __init__(self, *, same_host: bool) -> None:
         self.same_host = same_host
@@ -32,36 +32,39 @@ class HubClock:
 
     @property
     def is_known(self) -> bool:
-        """Whether the hub's time can be told."""
+        """Return whether the hub's time can be told."""
         return self.same_host or bool(self._samples)
 
     def forget(self) -> None:
-        """The hub may be another one."""
+        """Forget all samples: the hub may be a new one."""
         self._samples.clear()
 
     def add_answer(self, sent_ns: int, hub_ns: int, hub_s: float, received_ns: int) -> None:
-        """A question sent at `sent_ns` of our clock, answered at `hub_ns` and `hub_s` of the hub's two clocks."""
+        """Add an answer: sent at `sent_ns` of our clock, `hub_ns` and `hub_s` by the hub's two clocks."""
         middle_ns = (sent_ns + received_ns) // 2
         wall_middle_s = wall_s() - (now_ns() - middle_ns) / NANOSECONDS
         error = (received_ns - sent_ns + 1) // 2
         self._samples.append(Sample(hub_ns - middle_ns, error, hub_s - wall_middle_s, received_ns))
 
     def offset_ns(self) -> tuple[int, int]:
-        """What leads from our monotonic clock to the hub's, and how wrong that may be; (0, 0) if unknown."""
+        """Return what leads from our monotonic clock to the hub's, and how wrong that may be.
+
+        (0, 0) if unknown.
+        """
         if self.same_host or not self._samples:
             return 0, 0
         best, error = self._best()
         return best.offset, error
 
     def to_hub_time(self, at_ns: int, at_s: float) -> tuple[int, float, int]:
-        """A moment of our two clocks in the hub's, and by how many nanoseconds that may be wrong."""
+        """Return a moment of our two clocks in the hub's, and by how many nanoseconds that may be wrong."""
         if self.same_host:
             return at_ns, at_s, 0
         best, error = self._best()
         return max(0, at_ns + best.offset), at_s + best.wall_offset_s, error
 
     def _best(self) -> tuple[Sample, int]:
-        """The round trip that tells most now, and its error."""
+        """Return the round trip that tells most now, and its error."""
         now = now_ns()
         best = min(self._samples, key=lambda sample: sample.error_at(now))
         return best, best.error_at(now)

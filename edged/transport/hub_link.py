@@ -55,19 +55,19 @@ class HubLink:
 
     @property
     def same_host(self) -> bool:
-        """Whether the hub is on this host, and its clock ours."""
+        """Return whether the hub is on this host, and its clock ours."""
         return is_ipc(self._address)
 
     def watch(self, descriptor: int) -> None:
-        """Let `wait` return for this one too."""
+        """Make `wait` return for this descriptor too."""
         self._poller.register(descriptor, zmq.POLLIN)
 
     def unwatch(self, descriptor: int) -> None:
-        """No longer: it is about to be closed."""
+        """Stop watching a descriptor, before it is closed."""
         self._poller.unregister(descriptor)
 
     def wait(self, within_s: float) -> bool:
-        """Until there is something to receive, the hub has come or gone, or a watched descriptor is readable."""
+        """Wait until a message or a change of the connection comes, or a watched descriptor is readable."""
         self._unit.keep_alive()
         within_s = min(within_s, self._unit.within_s)
         if self._refusal or self._is_ungreeted:
@@ -77,7 +77,7 @@ class HubLink:
         return bool(ready)
 
     def has_joined(self) -> bool:
-        """Whether a hub has let us in since this was last True, and hears us: it is to be greeted."""
+        """Return whether a hub has let us in since this was last True, and hears us: it is to be greeted."""
         if self._is_news or self._refusal:
             self._read_handshakes()
         if self._is_ungreeted and self.has_room():
@@ -87,7 +87,7 @@ class HubLink:
         return False
 
     def send(self, message: LinkMessage, payloads: Sequence[bytes | memoryview] = ()) -> bool:
-        """Whether there was room, and a hub; else it is not sent. Never blocks."""
+        """Return whether there was room, and a hub; else it is not sent. Never blocks."""
         try:
             self._socket.send_multipart([encode(message), *payloads], zmq.NOBLOCK)
         except zmq.Again:
@@ -95,18 +95,18 @@ class HubLink:
         return True
 
     def has_room(self, within_s: float = 0.0) -> bool:
-        """Whether the next message will be sent, waiting so long for it."""
+        """Return whether the next message will be sent, waiting so long for it."""
         return bool(self._socket.poll(math.ceil(1000 * within_s), zmq.POLLOUT))
 
     def receive(self) -> list[bytes] | None:
-        """The parts of the hub's next message, or None where there is none now."""
+        """Return the parts of the hub's next message, or None where there is none now."""
         try:
             return self._socket.recv_multipart(zmq.NOBLOCK)
         except zmq.Again:
             return None
 
     def close(self) -> None:
-        """Let the last words go, and close."""
+        """Wait shortly for messages to be sent, and close."""
         self._disconnect()
         self._context.term()
 

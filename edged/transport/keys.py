@@ -51,7 +51,7 @@ def new_pair(directory: Path, name: str) -> tuple[Path, Path]:
 
 
 def load_pair(path: Path) -> KeyPair:
-    """The key pair in a NAME.key. Raises ConfigError, also where others could read the file."""
+    """Return the key pair in a NAME.key. Raises ConfigError, also where others could read the file."""
     path = located(path)
     text = _read(path)
     refuse_if_open(path)
@@ -64,7 +64,7 @@ def load_pair(path: Path) -> KeyPair:
 
 
 def load_public(path: Path) -> bytes:
-    """The public key in a NAME.pub, in Z85. Raises ConfigError."""
+    """Return the public key in a NAME.pub, in Z85. Raises ConfigError."""
     path = located(path)
     public = _half("public", _read(path))
     if public is None:
@@ -73,7 +73,10 @@ def load_public(path: Path) -> bytes:
 
 
 def load_allowed(paths: tuple[Path, ...]) -> dict[bytes, str]:
-    """The name of every public key in these files, and in the .pub files of these folders. Raises ConfigError."""
+    """Return the name of every public key in these files, and in the .pub files of these folders.
+
+    Raises ConfigError.
+    """
     allowed: dict[bytes, str] = {}
     for path in map(located, paths):
         files = sorted(path.glob("*.pub")) if path.is_dir() else [path]
@@ -118,7 +121,7 @@ def _read(path: Path) -> str:
 
 
 def refuse_if_open(path: Path) -> None:
-    """A secret must be ours, or root's as systemd's credentials are, and nobody else may read it.
+    """Raise ConfigError unless a secret is ours, or root's as systemd's credentials are, and private.
 
     systemd may give a credential to the service by its group (0440): the folder keeps everybody else out.
     """

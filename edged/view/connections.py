@@ -44,7 +44,7 @@ class ViewConnection(H11Protocol):
 
     @property
     def rank(self) -> tuple[int, float]:
-        """First those that have shown the password, then those that have sent a request, then the youngest."""
+        """Return its rank: those with the password first, then those that sent a request, then the youngest."""
         return 2 * self.is_trusted + (self._request_since_s is None), self._begun_s
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
@@ -58,23 +58,23 @@ class ViewConnection(H11Protocol):
         self._ended(self)
 
     def data_received(self, data: bytes) -> None:
-        """A part of a request, a whole one or several."""
+        """Receive a part of a request, a whole one or several."""
         self._is_new = False
         super().data_received(data)
         self._note_request()
 
     def on_response_complete(self) -> None:
-        """The next request may be here already."""
+        """Check whether the next request is here already."""
         super().on_response_complete()
         self._note_request()
 
     def send_400_response(self, msg: str) -> None:
-        """What came is no HTTP."""
+        """End the connection: the data are not HTTP."""
         self._report("malformed", self.host)
         super().send_400_response(msg)
 
     def fault(self, limits: ConnectionLimits, now_s: float) -> Reason | None:
-        """Why this connection is to end now. To be called again and again."""
+        """Return why this connection is to end now. To be called again and again."""
         if self._request_since_s is not None and now_s - self._request_since_s > limits.request_s:
             return "silent" if self._is_new else "slow"
         unread = self.transport.get_write_buffer_size()
@@ -87,7 +87,7 @@ class ViewConnection(H11Protocol):
         return "stalled" if is_stalled else None
 
     def _note_request(self) -> None:
-        """Whether a part of a request is here and the rest is awaited."""
+        """Record whether a part of a request is here and the rest is awaited."""
         state = self.conn.their_state
         if state is h11.SEND_BODY or (state is h11.IDLE and self.conn.trailing_data[0]):
             self._request_since_s = self._request_since_s or time.monotonic()
@@ -135,7 +135,7 @@ class ConnectionServer:
             self._disconnections.write_log(now_s)
 
     def close(self) -> None:
-        """After the end of both."""
+        """Close the listener, after the end of both loops."""
         self._listener.close()
         self._disconnections.close()
 

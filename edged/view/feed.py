@@ -20,7 +20,7 @@ Message = dict[str, Any]
 
 
 def node_message(known: NodeState, watcher: Watcher, disconnections: Mapping[Reason, int]) -> Message:
-    """The node as a whole. `at`: its clock now, by which the page tells ages.
+    """Return the node as a whole. `at`: its clock now, by which the page tells ages.
 
     `disconnections`: peers that the view itself has disconnected or refused, by reason.
     """
@@ -40,7 +40,7 @@ def node_message(known: NodeState, watcher: Watcher, disconnections: Mapping[Rea
 
 
 def camera_message(camera: CameraSummary) -> Message:
-    """A camera but for its newest prediction."""
+    """Return a camera but for its newest prediction."""
     return {
         "name": camera.name,
         "state": camera.state,
@@ -60,7 +60,7 @@ def camera_message(camera: CameraSummary) -> Message:
 
 
 def events_message(known: NodeState) -> list[Message]:
-    """The last events, the newest first."""
+    """Return the last events, the newest first."""
     return [
         {"at": event.at, "event": event.event, "camera": event.camera, "message": event.message}
         for event in reversed(known.events[-EVENTS:])
@@ -68,7 +68,7 @@ def events_message(known: NodeState) -> list[Message]:
 
 
 def picture_message(shot: Shot, run: str) -> Message:
-    """A picture with the labels of its own frame; `top` is null where nothing was predicted from it.
+    """Return a picture with the labels of its own frame; `top` is null where nothing was predicted from it.
 
     `run`: of the view, whose shots are numbered anew.
     """
@@ -123,7 +123,7 @@ class Feed:
             self._publish_message("picture", camera, picture_message(shot, self._watcher.run))
 
     def events_since(self, version: int) -> tuple[int, bytes]:
-        """The events that have changed after `version`, and the version that they lead to."""
+        """Return the events that have changed after `version`, and the version that they lead to."""
         return self._version, b"".join(event for at, event in self._told.values() if at > version)
 
     def _figures(self, now_s: float) -> None:

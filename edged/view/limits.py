@@ -13,7 +13,7 @@ from typing import Protocol, TypeVar
 
 @dataclass(frozen=True, slots=True)
 class ConnectionLimits:
-    """What a peer may cost."""
+    """Limits of what a peer may use."""
 
     connections: int = 128  # at once
     connections_each: int = 64  # of one address: the rest is for others
@@ -30,12 +30,12 @@ class LimitedConnection(Protocol):
 
     @property
     def host(self) -> str:
-        """The address that it comes from; see `network_of`."""
+        """Return the address that it comes from; see `network_of`."""
         ...
 
     @property
     def rank(self) -> tuple[int, float]:
-        """The least of an address gives up its place first."""
+        """Return its rank: the lowest of an address gives up its place first."""
         ...
 
 
@@ -43,7 +43,7 @@ G = TypeVar("G", bound=LimitedConnection)
 
 
 def displaced_by(host: str, guests: Iterable[G], most: int, each: int) -> G | None:
-    """Which of `guests` gives up its place for a newcomer from `host`; None while there is room for it.
+    """Return which of `guests` gives up its place for a newcomer from `host`; None while there is room for it.
 
     `most`: places in all; `each`: for one address.
     """
@@ -56,7 +56,7 @@ def displaced_by(host: str, guests: Iterable[G], most: int, each: int) -> G | No
 
 
 def network_of(address: str) -> str:
-    """What counts as one address: an IPv4 address; of IPv6 the /64, which one peer has for itself alone."""
+    """Return what counts as one address: an IPv4 address; of IPv6 the /64, which one peer has for itself alone."""
     try:
         found = ipaddress.ip_address(address.partition("%")[0])
     except ValueError:

@@ -23,7 +23,7 @@ class PasswordThrottle:
         self._wrong: OrderedDict[str, _Wrong] = OrderedDict()  # the latest last
 
     def pause_s(self, who: str, now_s: float) -> float:
-        """How long no password of `who` is looked at; 0: it is now."""
+        """Return how long no password of `who` is looked at; 0: it is now."""
         known = self._wrong.get(who)
         return max(0.0, known.until_s - now_s) if known else 0.0
 
@@ -37,5 +37,5 @@ class PasswordThrottle:
             self._wrong.popitem(last=False)
 
     def forgive(self, who: str) -> None:
-        """The wrong ones before were mistakes."""
+        """Forget the wrong passwords of `who`."""
         self._wrong.pop(who, None)

@@ -76,7 +76,7 @@ class ViewSite:
         return StreamingResponse(self._updates(viewer), media_type="text/event-stream", headers=headers)
 
     def _viewer(self, host: str) -> Viewer:
-        """One more; where all places are taken, another one's stream ends."""
+        """Add a viewer; if all places are taken, another one's stream ends."""
         displaced = displaced_by(host, self._viewers, self._most, self._most)
         if displaced:
             displaced.is_displaced = True
@@ -238,7 +238,7 @@ log = logging.getLogger("edged.view")
 
 
 def bound(address: str) -> socket.socket:
-    """A socket that listens at host:port. Raises OSError where that cannot be."""
+    """Return a socket that listens at host:port. Raises OSError where that cannot be."""
     family = socket.AF_INET6 if is_ipv6(address) else socket.AF_INET
     return socket.create_server(host_and_port(address), family=family, backlog=BACKLOG)
 
@@ -283,7 +283,7 @@ class Server(uvicorn.Server):
         self._tasks: list[asyncio.Task[None]] = []
 
     def serve_pages(self) -> None:
-        """Until SIGINT or SIGTERM, or `should_exit`."""
+        """Serve until SIGINT or SIGTERM, or `should_exit`."""
         with contextlib.suppress(KeyboardInterrupt, asyncio.CancelledError):
             self.run(sockets=[])
         self._entrance.close()

@@ -29,7 +29,7 @@ class Shot:
 
 
 class Shots:
-    """Of one camera. A frame is known by the moment at which it was captured: its number begins anew at times."""
+    """The snapshots of one camera, by the time of capture: frame numbers restart at times."""
 
     def __init__(self) -> None:
         self.shown: Shot | None = None
@@ -39,7 +39,7 @@ class Shots:
         self._number = 0
 
     def add_picture(self, picture: SnapshotPicture, now_s: float) -> None:
-        """It has come just now; it is shown once its prediction is here."""
+        """Add a snapshot; it is shown once its prediction is here."""
         if self._waiting:
             self._show(self._waiting[0], None)
         self._waiting = picture, now_s
@@ -47,7 +47,7 @@ class Shots:
             self._show(picture, prediction)
 
     def add_prediction(self, prediction: Prediction) -> None:
-        """The picture that has waited for it is shown; so is one that will have none, as a later frame has."""
+        """Show the snapshot of this prediction, or an older one that will have none."""
         self._predictions[prediction.captured_at] = prediction
         if len(self._predictions) > REMEMBERED:
             self._predictions.popitem(last=False)
@@ -57,13 +57,13 @@ class Shots:
             self._show(waiting, prediction if is_its_own else None)
 
     def current(self, now_s: float) -> Shot | None:
-        """What is to be shown now."""
+        """Return what is to be shown now."""
         if self._waiting and now_s - self._waiting[1] > ALONE_S:
             self._show(self._waiting[0], None)
         return self.shown
 
     def jpeg(self, number: int) -> bytes | None:
-        """Of one that is shown, or was a moment ago."""
+        """Return the JPEG of a shot that is shown, or was a moment ago."""
         return next((shot.picture.jpeg for shot in self._kept if shot.number == number), None)
 
     def _show(self, picture: SnapshotPicture, prediction: Prediction | None) -> None:
@@ -89,28 +89,28 @@ class Watcher:
         self._lock = threading.Lock()
 
     def node_state(self, now_s: float) -> NodeState:
-        """See `Board`; `now_s`: of `time.monotonic`."""
+        """Return the state of the node; `now_s`: of `time.monotonic`. See `Board`."""
         with self._lock:
             return self._board.node_state(now_s)
 
     def newest(self) -> Mapping[str, bytes]:
-        """The newest prediction of each camera, as it was published."""
+        """Return the newest prediction of each camera, as it was published."""
         with self._lock:
             return dict(self._newest)
 
     def current_shots(self, now_s: float) -> Mapping[str, Shot]:
-        """The picture of each camera that is to be shown now."""
+        """Return the picture of each camera that is to be shown now."""
         with self._lock:
             shown = {camera: shots.current(now_s) for camera, shots in self._shots.items()}
         return {camera: shot for camera, shot in shown.items() if shot}
 
     def jpeg(self, camera: str, number: int) -> bytes | None:
-        """Of a shot; None for one of long ago."""
+        """Return the JPEG of a shot; None for one of long ago."""
         with self._lock:
             return self._shots[camera].jpeg(number) if camera in self._shots else None
 
     def add(self, heard: StreamMessage, now_s: float) -> None:
-        """It has come just now."""
+        """Apply a message that arrived just now."""
         with self._lock:
             if not self._is_of_the_node(heard.prediction.node if isinstance(heard, Arrival) else heard.node):
                 return
@@ -124,7 +124,7 @@ class Watcher:
                 self._forget_all_but(heard.camera_states.keys())
 
     def add_picture(self, picture: SnapshotPicture, now_s: float) -> None:
-        """It has come just now."""
+        """Add a snapshot that arrived just now."""
         with self._lock:
             if self._is_of_the_node(picture.header.node):
                 self._shots[picture.header.camera].add_picture(picture, now_s)

@@ -50,7 +50,7 @@ class Completions:
         self._submitted.put((job, pending))
 
     def pop(self) -> Completed | None:
-        """The next one, or None where no job is done."""
+        """Return the next one, or None where no job is done."""
         if not self._completed:
             return None
         self._bell.recv(1)

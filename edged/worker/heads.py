@@ -31,7 +31,7 @@ NOTHING = HeadAnswers()
 
 
 class LoadedHeads:
-    """Those of one worker, the newest ones."""
+    """The heads that a worker has loaded, the newest ones."""
 
     def __init__(self, base: str, features: int) -> None:
         """`base`: SHA-256 of the model that runs; `features`: how many it gives of a frame, 0: none."""
@@ -40,7 +40,7 @@ class LoadedHeads:
         self._heads: OrderedDict[str, Head] = OrderedDict()
 
     def load(self, message: LoadHead, payloads: Sequence[bytes]) -> HeadLoaded:
-        """Be ready to answer by this one, or say why not."""
+        """Load a head, and return the answer for the hub."""
         refused = self._incompatibility(message)
         if not refused:
             try:
@@ -52,7 +52,10 @@ class LoadedHeads:
         return HeadLoaded(version=message.version, refused=refused)
 
     def wants_features(self, job: Job) -> bool:
-        """Whether its features are to be read back. Raises ValueError for a job that cannot be done here."""
+        """Return whether its features are to be read back.
+
+        Raises ValueError for a job that cannot be done here.
+        """
         unknown = [name for name in (job.head, job.shadow) if name and name not in self._heads]
         if unknown:
             raise ValueError(f"no head {unknown[0][:12]} was taken here")
@@ -62,7 +65,7 @@ class LoadedHeads:
         return wanted
 
     def answer(self, job: Job, result: Result) -> HeadAnswers:
-        """What the job's heads make of its features."""
+        """Return what the job's heads make of its features."""
         if result.features is None or not (job.head or job.shadow):
             return NOTHING
         start = time.perf_counter()

@@ -37,7 +37,7 @@ class Served:
 
 
 def frames_of(job: Job, payloads: Sequence[bytes | memoryview], served: Served) -> Images | Features:
-    """The job's frames, [n, *served.frame]. Raises ValueError where they do not fit the model."""
+    """Return the job's frames, [n, *served.frame]. Raises ValueError where they do not fit the model."""
     expected, what = (1, "one payload for all") if served.takes_features else (job.frames, "a payload each")
     if len(payloads) != expected or job.frames > served.batch:
         raise ValueError(
@@ -68,7 +68,7 @@ def _product(shape: Shape) -> str:
 
 
 def not_finite(outputs: Outputs) -> str:
-    """What is wrong with outputs that hold NaN or infinity; empty where they hold none."""
+    """Return what is wrong with outputs that hold NaN or infinity; empty where they hold none."""
     finite = np.isfinite(outputs)
     if finite.all():
         return ""
@@ -78,7 +78,7 @@ def not_finite(outputs: Outputs) -> str:
 def answer_to(
     job: Job, result: Result, spent: JobEnergy, served: Served, answered: HeadAnswers = NOTHING
 ) -> tuple[Scores | messages.Features, Sequence[memoryview]]:
-    """The answer to a job, with its payloads. `answered`: what its heads have made of it."""
+    """Return the answer to a job, with its payloads. `answered`: what its heads have made of it."""
     if served.gives_features:
         features, payload = features_of(job, result, spent)
         return features, (payload,)
@@ -89,7 +89,7 @@ def answer_to(
 
 
 def features_of(job: Job, result: Result, spent: JobEnergy) -> tuple[messages.Features, memoryview]:
-    """The answer of a part that ends at a cut, and its payload."""
+    """Return the answer of a part that ends at a cut, and its payload."""
     answer = messages.Features(
         job=job.job,
         upload_s=result.upload_s,
@@ -107,7 +107,7 @@ def _wire(features: Outputs) -> memoryview:
 
 
 def scores_of(job: Job, result: Result, spent: JobEnergy, answered: HeadAnswers, *, probabilities: bool) -> Scores:
-    """The answer to a job. `probabilities`: the network's outputs need no softmax.
+    """Return the answer to a job. `probabilities`: the network's outputs need no softmax.
 
     What heads take on the host is a part of the forward pass.
     """

@@ -67,7 +67,9 @@ class Loop:
         self._hangs_s = math.inf
 
     def run(self, hub: HubLink, hello: WorkerHello) -> PlanSplitRequest | None:
-        """Until `Stop`, or a wish. Raises MessageError if the hub refuses this worker, and whatever a bug raises.
+        """Serve until `Stop` or a request of `edged plan-split`.
+
+        Raises MessageError if the hub refuses this worker.
 
         Raises DeviceMemoryError or MemoryError where there is no more: the end of the process gives it back.
         """
@@ -100,7 +102,7 @@ class Loop:
     def _dispatch(
         self, hub: HubLink, hello: WorkerHello, parts: Sequence[bytes]
     ) -> Stop | PlanSplitRequest | None:
-        """Do what the hub says, up to what ends the loop."""
+        """Handle a message of the hub; return the one that ends the loop."""
         match _decoded(parts[0]):
             case Stop() as stop:
                 _stop(stop)
@@ -128,7 +130,7 @@ class Loop:
         return min(self._hangs_s, idle_s) if self._completions.in_flight else idle_s
 
     def _end_if_the_device_hangs(self) -> None:
-        """The hub on this host would have killed us by now; one on another cannot."""
+        """End this process if its device hangs: the hub kills only workers of its own host."""
         if self._completions.waiting_s >= self._hangs_s:
             raise DeviceError(f"the device has not answered within {self._hangs_s:g} s: it hangs")
 
@@ -154,7 +156,7 @@ class Loop:
         self._send(hub, self._watch.job_answered(completed, taken_ns))
 
     def _completed(self, job: Job, outcome: Outcome) -> tuple[Scores | Features | JobFailed, Sequence[memoryview]]:
-        """The answer, with its payloads."""
+        """Return the answer, with its payloads."""
         try:
             if isinstance(outcome, Exception):
                 raise outcome

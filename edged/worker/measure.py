@@ -49,7 +49,7 @@ def measure(asked: MeasureRequest, model: Model, worker: Worker, cache: Path) ->
 
 
 def places_in(graph: Graph) -> Iterator[Cut]:
-    """The cuts that a config can name, where there is something to compute between each and the next."""
+    """Yield the cuts that a config can name, where there is something to compute between each and the next."""
     begin = 0
     for cut in cuts(graph):
         named = cut_after(graph, cut.after)
@@ -61,7 +61,7 @@ def places_in(graph: Graph) -> Iterator[Cut]:
 
 
 def _computes(operators: Sequence[Operator]) -> bool:
-    """To flatten a tensor is nothing."""
+    """Return whether an operator computes something; flattening does not."""
     return not all(isinstance(operator, Flatten) for operator in operators)
 
 
@@ -77,7 +77,7 @@ class Stretch:
         self._served: Served = served_of(model, part, worker)
 
     def run(self, payloads: Payloads, frames: int) -> Payloads:
-        """From a job's payloads to those of its answer."""
+        """Run a job, from its payloads to those of its answer."""
         job = Job(job=0, frames=frames, top=1, timeout_s=0)
         begun = time.perf_counter()
         pending = self._runtime.submit(frames_of(job, payloads, self._served))
@@ -92,7 +92,7 @@ class Stretch:
 
     @property
     def means(self) -> tuple[float, float, float]:
-        """Seconds to take a job, to compute it and to give the answer.
+        """Return seconds to take a job, to compute it and to give the answer.
 
         Not medians: what holds up one job in ten adds to a whole network, but to the median of no stretch.
         """
@@ -101,7 +101,7 @@ class Stretch:
 
 
 def _cut_points(stretches: Sequence[Stretch], frames: int) -> Iterator[CutPoint]:
-    """One before each stretch, and the scores."""
+    """Yield a cut point before each stretch, and the scores."""
     receive_s, compute_s, send_s = zip(*(stretch.means for stretch in stretches), strict=True)
     reached_s = accumulate(compute_s, initial=0.0)
     names = [*(stretch.part.begin and stretch.part.begin.after for stretch in stretches), None]
@@ -112,5 +112,5 @@ def _cut_points(stretches: Sequence[Stretch], frames: int) -> Iterator[CutPoint]
 
 
 def _nbytes(part: ModelPart) -> int:
-    """Of one frame as it comes."""
+    """Return the size of one frame as it arrives."""
     return prod(part.frame_shape) * (1 if part.input else FEATURE.itemsize)

@@ -33,7 +33,7 @@ log = logging.getLogger("edged.worker")
 def serve_plan_split(
     wish: PlanSplitRequest | None, hub: HubLink, hello: WorkerHello, config: Config, index: int, meter: Meter
 ) -> None:
-    """One wish after the other, until the hub says stop. The device is free, and `hello` has been said last.
+    """Serve requests of `edged plan-split` one after the other, until the hub says stop. The device is free.
 
     Raises ModelError for a part that cannot be, DeviceError, and what `Loop.run` does.
     """
@@ -58,7 +58,7 @@ ONCE = "EDGED_STARTED_AGAIN"  # in the environment: never start again twice, wha
 
 
 def programs_in(cache: Path) -> frozenset[str]:
-    """The names of the files in a cache folder, which need not exist."""
+    """Return the names of the files in a cache folder, which need not exist."""
     return frozenset(file.name for file in cache.glob("*"))
 
 

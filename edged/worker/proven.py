@@ -37,7 +37,7 @@ class Proven:
 def open_proven(
     model: Model, worker: Worker, *, part: ModelPart | None = None, cache: Path | None = None
 ) -> Proven:
-    """As `open_runtime`, for who will use the answers: a wrong variant is left out, or the device is refused.
+    """Open a runtime as `open_runtime` does, without variants that disagree with the reference.
 
     Proofs are kept beside `cache`, the folder of programs. Raises what `open_runtime` does, and DeviceError where
     the device computes something wrongly by every variant. Where there is too little memory for the comparison, a
@@ -108,5 +108,5 @@ def _proof(
 
 
 def proofs_folder(cache: Path | None = None) -> Path:
-    """Where proofs are kept. `cache`: the folder of programs, None for the user's."""
+    """Return where proofs are kept. `cache`: the folder of programs, None for the user's."""
     return cache.with_name("proofs") if cache else cache_directory() / "proofs"

@@ -86,7 +86,7 @@ def make_ready(model: Model, part: ModelPart, worker: Worker, cache: Path) -> Re
 
 
 def served_of(model: Model, part: ModelPart, worker: Worker) -> Served:
-    """What the worker's loop must know of it."""
+    """Return what the worker's loop must know of it."""
     return Served(
         frame=part.frame_shape,
         batch=worker.batch,
@@ -123,7 +123,7 @@ def _check_nan(device: str, part: ModelPart, known: SelfCheck) -> None:
 
 
 def hello_of(name: str, worker: Worker, model: Model, ready: Ready, rails: Rails, meter: Meter) -> WorkerHello:
-    """What the hub is told of a worker with this `name`."""
+    """Return what the hub is told of a worker with this `name`."""
     return WorkerHello(
         worker=name,
         host=worker.host or "",

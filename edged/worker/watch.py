@@ -39,7 +39,7 @@ class StartedJob:
 
 
 class JobTrace:
-    """Times jobs, and the kernels of as many as the hub wants."""
+    """Records the times of jobs, and of the kernels of as many as the hub requests."""
 
     def __init__(self, runtime: ModelRuntime, *, same_host: bool) -> None:
         self._runtime = runtime
@@ -52,7 +52,7 @@ class JobTrace:
         self._times: list[JobTimes] = []
 
     def apply_request(self, news: RecordRequest | ClockAnswer) -> list[LinkMessage]:
-        """The hub lets us begin, go on or end, or tells the time; what it is to be told at once."""
+        """Start, continue or stop recording, or add a clock answer; return the messages to send."""
         if isinstance(news, ClockAnswer):
             self._clock.add_answer(news.sent_ns, news.hub_ns, news.hub_at, now_ns())
             return []
@@ -67,12 +67,12 @@ class JobTrace:
         return told if self._clock.same_host else [*told, ClockRequest(sent_ns=now_ns())]
 
     def job_submitted(self, job: int, begun_ns: int) -> None:
-        """It was taken in at `begun_ns`, and the device has it now."""
+        """Record a job that was received at `begun_ns`, and submitted just now."""
         if self._until_ns and (submitted_ns := now_ns()) < self._until_ns:
             self._begun[job] = StartedJob(begun_ns, submitted_ns)
 
     def job_answered(self, completed: Completed, taken_ns: int) -> list[LinkMessage]:
-        """The loop has taken its result at `taken_ns`, and has sent the answer now. What the hub is to be told."""
+        """Record the answer to a job, whose result was read at `taken_ns`; return the messages to send."""
         begun = self._begun.pop(completed.job.job, None) if self._begun else None
         if begun is None or isinstance(completed.outcome, Exception):
             return []

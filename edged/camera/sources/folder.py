@@ -39,7 +39,10 @@ class Folder:
         self._pace = Pace(sleep=self._sleep)
 
     def read(self) -> Picture | None:
-        """None at the end, unless it loops. Raises ImageError for a picture that cannot be read: go on."""
+        """Read the next picture; None at the end, unless it loops.
+
+        Raises ImageError for a picture that cannot be read: the next call goes on behind it.
+        """
         if self._next == len(self._files):
             if not self._loop:
                 return None
@@ -59,13 +62,16 @@ class Folder:
 
 
 def truth_of(picture: Path, folder: Path) -> str | None:
-    """The name of the sub-folder of `folder` in which it lies, as plain text; None where it lies in none."""
+    """Return the name of the sub-folder of `folder` in which it lies, as plain text.
+
+    None where it lies in none.
+    """
     below = picture.relative_to(folder).parts
     return plain(below[0]) if len(below) > 1 else None
 
 
 def pictures_in(folder: Path) -> list[Path]:
-    """The pictures of a folder and its sub-folders, by name."""
+    """Return the pictures of a folder and its sub-folders, by name."""
     return sorted(file for file in folder.rglob("*") if _is_picture(file))
 
 

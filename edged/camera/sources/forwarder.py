@@ -46,7 +46,7 @@ class Forwarder:
 
     @property
     def url(self) -> str:
-        """What FFmpeg is to open, without user and password."""
+        """Return what FFmpeg is to open, without user and password."""
         place = f"{LOOPBACK}:{self._listener.getsockname()[1]}"
         return urlunsplit(self._url._replace(scheme=WITHOUT_TLS[self._url.scheme.lower()], netloc=place))
 
@@ -93,7 +93,7 @@ class Forwarder:
         return first or self._connect()
 
     def _pass_on(self, ffmpeg: socket.socket, camera: ssl.SSLSocket) -> None:
-        """Until one of both ends it. One thread for both ways: TLS of one connection is not for two.
+        """Forward both ways in one thread, until either end closes: a TLS connection allows only one thread.
 
         Raises CameraError for a redirection.
         """

@@ -10,7 +10,7 @@ MOTION_JPEG = cv2.VideoWriter.fourcc(*"MJPG")
 
 
 def picture_of(capture: cv2.VideoCapture) -> Pixels | None:
-    """The next picture as uint8 [H, W, 3] RGB, or None where there is none (end, failure, nothing decoded)."""
+    """Return the next picture as uint8 [H, W, 3] RGB, or None (end, failure, nothing decoded)."""
     good, pixels = capture.read()
     if not good or pixels is None or pixels.size == 0:
         return None
@@ -19,7 +19,7 @@ def picture_of(capture: cv2.VideoCapture) -> Pixels | None:
 
 
 def keep_jpegs_encoded(capture: cv2.VideoCapture) -> bool:
-    """Let a capture of Motion JPEG through FFmpeg give the JPEGs themselves; False for another format.
+    """Configure a Motion JPEG capture through FFmpeg to return undecoded JPEGs; False for another format.
 
     FFmpeg fills what is missing of one that is cut short with the picture before, and says nothing.
     """
@@ -27,7 +27,10 @@ def keep_jpegs_encoded(capture: cv2.VideoCapture) -> bool:
 
 
 def decoded_jpeg(capture: cv2.VideoCapture, name: str) -> Pixels | None:
-    """As `picture_of`, after `leave_jpegs`. Raises ImageError, with the name, for a picture that is not whole."""
+    """Read as `picture_of`, after `keep_jpegs_encoded`.
+
+    Raises ImageError with the name for a picture that is not whole.
+    """
     good, content = capture.read()
     if not good or content is None or content.size == 0:
         return None

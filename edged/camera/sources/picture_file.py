@@ -15,7 +15,7 @@ MOST_PIXELS = 2**26  # 200 MB as RGB
 
 
 def read_picture(path: Path) -> Pixels:
-    """The picture in a file as uint8 [H, W, 3] RGB, turned upright by its EXIF. Raises ImageError."""
+    """Return the picture in a file as uint8 [H, W, 3] RGB, turned upright by its EXIF. Raises ImageError."""
     try:
         content = read_regular_file(path, MOST_BYTES)
     except FileNotFoundError:
@@ -26,7 +26,7 @@ def read_picture(path: Path) -> Pixels:
 
 
 def decode_picture(content: bytes, name: str) -> Pixels:
-    """What `content` shows, as uint8 [H, W, 3] RGB, turned upright by its EXIF. Raises ImageError."""
+    """Return what `content` shows, as uint8 [H, W, 3] RGB, turned upright by its EXIF. Raises ImageError."""
     try:
         size = size_of(content)
     except ValueError as error:

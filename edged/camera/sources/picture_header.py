@@ -18,7 +18,7 @@ _IS_MARKER[[0x00, *range(0xD0, 0xD8), 0xFF]] = False
 
 
 def size_of(content: bytes) -> Size | None:
-    """Of the picture in a file; None where it is of none of FORMATS.
+    """Read the size of a picture from its header; None for a format that is not in FORMATS.
 
     Raises ValueError, which says what is wrong, for a header that is damaged and a JPEG that is cut short.
     """
@@ -53,7 +53,7 @@ def _jpeg(content: bytes) -> Size:
 
 
 def _next_marker(values: NDArray[np.uint8], place: int) -> int:
-    """Where the next marker's second byte is. Raises ValueError at the end of the file."""
+    """Return where the next marker's second byte is. Raises ValueError at the end of the file."""
     length = 64
     while place < len(values) - 1:
         part = values[place : place + length + 1]

@@ -42,10 +42,10 @@ class Source(Protocol):
     """
 
     def open(self) -> None:
-        """Raises CameraError where there is nothing to read from."""
+        """Open the source. Raises CameraError if there is nothing to read from."""
 
     def read(self) -> Picture | None:
-        """The newest picture, or None at the end.
+        """Return the newest picture, or None at the end.
 
         Raises CameraError when the source has failed, ImageError when one picture cannot be read and the next may.
         """
@@ -69,7 +69,7 @@ class Captured:
 
 
 def capture(source: Source) -> Captured | None:
-    """The next picture of `source`, or None at its end. Raises what `Source.read` raises."""
+    """Return the next picture of `source`, or None at its end. Raises what `Source.read` raises."""
     start_ns = now_ns()
     picture = source.read()
     at_s, read_ns = wall_s(), now_ns()

@@ -33,7 +33,7 @@ class Lag:
         self._in_time_ns = 0
 
     def late_ns(self, position_ms: float, at_ns: int) -> int:
-        """How much older than usual a picture is that was read at `at_ns`; 0 where the stream does not say.
+        """Return how much older than usual a picture is that was read at `at_ns`; 0 where the stream does not say.
 
         Raises CameraError when pictures stay late, or the camera's clock jumps: a new connection begins with new
         ones, and mends a wrong clock.
@@ -93,7 +93,7 @@ class LiveStream:
         self._decoded_ns = 0  # when the newest picture came that could be decoded
 
     def verify(self) -> bool:
-        """Whether the camera has shown a certificate that is trusted; False where it needs none.
+        """Return whether the camera has shown a certificate that is trusted; False where it needs none.
 
         Raises CameraError where it is not reached or not trusted. No user or password is sent.
         """
@@ -126,7 +126,10 @@ class LiveStream:
         self._decoded_ns = now_ns()
 
     def read(self) -> Picture:
-        """Raises CameraError when the stream has ended or stalled, ImageError for a picture that is not whole."""
+        """Read the next picture.
+
+        Raises CameraError when the stream has ended or stalled, ImageError for a picture that is not whole.
+        """
         start_ns = now_ns()
         pixels = self._next(self._capture) if self._capture else None
         if seconds_since(start_ns) > STALL * self._read_timeout_s:
@@ -178,7 +181,7 @@ class LiveStream:
             raise CameraError(f"{self._shown} is joined anew: {error}") from None
 
     def _catch_up(self, capture: cv2.VideoCapture) -> None:
-        """Let go what was buffered while the format was found out, until a picture must be waited for.
+        """Skip pictures that were buffered while the format was detected, until the next one must be waited for.
 
         FFmpeg's own way, `fflags=nobuffer`, also lets the first key frame go, and with it all pictures until the
         next: with key frames more than two seconds apart, that looks like a stall.

@@ -125,7 +125,10 @@ class Synthetic:
         self._restart()
 
     def read(self) -> Picture:
-        """The next picture, when its time has come; its truth is "0" … "9" or "nothing", or a shape's name."""
+        """Return the next picture, when its time has come.
+
+        Its truth is "0" … "9" or "nothing", or a shape's name.
+        """
         # drawn when its time has come, not before: then the frame before it has the processor to itself
         self._pace.wait_until(self._read / self._fps)
         self._read += 1
@@ -152,7 +155,7 @@ def draw_pictures(seed: int, width: int, height: int, fps: float, subject: str =
 
 
 def _next(rng: np.random.Generator, subject: str) -> tuple[str, Pixels | None]:
-    """What the next scene shows, and its mask."""
+    """Return what the next scene shows, and its mask."""
     if subject == "digits":
         digit = None if rng.random() < NOTHING_SHARE else int(rng.integers(10))
         return (NOTHING, None) if digit is None else (str(digit), draw_glyph(rng, digit))

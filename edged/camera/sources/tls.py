@@ -21,12 +21,12 @@ SCHEMES = ("https", "rtsps")
 
 
 def is_verified(url: str, tls: CameraTls | None) -> bool:
-    """Whether the camera at `url` must show a certificate that is trusted."""
+    """Return whether the camera at `url` must show a certificate that is trusted."""
     return urlsplit(url).scheme.lower() in SCHEMES and not (tls and tls.insecure)
 
 
 class CameraIdentity:
-    """Who must answer at a camera's address."""
+    """How a camera proves its identity."""
 
     def __init__(self, url: str, shown: str, tls: CameraTls | None) -> None:
         """`shown`: the address without secrets."""
@@ -39,7 +39,10 @@ class CameraIdentity:
         self._proxy = _proxy_for(self._host) if parts.scheme.lower() == "https" else None
 
     def connect(self) -> ssl.SSLSocket:
-        """A connection to the camera itself. Raises CameraError that says what is wrong with its certificate."""
+        """Return a connection to the camera itself.
+
+        Raises CameraError that says what is wrong with its certificate.
+        """
         if not self._proxy:
             reach(self._url, self._shown)
         connection = self._connection(self._context())
@@ -72,7 +75,10 @@ class CameraIdentity:
         return connection
 
     def _context(self) -> ssl.SSLContext:
-        """A pinned certificate is enough: it may be self-signed, expired, and made for no name."""
+        """Make a TLS context.
+
+        A pinned certificate is enough: it may be self-signed, expired, and made for no name.
+        """
         if self._tls.fingerprint and not self._tls.ca:
             return _without_verification()
         path = located(self._tls.ca) if self._tls.ca else None
@@ -86,7 +92,7 @@ class CameraIdentity:
             raise CameraError(f"{path}: cannot read the certificates of tls.ca: {error.strerror}") from None
 
     def _untrusted(self, why: str) -> CameraError:
-        """With the line to write, if this is the right camera after all."""
+        """Make an error with the config line that would trust this certificate."""
         start = f"{self._shown} gives no video: its certificate is not trusted: {why}"
         try:
             connection = self._connection(_without_verification())
@@ -115,7 +121,7 @@ def _without_verification() -> ssl.SSLContext:
 
 
 def _proxy_for(host: str) -> tuple[str, int] | None:
-    """The HTTP proxy that the environment names, as FFmpeg takes it: that of http, for https too."""
+    """Return the HTTP proxy that the environment names, as FFmpeg takes it: that of http, for https too."""
     proxy = os.environ.get("http_proxy") or getproxies().get("https")
     if not proxy or proxy_bypass(host):
         return None

@@ -25,7 +25,10 @@ class V4l2:
         self._capture: cv2.VideoCapture | None = None
 
     def open(self) -> None:
-        """Raises CameraError that says whether the device is absent, forbidden or in use, and by which edged."""
+        """Open the device.
+
+        Raises CameraError that says whether the device is absent, forbidden or in use, and by which edged.
+        """
         self._check_access()
         self._lock()
         capture = cv2.VideoCapture(str(self._path), cv2.CAP_V4L2)
@@ -39,7 +42,10 @@ class V4l2:
         self._capture = capture
 
     def read(self) -> Picture:
-        """Raises CameraError when no picture comes within 2 s (see `edged.camera`) or the device is gone."""
+        """Read the next picture.
+
+        Raises CameraError when no picture comes within 2 s (see `edged.camera`) or the device is gone.
+        """
         pixels = picture_of(self._capture) if self._capture else None
         if pixels is None:
             raise CameraError(f"{self._path} gives no pictures any more: unplugged, or stuck")
@@ -52,7 +58,7 @@ class V4l2:
         self._capture = None
 
     def _lock(self) -> None:
-        """For the life of this process: one that is stuck in the driver cannot let it go."""
+        """Lock the device for the life of this process: one that is stuck in the driver cannot release it."""
         try:
             hold(f"camera-{self._path.resolve()}")
         except DeviceError as error:

@@ -27,7 +27,7 @@ class VideoFile:
         self._at_s = 0.0
 
     def open(self) -> None:
-        """Raises CameraError that names the file, where it is absent or no video."""
+        """Open the file. Raises CameraError, which names it, if it is absent or not a video."""
         if not os.path.isfile(self._path):
             raise CameraError(f"{self._path} does not exist or is no file")
         self._capture = cv2.VideoCapture(str(self._path), cv2.CAP_FFMPEG)
@@ -39,7 +39,10 @@ class VideoFile:
         self._pace = Pace(sleep=self._sleep)
 
     def read(self) -> Picture | None:
-        """None at the end, unless it loops. Raises CameraError where not one picture can be decoded."""
+        """Read the next picture; None at the end, unless it loops.
+
+        Raises CameraError if not one picture can be decoded.
+        """
         if self._capture is None:
             raise CameraError(f"{self._path} is not open")
         pixels = picture_of(self._capture)

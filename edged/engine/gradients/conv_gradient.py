@@ -23,12 +23,12 @@ RUN_LENGTH = 32  # vectors that a work-item of `sum_shares` adds
 
 
 def conv_gradient(slope: Slope[Conv]) -> tuple[Launch, ...]:
-    """The gradients of weights, bias and, if wanted, of the input."""
+    """Return the gradients of weights, bias and, if wanted, of the input."""
     return *_weight_gradient(slope), *(_input_gradient(slope, slope.wanted) if slope.wanted else ())
 
 
 def halo_of_given(conv: Conv, source: Tensor, output: Tensor) -> Halo:
-    """The zeros that the gradient of the input reads around the gradient of the output."""
+    """Return the zeros that the gradient of the input reads around the gradient of the output."""
     (top, bottom), (left, right) = (
         _outside(conv, axis, size, outputs)
         for axis, (size, outputs) in enumerate(((source.height, output.height), (source.width, output.width)))
@@ -37,7 +37,7 @@ def halo_of_given(conv: Conv, source: Tensor, output: Tensor) -> Halo:
 
 
 def _outside(conv: Conv, axis: int, size: int, outputs: int) -> tuple[int, int]:
-    """How far the first and the last pixel of an axis reach beyond the first and last output."""
+    """Return how far the first and the last pixel of an axis reach beyond the first and last output."""
     window = (conv.weight.shape[2 + axis] - 1) * conv.dilations[axis]
     before = (window - conv.pads[axis]) // conv.strides[axis]
     return max(0, before), max(0, (size - 1 + conv.pads[axis]) // conv.strides[axis] - (outputs - 1))
@@ -52,7 +52,7 @@ def _input_gradient(slope: Slope[Conv], wanted: Tensor) -> tuple[Launch, ...]:
 
 
 def _turned_weights(slope: Slope[Conv], wanted: Tensor) -> tuple[Tensor, Launch]:
-    """The weights with inputs and outputs changed about, and what makes them so."""
+    """Return the weights with inputs and outputs changed about, and what makes them so."""
     conv, given = slope.operator, slope.given
     taps = conv.weight.shape[2] * conv.weight.shape[3]
     pairs = slope.source.blocks * given.blocks
@@ -68,7 +68,7 @@ def _turned_weights(slope: Slope[Conv], wanted: Tensor) -> tuple[Tensor, Launch]
 
 
 def _by_phases(slope: Slope[Conv], wanted: Tensor, weight: Tensor) -> Launch:
-    """For any stride: see `conv_input_gradient.cl`."""
+    """Compute the gradient of the input for any stride: see `conv_input_gradient.cl`."""
     conv, given, device = slope.operator, slope.given, slope.device
     phases = min(conv.strides[0], wanted.height), min(conv.strides[1], wanted.width)
     height, width = wanted.height // phases[0], wanted.width // phases[1]

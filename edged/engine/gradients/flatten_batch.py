@@ -25,5 +25,5 @@ def flatten_batch(site: Site[Flatten]) -> tuple[Launch, ...]:
 
 
 def flatten_batch_gradient(slope: Slope[Flatten]) -> tuple[Launch, ...]:
-    """Each value goes back to its place."""
+    """Move each value back to its place."""
     return (gradient_run("flatten_batch_gradient", slope, slope.wanted, (), {}),) if slope.wanted else ()

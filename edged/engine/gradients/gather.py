@@ -42,7 +42,7 @@ def gather(
 def gather_arguments(
     images: Resident, order: Resident, wanted: Input, target: Tensor, *, augmented: bool
 ) -> tuple[Argument, ...]:
-    """As the kernels that gather images take them."""
+    """Return the arguments of kernels that gather images."""
     std = np.array(wanted.std)
     normalize = np.concatenate([wanted.scale / std, -np.array(wanted.mean) / std]).astype(np.float32)
     random = (Scalar("seed"), Scalar("step")) if augmented else ()

@@ -22,7 +22,7 @@ def max_pool_gradient(slope: Slope[MaxPool]) -> tuple[Launch, ...]:
 
 
 def _apart(pool: MaxPool, source: Tensor, output: Tensor) -> bool:
-    """Whether each pixel lies in just one window."""
+    """Return whether each pixel lies in just one window."""
     covered = output.height * pool.kernel[0], output.width * pool.kernel[1]
     return pool.strides == pool.kernel and not any(pool.pads) and covered == (source.height, source.width)
 

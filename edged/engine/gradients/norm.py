@@ -38,7 +38,7 @@ def norm_forward(
 def norm_use(
     site: Site[Any], parameters: Mapping[str, Resident], statistics: Mapping[str, Resident]
 ) -> tuple[Launch, ...]:
-    """In use, with the running statistics."""
+    """Normalise with the running statistics."""
     return (_apply(site, parameters, statistics["mean"], statistics["variance"]),)
 
 

@@ -58,6 +58,9 @@ class Slices:
         return Launch(kernel, operator, self.defines(), arguments, blocks, group=group)
 
     def defines(self) -> Defines:
-        """The geometry of IN and of its slices; OUT is like IN, since `layout.cl` takes vectors from there."""
+        """Return the geometry of IN and of its slices.
+
+        OUT is like IN, since `layout.cl` takes vectors from there.
+        """
         shape = {"SLICES": self.count, "CHUNK": self.chunk, "FRAMES": self.tensor.frames}
         return {**self.tensor.defines("IN"), **self.tensor.defines("OUT"), **shape}

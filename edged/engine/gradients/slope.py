@@ -40,13 +40,13 @@ class Slope(Generic[Op]):
     gradients: Residents = field(default_factory=dict)
 
     def ending_defines(self) -> dict[str, int]:
-        """The macros of `gradient.cl`, for kernels that write `wanted` as OUT: how a gradient ends."""
+        """Return the macros of `gradient.cl`, for kernels that write `wanted` as OUT: how a gradient ends."""
         plus = self.plus.defines("PLUS") if self.plus else {}
         mask = self.source.defines("MASK") if self.masked else {}
         return {**plus, **mask, "WITH_PLUS": int(self.plus is not None), "WITH_MASK": int(self.masked)}
 
     def ending_arguments(self) -> tuple[Argument, ...]:
-        """The last arguments of such a kernel: ENDING_PARAMETERS."""
+        """Return the last arguments of such a kernel: ENDING_PARAMETERS."""
         return (*((self.plus,) if self.plus else ()), *((self.source,) if self.masked else ()))
 
 

@@ -11,7 +11,7 @@ CHUNK = 4096  # floats that a CPU's work-item updates: enough to be worth its st
 def update(
     kernel: str, arguments: tuple[Argument, ...], decayed: int, count: int, device: Device, how: Defines
 ) -> Launch:
-    """A launch over `count` weights, of which the first `decayed` decay."""
+    """Return a launch over `count` weights, of which the first `decayed` decay."""
     chunk = CHUNK if device.kind == "cpu" else 1
     return Launch(
         kernel=kernel,

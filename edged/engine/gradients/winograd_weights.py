@@ -17,7 +17,7 @@ CHUNK_BYTES = 2**22  # of frequencies: what is written is still in the cache whe
 
 
 def is_faster(site: Site[Conv]) -> bool:
-    """Whether to compute `site` so."""
+    """Return whether to compute `site` so."""
     return site.device.kind == "cpu" and CONV_WINOGRAD.can_compute(site) and is_profitable(site)
 
 
@@ -34,7 +34,10 @@ def winograd_forward(
 
 
 def input_gradient_site(slope: Slope[Conv], wanted: Tensor) -> Site[Conv] | None:
-    """The convolution that makes the gradient of the input of that of the output; None where there is none."""
+    """Return the convolution that makes the gradient of the input of that of the output.
+
+    None where there is none.
+    """
     conv = slope.operator
     high, wide = conv.weight.shape[2:]
     pads = tuple(size - 1 - pad for size, pad in zip((high, wide) * 2, conv.pads, strict=True))
@@ -49,7 +52,10 @@ def input_gradient_site(slope: Slope[Conv], wanted: Tensor) -> Site[Conv] | None
 def winograd_gradient(
     slope: Slope[Conv], site: Site[Conv], weight: Argument, parameters: Parameters | None = None
 ) -> tuple[Launch, ...]:
-    """The gradient of the input. `site`: as `turned` gives it; `weight`: turned, as `turn_weights.cl` has it."""
+    """Return the gradient of the input.
+
+    `site`: as `turned` gives it; `weight`: turned, as `turn_weights.cl` has it.
+    """
     parameters = parameters or CONV_WINOGRAD.parameters(site)[0]
     of_input, product = CONV_WINOGRAD.launches(site, parameters)
     transformed = _transformed(site, parameters)
@@ -63,7 +69,7 @@ def winograd_gradient(
 
 
 def _transformed(site: Site[Conv], parameters: Parameters) -> Tensor:
-    """Where the weights are, one after the other, while the step needs them."""
+    """Return where the weights are, one after the other, while the step needs them."""
     source, target, side = site.inputs[0], site.output, parameters["OUTPUT"] + 2
     vectors = target.blocks * side**2 * source.blocks * source.block
     return Tensor(f"{site.operator.name}.transformed", 1, vectors * target.block, 1, 1, 1)
@@ -83,7 +89,7 @@ def _weights(
 
 
 def _in_chunks(site: Site[Conv], of_input: Launch, product: Launch) -> Iterator[Launch]:
-    """Both kernels for as many frames at a time as have frequencies that the cache holds."""
+    """Yield both kernels for as many frames at a time as have frequencies that the cache holds."""
     whole = next(argument for argument in product.arguments if isinstance(argument, Tensor))
     frames = site.output.frames
     kept = max(1, min(frames, CHUNK_BYTES * frames // whole.nbytes))

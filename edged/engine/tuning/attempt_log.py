@@ -73,7 +73,7 @@ class AttemptLog:
         os.close(self._lock)
 
     def attempts_for(self, site: Site[Any]) -> TunedShape:
-        """What is known of a site's shape."""
+        """Return what is known of a site's shape."""
         shape = shape_of(site)
         return self._tuned.get(shape.key, TunedShape(shape=shape))
 
@@ -84,7 +84,7 @@ class AttemptLog:
         write_json(self.path, record)
 
     def forget(self, sites: Iterable[Site[Any]]) -> None:
-        """All that is known of these sites' shapes."""
+        """Forget all attempts on these sites' shapes."""
         for site in sites:
             self._tuned.pop(shape_of(site).key, None)
 
@@ -119,7 +119,7 @@ def _with(tuned: TunedShape, *refusals: RefusedVariant) -> TunedShape:
 
 
 def _lock(path: Path) -> int:
-    """An exclusive lock that lives as long as this process."""
+    """Return an exclusive lock that lives as long as this process."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         lock = os.open(path.with_suffix(".lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)

@@ -34,7 +34,7 @@ def times_in_turn(runtimes: Sequence[Runtime], images: NDArray[np.uint8]) -> lis
 
 
 def error_of(runtime: Runtime, graph: Graph, wanted: Input, images: NDArray[np.uint8]) -> float:
-    """The largest error of a network's output, as a share of its range, by the float64 reference."""
+    """Return the largest error of a network's output, as a share of its range, by the float64 reference."""
     expected = reference.run(graph, reference.prepare(images, wanted), np.float64)
     found = runtime.submit(images).wait().outputs
     if not np.isfinite(found).all():

@@ -108,7 +108,7 @@ class Contest:
 
     @property
     def best_s(self) -> float:
-        """Seconds of the best so far; infinite before the first."""
+        """Return seconds of the best so far; infinite before the first."""
         return min((entry.seconds for entry in self._entries), default=float("inf"))
 
     def join(self, choice: Choice) -> RefusedVariant | None:
@@ -130,14 +130,17 @@ class Contest:
         return None
 
     def final(self) -> list[Contestant]:
-        """The best few with the medians of new runs, best first; the untuned choice where nothing beats it."""
+        """Return the best few with the medians of new runs, best first.
+
+        The untuned choice where nothing beats it.
+        """
         seconds = [[entry.trial.seconds() for entry in self._entries] for _ in range(ROUNDS)]
         medians = map(statistics.median, zip(*seconds, strict=True))
         entries = [Contestant(entry.trial, median) for entry, median in zip(self._entries, medians, strict=True)]
         return sorted(entries, key=lambda entry: entry.seconds * (GAIN if self.is_untuned(entry) else 1))
 
     def is_untuned(self, entry: Contestant) -> bool:
-        """Whether it is what the rules choose."""
+        """Return whether it is what the rules choose."""
         return entry.trial.choice == self._untuned
 
     def _first_estimate(self, trial: Trial) -> float:
@@ -147,7 +150,7 @@ class Contest:
         return statistics.median([first, *(trial.seconds() for _ in range(IMPRESSION - 1))])
 
     def _keep_fastest(self, entry: Contestant) -> None:
-        """The fastest few, and the untuned choice."""
+        """Keep the fastest few, and the untuned choice."""
         entries = sorted([*self._entries, entry], key=lambda entry: entry.seconds)
         self._entries = [e for i, e in enumerate(entries) if i < FINALISTS - 1 or self.is_untuned(e)]
 

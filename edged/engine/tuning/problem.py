@@ -25,12 +25,12 @@ class ReferenceProblem:
 
     @property
     def tolerance(self) -> float:
-        """The largest error with which an answer passes, as a share of the range of the right one."""
+        """Return the largest error with which an answer passes, as a share of the range of the right one."""
         half = self.site.half_weights or any(each.half for each in (*self.site.inputs, self.site.output))
         return HALF_TOLERANCE if half else TOLERANCE
 
     def error(self, found: NDArray[np.float32] | None) -> float:
-        """The largest error as a share of the range; infinite if there is a NaN or no answer."""
+        """Return the largest error as a share of the range; infinite if there is a NaN or no answer."""
         if found is None or not np.isfinite(found).all():
             return float("inf")
         return float(np.abs(found - self.expected).max() / max(np.abs(self.expected).max(), 1e-30))

@@ -45,7 +45,7 @@ class Rig:
         return Executable(plan, self.context, self.device, self.programs)
 
     def sweep(self) -> None:
-        """Let other data pass through the caches."""
+        """Pass other data through the caches."""
         self.run(self._sweep, 1)
 
     def run(self, executable: Executable, frames: int) -> list[Any]:
@@ -59,7 +59,7 @@ class Rig:
 
 
 def _swept(device: Device, nbytes: int) -> Site[Relu]:
-    """A ReLU that reads and writes `nbytes` in all, more or less."""
+    """Return a ReLU that reads and writes `nbytes` in all, more or less."""
     blocks = max(1, nbytes // (2 * SIDE * SIDE * BLOCK * 4))
     source, target = (Tensor(name, 1, blocks * BLOCK, SIDE, SIDE, BLOCK) for name in ("old", "new"))
     return Site(Relu("sweep", ("old",), "new"), (source,), target, device)

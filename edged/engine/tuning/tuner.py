@@ -50,7 +50,7 @@ class Tuner:
 
     @property
     def is_done(self) -> bool:
-        """Whether all shapes have been tuned."""
+        """Return whether all shapes have been tuned."""
         return all(map(self._is_done, self._works))
 
     def tune(self) -> Iterator[TuningProgress]:
@@ -94,7 +94,7 @@ class Tuner:
             vain[name] = 0 if contest.best_s < best_s else vain[name] + 1
 
     def _write(self, work: TuningTask, contest: Contest) -> None:
-        """A shape whose time was cut short keeps its best so far, and is tried again next time."""
+        """Write the best so far; a shape whose time was cut short is tried again next time."""
         entries = contest.final()
         found: dict[str, Any] = {"tried": "" if self._time_is_up() else self._all[work]}
         if entries:
@@ -109,7 +109,7 @@ class Tuner:
         return is_refused(site, choice, self._log.attempts_for(site))
 
     def _count_refused(self, site: Site[Any], variant: str) -> int:
-        """Of how many candidates of `variant` is it known that they must not be used here?"""
+        """Count the candidates of `variant` that must not be used here."""
         named = {refusal.variant for refusal in self._log.attempts_for(site).refused}
         if variant not in named:
             return 0
@@ -135,7 +135,7 @@ class Tuner:
 
 
 def _gain(tuned: TunedShape) -> float:
-    """The share of the untuned time that the best saves."""
+    """Return the share of the untuned time that the best saves."""
     if tuned.best is None or tuned.rules_seconds is None:
         return 0.0
     return 1 - tuned.best.seconds / tuned.rules_seconds

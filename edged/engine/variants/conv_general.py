@@ -15,7 +15,7 @@ IN_FLIGHT = 4 * WORK_GROUP  # work-items that keep one compute unit busy while o
 
 
 def _parameters(site: Site[Conv]) -> tuple[Parameters, ...]:
-    """The shapes of a work-item by what they should take, then all of them again by work-group."""
+    """Return the shapes of a work-item by what they should take, then all of them again by work-group."""
     outs = OUTS if site.operator.groups == 1 else (1,)
     shapes = [(t, o) for t, o in product(TILES, outs) if t <= site.output.width and o <= site.output.blocks]
     shapes.sort(key=lambda shape: _cost(site, *shape))

@@ -26,7 +26,7 @@ def _count(site: Site[Conv], tile: Tile) -> int:
 
 
 def _prefetch(site: Site[Conv], tile: Tile) -> Parameters:
-    """How `conv_vector.cl` asks for weights ahead of use."""
+    """Return how `conv_vector.cl` asks for weights ahead of use."""
     source = site.inputs[0]
     if site.device.kind != "cpu" or source.block == 1 or site.pixels > DRAM_BOUND_PIXELS:
         return {"PREFETCH": 0, "AHEAD": 0, "SHARE": 0}

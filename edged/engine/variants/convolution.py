@@ -13,7 +13,7 @@ SMALL_IMAGE = 32  # pixels; measured: 7×7 gains by frames last, 4×4 loses
 
 
 def window_defines(site: Site[Conv]) -> dict[str, int]:
-    """Every macro that `convolution.cl` knows, of the tensors too."""
+    """Return every macro that `convolution.cl` knows, of the tensors too."""
     conv = site.operator
     outputs, group_inputs, kernel_h, kernel_w = conv.weight.shape
     return {
@@ -36,7 +36,7 @@ def window_defines(site: Site[Conv]) -> dict[str, int]:
 
 
 def halo_of_window(site: Site[Conv], parameters: Parameters) -> Halo:
-    """What the windows of all output pixels cover outside the input's image."""
+    """Return what the windows of all output pixels cover outside the input's image."""
     conv, (source, *_), target = site.operator, site.inputs, site.output
     bottom = _last_covered(conv, 0, target.height) - (source.height - 1)
     right = _last_covered(conv, 1, target.width) - (source.width - 1)
@@ -88,7 +88,7 @@ def span(site: Site[Conv]) -> int:
 
 
 def first_blocks(site: Site[Conv]) -> list[int]:
-    """The first input block that each output block reads: FIRST_BLOCK of `convolution.cl`."""
+    """Return the first input block that each output block reads: FIRST_BLOCK of `convolution.cl`."""
     last_start = site.inputs[0].blocks - span(site)
     return [min(_read_by(site, block)[0], last_start) for block in range(site.output.blocks)]
 

@@ -27,7 +27,7 @@ def _launches(site: Site[Dense], parameters: Parameters) -> tuple[Launch, ...]:
 
 
 def dense_defines(site: Site[Dense]) -> dict[str, int]:
-    """Every macro that `fully_connected.cl` knows, of the tensors too."""
+    """Return every macro that `fully_connected.cl` knows, of the tensors too."""
     flags = {"WITH_RELU": int(site.operator.relu), "WEIGHTS_HALF": int(site.half_weights)}
     return {**site.tensor_defines(), **flags}
 

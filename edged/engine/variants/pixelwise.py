@@ -34,7 +34,7 @@ class Runs:
 
 
 def pixelwise(kernel: str, site: Site[Any], defines: Defines | None = None) -> Launch:
-    """A launch of `kernel` that takes the inputs and the output of `site` as its arguments."""
+    """Return a launch of `kernel` that takes the inputs and the output of `site` as its arguments."""
     runs = Runs(site.output, site.device)
     return Launch(
         kernel=kernel,

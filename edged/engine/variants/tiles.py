@@ -7,7 +7,7 @@ LATENCY = 8  # sums in flight that keep two multiply-add units busy for their fo
 
 
 def tiles(height: int, width: int, block: int) -> list[Tile]:
-    """Those (rows, columns) that fit into the image and the registers, the quickest first.
+    """Return those (rows, columns) that fit into the image and the registers, the quickest first.
 
     A tile of n pixels takes n multiply-adds, one load of a weight, and some overhead that it shares among them;
     where equal, the flattest tile.

@@ -31,7 +31,7 @@ class Site(Generic[Op]):
         return self.output.height * self.output.width
 
     def tensor_defines(self) -> dict[str, int]:
-        """The geometry of IN, RESIDUAL (a second input) and OUT, as `layout.cl` wants it."""
+        """Return the geometry of IN, RESIDUAL (a second input) and OUT, as `layout.cl` wants it."""
         defines = self.output.defines("OUT")
         for role, tensor in zip(("IN", "RESIDUAL"), self.inputs, strict=False):
             defines |= tensor.defines(role)

@@ -9,13 +9,13 @@ from edged.model.graph import Relu, Softmax
 
 
 def relu(node: Node, scope: Scope) -> None:
-    """Of each number by itself, so with whatever shape it is seen."""
+    """Convert ReLU, whatever the shape."""
     value = scope.plain(node.input(0))
     scope.push(Relu(node.output, (value.tensor,), node.output), value.shape)
 
 
 def clip(node: Node, scope: Scope) -> None:
-    """Only Clip(0, ∞), which some exporters write for ReLU."""
+    """Convert Clip(0, ∞) alone, which some exporters write for ReLU."""
     low = _bound(node, scope, 1, "min", -np.inf)
     high = _bound(node, scope, 2, "max", np.inf)
     if low != 0 or high < np.finfo(np.float32).max:

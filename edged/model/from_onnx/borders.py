@@ -8,7 +8,7 @@ from edged.model.from_onnx.scope import Scope
 
 
 def slice_(node: Node, scope: Scope) -> None:
-    """Every n-th row and column from the first, to the last."""
+    """Convert a Slice of every n-th row and column from the first to the last."""
     value = scope.bordered(node.input(0))
     if any(value.pads):
         value = scope.plain(node.input(0))

@@ -28,7 +28,7 @@ def batch_norm(node: Node, scope: Scope) -> None:
 
 
 def add(node: Node, scope: Scope) -> None:
-    """The sum of two computed tensors, or of one and a constant by channel."""
+    """Convert the sum of two computed tensors, or of one and a constant by channel."""
     if len(node.inputs) != 2:
         raise ModelError(f"adds {len(node.inputs)} tensors; supported are 2")
     x, constant = _computed_and_constant(node, scope)
@@ -73,7 +73,7 @@ def divide(node: Node, scope: Scope) -> None:
 
 
 def _computed_and_constant(node: Node, scope: Scope) -> tuple[str, Float64 | None]:
-    """The name of the input that is computed, and the other's values if it is constant."""
+    """Return the name of the input that is computed, and the other's values if it is constant."""
     first, second = node.input(0), node.input(1)
     if scope.constant(second) is not None:
         return first, scope.weights(second).astype(np.float64)
@@ -100,7 +100,7 @@ def _push_batch_norm(node: Node, scope: Scope, x: str, factor: Floats, offset: F
 
 
 def per_channel(constant: NDArray[F], shape: Shape) -> NDArray[F]:
-    """A constant that broadcasts to (1, *shape) with one value for each channel, as [channels]."""
+    """Return a constant that broadcasts to (1, *shape) with one value for each channel, as [channels]."""
     channels = shape[0]
     wide = (1,) * (len(shape) + 1 - constant.ndim) + constant.shape
     if len(wide) > len(shape) + 1 or (constant.size != 1 and wide != (1, channels) + (1,) * (len(shape) - 1)):

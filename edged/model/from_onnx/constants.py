@@ -25,7 +25,7 @@ def constant(node: Node) -> Constant:
 
 
 def fold(node: Node, inputs: Sequence[Constant], scope: Scope) -> Constant:
-    """The value of a node of a kind in `FOLDED`. Raises ModelError for inputs that it cannot have."""
+    """Return the value of a node of a kind in `FOLDED`. Raises ModelError for inputs that it cannot have."""
     try:
         _require_few_axes(node, inputs)
         scope.reserve(_size(node, inputs))

@@ -15,7 +15,7 @@ CHANNELS = 3  # where the file leaves it open
 
 
 def input_of(file: OnnxFile, size: Pair | None) -> tuple[str, Shape, bool]:
-    """The input's name, its shape (channels, height, width), and whether the file has its channels last."""
+    """Return the input's name, its shape (channels, height, width), and whether the file has its channels last."""
     weights = {tensor.name for tensor in file.model.graph.initializer}
     inputs = [entry for entry in file.model.graph.input if entry.name not in weights]
     if len(inputs) != 1:

@@ -26,11 +26,11 @@ class Node:
         return self.outputs[0]
 
     def input(self, index: int) -> str:
-        """The name of the tensor at `index`, empty where it is left out."""
+        """Return the name of the tensor at `index`, empty where it is left out."""
         return self.inputs[index] if index < len(self.inputs) else ""
 
     def allow(self, names: Sequence[str]) -> None:
-        """Raises ModelError for an attribute that is not in `names`."""
+        """Raise ModelError for an attribute that is not in `names`."""
         for name in self.attributes:
             if name not in names:
                 supported = ", ".join(names) or "none"
@@ -64,7 +64,7 @@ class Node:
 
 
 def node_of(proto: NodeProto, opset: int) -> Node:
-    """Raises ModelError for a node that writes nothing."""
+    """Make a node. Raises ModelError if it writes nothing."""
     if not proto.output:
         raise ModelError("writes no tensor")
     attributes = {attribute.name: attribute for attribute in proto.attribute}
@@ -72,7 +72,7 @@ def node_of(proto: NodeProto, opset: int) -> Node:
 
 
 def array_of(tensor: TensorProto) -> NDArray[np.generic]:
-    """A tensor's values. Raises ModelError for damaged ones and for types that NumPy does not know."""
+    """Return a tensor's values. Raises ModelError for damaged ones and for types that NumPy does not know."""
     if tensor.data_location == TensorProto.EXTERNAL:
         raise ModelError(f"tensor {tensor.name} lies in another file: supported for initializers only")
     try:

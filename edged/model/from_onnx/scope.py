@@ -50,7 +50,7 @@ class Scope:
         self._left = MAX_VALUES
 
     def reserve(self, values: int) -> None:
-        """To be called before weights or computed constants take memory: a small file can ask for much of it."""
+        """Reserve memory for weights or constants, before they are made: a small file can request much."""
         self._left -= values
         if self._left < 0:
             raise ModelError(f"takes the weights of the network beyond {MAX_VALUES} values, the most in all")
@@ -65,11 +65,11 @@ class Scope:
             self._constants[name] = value
 
     def constant(self, name: str) -> Constant | None:
-        """None where the tensor depends on the network's input."""
+        """Return a constant; None where the tensor depends on the network's input."""
         return self._constants.get(name)
 
     def integers(self, name: str) -> tuple[int, ...]:
-        """A constant list of integers."""
+        """Return a constant list of integers."""
         constant = self._constants.get(name)
         if constant is None or not np.issubdtype(constant.dtype, np.integer):
             raise ModelError(f"input {name} is supported only as constant integers")
@@ -90,14 +90,14 @@ class Scope:
         return as_weights(constant, f"input {name}")
 
     def value(self, name: str) -> Value:
-        """A tensor that depends on the network's input."""
+        """Return a tensor that depends on the network's input."""
         value = self.raw_value(name)
         if value.channels_last:
             raise ModelError(f"input {name} has its channels last; supported is a Transpose by (0, 3, 1, 2) first")
         return value
 
     def raw_value(self, name: str) -> Value:
-        """As `value`, or the network's input with its channels last."""
+        """Return a value as `value` does, or the network's input with its channels last."""
         if name in self._constants:
             raise ModelError(f"input {name} is constant; supported is a tensor that the network computes")
         if name not in self._values:
@@ -105,16 +105,16 @@ class Scope:
         return self._values[name]
 
     def plain(self, name: str) -> Value:
-        """A tensor with nothing pending."""
+        """Return a tensor with nothing pending."""
         value = self.value(name)
         return self._select(value) if value.pending else value
 
     def image(self, name: str) -> str:
-        """The graph's tensor for an input of shape (channels, height, width)."""
+        """Return the graph's tensor for an input of shape (channels, height, width)."""
         return self._image(name, self.plain(name))
 
     def padded_image(self, name: str) -> tuple[str, Pads]:
-        """As `image`, with the zeros around it that the reading operator must add itself."""
+        """Return an image, with the zeros around it that the reading operator must add itself."""
         value = self.value(name)
         if value.steps != (1, 1) or value.channel_pads != (0, 0):
             value = self._select(value)
@@ -123,14 +123,14 @@ class Scope:
         return self._image(name, value), NO_PADS
 
     def bordered(self, name: str) -> Value:
-        """As `image`, with whatever Slice and Pad nodes did to it so far."""
+        """Return an image, with the effect of Slice and Pad nodes so far."""
         value = self.value(name)
         if not value.pending:
             self._image(name, value)
         return value
 
     def features(self, name: str) -> str:
-        """The graph's tensor for an input of shape (features,)."""
+        """Return the graph's tensor for an input of shape (features,)."""
         value = self.plain(name)
         if len(value.shape) != 1:
             raise ModelError(f"input {name} has shape {value.shape}; supported is (features,), as after Flatten")
@@ -147,7 +147,7 @@ class Scope:
         return height + pads[0] + pads[2], width + pads[1] + pads[3]
 
     def writer(self, tensor: str) -> Operator | None:
-        """The operator that writes a tensor of the graph; None for the network's input."""
+        """Return the operator that writes a tensor of the graph; None for the network's input."""
         return next((operator for operator in self.operators if operator.output == tensor), None)
 
     def push(self, operator: Operator, shape: Shape | None = None) -> None:
@@ -187,7 +187,10 @@ class Scope:
 
 
 def as_weights(numbers: Constant, what: str) -> Float32:
-    """A copy in float32, which may be written to. Raises ModelError for numbers that are not finite in float32."""
+    """Return a copy in float32, which may be written to.
+
+    Raises ModelError for numbers that are not finite in float32.
+    """
     with np.errstate(over="ignore"):  # found by the next line
         weights = numbers.astype(np.float32, order="C")
     if not np.isfinite(weights).all():

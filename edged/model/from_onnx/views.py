@@ -20,7 +20,7 @@ def identity(node: Node, scope: Scope) -> None:
 
 
 def cast(node: Node, scope: Scope) -> None:
-    """Between kinds of float only: everything is computed in float32."""
+    """Convert a Cast between kinds of float: everything is computed in float32."""
     target = type_name(node.integer("to", 0))
     if target not in {"FLOAT", "FLOAT16", "DOUBLE"}:
         raise ModelError(f"casts to {target}; supported are FLOAT, FLOAT16 and DOUBLE")
@@ -41,7 +41,7 @@ def flatten(node: Node, scope: Scope) -> None:
 
 
 def reshape(node: Node, scope: Scope) -> None:
-    """To a constant shape whose first number is the batch: 0, −1 or 1."""
+    """Convert a Reshape to a constant shape whose first number is the batch: 0, −1 or 1."""
     old = (1, *scope.plain(node.input(0)).shape)
     wanted = list(scope.integers(node.input(1)))
     if not node.integer("allowzero", 0):

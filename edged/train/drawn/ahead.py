@@ -87,7 +87,7 @@ class Drawers:
         self._threads = ThreadPoolExecutor(processes)
 
     def drawn(self, jobs: Iterator[DrawingJob]) -> Iterator[LabelledImages]:
-        """Each job's batch, in order. Raises TrainingError where a process has died."""
+        """Yield each job's batch, in order. Raises TrainingError where a process has died."""
         if not self._processes:
             self._start()
         ahead = islice(jobs, AHEAD * self._count)

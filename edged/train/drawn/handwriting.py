@@ -90,19 +90,22 @@ DROOP = 1 - (AXIS[:, None] / np.float32(14)) ** 2
 
 
 def plain_mask(image: Bytes) -> Bytes:
-    """The digit as it is, four times as large, uint8, cut to its ink."""
+    """Return the digit as it is, four times as large, uint8, cut to its ink."""
     return _cut(np.asarray(cv2.resize(image, (SIDE, SIDE), interpolation=cv2.INTER_CUBIC), np.uint8))
 
 
 def turned(rng: np.random.Generator, image: Bytes, digit: int) -> tuple[Bytes, int]:
-    """Some 9s upside down as 6s, and 6s as 9s: print gives both a round back and a closed bowl."""
+    """Turn some 9s into 6s and 6s into 9s: print gives both a round back and a closed bowl."""
     if digit not in (6, 9) or rng.random() < 0.6:
         return image, digit
     return image[::-1, ::-1], 15 - digit
 
 
 def varied_mask(rng: np.random.Generator, image: Bytes, digit: int) -> Bytes:
-    """The digit written differently: bent, slanted, thinner or thicker, with the edges and marks of print."""
+    """Return the digit written differently.
+
+    Bent, slanted, thinner or thicker, with the edges and marks of print.
+    """
     if rng.random() < 0.4:
         return plain_mask(image)
     large = cv2.remap(np.ascontiguousarray(image), *_bend(rng), cv2.INTER_LINEAR)
@@ -114,7 +117,10 @@ def varied_mask(rng: np.random.Generator, image: Bytes, digit: int) -> Bytes:
 
 
 def _bend(rng: np.random.Generator) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
-    """Where each of 112 × 112 pixels comes from in the 28 × 28: slant, aspect, a lower or higher waist, waves."""
+    """Return where each of 112 × 112 pixels comes from in the 28 × 28.
+
+    Slant, aspect, a lower or higher waist, waves.
+    """
     cells = int(rng.integers(3, 6))
     field = rng.normal(0, rng.uniform(0, 0.9), (cells, cells, 2)).astype(np.float32)
     wave = np.asarray(cv2.resize(field, (SIDE, SIDE), interpolation=cv2.INTER_CUBIC), np.float32)

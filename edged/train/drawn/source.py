@@ -54,11 +54,11 @@ class Drawn:
         )
 
     def steps(self, batch: int) -> int:
-        """What does not fill a batch is left out."""
+        """Return the number of full batches of an epoch."""
         return self._replays * (self._frames // batch)
 
     def chunks(self, epoch: int, batch: int) -> Iterator[Chunk]:
-        """The frames as they are drawn, then again from memory, in other orders and colours."""
+        """Yield the frames as they are drawn, then again from memory, in other orders and colours."""
         rng = np.random.default_rng((self._seed, epoch))
         jobs = self._jobs(rng.permutation(self._frames), (self._seed, epoch), batch)
         kept: list[LabelledImages] = []
@@ -79,7 +79,7 @@ class Drawn:
         return round(len(self._digits) * (1 + EMPTY_SHARE))
 
     def _jobs(self, order: NDArray[np.int64], seed: tuple[int, ...], batch: int) -> Iterator[DrawingJob]:
-        """Every digit once, and frames without one between them."""
+        """Yield every digit once, and frames without one between them."""
         for start in range(0, len(order) - batch + 1, batch):
             chosen = order[start : start + batch]
             empty = chosen >= len(self._digits)
@@ -99,7 +99,7 @@ def _groups(items: Iterator[T]) -> Iterator[list[T]]:
 
 
 def _chunk(batches: list[LabelledImages]) -> Chunk:
-    """To be learnt from in this very order."""
+    """Return the frames to be learnt from in this very order."""
     examples = LabelledImages(
         np.concatenate([one.images for one in batches]), np.concatenate([one.labels for one in batches])
     )

@@ -15,13 +15,16 @@ from edged.train.norm import TrainedNorm
 
 @singledispatch
 def forward(operator: Operator, *inputs: Array) -> Array:
-    """What `operator` writes in training for batches of the tensors it reads: for most, what it always writes."""
+    """Return what `operator` writes in training for batches of the tensors it reads.
+
+    For most, what it always writes.
+    """
     return compute(operator, *inputs)
 
 
 @forward.register
 def _norm_forward(operator: TrainedNorm, x: Array) -> Array:
-    """With the statistics of the batch itself."""
+    """Normalise with the statistics of the batch itself."""
     scale, offset = (by_channel(values, x) for values in (operator.scale, operator.offset))
     y = np.asarray(normalized(operator, x) * scale + offset)
     return np.maximum(y, 0) if operator.relu else y
@@ -48,12 +51,12 @@ def running(norm: TrainedNorm, x: Array) -> tuple[Array, Array]:
 
 
 def over(x: Array) -> tuple[int, ...]:
-    """All axes but that of the channels."""
+    """Return all axes but that of the channels."""
     return (0, *range(2, x.ndim))
 
 
 def by_channel(values: Array, x: Array) -> Array:
-    """One value a channel, to compute with x."""
+    """Reshape one value a channel to compute with x."""
     return values.reshape((-1,) + (1,) * (x.ndim - 2))
 
 
@@ -158,7 +161,7 @@ def _softmax(operator: graph.Softmax, gradient: Array, output: Array, x: Array) 
 
 
 def taps(kernel: Pair, strides: Pair, dilations: Pair, output: Array) -> Iterator[tuple[Pair, Window]]:
-    """Each place of the window, row by row, and which rows and columns of the padded input it sees."""
+    """Yield each place of the window, row by row, and which rows and columns of the padded input it sees."""
     rows, columns = output.shape[2:]
     for ky in range(kernel[0]):
         for kx in range(kernel[1]):
@@ -179,5 +182,5 @@ def padded_size(x: Array, pads: Pads) -> Pair:
 
 
 def unpad(padded: Array, x: Array, pads: Pads) -> Array:
-    """Without what `pad` put around x."""
+    """Remove what `pad` put around x."""
     return padded[:, :, pads[0] : pads[0] + x.shape[2], pads[1] : pads[1] + x.shape[3]]

@@ -13,7 +13,7 @@ from edged.train.reference.backward import backward, forward
 
 
 def cross_entropy(scores: Array, labels: NDArray[np.int32], smoothing: float = 0.0) -> tuple[float, Array]:
-    """The mean loss of scores [n, classes] before their softmax, and its gradient.
+    """Return the mean loss of scores [n, classes] before their softmax, and its gradient.
 
     What is wanted: 1 − smoothing for the label, and smoothing shared evenly by all classes (Szegedy et al., 2016).
     """
@@ -40,7 +40,7 @@ class Passed:
 
 
 def train_forward(graph: Graph, x: Array) -> dict[str, Array]:
-    """Every tensor of the network in training by name."""
+    """Return every tensor of the network in training by name."""
     tensors: dict[str, Array] = {graph.input: x.astype(np.float64)}
     for operator in graph.operators:
         tensors[operator.output] = forward(operator, *(tensors[name] for name in operator.inputs))
@@ -48,7 +48,7 @@ def train_forward(graph: Graph, x: Array) -> dict[str, Array]:
 
 
 def scores_of(graph: Graph) -> str:
-    """The tensor that the loss takes: what a last Softmax reads, else the output."""
+    """Return the tensor that the loss takes: what a last Softmax reads, else the output."""
     last = next(operator for operator in graph.operators if operator.output == graph.output)
     return last.inputs[0] if isinstance(last, Softmax) else graph.output
 
@@ -93,7 +93,7 @@ def _random(seed: int, step: int, count: int) -> Bits:
 
 
 def _mixed(bits: Bits) -> Bits:
-    """The last part of MurmurHash3 (Appleby)."""
+    """Return the last part of MurmurHash3 (Appleby)."""
     bits = (bits ^ bits >> np.uint32(16)) * np.uint32(0x85EBCA6B)
     bits = (bits ^ bits >> np.uint32(13)) * np.uint32(0xC2B2AE35)
     return bits ^ bits >> np.uint32(16)

@@ -17,7 +17,7 @@ class OptimizerMoments:
 
 
 def no_moments(weight: Array) -> OptimizerMoments:
-    """Those of an array before its first step."""
+    """Return those of an array before its first step."""
     return OptimizerMoments(np.zeros(weight.shape), np.zeros(weight.shape))
 
 
@@ -31,7 +31,10 @@ def step(
     *,
     decays: bool = True,
 ) -> tuple[Array, OptimizerMoments]:
-    """The weights after step `count`, counted from 1, and the moments. `decays`: not of biases and norms."""
+    """Return the weights after step `count`, counted from 1, and the moments.
+
+    `decays`: not of biases and norms.
+    """
     decay = how.weight_decay if decays else 0.0
     if isinstance(how, Sgd):
         return _sgd(how, weight, gradient + decay * weight, moments, rate)
