@@ -173,7 +173,7 @@ def test_the_messages_in_troubleshooting_are_those_of_the_code() -> None:
     ("command", "problem"),
     [
         ("edged run my.yaml --count 300", None),
-        ("sudo /opt/edged/bin/edged keys new hub --directory keys", None),
+        ("sudo /opt/edged/bin/edged keys new hub --output keys", None),
         ("edged runs", "no verb runs"),
         ("edged run --counts 3", "edged run has no option --counts"),
     ],

@@ -9,12 +9,16 @@ root=${DESTDIR:-}
 put() { install -D -m 644 "$1" "$root$2"; }
 
 ${PYTHON:-python3} -m venv "$root$prefix"
-"$root$prefix/bin/python" -m pip install --quiet --upgrade .
+"$root$prefix/bin/python" -m pip install --quiet --upgrade '.[completion]'
 sed -i "1s,^#!$root,#!," "$root$prefix/bin/edged"  # where it will be, not where it is put together
 put docs/how-to/service.md "$prefix/share/doc/edged/service.md"
 for unit in edged.service edged-worker.service edged-camera@.service; do
     sed "s,/opt/edged,$prefix,g" "systemd/$unit" | install -D -m 644 /dev/stdin "$root/etc/systemd/system/$unit"
 done
+completion() { "$root$prefix/bin/python" -m edged completion "$1" | install -D -m 644 /dev/stdin "$root$2"; }
+completion bash /usr/share/bash-completion/completions/edged
+completion zsh /usr/share/zsh/vendor-completions/_edged
+completion fish /usr/share/fish/vendor_completions.d/edged.fish
 put systemd/sysusers.conf /etc/sysusers.d/edged.conf
 put systemd/tmpfiles.conf /etc/tmpfiles.d/edged.conf
 put systemd/70-edged.rules /etc/udev/rules.d/70-edged.rules

@@ -100,7 +100,14 @@ def training() -> str:
 
 def commands() -> str:
     """Every verb with its arguments."""
-    return _page("Commands", "`edged VERB --help` prints the same.", [*map(_command, VERBS), _exit_codes()])
+    return _page(
+        "Commands",
+        "`edged VERB --help` prints the same. Every command also has `-v/--verbose` (log debug messages too) and "
+        "`-q/--quiet` (only warnings and errors), both for standard error; `EDGED_LOG_LEVEL` (`debug`, `info`, "
+        "`warning`, `error`) sets the level of log lines. With `--json` standard output holds JSON alone: one "
+        "document, or one object a line. `NO_COLOR` is respected.",
+        [*map(_command, VERBS), _exit_codes()],
+    )
 
 
 def messages() -> str:

@@ -1,53 +1,58 @@
-"""The command line: one small module a verb, imported only when it is called.
+"""The command line: one module or package for each verb, imported only when the verb is called.
 
-A verb's module has `add_arguments(parser)` and `run(arguments) -> exit code`.
+A verb's module has `add_arguments(parser)` and `run(arguments) -> exit code`. Each error has its exit code in
+`edged.errors`; docs/reference/commands.md lists them all.
 """
 
 import argparse
 import errno
 import importlib
+import os
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from contextlib import suppress
 from pathlib import Path
 
 from edged import __version__
-from edged.cli.terminal import show_compiling
+from edged.cli.options import add_verbosity, leaf_parsers
+from edged.cli.terminal import print_notes, show_compiling
 from edged.errors import OUT_OF_MEMORY, ConfigError, EdgedError, OutputError
+from edged.system import log
 from edged.system.plain_text import printable_lines
 from edged.system.standard_streams import discard_unwritten, flush_standard_output, open_standard_streams
 from edged.system.systemd import is_started_by_systemd
 
 VERBS = {
-    "run": "start the daemon: cameras, worker, prediction stream, metrics",
-    "reload": "let the daemon read its config again",
-    "check": "validate a config, its model, device and addresses; say what would run",
+    "run": "start the daemon: cameras, workers, prediction stream, metrics",
+    "reload": "let the running daemon read its config again",
+    "check": "validate a config, its model, devices and addresses; list what would run",
     "devices": "list OpenCL devices, cameras and power sensors",
     "subscribe": "print predictions as they are published",
-    "top": "show what cameras and workers do, twice a second, in a terminal",
-    "view": "show the cameras of a node on a page in the browser",
-    "export": "take predictions out of the journal, as CSV, JSON lines or Parquet",
+    "top": "show the state of cameras and workers in the terminal",
+    "view": "serve a page that shows the cameras, workers and events of a node",
+    "export": "write predictions of the journal as CSV, JSON lines or Parquet",
     "predict": "classify pictures without a daemon",
     "bench": "time a network on a device",
     "profile": "time each kernel of a network on a device",
-    "trace": "record what cameras, hub, workers and devices do, on one time line",
-    "teach": "teach the network that runs new labels, from its own cameras",
-    "train": "let a network learn from pictures",
+    "trace": "record cameras, hub, workers and devices of the running daemon on one time line",
+    "teach": "teach new labels to the network of the running daemon, from its own cameras",
+    "train": "train a network from pictures",
     "tune": "find the fastest kernels for a network on a device",
-    "model": "write into a model's file what it says of itself: labels, how pictures are prepared",
-    "plan-split": "say where to cut a network in parts for several workers",
-    "keys": "make the keys of a hub or a subscriber",
+    "model": "write labels and preprocessing into a model's file",
+    "plan-split": "find where to cut a network into parts for several workers",
+    "keys": "make and show the keys of a hub or a subscriber",
     "config": "print the JSON Schema of the config file",
-    "camera": "one camera process (the hub starts it)",
-    "worker": "one worker process (the hub starts those of its own host)",
+    "completion": "print a script that completes edged's commands in a shell",
+    "camera": "run one camera process (the hub starts those of its own host)",
+    "worker": "run one worker process (the hub starts those of its own host)",
 }
 
-PROCESSES = {"run", "camera", "worker"}  # they log
+PROCESSES = {"run", "camera", "worker"}  # they log at level info
 
-NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}  # where standard output goes
+NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}  # errors of the device behind standard output
 
-EX_CONFIG = 78  # sysexits.h; systemd's RestartPreventExitStatus= takes it
+EX_CONFIG = 78  # sysexits.h; systemd's RestartPreventExitStatus= names it
 
 
 def run_command_line(argv: Sequence[str]) -> int:
@@ -59,33 +64,51 @@ def run_command_line(argv: Sequence[str]) -> int:
         discard_unwritten()
 
 
-def _run_verb(argv: Sequence[str]) -> int:
+def command_parser(verbs: Collection[str] = tuple(VERBS)) -> argparse.ArgumentParser:
+    """Build the parser of all verbs; only those of `verbs` are imported and get their arguments."""
     parser = argparse.ArgumentParser(prog="edged", description="Image classification appliance.")
     parser.add_argument("--version", action="version", version=f"edged {__version__}")
-    verbs = parser.add_subparsers(dest="verb", metavar="VERB", required=True)
+    commands = parser.add_subparsers(dest="verb", metavar="VERB", required=True)
     for verb, summary in VERBS.items():
-        command = verbs.add_parser(verb, help=summary, description=summary)
-        if argv and argv[0] == verb:
+        command = commands.add_parser(verb, help=summary, description=summary)
+        if verb in verbs:
             module = importlib.import_module(module_of(verb))
             module.add_arguments(command)
             command.set_defaults(run=module.run)
-    arguments = parser.parse_args(argv)
-    if arguments.verb not in PROCESSES:
-        show_compiling()
+            for leaf in leaf_parsers(command):
+                add_verbosity(leaf)
+    return parser
+
+
+def _run_verb(argv: Sequence[str]) -> int:
+    arguments = command_parser(argv[:1]).parse_args(argv)
+    _configure_output(arguments)
     try:
         code = int(arguments.run(arguments))
         flush_standard_output()
     except (EdgedError, MemoryError) as error:
-        return tell(error)
+        return print_error(error)
     except KeyboardInterrupt:
-        return 128 + signal.SIGINT  # as a shell would say it
-    except BrokenPipeError:  # the reader of our output has gone: `edged subscribe | head`
+        return 128 + signal.SIGINT  # as shells report it
+    except BrokenPipeError:  # the reader of our output is gone, as in `edged subscribe | head`
         return 0
     except OSError as error:
         if error.errno not in NO_ROOM or error.filename is not None:
             raise
-        return tell(OutputError(f"the output cannot be written: {error.strerror}"))
+        return print_error(OutputError(f"the output cannot be written: {error.strerror}"))
     return code
+
+
+def _configure_output(arguments: argparse.Namespace) -> None:
+    """Apply --verbose and --quiet: to notes, to log lines, and to the log lines of child processes."""
+    print_notes(enabled=not arguments.quiet)
+    level = "debug" if arguments.verbose else "warning" if arguments.quiet else None
+    if arguments.verb in PROCESSES:
+        if level:
+            os.environ[log.LEVEL_VARIABLE] = level
+        return
+    log.configure(level or "warning")
+    show_compiling()
 
 
 def module_of(verb: str) -> str:
@@ -95,15 +118,11 @@ def module_of(verb: str) -> str:
     return f"edged.cli.{name}.command" if is_package else f"edged.cli.{name}"
 
 
-def tell(error: EdgedError | MemoryError) -> int:
-    """Print what is wrong; the exit code that says it too."""
-    no_memory = isinstance(error, MemoryError)
-    with suppress(OSError):  # the exit code says it too
-        print(
-            "edged: there is no more memory" if no_memory else f"edged: {printable_lines(str(error))}",
-            file=sys.stderr,
-            flush=True,
-        )
+def print_error(error: EdgedError | MemoryError) -> int:
+    """Print the error on standard error, and return its exit code."""
+    text = "out of memory" if isinstance(error, MemoryError) else printable_lines(str(error))
+    with suppress(OSError):  # the exit code is enough
+        print(f"edged: {text}", file=sys.stderr, flush=True)
     if isinstance(error, MemoryError):
         return OUT_OF_MEMORY
     return EX_CONFIG if is_started_by_systemd() and isinstance(error, ConfigError) else error.exit_code

@@ -1,24 +1,24 @@
-"""`edged camera`: one camera process. The hub starts it; on another host a person or systemd does."""
+"""`edged camera`: run one camera process. The hub starts it; on another host a person or systemd does."""
 
 import argparse
 import signal
-from pathlib import Path
 
 from edged.cli.find_hub import hub_of
+from edged.cli.options import add_example, add_process_options
 from edged.config.load import load_config
 from edged.errors import ConfigError
 from edged.system import log, parent_death
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Arguments of the verb."""
-    parser.add_argument("name", help="a camera of the config")
-    parser.add_argument("--config", type=Path, required=True, metavar="FILE", help="the config of the pipeline")
-    parser.add_argument("--hub", metavar="ADDRESS", help="ZeroMQ address of the hub; default: link.address")
+    """Add the camera, the config and the hub."""
+    parser.add_argument("name", metavar="NAME", help="a camera of the config")
+    add_process_options(parser)
+    add_example(parser, "edged camera door --config edged.yaml")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Serve the hub until the source ends or the hub says stop."""
+    """Send frames until the source ends or the hub stops this process."""
     if parent_death.end_with_parent():
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the hub, which stops its children in order
     log.configure()

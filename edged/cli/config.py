@@ -1,13 +1,17 @@
-"""`edged config schema`: the JSON Schema of the config file, for editors."""
+"""`edged config schema`: print the JSON Schema of the config file, for editors."""
 
 import argparse
 
+from edged.cli.options import add_example
 from edged.config.load import json_schema
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """One choice, so that `edged config` can learn more later."""
-    parser.add_argument("what", choices=["schema"], help="schema: print the JSON Schema of the config file")
+    """Add the sub-command `schema`."""
+    add_example(parser, "edged config schema > edged.schema.json")
+    actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
+    summary = "print the JSON Schema of the config file"
+    add_example(actions.add_parser("schema", help=summary, description=summary), "edged config schema")
 
 
 def run(arguments: argparse.Namespace) -> int:

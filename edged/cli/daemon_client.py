@@ -1,5 +1,6 @@
 """Talk to the daemon of this host, for `edged reload`, `profile --attach`, `trace` and `teach`."""
 
+import argparse
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -8,6 +9,7 @@ from pathlib import Path
 
 import zmq
 
+from edged.cli.options import DEMO
 from edged.cli.run import config_or_demo
 from edged.config.load import load_config
 from edged.errors import ConfigError, EdgedError
@@ -33,7 +35,12 @@ from edged.system.paths import is_private, journal_path, runtime_directory
 ANSWER_S = 10.0
 HEARTBEAT_LIMIT_S = 5.0  # during a recording the daemon sends at least one message a second
 IPC = "ipc://"
-ADDRESS_HELP = "the file that `edged run` was started with, or the ipc:// address of its private link"
+
+
+def add_daemon(parser: argparse.ArgumentParser) -> None:
+    """Add CONFIG, which names a running daemon."""
+    which = f"config that `edged run` was started with, or ipc:// address of its private link (default: {DEMO})"
+    parser.add_argument("config", nargs="?", metavar="CONFIG", help=which)
 
 
 class DaemonClient:

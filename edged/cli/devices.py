@@ -1,4 +1,4 @@
-"""`edged devices`: what this machine has to compute, to see and to measure with."""
+"""`edged devices`: list the OpenCL devices, cameras and power rails of this host."""
 
 import argparse
 import json
@@ -7,6 +7,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from edged.camera.discover import CameraFound, list_cameras
+from edged.cli.options import add_example, add_json
 from edged.cli.rails import add_sysfs, given_rails, live_watts, rail_lines, rails_as_object
 from edged.energy.find import Rails
 from edged.errors import DeviceError
@@ -16,17 +17,18 @@ from edged.worker.proven import proofs_folder
 if TYPE_CHECKING:
     from edged.engine.device import Device
 
-NUMPY_LINE = "NumPy: always there, slow (device: numpy)"
+NUMPY_LINE = "NumPy: always available, slow (device: numpy)"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Arguments of the verb."""
+    """Add --sysfs and --json."""
     add_sysfs(parser)
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    add_json(parser)
+    add_example(parser, "edged devices")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print what is there. Nothing found is an answer, not an error."""
+    """Print what is found. Finding nothing is not an error."""
     problem = None
     devices: tuple[Device, ...] = ()
     try:
@@ -65,7 +67,7 @@ def _device_lines(devices: "Sequence[Device]", problem: str | None) -> Iterator[
 
 
 def _proof_lines(device: "Device") -> Iterator[str]:
-    """For which networks it agrees with the reference, and what it computes wrongly."""
+    """List the networks on which the device agrees with the reference, and what it computes wrongly."""
     from edged.engine.proofs import Proofs
 
     proofs = Proofs(proofs_folder(), device)
@@ -74,14 +76,14 @@ def _proof_lines(device: "Device") -> Iterator[str]:
         which = ", ".join(filter(None, (proof.sha256[:12], proof.part, proof.proven_at[:10])))
         yield f"agrees with the reference on {proof.model} ({which}): {proof}"
     for wrong in proofs.wrong:
-        yield f"computes wrongly, and is used without: {wrong}"
+        yield f"computes wrongly, and is not used for: {wrong}"
 
 
 def _camera_lines(cameras: Sequence[CameraFound]) -> Iterator[str]:
     for camera in cameras:
         yield f"{camera.path}: {camera.name}" + (f"; {camera.problem}" if camera.problem else "")
     if not cameras:
-        yield "no V4L2 camera is plugged in; synthetic:digits, URLs, video files and folders need none"
+        yield "no V4L2 camera found (synthetic:digits, URLs, video files and folders need none)"
 
 
 def _as_object(

@@ -1,4 +1,4 @@
-"""`edged export`: what the journal holds, for other programs."""
+"""`edged export`: write the predictions of the journal as CSV, JSON lines or Parquet."""
 
 import argparse
 import contextlib
@@ -10,14 +10,13 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TextIO
 
-from edged.cli.options import add_config, ago
+from edged.cli.options import add_config, add_example, add_json, add_since
 from edged.cli.run import config_or_demo
 from edged.clock import wall_s
 from edged.config.load import load_config
 from edged.errors import ConfigError, EdgedError
 from edged.hub.journal.reader import JournalReader
 from edged.messages import Prediction, prediction_from_json
-from edged.system import log
 from edged.system.paths import journal_path
 
 logger = logging.getLogger("edged.export")
@@ -29,28 +28,31 @@ COLUMNS = (
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Which journal, how much of it, and how."""
+    """Add the journal's config, the time range and the format."""
     add_config(parser)
-    parser.add_argument("--since", type=ago, metavar="TIME", help="begin so long ago: 30s, 5m, 2h, 1d; else all")
+    add_since(parser, "the oldest")
     parser.add_argument(
         "--format",
         choices=["csv", "jsonl", "parquet"],
         default="csv",
-        help="csv: the best label alone; jsonl: as published",
+        help="csv, parquet: a row with the best label; jsonl: one JSON object a line, as published (default: csv)",
     )
+    add_json(parser, "JSON lines: short for --format jsonl")
     parser.add_argument("--output", type=Path, metavar="FILE", help="a new file (default: standard output)")
+    add_example(parser, "edged export edged.yaml --since 1d --output today.csv")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """The daemon may run meanwhile."""
-    log.configure()
+    """Write the predictions; the daemon may run meanwhile."""
     config = load_config(config_or_demo(arguments.config))
     path = journal_path(config.node, config.journal.path)
     if not path.is_file():
         raise ConfigError(f"there is no journal at {path}: has `edged run` been started with this config?")
     since = None if arguments.since is None else wall_s() - arguments.since
     predictions = JournalReader(path).since(since)
-    write = {"csv": _write_csv, "jsonl": _write_lines, "parquet": _write_parquet}[arguments.format]
+    write = {"csv": _write_csv, "jsonl": _write_lines, "parquet": _write_parquet}[
+        "jsonl" if arguments.json else arguments.format
+    ]
     try:
         write(predictions, arguments.output)
     except sqlite3.Error as error:
@@ -59,7 +61,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def row(prediction: Prediction) -> tuple[object, ...]:
-    """The values of COLUMNS; None where there is none."""
+    """Return the values of COLUMNS; None for those that the prediction does not have."""
     best = prediction.top[0] if prediction.top else None
     return (
         prediction.seq, prediction.published_at, prediction.captured_at,
@@ -88,7 +90,7 @@ def _write_parquet(predictions: Iterable[bytes], path: Path | None) -> None:
     except ImportError:
         raise ConfigError("--format parquet needs pyarrow: pip install 'edged[parquet]'") from None
     if path is None:
-        raise ConfigError("--format parquet needs --output FILE: it is not for a terminal")
+        raise ConfigError("--format parquet needs --output FILE: it is a binary format")
     with _opened(path) as output:
         write_parquet(COLUMNS, map(row, _parsed(predictions)), output.buffer)
 
@@ -98,11 +100,11 @@ def _parsed(predictions: Iterable[bytes]) -> Iterator[Prediction]:
 
 
 def _parse(json: bytes) -> Prediction | None:
-    """None, with a warning, for what edged did not write, though its checksum is right."""
+    """Parse a prediction; None, with a warning, for an entry that is none."""
     try:
         return prediction_from_json(json)
     except EdgedError:
-        logger.warning("left out, because it is no prediction: %r", json[:60])
+        logger.warning("journal entry skipped, it is not a prediction: %r", json[:60])
         return None
 
 

@@ -1,4 +1,4 @@
-"""Where a camera or worker that a person starts finds its hub, and by which keys it is let in."""
+"""Find the hub of a camera or worker process, and the keys to connect with."""
 
 from pathlib import Path
 
@@ -8,19 +8,19 @@ from edged.transport.client_socket import Curve, curve_of
 
 
 def hub_of(config: Config, file: Path, address: str | None) -> tuple[str, Curve | None]:
-    """The hub's address and our keys: as given by the hub that has started us, else as the file says.
+    """Return the hub's address and our keys.
 
-    Raises ConfigError.
+    `address`: given by the hub that started this process; None: as in the config. Raises ConfigError.
     """
     if address is not None:
         return address, None
     if config.link.address is None:
         raise ConfigError(
-            f"{file}: link.address is missing: where is the hub? Give its address there, as in tcp://192.168.1.10:5572"
+            f"{file}: link.address is missing: expected the address of the hub, such as tcp://192.168.1.10:5572"
         )
     security = config.security
     if security and not security.hub:
         raise ConfigError(
-            f"{file}: security.hub is missing: the public key (.pub) of the hub at {config.link.address}"
+            f"{file}: security.hub is missing: expected the public key (.pub) of the hub at {config.link.address}"
         )
     return config.link.address, curve_of(security.key, security.hub) if security else None

@@ -1,10 +1,11 @@
-"""Command-line options that several verbs share: numbers, and the address and keys of a hub."""
+"""Command-line options that several verbs share: one name and one meaning for each."""
 
 import argparse
 import math
 import re
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from edged.config import MAX_BATCH, Publish
 from edged.transport.address import ZMQ_ADDRESS
@@ -21,7 +22,7 @@ def add_example(parser: argparse.ArgumentParser, *commands: str) -> None:
 
 
 def add_json(parser: argparse.ArgumentParser, what: str = "one JSON object") -> None:
-    """Add --json."""
+    """Add --json. Standard output then holds JSON alone."""
     parser.add_argument("--json", action="store_true", help=f"print {what}")
 
 
@@ -31,6 +32,43 @@ def add_config(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("config", type=Path, nargs="?", metavar="CONFIG", help=what)
 
 
+def add_verbosity(parser: argparse.ArgumentParser) -> None:
+    """Add -v/--verbose and -q/--quiet."""
+    group = parser.add_mutually_exclusive_group()
+    group.add_argument("-v", "--verbose", action="store_true", help="log debug messages too, on standard error")
+    quiet = "print only warnings and errors on standard error"
+    group.add_argument("-q", "--quiet", action="store_true", help=quiet)
+
+
+def add_duration(parser: "argparse.ArgumentParser | argparse._ArgumentGroup", what: str, **options: Any) -> None:
+    """Add --duration. `what`: the help; `options`: of `add_argument`."""
+    options = {"type": duration(), **options}
+    parser.add_argument("--duration", metavar="TIME", help=f"{what}: 30, 30s, 5m, 2h", **options)
+
+
+def add_since(parser: argparse.ArgumentParser, default: str) -> None:
+    """Add --since. `default`: from when predictions are taken without it."""
+    what = f"begin with predictions of this long ago: 30s, 5m, 2h, 1d (default: {default})"
+    parser.add_argument("--since", type=duration(), metavar="TIME", help=what)
+
+
+def add_host(parser: argparse.ArgumentParser, default: str) -> None:
+    """Add --host. `default`: which host is meant without it."""
+    parser.add_argument("--host", metavar="NAME", help=f"`host` of a camera or worker (default: {default})")
+
+
+def add_every(parser: argparse.ArgumentParser, what: str, default: float | None = None) -> None:
+    """Add --every. `what`: its help."""
+    parser.add_argument("--every", type=duration(), default=default, metavar="TIME", help=what)
+
+
+def add_process_options(parser: argparse.ArgumentParser) -> None:
+    """Add --config and --hub of a camera or worker process."""
+    parser.add_argument("--config", type=Path, required=True, metavar="FILE", help="the config of the pipeline")
+    hub = "ZeroMQ address of the hub (default: link.address of the config)"
+    parser.add_argument("--hub", metavar="ADDRESS", help=hub)
+
+
 def leaf_parsers(parser: argparse.ArgumentParser) -> list[argparse.ArgumentParser]:
     """List the parsers of all sub-commands, each with its options; `parser` itself if it has no sub-commands."""
     groups = [action for action in parser._actions if isinstance(action, argparse._SubParsersAction)]
@@ -38,7 +76,7 @@ def leaf_parsers(parser: argparse.ArgumentParser) -> list[argparse.ArgumentParse
 
 
 def above_zero(of_what: str, most: float = math.inf) -> Callable[[str], float]:
-    """For a number of so many seconds, watts …; at most `most`."""
+    """Make a parser of a number of seconds, watts …, above 0 and at most `most`."""
 
     def number(text: str) -> float:
         try:
@@ -53,30 +91,33 @@ def above_zero(of_what: str, most: float = math.inf) -> Callable[[str], float]:
     return number
 
 
-seconds = above_zero("seconds")
+def duration(most: float = math.inf) -> Callable[[str], float]:
+    """Make a parser of a time in seconds, above 0 and at most `most`: `30`, `30s`, `5m`, `2h`, `1d`."""
 
+    def seconds(text: str) -> float:
+        match = re.fullmatch(r"(\d+(?:\.\d+)?|\.\d+)([smhd]?)", text)
+        value = float(match[1]) * UNITS[match[2] or "s"] if match else 0.0
+        if 0 < value <= most and math.isfinite(value):
+            return value
+        end = f", up to {most:g} seconds" if math.isfinite(most) else ""
+        raise argparse.ArgumentTypeError(f"{text!r} is not a time like 30, 30s, 5m, 2h or 1d{end}")
 
-def ago(text: str) -> float:
-    """Seconds, from a number with its unit."""
-    match = re.fullmatch(r"(\d+(?:\.\d+)?)([smhd])", text)
-    if not match:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a time like 30s, 5m, 2h or 1d")
-    return float(match[1]) * UNITS[match[2]]
+    return seconds
 
 
 def positive(text: str) -> int:
-    """A whole number from 1 up."""
+    """Parse an integer of at least 1."""
     try:
         number = int(text)
     except ValueError:
         number = 0
     if number < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 1 up")
+        raise argparse.ArgumentTypeError(f"{text!r} is not an integer of at least 1")
     return number
 
 
 def frames(text: str) -> int:
-    """A number of frames that a job may have."""
+    """Parse a batch size."""
     number = positive(text)
     if number > MAX_BATCH:
         raise argparse.ArgumentTypeError(f"expected 1 to {MAX_BATCH} frames, found {text}")
@@ -84,17 +125,17 @@ def frames(text: str) -> int:
 
 
 def add_hub_options(parser: argparse.ArgumentParser) -> None:
-    """`address`, `key` and `server_key`."""
+    """Add ADDRESS, --key and --server-key."""
     default = Publish().address
-    parser.add_argument(
-        "address", type=address, nargs="?", default=default, metavar="ADDRESS", help=f"default: {default}"
-    )
-    parser.add_argument("--key", type=Path, metavar="NAME.key", help="our secret, where the hub asks for one")
-    parser.add_argument("--server-key", type=Path, metavar="HUB.pub", help="the hub's public key, with --key")
+    stream = f"publish.address of the hub's config (default: {default})"
+    parser.add_argument("address", type=address, nargs="?", default=default, metavar="ADDRESS", help=stream)
+    key = "client secret key (if the hub requires CURVE)"
+    parser.add_argument("--key", type=Path, metavar="NAME.key", help=key)
+    parser.add_argument("--server-key", type=Path, metavar="HUB.pub", help="public key of the hub, with --key")
 
 
 def address(text: str) -> str:
-    """Of a stream, or of a journal's answers."""
+    """Parse a ZeroMQ address."""
     if not re.fullmatch(ZMQ_ADDRESS, text):
         raise argparse.ArgumentTypeError(f"{text!r} is not an address like tcp://127.0.0.1:5570")
     return text

@@ -1,4 +1,4 @@
-"""Predictions as a Parquet file: the one place that needs pyarrow, which is not installed with edged."""
+"""Write a Parquet file. The only module that imports pyarrow, an optional dependency."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
@@ -7,7 +7,7 @@ from typing import BinaryIO
 import pyarrow as arrow
 from pyarrow.parquet import ParquetWriter
 
-ROWS = 10_000  # that are in memory at a time, and in one group of the file
+ROWS = 10_000  # in memory at a time, and in one row group of the file
 
 _TYPES = {
     "seq": arrow.int64(),
@@ -17,11 +17,11 @@ _TYPES = {
     "score": arrow.float64(),
     "total_s": arrow.float64(),
     "joules": arrow.float64(),
-}  # all others are text
+}  # all others are strings
 
 
 def write_parquet(columns: Sequence[str], rows: Iterable[Sequence[object]], output: BinaryIO) -> None:
-    """A table of `columns`, in groups of ROWS."""
+    """Write a table with these columns, in row groups of ROWS."""
     schema = arrow.schema([(name, _TYPES.get(name, arrow.string())) for name in columns])
     with ParquetWriter(output, schema) as writer:
         for group in _groups(iter(rows)):

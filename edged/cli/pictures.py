@@ -1,4 +1,4 @@
-"""The images that a measurement runs: random ones for time, pictures of the user's own for errors."""
+"""The input of measurements: random images for time, the user's pictures for errors."""
 
 from pathlib import Path
 
@@ -8,16 +8,16 @@ from numpy.typing import NDArray
 from edged.errors import ConfigError
 from edged.model.package import Input
 
-MOST = 200  # pictures of a folder, evenly spaced: the reference takes its time
+MOST = 200  # pictures of a folder, evenly spaced: the NumPy reference is slow
 
 
 def random_images(wanted: Input, frames: int) -> NDArray[np.uint8]:
-    """Noise, uint8 RGB [frames, height, width, 3]: the same each time."""
+    """Return noise, uint8 RGB [frames, height, width, 3]; the same on each call."""
     return np.random.default_rng(0).integers(0, 256, (frames, wanted.height, wanted.width, 3), np.uint8)
 
 
 def pictures_of(folder: Path, wanted: Input) -> NDArray[np.uint8]:
-    """The pictures of a folder, prepared as a camera's: uint8 RGB [n, height, width, 3], n ≤ MOST.
+    """Read the pictures of a folder, prepared as a camera does: uint8 RGB [n, height, width, 3], n ≤ MOST.
 
     Raises ConfigError for a folder without pictures, ImageError for a picture that cannot be read.
     """
@@ -30,7 +30,7 @@ def pictures_of(folder: Path, wanted: Input) -> NDArray[np.uint8]:
 
 
 def chosen_of(folder: Path) -> list[Path]:
-    """The files that `pictures_of` reads. Raises ConfigError for a folder without pictures."""
+    """List the files that `pictures_of` reads. Raises ConfigError for a folder without pictures."""
     from edged.camera.sources.folder import SUFFIXES, pictures_in
 
     files = pictures_in(folder)

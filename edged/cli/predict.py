@@ -1,4 +1,4 @@
-"""`edged predict`: the top classes of pictures, without a daemon."""
+"""`edged predict`: classify pictures without a daemon."""
 
 import argparse
 import json
@@ -15,6 +15,8 @@ from edged.camera.preprocess import preprocess
 from edged.camera.sources.folder import SUFFIXES, pictures_in
 from edged.camera.sources.picture_file import read_picture
 from edged.cli.model_options import add_model_options, given_model, show_preparation
+from edged.cli.options import add_example, add_json, positive
+from edged.cli.terminal import warn
 from edged.errors import ConfigError, DeviceError, EdgedError, ImageError, ModelError
 from edged.hub.frames.prediction import labels_of
 from edged.messages import Label
@@ -31,7 +33,7 @@ Outputs = NDArray[np.float32]
 
 @dataclass(frozen=True, eq=False)
 class Answer:
-    """What the network says of one picture, or why it says nothing. `outputs`: its own, [classes]."""
+    """The result for one picture, or the error. `outputs`: of the network, float32 [classes]."""
 
     path: Path
     outputs: Outputs | None = None
@@ -40,21 +42,22 @@ class Answer:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Arguments of the verb."""
-    parser.add_argument("pictures", nargs="+", type=Path, metavar="PICTURE", help="a file, or a folder of them")
-    parser.add_argument("--top", type=int, default=5, metavar="K", help="classes to print (default: 5)")
-    parser.add_argument("--json", action="store_true", help="print one JSON object a picture")
-    raw = "write the network's own outputs: .npy, float32 [N, classes]; NaN where a picture has none"
+    """Add the pictures, the model and the output."""
+    parser.add_argument(
+        "pictures", nargs="+", type=Path, metavar="PICTURE", help="a file, or a folder of pictures"
+    )
+    parser.add_argument("--top", type=positive, default=5, metavar="K", help="classes to print (default: 5)")
+    add_json(parser, "one JSON object a line, for each picture")
+    raw = "also write the network's outputs: .npy, float32 [pictures, classes]; NaN for an unreadable picture"
     parser.add_argument("--raw", type=Path, metavar="FILE", help=raw)
-    device = "as in the config (default: auto, and NumPy where there is no OpenCL)"
+    device = "as in the config (default: auto, or NumPy if there is no OpenCL device)"
     parser.add_argument("--device", metavar="NAME", help=device)
     add_model_options(parser)
+    add_example(parser, "edged predict photo.jpg", "edged predict photos --model net.onnx --labels labels.txt")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print an answer for each picture; the exit code is that of the first one without."""
-    if arguments.top < 1:
-        raise ConfigError(f"--top: expected 1 or more, found {arguments.top}")
+    """Print the result of each picture; the exit code is that of the first error."""
     model = given_model(arguments)
     show_preparation(model)
     runtime = _open_device(model, arguments.device)
@@ -74,12 +77,12 @@ def _open_device(model: Model, device: str | None) -> ModelRuntime:
     except DeviceError as error:
         if device is not None:
             raise
-        _warn(f"{error}; NumPy takes over")
+        warn(f"{error}; using NumPy instead")
         return open_runtime(model, config.Worker(device="numpy"))
 
 
 def _pictures_in(paths: Sequence[Path]) -> Iterator[Path]:
-    """The files themselves, and those in folders by name."""
+    """Yield the files, and the pictures of folders in the order of their names."""
     for path in paths:
         yield from (pictures_in(path) or [path]) if path.is_dir() else [path]
 
@@ -100,7 +103,7 @@ def _answer(path: Path, model: Model, runtime: ModelRuntime, top: int) -> Answer
 
 def _require_picture(path: Path) -> None:
     if path.is_dir():
-        raise ImageError(f"{path} holds no pictures: expected {', '.join(sorted(SUFFIXES))}")
+        raise ImageError(f"{path} has no pictures: expected {', '.join(sorted(SUFFIXES))}")
     if not path.exists():
         raise ImageError(f"{path} does not exist")
 
@@ -134,7 +137,7 @@ def _as_object(answer: Answer, model: Model, runtime: ModelRuntime) -> dict[str,
 
 
 def _write_raw(path: Path, answers: Sequence[Answer], classes: int) -> None:
-    """One row a picture, in their order."""
+    """Write one row a picture, in the order of the pictures."""
     nothing = np.full(classes, np.nan, np.float32)
     rows = [nothing if answer.outputs is None else answer.outputs for answer in answers]
     try:
@@ -142,7 +145,3 @@ def _write_raw(path: Path, answers: Sequence[Answer], classes: int) -> None:
             np.save(file, np.stack(rows).astype(np.float32))
     except OSError as error:
         raise ConfigError(f"--raw {path}: cannot be written: {error.strerror}") from None
-
-
-def _warn(message: str) -> None:
-    print(f"edged: warning: {message}", file=sys.stderr)

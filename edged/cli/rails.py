@@ -1,4 +1,4 @@
-"""The rails of this machine for people: what each draws now, and why one is not read."""
+"""Format the power rails of this host: what each draws now, and why one is not readable."""
 
 import argparse
 from collections.abc import Iterator, Mapping
@@ -18,18 +18,18 @@ Watts = Mapping[str, float]  # by rail, of those that could be read all the time
 
 
 def add_sysfs(parser: argparse.ArgumentParser) -> None:
-    """--sysfs."""
-    where = "where a container has its host's /sys, as energy.sysfs in the config (default: /sys)"
+    """Add --sysfs."""
+    where = "the host's /sys in a container, as energy.sysfs in the config (default: /sys)"
     parser.add_argument("--sysfs", type=Path, default=Path("/sys"), metavar="FOLDER", help=where)
 
 
 def given_rails(arguments: argparse.Namespace) -> Rails:
-    """All that are found where `add_sysfs` says."""
+    """Find all rails below --sysfs."""
     return find_rails(Energy(sysfs=arguments.sysfs))
 
 
 def live_watts(rails: Rails) -> Watts:
-    """What every rail that can be read draws, over a second; at once where there is none."""
+    """Measure the watts of each readable rail over a second; returns at once if there is none."""
     every = [*rails.rails, *rails.others]
     if not every:
         return {}
@@ -41,11 +41,11 @@ def live_watts(rails: Rails) -> Watts:
 
 
 def rail_lines(rails: Rails, watts: Watts) -> Iterator[str]:
-    """A line a rail, and what mends one that cannot be read below it."""
+    """Format one line for each rail, and how to make unreadable ones readable."""
     for rail in rails.rails:
         yield _line(rail, watts)
     for rail in rails.others:
-        yield f"{_line(rail, watts)} (only if named: holds others, or is held by another one)"
+        yield f"{_line(rail, watts)} (only if named: it overlaps with another rail)"
     for unreadable in rails.unreadable:
         yield f"{unreadable.name}: not readable: {unreadable.reason}: {unreadable.path}"
     remedies = dict.fromkeys(remedy for unreadable in rails.unreadable for remedy in unreadable.remedies)
@@ -55,7 +55,7 @@ def rail_lines(rails: Rails, watts: Watts) -> Iterator[str]:
 
 
 def rails_as_object(rails: Rails, watts: Watts) -> dict[str, Any]:
-    """The same for programs."""
+    """Return the rails for JSON."""
     readable = [(rail, True) for rail in rails.rails] + [(rail, False) for rail in rails.others]
     return {
         "rails": [
@@ -74,6 +74,6 @@ def rails_as_object(rails: Rails, watts: Watts) -> dict[str, Any]:
 
 
 def _line(rail: Rail, watts: Watts) -> str:
-    now = f"{watts[rail.name]:.3g} W" if rail.name in watts else "no reading just now"
+    now = f"{watts[rail.name]:.3g} W" if rail.name in watts else "no reading"
     files = " × ".join(map(str, [rail.path, rail.times] if rail.times else [rail.path]))
     return f"{rail.name}: {now}, {'energy' if rail.gives == 'joules' else 'power'}: {files}"

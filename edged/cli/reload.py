@@ -1,20 +1,22 @@
-"""`edged reload`: let the daemon that runs by a config read the file again."""
+"""`edged reload`: let the daemon of a config read the file again."""
 
 import argparse
 import sys
 
-from edged.cli.daemon_client import ADDRESS_HELP, connect_daemon
+from edged.cli.daemon_client import add_daemon, connect_daemon
+from edged.cli.options import add_example
 from edged.errors import ConfigError
 from edged.messages import ReloadAnswer, ReloadRequest
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Which daemon."""
-    parser.add_argument("config", nargs="?", metavar="CONFIG", help=f"{ADDRESS_HELP} (default: the demo's)")
+    """Add the daemon's config or address."""
+    add_daemon(parser)
+    add_example(parser, "edged reload edged.yaml")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print what has changed; 2 where the file is refused, by us or by the daemon."""
+    """Print what has changed. Raises ConfigError if this process or the daemon rejects the file."""
     with connect_daemon(arguments.config, "reload") as daemon:
         daemon.send(ReloadRequest())
         answer, _ = daemon.receive()

@@ -7,7 +7,7 @@ import sys
 import time
 from pathlib import Path
 
-from edged.cli.options import DEMO, add_config, positive, seconds
+from edged.cli.options import DEMO, add_config, add_duration, add_example, add_json, positive
 from edged.config.load import load_config
 from edged.errors import ConfigError, OutputError
 from edged.hub.pipeline import Limits
@@ -26,21 +26,18 @@ events = logging.getLogger("edged.run")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The config, and when to end."""
+    """Add the config, and when to exit."""
     add_config(parser)
-    parser.add_argument("--count", type=positive, metavar="N", help="end after N predictions")
-    parser.add_argument(
-        "--duration", type=seconds, metavar="SECONDS", help="end so long after the first worker was ready"
-    )
-    parser.add_argument(
-        "--json", action="store_true", help="print the summary as one JSON object; lines to stderr"
-    )
+    parser.add_argument("--count", type=positive, metavar="N", help="exit after N predictions")
+    add_duration(parser, "exit this long after the first worker is ready")
+    add_json(parser, "the summary as one JSON object; status lines go to standard error")
+    add_example(parser, "edged run edged.yaml", "edged run configs/demo.yaml --count 300 --json")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Run until the end, a limit or a signal, then print the summary."""
+    """Run until all sources end, a limit is reached or a signal arrives; then print the summary."""
     errors = LineWriter(STDERR, encoder_of(sys.stderr))
-    output = LineWriter(STDOUT, encoder_of(sys.stdout), _tell_lines_are_lost)
+    output = LineWriter(STDOUT, encoder_of(sys.stdout), _log_lost_lines)
     log.configure(writer=errors)
     path = config_or_demo(arguments.config)
     config = load_config(path)
@@ -55,18 +52,18 @@ def run(arguments: argparse.Namespace) -> int:
             line_every_s=JOURNAL_LINE_S if is_journal(stream) else 0.0,
         )
     finally:
-        errors.flush()  # whatever is said next comes after it
+        errors.flush()  # before the summary
     output.write(json.dumps(report) if arguments.json else summary_text(report, time.monotonic() - start))
     _check_written(output)
     return 0
 
 
-def _tell_lines_are_lost(error: OSError) -> None:
+def _log_lost_lines(error: OSError) -> None:
     events.warning("status lines cannot be written to standard output (%s); the daemon goes on", error.strerror)
 
 
 def _check_written(output: LineWriter) -> None:
-    """Raises OutputError where the summary is not there, unless its reader has gone."""
+    """Raises OutputError if the summary was not written, unless its reader is gone."""
     if not output.flush(SUMMARY_S):
         raise OutputError(f"the summary was not written within {SUMMARY_S:g} s: nobody reads standard output")
     if output.error and not is_gone(output.error):
@@ -74,7 +71,7 @@ def _check_written(output: LineWriter) -> None:
 
 
 def config_or_demo(path: Path | None) -> Path:
-    """The absolute path of the config that the user has named, or of the demo's. Raises ConfigError."""
+    """Return the absolute path of the given config, or of the demo's. Raises ConfigError."""
     if path is None and not DEMO.is_file():
         raise ConfigError(
             f"no config given, and there is no {DEMO} here: name a file, as in `edged run edged.yaml`"

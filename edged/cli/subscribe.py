@@ -1,18 +1,17 @@
-"""`edged subscribe`: predictions, one a line."""
+"""`edged subscribe`: print predictions, one a line."""
 
 import argparse
-import sys
 import time
 from collections.abc import Iterator
 from itertools import islice
 
 import zmq
 
-from edged.cli.options import add_hub_options, address, ago, positive
+from edged.cli.options import add_example, add_hub_options, add_json, add_since, address, positive
+from edged.cli.terminal import note
 from edged.client.stream import PredictionStream
 from edged.client.subscription import Arrival
 from edged.messages import Prediction
-from edged.system import log
 from edged.system.plain_text import printable, printable_json
 from edged.transport.client_socket import curve_of
 
@@ -20,18 +19,27 @@ NOTICE_AFTER_S = 2.0
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Where to listen and what to print."""
+    """Add where to listen and what to print."""
     add_hub_options(parser)
-    parser.add_argument("--replay", type=address, metavar="ADDRESS", help="where to fetch what was missed")
-    parser.add_argument("--json", action="store_true", help="print the messages as they were published")
-    parser.add_argument("--count", type=positive, metavar="N", help="end after N predictions")
+    parser.add_argument(
+        "--replay",
+        type=address,
+        metavar="ADDRESS",
+        help="publish.replay of the hub's config: fetch missed predictions there",
+    )
+    add_json(parser, "one JSON object a line, as published")
+    parser.add_argument("--count", type=positive, metavar="N", help="exit after N predictions")
     parser.add_argument("--camera", metavar="NAME", help="only this camera")
-    parser.add_argument("--since", type=ago, metavar="TIME", help="begin so long ago: 30s, 5m, 2h, 1d")
+    add_since(parser, "now")
+    add_example(
+        parser,
+        "edged subscribe --camera door",
+        "edged subscribe tcp://192.168.1.10:5570 --json",
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print until the count is reached or Ctrl-C."""
-    log.configure()
+    """Print predictions until --count or Ctrl-C."""
     curve = curve_of(arguments.key, arguments.server_key)
     context: zmq.Context[zmq.Socket[bytes]] = zmq.Context()
     stream = PredictionStream(
@@ -51,7 +59,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def line(prediction: Prediction) -> str:
-    """One prediction for people."""
+    """Format a prediction as one line of text."""
     at = time.strftime("%H:%M:%S", time.localtime(prediction.captured_at))
     top = "  ".join(f"{label.label} {label.score:.0%}" for label in prediction.top[:3])
     truth = "" if prediction.truth is None else f"  (truth {prediction.truth})"
@@ -62,13 +70,13 @@ def line(prediction: Prediction) -> str:
 
 
 def _chosen(stream: PredictionStream, arguments: argparse.Namespace) -> Iterator[Arrival]:
-    start, heard = time.monotonic(), False
+    start, received = time.monotonic(), False
     for arrival in stream.arrivals():
         if arrival is None:
-            if not heard and time.monotonic() - start > NOTICE_AFTER_S:
-                print(f"edged: nothing from {arguments.address} yet: waiting; is `edged run` up?", file=sys.stderr)
-                heard = True
+            if not received and time.monotonic() - start > NOTICE_AFTER_S:
+                note(f"waiting: nothing received from {arguments.address} yet; is `edged run` running?")
+                received = True
         else:
-            heard = True
+            received = True
             if arguments.camera in {None, arrival.prediction.camera}:
                 yield arrival

@@ -1,29 +1,119 @@
-"""Terminal output: the line that shows a device compiling, and escaping of text that others chose."""
+"""Standard error for people: notes, warnings, and one status line that changes in place.
+
+`--quiet` leaves out notes and the status line; warnings and errors are always printed.
+"""
 
 import logging
+import math
+import shutil
+import signal
 import sys
+import time
+from collections.abc import Callable
+from types import FrameType
 from typing import TextIO
 
+_NOTES = logging.getLogger("edged.cli.notes")  # its level says whether notes are printed
+CLEAR = "\r\x1b[K"  # to the start of the line, and erase it (ECMA-48, EL)
 
-class ProgressLine(logging.Handler):
-    """Shows each event in the place of the one before it; the last, `compiled …`, only wipes that out."""
 
-    def __init__(self, terminal: TextIO) -> None:
+def print_notes(*, enabled: bool) -> None:
+    """Turn notes and status lines on or off."""
+    _NOTES.setLevel(logging.INFO if enabled else logging.WARNING)
+
+
+def note(text: str) -> None:
+    """Print `edged: text` on standard error, unless --quiet."""
+    if _NOTES.isEnabledFor(logging.INFO):
+        print(f"edged: {text}", file=sys.stderr, flush=True)
+
+
+def warn(text: str) -> None:
+    """Print `edged: warning: text` on standard error."""
+    print(f"edged: warning: {text}", file=sys.stderr, flush=True)
+
+
+class StatusLine:
+    """One line that changes in place on a terminal. Elsewhere: a line every `every_s` seconds.
+
+    `clock`: seconds, monotonic.
+    """
+
+    def __init__(
+        self,
+        stream: TextIO | None = None,
+        every_s: float = math.inf,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._stream = stream or sys.stderr
+        self._every_s, self._clock = every_s, clock
+        self._is_on = stream is not None or _NOTES.isEnabledFor(logging.INFO)
+        self._is_terminal = self._stream.isatty()
+        self._written_at = clock()
+        self._is_shown = False
+
+    def show(self, text: str) -> None:
+        """Replace the line by `text`, cut to the width of the terminal."""
+        if self._is_terminal:
+            width = shutil.get_terminal_size().columns - 1
+            self._write(CLEAR + text[:width])
+            self._is_shown = True
+        elif self._clock() - self._written_at >= self._every_s:
+            self.keep(text)
+
+    def keep(self, text: str) -> None:
+        """Write a line that stays, in place of the status line."""
+        self._write(f"{CLEAR if self._is_shown else ''}{text}\n")
+        self._is_shown = False
+        self._written_at = self._clock()
+
+    def clear(self) -> None:
+        """Erase the line."""
+        if self._is_shown:
+            self._write(CLEAR)
+        self._is_shown = False
+
+    def end(self) -> None:
+        """Leave the line as it is, and start a new one."""
+        if self._is_shown:
+            self._write("\n")
+        self._is_shown = False
+
+    def _write(self, text: str) -> None:
+        if self._is_on:
+            self._stream.write(text)
+            self._stream.flush()
+
+
+class CompilingLine(logging.Handler):
+    """Shows the compiler's log records in a status line; the last one, `compiled …`, erases it."""
+
+    def __init__(self, line: StatusLine) -> None:
         super().__init__()
-        self._terminal = terminal
+        self._line = line
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Return to the line's start, clear it (ECMA-48, EL), and write."""
+        """Show the message of `record`."""
         text = record.getMessage()
-        done = text.startswith("compiled")
-        self._terminal.write("\r\x1b[K" + ("" if done else f"edged: {text} (once; the next start finds them)"))
-        self._terminal.flush()
+        if text.startswith("compiled"):
+            self._line.clear()
+        else:
+            self._line.show(f"edged: {text} (once; cached for the next start)")
 
 
 def show_compiling() -> None:
-    """Let compilers' progress be seen, where standard error is a terminal."""
+    """Show the progress of compilers if standard error is a terminal."""
     if sys.stderr.isatty():
         progress = logging.getLogger("edged.compiling")
-        progress.addHandler(ProgressLine(sys.stderr))
+        progress.addHandler(CompilingLine(StatusLine()))
         progress.setLevel(logging.INFO)
         progress.propagate = False
+
+
+def interrupt_on_sigterm() -> None:
+    """Let SIGTERM raise KeyboardInterrupt, as Ctrl-C does, so that the verb ends in order."""
+    signal.signal(signal.SIGTERM, _interrupt)
+
+
+def _interrupt(_number: int, _frame: FrameType | None) -> None:
+    raise KeyboardInterrupt

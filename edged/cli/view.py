@@ -1,19 +1,17 @@
-"""`edged view`: the cameras, workers and events of a node as a page in the browser."""
+"""`edged view`: serve a page that shows the cameras, workers and events of a node."""
 
 import argparse
 import importlib.util
 import re
-import signal
 import socket
 import ssl
 from pathlib import Path
-from types import FrameType
 
-from edged.cli.options import add_hub_options
+from edged.cli.options import add_example, add_hub_options
+from edged.cli.terminal import interrupt_on_sigterm
 from edged.config.load import password_in
 from edged.errors import ConfigError
 from edged.hub.links.sockets import unusable
-from edged.system import log
 from edged.transport.address import HOST_AND_PORT, host_and_port, is_local
 from edged.transport.client_socket import curve_of
 from edged.transport.tls import server_context
@@ -22,63 +20,58 @@ LISTEN = "127.0.0.1:9465"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """What to show, and to whom."""
+    """Add the node to show, and who may see it."""
     add_hub_options(parser)
-    parser.add_argument("--node", metavar="NAME", help="this node, where several publish at one address")
-    parser.add_argument(
-        "--listen", type=_host_and_port, default=LISTEN, metavar="HOST:PORT", help=f"default: {LISTEN}"
-    )
-    parser.add_argument(
-        "--name", action="append", default=[], help="a name by which browsers know this host, besides its own"
-    )
-    parser.add_argument("--certificate", type=Path, metavar="FILE", help="this host's, in PEM: speak TLS")
-    parser.add_argument("--certificate-key", type=Path, metavar="FILE", help="its private key")
-    parser.add_argument(
-        "--client-ca", type=Path, metavar="FILE", help="let in who shows a certificate of these authorities"
-    )
-    parser.add_argument(
-        "--password-file",
-        type=Path,
-        metavar="FILE",
-        help="ask for the password that is in this file, nothing else",
-    )
-    parser.add_argument(
-        "--insecure",
-        action="store_true",
-        help="listen beyond this host though that is unencrypted, or for everybody",
-    )
+    parser.add_argument("--node", metavar="NAME", help="show this node, if several publish at the address")
+    listen = f"address to serve the page at (default: {LISTEN})"
+    parser.add_argument("--listen", type=_host_and_port, default=LISTEN, metavar="HOST:PORT", help=listen)
+    names = "another name of this host in the browser's address bar; may be given several times"
+    parser.add_argument("--server-name", action="append", default=[], metavar="NAME", help=names)
+    certificate = "TLS certificate of this host, in PEM"
+    parser.add_argument("--certificate", type=Path, metavar="FILE", help=certificate)
+    parser.add_argument("--certificate-key", type=Path, metavar="FILE", help="private key of --certificate")
+    authorities = "require a client certificate signed by one of these authorities"
+    parser.add_argument("--client-ca", type=Path, metavar="FILE", help=authorities)
+    required = "require the password in this file"
+    parser.add_argument("--password-file", type=Path, metavar="FILE", help=required)
+    insecure = "allow other hosts without encryption or without access control"
+    parser.add_argument("--insecure", action="store_true", help=insecure)
+    example = "edged view --listen 0.0.0.0:9465 --certificate c.pem --certificate-key k.pem --password-file p"
+    add_example(parser, "edged view", example)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Until Ctrl-C or SIGTERM."""
+    """Serve the page until Ctrl-C or SIGTERM."""
     if any(importlib.util.find_spec(name) is None for name in ("starlette", "uvicorn")):
         raise ConfigError("edged view needs starlette and uvicorn: pip install 'edged[view]'")
     from edged.view.listener import listening
     from edged.view.server import view_server
     from edged.view.watcher import Watcher
 
-    log.configure()
     curve = curve_of(arguments.key, arguments.server_key)
     tls = _tls(arguments)
     password = password_in(arguments.password_file) if arguments.password_file else None
     _refuse_if_open(arguments)
     listener = _bound(arguments.listen)
-    signal.signal(signal.SIGTERM, _interrupt)
+    interrupt_on_sigterm()
     print(f"edged view: {_url(listener, tls)} shows {arguments.address}; Ctrl-C ends it", flush=True)
     watcher = Watcher(arguments.address, arguments.node)
-    names = [*arguments.name, host_and_port(arguments.listen)[0]]
+    names = [*arguments.server_name, host_and_port(arguments.listen)[0]]
     with listening(watcher, curve):
         view_server(watcher, listener, names=names, password=password, tls=tls).serve_pages()
     return 0
 
 
 def _refuse_if_open(arguments: argparse.Namespace) -> None:
-    """What `metrics.address` of the config demands, and a password will do too: a phone has no certificate."""
-    asks = arguments.client_ca or arguments.password_file
-    if is_local(arguments.listen) or arguments.insecure or (arguments.certificate and asks):
+    """Raises ConfigError for a page open to everybody, as for `metrics.address` of the config.
+
+    A password is enough here: a phone has no client certificate.
+    """
+    is_restricted = arguments.client_ca or arguments.password_file
+    if is_local(arguments.listen) or arguments.insecure or (arguments.certificate and is_restricted):
         return
     raise ConfigError(
-        f"--listen {arguments.listen} is open to other hosts, for everybody: use {LISTEN} (and `ssh -L` from "
+        f"--listen {arguments.listen} is open to everybody on other hosts: use {LISTEN} (and `ssh -L` from "
         "elsewhere); or --certificate and --certificate-key, with --client-ca or --password-file; or --insecure"
     )
 
@@ -87,10 +80,10 @@ def _tls(arguments: argparse.Namespace) -> ssl.SSLContext | None:
     certificate, key = arguments.certificate, arguments.certificate_key
     if certificate is None and key is None:
         if arguments.client_ca:
-            raise ConfigError("--client-ca needs --certificate and --certificate-key too")
+            raise ConfigError("--client-ca requires --certificate and --certificate-key")
         return None
     if certificate is None or key is None:
-        raise ConfigError("--certificate and --certificate-key belong together: give both")
+        raise ConfigError("--certificate and --certificate-key require each other: give both")
     return server_context(certificate, key, arguments.client_ca)
 
 
@@ -113,7 +106,3 @@ def _host_and_port(text: str) -> str:
     if not re.fullmatch(HOST_AND_PORT, text) or host_and_port(text)[1] > 65535:
         raise argparse.ArgumentTypeError(f"{text!r} is not an address like {LISTEN}")
     return text
-
-
-def _interrupt(_: int, frame: FrameType | None) -> None:
-    raise KeyboardInterrupt

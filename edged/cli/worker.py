@@ -1,4 +1,4 @@
-"""`edged worker`: one worker process. The hub starts it; on another host a person or systemd does."""
+"""`edged worker`: run one worker process. The hub starts it; on another host a person or systemd does."""
 
 import argparse
 import os
@@ -6,10 +6,10 @@ import platform
 import signal
 import sys
 import threading
-from pathlib import Path
 
-from edged.cli import tell
+from edged.cli import print_error
 from edged.cli.find_hub import hub_of
+from edged.cli.options import add_example, add_host, add_process_options
 from edged.config import Config
 from edged.config.load import load_config
 from edged.errors import ConfigError, EdgedError
@@ -19,27 +19,27 @@ from edged.worker.threads import limit_threads
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Arguments of the verb."""
+    """Add the worker, the config and the hub."""
     parser.add_argument(
         "index",
         type=int,
         nargs="?",
         metavar="INDEX",
-        help="which of the config's workers, from 0; default: this host's",
+        help="index in the config's workers, from 0 (default: the worker of this host)",
     )
-    parser.add_argument("--config", type=Path, required=True, metavar="FILE")
-    parser.add_argument("--hub", metavar="ADDRESS", help="ZeroMQ address of the hub; default: link.address")
-    parser.add_argument(WHEN_TOLD, action="store_true", help="wait for INDEX on standard input, for the hub")
-    parser.add_argument("--host", metavar="NAME", help="take the worker of this host; default: its own name")
+    add_process_options(parser)
+    parser.add_argument(WHEN_TOLD, action="store_true", help="for the hub: read INDEX from standard input")
+    add_host(parser, "this host's own name")
+    add_example(parser, "edged worker --config edged.yaml", "edged worker 1 --config edged.yaml")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Serve until the hub says stop."""
-    _exit_when_told(ours={signal.SIGTERM} if parent_death.end_with_parent() else {signal.SIGTERM, signal.SIGINT})
+    """Run jobs until the hub stops this process."""
+    _exit_on_signals(ours={signal.SIGTERM} if parent_death.end_with_parent() else {signal.SIGTERM, signal.SIGINT})
     log.configure()
     config = load_config(arguments.config)
     if arguments.when_told:
-        arguments.index = _told_index()
+        arguments.index = _read_index()
     index = _index(config, arguments)
     hub, curve = hub_of(config, arguments.config, arguments.hub)
     limit_threads(config.workers[index].threads)
@@ -50,42 +50,45 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         run_worker(config, index, hub, curve)
     except (EdgedError, MemoryError) as error:
-        os._exit(tell(error))
+        os._exit(print_error(error))
     sys.stderr.flush()
     os._exit(0)
 
 
-def _told_index() -> int:
-    """The worker that the hub names once it needs one; everything is loaded by then. Ends where it needs none."""
+def _read_index() -> int:
+    """Import everything, then wait until the hub names the worker of this process, and return it.
+
+    Exits if the hub closes standard input without naming one.
+    """
     import edged.worker.process  # noqa: F401
 
-    told = sys.stdin.readline()
-    if not told.strip():
+    line = sys.stdin.readline()
+    if not line.strip():
         os._exit(0)
-    index = int(told)
-    sys.argv[1:] = ["worker", str(index)]  # what a lock says of its holder
-    sys.orig_argv[:] = [str(index) if each == WHEN_TOLD else each for each in sys.orig_argv]  # for another start
+    index = int(line)
+    sys.argv[1:] = ["worker", str(index)]  # device locks name their holder by it
+    sys.orig_argv[:] = [str(index) if each == WHEN_TOLD else each for each in sys.orig_argv]  # to restart
     return index
 
 
 def _index(config: Config, arguments: argparse.Namespace) -> int:
-    """The worker that was named, or the one that is this host's."""
+    """Return the given worker, or the one of this host. Raises ConfigError."""
     file, index, workers = arguments.config, arguments.index, config.workers
     if index is not None:
         if not 0 <= index < len(workers):
-            raise ConfigError(f"{file}: there is no worker {index}, workers: has {len(workers)}")
+            raise ConfigError(f"{file}: there is no worker {index}: workers has {len(workers)} entries")
         return int(index)
     host = arguments.host or platform.node()
     names = {host, host.partition(".")[0]}
     found = [place for place, worker in enumerate(workers) if worker.host in names]
     if len(found) != 1:
         what = f"{len(found)} workers have" if found else "no worker has"
-        raise ConfigError(f"{file}: {what} host: {host}; say which of workers: it is, by its number from 0")
+        raise ConfigError(f"{file}: {what} host: {host}; give the INDEX of the worker, from 0")
     return found[0]
 
 
-def _exit_when_told(ours: set[signal.Signals]) -> None:
-    """One of these signals ends the process at once and well, even while a device's compiler runs.
+def _exit_on_signals(ours: set[signal.Signals]) -> None:
+    """Exit with code 0 at one of these signals, at once, even while a device's compiler runs.
 
     Under a hub Ctrl-C is not among them: it is for the hub, which stops its children in order.
     """

@@ -5,6 +5,7 @@ A line that repeats is counted, and the count logged once a minute.
 
 import copy
 import logging
+import os
 import re
 import sys
 import time
@@ -80,6 +81,7 @@ class Sparing(logging.Handler):
 
 
 HANDLER = "edged"
+LEVEL_VARIABLE = "EDGED_LOG_LEVEL"  # child processes inherit it
 SYSLOG_PRIORITY = {"DEBUG": 7, "INFO": 6, "WARNING": 4, "ERROR": 3, "CRITICAL": 2}  # syslog(3), sd-daemon(3)
 
 
@@ -119,9 +121,10 @@ class _Lines(logging.Handler):
         self._writer.write(self.format(record))
 
 
-def configure(level: str = "info", writer: LineWriter | None = None) -> None:
-    """Send edged's events from `level` up, and other packages' warnings, to standard error.
+def configure(level: str | None = None, writer: LineWriter | None = None) -> None:
+    """Send edged's log records from `level` up, and other packages' warnings, to standard error.
 
+    `level`: debug, info, warning or error; None: as the environment variable EDGED_LOG_LEVEL says, else info.
     `writer`: of standard error, for a process that must not wait for who reads there.
     """
     stream = _Lines(writer) if writer else logging.StreamHandler(sys.stderr)
@@ -132,4 +135,5 @@ def configure(level: str = "info", writer: LineWriter | None = None) -> None:
     for earlier in [each for each in root.handlers if each.get_name() == HANDLER]:
         root.removeHandler(earlier)
     root.addHandler(handler)
-    logging.getLogger("edged").setLevel(level.upper())
+    chosen = (level or os.environ.get(LEVEL_VARIABLE, "")).upper()
+    logging.getLogger("edged").setLevel(chosen if chosen in SYSLOG_PRIORITY else "INFO")

@@ -162,7 +162,7 @@ class AccessControl:
     def _refusal(self, scope: Scope, connection: ViewConnection | None) -> ASGIApp | None:
         headers = Headers(scope=scope)
         if not self._knows(headers.get("host", "")):
-            return PlainTextResponse("edged view goes by another name: see its option --name\n", 421)
+            return PlainTextResponse("edged view goes by another name: see its option --server-name\n", 421)
         if self._password is None:
             return None
         who, now_s = self._guesser(scope), time.monotonic()

@@ -40,7 +40,7 @@ def test_a_device_is_shown_with_its_proofs_and_what_it_computes_wrongly(
     devices = json.loads(capsys.readouterr().out)["devices"]
 
     assert f"agrees with the reference on small ({model.sha256[:12]}, " in text
-    assert "computes wrongly, and is used without: conv_vector for Conv 3×16×16 → 8×16×16" in text
+    assert "computes wrongly, and is not used for: conv_vector for Conv 3×16×16 → 8×16×16" in text
     [device] = [device for device in devices if device["proofs"]]
     assert [proof["model"] for proof in device["proofs"]] == ["small"]
     assert [wrong["variant"] for wrong in device["wrong"]] == ["conv_vector"]

@@ -62,7 +62,7 @@ def test_parquet_has_the_columns_of_csv(hub: HubEnd, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("form", ["csv", "jsonl"])
-def test_what_is_no_prediction_is_left_out_and_said(hub: HubEnd, tmp_path: Path, form: str) -> None:
+def test_entries_that_are_not_predictions_are_skipped(hub: HubEnd, tmp_path: Path, form: str) -> None:
     hub.publish(3)
     path = tmp_path / "journal.sqlite"
     for seq, blob in enumerate((b"{}", b"\xff", b'{"seq": 1e999}', b"[" * 9000), start=10):
@@ -71,7 +71,7 @@ def test_what_is_no_prediction_is_left_out_and_said(hub: HubEnd, tmp_path: Path,
     exported = edged("export", tmp_path / "edged.yaml", "--format", form)
     assert exported.returncode == 0, exported.stderr
     assert len(exported.stdout.splitlines()) == 3 + (form == "csv")
-    assert exported.stderr.count("because it is no prediction") == 4
+    assert exported.stderr.count("journal entry skipped, it is not a prediction") == 4
 
 
 def test_parquet_needs_a_file(hub: HubEnd, tmp_path: Path) -> None:

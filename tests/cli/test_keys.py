@@ -7,7 +7,7 @@ from tests.cli.command import edged
 
 
 def test_new_writes_both_files_and_show_prints_the_public_half(tmp_path: Path) -> None:
-    made = edged("keys", "new", "alice", "--directory", tmp_path)
+    made = edged("keys", "new", "alice", "--output", tmp_path)
     assert made.returncode == 0
     pair = load_pair(tmp_path / "alice.key")
     shown = edged("keys", "show", tmp_path / "alice.key")
@@ -16,7 +16,7 @@ def test_new_writes_both_files_and_show_prints_the_public_half(tmp_path: Path) -
 
 
 def test_a_second_one_of_that_name_is_refused(tmp_path: Path) -> None:
-    edged("keys", "new", "alice", "--directory", tmp_path)
-    again = edged("keys", "new", "alice", "--directory", tmp_path)
+    edged("keys", "new", "alice", "--output", tmp_path)
+    again = edged("keys", "new", "alice", "--output", tmp_path)
     assert again.returncode == 2
     assert "is there already" in again.stderr

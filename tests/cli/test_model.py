@@ -112,7 +112,7 @@ def test_a_link_stays_a_link(model: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ([], "there is nothing to write: give --preprocess"),
+        ([], "nothing to write: give --preprocess"),
         (["--mean", "1,2,nan"], "--mean: Input should be a finite number"),
         (["--std", "0"], "--std: Input should be greater than 0"),
         (["--std", "1"], "its input has 3 channel(s), but std has 1 number(s)"),
@@ -146,7 +146,7 @@ def test_a_model_stays_beside_the_files_with_its_weights(model: Path, tmp_path: 
 
     done = edged("model", "set-metadata", model, "--name", "x", "--output", tmp_path / "elsewhere/x.onnx")
     assert done.returncode == 2
-    assert "lie in files beside it: write it there too" in done.stderr
+    assert "has external weights: write the new file beside it" in done.stderr
 
     assert set_metadata(model, "--name", "x", "--output", tmp_path / "x.onnx") == 0
     assert load_model(config.Model(path=tmp_path / "x.onnx")).name == "x"

@@ -136,7 +136,7 @@ def test_a_preparation_that_nothing_says_is_a_warning_with_the_option_to_add(
     run_command_line([*command, "--preprocess", "unit"])
     said = capsys.readouterr().err
     assert said == (
-        "edged: pictures are prepared as unit: stretched to 16×16, RGB, 0 … 1 (the command line says so)\n"
+        "edged: pictures are prepared as unit: stretched to 16×16, RGB, 0 … 1 (from the command line)\n"
     )
 
 
@@ -241,7 +241,7 @@ def test_without_opencl_numpy_takes_over_with_one_warning(tmp_path: Path) -> Non
 
     assert done.returncode == 0
     assert json.loads(done.stdout)["model"]["device"] == "NumPy"
-    assert done.stderr.count("; NumPy takes over") == 1
+    assert done.stderr.count("; using NumPy instead") == 1
     assert "pocl-opencl-icd" in done.stderr
 
 

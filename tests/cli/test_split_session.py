@@ -24,7 +24,7 @@ def measured(*names: str) -> MeasureAnswer:
 @pytest.mark.parametrize(("answers", "error", "words"), [
     ({"a": measured("x"), "b": measured("y")}, ModelError, "a and b cut the network at other places"),
     ({"a": measured(), "b": measured()}, ModelError, "this network cannot be cut"),
-    ({"a": measured("x"), "b": None}, DeviceError, "worker b came back without an answer"),
+    ({"a": measured("x"), "b": None}, DeviceError, "worker b reconnected without an answer"),
 ])  # fmt: skip
 def test_answers_that_cannot_be_used_are_told(
     answers: dict[str, MeasureAnswer | None], error: type[EdgedError], words: str

@@ -16,15 +16,15 @@ def test_what_a_worker_answers_comes_before_it_is_ready_again() -> None:
     team = Team(links, {}, print)
     team.hellos["a"] = hello_of("a")
 
-    assert team.ask({"a": MeasureRequest(frames=1, for_s=0)}) == {"a": measured}
+    assert team.request({"a": MeasureRequest(frames=1, for_s=0)}) == {"a": measured}
     assert team.hellos.keys() == {"a"}
 
 
-def test_it_tells_once_for_whom_it_waits() -> None:
+def test_missing_workers_are_reported_once() -> None:
     links, told = ScriptedLinks({}), list[str]()
     links.says.extend((name, hello_of(name), ()) for name in "ab")
 
-    with pytest.raises(DeviceError, match=r"c: not here within 0.01 s"):
+    with pytest.raises(DeviceError, match=r"c: not connected within 0.01 s"):
         Team(links, {}, told.append).gather(["a", "b", "c"], 0.01)
 
     assert told == ["waiting for a, b, c", "waiting for b, c", "waiting for c"]
@@ -55,10 +55,10 @@ def test_a_job_that_fails_ends_it_with_the_reason() -> None:
     team = Team(links, {}, print)
     team.send("a", Job(job=1, frames=1, top=1, timeout_s=1))
 
-    with pytest.raises(DeviceError, match="worker a could not do a job: the queue is gone"):
-        team.hear(0)
+    with pytest.raises(DeviceError, match="worker a failed a job: the queue is gone"):
+        team.receive(0)
 
 
 def test_a_worker_that_has_gone_is_named() -> None:
-    with pytest.raises(DeviceError, match="worker a cannot be reached any more"):
+    with pytest.raises(DeviceError, match="worker a is disconnected"):
         Team(ScriptedLinks({}), {}, print).send("a", AssignPart())

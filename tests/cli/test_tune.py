@@ -24,7 +24,7 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.deep
 def test_a_short_run_keeps_a_record_and_says_what_it_brought(model: Path, tmp_path: Path) -> None:
-    done = edged("tune", "--model", model, "--minutes", "0.02", env={"XDG_STATE_HOME": str(tmp_path)})
+    done = edged("tune", "--model", model, "--duration", "1.2", env={"XDG_STATE_HOME": str(tmp_path)})
 
     assert done.returncode == 0, done.stderr
     [record] = (tmp_path / "edged" / "tuned").glob("*.json")
@@ -35,7 +35,7 @@ def test_a_short_run_keeps_a_record_and_says_what_it_brought(model: Path, tmp_pa
     assert "gain" in done.stderr
 
     record.write_text(record.read_text()[:100])
-    damaged = edged("tune", "--model", model, "--minutes", "0.02", env={"XDG_STATE_HOME": str(tmp_path)})
+    damaged = edged("tune", "--model", model, "--duration", "1.2", env={"XDG_STATE_HOME": str(tmp_path)})
     assert (damaged.returncode, damaged.stdout) == (2, "")
     assert f"tuning record {record}: Invalid JSON" in damaged.stderr
     served = edged("bench", "--model", model, "--runs", 1, env={"XDG_STATE_HOME": str(tmp_path)})
@@ -46,7 +46,7 @@ def test_a_short_run_keeps_a_record_and_says_what_it_brought(model: Path, tmp_pa
 @pytest.mark.parametrize(
     ("mistake", "code", "words"),
     [
-        (("--minutes", 0), 2, "--minutes above 0"),
+        (("--duration", 0), 2, "'0' is not a time like 30, 30s, 5m, 2h or 1d"),
         (("--batch", 65), 2, "expected 1 to 64 frames"),
         (("--device", "numpy"), 2, "numpy has no variants"),
         (("--device", "Voodoo"), 3, "no OpenCL device fits 'Voodoo'"),

@@ -79,15 +79,15 @@ def test_a_page_is_told_that_there_is_no_hub() -> None:
 
 def test_the_rest_of_the_world_needs_a_certificate_or_a_password(capsys: pytest.CaptureFixture[str]) -> None:
     words = refusal("--listen", "0.0.0.0:9465", capsys=capsys)
-    assert "is open to other hosts, for everybody: use 127.0.0.1:9465" in words
+    assert "is open to everybody on other hosts: use 127.0.0.1:9465" in words
 
 
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
         (["--listen", "9465"], "is not an address like 127.0.0.1:9465"),
-        (["--certificate", "a.crt"], "--certificate and --certificate-key belong together"),
-        (["--client-ca", "a.crt"], "--client-ca needs --certificate and --certificate-key too"),
+        (["--certificate", "a.crt"], "--certificate and --certificate-key require each other"),
+        (["--client-ca", "a.crt"], "--client-ca requires --certificate and --certificate-key"),
         (["--password-file", "nowhere"], "nowhere: cannot read this password file"),
         (["--key", "alice.key"], "belong together"),
         (["--listen", "192.0.2.1:9465", "--insecure"], "--listen: 192.0.2.1:9465 cannot be used"),

@@ -111,7 +111,7 @@ def _command(process: psutil.Process) -> list[str]:
 
 def time_the_layers(daemon: Daemon) -> None:
     """Of so many frames that Prometheus scrapes their times more than once."""
-    done = edged("profile", "--attach", daemon.folder / "edged.yaml", "--frames", 50, env=_where(daemon))
+    done = edged("profile", "--attach", daemon.folder / "edged.yaml", "--count", 50, env=_where(daemon))
     assert done.returncode == 0, done.stderr
 
 

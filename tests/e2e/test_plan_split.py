@@ -39,7 +39,7 @@ def test_two_workers_are_measured_and_each_way_is_tried(tmp_path: Path, device: 
     model = {"path": str(small_network(tmp_path / "small.onnx"))}
     path = config_of(tmp_path, worker, worker, model=model)
 
-    done = edged("plan-split", "--config", path, "--for", "0.2", "--try", "--json")
+    done = edged("plan-split", path, "--duration", "0.2", "--try", "--json")
 
     assert done.returncode == 0, done.stderr
     plan = json.loads(done.stdout)
@@ -63,7 +63,7 @@ def test_two_workers_are_measured_and_each_way_is_tried(tmp_path: Path, device: 
 def test_a_person_is_shown_a_table_and_the_lines_for_the_config(tmp_path: Path) -> None:
     path = config_of(tmp_path, {"device": "numpy"}, {"device": "numpy"}, {"device": "numpy"})
 
-    done = edged("plan-split", "--config", path, "--for", "0.1")
+    done = edged("plan-split", path, "--duration", "0.1")
 
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("digits 120×120, 1 frame a job\nlocal-0: NumPy, fp32; its link: ")
@@ -76,7 +76,7 @@ def test_a_person_is_shown_a_table_and_the_lines_for_the_config(tmp_path: Path) 
 def test_a_worker_that_is_not_there_is_named(tmp_path: Path) -> None:
     path = config_of(tmp_path, {"device": "numpy"}, {"device": "numpy", "host": "big"})
 
-    done = edged("plan-split", "--config", path, "--wait", "1")
+    done = edged("plan-split", path, "--wait", "1")
 
     assert done.returncode == 3
     assert "edged: waiting for local-0, big-1\n" in done.stderr
@@ -84,7 +84,7 @@ def test_a_worker_that_is_not_there_is_named(tmp_path: Path) -> None:
 
 
 def test_a_single_worker_is_no_team(tmp_path: Path) -> None:
-    done = edged("plan-split", "--config", config_of(tmp_path, {"device": "numpy"}))
+    done = edged("plan-split", config_of(tmp_path, {"device": "numpy"}))
     assert done.returncode == 2
     assert "has 1 groups" in done.stderr
 
@@ -94,7 +94,7 @@ def test_beside_a_hub_that_runs_it_says_so(tmp_path: Path) -> None:
         daemon.first(1)
         path = tmp_path / "edged.yaml"
         path.write_text(json.dumps({**daemon.config, "workers": [{"device": "numpy"}, {"device": "numpy"}]}))
-        done = edged("plan-split", "--config", path, env={"XDG_STATE_HOME": str(tmp_path)})
+        done = edged("plan-split", path, env={"XDG_STATE_HOME": str(tmp_path)})
     assert done.returncode == 2
     assert "another edged with the same journal runs" in done.stderr
 
@@ -111,7 +111,7 @@ def test_ctrl_c_while_it_tries_gives_each_worker_its_own_part_back(tmp_path: Pat
     said = tmp_path / "worker.log"
     with (
         background("worker", "1", "--config", path, log=said) as worker,
-        background("plan-split", "--config", path, "--for", "1", "--try", log=tmp_path / "plan.log") as plan,
+        background("plan-split", path, "--duration", "1", "--try", log=tmp_path / "plan.log") as plan,
     ):
         eventually(lambda: "to the scores" in said.read_text() or "from the images" in said.read_text(), START_S)
         plan.send_signal(signal.SIGINT)

@@ -48,7 +48,7 @@ def test_over_ten_megabits_the_cut_is_where_little_crosses(tmp_path: Path) -> No
             **state,
         )
         plan = hub.start(
-            [*edged, "plan-split", "--config", config_of(tmp_path, hub, hub), "--for", "0.3", "--try", "--json"],
+            [*edged, "plan-split", config_of(tmp_path, hub, hub), "--duration", "0.3", "--try", "--json"],
             tmp_path / "hub.log",
             XDG_STATE_HOME=str(tmp_path / "hub"),
             **state,

@@ -22,7 +22,7 @@ from tests.e2e.daemon import SYNTHETIC, Daemon, config_in, conserves, run_edged
 from tests.eventually import eventually
 
 LAYERS = ["prepare", "a", "c", "scores"]
-FOR_EVER = ("--frames", "1000000", "--seconds", "600")
+FOR_EVER = ("--count", "1000000", "--duration", "600")
 ON_DEVICE = "edged_layer_seconds_count{"
 
 needs_opencl = pytest.mark.skipif(not list_devices(), reason="no OpenCL device")
@@ -84,7 +84,7 @@ def is_recorded(daemon: Daemon) -> bool:
 def test_the_layers_of_a_running_worker_are_those_of_the_offline_profile(daemon: Daemon) -> None:
     before = daemon.first(1)[0].seq
 
-    done = ask(daemon, "profile", "--attach", file_of(daemon), "--frames", "20")
+    done = ask(daemon, "profile", "--attach", file_of(daemon), "--count", "20")
 
     lines = done.stdout.splitlines()
     assert done.returncode == 0, done.stderr
@@ -92,7 +92,7 @@ def test_the_layers_of_a_running_worker_are_those_of_the_offline_profile(daemon:
     assert lines[0].endswith("worker local-0")
     assert lines[1].startswith("roofs: not known there")
     assert [line.split()[0] for line in lines[3:7]] == LAYERS
-    assert lines[-2].startswith("to time the layers: ")
+    assert lines[-2].startswith("overhead of reading the timers: ")
     assert "forward" in lines[-1]
     assert daemon.first(1)[0].seq > before
 
@@ -104,7 +104,7 @@ def test_a_program_gets_the_cost_beside_the_figures_and_the_roofs_that_were_meas
 ) -> None:
     offline = ask(daemon, "profile", "--model", daemon.folder / "small.onnx", "--runs", "2", "--json")
 
-    done = ask(daemon, "profile", "--attach", file_of(daemon), "--frames", "20", "--json")
+    done = ask(daemon, "profile", "--attach", file_of(daemon), "--count", "20", "--json")
 
     found, measured = json.loads(done.stdout), json.loads(offline.stdout)
     assert found["peaks"] == measured["peaks"]
@@ -124,7 +124,7 @@ def test_layers_are_a_metric_while_they_are_timed_by_one_at_a_time_and_no_longer
 ) -> None:
     with asking(daemon, "profile", "--attach", file_of(daemon), *FOR_EVER) as asker:
         eventually(lambda: is_recorded(daemon), 20)
-        second = ask(daemon, "trace", file_of(daemon), "--out", daemon.folder / "second.json")
+        second = ask(daemon, "trace", file_of(daemon), "--output", daemon.folder / "second.json")
         asker.kill()
         eventually(lambda: not is_recorded(daemon), 20)
 
@@ -155,7 +155,7 @@ def traced(daemon: Daemon, *arguments: str) -> tuple[dict[str, Any], dict[int, P
 
     with in_background(listen):
         eventually(lambda: heard, 20)
-        done = ask(daemon, "trace", file_of(daemon), "--seconds", "1.5", "--out", path, *arguments)
+        done = ask(daemon, "trace", file_of(daemon), "--duration", "1.5", "--output", path, *arguments)
         assert done.returncode == 0, done.stderr
     trace: dict[str, Any] = json.loads(path.read_text("utf-8"))
     assert f"{trace['otherData']['frames']} frames" in done.stdout

@@ -111,7 +111,7 @@ def teach_shapes(tmp_path: Path, shapes: list[str], device: str) -> float:
             for shape in shapes:
                 teach(daemon, "record", "--camera", shape, "--label", shape, "--count", CROPS, "--every", 0.1)
             trained = teach(daemon, "train")
-            shadow = teach(daemon, "shadow", "--seconds", 2)
+            shadow = teach(daemon, "shadow", "--duration", 2)
             there = number_in(teach(daemon, "promote"))
             version = eventually(lambda: changes_of(heard)[1:], COMMAND_S)[0][0]
             eventually(lambda: all(fresh(heard, version, shape) >= FRESH for shape in shapes), COMMAND_S)

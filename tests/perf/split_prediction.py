@@ -33,7 +33,7 @@ def planned(model: dict[str, Any], folder: Path, seconds: float) -> tuple[dict[s
     """What the command says, and how many processors others kept busy meanwhile."""
     path = folder / "plan.yaml"
     path.write_text(json.dumps({"cameras": {"c0": {"source": 0}}, "model": model, "workers": [WORKER, WORKER]}))
-    how = ("--config", str(path), "--for", str(seconds), "--try", "--json")
+    how = (str(path), "--duration", str(seconds), "--try", "--json")
     command = [sys.executable, "-m", "edged", "plan-split", *how]
     environment = {**os.environ, "XDG_STATE_HOME": str(folder), "XDG_CACHE_HOME": str(folder / "cache")}
     start_s, busy_s, children_s = time.monotonic(), busy(), waited_for()

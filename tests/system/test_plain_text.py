@@ -53,9 +53,9 @@ def test_the_table_of_a_shadow_is_harmless() -> None:
 
 
 def test_an_error_is_harmless(capsys: pytest.CaptureFixture[str]) -> None:
-    from edged.cli import tell
+    from edged.cli import print_error
 
-    assert tell(ConfigError(f"{HOSTILE}: no such file\nand more")) == 2
+    assert print_error(ConfigError(f"{HOSTILE}: no such file\nand more")) == 2
     shown = capsys.readouterr().err
     assert "\x1b" not in shown
     assert len(shown.splitlines()) == 3

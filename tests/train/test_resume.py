@@ -134,7 +134,7 @@ def test_stopped_it_says_how_to_go_on(start: Callable[[], Started], eventually: 
 
     assert code == 130
     assert "Traceback" not in said
-    assert f" of {EPOCHS} epochs are kept in {started.output}: go on with `edged train " in said
+    assert f" of {EPOCHS} epochs are saved in {started.output}: continue with `edged train " in said
     assert said.rstrip().endswith("--resume`")
 
 
@@ -151,7 +151,10 @@ def test_what_is_under_way_is_not_begun_again_by_mistake(
 ) -> None:
     said = error_of(capsys, long_training(tmp_path), "--data", data, "--output", begun)
 
-    assert "a training is under way here (epoch-000100.npz): go on with --resume, or give another --output" in said
+    assert (
+        "has an unfinished training (epoch-000100.npz): continue it with --resume, or give another --output"
+        in said
+    )
 
 
 def test_a_damaged_checkpoint_is_told_and_the_one_before_used(

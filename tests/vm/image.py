@@ -105,7 +105,8 @@ def _add_python_packages(machine: Machine, root: Path) -> None:
     platforms = [f"--platform=manylinux{version}_{machine.python}" for version in ("_2_28", "_2_17", "2014")]
     foreign = ("--python-version=3.11", "--only-binary=:all:", *platforms)
     project = _project()
-    _pip("install", *foreign, f"--target={root / SITE_PACKAGES}", *project["project"]["dependencies"])
+    needed = [*project["project"]["dependencies"], *project["project"]["optional-dependencies"]["completion"]]
+    _pip("install", *foreign, f"--target={root / SITE_PACKAGES}", *needed)
     _pip("install", *foreign, f"--target={root / TEST_FOLDER}", *TEST_PACKAGES)
     _pip("download", *foreign, f"--dest={root / WHEELS}", *project["build-system"]["requires"])
 

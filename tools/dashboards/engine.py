@@ -7,7 +7,7 @@ from tools.dashboards.frame import CAMERA, NODE, Row, dashboard
 from tools.dashboards.panels import BAD, PER_SECOND, WARN, Panel, Series, bars, lines
 from tools.dashboards.promql import mean, of_camera, of_node, quantile, rate, share, total
 
-NOBODY = "Nobody times layers: edged profile --attach CONFIG --frames 1000"
+NOBODY = "Nobody times layers: edged profile --attach CONFIG --count 1000"
 ON_DEVICE = 'stage=~"upload|forward|download"'
 
 
@@ -117,7 +117,7 @@ def _layers() -> list[Panel]:
         lines(
             "How many frames were timed?",
             units.Short,
-            "It ends by itself, after --frames or --seconds; it must last for longer than a scrape_interval.",
+            "It ends by itself, after --count or --duration; it must last for longer than a scrape_interval.",
             Series(f"max by (node) ({count})"),
             nothing=NOBODY,
         ),

@@ -1,4 +1,4 @@
-"""`edged bench`: how long a network takes on a device, from a job's submission to its result; how exact it is."""
+"""`edged bench`: measure the time, error and energy of a network on a device."""
 
 import argparse
 from collections.abc import Sequence
@@ -24,7 +24,7 @@ from edged.cli.model_options import (
     show_preparation,
     variants_of,
 )
-from edged.cli.options import positive
+from edged.cli.options import add_example, add_json, positive
 from edged.cli.pictures import pictures_of, random_images
 from edged.errors import ConfigError
 from edged.model.package import Model
@@ -40,21 +40,22 @@ RANDOM_IMAGES = 8  # to measure errors with, where no pictures are given
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Arguments of the verb."""
-    precision = "as in the config; naming it prints the error of each layer too"
-    add_plan_options(parser, device="as in the config, or numpy", precision=precision)
+    """Add the model, its execution plan and what to measure."""
+    precision = "as in the config; if given, the error of each layer is printed too"
+    add_plan_options(parser, device="device, as in the config, or numpy", precision=precision)
     parser.set_defaults(precision=None)  # not given
-    add_variants(parser, compare="time this variant too, in turn with the first")
+    add_variants(parser, compare="compare with this variant, timed in turn with the first")
     parser.add_argument("--runs", type=positive, default=50, metavar="N", help="jobs to time (default: 50)")
-    images = "pictures to measure errors and, with --energy, right answers with (default: random images)"
+    images = "pictures for the error and, with --energy, the accuracy (default: random images)"
     parser.add_argument("--images", type=Path, metavar="FOLDER", help=images)
     add_energy_options(parser)
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    add_json(parser)
     add_model_options(parser)
+    add_example(parser, "edged bench --model resnet50@120", "edged bench --device numpy --runs 10 --json")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print the timing of one variant or two, and the errors of the first."""
+    """Print the times of one or two variants, and the errors of the first."""
     _check(arguments)
     model = given_model(arguments)
     show_preparation(model)
@@ -79,7 +80,7 @@ def run(arguments: argparse.Namespace) -> int:
 def _add_energy(
     reports: Sequence[Report], runtimes: Sequence[ModelRuntime], model: Model, arguments: argparse.Namespace
 ) -> None:
-    """What a frame of each costs, and how many answers are right."""
+    """Add the energy of a frame and the accuracy of each variant to `reports`."""
     known = known_pictures(model, arguments.images)
     energy = energy_of(runtimes, random_images(model.input, arguments.batch), arguments)
     for row, runtime, plan in zip(reports, runtimes, energy.plans, strict=True):
@@ -90,11 +91,11 @@ def _add_energy(
 def _check(arguments: argparse.Namespace) -> None:
     if _is_numpy(arguments):
         if arguments.conv != "auto" or arguments.compare:
-            raise ConfigError("device numpy has no variants: leave --conv and --compare out")
+            raise ConfigError("device numpy has no variants: remove --conv and --compare")
         if arguments.precision or (arguments.images and not arguments.energy):
             raise ConfigError(
-                "device numpy computes in fp32, and is what errors are measured against: "
-                "leave --precision and --images out"
+                "device numpy computes in fp32, and errors are measured against it: "
+                "remove --precision and --images"
             )
 
 
@@ -119,7 +120,7 @@ def _errors(model: Model, arguments: argparse.Namespace) -> Errors:
 
 
 def _way(arguments: argparse.Namespace, variant: str) -> "tuple[Device, Chooser]":
-    """The device, and what decides between its variants. Raises DeviceError, or ConfigError for the variant."""
+    """Open the device and choose the variants. Raises DeviceError, or ConfigError for the variant."""
     device = opencl_device(arguments.device)
     from edged.engine.tuning_records import chooser_named
 

@@ -254,12 +254,12 @@ class Energy:
 
 
 def add_energy_options(parser: argparse.ArgumentParser) -> None:
-    """--energy, --rails, --watts-per-core and --sysfs."""
-    energy = "measure joules too, for some seconds more, and how many pictures of known labels are right"
+    """Add --energy, --rails, --watts-per-core and --sysfs."""
+    energy = "also measure the energy of a frame, and the accuracy on pictures of known labels"
     parser.add_argument("--energy", action="store_true", help=energy)
-    rails = "rails that the device uses, as `edged devices` names them (default: all but those in others)"
+    rails = "power rails of the device, as `edged devices` names them (default: all that do not overlap)"
     parser.add_argument("--rails", metavar="NAME,…", help=rails)
-    watts = "estimate joules where no rail can be read: processor time × this"
+    watts = "estimate the energy if no rail is readable: processor time × W"
     parser.add_argument("--watts-per-core", type=above_zero("watts"), metavar="W", help=watts)
     add_sysfs(parser)
 

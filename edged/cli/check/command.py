@@ -1,8 +1,10 @@
-"""`edged check`: what a config would run, and everything that is in its way."""
+"""`edged check`: list what a config would run, and everything that would make it fail."""
 
 import argparse
+import json
 import os
 from collections.abc import Iterator
+from dataclasses import asdict
 from pathlib import Path
 from typing import Literal
 
@@ -18,6 +20,7 @@ from edged.cli.check.hosts import (
     tls_finding,
 )
 from edged.cli.check.pipeline import camera_finding, model_findings, taught_findings, worker_findings
+from edged.cli.options import add_example, add_host, add_json
 from edged.config import Config
 from edged.config.load import load_config
 from edged.energy.find import find_rails
@@ -27,24 +30,27 @@ from edged.system.plain_text import printable_lines
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Arguments of the verb."""
-    parser.add_argument("config", type=Path, metavar="CONFIG", help="YAML file")
-    parser.add_argument(
-        "--host",
-        metavar="NAME",
-        help="check what this host does; default: its own name, if the file has it, else the hub",
-    )
+    """Add the config, and the host to check."""
+    parser.add_argument("config", type=Path, metavar="CONFIG", help="the config, a YAML file")
+    add_host(parser, "this host's own name if the config has it, else the hub's host")
+    add_json(parser)
+    add_example(parser, "edged check edged.yaml", "edged check edged.yaml --host big")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print all findings; 2 if one of them is an error."""
+    """Print all findings; exit code 2 if one of them is an error."""
     config = load_config(arguments.config)
     host = this_host(config, arguments.host)
     findings = list(findings_at(config, host) if host else findings_of(config))
+    errors = sum(finding.level == "error" for finding in findings)
+    if arguments.json:
+        found = [asdict(finding) for finding in findings]
+        result = {"config": str(arguments.config), "host": host, "errors": errors, "findings": found}
+        print(json.dumps(result, ensure_ascii=False))
+        return ConfigError.exit_code if errors else 0
     width = max(len(finding.what) for finding in findings)
     for finding in findings:
         print(f"{finding.level:8} {finding.what:{width}}  {printable_lines(finding.text)}")
-    errors = sum(finding.level == "error" for finding in findings)
     program = "`edged camera` or `edged worker`" if host else "`edged run`"
     verdict = f"{program} would fail, {errors} error{'s' * (errors > 1)} above" if errors else "ready to run"
     print(f"{arguments.config}: {verdict}{f' on {host}' * bool(host)}")
@@ -52,7 +58,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def findings_at(config: Config, host: str) -> Iterator[Finding]:
-    """Everything that the cameras and workers of another host would meet there."""
+    """Check the cameras and workers of another host."""
     for name, camera in config.cameras.items():
         if camera.host == host:
             yield camera_finding(name, camera)
@@ -63,7 +69,7 @@ def findings_at(config: Config, host: str) -> Iterator[Finding]:
 
 
 def findings_of(config: Config) -> Iterator[Finding]:
-    """Everything that `edged run` would meet, in the order of the file.
+    """Check everything that `edged run` would open, in the order of the file.
 
     Opens no network connection but to https:// and rtsps:// cameras, whose certificates it verifies.
     """
@@ -92,16 +98,16 @@ def findings_of(config: Config) -> Iterator[Finding]:
 
 
 def journal_finding(config: Config) -> Finding:
-    """Whether the journal's folder can be made or written."""
+    """Check that the journal's folder exists or can be made, and is writable."""
     folder = config.journal.path.parent if config.journal.path else state_directory()
     existing = next(parent for parent in (folder, *folder.parents) if parent.exists())
     if existing.is_dir() and os.access(existing, os.W_OK | os.X_OK):
         return Finding("ok", "journal", f"{config.journal.path or folder}")
-    return Finding("error", "journal", f"{folder}: {existing} is no folder that this user may write to")
+    return Finding("error", "journal", f"{folder}: {existing} is not a folder that this user may write to")
 
 
 def energy_finding(config: Config) -> Finding:
-    """Which rails are read, and why others are not."""
+    """List the power rails that are read, and why others are not."""
     borne = tuple(
         dict.fromkeys(rail for worker in config.workers if not worker.host for rail in worker.rails or ())
     )

@@ -1,4 +1,4 @@
-"""What `edged check` has found."""
+"""A finding of `edged check`."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -6,7 +6,7 @@ from typing import Literal
 
 @dataclass(frozen=True)
 class Finding:
-    """One line of the answer. `error`: edged would not run there; `warning`: it would, but not as hoped."""
+    """One line of the result. `error`: edged would not run; `warning`: it would, with a limitation."""
 
     level: Literal["ok", "warning", "error"]
     what: str

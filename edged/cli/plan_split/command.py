@@ -1,9 +1,7 @@
 """`edged plan-split`: find where to cut a network for several workers; print gain and config lines."""
 
 import argparse
-import functools
 import json
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -11,11 +9,12 @@ from typing import Any
 
 import yaml
 
-from edged.cli.options import seconds
+from edged.cli.options import add_duration, add_example, add_json, duration
 from edged.cli.plan_split.measure import measure, try_each
 from edged.cli.plan_split.pump import Tried
 from edged.cli.plan_split.search import Ability, Cost, LinkSpeed, Unit, Way, Ways
-from edged.cli.plan_split.workers import in_place_of_the_hub
+from edged.cli.plan_split.workers import run_workers
+from edged.cli.terminal import note
 from edged.config import Config, Worker
 from edged.config.load import load_config
 from edged.errors import ConfigError
@@ -24,7 +23,7 @@ from edged.messages import ModelInfo, WorkerHello
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """Of one way."""
+    """Throughput and latency of one way to split."""
 
     frames_per_s: float
     latency_s: float
@@ -32,7 +31,7 @@ class Figures:
 
 @dataclass(frozen=True)
 class Report:
-    """`frames`: of a job; `ways`: what was looked at; `tried`: what came out of those that were tried."""
+    """The result. `frames`: in a job; `ways`: all predicted ones; `tried`: measurements of those that were run."""
 
     hellos: Mapping[str, WorkerHello]
     measured: Ways
@@ -45,16 +44,16 @@ class Report:
         return next(iter(self.hellos.values())).model
 
     def abilities(self) -> Iterator[tuple[WorkerHello, Ability]]:
-        """Each worker, with what was measured of it."""
+        """Yield each worker with its measurements."""
         for unit in self.measured.units:
             yield from ((self.hellos[name], ability) for name, ability in unit.each())
 
     def figures(self, cost: Cost | Tried) -> Figures:
-        """As a user sees them."""
+        """Convert a cost to frames per second and latency."""
         return Figures(self.frames / cost.period_s, cost.latency_s)
 
     def as_object(self) -> dict[str, Any]:
-        """For programs, in seconds and bytes."""
+        """Return the report for JSON, in seconds and bytes."""
         return {
             "model": self.model.name,
             "random_weights": self.model.random_weights,
@@ -85,7 +84,7 @@ MS, KB = 1e3, 1e-3
 
 
 def as_text(report: Report) -> str:
-    """For people."""
+    """Format the report as text."""
     return "\n".join([*_heading(report), "", *_places(report), "", *_ways(report), "", *_advice(report)])
 
 
@@ -104,7 +103,7 @@ def _speed(link: LinkSpeed) -> str:
 
 
 def _places(report: Report) -> Iterator[str]:
-    """A line for each place: the network up to it from the place before, on each unit, and a cut there."""
+    """Format a line for each place: the time from the place before on each unit, and a cut there."""
     ways = report.measured
     names = ["the scores" if place.after is None else place.after for place in ways.places]
     wide = max(map(len, names))
@@ -120,7 +119,7 @@ def _places(report: Report) -> Iterator[str]:
 
 
 def _stretch_s(unit: Unit, number: int) -> float:
-    """Device time of the quickest worker."""
+    """Return the device time of the fastest worker between the place before and this one, in seconds."""
     each = [ability.measured.cut_points for ability in unit.abilities]
     return min(places[number].reached_s - places[number - 1].reached_s for places in each)
 
@@ -146,14 +145,14 @@ def _figures(report: Report, way: Way) -> str:
 
 
 def _advice(report: Report) -> Iterator[str]:
-    """A split is for devices that do not hold the network, or do its parts unlike each other."""
+    """Advise against a split if the workers are faster side by side."""
     together, split = report.measured.unsplit[-1], report.measured.split[0]
     if together.predicted.period_s <= split.predicted.period_s:
         yield "Unsplit and side by side (all in one group, no segments), these workers answer more frames."
 
 
 def lines_of(config: Config, way: Way) -> str:
-    """`workers:`, those of the segments first and in their order, and `segments:`."""
+    """Format the config's `workers:` (those of the segments first, in their order) and `segments:`."""
     first = [(name, part.unit) for part in way.parts for name in part.workers]
     by_name = {config.worker_name(index): worker for index, worker in enumerate(config.workers)}
     others = [worker for name, worker in by_name.items() if name not in dict(first)]
@@ -168,7 +167,7 @@ def lines_of(config: Config, way: Way) -> str:
 
 
 def _given(worker: Worker) -> dict[str, object]:
-    """What is not a default; the device always."""
+    """Collect the keys of a worker that are not defaults, and the device."""
     return {"device": worker.device, **worker.model_dump(mode="json", exclude_defaults=True)}
 
 
@@ -181,19 +180,20 @@ FEWEST, MOST = 2, 6  # units: each order of them is looked at
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Which workers, and how long to measure them."""
-    config = "the config of a hub, which must not run meanwhile; its workers on other hosts are waited for"
-    parser.add_argument("--config", type=Path, required=True, metavar="FILE", help=config)
-    wait = "that all workers may take to be there (default: 60)"
-    parser.add_argument("--wait", type=seconds, default=60.0, metavar="SECONDS", help=wait)
-    each = "that each measurement takes (default: 2)"
-    parser.add_argument("--for", type=seconds, default=2.0, dest="for_s", metavar="SECONDS", help=each)
-    parser.add_argument("--try", action="store_true", dest="tries", help="run each way, and say what came out")
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    """Add the config, and how to measure."""
+    config = "the config of a hub that is not running; start its workers on other hosts first, or meanwhile"
+    parser.add_argument("config", type=Path, metavar="CONFIG", help=config)
+    wait = "how long to wait for all workers (default: 1m)"
+    parser.add_argument("--wait", type=duration(), default=60.0, metavar="TIME", help=wait)
+    add_duration(parser, "how long each measurement takes (default: 2s)", default=2.0)
+    tries = "also run each way, and compare with the prediction"
+    parser.add_argument("--try", action="store_true", dest="tries", help=tries)
+    add_json(parser)
+    add_example(parser, "edged plan-split configs/split.yaml --try")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Measure, predict, and try where that is asked for."""
+    """Measure the workers, predict the ways to split, and try them with --try."""
     config = load_config(arguments.config).model_copy(update={"segments": ()})
     groups = groups_of(config)
     if not FEWEST <= len(groups) <= MOST:
@@ -201,12 +201,11 @@ def run(arguments: argparse.Namespace) -> int:
             f"{arguments.config}: workers: has {len(groups)} groups (a worker without one is a group); "
             f"expected {FEWEST} to {MOST}"
         )
-    tell = functools.partial(print, "edged:", file=sys.stderr, flush=True)
-    with in_place_of_the_hub(config, tell) as team:
+    with run_workers(config, note) as team:
         team.gather([name for names in groups.values() for name in names], arguments.wait)
         frames = min(hello.batch for hello in team.hellos.values())
-        ways = Ways(measure(team, groups, frames, arguments.for_s))
-        tried = try_each(team, ways, frames, arguments.for_s) if arguments.tries else {}
+        ways = Ways(measure(team, groups, frames, arguments.duration))
+        tried = try_each(team, ways, frames, arguments.duration) if arguments.tries else {}
         each = list(tried) or [*ways.unsplit, *ways.split]
         report = Report(team.hellos, ways, frames, each, tried)
     best = ways.split[0]
@@ -219,7 +218,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def groups_of(config: Config) -> dict[str, list[str]]:
-    """The names of the workers that serve together, by that of their group, or by the only one's own."""
+    """List the names of workers by group; a worker without a group is one of its own."""
     groups: dict[str, list[str]] = {}
     for index, worker in enumerate(config.workers):
         name = config.worker_name(index)

@@ -1,4 +1,4 @@
-"""Measure workers one after the other, and their links: empty and ever larger round trips, each way."""
+"""Measure workers, and their links: empty and ever larger round trips, each way."""
 
 import os
 import statistics
@@ -14,14 +14,14 @@ from edged.errors import DeviceError, ModelError
 from edged.messages import AssignPart, Echo, MeasureAnswer, MeasureRequest
 
 ROUND_TRIPS = 20
-AT_ONCE = 50  # fewer than either end lets wait
+AT_ONCE = 50  # below the queue limits of both ends
 LARGE = 5
 FIRST_BYTES, MOST_BYTES = 1 << 16, 1 << 22
-ENOUGH_S = 0.1  # for a payload to tell how quick the link is
+ENOUGH_S = 0.1  # a transfer this long gives a good estimate
 
 
 def link_speed(team: Team, name: str) -> LinkSpeed:
-    """Of the link between us and a worker that has nothing else to do."""
+    """Measure the link to an idle worker."""
     _seconds(team, name, 0, 0)
     empty_s = statistics.median(_seconds(team, name, 0, 0) for _ in range(ROUND_TRIPS))
     return LinkSpeed(
@@ -33,7 +33,7 @@ def link_speed(team: Team, name: str) -> LinkSpeed:
 
 
 def _message_s(team: Team, name: str) -> float:
-    """Many at once, so that each end has always one to do."""
+    """Measure seconds a message while many are on their way, so that both ends are always busy."""
     start = time.perf_counter()
     for _ in range(AT_ONCE):
         team.send(name, Echo(reply_bytes=0), [b""])
@@ -43,7 +43,7 @@ def _message_s(team: Team, name: str) -> float:
 
 
 def _s_per_byte(team: Team, name: str, *, back: bool) -> float:
-    """From what twice as many bytes take more, so that neither the way there nor a first burst counts."""
+    """Measure seconds a byte: the difference of two sizes, so that the round trip itself does not count."""
     nbytes = FIRST_BYTES
     while True:
         less_s, more_s = (_one_way_s(team, name, size, back) for size in (nbytes, 2 * nbytes))
@@ -53,7 +53,7 @@ def _s_per_byte(team: Team, name: str, *, back: bool) -> float:
 
 
 def _one_way_s(team: Team, name: str, nbytes: int, back: bool) -> float:
-    """The quickest of a few round trips: what else the machine does only ever adds to one."""
+    """Return the fastest of a few round trips: other load can only add to one."""
     times: list[float] = []
     while len(times) < LARGE and sum(times) < 2 * ENOUGH_S:
         times.append(_seconds(team, name, *((0, nbytes) if back else (nbytes, 0))))
@@ -61,7 +61,7 @@ def _one_way_s(team: Team, name: str, nbytes: int, back: bool) -> float:
 
 
 def _seconds(team: Team, name: str, out: int, back: int) -> float:
-    """A round trip of so many bytes each way."""
+    """Time a round trip of so many bytes each way."""
     payload = bytes(out)
     start = time.perf_counter()
     team.send(name, Echo(reply_bytes=back), [payload])
@@ -70,28 +70,28 @@ def _seconds(team: Team, name: str, out: int, back: int) -> float:
 
 
 def _await_echo(team: Team, name: str) -> None:
-    while received := team.hear(now_ns() + nanoseconds(ANSWER_S)):
+    while received := team.receive(now_ns() + nanoseconds(ANSWER_S)):
         if name_of(received) == name and isinstance(received.message, Echo):
             return
     raise DeviceError(f"worker {name} does not answer within {ANSWER_S:g} s")
 
 
 def measure(team: Team, groups: Mapping[str, Sequence[str]], frames: int, for_s: float) -> list[Unit]:
-    """Every worker of `groups` at the same time, as they are to work; then the link to each, with nothing else on.
+    """Measure all workers of `groups` at the same time, as they will work; then the link to each, alone.
 
-    `frames`: of a job. Raises ModelError for a network that cannot be cut.
+    `frames`: in a job. Raises ModelError for a network that cannot be cut.
     """
     workers = [name for names in groups.values() for name in names]
-    team.tell(f"measuring {', '.join(workers)}")
+    team.report(f"measuring {', '.join(workers)}")
     found = _measured(team, workers, frames, for_s)
     _check(found)
-    team.tell("measuring the links")
+    team.report("measuring the links")
     abilities = {name: Ability(found[name], link_speed(team, name)) for name in workers}
     return [Unit(group, tuple(names), tuple(abilities[name] for name in names)) for group, names in groups.items()]
 
 
 def _again(team: Team, units: Iterable[Unit], workers: Collection[str], frames: int, for_s: float) -> list[Unit]:
-    """The units as they were, but for these workers, which are measured again."""
+    """Measure these workers again, and return the units with the new figures."""
     now = _measured(team, workers, frames, for_s)
     return [
         replace(
@@ -102,10 +102,10 @@ def _again(team: Team, units: Iterable[Unit], workers: Collection[str], frames: 
 
 
 def _measured(team: Team, workers: Collection[str], frames: int, for_s: float) -> dict[str, MeasureAnswer]:
-    answers = team.ask({name: MeasureRequest(frames=frames, for_s=for_s) for name in workers}, for_s)
+    answers = team.request({name: MeasureRequest(frames=frames, for_s=for_s) for name in workers}, for_s)
     found = {name: answer for name, answer in answers.items() if isinstance(answer, MeasureAnswer)}
     if lost := [name for name in workers if name not in found]:
-        raise DeviceError(f"worker {', '.join(lost)} came back without an answer: its link was broken meanwhile")
+        raise DeviceError(f"worker {', '.join(lost)} reconnected without an answer: its link was broken meanwhile")
     return found
 
 
@@ -132,7 +132,7 @@ def try_each(team: Team, ways: Ways, frames: int, for_s: float) -> dict[Way, Tri
     tried: dict[Way, Tried] = {}
     try:
         for way in (*ways.unsplit, *ways.split):
-            team.tell(f"trying: {way.title}")
+            team.report(f"trying: {way.title}")
             now = Ways(_again(team, ways.units, way.workers, frames, for_s))
             _take_parts(team, way.parts)
             tried[now.again(way)] = Pump(team, [part.workers for part in way.parts], images).run(for_s)
@@ -147,7 +147,7 @@ def try_each(team: Team, ways: Ways, frames: int, for_s: float) -> dict[Way, Tri
 def _take_parts(team: Team, parts: Iterable[Part]) -> None:
     """Whoever has another part takes this one."""
     wanted = {name: (part.begin, part.end) for part in parts for name in part.workers}
-    team.ask({
+    team.request({
         name: AssignPart(begin=begin, end=end)
         for name, (begin, end) in wanted.items()
         if (begin, end) != _ends(team, name)

@@ -75,7 +75,7 @@ class Pump:
         while True:
             self._begin(room)
             self._hand_out()
-            received = self._team.hear(now_ns() + nanoseconds(ANSWER_S))
+            received = self._team.receive(now_ns() + nanoseconds(ANSWER_S))
             if received is None:
                 raise DeviceError(f"no answer within {ANSWER_S:g} s")
             name = name_of(received)

@@ -1,4 +1,4 @@
-"""The workers of a config, for `edged plan-split` in the hub's place: same endpoints and keys."""
+"""Start and talk to the workers of a config in place of the hub, for `edged plan-split`."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
@@ -25,47 +25,47 @@ from edged.messages import HostState, JobFailed, LinkMessage, WorkerHello, proto
 from edged.metrics import Metrics
 from edged.system.paths import journal_path
 
-Tell = Callable[[str], None]
+Report = Callable[[str], None]  # shows a line of progress
 
-LOOK_S = 0.2  # how often whether a child has ended
-ANSWER_S = 120.0  # a device may have to compile
+CHECK_S = 0.2  # between two looks for children that have exited
+ANSWER_S = 120.0  # a device may have to compile first
 
 
 class Team:
-    """Who is there, and what they say. Every method raises DeviceError where a worker has ended or fails."""
+    """The workers that have joined. Every method raises DeviceError if a worker exits or fails."""
 
     def __init__(
-        self, links: Links, children: Mapping[str, Child], tell: Tell, guard: Guard | None = None
+        self, links: Links, children: Mapping[str, Child], report: Report, guard: Guard | None = None
     ) -> None:
-        """`children`: those workers that are processes of this host, by name; `tell`: a person what goes on."""
+        """`children`: the worker processes of this host, by name."""
         self.hellos: dict[str, WorkerHello] = {}
-        self.tell = tell
+        self.report = report
         self._links = links
         self._children = children
         self._guard = guard
 
     def gather(self, names: Collection[str], within_s: float) -> None:
-        """Wait until all of these have said hello."""
-        deadline_ns, told = now_ns() + nanoseconds(within_s), ""
+        """Wait until all of these workers have joined."""
+        deadline_ns, reported = now_ns() + nanoseconds(within_s), ""
         while missing := ", ".join(name for name in names if name not in self.hellos):
-            if missing != told:
-                self.tell(f"waiting for {missing}")
-            told = missing
-            if self.hear(deadline_ns) is None:
+            if missing != reported:
+                self.report(f"waiting for {missing}")
+            reported = missing
+            if self.receive(deadline_ns) is None:
                 raise DeviceError(
-                    f"{missing}: not here within {within_s:g} s. Start `edged worker --config FILE` on each other "
-                    "host, or wait longer (--wait SECONDS)"
+                    f"{missing}: not connected within {within_s:g} s. Start `edged worker --config FILE` on each "
+                    "other host, or wait longer (--wait TIME)"
                 )
 
-    def ask(self, requests: Mapping[str, LinkMessage], for_s: float = 0.0) -> dict[str, LinkMessage]:
-        """Tell each what to do, which takes it `for_s`, and wait until all are ready again: their answers."""
+    def request(self, requests: Mapping[str, LinkMessage], for_s: float = 0.0) -> dict[str, LinkMessage]:
+        """Send each worker its request, which takes `for_s` seconds; answers, when all are ready again."""
         for name, request in requests.items():
             del self.hellos[name]
             self.send(name, request)
         answers: dict[str, LinkMessage] = {}
         deadline_ns = now_ns() + nanoseconds(for_s + ANSWER_S)
         while missing := [name for name in requests if name not in self.hellos]:
-            received = self.hear(deadline_ns)
+            received = self.receive(deadline_ns)
             if received is None:
                 raise DeviceError(f"worker {', '.join(missing)} does not answer within {for_s + ANSWER_S:g} s")
             if not isinstance(received.message, WorkerHello):
@@ -73,31 +73,31 @@ class Team:
         return answers
 
     def send(self, name: str, message: LinkMessage, payloads: Sequence[Pixels] = ()) -> None:
-        """To one of them."""
+        """Send a message to a worker."""
         if not self._links.send(f"worker/{name}", message, payloads):
-            raise DeviceError(f"worker {name} cannot be reached any more")
+            raise DeviceError(f"worker {name} is disconnected")
 
-    def hear(self, until_ns: int) -> Received | None:
-        """What a worker says next, or None where none says anything until then. A hello is remembered."""
+    def receive(self, until_ns: int) -> Received | None:
+        """Return the next message of a worker, or None at `until_ns`. Hellos are kept in `hellos`."""
         while True:
             while received := self._links.receive():
                 match received.message:
                     case WorkerHello() as hello:
-                        self._greet(name_of(received), hello)
+                        self._add_hello(name_of(received), hello)
                         return received
                     case JobFailed() as failed:
-                        raise DeviceError(f"worker {name_of(received)} could not do a job: {failed.error}")
+                        raise DeviceError(f"worker {name_of(received)} failed a job: {failed.error}")
                     case HostState():
                         continue
                 if received.peer.startswith("worker/"):
                     return received
-            self._look_around()
+            self._check_children()
             left_s = (until_ns - now_ns()) * 1e-9
             if left_s <= 0:
                 return None
-            self._links.wait(round(1000 * min(left_s, LOOK_S)) + 1)
+            self._links.wait(round(1000 * min(left_s, CHECK_S)) + 1)
 
-    def _greet(self, name: str, hello: WorkerHello) -> None:
+    def _add_hello(self, name: str, hello: WorkerHello) -> None:
         if problem := protocol_problem(hello):
             raise DeviceError(f"worker {name}: {problem}")
         for other, theirs in self.hellos.items():
@@ -108,26 +108,26 @@ class Team:
                 )
         self.hellos[name] = hello
 
-    def _look_around(self) -> None:
-        """At the children, and at who was turned away."""
+    def _check_children(self) -> None:
+        """Restart children if due, raise if one has exited, and report rejected peers."""
         for name, child in self._children.items():
             child.start_if_due(now_ns())
             if (code := child.exit_code()) is not None:
                 raise DeviceError(f"worker {name} {describe_exit(code)}: its message is above")
         for notice in self._guard.notices(now_ns()) if self._guard else ():
-            self.tell(notice.message)
+            self.report(notice.message)
 
 
 def name_of(received: Received) -> str:
-    """The worker's, in the config's words."""
+    """Return the name of the worker that sent a message."""
     return received.peer.removeprefix("worker/")
 
 
 @contextmanager
-def in_place_of_the_hub(config: Config, tell: Tell) -> Iterator[Team]:
-    """The doors are open, and the workers of this host are started; at the end they are stopped.
+def run_workers(config: Config, report: Report) -> Iterator[Team]:
+    """Listen at the hub's addresses, start the workers of this host, and stop them at the end.
 
-    Raises ConfigError where a hub runs already, or an address cannot be had.
+    Raises ConfigError if a hub is running already, or if an address is in use.
     """
     with ExitStack() as resources:
         folder = resources.enter_context(private_folder(journal_path(config.node, config.journal.path))).path
@@ -150,7 +150,7 @@ def in_place_of_the_hub(config: Config, tell: Tell) -> Iterator[Team]:
             if worker.host is None
         }
         resources.callback(_stop, children, links)
-        yield Team(links, children, tell, guard)
+        yield Team(links, children, report, guard)
 
 
 def _stop(children: dict[str, Child], links: Links) -> None:

@@ -1,7 +1,6 @@
 """`edged profile --attach`: time the layers of a running worker after its answers, and state what that costs."""
 
 import argparse
-import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -9,8 +8,9 @@ from statistics import median
 from typing import Any
 
 from edged.cli.daemon_client import RecordedProcess, connect_daemon, record
-from edged.cli.options import above_zero, positive
+from edged.cli.options import DEMO, add_duration, duration, positive
 from edged.cli.profile.report import MS, Report, Subject
+from edged.cli.terminal import note
 from edged.engine.device import list_devices
 from edged.engine.job import KernelTime
 from edged.engine.launch_cost import LaunchCost
@@ -20,44 +20,46 @@ from edged.errors import ConfigError, EdgedError
 from edged.messages import JobTimes, ProfileRequest, RecorderHello, WorkerHello
 from edged.messages.recording import LONGEST_PROFILE_S
 
-# What is the worker's own matter, and what these are where nobody has named them.
-ITS_OWN = {"device": "auto", "batch": 1, "precision": "fp32", "conv": "auto", "compare": None, "model": "digits"}
-OF_A_WORKER = ("worker", "frames", "seconds")
+# Options that --attach excludes, since the worker decides, with their defaults.
+WORKER_DECIDES = {
+    "device": "auto",
+    "batch": 1,
+    "precision": "fp32",
+    "conv": "auto",
+    "compare": None,
+    "model": "digits",
+}
+ONLY_ATTACHED = ("worker", "count", "duration")
 FRAMES, SECONDS = 100, 60.0
 
 
 def add_attach_options(parser: argparse.ArgumentParser) -> None:
-    """--attach and what belongs to it."""
+    """Add --attach, and the options that need it."""
     parser.add_argument(
         "--attach",
         nargs="?",
         const="",
         metavar="CONFIG",
-        help="profile a worker of the daemon that runs by this file, or whose private link is at this ipc:// "
-        "address (default: the demo's), while it serves",
+        help="profile a worker of the running daemon instead: its config, or the ipc:// address of its private "
+        f"link (default: {DEMO})",
     )
-    parser.add_argument("--worker", metavar="NAME", help="with --attach: which, where several serve")
-    parser.add_argument(
-        "--frames", type=positive, metavar="N", help=f"with --attach: end after so many (default: {FRAMES})"
-    )
-    parser.add_argument(
-        "--seconds",
-        type=above_zero("seconds", LONGEST_PROFILE_S),
-        metavar="S",
-        help=f"with --attach: end after so long in any case (default: {SECONDS:g})",
-    )
+    parser.add_argument("--worker", metavar="NAME", help="with --attach: the worker, if several run")
+    count = f"with --attach: exit after N frames (default: {FRAMES})"
+    parser.add_argument("--count", type=positive, metavar="N", help=count)
+    longest = f"with --attach: exit after this time at the latest (default: {SECONDS:g}s)"
+    add_duration(parser, longest, type=duration(LONGEST_PROFILE_S))
 
 
 def check_attach_options(arguments: argparse.Namespace) -> None:
-    """Raises ConfigError for what does not go together."""
+    """Raises ConfigError for options that exclude each other."""
     if arguments.attach is None:
-        if given := [name for name in OF_A_WORKER if getattr(arguments, name) is not None]:
-            raise ConfigError(f"--{given[0]} is for --attach: which daemon?")
+        if given := [name for name in ONLY_ATTACHED if getattr(arguments, name) is not None]:
+            raise ConfigError(f"--{given[0]} requires --attach")
         return
-    if given := [name for name, default in ITS_OWN.items() if getattr(arguments, name, default) != default]:
-        raise ConfigError(f"--attach profiles a worker as it runs: leave --{given[0]} out")
+    if given := [name for name, default in WORKER_DECIDES.items() if getattr(arguments, name, default) != default]:
+        raise ConfigError(f"--attach profiles a worker as it runs: remove --{given[0]}")
     if arguments.trace:
-        raise ConfigError("--attach has no --trace: `edged trace --layers` shows the kernels with all around them")
+        raise ConfigError("--attach has no --trace: use `edged trace --layers`, which shows the kernels too")
 
 
 S = 1e-9
@@ -82,22 +84,22 @@ class Attached:
     reading_s: float
 
     def as_table(self) -> str:
-        """The table of `edged profile`, and what it has cost the worker to be timed."""
+        """Format the table of `edged profile`, and what the profiling cost the worker."""
         lines = [
             self.report.as_table(),
-            f"to time the layers: {self.reading_s * MS:.3f} ms a job, after its answer",
+            f"overhead of reading the timers: {self.reading_s * MS:.3f} ms a job, after its answer",
         ]
         if self.others:
             ours, (forward_s, wall_s) = self.report.profile, self._without()
             lines.append(
-                f"jobs between whose layers were not timed: forward {forward_s * MS:.3f} ms against "
+                f"jobs without timers: forward {forward_s * MS:.3f} ms against "
                 f"{ours.forward_s * MS:.3f}, wall time {wall_s * MS:.3f} ms against {ours.wall_s * MS:.3f} "
                 f"(medians of {len(self.others)})"
             )
         return "\n".join(lines)
 
     def as_object(self) -> dict[str, Any]:
-        """For programs, in seconds."""
+        """Return the profile for JSON, in seconds."""
         forward_s, wall_s = self._without() if self.others else (None, None)
         without = {"jobs": len(self.others), "forward": forward_s, "wall": wall_s}
         cost = {"reading": self.reading_s, "without": without}
@@ -108,23 +110,23 @@ class Attached:
 
 
 def attach(arguments: argparse.Namespace) -> Attached:
-    """Have a worker timed. Raises EdgedError where there is none, or where no frame came."""
-    frames, seconds = arguments.frames or FRAMES, arguments.seconds or SECONDS
+    """Profile a running worker. Raises EdgedError if there is none, or if it got no frame."""
+    frames, seconds = arguments.count or FRAMES, arguments.duration or SECONDS
     with connect_daemon(arguments.attach or None, "profile") as daemon:
         recording = record(daemon, ProfileRequest(worker=arguments.worker, frames=frames, seconds=seconds))
     name = recording.started.worker
     process = recording.processes.get(f"worker/{name}", RecordedProcess())
     if process.hello is None or process.recorder is None or not any(map(_kernels, process.jobs)):
         lost = recording.ended and recording.ended.reason == "lost"
-        why = "was lost meanwhile" if lost else f"has had no frame in {seconds:g} s: do its cameras give any?"
+        why = "was lost meanwhile" if lost else f"got no frame in {seconds:g} s: are its cameras up?"
         raise EdgedError(f"worker {name} {why}")
     if recording.ended and recording.ended.reason != "frames":
-        print(f"edged: fewer than {frames} frames: it ended by {recording.ended.reason}", file=sys.stderr)
+        note(f"fewer than {frames} frames: the recording ended by {recording.ended.reason}")
     return _attached(process, process.recorder, process.hello)
 
 
 def _attached(process: RecordedProcess, recorder: RecorderHello, hello: WorkerHello) -> Attached:
-    """Of the jobs with as many frames as most have."""
+    """Build the report from the jobs of the most frequent batch size."""
     frames, _ = Counter(job.frames for job in process.jobs if _kernels(job)).most_common(1)[0]
     costs = [LaunchCost(*cost.model_dump().values()) for cost in recorder.costs]
     runs = [(job, run) for job, run in _runs(process.jobs, costs) if job.frames == frames]
@@ -150,7 +152,7 @@ def _attached(process: RecordedProcess, recorder: RecorderHello, hello: WorkerHe
 
 
 def _runs(jobs: Sequence[JobTimes], costs: Sequence[LaunchCost]) -> Iterator[tuple[JobTimes, Run]]:
-    """A job begins where the one before it is done, though it may have been handed over before."""
+    """Convert jobs to runs. A job begins when the one before it is done, even if it was submitted earlier."""
     before_ns = 0
     for job in jobs:
         begun_ns = max(job.begun_ns, before_ns)
@@ -169,7 +171,7 @@ def _kernels(job: JobTimes) -> tuple[tuple[int, int], ...]:
 
 
 def _peaks(recorder: RecorderHello, hello: WorkerHello) -> Peaks | None:
-    """What the worker's user has measured of the device, or this one of the same."""
+    """Find the measured peaks of the device: the worker's, or this user's of the same device."""
     if recorder.peaks:
         return Peaks(*recorder.peaks)
     here = (cached_peaks(device) for device in list_devices() if device.name == hello.device)

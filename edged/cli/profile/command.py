@@ -1,16 +1,16 @@
-"""`edged profile`: what each kernel of a network takes on a device, and how near that is to the device's peaks."""
+"""`edged profile`: time each kernel of a network, and compare it with the roofline of the device."""
 
 import argparse
 import json
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from edged import config
 from edged.cli.model_options import add_model_options, add_plan_options, add_variants, given_model, variants_of
-from edged.cli.options import positive
+from edged.cli.options import add_example, add_json, positive
 from edged.cli.pictures import random_images
 from edged.cli.profile.attach import add_attach_options, check_attach_options
+from edged.cli.terminal import note
 from edged.errors import ConfigError
 from edged.model.package import Model
 from edged.runtime.select import is_numpy, opencl_device
@@ -22,22 +22,23 @@ if TYPE_CHECKING:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Arguments of the verb."""
+    """Add the model, its execution plan, the files to write and --attach."""
     add_plan_options(parser)
-    add_variants(parser, compare="set this variant beside it, layer by layer")
+    add_variants(parser, compare="compare with this variant, layer by layer")
     parser.add_argument("--runs", type=positive, default=30, metavar="N", help="jobs to time (default: 30)")
-    trace = "write a trace of a few jobs, for https://ui.perfetto.dev or chrome://tracing"
+    trace = "also write a trace of a few jobs, for https://ui.perfetto.dev or chrome://tracing"
     parser.add_argument("--trace", type=Path, metavar="FILE.json", help=trace)
-    parser.add_argument(
-        "--roofline", type=Path, metavar="FILE.svg", help="draw the layers under the device's roofs"
-    )
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    roofline = "also draw the layers under the roofline of the device"
+    parser.add_argument("--roofline", type=Path, metavar="FILE.svg", help=roofline)
+    add_json(parser)
     add_model_options(parser)
     add_attach_options(parser)
+    attached = "edged profile --attach edged.yaml --count 200"
+    add_example(parser, "edged profile --model resnet50@120 --roofline roofline.svg", attached)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print the profile of one plan or two, or of a worker that runs; write the pictures that are asked for."""
+    """Print the profile of one or two plans, or of a running worker; write the requested files."""
     _check(arguments)
     return _attach(arguments) if arguments.attach is not None else _profile_here(arguments)
 
@@ -99,7 +100,7 @@ def _profile(model: Model, device: "Device", variant: str, arguments: argparse.N
 
 
 def _write(arguments: argparse.Namespace, report: "Report") -> None:
-    """The files that are asked for. Raises ConfigError if one cannot be written."""
+    """Write the requested files. Raises ConfigError if one cannot be written."""
     from edged.cli.profile.roofline import roofline
     from edged.cli.profile.trace_file import trace
 
@@ -110,4 +111,4 @@ def _write(arguments: argparse.Namespace, report: "Report") -> None:
                 path.write_text(draw(report), "utf-8")
             except OSError as error:
                 raise ConfigError(f"{path} cannot be written: {error.strerror}") from None
-            print(f"edged: wrote {path}", file=sys.stderr)
+            note(f"wrote {path}")

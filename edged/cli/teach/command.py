@@ -6,7 +6,16 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
-from edged.cli.options import above_zero, add_config, add_example, add_json, positive, seconds
+from edged.cli.options import (
+    above_zero,
+    add_config,
+    add_duration,
+    add_every,
+    add_example,
+    add_json,
+    duration,
+    positive,
+)
 from edged.messages.teaching import LONGEST_TEACH_S, MOST_A_SECOND
 
 # The matrices of a head are small: at the lowest priority threads wait for each other longer than they compute.
@@ -52,9 +61,9 @@ def _add_record(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--camera", required=True, metavar="NAME", help="camera to record")
     parser.add_argument("--label", required=True, metavar="LABEL", help="label of the crops")
     parser.add_argument("--count", type=positive, metavar="N", help="exit after N new crops")
-    _add_seconds(parser)
-    least = f"shortest time between two crops (default: 0.2; at least {1 / MOST_A_SECOND:.2f})"
-    parser.add_argument("--every", type=seconds, metavar="S", help=least)
+    _add_longest(parser)
+    least = f"shortest time between two crops (default: 0.2s; at least {1 / MOST_A_SECOND:.2f}s)"
+    add_every(parser, least)
     crops = "keep the newest N crops of each label, from now on (default: 1000)"
     parser.add_argument("--crops", type=positive, metavar="N", help=crops)
     megabytes = "keep at most N megabytes of crops in all, from now on (default: 512)"
@@ -92,8 +101,8 @@ def _add_train(parser: argparse.ArgumentParser) -> None:
 def _add_shadow(parser: argparse.ArgumentParser) -> None:
     _add_version(parser)
     parser.add_argument("--camera", metavar="NAME", help="only this camera (default: all)")
-    _add_seconds(parser)
-    add_example(parser, "edged teach shadow edged.yaml --seconds 60")
+    _add_longest(parser)
+    add_example(parser, "edged teach shadow edged.yaml --duration 1m")
 
 
 def _add_promote(parser: argparse.ArgumentParser) -> None:
@@ -112,9 +121,8 @@ def _add_versions(parser: argparse.ArgumentParser) -> None:
     add_example(parser, "edged teach versions edged.yaml")
 
 
-def _add_seconds(parser: argparse.ArgumentParser) -> None:
-    longest = above_zero("seconds", LONGEST_TEACH_S)
-    parser.add_argument("--seconds", type=longest, metavar="S", help="exit after S seconds")
+def _add_longest(parser: argparse.ArgumentParser) -> None:
+    add_duration(parser, "exit after this time", type=duration(LONGEST_TEACH_S))
 
 
 def _add_version(parser: argparse.ArgumentParser) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from edged.cli.teach.folder import Place, find_place_of, warn_about
+from edged.cli.terminal import note, warn
 from edged.errors import ConfigError, EdgedError
 from edged.model.head_versions import Version, load_promoted
 from edged.system.atomic_file import FOR_ALL, replace_file
@@ -80,7 +81,7 @@ def _read_crops(store: CropStore, crops: list[Crop]) -> list[tuple[Crop, Pixels]
         try:
             read.append((crop, store.pixels(crop)))
         except StoreError as error:
-            print(f"edged: warning: {error}", file=sys.stderr)
+            warn(str(error))
     return read
 
 
@@ -98,7 +99,7 @@ def _draw_sheet(path: Path, store: CropStore) -> None:
             file.write(contact_sheet(rows))
     except OSError as error:
         raise ConfigError(f"--sheet {path} cannot be written: {error.strerror}") from None
-    print(f"edged: wrote {path}; crops with a frame are held back", file=sys.stderr)
+    note(f"wrote {path}; crops with a frame are held back")
 
 
 def _print_versions(place: Place, *, as_json: bool) -> None:

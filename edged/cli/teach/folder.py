@@ -3,11 +3,11 @@
 import argparse
 import fcntl
 import os
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 
 from edged.cli.run import config_or_demo
+from edged.cli.terminal import warn
 from edged.config import Config
 from edged.config.load import load_config
 from edged.model.head_versions import load_promoted, teach_folder
@@ -68,8 +68,3 @@ def warn_about(store: CropStore) -> None:
         warn(str(problem))
     if len(store.problems) > 3:
         warn(f"and {len(store.problems) - 3} more such files")
-
-
-def warn(message: str) -> None:
-    """Print a warning on standard error."""
-    print(f"edged: warning: {message}", file=sys.stderr, flush=True)

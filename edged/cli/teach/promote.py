@@ -3,8 +3,9 @@
 import argparse
 
 from edged.cli.daemon_client import connect_daemon
-from edged.cli.teach.folder import Place, find_place_of, warn
+from edged.cli.teach.folder import Place, find_place_of
 from edged.cli.teach.train import features_with_progress, running_verdict
+from edged.cli.terminal import warn
 from edged.errors import EdgedError, ModelError
 from edged.messages.teaching import PromoteAnswer, PromoteRequest
 from edged.model.head_versions import PromotedRecord, Version, load_head, load_promoted, save_promoted

@@ -11,7 +11,8 @@ from typing import Self, TextIO
 import numpy as np
 
 from edged.cli.daemon_client import HEARTBEAT_LIMIT_S, DaemonClient, connect_daemon
-from edged.cli.teach.folder import Place, find_place_of, warn, warn_about
+from edged.cli.teach.folder import Place, find_place_of, warn_about
+from edged.cli.terminal import warn
 from edged.errors import ConfigError, EdgedError
 from edged.messages import LinkMessage, Stop
 from edged.messages.teaching import (
@@ -127,7 +128,7 @@ class Recorder:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Record until Ctrl-C, --count or --seconds, then print a summary."""
+    """Record until Ctrl-C, --count or --duration, then print a summary."""
     place, label = find_place_of(arguments), label_of(arguments.label)
     if arguments.camera not in place.config.cameras:
         names = ", ".join(place.config.cameras)
@@ -150,7 +151,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _begin(daemon: DaemonClient, arguments: argparse.Namespace, place: Place, model: str) -> None:
     every_s = max(arguments.every or EVERY_S, 1 / MOST_A_SECOND)
-    lasts_s = arguments.seconds or LONGEST_TEACH_S
+    lasts_s = arguments.duration or LONGEST_TEACH_S
     daemon.send(TeachRequest(mode="record", camera=arguments.camera, every_s=every_s, seconds=lasts_s))
     check_started(daemon, place, model)
 

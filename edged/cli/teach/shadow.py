@@ -52,7 +52,7 @@ class Tally:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Compare until Ctrl-C or --seconds, then print a summary."""
+    """Compare until Ctrl-C or --duration, then print a summary."""
     place = find_place_of(arguments)
     if arguments.camera is not None and arguments.camera not in place.config.cameras:
         raise ConfigError(
@@ -63,7 +63,7 @@ def run(arguments: argparse.Namespace) -> int:
         mode="shadow",
         camera=arguments.camera,
         version=version.sha256,
-        seconds=arguments.seconds or LONGEST_TEACH_S,
+        seconds=arguments.duration or LONGEST_TEACH_S,
     )
     try:
         with connect_daemon(arguments.config, "teach") as daemon, Screen(sys.stdout) as screen:

@@ -1,11 +1,11 @@
 """`edged teach train`: train a head on the recorded labels, and compare it with the version that answers."""
 
 import argparse
-import sys
 import time
 from typing import TYPE_CHECKING
 
-from edged.cli.teach.folder import Place, find_place_of, warn, warn_about
+from edged.cli.teach.folder import Place, find_place_of, warn_about
+from edged.cli.terminal import StatusLine, note, warn
 from edged.errors import ModelError
 from edged.model.head import features_of
 from edged.model.head_versions import load_head, load_version
@@ -56,14 +56,15 @@ def run(arguments: argparse.Namespace) -> int:
 def features_with_progress(store: CropStore, model: Model, device: "Device | None") -> dict[str, Vector]:
     """Get the features of all crops. Missing ones are computed; a terminal shows how many are left."""
     known: dict[str, Vector] = {}
-    announced = False
+    line, announced = StatusLine(), False
     for todo, so_far in all_features(store, model, device):
         known = so_far
         if todo and not announced:
-            print(f"computing the features of {todo} crops, not computed for {model.name} before", file=sys.stderr)
+            note(f"computing the features of {todo} crops, not computed for {model.name} before")
             announced = True
-        if sys.stderr.isatty() and announced:
-            print(f"\r\x1b[K{todo} left" if todo else "\r\x1b[K", end="", file=sys.stderr, flush=True)
+        if todo:
+            line.show(f"{todo} left")
+    line.clear()
     return known
 
 

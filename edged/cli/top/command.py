@@ -1,31 +1,29 @@
-"""`edged top`: the state of a node's cameras and workers, in a terminal or as `key=value` lines for programs."""
+"""`edged top`: show the state of a node's cameras and workers, on a screen, as `key=value` lines or as JSON."""
 
 import argparse
 import importlib.util
 import json
 import os
-import signal
 import sys
 import time
 from collections.abc import Callable, Iterator
 from itertools import islice
-from types import FrameType
 
 import zmq
 from pydantic import TypeAdapter
 
-from edged.cli.options import add_hub_options, positive, seconds
+from edged.cli.options import add_every, add_example, add_hub_options, add_json, positive
+from edged.cli.terminal import interrupt_on_sigterm, note
 from edged.client.board import Board
 from edged.client.node_state import CameraSummary, NodeState
 from edged.client.subscription import Subscription
 from edged.errors import ConfigError
-from edged.system import log
 from edged.system.plain_text import printable, printable_json
 from edged.transport.client_socket import curve_of
 
 
 def lines(known: NodeState) -> Iterator[str]:
-    """A line for each camera. What is not known is left empty; text that may hold anything is in quotes."""
+    """Format one line for each camera. Unknown values are empty; free text is quoted."""
     at = "" if known.at is None else time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(known.at))
     for camera in known.cameras:
         fields = {"at": at, "node": printable(known.node or ""), **_fields(camera)}
@@ -64,23 +62,22 @@ SCREEN_EVERY_S = 0.5
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Where to listen and how to show it."""
+    """Add where to listen and how to show it."""
     add_hub_options(parser)
-    parser.add_argument("--plain", action="store_true", help="a line a camera, as where there is no terminal")
-    parser.add_argument("--json", action="store_true", help="all that is known, as one line of JSON")
-    parser.add_argument(
-        "--every", type=seconds, default=2.0, metavar="S", help="seconds between lines (default: 2)"
-    )
-    parser.add_argument("--count", type=positive, metavar="N", help="end after N times")
+    parser.add_argument("--plain", action="store_true", help="print a line for each camera, as without a terminal")
+    add_json(parser, "one JSON object a line: the state of the whole node")
+    add_every(parser, "time between two updates (default: 2s)", default=2.0)
+    parser.add_argument("--count", type=positive, metavar="N", help="exit after N updates")
+    add_example(parser, "edged top", "edged top --json --count 1")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Until `q`, Ctrl-C or SIGTERM."""
+    """Show the state until `q`, Ctrl-C or SIGTERM."""
     curve = curve_of(arguments.key, arguments.server_key)
     on_screen = not (arguments.plain or arguments.json or arguments.count) and is_terminal()
     if on_screen and importlib.util.find_spec("rich") is None:
-        raise ConfigError("the screen of edged top needs rich: pip install 'edged[top]'; --plain does without")
-    signal.signal(signal.SIGTERM, _interrupt)  # the terminal must be given back
+        raise ConfigError("the screen of edged top needs rich: pip install 'edged[top]'; --plain works without")
+    interrupt_on_sigterm()  # the terminal must be restored
     context: zmq.Context[zmq.Socket[bytes]] = zmq.Context()
     try:
         subscription = Subscription(context, arguments.address, curve=curve)
@@ -96,14 +93,14 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def is_terminal() -> bool:
-    """Whether standard output can show a screen."""
+    """Check whether standard output can show a screen."""
     return sys.stdout.isatty() and os.environ.get("TERM", "dumb") != "dumb"
 
 
 def watch(
     subscription: Subscription, every_s: float, hurry: Callable[[], bool] = lambda: False
 ) -> Iterator[NodeState]:
-    """What is known, after each `every_s`, or at once where there is reason to hurry. For ever."""
+    """Yield the state of the node every `every_s` seconds, and at once when `hurry()`. Never ends."""
     board, next_s = Board(), time.monotonic() + every_s
     while True:
         heard = subscription.receive(max(0, min(POLL_MS, round(1000 * (next_s - time.monotonic())))))
@@ -125,18 +122,13 @@ def _show_on_screen(subscription: Subscription, address: str) -> None:
 
 
 def _show(subscription: Subscription, arguments: argparse.Namespace) -> None:
-    log.configure()
-    whole, told = TypeAdapter(NodeState), False
+    whole, announced = TypeAdapter(NodeState), False
     for known in islice(watch(subscription, arguments.every), arguments.count):
-        if known.stale and not told:
-            print(f"edged: nothing from {arguments.address}: waiting; is `edged run` up?", file=sys.stderr)
-        told = known.stale
+        if known.stale and not announced:
+            note(f"waiting: nothing received from {arguments.address}; is `edged run` running?")
+        announced = known.stale
         if arguments.json:
             print(printable_json(whole.dump_json(known, by_alias=True).decode()), flush=True)
         else:
             sys.stdout.writelines(line + "\n" for line in lines(known))
             sys.stdout.flush()
-
-
-def _interrupt(_: int, frame: FrameType | None) -> None:
-    raise KeyboardInterrupt

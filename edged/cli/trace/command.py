@@ -1,12 +1,12 @@
-"""`edged trace`: what every process of a daemon does, on one time line."""
+"""`edged trace`: record all processes of a daemon on one time line."""
 
 import argparse
 import json
-import sys
 from pathlib import Path
 
-from edged.cli.daemon_client import ADDRESS_HELP, Recording, connect_daemon, record
-from edged.cli.options import above_zero
+from edged.cli.daemon_client import add_daemon, connect_daemon, record
+from edged.cli.options import add_duration, add_example, add_json, duration
+from edged.cli.terminal import warn
 from edged.cli.trace.timeline import trace_file
 from edged.errors import ConfigError, EdgedError
 from edged.messages import TraceRequest
@@ -16,42 +16,42 @@ SECONDS = 5.0
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Which daemon, for how long, and where to."""
-    parser.add_argument("where", nargs="?", metavar="CONFIG", help=f"{ADDRESS_HELP} (default: the demo's)")
+    """Add the daemon, the duration and the file."""
+    add_daemon(parser)
+    length = f"how long to record (default: {SECONDS:g}s)"
+    add_duration(parser, length, type=duration(LONGEST_TRACE_S), default=SECONDS)
     parser.add_argument(
-        "--seconds",
-        type=above_zero("seconds", LONGEST_TRACE_S),
-        default=SECONDS,
-        metavar="S",
-        help=f"how long (default: {SECONDS:g})",
+        "--layers", action="store_true", help="time each kernel too, which slows the worker slightly"
     )
-    parser.add_argument("--layers", action="store_true", help="time each kernel too, which costs a little")
-    out = "where to write it, for https://ui.perfetto.dev or chrome://tracing (default: trace.json)"
-    parser.add_argument("--out", type=Path, default=Path("trace.json"), metavar="FILE.json", help=out)
+    output = "trace file, for https://ui.perfetto.dev or chrome://tracing (default: trace.json)"
+    parser.add_argument("--output", type=Path, default=Path("trace.json"), metavar="FILE.json", help=output)
+    add_json(parser)
+    add_example(parser, "edged trace edged.yaml --duration 5s --output trace.json")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Write the file and say what is in it."""
-    _check_place(arguments.out)
-    with connect_daemon(arguments.where, "trace") as daemon:
-        recording = record(daemon, TraceRequest(seconds=arguments.seconds, layers=arguments.layers))
+    """Record, write the file, and print how much is in it."""
+    _check_output(arguments.output)
+    with connect_daemon(arguments.config, "trace") as daemon:
+        recording = record(daemon, TraceRequest(seconds=arguments.duration, layers=arguments.layers))
     trace = trace_file(recording)
-    _write(arguments.out, json.dumps(trace, ensure_ascii=False))
+    _write(arguments.output, json.dumps(trace, ensure_ascii=False))
     facts = trace["otherData"]
-    print(f"{arguments.out}: {facts['frames']} frames, {len(trace['traceEvents'])} events")
-    _complain(recording)
+    missed = recording.ended.missed if recording.ended else 0
+    counts = {"frames": facts["frames"], "events": len(trace["traceEvents"]), "missed": missed}
+    if arguments.json:
+        print(json.dumps({"file": str(arguments.output), **counts}))
+    else:
+        print(f"{arguments.output}: {counts['frames']} frames, {counts['events']} events")
+    if missed:
+        warn(f"{missed} messages are missing: this process was too slow")
     return 0
 
 
-def _complain(recording: Recording) -> None:
-    if recording.ended and recording.ended.missed:
-        print(f"edged: {recording.ended.missed} messages are missing: this process was too slow", file=sys.stderr)
-
-
-def _check_place(path: Path) -> None:
-    """Before anybody is asked for anything."""
+def _check_output(path: Path) -> None:
+    """Raises ConfigError, before anything is recorded, for a path that cannot be written."""
     if not path.parent.is_dir() or path.is_dir():
-        raise ConfigError(f"--out {path}: expected the name of a file in a folder that is there")
+        raise ConfigError(f"--output {path}: expected a file name in an existing folder")
 
 
 def _write(path: Path, text: str) -> None:

@@ -1,63 +1,63 @@
-"""`edged train`: a network learns from pictures, on the device that is to answer later."""
+"""`edged train`: train a network from pictures, on an OpenCL device."""
 
 import argparse
+import json
 import shlex
-import signal
 import sys
 from pathlib import Path
-from types import FrameType
 
 from edged import config
+from edged.cli.options import add_example, add_json
+from edged.cli.terminal import interrupt_on_sigterm, note
 from edged.errors import ConfigError
 from edged.runtime.select import is_numpy, opencl_device
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Arguments of the verb."""
+    """Add the network, its data and where to write."""
     from edged.train.config import named_networks
 
     what = f"a YAML file, or a named network: {', '.join(named_networks())}"
     parser.add_argument("training", metavar="NAME|FILE", help=what)
-    data = "IDX files of MNIST and its like, or a sub-folder of pictures a label (default: as the file says)"
+    data = "IDX files as of MNIST, or a sub-folder of pictures for each label (default: as in the file)"
     parser.add_argument("--data", type=Path, metavar="FOLDER", help=data)
-    output = "where model, report and checkpoints go (default: as the file says, else the network's name)"
+    output = "folder for model, report and checkpoints (default: as in the file, else the network's name)"
     parser.add_argument("--output", type=Path, metavar="FOLDER", help=output)
-    resume = "go on from the last checkpoint there, if there is one, as if nothing had happened"
+    resume = "continue from the last checkpoint in the output folder, if there is one"
     parser.add_argument("--resume", action="store_true", help=resume)
-    start = "start from this model's weights; its layers and input go before those of the file"
+    start = "start from the weights of this model; its layers and input replace those of the file"
     parser.add_argument("--from", dest="start", type=Path, metavar="MODEL.onnx", help=start)
     parser.add_argument("--device", default="auto", metavar="NAME", help="as in the config (default: auto)")
-    seed = "of all that is random, before that of the file"
+    seed = "seed of all random numbers (default: as in the file)"
     parser.add_argument("--seed", type=_seed, metavar="N", help=seed)
+    add_json(parser)
+    add_example(parser, "edged train mnist-dense --data MNIST", "edged train net.yaml --data photos --resume")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Train, write the model and its report, then say how it went."""
+    """Train, write the model and its report, then print the result."""
     if is_numpy(config.Worker(device=arguments.device)):
-        raise ConfigError("device numpy cannot train: name an OpenCL device, see `edged devices`")
-    signal.signal(signal.SIGTERM, _interrupt)
+        raise ConfigError("device numpy cannot train: give an OpenCL device (`edged devices` lists them)")
+    interrupt_on_sigterm()
     from edged.cli.train.work import Work
 
     device = opencl_device(arguments.device)
     work = Work(arguments, device)
     try:
-        print(work.go())
+        result = work.train()
     except KeyboardInterrupt:
-        print(f"edged: stopped; {work.what_is_kept()}: go on with `{_again()}`", file=sys.stderr)
+        note(f"stopped; {work.describe_kept()}: continue with `{_resuming_command()}`")
         raise
+    print(json.dumps(result.as_object()) if arguments.json else result)
     return 0
 
 
-def _again() -> str:
+def _resuming_command() -> str:
     words = sys.argv[1:]
     return shlex.join(["edged", *words, *([] if "--resume" in words else ["--resume"])])
 
 
 def _seed(text: str) -> int:
     if not text.isdecimal() or int(text) >= 2**32:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 0 to {2**32 - 1}")
+        raise argparse.ArgumentTypeError(f"{text!r} is not an integer from 0 to {2**32 - 1}")
     return int(text)
-
-
-def _interrupt(number: int, frame: FrameType | None) -> None:
-    raise KeyboardInterrupt

@@ -1,16 +1,14 @@
-"""One run of `edged train`: its start, the session with its progress display, and the files that it writes."""
+"""One run of `edged train`: prepare the session, show its progress, and write the results."""
 
 import argparse
-import shutil
-import sys
-import time
-from collections.abc import Callable
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TextIO
+from typing import Any
 
 import numpy as np
 
 from edged import config
+from edged.cli.terminal import StatusLine, warn
 from edged.cli.train.data import open_source
 from edged.engine.device import Device
 from edged.errors import ConfigError, DataError, TrainingError
@@ -33,84 +31,74 @@ from edged.train.source import LabelledImages
 from edged.train.trainer import trainer_of
 
 BAR = 10
-EVERY_S = 30.0  # a line between two epochs, where there is no terminal
+EVERY_S = 30.0  # between two lines of progress, without a terminal
 
 
-class ProgressLines:
-    """Shows to `stream` where a training stands; a line of its own stays for each epoch."""
-
-    def __init__(self, stream: TextIO | None = None, clock: Callable[[], float] = time.monotonic) -> None:
-        self._stream, self._clock = stream or sys.stderr, clock
-        self._is_terminal = self._stream.isatty()
-        self._shown_at = clock()
-        self._is_open = False
-
-    def show(self, one: TrainingProgress | Epoch) -> None:
-        """After some steps, and after each epoch."""
-        if isinstance(one, Epoch):
-            self._line(epoch_line(one))
-        elif self._is_terminal:
-            width = shutil.get_terminal_size().columns - 1
-            self._write(f"\r{progress_line(one)[:width]:{width}}")
-            self._is_open = True
-        elif self._clock() - self._shown_at >= EVERY_S:
-            self._line(progress_line(one))
-
-    def end(self) -> None:
-        """Leave the line as it is."""
-        if self._is_open:
-            self._write("\n")
-        self._is_open = False
-
-    def _line(self, text: str) -> None:
-        if self._is_open:
-            width = shutil.get_terminal_size().columns - 1
-            self._write(f"\r{'':{width}}\r")
-        self._write(f"{text}\n")
-        self._is_open = False
-        self._shown_at = self._clock()
-
-    def _write(self, text: str) -> None:
-        self._stream.write(text)
-        self._stream.flush()
+def show_progress(line: StatusLine, one: TrainingProgress | Epoch) -> None:
+    """Show the progress after some steps; each finished epoch keeps a line of its own."""
+    if isinstance(one, Epoch):
+        line.keep(epoch_line(one))
+    else:
+        line.show(progress_line(one))
 
 
 def progress_line(progress: TrainingProgress) -> str:
-    """[##--------] epoch 3/10, loss 0.1234, 97.1 % right, 41200 images/s, 1:07 left"""
+    """Format the progress: [##--------] epoch 3/10, loss 0.1234, 97.1 % right, 41200 images/s, 1:07 left"""
     bar = "#" * (BAR * progress.step // progress.steps)
     where = f"epoch {progress.epoch}/{progress.epochs}"
-    learnt = f"loss {progress.loss:.4f}, {100 * progress.accuracy:.1f} % right"
-    return (
-        f"[{bar:-<{BAR}}] {where}, {learnt}, {progress.images_per_s:.0f} images/s, {_clock(progress.left_s)} left"
-    )
+    scores = f"loss {progress.loss:.4f}, {100 * progress.accuracy:.1f} % right"
+    speed = f"{progress.images_per_s:.0f} images/s, {format_time(progress.left_s)} left"
+    return f"[{bar:-<{BAR}}] {where}, {scores}, {speed}"
 
 
 def epoch_line(epoch: Epoch) -> str:
-    """epoch 3: loss 0.1234, 97.1 % right; held out: loss 0.1311, 96.2 % right"""
+    """Format a finished epoch: epoch 3: loss 0.1234, 97.1 % right; validation: loss 0.1311, 96.2 % right"""
     line = f"epoch {epoch.epoch}: loss {epoch.loss:.4f}, {100 * epoch.accuracy:.2f} % right"
     if epoch.validation_loss is None or epoch.validation_accuracy is None:
         return line
-    return f"{line}; held out: loss {epoch.validation_loss:.4f}, {100 * epoch.validation_accuracy:.2f} % right"
+    return f"{line}; validation: loss {epoch.validation_loss:.4f}, {100 * epoch.validation_accuracy:.2f} % right"
 
 
-def _clock(seconds: float) -> str:
-    """1:07, or 2:01:07."""
+def format_time(seconds: float) -> str:
+    """Format seconds as 1:07, or 2:01:07."""
     minutes, rest = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
 
 
-COMPARED = 16  # pictures on which the exported network must say what the trained one says
-CLOSE = 1e-3  # as shares
+COMPARED = 16  # pictures on which the exported and the trained network must agree
+CLOSE = 1e-3  # largest difference of probabilities
+
+
+@dataclass(frozen=True)
+class TrainingResult:
+    """What a training wrote. `verdict`: its result in a sentence; `evaluated_on`: see `EvaluatedImages.what`."""
+
+    verdict: str
+    model: Path
+    report: Path
+    evaluated_on: str
+    loss: float
+    accuracy: float
+
+    def __str__(self) -> str:
+        return f"{self.verdict}\nmodel: {self.model}\nreport: {self.report}"
+
+    def as_object(self) -> dict[str, Any]:
+        """Return the result for JSON."""
+        return {**asdict(self), "model": str(self.model), "report": str(self.report)}
 
 
 class Work:
-    """From the command line to the report. Raises ConfigError, DataError, ModelError, DeviceError."""
+    """One training, from the command line to the report.
+
+    Raises ConfigError, DataError, ModelError, DeviceError.
+    """
 
     def __init__(self, arguments: argparse.Namespace, device: Device) -> None:
         training, self._file = load_training(arguments.training)
         start = load_model(config.Model(path=arguments.start)) if arguments.start else None
-        self._training = _as_asked(training, arguments.seed, start, self._file)
+        self._training = _with_options(training, arguments.seed, start, self._file)
         self.folder = arguments.output or (training.output and training.output.folder) or Path(training.name)
         hold(f"training-{self.folder.absolute()}")
         self._checkpoints = Checkpoints(self.folder / "checkpoints")
@@ -129,10 +117,10 @@ class Work:
         if self._checkpoint:
             self._session.resume(self._checkpoint)
 
-    def go(self) -> str:
-        """Train and write everything; a line on how it went. Raises TrainingError."""
+    def train(self) -> TrainingResult:
+        """Train, evaluate, and write the model and its report. Raises TrainingError."""
         try:
-            self._train()
+            self._run_session()
             judged = self._judge()
         finally:
             self._source.close()
@@ -153,25 +141,26 @@ class Work:
             verdict = write_report(outcome, self.folder)
         except OSError as error:
             problem = f"{self.folder}: the results cannot be written: {error.strerror}"
-            raise TrainingError(f"{problem}; make room, then write them with --resume") from None
-        return f"{verdict}\nmodel: {path}\nreport: {self.folder / 'report.md'}"
+            raise TrainingError(f"{problem}; free some space, then write them with --resume") from None
+        report = self.folder / "report.md"
+        return TrainingResult(verdict, path, report, judged.what, judged.loss, judged.accuracy)
 
-    def _train(self) -> None:
+    def _run_session(self) -> None:
         if not self._checkpoint:
             self._checkpoints.clear()
             (self.folder / "metrics.json").unlink(missing_ok=True)
-        lines = ProgressLines()
+        line = StatusLine(every_s=EVERY_S)
         try:
             for one in self._session.train():
-                lines.show(one)
+                show_progress(line, one)
         finally:
-            lines.end()
+            line.end()
 
-    def what_is_kept(self) -> str:
-        """For who has stopped it."""
+    def describe_kept(self) -> str:
+        """Say how many epochs an interrupted training has kept."""
         if done := len(self._session.history):
-            return f"{done} of {self._session.epochs} epochs are kept in {self.folder}"
-        return "no epoch is kept yet"
+            return f"{done} of {self._session.epochs} epochs are saved in {self.folder}"
+        return "no epoch is saved yet"
 
     def _graph(self, start: Model | None) -> Graph:
         seed = self._training.train.seed
@@ -180,21 +169,21 @@ class Work:
         return build(self._training, len(self._source.labels), seed, self._file)
 
     def _begin(self, *, resume: bool) -> Checkpoint | None:
-        """Where to go on. Raises DataError where a checkpoint would be lost, or all are damaged."""
+        """Find the checkpoint to resume from. Raises DataError if one would be lost, or if all are damaged."""
         checkpoint, problems = self._checkpoints.newest()
         if checkpoint and resume:
             for problem in problems:
-                print(f"edged: warning: {problem}; going on from {checkpoint.path.name}", file=sys.stderr)
+                warn(f"{problem}; resuming from {checkpoint.path.name}")
             return checkpoint
         if checkpoint and not (self.folder / "metrics.json").exists():
             raise DataError(
-                f"{self.folder}: a training is under way here ({checkpoint.path.name}): go on with --resume, "
+                f"{self.folder} has an unfinished training ({checkpoint.path.name}): continue it with --resume, "
                 "or give another --output"
             )
         return None
 
     def _judge(self) -> EvaluatedImages:
-        """By the test, else by what was held out, else by what was learnt from."""
+        """Evaluate on the test data, else on the validation data, else on the training data."""
         known = {"test": self._source.test, "held out": self._source.validation}
         what, examples = next(((name, one) for name, one in known.items() if one), ("learnt from", None))
         examples = examples or next(iter(self._source.chunks(0, self._training.train.batch))).examples
@@ -202,23 +191,23 @@ class Work:
         return EvaluatedImages(what, examples, found.probabilities, found.loss, found.accuracy)
 
     def _compare(self, graph: Graph, judged: EvaluatedImages) -> None:
-        """Raises TrainingError where the exported network would answer otherwise than the trained one."""
+        """Raises TrainingError if the exported network computes something else than the trained one."""
         first = LabelledImages(judged.examples.images[:COMPARED], judged.examples.labels[:COMPARED])
         x = reference.normalised(first.images, self._input)
         error = float(np.abs(reference.run(folded(graph), x) - judged.probabilities[: len(first)]).max())
         if not error <= CLOSE:
             raise TrainingError(
-                f"the trained network and the one to be written differ by {error:.1e} on the same pictures: "
+                f"the trained and the exported network differ by {error:.1e} on the same pictures: "
                 "please report this"
             )
 
 
-def _as_asked(training: Training, seed: int | None, start: Model | None, file: Path) -> Training:
-    """With the seed of the command line. Raises ConfigError where layers or input are missing."""
+def _with_options(training: Training, seed: int | None, start: Model | None, file: Path) -> Training:
+    """Apply the seed of the command line. Raises ConfigError if layers or input are missing."""
     if not start:
         missing = [key for key in ("input", "layers") if not getattr(training, key)]
         if missing:
-            raise ConfigError(f"{file}:1:1: the key '{missing[0]}' is missing (only --from goes without)")
+            raise ConfigError(f"{file}:1:1: the key '{missing[0]}' is missing (it is optional only with --from)")
     if seed is None:
         return training
     return training.model_copy(update={"train": training.train.model_copy(update={"seed": seed})})

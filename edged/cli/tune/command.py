@@ -1,13 +1,13 @@
-"""`edged tune`: finds the fastest kernels for a network on a device, and keeps what it found."""
+"""`edged tune`: find the fastest kernels for a network on a device, and remember them."""
 
 import argparse
+import json
 import os
-import signal
-import sys
-from types import FrameType
 
 from edged import config
 from edged.cli.model_options import add_model_options, add_plan_options, given_model
+from edged.cli.options import add_duration, add_example, add_json
+from edged.cli.terminal import interrupt_on_sigterm, note
 from edged.errors import ConfigError
 from edged.runtime.select import is_numpy, opencl_device
 
@@ -15,43 +15,39 @@ NICE = 19  # the lowest priority
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Arguments of the verb."""
-    add_plan_options(parser, precision="how numbers are stored, as in the config")
-    minutes = "how long to try; a later run goes on where this one ended (default: 10)"
-    parser.add_argument("--minutes", type=float, default=10, metavar="N", help=minutes)
-    again = "forget what is known of this network's shapes, refusals too"
+    """Add the model, its execution plan and how long to try."""
+    add_plan_options(parser)
+    add_duration(
+        parser, "how long to try; a later run continues where this one ends (default: 10m)", default=600.0
+    )
+    again = "forget earlier results for the layers of this network, failures too"
     parser.add_argument("--again", action="store_true", help=again)
-    serving = "lowest priority, and a pause after each try as long as the try"
+    serving = "run at the lowest priority, and pause after each try for as long as it took"
     parser.add_argument("--while-serving", action="store_true", help=serving)
+    add_json(parser)
     add_model_options(parser)
+    add_example(parser, "edged tune --model resnet50.onnx --device Mali --duration 20m")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Tune, then say what it brought."""
-    if not arguments.minutes > 0:
-        raise ConfigError("expected --minutes above 0")
+    """Tune, then print the time before and after."""
     if is_numpy(config.Worker(device=arguments.device)):
         raise ConfigError(
-            "device numpy has no variants to choose from: name an OpenCL device, see `edged devices`"
+            "device numpy has no variants to choose from: give an OpenCL device (`edged devices` lists them)"
         )
     if arguments.while_serving:
         os.nice(NICE)  # before the driver starts its threads: they inherit it
-    signal.signal(signal.SIGTERM, _interrupt)  # so that the try under way is not blamed for our end
+    interrupt_on_sigterm()  # so that the current try is not recorded as a crash
     model = given_model(arguments)
     device = opencl_device(arguments.device)
-    from edged.cli.tune.session import Session
+    from edged.cli.tune.session import Session, verdict
 
     session = Session(model, device, arguments.batch, arguments.precision)
     try:
-        session.tune(arguments.minutes * 60, again=arguments.again, pause=arguments.while_serving)
+        session.tune(arguments.duration, again=arguments.again, pause=arguments.while_serving)
     except KeyboardInterrupt:
-        print(
-            f"edged: stopped; {session.record} keeps what was found, a later run goes on from it", file=sys.stderr
-        )
+        note(f"stopped; the results are in {session.record}, and a later run continues from there")
         raise
-    print(session.verdict())
+    result = session.compare()
+    print(json.dumps(result) if arguments.json else verdict(result))
     return 0
-
-
-def _interrupt(number: int, frame: FrameType | None) -> None:
-    raise KeyboardInterrupt

@@ -1,45 +1,37 @@
-"""What `edged tune` shows while it works: one line that changes on a terminal, a line a shape elsewhere."""
+"""The progress of `edged tune`: one status line on a terminal, a line for each layer shape elsewhere."""
 
-import shutil
 import sys
-from typing import TextIO
 
+from edged.cli.terminal import StatusLine
 from edged.engine.tuning.tuner import TuningProgress
 
 BAR = 20
 
 
-class ProgressLine:
-    """Shows to `stream` where the tuner stands."""
+class TuningLine:
+    """Shows the progress of the tuner on standard error."""
 
-    def __init__(self, stream: TextIO = sys.stderr) -> None:
-        self._stream = stream
-        self._is_terminal = stream.isatty()
+    def __init__(self) -> None:
+        self._line = StatusLine()
+        self._is_terminal = sys.stderr.isatty()
 
     def show(self, progress: TuningProgress) -> None:
-        """After each try, and after each shape. A refusal keeps a line of its own."""
-        refusal = progress.refused
-        if refusal:
-            line = f"refused for {progress.shape}: {refusal}: {refusal.reason}, {refusal.detail}"
-            self._write(f"\r{line}\n" if self._is_terminal else f"{line}\n")
+        """Show the progress after a try or a shape; a refused variant keeps a line of its own."""
+        if refusal := progress.refused:
+            reason = f"{refusal.reason}, {refusal.detail}"
+            self._line.keep(f"refused for {progress.shape}: {refusal}: {reason}")
         if self._is_terminal:
-            width = shutil.get_terminal_size().columns - 1
-            self._write(f"\r{as_line(progress)[:width]:{width}}")
+            self._line.show(as_line(progress))
         elif progress.choice is None:
-            self._write(f"{as_line(progress)}\n")
+            self._line.keep(as_line(progress))
 
     def end(self) -> None:
         """Leave the line as it is."""
-        if self._is_terminal:
-            self._write("\n")
-
-    def _write(self, text: str) -> None:
-        self._stream.write(text)
-        self._stream.flush()
+        self._line.end()
 
 
 def as_line(progress: TuningProgress) -> str:
-    """[####----------------] 3 of 25 shapes, 21 % of the frame; gain 4.2 %; Conv 64×30×30 → …: conv_vector …"""
+    """Format the progress: [####------] 3 of 25 shapes, 21 % of the frame; gain 4.2 %; Conv 64×30×30 → …: …"""
     share, gain = progress.done_s / progress.frame_s, progress.gained_s / progress.frame_s
     bar = "#" * round(share * BAR)
     done = f"{progress.shapes_done} of {progress.shapes} shapes, {share * 100:.0f} % of the frame"

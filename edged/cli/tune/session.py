@@ -1,13 +1,14 @@
-"""One run of `edged tune`: the network untuned, the tuner at work, the network tuned."""
+"""One run of `edged tune`: tune a network, and time it before and after."""
 
 import shutil
 import time
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
 from edged.cli.pictures import random_images
-from edged.cli.tune.progress import ProgressLine
+from edged.cli.tune.progress import TuningLine
 from edged.config import Precision
 from edged.engine.device import Device
 from edged.engine.runtime import Runtime
@@ -27,7 +28,7 @@ TOLERANCE: Mapping[Precision, float] = {"fp32": 1e-4, "fp16-weights": 1e-2, "fp1
 
 
 class Session:
-    """A model on a device, before and after. Raises DeviceError, ModelError, ConfigError."""
+    """Tunes one model on one device. Raises DeviceError, ModelError, ConfigError."""
 
     def __init__(self, model: Model, device: Device, batch: int, precision: Precision) -> None:
         self._model, self._batch, self._precision = model, batch, precision
@@ -36,10 +37,10 @@ class Session:
         self._images = random_images(model.input, batch)
 
     def tune(self, seconds: float, *, again: bool, pause: bool) -> None:
-        """Try for so long, or until all is done. `pause`: as long after each try as it took."""
+        """Try variants for `seconds`, or until all are tried. `pause`: after each try, for as long as it took."""
         listener = Listener(Rules())
         by_operator = self._seconds_by_operator(listener)
-        programs = cache_directory() / "tuning"  # thousands, most of which nobody will want again
+        programs = cache_directory() / "tuning"  # thousands, most of them never used again
         with AttemptLog(self.record, self._device) as attempts:
             works = work_of(listener.sites, by_operator)
             if again:
@@ -52,7 +53,7 @@ class Session:
                 shutil.rmtree(programs, ignore_errors=True)
 
     def _watch(self, tuner: Tuner, pause: bool) -> None:
-        line, began = ProgressLine(), time.monotonic()
+        line, began = TuningLine(), time.monotonic()
         try:
             for progress in tuner.tune():
                 line.show(progress)
@@ -62,8 +63,11 @@ class Session:
         finally:
             line.end()
 
-    def verdict(self) -> str:
-        """The network by rules and tuned, in turn. Raises DeviceError if the tuned one is wrong."""
+    def compare(self) -> dict[str, Any]:
+        """Time the network untuned and tuned, in turn; times in seconds.
+
+        Raises DeviceError if the tuned network is wrong.
+        """
         runtimes = [self._open(Rules()), self._open(chooser_for(self._device))]
         before, after = times_in_turn(runtimes, self._images)
         error = error_of(runtimes[1], self._model.graph, self._model.input, self._images[:1])
@@ -72,18 +76,20 @@ class Session:
                 f"{self._model.name} tuned is wrong by {error:.1e} of the range, though each kernel alone is "
                 f"right: remove {self.record}, and please report this"
             )
-        ratio = np.median(after / before)
-        low, high = np.percentile(after / before, [25, 75])
-        return (
-            f"{self._model.name}, batch {self._batch}, {self._precision}, on {self._device.name}: "
-            f"untuned {np.median(before) * 1e3:.2f} ms, tuned {np.median(after) * 1e3:.2f} ms: "
-            f"{ratio:.3f} times as long (quartiles {low:.3f} to {high:.3f}, {len(after)} rounds in turn); "
-            f"error {error:.1e} of the range\n"
-            f"record: {self.record}"
-        )
+        low, ratio, high = np.percentile(after / before, [25, 50, 75])
+        return {
+            "model": self._model.name,
+            "batch": self._batch,
+            "precision": self._precision,
+            "device": self._device.name,
+            "seconds": {"untuned": float(np.median(before)), "tuned": float(np.median(after))},
+            "ratio": {"median": float(ratio), "quartiles": [float(low), float(high)], "rounds": len(after)},
+            "error": float(error),
+            "record": str(self.record),
+        }
 
     def _seconds_by_operator(self, chooser: Chooser) -> dict[str, float]:
-        """Of a frame untuned: the median of a few runs."""
+        """Profile the untuned network: the median of a few runs."""
         runtime = self._open(chooser)
         runs = [runtime.submit(self._images).wait().kernels for _ in range(PROFILED_RUNS)]
         runtime.close()
@@ -103,3 +109,16 @@ class Session:
             precision=self._precision,
             chooser=chooser,
         )
+
+
+def verdict(result: Mapping[str, Any]) -> str:
+    """Format the result of `Session.compare` for people."""
+    seconds, ratio = result["seconds"], result["ratio"]
+    low, high = ratio["quartiles"]
+    return (
+        f"{result['model']}, batch {result['batch']}, {result['precision']}, on {result['device']}: "
+        f"untuned {seconds['untuned'] * 1e3:.2f} ms, tuned {seconds['tuned'] * 1e3:.2f} ms: "
+        f"{ratio['median']:.3f} times as long (quartiles {low:.3f} to {high:.3f}, "
+        f"{ratio['rounds']} rounds in turn); error {result['error']:.1e} of the range\n"
+        f"record: {result['record']}"
+    )

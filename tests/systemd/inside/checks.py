@@ -129,7 +129,7 @@ def test_a_pipeline_that_has_stuck_is_found_out_though_the_loop_turns() -> None:
 def test_its_user_teaches_it_and_what_was_promoted_answers_after_a_start_too() -> None:
     since = start()
     for label in ("open", "closed"):
-        teach("record", "--camera", "demo", "--label", label, "--count", "8", "--seconds", "30")
+        teach("record", "--camera", "demo", "--label", label, "--count", "8", "--duration", "30")
     teach("train")
     teach("promote", "--force")  # crops of the same scenes under two labels: nobody can tell them apart
     wait_for("answers from prediction", since)

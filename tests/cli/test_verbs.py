@@ -1,0 +1,172 @@
+"""Every verb, as `--help` documents it."""
+
+import argparse
+import json
+import shlex
+import subprocess
+from collections import defaultdict
+from pathlib import Path
+
+import pytest
+
+from edged.cli import VERBS, command_parser, run_command_line
+from edged.cli.options import leaf_parsers
+from tests.cli.command import edged
+
+COMMANDS = {leaf.prog: leaf for leaf in leaf_parsers(command_parser())}
+PRINT_NO_DATA = {
+    "edged run", "edged reload", "edged view", "edged completion", "edged camera", "edged worker",
+    "edged teach record", "edged teach forget", "edged teach repair", "edged teach train", "edged teach shadow",
+    "edged teach promote", "edged teach rollback",
+}  # fmt: skip
+IS_JSON = {"edged config schema"}
+
+
+def options_of(command: str) -> dict[str, argparse.Action]:
+    return {option: action for action in COMMANDS[command]._actions for option in action.option_strings}
+
+
+def examples_of(parser: argparse.ArgumentParser) -> list[str]:
+    title, *lines = (parser.epilog or "").splitlines()
+    assert title in {"example:", "examples:"}
+    return [line.strip() for line in lines]
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_the_help_ends_with_examples_that_parse(command: str) -> None:
+    examples = examples_of(COMMANDS[command])
+    assert any(example.startswith(command) for example in examples)
+    assert COMMANDS[command].format_help().rstrip().endswith(examples[-1])
+    for example in examples:
+        words = shlex.split(example.partition(" > ")[0])
+        arguments = command_parser().parse_args(words[1:])
+        assert arguments.verb == words[1]
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_the_help_is_printed_and_is_plain_text(verb: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as exit_:
+        run_command_line([verb, "--help"])
+    assert exit_.value.code == 0
+    assert f"edged {verb}" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_argument_has_a_help_and_every_command_has_verbose_and_quiet(command: str) -> None:
+    assert [action.dest for action in COMMANDS[command]._actions if not action.help] == []
+    assert {"-v", "--verbose", "-q", "--quiet"} <= options_of(command).keys()
+
+
+@pytest.mark.parametrize("command", sorted(COMMANDS.keys() - PRINT_NO_DATA - IS_JSON))
+def test_a_command_that_prints_data_has_json(command: str) -> None:
+    assert "--json" in options_of(command)
+
+
+def test_an_option_takes_the_same_kind_of_value_in_every_command() -> None:
+    values: dict[str, set[str]] = defaultdict(set)
+    for command in COMMANDS:
+        for option, action in options_of(command).items():
+            kind = str(action.metavar).partition(".")[0] if action.nargs != 0 else "none"
+            values[option].add(kind if kind != "FOLDER" else "FILE")  # --output: what the command writes
+    assert {option: kinds for option, kinds in values.items() if len(kinds) > 1} == {}
+
+
+def test_a_duration_is_called_so_in_every_command() -> None:
+    times = {
+        option
+        for command in COMMANDS
+        for option, action in options_of(command).items()
+        if action.metavar == "TIME"
+    }
+    assert times == {"--duration", "--every", "--since", "--wait"}
+
+
+def test_quiet_and_verbose_exclude_each_other(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as exit_:
+        run_command_line(["devices", "-q", "-v"])
+    assert exit_.value.code == 2
+    assert "not allowed with argument" in capsys.readouterr().err
+
+
+@pytest.fixture
+def config(tmp_path: Path) -> Path:
+    file = tmp_path / "edged.yaml"
+    file.write_text("cameras: {door: {source: 'synthetic:digits'}}\nworkers: [{device: numpy}]\n")
+    return file
+
+
+def test_each_command_that_needs_no_daemon_prints_json_and_nothing_else(config: Path, tmp_path: Path) -> None:
+    key = tmp_path / "alice.key"
+    state = {"XDG_STATE_HOME": str(tmp_path)}
+    for arguments in (
+        ("devices", "--json"),
+        ("check", config, "--json"),
+        ("config", "schema"),
+        ("keys", "new", "alice", "--output", tmp_path, "--json"),
+        ("keys", "show", key, "--json"),
+        ("teach", "list", config, "--json"),
+        ("teach", "versions", config, "--json"),
+        ("bench", "--device", "numpy", "--runs", "2", "--json"),
+    ):
+        done = edged(*arguments, env=state)
+        assert done.returncode == 0, done.stderr
+        assert json.loads(done.stdout), arguments
+
+
+def test_the_findings_of_check_are_printed_as_json(config: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    config.write_text(config.read_text().replace("numpy", "no-such-device"))
+
+    assert run_command_line(["check", str(config), "--json"]) == 2
+
+    result = json.loads(capsys.readouterr().out)
+    assert result["errors"] == 1
+    assert [each["what"] for each in result["findings"] if each["level"] == "error"] == ["worker 0"]
+
+
+@pytest.mark.parametrize("option", ["--json", "-q"])
+def test_notes_are_on_standard_error_alone_and_not_with_quiet(option: str) -> None:
+    done = edged("bench", "--device", "numpy", "--runs", "1", option)
+    assert ("pictures are prepared" in done.stderr) == (option == "--json")
+    assert "pictures are prepared" not in done.stdout
+
+
+def test_no_colour_is_printed_where_nobody_wants_any(config: Path, tmp_path: Path) -> None:
+    environment = {"NO_COLOR": "1", "COLORTERM": "truecolor", "XDG_STATE_HOME": str(tmp_path)}
+    for arguments in (("devices",), ("check", config), ("teach", "list", config)):
+        assert "\x1b" not in edged(*arguments, env=environment).stdout
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_a_completion_script_knows_all_verbs_and_options(shell: str, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("shtab")
+
+    assert run_command_line(["completion", shell]) == 0
+
+    script = capsys.readouterr().out
+    for word in (*VERBS, "record", "shadow", "server-name", "preprocess"):
+        assert word in script, word
+
+
+# As bash does it: the words and the number of the one at the cursor, then the function that `complete` names.
+COMPLETE = r"""
+source "$1"
+complete_words() {
+    COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); COMPREPLY=()
+    $(complete -p edged | sed 's/.*-F \([^ ]*\).*/\1/')
+    echo "${COMPREPLY[@]}"
+}
+complete_words edged te
+complete_words edged teach sh
+complete_words edged trace --dur
+"""
+
+
+def test_bash_completes_verbs_actions_and_options(tmp_path: Path) -> None:
+    pytest.importorskip("shtab")
+    script = tmp_path / "edged.bash"
+    script.write_text(edged("completion", "bash").stdout)
+
+    command = ["bash", "-c", COMPLETE, "bash", str(script)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
+
+    assert done.stdout.split() == ["teach", "shadow", "--duration"], done.stderr
