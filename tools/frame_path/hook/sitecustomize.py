@@ -46,18 +46,22 @@ class Recorder:
             self._numbers[code] = self._number(code)
         number = self._numbers[code]
         if number is None:
-            if event == "call" and code.co_filename.endswith(WAITS.get(code.co_name, "\0")):
+            if (
+                event == "call"
+                and code.co_filename.endswith(WAITS.get(code.co_name, "\0"))
+                and not _is_look(frame)
+            ):
                 self._end_turn()
         elif event == "call":
             self._calls.append((self._stack[-1] if self._stack else number, number))
             self._stack.append(number)
             names = code.co_varnames[: code.co_argcount]
             for value in (frame.f_locals.get(name) for name in names):
-                self._note("sent " if code.co_name == "encode" else "", value)
+                self._note("sent " if self._is_codec(code, "encode") else "", value)
         else:
             if self._stack:
                 self._stack.pop()
-            self._note("received " if code.co_name == "decode" else "", argument)
+            self._note("received " if self._is_codec(code, "decode") else "", argument)
 
     def _number(self, code: CodeType) -> int | None:
         if not code.co_filename.startswith(self._root) or code.co_name == "<module>":
@@ -66,6 +70,9 @@ class Recorder:
         number = len(self._numbers)
         self._write({"thread": self._thread, "number": number, "function": place})
         return number
+
+    def _is_codec(self, code: CodeType, name: str) -> bool:
+        return code.co_name == name and code.co_filename.startswith(os.path.join(self._root, "messages"))
 
     def _note(self, how: str, value: Any) -> None:
         if (name := type(value).__name__) in MESSAGES:
@@ -80,6 +87,11 @@ class Recorder:
 
     def _write(self, line: dict[str, Any]) -> None:
         self._file.write(json.dumps(line) + "\n")
+
+
+def _is_look(frame: FrameType) -> bool:
+    """Return whether a poll is that of one socket, which looks whether there is room: it ends no turn."""
+    return frame.f_back is not None and frame.f_back.f_code.co_filename.endswith("zmq/sugar/socket.py")
 
 
 def install(folder: str) -> None:
