@@ -39,9 +39,10 @@ CAMERAS = {
 WORKERS = [{"device": "auto"}, {"device": "numpy"}]
 COLD_START_S = 300.0  # on a busy machine, with nothing compiled
 SIZE = 100, 18  # of the terminal, columns and rows
-PAGE = {"width": 1280, "height": 832}  # the third camera would be cut
+PAGE = {"width": 1280, "height": 1000}
 IS_LIVE = "document.querySelector('#link').textContent === 'Live'"
 HAS_PICTURES = "[...document.querySelectorAll('.shot img')].filter((each) => each.naturalWidth).length === 2"
+END_OF_CARDS = "document.querySelector('[data-camera=door]').getBoundingClientRect().bottom"
 NOT_HERE = re.compile(r"@font-face \{.*?\}\s*", re.DOTALL)  # fonts that rich's SVG loads from another host
 
 
@@ -62,7 +63,11 @@ def main(argv: Sequence[str]) -> int:
                 when(page, IS_LIVE)
                 known = look(daemon.address, arguments.seconds)
                 when(page, HAS_PICTURES)
-                page.screenshot(path=arguments.output / "view.png")
+                height = page.evaluate(END_OF_CARDS) + 12  # the third camera's card is below
+                page.screenshot(
+                    path=arguments.output / "view.png",
+                    clip={"x": 0, "y": 0, "width": PAGE["width"], "height": height},
+                )
             (arguments.output / "top.svg").write_text(terminal(known, daemon.address))
             daemon.stop()
     return 0
