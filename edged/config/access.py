@@ -9,37 +9,38 @@ from edged.transport.address import is_local
 
 
 class Security(Section):
-    """Who may subscribe from other hosts: ZeroMQ's CURVE. With it `publish` lets in nobody else, and encrypts."""
+    """ZeroMQ CURVE keys. With this section `publish` encrypts, and accepts listed keys only."""
 
     key: Path = Field(
-        description="This hub's secret: NAME.key of `edged keys new NAME`, for its owner alone (mode 0600); "
-        "credential:NAME is systemd's (LoadCredential=NAME:/path/to/it)"
+        description="Secret key of this hub: NAME.key of `edged keys new NAME`, readable by its owner only "
+        "(mode 0600), or credential:NAME of systemd (LoadCredential=NAME:/path/to/it)"
     )
     allow: tuple[Path, ...] = Field(
-        description="Public keys (NAME.pub) of those who may subscribe, or folders of them; read again by "
-        "`edged reload`, which also cuts off whose key has gone"
+        description="Public keys (NAME.pub) of subscribers, or folders of such files. `edged reload` reads them "
+        "again, and disconnects peers whose key was removed"
     )
-    cameras: tuple[Path, ...] = Field((), description="The same for hosts whose cameras may send frames")
-    workers: tuple[Path, ...] = Field((), description="The same for hosts whose workers may get them")
-    hub: Path | None = Field(None, description="The hub's public key, for the cameras and workers of other hosts")
+    cameras: tuple[Path, ...] = Field((), description="The same for hosts that run cameras")
+    workers: tuple[Path, ...] = Field((), description="The same for hosts that run workers")
+    hub: Path | None = Field(None, description="Public key of the hub, for cameras and workers of other hosts")
 
 
 class Link(Section):
-    """Where the hub meets cameras and workers of other hosts."""
+    """The endpoint for cameras and workers of other hosts."""
 
     insecure: bool = Field(
-        False, description="Allow an address beyond this host without `security`: unencrypted, for everybody"
+        False,
+        description="Allow an address that other hosts can reach without `security`: unencrypted, open to all",
     )
     address: ZmqAddress | None = Field(
-        None, description="The hub's ZeroMQ address, as the other hosts reach it; default: no other hosts"
+        None, description="ZeroMQ address of the hub, as other hosts reach it; default: none"
     )
     bind: ZmqAddress | None = Field(
-        None, description="Where the hub listens, if that is not the same, as tcp://0.0.0.0:5572 is"
+        None, description="Address on which the hub listens, if it differs, such as tcp://0.0.0.0:5572"
     )
 
     @field_validator("address", "bind")
     @classmethod
-    def _local_unless_told(cls, address: str | None, info: ValidationInfo) -> str | None:
+    def _local_or_secured(cls, address: str | None, info: ValidationInfo) -> str | None:
         return address if address is None else local_or_protected(address, info)
 
 
@@ -47,24 +48,27 @@ class Publish(Section):
     """The prediction stream."""
 
     insecure: bool = Field(
-        False, description="Allow addresses beyond this host without `security`: unencrypted, for everybody"
+        False,
+        description="Allow addresses that other hosts can reach without `security`: unencrypted, open to all",
     )
     address: ZmqAddress = Field(
-        "tcp://127.0.0.1:5570", description="ZeroMQ PUB address; ipc:// is for this user alone"
+        "tcp://127.0.0.1:5570", description="ZeroMQ PUB address; ipc:// is for this user only"
     )
-    replay: ZmqAddress = Field("tcp://127.0.0.1:5571", description="Where a subscriber fetches what it missed")
+    replay: ZmqAddress = Field(
+        "tcp://127.0.0.1:5571", description="ZeroMQ address for replay of missed predictions"
+    )
     top: int = Field(5, ge=1, le=100, description="Labels in each prediction")
 
     @field_validator("insecure")
     @classmethod
     def _secure_or_not(cls, insecure: bool, info: ValidationInfo) -> bool:
         if insecure and is_encrypted(info):
-            raise ValueError("security: lets in nobody without a key: leave one of the two out")
+            raise ValueError("contradicts security:, which requires keys: remove one of the two")
         return insecure
 
     @field_validator("address", "replay")
     @classmethod
-    def _local_unless_told(cls, address: str, info: ValidationInfo) -> str:
+    def _local_or_secured(cls, address: str, info: ValidationInfo) -> str:
         return local_or_protected(address, info)
 
     @field_validator("replay")
@@ -76,30 +80,33 @@ class Publish(Section):
 
 
 class Tls(Section):
-    """TLS for the Prometheus endpoint; all three are PEM files, and credential:NAME is systemd's."""
+    """TLS of the Prometheus endpoint; all three are PEM files, or credential:NAME of systemd."""
 
-    certificate: Path = Field(description="This host's certificate, then those between it and its authority's")
-    key: Path = Field(description="Its private key, without a passphrase, for its owner alone (mode 0600)")
+    certificate: Path = Field(description="Certificate of this host, followed by the intermediate ones")
+    key: Path = Field(description="Its private key, without a passphrase, readable by its owner only (mode 0600)")
     client_ca: Path | None = Field(
-        None, description="Authorities: who shows no certificate that one of them has signed may not scrape"
+        None, description="Certificate authorities: a client must present a certificate signed by one of them"
     )
 
 
 class Metrics(Section):
     """The Prometheus endpoint."""
 
-    tls: Tls | None = Field(None, description="Its certificate and key, and whose clients may scrape")
+    tls: Tls | None = Field(None, description="TLS certificate and key, and the authorities of clients")
     insecure: bool = Field(
-        False, description="Allow an address beyond this host without `tls.client_ca`: for everybody"
+        False, description="Allow an address that other hosts can reach without `tls.client_ca`: open to all"
     )
     address: HttpAddress = Field("127.0.0.1:9464", description="host:port for /metrics")
     labels: int = Field(
-        20, ge=0, le=1000, description="Labels of each camera that are counted by name; the rest are one, `other`"
+        20,
+        ge=0,
+        le=1000,
+        description="Number of labels of each camera that are counted by name; the others are counted as `other`",
     )
 
     @field_validator("address")
     @classmethod
-    def _local_unless_told(cls, address: str, info: ValidationInfo) -> str:
+    def _local_or_secured(cls, address: str, info: ValidationInfo) -> str:
         tls: Tls | None = info.data.get("tls")
         if is_local(address) or info.data.get("insecure") or (tls and tls.client_ca):
             return address

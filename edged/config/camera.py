@@ -41,11 +41,12 @@ def _host(url: str) -> str | None:
 
 
 class CameraTls(Section):
-    """What certificate an https:// or rtsps:// camera must show. Without this section: one that this host's
-    authorities have signed, for the name or address in `source`.
+    """The certificate that an https:// or rtsps:// camera must present.
+
+    Without this section: one that is signed by an authority of this host, for the name or address in `source`.
     """
 
-    ca: Path | None = Field(None, description="Certificates of the authorities to trust in their place, in PEM")
+    ca: Path | None = Field(None, description="Certificates of the authorities to trust instead, in PEM")
     fingerprint: Fingerprint | None = Field(
         None,
         description="sha256: and the SHA-256 of the camera's own certificate, in hexadecimal; without `ca` it is "
@@ -71,44 +72,44 @@ class Camera(Section):
         "or synthetic:digits, synthetic:shapes (or one of them: cross, disc, ring, square, triangle)"
     )
     host: Name | None = Field(
-        None, description="Where `edged camera` reads it; default: the hub starts it, on its own host"
+        None, description="Host that runs this camera (`edged camera NAME`). Default: the hub's host"
     )
     user: Text | None = Field(None, description="User name for an RTSP or HTTP camera")
-    password_file: Path | None = Field(None, description="File that holds the password, nothing else")
-    password_env: Text | None = Field(None, description="Environment variable that holds the password")
-    tls: CameraTls | None = Field(None, description="https:// and rtsps:// cameras: which certificate is trusted")
+    password_file: Path | None = Field(None, description="File that contains only the password")
+    password_env: Text | None = Field(None, description="Environment variable with the password")
+    tls: CameraTls | None = Field(None, description="https:// and rtsps:// cameras: the trusted certificate")
     size: tuple[Pixels, Pixels] | None = Field(
-        None, description="Width and height to ask of the camera; 640×480 for a synthetic one"
+        None, description="Width and height requested from the camera; synthetic: 640×480"
     )
-    fps: Positive | None = Field(None, description="Frames per second to ask of the camera; synthetic: 30")
-    max_fps: Positive | None = Field(None, description="Frames above this rate are let go")
+    fps: Positive | None = Field(None, description="Frames per second requested from the camera; synthetic: 30")
+    max_fps: Positive | None = Field(None, description="Frames above this rate are dropped")
     roi: tuple[Share, Share, Share, Share] = Field(
         (0.0, 0.0, 1.0, 1.0), description="Left, top, right, bottom as shares of the picture"
     )
     fit: Resize | None = Field(
-        None, description="How the region takes the shape of the model's input; default: as `resize` of the model"
+        None, description="How the region takes the shape of the model's input; default: `resize` of the model"
     )
-    motion: Share = Field(
-        0.0, description="Share of changed pixels below which a frame is let go; 0 switches it off"
-    )
+    motion: Share = Field(0.0, description="Share of changed pixels below which a frame is dropped; 0: off")
     frozen_s: float = Field(
         10.0,
         ge=0,
         allow_inf_nan=False,
-        description="Cameras and streams: after so many seconds of pictures that are the same byte for byte, the "
-        "camera is announced as frozen; 0 switches it off",
+        description="Cameras and streams: seconds of identical pictures (byte for byte) after which the camera is "
+        "reported as frozen; 0: off",
     )
     pace: Literal["auto", "realtime", "fast"] = Field(
         "auto",
-        description="Files only. realtime: at the recorded rate, newest frame wins; fast: as quickly as they are "
-        "answered, every frame waits for its turn; auto: realtime for a video, fast for an image folder",
+        description="Files only. realtime: at the recorded rate, older frames are replaced; fast: as quickly as "
+        "frames are answered, without replacement; auto: realtime for a video, fast for an image folder",
     )
-    at_end: Literal["stop", "loop"] = Field("stop", description="What a video file or folder does at its end")
+    at_end: Literal["stop", "loop"] = Field(
+        "stop", description="What happens at the end of a video file or folder"
+    )
     seed: int = Field(1, ge=0, description="Synthetic only: the same seed draws the same frames")
     snapshot: Snapshot | None = Field(
         None,
-        description="Publish small pictures of its frames, of the region of interest alone: {} does; default: no "
-        "picture leaves edged",
+        description="Publish small pictures of its frames, cut to `roi`; {} uses the defaults. Default: no "
+        "picture is published",
     )
 
     @field_validator("source")

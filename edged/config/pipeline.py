@@ -15,10 +15,12 @@ class Config(Section):
     """A whole pipeline; the same file serves every host of it."""
 
     node: Name = Field(default_factory=lambda: platform.node() or "edged", description="Default: the host's name")
-    cameras: dict[Name, Camera] = Field(min_length=1, description="By name")
+    cameras: dict[Name, Camera] = Field(min_length=1, description="Cameras by name")
     model: Model = Model(name="digits")
     workers: tuple[Worker, ...] = Field((Worker(), Worker(device="numpy")), min_length=1)
-    segments: tuple[Segment, ...] = Field((), description="Default: every worker runs the whole network")
+    segments: tuple[Segment, ...] = Field(
+        (), description="Segments of the network; default: every worker runs the whole network"
+    )
     freshness: Freshness = Freshness()
     recovery: Recovery = Recovery()
     security: Security | None = None

@@ -58,67 +58,73 @@ def is_encrypted(info: ValidationInfo) -> bool:
 
 
 class Energy(Section):
-    """Which power supplies to read, and how; what is not measured is estimated where this says how, else none."""
+    """Power rails to read, and how; without rails energy is estimated if `watts_per_core` is set."""
 
     rails: Literal["auto", "none"] | tuple[Text, ...] = Field(
-        "auto", description="auto: all that are found; none; or names that `edged devices` lists"
+        "auto", description="auto: all rails found; none; or names that `edged devices` lists"
     )
     sample_hz: float = Field(
         10.0,
         ge=1,
         le=1000,
-        description="How often the power of a rail that has no counter of energy is read, to add it up; where "
-        "five readings are missing, and half a second is, its joules are not known",
+        description="Sampling rate of a rail without an energy counter. If five readings in a row fail, over at "
+        "least half a second, its joules are unknown",
     )
     idle_s: float = Field(
         0.0,
         ge=0,
         le=600,
-        description="How long each worker waits at its first start since the machine's, to measure what its rails "
-        "draw anyway: `edged_idle_watts`, which is taken off the joules of predictions; 0: nothing is",
+        description="Duration of an idle measurement at a worker's first start after the machine's. The result, "
+        "`edged_idle_watts`, is subtracted from the joules of predictions; 0: no measurement",
     )
     watts_per_core: Positive | None = Field(
         None,
-        description="Where no rail can be read: joules are the worker's processor time times this, and are marked "
+        description="Without readable rails: joules are the worker's CPU time multiplied by this, and marked "
         "`estimated`",
     )
-    sysfs: Path = Field(Path("/sys"), description="Where a container has its host's /sys, if elsewhere")
+    sysfs: Path = Field(Path("/sys"), description="Path of the host's /sys in a container, if it differs")
 
 
 class Journal(Section):
-    """What was published, kept for subscribers that missed it."""
+    """Published predictions, stored for subscribers that missed them."""
 
     path: Path | None = Field(None, description="SQLite file; default: the state directory, by node name")
-    max_predictions: int = Field(100_000, ge=1_000, description="The oldest go first")
-    max_megabytes: int = Field(256, ge=8, le=1_000_000, description="That its files may take; the oldest go first")
+    max_predictions: int = Field(100_000, ge=1_000, description="Above this the oldest are deleted")
+    max_megabytes: int = Field(
+        256,
+        ge=8,
+        le=1_000_000,
+        description="Largest size of its files; above it the oldest predictions are deleted",
+    )
     max_age_days: Positive = Field(
-        30.0, description="What is older goes, in days for which the machine has run since: a wall clock may jump"
+        30.0,
+        description="Largest age, in days of the machine's uptime, since a wall clock may jump; older ones are "
+        "deleted",
     )
     max_wait_s: float = Field(
         0.1,
         ge=0.001,
         le=10,
-        description="How long a prediction may wait for the disk; then it is published with "
-        "`journaled: false`; less than `freshness.max_age_s`, of which at most four fifths are waited for",
+        description="Longest time that a prediction waits for the disk before it is published with "
+        "`journaled: false`. Must be less than `freshness.max_age_s`; at most four fifths of that are used",
     )
-    sync_s: float = Field(
-        5.0, ge=0.1, le=3600, description="What a power failure may lose of the journal, in seconds"
-    )
+    sync_s: float = Field(5.0, ge=0.1, le=3600, description="Seconds of predictions that a power failure may lose")
 
 
 PREPROCESS = (
-    "Sets resize, color, scale, mean and std by one name; a key beside it goes before it. imagenet: as "
-    "torchvision's networks want it; tf: −1 … 1; caffe: BGR less its mean; unit: 0 … 1; raw: 0 … 255"
+    "Sets resize, color, scale, mean and std by one name; keys beside it take precedence. imagenet: as "
+    "torchvision's networks require it; tf: −1 … 1; caffe: BGR less its mean; unit: 0 … 1; raw: 0 … 255"
 )
 RESIZE = (
-    "How a picture takes the input's shape. stretch: all of it, in other proportions; crop: its largest centred "
-    "part; pad: all of it, with black beside it; center-crop: its shorter side to 256/224 of the input's, then "
+    "How a picture takes the input's shape. stretch: all of it, without keeping proportions; crop: its largest "
+    "centred part; pad: all of it, with black beside it; center-crop: its shorter side to 256/224 of the "
+    "input's, then "
     "the centre"
 )
 
 
 class Model(Section):
-    """The network, and what it wants as input where its file does not say (see `model.package`)."""
+    """The network, and its input, as far as its file does not describe it (see `model.package`)."""
 
     name: str | None = Field(
         None, description="A bundled model (digits), or resnet18 … resnet152 with random weights, for timing only"
@@ -128,7 +134,7 @@ class Model(Section):
     size: Pixels | tuple[Pixels, Pixels] | None = Field(None, description="Input size, or width and height")
     preprocess: Preprocess | None = Field(None, description=PREPROCESS)
     resize: Resize | None = Field(None, description=RESIZE)
-    color: Color | None = Field(None, description="Channel order that the model wants, or that it wants one, gray")
+    color: Color | None = Field(None, description="Channel order of the model's input, or gray: one channel")
     scale: Positive | None = Field(None, description="Input = (pixel × scale − mean) ÷ std; pixel is 0 to 255")
     mean: ByChannel | None = Field(
         None, description="By channel, in the model's order; one number where it is gray"
@@ -144,43 +150,50 @@ class Model(Section):
 
 
 class Freshness(Section):
-    """How long a frame may wait, and how many of each camera may."""
+    """Limits on the age of frames, and on their number that may wait."""
 
-    keep: int = Field(1, ge=1, le=64, description="Frames of each camera that may wait; the newest stay")
-    max_age_s: Positive = Field(0.5, description="A frame older than this is never predicted or published")
+    keep: int = Field(
+        1, ge=1, le=64, description="Frames of each camera that may wait; newer ones replace older ones"
+    )
+    max_age_s: Positive = Field(
+        0.5, description="Largest age of a frame at its prediction and its publication; older ones are dropped"
+    )
     deadline_s: Positive = Field(
         1.5,
-        description="A worker that holds a job longer (at least five times its warm-up run) is killed and started "
-        "again",
+        description="Time limit of a job (at least five times the warm-up run); a worker that exceeds it is "
+        "killed and restarted",
     )
 
 
 class Recovery(Section):
-    """When a worker is lost: how often it is started again, and when its device is given up."""
+    """Limits on restarts of a worker, before its device is given up."""
 
     losses: int = Field(
-        3, ge=1, le=100, description="So many losses of a worker within_s, and the next one serves"
+        3,
+        ge=1,
+        le=100,
+        description="Number of losses of a worker within `within_s` after which the next one serves",
     )
-    within_s: Positive = Field(60.0, description="The time in which losses are counted together")
+    within_s: Positive = Field(60.0, description="Period over which losses are counted")
     retry_device_s: Positive = Field(
-        60.0, description="A device that was given up is tried again after this time, then after twice as long, …"
+        60.0, description="Time after which a device that was given up is tried again; doubled at each failure"
     )
     start_s: Positive = Field(
-        300.0, description="A worker that is not ready by then is killed, its device given up"
+        300.0, description="Time limit of a worker's start; then it is killed, and its device is given up"
     )
 
 
 class Snapshot(Section):
-    """Small JPEG pictures of frames, for `edged view`. Whoever may subscribe may see them."""
+    """Small JPEG pictures of frames, for `edged view`. All subscribers can see them."""
 
-    every_s: float = Field(0.5, ge=0.1, le=3600, description="One at most in so many seconds")
+    every_s: float = Field(0.5, ge=0.1, le=3600, description="Shortest time between two snapshots, in seconds")
     width: int = Field(
-        320, ge=32, le=1920, description="It is at most so many pixels wide, and as many high; never enlarged"
+        320, ge=32, le=1920, description="Largest width and height, in pixels; pictures are never enlarged"
     )
-    quality: int = Field(70, ge=10, le=95, description="Of the JPEG, at best")
+    quality: int = Field(70, ge=10, le=95, description="Highest JPEG quality")
     max_kilobytes: int = Field(
         32,
         ge=2,
         le=512,
-        description="A larger one is made with less quality, or left out where that is not enough",
+        description="Largest JPEG; the quality is reduced to fit, and one that still does not fit is not sent",
     )

@@ -15,10 +15,10 @@ class Worker(Section):
     """One entry of the list of devices, which is in order of preference."""
 
     host: Name | None = Field(
-        None, description="Where `edged worker` serves with it; default: the hub starts it, on its own host"
+        None, description="Host that runs this worker (`edged worker`). Default: the hub's host"
     )
     group: Name | None = Field(
-        None, description="Neighbours in the list with the same group serve together; default: one after the other"
+        None, description="Adjacent workers of the same group serve together; default: one worker at a time"
     )
     device: Text = Field(
         "auto", description="Part of an OpenCL platform or device name, gpu, cpu, auto, or numpy (no OpenCL)"
@@ -32,18 +32,22 @@ class Worker(Section):
         None,
         ge=1,
         le=1024,
-        description="Of a CPU (PoCL, numpy); workers with it share one. Default: all, for one worker alone",
+        description="CPU threads (PoCL, numpy); several workers that set it share a CPU. Default: all, for one "
+        "worker",
     )
-    batch: int = Field(1, ge=1, le=MAX_BATCH, description="Frames that one job may carry")
+    batch: int = Field(1, ge=1, le=MAX_BATCH, description="Largest number of frames in a job")
     max_wait_s: float = Field(
-        0.0, ge=0, le=10, description="How long a frame may wait for others, where a job may carry more than one"
+        0.0,
+        ge=0,
+        le=10,
+        description="Longest time that a frame waits for others of its job, if `batch` is above 1",
     )
-    credit: int = Field(2, ge=1, le=16, description="Jobs in hand: 2 lets an upload overlap a forward pass")
+    credit: int = Field(2, ge=1, le=16, description="Jobs in flight: with 2 an upload overlaps a forward pass")
     rails: tuple[Text, ...] | None = Field(
         None,
         min_length=1,
-        description="Whose joules its predictions bear: the rails that its device uses, such as [GPU]; default: "
-        "all that `energy.rails` reads",
+        description="Rails whose joules are attributed to its predictions, such as [GPU]; default: all of "
+        "`energy.rails`",
     )
 
     @field_validator("precision")
@@ -55,15 +59,15 @@ class Worker(Section):
 
 
 class Segment(Section):
-    """A part of the network, where several devices run it one after another, each with a frame of its own.
+    """A part of a network that several devices run as a pipeline, each on another frame.
 
-    The groups of all segments serve together, as one: where a part has no worker, the next group takes
-    over, with the whole network.
+    The groups of all segments serve together, as one. If a segment has no worker, the next group takes over, with
+    the whole network.
     """
 
     until: Text | None = Field(
         None,
-        description="The operator after which the network is cut, or what its name begins with (stage2); a single "
-        "tensor must cross there: `edged plan-split` says where. The last segment has none",
+        description="Operator after which the network is cut, or the start of its name (stage2). A single "
+        "tensor must cross there: `edged plan-split` lists such places. Required for all but the last segment",
     )
     workers: Name = Field(description="The group of `workers` that runs it")

@@ -7,20 +7,20 @@ class FrameMetrics:
     """Frames and predictions: captured = predicted + pending + dropped, and the time of each stage."""
 
     def __init__(self, declare: Declare) -> None:
-        self.frames = declare.quick_counter("edged_frames_total", "Frames that the camera captured.", ["camera"])
+        self.frames = declare.quick_counter("edged_frames_total", "Frames captured by the camera.", ["camera"])
         self.dropped = declare.quick_counter(
             "edged_frames_dropped_total",
-            "Frames that were let go, by the camera or by the hub.",
+            "Frames dropped, by the camera or by the hub.",
             ["camera", "reason"],
         )
         self.pending = declare.quick_gauge(
             "edged_frames_pending",
-            "Frames that wait or are with a worker: captured less predicted less dropped.",
+            "Frames in flight, waiting or with a worker: captured less predicted less dropped.",
             ["camera"],
         )
         self.retried = declare.quick_counter(
             "edged_frames_retried_total",
-            "Frames given to a worker again after the one before was lost.",
+            "Frames sent to a second worker after the first was lost.",
             ["camera"],
         )
         self.predictions = declare.quick_counter(
@@ -28,24 +28,24 @@ class FrameMetrics:
         )
         self.known_truth = declare.quick_counter(
             "edged_known_truth_total",
-            "Predictions of frames whose right label is known, by whether the best label was right.",
+            "Predictions of frames whose correct label is known, by whether the top label is correct.",
             ["camera", "result"],
         )
         self.score = declare.quick_histogram(
-            "edged_score", "Score of the best label of each prediction.", ["camera"], bounds=SHARES
+            "edged_score", "Score of the top label of each prediction.", ["camera"], bounds=SHARES
         )
         self.labels = declare.quick_counter(
             "edged_labels_total",
-            "Predictions by their best label: the first metrics.labels that come up by name, the rest as other.",
+            "Predictions by top label: the first metrics.labels labels by name, all others as other.",
             ["camera", "label"],
         )
         self.stage = declare.quick_histogram(
             "edged_stage_seconds",
-            "Time that each stage took; total is from the end of the capture to the publication.",
+            "Duration of each stage; total is from the end of the capture to the publication.",
             ["camera", "stage"],
         )
         self.frame_age = declare.quick_histogram(
-            "edged_frame_age_seconds", "Age of a frame when a worker takes it.", ["camera"]
+            "edged_frame_age_seconds", "Age of a frame when it is sent to a worker.", ["camera"]
         )
 
 
@@ -54,24 +54,26 @@ class CameraMetrics:
 
     def __init__(self, declare: Declare) -> None:
         self.camera_frozen = declare.quick_gauge(
-            "edged_camera_frozen", "1 while the camera gives the same picture again and again.", ["camera"]
+            "edged_camera_frozen",
+            "1 while the camera delivers the same picture again and again, else 0.",
+            ["camera"],
         )
         self.camera_up = declare.quick_gauge(
-            "edged_camera_up", "1 while the camera gives frames, else 0.", ["camera"]
+            "edged_camera_up", "1 while the camera delivers pictures, else 0.", ["camera"]
         )
         self.last_frame = declare.quick_gauge(
             "edged_last_frame_timestamp_seconds",
-            "When the newest frame of the camera was captured, in seconds since 1970.",
+            "Time of the camera's last capture, in seconds since 1970.",
             ["camera"],
         )
         self.reconnects = declare.quick_counter(
             "edged_camera_reconnects_total",
-            "How often the camera came back after a failure of its source or of its process.",
+            "Recoveries of the camera from a failure of its source or process.",
             ["camera"],
         )
         self.snapshots = declare.quick_counter(
             "edged_snapshots_total",
-            "Small pictures of frames that the camera sent: published; or not, as they were not_wanted, too_many, "
+            "Snapshots received from the camera: published, or dropped as not_wanted, too_many, "
             "too_large or malformed.",
             ["camera", "result"],
         )
@@ -83,17 +85,17 @@ class EnergyMetrics:
     def __init__(self, declare: Declare) -> None:
         self.energy = declare.counter(
             "edged_energy_joules_total",
-            "Energy that a power rail of a host has supplied while a worker ran there, idle time included.",
+            "Energy supplied by a power rail of a host since a worker started there, idle time included.",
             ["node", "rail", "method"],
         )
         self.idle_watts = declare.gauge(
             "edged_idle_watts",
-            "What a power rail of a host drew before its worker began, where energy.idle_s asks for that.",
+            "Power of a rail without load, measured before a worker starts if energy.idle_s is set.",
             ["node", "rail"],
         )
         self.inference_joules = declare.quick_histogram(
             "edged_inference_joules",
-            "Energy of one prediction, on the rails that its device uses.",
+            "Energy of one prediction, on the rails attributed to its worker.",
             ["method"],
             JOULES,
         )
@@ -104,20 +106,20 @@ class HostMetrics:
 
     def __init__(self, declare: Declare) -> None:
         self.temperature = declare.quick_gauge(
-            "edged_temperature_celsius", "What a sensor of the machine shows.", ["node", "sensor"]
+            "edged_temperature_celsius", "Temperature of a sensor of the machine.", ["node", "sensor"]
         )
         self.frequency = declare.quick_gauge(
             "edged_frequency_hertz",
-            "At which the processors of a cpufreq policy, or a device of devfreq (a GPU), run now.",
+            "Current frequency of a CPU policy or of a devfreq device (GPU).",
             ["node", "domain"],
         )
         self.frequency_limit = declare.quick_gauge(
             "edged_frequency_limit_hertz",
-            "The highest that is allowed now: below the maximum where heat, or somebody, holds it down.",
+            "Highest frequency allowed now: below the maximum if heat or a setting limits it.",
             ["node", "domain"],
         )
         self.frequency_max = declare.quick_gauge(
-            "edged_frequency_max_hertz", "The highest that the hardware has.", ["node", "domain"]
+            "edged_frequency_max_hertz", "Highest frequency of the hardware.", ["node", "domain"]
         )
 
 
@@ -127,48 +129,45 @@ class HubMetrics:
     def __init__(self, declare: Declare) -> None:
         self.journal_seconds = declare.histogram(
             "edged_journal_seconds",
-            "Time until predictions are committed to the journal, before they are published; no stage holds it.",
+            "Time to commit predictions to the journal before their publication; not part of any stage.",
         )
         self.journal_errors = declare.counter(
             "edged_journal_errors_total",
-            "Predictions that were published before they were kept for subscribers that miss them, or without.",
+            "Predictions that were published before they were in the journal, or are not in it at all.",
             ["reason"],
         )
-        self.journal_bytes = declare.gauge(
-            "edged_journal_bytes", "What the files of the journal take on the disk."
-        )
+        self.journal_bytes = declare.gauge("edged_journal_bytes", "Size of the journal's files.")
         self.journal_aside = declare.gauge(
             "edged_journal_quarantined_bytes",
-            "What damaged journals take that were set aside; edged deletes none of them.",
+            "Size of damaged journals that were quarantined; edged never deletes them.",
         )
         self.journal_limit = declare.gauge(
-            "edged_journal_limit_bytes", "What they may take: journal.max_megabytes."
+            "edged_journal_limit_bytes", "Largest size of the journal: journal.max_megabytes."
         )
         self.journal_disk_free = declare.gauge(
-            "edged_journal_disk_free_bytes", "What is free on the disk of the journal; NaN while nobody can say."
+            "edged_journal_disk_free_bytes", "Free space on the journal's disk; NaN while it is unknown."
         )
         self.stream_unsent = declare.counter(
             "edged_stream_unsent_total",
-            "Messages that were dropped because the thread that publishes was held up and its queue was full.",
+            "Messages dropped because the publishing thread was blocked and its queue was full.",
             ["message"],
         )
         self.service_up = declare.gauge(
-            "edged_service_up", "1 while this thread of the hub serves, 0 while it has failed.", ["service"]
+            "edged_service_up", "1 while this thread of the hub works, 0 while it has failed.", ["service"]
         )
         self.service_failures = declare.counter(
             "edged_service_failures_total",
-            "Failures of a thread of the hub, which is started again after each.",
+            "Failures of a thread of the hub; it is restarted after each.",
             ["service"],
         )
         self.peers_rejected = declare.counter(
             "edged_peers_rejected_total",
-            "Connections that were refused or cut off, by the key of the config that holds the address; "
-            "link: cameras' and workers'.",
+            "Connections rejected or closed by the hub, by config key of the address; link: cameras and workers.",
             ["endpoint", "reason"],
         )
         self.insecure = declare.gauge(
             "edged_insecure",
-            "1 where other hosts reach this address without a key, else 0.",
+            "1 if other hosts can reach this address without a key, else 0.",
             ["endpoint"],
         )
 
@@ -178,48 +177,49 @@ class WorkerMetrics:
 
     def __init__(self, declare: Declare) -> None:
         self.worker_up = declare.gauge(
-            "edged_worker_up", "1 while the worker takes jobs, else 0.", ["worker", "device"]
+            "edged_worker_up", "1 while the worker is ready, else 0.", ["worker", "device"]
         )
         self.worker_serving = declare.gauge(
             "edged_worker_serving", "1 while the worker gets jobs; 0 while another group serves.", ["worker"]
         )
         self.model_info = declare.gauge(
             "edged_model_info",
-            "1 for the model that answers; base is the config's, which another sha256 was taught on top of.",
+            "1 for the model that answers; base is the config's model, from which a taught one (another "
+            "sha256) is derived.",
             ["model", "sha256", "base"],
         )
         self.fallback = declare.gauge(
-            "edged_fallback", "1 while another group of workers than the first serves, or is to, else 0."
+            "edged_fallback", "1 while a group other than the first serves, or is about to, else 0."
         )
         self.switches = declare.counter(
             "edged_switches_total",
-            "How often another group of workers began to serve; worker: the first of that group.",
+            "Switches to another group of workers; worker: the first of the new group.",
             ["worker"],
         )
         self.jobs = declare.quick_counter(
             "edged_jobs_total",
-            "Jobs that the worker has answered, by how many frames they carried.",
+            "Jobs completed by the worker, by number of frames.",
             ["worker", "frames"],
         )
         self.job_device_seconds = declare.quick_counter(
             "edged_job_device_seconds_total",
-            "What they took of the device: upload, forward pass and download.",
+            "Device time of completed jobs (upload, forward pass and download), by number of frames.",
             ["worker", "frames"],
         )
         self.job_seconds = declare.quick_histogram(
-            "edged_job_seconds", "Time from handing a job to a worker until its answer.", ["worker"]
+            "edged_job_seconds", "Time from sending a job to a worker until its answer.", ["worker"]
         )
         self.layer_seconds = declare.summary(
             "edged_layer_seconds",
-            "What a layer took on the device, where and while somebody has them timed (edged profile --attach).",
+            "Device time of a layer, recorded while edged profile --attach runs.",
             ["layer", "variant"],
         )
         self.frames_between = declare.gauge(
             "edged_frames_between_segments",
-            "Frames that wait between two segments of a network for the next one's worker.",
+            "Frames that wait between two segments of a network for a worker of the next one.",
         )
         self.worker_restarts = declare.counter(
             "edged_worker_restarts_total",
-            "How often a worker was lost and started again or replaced, and why.",
+            "Losses of a worker, each followed by a restart or a replacement, by reason.",
             ["worker", "reason"],
         )
