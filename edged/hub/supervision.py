@@ -95,7 +95,7 @@ class Supervision:
         self._service.child_ended(event)
         if event.event in {"worker_lost", "worker_retired", "fallback"} and event.worker:
             self._workers.left(event.worker, "worker_lost")
-            self._workers.greet(event.worker)
+            self._workers.request_hello(event.worker)
         if event.event in {"worker_lost", "fallback"}:
             self._metrics.worker_restarts.labels(event.worker, event.reason).inc()
         if event.event == "camera_lost" and event.camera:

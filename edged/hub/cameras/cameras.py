@@ -39,17 +39,17 @@ class Cameras:
             self.add(name)
 
     def add(self, name: str) -> None:
-        """One more camera of the config; its process will say hello."""
+        """Add a camera of the config, whose process will send a hello."""
         self._router.add_camera(name)
         self.states.add(name)
 
     def remove(self, name: str) -> None:
-        """The config has it no more: what is under way is still predicted."""
+        """Stop a camera that the config no longer has; its frames that wait are still predicted."""
         self._links.send(f"camera/{name}", Stop())
         self.states.remove(name)
 
     def replace(self, name: str) -> bool:
-        """Let the process end and another one come, with the new settings; False where it cannot be told."""
+        """Stop the process, so that another starts with the new settings; return False where it is unreachable."""
         if not self._links.send(f"camera/{name}", Stop()):
             return False
         self.states.replace(name)
@@ -71,7 +71,7 @@ class Cameras:
         return []
 
     def start_capture(self, model: ModelInfo) -> None:
-        """It is known now what the model wants: tell the cameras that have said hello, and all that will."""
+        """Let all cameras capture what this model takes: those that are connected now, others at their hello."""
         if self.model:
             return
         self.model = model
@@ -79,7 +79,7 @@ class Cameras:
             self._start(hello)
 
     def ask_for_snapshots(self, names: Iterable[str]) -> None:
-        """Tell those of them that have said hello what is wanted now; the others will hear it then."""
+        """Send the present settings of snapshots to those of these cameras that are connected."""
         for name in names:
             if name in self._greeted:
                 self._start(self._greeted[name])
@@ -89,16 +89,16 @@ class Cameras:
         self._links.send(f"camera/{name}", Grant(frames=frames))
 
     def left(self, name: str) -> None:
-        """The process has ended."""
+        """Forget a camera whose process has ended."""
         self._greeted.pop(name, None)
         self.states.left(name)
 
     def sends_snapshots(self, name: str) -> bool:
-        """Whether it is asked for them."""
+        """Return whether a camera sends snapshots."""
         return self._snapshots.order_for(name) is not None
 
     def state(self, name: str) -> str:
-        """Why a camera gives no predictions, for people."""
+        """Return why a camera gives no predictions, for people."""
         if why := self.states.why_not(name):
             return why
         return "waits for its first prediction" if name in self._greeted else "is starting"

@@ -57,7 +57,7 @@ class CameraStates:
             self._reconnected(name, 1)
 
     def report(self, report: CameraReport) -> list[HubEvent]:
-        """Its own word."""
+        """Take in a report of a camera; return what has changed."""
         name, before = report.camera, self._reports.get(report.camera)
         if name in self.removed:
             return []

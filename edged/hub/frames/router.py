@@ -130,11 +130,11 @@ class Router:
     # ── cameras ──
 
     def add_camera(self, name: str) -> None:
-        """One more camera; one that was there before goes on with its ledger."""
+        """Add a camera; one that was there before continues its ledger."""
         self.cameras.setdefault(name, Camera())
 
     def camera_started(self, hello: CameraHello) -> None:
-        """A camera process has said hello; one that waits may fill what is free of its slot."""
+        """Record the hello of a camera process; one that waits for grants may fill what is free of its slot."""
         camera = self.cameras[hello.camera]
         camera.ledger.greeted(hello.run, hello.count)
         camera.waits = hello.awaits_grants
@@ -142,11 +142,11 @@ class Router:
         camera.to_grant = self._keep - len(camera.slot) if hello.awaits_grants else 0
 
     def camera_reported(self, name: str, counted: CameraCount) -> None:
-        """A count has come without a frame."""
+        """Record a count that came without a frame."""
         self.cameras[name].ledger.report(counted)
 
     def frame_arrived(self, held: Held, now_ns: int) -> None:
-        """A frame waits for its turn; the oldest goes where there are too many."""
+        """Let a frame wait for its turn; drop the oldest where there are too many."""
         camera = self.cameras[held.frame.camera]
         if not camera.ledger.frame(held.frame.count):
             return
@@ -155,13 +155,13 @@ class Router:
         self._drop(superseded, "superseded")
 
     def frame_unusable(self, name: str, counted: CameraCount) -> None:
-        """A frame has come that is not what was asked for: it is lost, and the camera may send another."""
+        """Count a frame of the wrong size as lost; its camera may send another."""
         camera = self.cameras[name]
         camera.ledger.report(counted)
         camera.left_slot(1)
 
     def grants(self) -> dict[str, int]:
-        """How many more frames each camera that waits may capture; each is told once."""
+        """Return how many more frames each camera that waits may capture, each grant once."""
         granted = {name: camera.to_grant for name, camera in self.cameras.items() if camera.to_grant > 0}
         for name in granted:
             self.cameras[name].to_grant = 0
@@ -170,19 +170,19 @@ class Router:
     # ── workers ──
 
     def worker_joins(self, worker: str, capacity: Capacity) -> None:
-        """A worker is ready for jobs."""
+        """Give a worker jobs from now on."""
         self.jobs.workers[worker] = capacity
 
     def worker_retires(self, worker: str) -> None:
-        """A worker gets no more jobs; those that it has, it may answer."""
+        """Give a worker no more jobs; it may answer those that it has."""
         self.jobs.workers.pop(worker, None)
 
     def has_jobs(self, worker: str) -> bool:
-        """Whether a worker owes an answer."""
+        """Return whether a worker owes an answer."""
         return any(self.jobs.of(worker))
 
     def worker_left(self, worker: str, reason: str, now_ns: int) -> None:
-        """A worker is gone: its jobs will not be answered."""
+        """Give up the jobs of a worker that is gone."""
         self.jobs.workers.pop(worker, None)
         for assigned in self.jobs.of(worker):
             self.give_up(assigned.job, reason, now_ns)
@@ -211,17 +211,17 @@ class Router:
         self.between.add(PartialResult(assigned.frames, assigned.until, features, (*assigned.legs, leg)))
 
     def predicted(self, held: Held) -> None:
-        """A frame of an answered job is published."""
+        """Count a frame of an answered job as published."""
         self.cameras[held.frame.camera].ledger.predict()
 
     def dropped(self, held: Held, reason: str) -> None:
-        """A frame of an answered job goes no further."""
+        """Drop a frame of an answered job."""
         self.cameras[held.frame.camera].ledger.drop(reason)
         if self._on_dropped:
             self._on_dropped(held, reason)
 
     def lost(self, held: Held, reason: str, now_ns: int) -> None:
-        """A frame that a worker had and did not answer: it is tried once more if it is still fresh."""
+        """Try a frame that a worker did not answer once more, if it is still fresh; else drop it."""
         camera = self.cameras[held.frame.camera]
         if held.lost or self.is_stale(held, now_ns):
             self.dropped(held, reason)
@@ -232,7 +232,7 @@ class Router:
         self._drop(superseded, "superseded")
 
     def give_up(self, job: int, reason: str, now_ns: int) -> None:
-        """Nobody waits any more for the answer to a job."""
+        """Expect no answer to a job any more."""
         for held in self.jobs.in_flight.pop(job).frames:
             self.lost(held, reason, now_ns)
 

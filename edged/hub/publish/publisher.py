@@ -72,26 +72,26 @@ class Publisher:
         )
         self._send(notice.camera, "event", to_json(event))
 
-    def shadow(self, told: ShadowResult, answered_by: str, shadow: str) -> None:
+    def shadow(self, result: ShadowResult, answered_by: str, shadow: str) -> None:
         """Publish what two models answer to a frame."""
         answers = ShadowAnswers(
-            frame=told.frame,
+            frame=result.frame,
             sha256=answered_by,
-            top=told.top,
+            top=result.top,
             shadow_sha256=shadow,
-            shadow_top=told.shadow,
-            truth=told.truth,
+            shadow_top=result.shadow,
+            truth=result.truth,
         )
         event = Event(
             node=self.node,
             boot=self.boot,
             at=wall_s(),
             event="shadow",
-            camera=told.camera,
-            message=f"answered {_best(told.top)}, in the shadow {_best(told.shadow)}",
+            camera=result.camera,
+            message=f"answered {_best(result.top)}, in the shadow {_best(result.shadow)}",
             shadow=answers,
         )
-        self._send(told.camera, "event", to_json(event))
+        self._send(result.camera, "event", to_json(event))
 
     def status(self, first_seq: int, last_seq: int, last_frames: dict[str, int], standing: NodeStatus) -> None:
         """Publish that this node is alive, what came last, and how it stands."""

@@ -18,7 +18,7 @@ from edged.hub.events import HubEvent
 from edged.hub.frames.router import Router
 from edged.hub.links.peers import Links
 from edged.hub.pipeline import Publication
-from edged.hub.workers.heads import Heads, TaughtHead, gives_scores, load_lesson
+from edged.hub.workers.heads import Heads, TaughtHead, gives_scores, load_taught_head
 from edged.hub.workers.workers import Workers
 from edged.messages import PromoteAnswer, PromoteRequest, WorkerHello
 from edged.model.head_versions import PromotedRecord, load_promoted, save_promoted
@@ -36,7 +36,7 @@ def soon_ns() -> int:
 
 
 def elsewhere(work: Callable[[], T]) -> Steps[T]:
-    """What comes of `work` in a thread: a disk may take its time, the hub's loop must not.
+    """Run `work` in a thread, as a disk may take its time; return its result.
 
     Raises what `work` does, and ModelError where the system gives no thread.
     """
@@ -57,22 +57,22 @@ def elsewhere(work: Callable[[], T]) -> Steps[T]:
     return outcome.result()
 
 
-def prepare(heads: Heads, workers: Workers, lesson: TaughtHead) -> Steps[None]:
+def prepare(heads: Heads, workers: Workers, taught: TaughtHead) -> Steps[None]:
     """Until every worker that gives scores has taken it, also one that joins meanwhile. Raises ModelError."""
     begun_ns, offered = now_ns(), list[WorkerHello]()
     if heads.base is None:
         raise ModelError("no worker is ready yet: wait for one")
-    if problem := lesson.misfit(heads.base):
+    if problem := taught.misfit(heads.base):
         raise ModelError(problem)
     while True:
         hellos = {name: hello for name, hello in workers.hellos.items() if gives_scores(hello)}
         for name, hello in hellos.items():
-            if not any(hello is each for each in offered) and not heads.has(name, lesson):
+            if not any(hello is each for each in offered) and not heads.has(name, taught):
                 offered.append(hello)
-                heads.offer(name, lesson)
-        if refused := heads.refusal(hellos, lesson):
+                heads.offer(name, taught)
+        if refused := heads.refusal(hellos, taught):
             raise ModelError(refused)
-        missing = [name for name in hellos if not heads.has(name, lesson)]
+        missing = [name for name in hellos if not heads.has(name, taught)]
         if hellos and not missing:
             return
         if seconds_since(begun_ns) > PREPARED_S:
@@ -86,11 +86,11 @@ ANSWERED_S = 2.0  # where no frame comes there is no first prediction to tell of
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What is to be kept on disk in the place of what, and what is to answer; None: the config's model."""
+    """A change: the records on disk before and after it, and the head that answers (None: the model)."""
 
     before: PromotedRecord
     record: PromotedRecord
-    lesson: TaughtHead | None
+    taught: TaughtHead | None
 
 
 class Versions:
@@ -123,7 +123,7 @@ class Versions:
         self._steps = self._change(request)
 
     def step(self) -> list[HubEvent]:
-        """At each turn of the loop; what has happened."""
+        """Continue a change at each turn of the loop; return what has happened."""
         if self._steps is None:
             return []
         try:
@@ -149,20 +149,20 @@ class Versions:
     def _change(self, request: PromoteRequest) -> Steps[PromoteAnswer]:
         begun_ns = now_ns()
         wanted = yield from elsewhere(partial(self._read, request, self._heads.answers))
-        if wanted.lesson:
-            yield from prepare(self._heads, self._workers, wanted.lesson)
+        if wanted.taught:
+            yield from prepare(self._heads, self._workers, wanted.taught)
         yield from self._keep(wanted.record)
         paused_ns = now_ns()
         self._jobs.scores_wait = len(self._jobs.who_scores()) > 1
         while self._jobs.scores_wait and self._jobs.awaits_scores():
             yield  # of several workers, a slow one would answer by the old one after a fast one has by the new
-        if wanted.lesson:
-            yield from self._prepare_again(wanted.lesson, wanted.before)
-        self._heads.change(wanted.lesson)
+        if wanted.taught:
+            yield from self._prepare_again(wanted.taught, wanted.before)
+        self._heads.change(wanted.taught)
         self._jobs.scores_wait = False
         paused_s = seconds_since(paused_ns)
-        first_seq = yield from self._first_answer(wanted.lesson)
-        return self._told(wanted.lesson, first_seq, seconds_since(begun_ns), paused_s)
+        first_seq = yield from self._first_answer(wanted.taught)
+        return self._answer(wanted.taught, first_seq, seconds_since(begun_ns), paused_s)
 
     def _read(self, request: PromoteRequest, answers: TaughtHead | None) -> Wanted:
         """In a thread of its own. Raises ModelError."""
@@ -178,33 +178,33 @@ class Versions:
             raise ModelError("no version was named")
         elif request.version != record.version:
             record = record.promote(request.version)
-        return Wanted(before, record, load_lesson(folder, record.version) if record.version else None)
+        return Wanted(before, record, load_taught_head(folder, record.version) if record.version else None)
 
     def _keep(self, record: PromotedRecord) -> Steps[None]:
         yield from elsewhere(partial(save_promoted, self._heads.folder, record))
 
-    def _prepare_again(self, lesson: TaughtHead, before: PromotedRecord) -> Steps[None]:
+    def _prepare_again(self, taught: TaughtHead, before: PromotedRecord) -> Steps[None]:
         """For a worker that has come since: mostly there is none, and no turn of the loop goes by."""
         try:
-            yield from prepare(self._heads, self._workers, lesson)
+            yield from prepare(self._heads, self._workers, taught)
         except ModelError:
             yield from self._keep(before)
             raise
 
-    def _first_answer(self, lesson: TaughtHead | None) -> Steps[int]:
+    def _first_answer(self, taught: TaughtHead | None) -> Steps[int]:
         """The sequence number of the first prediction by it, or of the next one, where no frame comes."""
         publication, base = self._publication, self._heads.base
-        sha256, since_ns = lesson.sha256 if lesson else base.sha256 if base else "", now_ns()
+        sha256, since_ns = taught.sha256 if taught else base.sha256 if base else "", now_ns()
         while publication.answered_by != sha256 and seconds_since(since_ns) < ANSWERED_S:
             yield
         return publication.answers_since if publication.answered_by == sha256 else publication.next_seq
 
-    def _told(self, lesson: TaughtHead | None, first_seq: int, took_s: float, paused_s: float) -> PromoteAnswer:
-        who = f"version {lesson.version}" if lesson else "the config's model"
+    def _answer(self, taught: TaughtHead | None, first_seq: int, took_s: float, paused_s: float) -> PromoteAnswer:
+        who = f"version {taught.version}" if taught else "the config's model"
         return PromoteAnswer(
             accepted=True,
             message=f"{who} answers from prediction {first_seq} on",
-            version=lesson.sha256 if lesson else "",
+            version=taught.sha256 if taught else "",
             first_seq=first_seq,
             took_s=took_s,
             paused_s=paused_s,

@@ -15,7 +15,7 @@ from edged.hub.links.peers import Links
 from edged.hub.publish.publisher import Publisher
 from edged.hub.publish.sender import AnsweredJob
 from edged.hub.teaching.promotion import Steps, elsewhere, prepare, soon_ns
-from edged.hub.workers.heads import Heads, TaughtHead, gives_scores, load_lesson
+from edged.hub.workers.heads import Heads, TaughtHead, gives_scores, load_taught_head
 from edged.hub.workers.supervisor import Supervisor
 from edged.hub.workers.workers import Workers
 from edged.messages import (
@@ -28,63 +28,63 @@ from edged.messages import (
     TeachStarted,
 )
 
-TOLD_NS = NANOSECONDS
+PROGRESS_NS = NANOSECONDS
 GONE_NS = 3 * NANOSECONDS  # who takes nothing for so long is dead, or as good as dead
 
 
 @dataclass(eq=False)
 class TeachSession:
-    """`lesson`: what answers in the shadow. Times are nanoseconds of one clock."""
+    """One client that teaches. `shadow_head`: what answers in the shadow. Times are nanoseconds of one clock."""
 
     asker: str
     request: TeachRequest
-    lesson: TaughtHead | None
+    shadow_head: TaughtHead | None
     begun_ns: int = field(default_factory=now_ns)
     frames: int = 0
     missed: int = 0
     _due_ns: int = 0
-    _told_ns: int = 0
-    _heard_ns: int = field(default_factory=now_ns)
+    _progress_ns: int = 0
+    _received_ns: int = field(default_factory=now_ns)
 
     def is_of(self, camera: str) -> bool:
-        """Whether its frames are wanted."""
+        """Return whether frames of this camera are requested."""
         return self.request.camera in {None, camera}
 
     def is_in(self, assigned: Assigned) -> bool:
-        """Whether some of them are in this job."""
+        """Return whether requested frames are in this job."""
         return any(self.is_of(held.frame.camera) for held in assigned.frames)
 
     def takes(self, assigned: Assigned, now: int) -> bool:
-        """Whether a crop of this job is due; then the next one is so a while later."""
+        """Return whether a crop of this job is due; then the next one is due `every_s` later."""
         if now < self._due_ns or not self.is_in(assigned):
             return False
         self._due_ns = max(now, self._due_ns + nanoseconds(self.request.every_s))
         return True
 
-    def tell(self, links: Links, message: LinkMessage, *payloads: Pixels) -> None:
-        """What there is no room for is missed: nobody waits for who has asked."""
+    def send(self, links: Links, message: LinkMessage, *payloads: Pixels) -> None:
+        """Send a sample to the client; one for which there is no room is counted as missed."""
         if links.send(self.asker, message, payloads):
             self.frames += 1
-            self._heard_ns = now_ns()
+            self._received_ns = now_ns()
         else:
             self.missed += 1
 
-    def is_to_be_told(self, now: int) -> bool:
-        """Each second; so it is noticed when nobody is there."""
-        return now - self._told_ns >= TOLD_NS
+    def is_progress_due(self, now: int) -> bool:
+        """Return whether a second has passed: progress also shows whether the client is still there."""
+        return now - self._progress_ns >= PROGRESS_NS
 
     def progress(self, links: Links, now: int, waits: str) -> None:
-        """Say that we live; `waits`: why there is nothing."""
-        self._told_ns = now
+        """Send the progress. `waits`: why there are no samples."""
+        self._progress_ns = now
         if links.send(self.asker, TeachProgress(frames=self.frames, missed=self.missed, waiting_for=waits)):
-            self._heard_ns = now
+            self._received_ns = now
 
     def is_left(self, now: int) -> bool:
-        """Whether nobody is there any more."""
-        return now - self._heard_ns > GONE_NS
+        """Return whether the client has gone."""
+        return now - self._received_ns > GONE_NS
 
     def why_over(self, now: int) -> TeachEnded | None:
-        """Whether there is enough."""
+        """Return the last message if the requested time or number is reached, else None."""
         if self.request.frames is not None and self.frames >= self.request.frames:
             return self.ending("frames")
         if now - self.begun_ns >= nanoseconds(self.request.seconds):
@@ -92,7 +92,7 @@ class TeachSession:
         return None
 
     def ending(self, why: str, message: str = "") -> TeachEnded:
-        """The last word."""
+        """Return the last message to the client."""
         return TeachEnded.model_validate(
             {"reason": why, "frames": self.frames, "missed": self.missed, "message": message}
         )
@@ -100,14 +100,14 @@ class TeachSession:
     @property
     def next_ns(self) -> int:
         """When there is something to do though nothing comes."""
-        return min(self._told_ns + TOLD_NS, self.begun_ns + nanoseconds(self.request.seconds))
+        return min(self._progress_ns + PROGRESS_NS, self.begun_ns + nanoseconds(self.request.seconds))
 
 
 FLOAT = 4  # bytes
 
 
-def taught(scored: AnsweredJob, place: int) -> CropSample | None:
-    """Of frame number `place` of a job; None where its worker has not answered with features."""
+def crop_sample(scored: AnsweredJob, place: int) -> CropSample | None:
+    """Return frame number `place` of a job as a sample; None where its worker has sent no features."""
     frame, values = scored.assigned.frames[place].frame, _size(scored) // FLOAT
     if not scored.assigned.features or not values or _size(scored) % FLOAT:
         return None
@@ -130,10 +130,10 @@ def features_of(scored: AnsweredJob, place: int) -> bytes:
     return bytes(scored.payloads[0].buffer[place * size : (place + 1) * size])
 
 
-def shadowed(scored: AnsweredJob, place: int, lesson: TaughtHead) -> ShadowResult | None:
-    """Both answers; None where `lesson` has given none that it could give."""
-    frame, labels, shadow = scored.assigned.frames[place].frame, lesson.version.labels, scored.scores.shadow
-    if scored.assigned.shadow != lesson.sha256 or len(shadow) <= place:
+def shadowed(scored: AnsweredJob, place: int, taught: TaughtHead) -> ShadowResult | None:
+    """Return both answers to a frame; None where the shadow has given no valid one."""
+    frame, labels, shadow = scored.assigned.frames[place].frame, taught.version.labels, scored.scores.shadow
+    if scored.assigned.shadow != taught.sha256 or len(shadow) <= place:
         return None
     if any(score.index >= len(labels) for score in shadow[place]):
         return None
@@ -190,7 +190,7 @@ class Teaching:
             return []
         self._now = TeachSession(asker, request, None)
         if request.mode == "shadow":
-            self._steps = self._lesson(str(request.version))
+            self._steps = self._load_shadow_head(str(request.version))
             return []
         return [self._begin(self._now)]
 
@@ -199,13 +199,13 @@ class Teaching:
         return [self._end(self._now)] if self._now and self._now.asker == asker else []
 
     def step(self, now: int) -> list[HubEvent]:
-        """At each turn of the loop; what has happened."""
+        """Continue the session at each turn of the loop; return what has happened."""
         session = self._now
         if session is None:
             return []
         if self._steps:
             return self._prepare(session)
-        if session.is_to_be_told(now):
+        if session.is_progress_due(now):
             self._offer(session)
             session.progress(self._links, now, self._why_nothing(session))
         if ending := session.why_over(now):
@@ -225,10 +225,10 @@ class Teaching:
             self._links.send(self._now.asker, self._now.ending("lost", "the daemon ends"))
             self._end(self._now)
 
-    def _lesson(self, version: str) -> Steps[TaughtHead]:
-        lesson = yield from elsewhere(lambda: load_lesson(self._heads.folder, version))
-        yield from prepare(self._heads, self._workers, lesson)
-        return lesson
+    def _load_shadow_head(self, version: str) -> Steps[TaughtHead]:
+        taught = yield from elsewhere(lambda: load_taught_head(self._heads.folder, version))
+        yield from prepare(self._heads, self._workers, taught)
+        return taught
 
     def _prepare(self, session: TeachSession) -> list[HubEvent]:
         try:
@@ -236,7 +236,7 @@ class Teaching:
                 next(self._steps)
         except StopIteration as done:
             self._steps = None
-            session.lesson = done.value
+            session.shadow_head = done.value
             return [self._begin(session)]
         except (EdgedError, OSError) as error:
             self._links.send(session.asker, TeachStarted(refused=str(error)))
@@ -254,15 +254,15 @@ class Teaching:
             version=answers.sha256 if answers else "",
         )
         self._links.send(session.asker, begins)
-        what = f"version {session.lesson.version} in the shadow" if session.lesson else "crops"
+        what = f"version {session.shadow_head.version} in the shadow" if session.shadow_head else "crops"
         message = f"edged teach: {what}, for up to {session.request.seconds:g} s"
         return HubEvent("teaching_started", message, camera=session.request.camera)
 
     def _offer(self, session: TeachSession) -> None:
         """To workers that have come since."""
         for name, hello in self._workers.hellos.items():
-            if session.lesson and gives_scores(hello) and not self._heads.has(name, session.lesson):
-                self._heads.offer(name, session.lesson)
+            if session.shadow_head and gives_scores(hello) and not self._heads.has(name, session.shadow_head):
+                self._heads.offer(name, session.shadow_head)
 
     def _end(self, session: TeachSession) -> HubEvent:
         self._now = self._steps = None
@@ -275,11 +275,11 @@ class Teaching:
         session = self._now
         if session is None:
             return
-        if session.lesson is None:
+        if session.shadow_head is None:
             able = self._workers.hellos[assigned.worker].features > 0
             assigned.features = able and session.takes(assigned, now_ns())
-        elif self._heads.has(assigned.worker, session.lesson) and session.is_in(assigned):
-            assigned.shadow = session.lesson.sha256
+        elif self._heads.has(assigned.worker, session.shadow_head) and session.is_in(assigned):
+            assigned.shadow = session.shadow_head.sha256
 
     def receive_scores(self, job: AnsweredJob) -> None:
         """Pass on to the client what a job has brought beside its scores."""
@@ -287,13 +287,13 @@ class Teaching:
         if session is None or session.why_over(now_ns()):
             return
         for place, held in _of(session, job):
-            if session.lesson is None:
-                if told := taught(job, place):
-                    session.tell(self._links, told, held.pixels, features_of(job, place))
+            if session.shadow_head is None:
+                if sample := crop_sample(job, place):
+                    session.send(self._links, sample, held.pixels, features_of(job, place))
                 return  # one of each job: that is the rate
-            if both := shadowed(job, place, session.lesson):
-                self._publisher.shadow(both, job.hello.model.sha256, session.lesson.sha256)
-                session.tell(self._links, both)
+            if both := shadowed(job, place, session.shadow_head):
+                self._publisher.shadow(both, job.hello.model.sha256, session.shadow_head.sha256)
+                session.send(self._links, both)
 
     def _busy(self) -> str:
         if self._now is None:

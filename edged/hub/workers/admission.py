@@ -1,4 +1,4 @@
-"""Whether a worker fits this hub and the other workers."""
+"""Check whether a worker fits this hub and the other workers."""
 
 from collections.abc import Iterable, Mapping
 
@@ -10,7 +10,7 @@ WHOLE: Ends = (None, None)
 
 
 def misfit(name: str, hello: WorkerHello, model: ModelInfo, ends: Mapping[str, Ends]) -> str:
-    """Why the worker that is called `name` on its link is refused; empty where it is not."""
+    """Return why the worker that is called `name` on its link is refused; empty where it is not."""
     if reason := protocol_problem(hello):
         return reason
     if hello.worker != name:
@@ -28,7 +28,7 @@ def misfit(name: str, hello: WorkerHello, model: ModelInfo, ends: Mapping[str, E
 
 
 def crossing(hello: WorkerHello, others: Iterable[WorkerHello], ends: Mapping[str, Ends]) -> str:
-    """What `hello` and one of the `others` say differently of a cut that both know; empty where all agree."""
+    """Return how `hello` and one of the `others` differ on a cut that both have; empty where all agree."""
     known = {until: (other, said) for other in others for until, said in _cuts(other, ends).items()}
     for until, said in _cuts(hello, ends).items():
         other, heard = known.get(until, (hello, said))

@@ -29,7 +29,7 @@ class TaughtHead:
         return self.version.sha256
 
     def message(self) -> LoadHead:
-        """What a worker is told, beside the weights."""
+        """Return the message that carries the weights to a worker."""
         version = self.version
         return LoadHead(
             version=version.sha256,
@@ -40,7 +40,7 @@ class TaughtHead:
         )
 
     def model(self, base: ModelInfo) -> ModelInfo:
-        """What predictions say of who has answered."""
+        """Return the model that predictions name."""
         version = self.version
         return base.model_copy(update={"name": version.name, "sha256": version.sha256, "labels": version.labels})
 
@@ -54,7 +54,7 @@ class TaughtHead:
         )
 
 
-def load_lesson(folder: Path, version: str) -> TaughtHead:
+def load_taught_head(folder: Path, version: str) -> TaughtHead:
     """Raises ModelError for one that is absent or damaged."""
     found = load_version(folder, version)
     return TaughtHead(found, load_head(folder, found))
@@ -64,7 +64,7 @@ REMEMBERED = 64  # heads, the newest ones: no job bears the name of another any 
 
 
 def gives_scores(hello: WorkerHello) -> bool:
-    """Whether its part of the network is the last one: heads are for those."""
+    """Return whether its part of the network is the last one, which alone has a head."""
     return hello.part is None or hello.part.end is None
 
 
@@ -88,64 +88,64 @@ class Heads:
         self._refused: dict[tuple[str, str], str] = {}
 
     def begin(self, base: ModelInfo) -> list[HubEvent]:
-        """The first worker tells what the config's model is: what was promoted to answer in its place does so."""
+        """Begin with the model that the first worker names, or with the version promoted in its place."""
         self.base = base
         notices = []
         try:
             self._activate(self._promoted(base))
         except ModelError as error:
             notices.append(HubEvent("model_refused", f"{error}; the config's model answers"))
-        self._tell_metrics()
+        self._show_in_metrics()
         return notices
 
     def _promoted(self, base: ModelInfo) -> TaughtHead | None:
         promoted = load_promoted(self.folder).version
-        lesson = load_lesson(self.folder, promoted) if promoted else None
-        if lesson and (problem := lesson.misfit(base)):
+        taught = load_taught_head(self.folder, promoted) if promoted else None
+        if taught and (problem := taught.misfit(base)):
             raise ModelError(f"{problem}: train it again, or roll back (`edged teach rollback CONFIG`)")
-        return lesson
+        return taught
 
-    def change(self, lesson: TaughtHead | None) -> None:
+    def change(self, taught: TaughtHead | None) -> None:
         """Let this head answer from the next job on."""
-        self._activate(lesson)
-        self._tell_metrics()
+        self._activate(taught)
+        self._show_in_metrics()
 
-    def _activate(self, lesson: TaughtHead | None) -> None:
-        self.answers, self.active_name = lesson, lesson.sha256 if lesson else ""
+    def _activate(self, taught: TaughtHead | None) -> None:
+        self.answers, self.active_name = taught, taught.sha256 if taught else ""
 
-    def offer(self, worker: str, lesson: TaughtHead) -> None:
-        """A worker is to be ready to answer by it; it will say whether it is."""
-        self._known.pop(lesson.sha256, None)
-        self._known[lesson.sha256] = lesson
+    def offer(self, worker: str, taught: TaughtHead) -> None:
+        """Send a head to a worker, which answers whether it has loaded it."""
+        self._known.pop(taught.sha256, None)
+        self._known[taught.sha256] = taught
         if len(self._known) > REMEMBERED:
             del self._known[next(iter(self._known))]
-        self._refused.pop((worker, lesson.sha256), None)
-        self._links.send(f"worker/{worker}", lesson.message(), [lesson.head])
+        self._refused.pop((worker, taught.sha256), None)
+        self._links.send(f"worker/{worker}", taught.message(), [taught.head])
 
-    def heard(self, worker: str, told: HeadLoaded) -> None:
-        """What it says."""
-        if told.refused:
-            self._refused[worker, told.version] = told.refused
+    def record_answer(self, worker: str, answer: HeadLoaded) -> None:
+        """Record whether a worker has loaded a head."""
+        if answer.refused:
+            self._refused[worker, answer.version] = answer.refused
         else:
-            self._taken.setdefault(worker, set()).add(told.version)
+            self._taken.setdefault(worker, set()).add(answer.version)
 
     def left(self, worker: str) -> None:
-        """It is gone, with what it has taken."""
+        """Forget a worker that has gone, with the heads that it had loaded."""
         self._taken.pop(worker, None)
         self._refused = {key: why for key, why in self._refused.items() if key[0] != worker}
         self._hellos = {key: hello for key, hello in self._hellos.items() if key[0] != worker}
 
-    def has(self, worker: str, lesson: TaughtHead) -> bool:
-        """Whether it is ready to answer by it."""
-        return lesson.sha256 in self._taken.get(worker, ())
+    def has(self, worker: str, taught: TaughtHead) -> bool:
+        """Return whether a worker has loaded a head."""
+        return taught.sha256 in self._taken.get(worker, ())
 
-    def refusal(self, workers: Iterable[str], lesson: TaughtHead) -> str:
-        """Why one of them will not; empty where none has said so."""
-        refused = {worker: self._refused.get((worker, lesson.sha256)) for worker in workers}
+    def refusal(self, workers: Iterable[str], taught: TaughtHead) -> str:
+        """Return why one of these workers has refused a head; empty where none has."""
+        refused = {worker: self._refused.get((worker, taught.sha256)) for worker in workers}
         return next((f"worker {worker} refuses it: {why}" for worker, why in refused.items() if why), "")
 
     def hello_by(self, hello: WorkerHello, head: str) -> WorkerHello:
-        """What is known of a worker that has answered by this head."""
+        """Return the hello of a worker, with the model of the head by which it has answered."""
         if not head:
             return hello
         key = hello.worker, head
@@ -153,7 +153,7 @@ class Heads:
             self._hellos[key] = hello.model_copy(update={"model": self._known[head].model(hello.model)})
         return self._hellos[key]
 
-    def _tell_metrics(self) -> None:
+    def _show_in_metrics(self) -> None:
         if self.base:
             model = self.answers.model(self.base) if self.answers else self.base
             self._metrics.model_info.clear()

@@ -84,7 +84,7 @@ class Workers:
             case IdleEnergy() as idle if hello:
                 self._energy.told(name, idle.rails, hello.energy)
             case Scores() | Features():
-                self.greet(name)
+                self.request_hello(name)
         return []
 
     def is_first_failure(self, name: str, reason: str) -> bool:
@@ -119,12 +119,12 @@ class Workers:
         return gone
 
     def remove(self, name: str) -> None:
-        """The config has a worker of another host no more: what it has now goes to the others."""
+        """Stop a worker of another host that the config no longer has; its frames go to the others."""
         self._links.send(f"worker/{name}", Stop(refused=f"the config has worker {name} no more"))
         self.left(name, "worker_lost")
 
-    def greet(self, name: str) -> None:
-        """One on another host may be there again before its loss was told: it is to say so once more."""
+    def request_hello(self, name: str) -> None:
+        """Request a hello: a worker on another host may be back before its loss was noticed."""
         self._links.send(f"worker/{name}", HelloRequest())
 
     def left(self, name: str, reason: str) -> None:
@@ -138,7 +138,7 @@ class Workers:
             self._metrics.worker_serving.labels(name).set(0)
 
     def _expect(self, ends: Mapping[str, Ends]) -> None:
-        """These are the workers of the config: what may happen to one is counted from 0."""
+        """Expect the workers of the config: what may happen to one is counted from 0."""
         self._ends = ends
         for name in ends:
             self._metrics.switches.labels(name)
@@ -152,14 +152,14 @@ class Workers:
         self.left(name, "worker_lost")  # what it had before its link broke, or before it died, it has no more
         notices = [] if self.first else self._begin(hello.model)
         self.first = self.first or hello
-        if (lesson := self._heads.answers) is None or not gives_scores(hello):
+        if (taught := self._heads.answers) is None or not gives_scores(hello):
             return [*notices, self._joins(name, hello)]
         self._preparing[name] = hello
-        self._heads.offer(name, lesson)
+        self._heads.offer(name, taught)
         return notices
 
     def _begin(self, model: ModelInfo) -> list[HubEvent]:
-        """The first worker says which model this hub serves: how pictures are prepared for it is said once."""
+        """Serve the model of the first worker; log once how pictures are prepared for it."""
         if model.prepared_by == "default":
             if not model.random_weights:
                 log.warning("%s: %s", model.name, default_warning(model.preparation, IN_CONFIG))
@@ -168,25 +168,25 @@ class Workers:
             log.info("%s: pictures are prepared as %s (%s says so)", model.name, model.preparation, source)
         return self._heads.begin(model)
 
-    def _head_loaded(self, name: str, told: HeadLoaded) -> list[HubEvent]:
+    def _head_loaded(self, name: str, loaded: HeadLoaded) -> list[HubEvent]:
         """One that waits for it joins; one that cannot is as one with another model."""
-        self._heads.heard(name, told)
-        lesson, hello = self._heads.answers, self._preparing.get(name)
+        self._heads.record_answer(name, loaded)
+        taught, hello = self._heads.answers, self._preparing.get(name)
         if hello is None:
             return []
-        if lesson and told.version != lesson.sha256:
-            if not self._heads.has(name, lesson):  # it has changed meanwhile
-                self._heads.offer(name, lesson)
+        if taught and loaded.version != taught.sha256:
+            if not self._heads.has(name, taught):  # it has changed meanwhile
+                self._heads.offer(name, taught)
                 return []
-        elif told.refused and lesson:
-            return self._refuses(name, hello, lesson, told.refused)
+        elif loaded.refused and taught:
+            return self._refuses(name, hello, taught, loaded.refused)
         del self._preparing[name]
         return [self._joins(name, hello)]
 
-    def _refuses(self, name: str, hello: WorkerHello, lesson: TaughtHead, why: str) -> list[HubEvent]:
-        """If others answer by it, it is this worker that does not fit; else the version, and the model answers."""
+    def _refuses(self, name: str, hello: WorkerHello, taught: TaughtHead, why: str) -> list[HubEvent]:
+        """Refuse a worker that cannot load a head by which others answer; else give the version up."""
         del self._preparing[name]
-        reason = f"version {lesson.sha256[:12]} cannot answer on worker {name}: {why}"
+        reason = f"version {taught.sha256[:12]} cannot answer on worker {name}: {why}"
         if any(map(gives_scores, self.hellos.values())):
             self._links.send(f"worker/{name}", Stop(refused=reason))
             return [HubEvent("refused", reason, worker=name)]
