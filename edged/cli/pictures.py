@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from edged.arithmetic import ceil_div
 from edged.errors import ConfigError
 from edged.model.package import Input
 
@@ -36,4 +37,4 @@ def chosen_of(folder: Path) -> list[Path]:
     files = pictures_in(folder)
     if not files:
         raise ConfigError(f"--images {folder}: expected a folder with pictures: {', '.join(sorted(SUFFIXES))}")
-    return files[:: -(-len(files) // MOST)]
+    return files[:: ceil_div(len(files), MOST)]

@@ -11,12 +11,13 @@ thread.
 from collections import Counter, deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from statistics import median
 from typing import Generic, TypeVar
 
+from edged.arithmetic import median_and_p99
 from edged.client.node_state import CameraIs, CameraSummary, NodeState
 from edged.client.subscription import Arrival, StreamMessage
 from edged.messages import CameraState, Event, Prediction, Status
+from edged.messages.published import is_right
 
 STRIP_S = 60
 RECENT_S = 10
@@ -50,8 +51,8 @@ class LastMinute:
             second.labels[prediction.top[0].label] += 1
         if prediction.energy.joules is not None:
             second.joules.append(prediction.energy.joules)
-        if prediction.top and prediction.truth is not None and not prediction.model.random_weights:
-            second.truth[prediction.top[0].label == prediction.truth] += 1
+        if (right := is_right(prediction)) is not None:
+            second.truth[right] += 1
 
     def fps(self, now_s: float) -> float:
         """Predictions a second, of the last `RECENT_S`."""
@@ -62,8 +63,8 @@ class LastMinute:
 
     def median_and_p99_s(self, now_s: float) -> tuple[float, float] | None:
         """Of the time from capture to publication; None where nothing came in the last `RECENT_S`."""
-        totals = sorted(total for second in self._recent(now_s) for total in second.totals_s)
-        return (median(totals), totals[-(-99 * len(totals) // 100) - 1]) if totals else None
+        totals = [total for second in self._recent(now_s) for total in second.totals_s]
+        return median_and_p99(totals) if totals else None
 
     def joules_each(self, now_s: float) -> float | None:
         """Joules a prediction, of those of the last `RECENT_S` whose energy is known."""

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from edged.arithmetic import ceil_div
 from edged.engine.layout import Defines, Tensor
 
 
@@ -88,7 +89,7 @@ class Launch:
         return tuple(f"-D{name}={value}" for name, value in sorted(defines.items()))
 
     def global_size(self, frames: int) -> tuple[int, int, int]:
-        items = -(-self.items // self.group) * self.group
+        items = ceil_div(self.items, self.group) * self.group
         return (items, self.planes, frames) if self.frames_last else (items, frames, self.planes)
 
     @property

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from edged.arithmetic import ceil_div
 from edged.model.graph import Shape
 
 Defines = Mapping[str, int]
@@ -57,7 +58,7 @@ class Tensor:
 
     @property
     def blocks(self) -> int:
-        return -(-self.channels // self.block)
+        return ceil_div(self.channels, self.block)
 
     @property
     def rows(self) -> int:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from edged.arithmetic import ceil_div
 from edged.engine.launch import Launch
 from edged.engine.layout import Tensor
 from edged.errors import ModelError
@@ -49,7 +50,7 @@ def arrange(spans: Mapping[Tensor, Span], alignment: int) -> Arena:
     placed: dict[Tensor, tuple[int, int]] = {}
     for tensor in sorted(spans, key=lambda tensor: (-tensor.nbytes, tensor.name)):
         taken = sorted(place for other, place in placed.items() if _overlap(spans[tensor], spans[other]))
-        size = -(-tensor.nbytes // alignment) * alignment
+        size = ceil_div(tensor.nbytes, alignment) * alignment
         start = _lowest_gap(taken, size)
         placed[tensor] = (start, start + size)
     size = max((end for _, end in placed.values()), default=0)

@@ -149,3 +149,10 @@ def prediction_from_json(data: bytes) -> Prediction:
         return Prediction.model_validate_json(data)
     except ValidationError as error:
         raise MessageError(f"not a prediction of schema {SCHEMA}: {field_errors(error)}") from None
+
+
+def is_right(prediction: Prediction) -> bool | None:
+    """Check whether the best label is the true one; None if that is unknown, or if the weights are random."""
+    if prediction.truth is None or prediction.model.random_weights or not prediction.top:
+        return None
+    return prediction.top[0].label == prediction.truth

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from edged.arithmetic import ceil_div
 from edged.model import graph as operators
 from edged.model.graph import Graph, Operator, Pair
 from edged.system.disk_cache import CacheEntries, CacheEntry, Piece, code_sha256
@@ -108,7 +109,7 @@ class _Layout:
 
 
 def _padded(size: int) -> int:
-    return -(-size // ALIGNMENT) * ALIGNMENT
+    return ceil_div(size, ALIGNMENT) * ALIGNMENT
 
 
 def _fields(operator: Operator, layout: _Layout) -> dict[str, Any]:

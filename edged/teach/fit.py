@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from edged.arithmetic import ceil_div
 from edged.model.head import Head
 from edged.teach.examples import LabelledFeatures
 from edged.teach.features import Vector
@@ -30,7 +31,7 @@ class FitSettings:
     def orders(self, examples: int) -> NDArray[np.int32]:
         """Indices [steps, batch]: permutations of all, one after the other."""
         rng = np.random.default_rng([self.seed, 1])
-        rounds = -(-self.steps * self.batch // examples)
+        rounds = ceil_div(self.steps * self.batch, examples)
         order = np.concatenate([rng.permutation(examples) for _ in range(rounds)])
         return order[: self.steps * self.batch].reshape(self.steps, self.batch).astype(np.int32)
 

@@ -7,6 +7,7 @@ from typing import TextIO
 import cv2
 import numpy as np
 
+from edged.arithmetic import ceil_div
 from edged.teach.store_crop import Pixels
 
 TILE, GAP, MARGIN = 64, 4, 24
@@ -42,7 +43,7 @@ def contact_sheet(labels: Mapping[str, Sequence[tuple[Pixels, bool]]]) -> bytes:
 
 def _rows(label: str, crops: Sequence[tuple[Pixels, bool]], across: int = 12) -> Pixels:
     step = TILE + GAP
-    down = -(-len(crops) // across)
+    down = ceil_div(len(crops), across)
     sheet = np.full((MARGIN + down * step, GAP + across * step, 3), PAPER, np.uint8)
     cv2.putText(sheet, label, (GAP, MARGIN - 7), cv2.FONT_HERSHEY_SIMPLEX, 0.5, INK, 1, cv2.LINE_AA)
     for place, (crop, held_back) in enumerate(crops):

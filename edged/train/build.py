@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
+from edged.arithmetic import ceil_div
 from edged.config.yaml_positions import Path as Keys
 from edged.config.yaml_positions import read
 from edged.errors import ConfigError, ModelError
@@ -146,9 +147,9 @@ class _Builder:
             _refuse(
                 self._file, keys, f"its layers give {_words(wanted)}; expected an image, to add to their input"
             )
-        strides = {-(-mine // theirs) for mine, theirs in zip(self.shape[1:], wanted[1:], strict=True)}
+        strides = {ceil_div(mine, theirs) for mine, theirs in zip(self.shape[1:], wanted[1:], strict=True)}
         stride = strides.pop()
-        found = tuple(-(-side // stride) for side in self.shape[1:])
+        found = tuple(ceil_div(side, stride) for side in self.shape[1:])
         if strides or found != wanted[1:]:
             text = f"its layers make {_words(wanted)} of {_words(self.shape)}"
             _refuse(self._file, keys, f"{text}: no stride of a 1×1 convolution beside them does")

@@ -7,6 +7,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from edged.arithmetic import ceil_div
 from edged.engine.launch import Resident
 from edged.engine.layout import Tensor
 from edged.engine.variants.convolution import pack_weights
@@ -117,7 +118,7 @@ def store_of(lowered: Lowered) -> ParameterStore:
     for kind in (weights, others, statistics):
         for one in kind:
             placed.append(replace(one, start=end))
-            end += -(-one.count * VALUE // lowered.device.alignment) * lowered.device.alignment // VALUE
+            end += ceil_div(one.count * VALUE, lowered.device.alignment) * lowered.device.alignment // VALUE
         ends.append(end)
     return ParameterStore(tuple(placed), *ends)
 

@@ -10,6 +10,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from edged.arithmetic import ceil_div
 from edged.train.results import Epoch
 
 Picture = NDArray[np.uint8]
@@ -109,7 +110,7 @@ def contact_sheet(
     pictures: Sequence[NDArray[np.uint8]], captions: Sequence[tuple[str, str]], across: int = ACROSS
 ) -> Picture:
     """uint8 RGB. pictures: one or more, uint8 [height, width, 3 (RGB) or 1]; all get the same longer side."""
-    rows = -(-len(pictures) // across)
+    rows = ceil_div(len(pictures), across)
     across = min(across, len(pictures))
     sheet = np.full((GAP + rows * (SIDE + CAPTION + GAP), GAP + across * (SIDE + GAP), 3), 255, np.uint8)
     for index, (picture, lines) in enumerate(zip(pictures, captions, strict=True)):

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from edged.arithmetic import ceil_div
 from edged.errors import DataError, TrainingError
 from edged.model.package import Input
 from edged.train.checkpoint import Arrays, Checkpoint, Checkpoints
@@ -43,7 +44,7 @@ class TrainingSession:
         self._checkpoints, self._facts = checkpoints, dict(facts)
         per_epoch = source.steps(learning.batch)
         self.steps = learning.steps or per_epoch * (learning.epochs or DEFAULT_EPOCHS)
-        self.epochs = -(-self.steps // per_epoch)
+        self.epochs = ceil_div(self.steps, per_epoch)
         self._per_epoch = per_epoch
         self._per_log = min(max(1, round(OPERATIONS_OF_A_LOG / max(1, 6 * macs * learning.batch))), 100)
         self.history: list[Epoch] = []

@@ -8,6 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from edged.arithmetic import ceil_div
 from edged.errors import DataError
 
 Images = NDArray[Any]
@@ -84,7 +85,7 @@ class InMemory:
             self.training, self.validation = _split(examples, share, seed)
 
     def steps(self, batch: int) -> int:
-        return -(-len(self.training) // batch)
+        return ceil_div(len(self.training), batch)
 
     def chunks(self, epoch: int, batch: int) -> Iterator[Chunk]:
         order = np.random.default_rng((self._seed, epoch)).permutation(len(self.training))

@@ -1,8 +1,9 @@
 import pytest
 
-from edged.hub.frames.prediction import Origin, energy_of, is_right, model_of, predict, stages
+from edged.hub.frames.prediction import Origin, energy_of, model_of, predict, stages
 from edged.hub.frames.queues import StageResult
 from edged.messages import Features, Frame, Score, Scores
+from edged.messages.published import is_right
 from tests.hub.frames import HELLO, CameraEnd
 
 MILLISECOND = 1_000_000

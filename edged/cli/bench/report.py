@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-import numpy as np
-
+from edged.arithmetic import median_and_p99
 from edged.cli.bench.measure import Accuracy, Consumption, Energy, Errors, Timing
 from edged.config import Precision
 from edged.model.cost import macs
@@ -79,6 +78,7 @@ def report(
 ) -> Report:
     """One variant's figures. `size` is as in the config: one number for a square; `macs` counts one frame."""
     width, height = model.input.width, model.input.height
+    middle, p99 = median_and_p99(timing.seconds)
     return {
         "model": model.name,
         "random_weights": model.random_weights,
@@ -92,9 +92,9 @@ def report(
         "conv": variant,
         "runs": len(timing.seconds),
         "seconds": {
-            "median": statistics.median(timing.seconds),
+            "median": middle,
             "min": min(timing.seconds),
-            "p99": float(np.percentile(timing.seconds, 99)),
+            "p99": p99,
         },
         "host_seconds": statistics.median(timing.host_seconds),
         "kernels": runtime.kernels,

@@ -8,6 +8,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+from edged.arithmetic import ceil_div
 from edged.cli.teach.folder import Place, find_place_of, warn_about
 from edged.cli.terminal import note, warn
 from edged.errors import ConfigError, EdgedError
@@ -90,7 +91,7 @@ def _draw_sheet(path: Path, store: CropStore) -> None:
     rows = {}
     for label in counts(store.crops):
         ours = [crop for crop in store.crops if crop.label == label]
-        step = -(-len(ours) // ON_SHEET)
+        step = ceil_div(len(ours), ON_SHEET)
         rows[label] = [(pixels, crop.held_back) for crop, pixels in _read_crops(store, ours[::step])]
     if not any(rows.values()):
         raise EdgedError("there are no crops to draw")

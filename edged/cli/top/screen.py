@@ -19,6 +19,7 @@ from rich.console import Console
 from rich.live import Live
 from rich.text import Text
 
+from edged.arithmetic import ceil_div
 from edged.client.node_state import CameraSummary, NodeState, worst_first
 from edged.messages import Event, StageSeconds, WorkerState
 from edged.system.plain_text import printable
@@ -181,7 +182,7 @@ class Pages:
     def of(self, cameras: list[CameraSummary], room: int) -> tuple[int, list[CameraSummary]]:
         """The number of the first one shown, and those that are."""
         room = max(1, room)
-        pages = max(1, -(-len(cameras) // room))
+        pages = max(1, ceil_div(len(cameras), room))
         self._page %= pages
         first = self._page * room
         return first, cameras[first : first + room]

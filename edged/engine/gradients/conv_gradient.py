@@ -3,6 +3,7 @@
 from dataclasses import replace
 from itertools import product
 
+from edged.arithmetic import ceil_div
 from edged.engine.gradients.slope import Slope
 from edged.engine.gradients.winograd_weights import input_gradient_site, is_faster, winograd_gradient
 from edged.engine.launch import Launch
@@ -73,10 +74,10 @@ def _by_phases(slope: Slope[Conv], wanted: Tensor, weight: Tensor) -> Launch:
     phases = min(conv.strides[0], wanted.height), min(conv.strides[1], wanted.width)
     height, width = wanted.height // phases[0], wanted.width // phases[1]
     most = registers(wanted.block) if device.kind == "cpu" else PIXELS_ON_GPU
-    rows, columns = -(-wanted.height // phases[0]), -(-wanted.width // phases[1])  # of the largest phase
+    rows, columns = ceil_div(wanted.height, phases[0]), ceil_div(wanted.width, phases[1])  # of the largest phase
     fitting = (tile for tile in tiles(rows, columns, wanted.block) if tile[0] <= height and tile[1] <= width)
     tile = next(tile for tile in fitting if tile[0] * tile[1] <= most)
-    items = phases[0] * phases[1] * -(-rows // tile[0]) * -(-columns // tile[1])
+    items = phases[0] * phases[1] * ceil_div(rows, tile[0]) * ceil_div(columns, tile[1])
     window = window_defines(Site(conv, (slope.source,), slope.output, device))
     geometry = wanted.defines("OUT") | given.defines("IN")
     shape = {"PHASES_H": phases[0], "PHASES_W": phases[1], "TILE_H": tile[0], "TILE_W": tile[1]}
@@ -98,7 +99,7 @@ def _weight_gradient(slope: Slope[Conv]) -> tuple[Launch, ...]:
     site = Site(conv, (source,), given, slope.device)
     kernel_h, kernel_w = conv.weight.shape[2:]
     taps_h, taps_w, part = _sums(slope)
-    items = source.blocks * -(-kernel_h // taps_h) * -(-kernel_w // taps_w) * (source.block // part)
+    items = source.blocks * ceil_div(kernel_h, taps_h) * ceil_div(kernel_w, taps_w) * (source.block // part)
     weights = given.blocks * source.blocks * source.block * kernel_h * kernel_w  # vectors
     shares = _shares(slope, items * given.blocks, weights * given.block * 4)
     parts = [
@@ -120,7 +121,7 @@ def _weight_gradient(slope: Slope[Conv]) -> tuple[Launch, ...]:
     )
     if shares == 1:
         return (replace(by_share, arguments=(source, given, *gradients)),)
-    runs = -(-(weights + given.blocks) // RUN_LENGTH)
+    runs = ceil_div(weights + given.blocks, RUN_LENGTH)
     counts = {"SHARES": shares, "WEIGHTS": weights, "BIASES": given.blocks, "RUN_LENGTH": RUN_LENGTH}
     return by_share, Launch(
         kernel="sum_shares",
@@ -142,7 +143,7 @@ def _sums(slope: Slope[Conv]) -> tuple[int, int, int]:
 
     def cost(shape: tuple[int, int, int]) -> float:
         taps_h, taps_w, part = shape
-        items: int = -(-high // taps_h) * -(-wide // taps_w) * (block // part)
+        items: int = ceil_div(high, taps_h) * ceil_div(wide, taps_w) * (block // part)
         return items * (max(taps_h * taps_w * part, IN_FLIGHT) + OVERHEAD)
 
     return min(shapes, key=cost)
@@ -151,8 +152,8 @@ def _sums(slope: Slope[Conv]) -> tuple[int, int, int]:
 def _shares(slope: Slope[Conv], items: int, weight_bytes: int) -> int:
     """Into how many shares the rows of all frames fall: each fits into the cache, all of the device is busy."""
     rows = slope.given.frames * slope.given.height
-    for_cache = -(-(slope.source.nbytes + slope.given.nbytes) // SHARE_BYTES)
-    for_units = -(-ITEMS_PER_UNIT * slope.device.compute_units // items)
+    for_cache = ceil_div(slope.source.nbytes + slope.given.nbytes, SHARE_BYTES)
+    for_units = ceil_div(ITEMS_PER_UNIT * slope.device.compute_units, items)
     return max(1, min(max(for_cache, for_units), rows, PARTS_BYTES // weight_bytes))
 
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from edged.arithmetic import ceil_div
 from edged.engine.device import Device
 from edged.engine.launch import Launch, Resident, Scalar, Weights
 from edged.engine.layout import Tensor
@@ -38,7 +39,7 @@ def cross_entropy(
                 sums,
                 *((gradient,) if gradient else ()),
             ),
-            items=-(-frames // run),
+            items=ceil_div(frames, run),
             group=1 if device.kind == "cpu" else min(WORK_GROUP, frames),
         ),
     )

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, replace
 
+from edged.arithmetic import ceil_div
 from edged.engine.device import Device
 from edged.engine.launch import Argument, Launch
 from edged.engine.layout import NO_HALO, Defines, Tensor
@@ -27,9 +28,9 @@ class Slices:
     def count(self) -> int:
         """No more than there are chunks: each slice has something."""
         tensor, on_cpu = self.tensor, self.device.kind == "cpu"
-        chunks = tensor.frames * tensor.height * -(-tensor.width // self.chunk)
+        chunks = tensor.frames * tensor.height * ceil_div(tensor.width, self.chunk)
         pixels = tensor.frames * tensor.height * tensor.width
-        fitting = -(-pixels // CPU_PIXELS) if on_cpu else MOST_ON_GPU
+        fitting = ceil_div(pixels, CPU_PIXELS) if on_cpu else MOST_ON_GPU
         return min(chunks, max(fitting, self.device.compute_units), MOST_ON_CPU if on_cpu else MOST_ON_GPU)
 
     @property

@@ -1,5 +1,6 @@
 """Kernels that change every weight: what their launches share."""
 
+from edged.arithmetic import ceil_div
 from edged.engine.device import Device
 from edged.engine.launch import Argument, Launch
 from edged.engine.layout import Defines
@@ -18,6 +19,6 @@ def update(
         operator="update",
         defines={"COUNT": count, "DECAYED": decayed, "CHUNK": chunk, **how},
         arguments=arguments,
-        items=-(-count // chunk),
+        items=ceil_div(count, chunk),
         group=1 if device.kind == "cpu" else WORK_GROUP,
     )

@@ -2,6 +2,7 @@
 
 from itertools import product
 
+from edged.arithmetic import ceil_div
 from edged.engine.launch import Launch
 from edged.engine.variants.convolution import packed, window_defines
 from edged.engine.variants.variant import WORK_GROUP, Parameters, Site, Variant
@@ -30,7 +31,7 @@ def _cost(site: Site[Conv], tile: int, outs: int) -> tuple[bool, float]:
 
 
 def _items(site: Site[Conv], tile: int, outs: int) -> int:
-    return site.output.height * -(-site.output.width // tile) * -(-site.output.blocks // outs)
+    return site.output.height * ceil_div(site.output.width, tile) * ceil_div(site.output.blocks, outs)
 
 
 def _launches(site: Site[Conv], parameters: Parameters) -> tuple[Launch, ...]:

@@ -2,6 +2,7 @@
 
 import math
 
+from edged.arithmetic import ceil_div
 from edged.engine.launch import Launch
 from edged.engine.variants.convolution import frame_by_frame, halo_of_window, packed, span, window_defines
 from edged.engine.variants.tiles import Tile, count, tiles
@@ -31,11 +32,11 @@ def _prefetch(site: Site[Conv], tile: Tile) -> Parameters:
     if site.device.kind != "cpu" or source.block == 1 or site.pixels > DRAM_BOUND_PIXELS:
         return {"PREFETCH": 0, "AHEAD": 0, "SHARE": 0}
     of_all = _count(site, tile) * (1 if frame_by_frame(site) else site.output.frames)
-    lines = -(-source.block * site.output.block * (2 if site.half_weights else 4) // LINE_BYTES)
+    lines = ceil_div(source.block * site.output.block * (2 if site.half_weights else 4), LINE_BYTES)
     if of_all == 1:
         return {"PREFETCH": lines, "AHEAD": LINES_AHEAD, "SHARE": 0}
     steps = span(site) * math.prod(site.operator.weight.shape[2:])
-    each = -(-lines // of_all)
+    each = ceil_div(lines, of_all)
     return {"PREFETCH": each, "AHEAD": steps * lines, "SHARE": steps * each}
 
 

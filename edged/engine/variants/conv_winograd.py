@@ -5,6 +5,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from edged.arithmetic import ceil_div
 from edged.engine.launch import Launch, Weights
 from edged.engine.layout import Tensor
 from edged.engine.variants.convolution import frame_by_frame, halo_of_window, pack_bias, window_defines
@@ -58,7 +59,7 @@ def _most_tiles(site: Site[Conv]) -> int:
 def _cost(site: Site[Conv], parameters: Parameters) -> float:
     """Products of all frequencies, transforms that all channels of the other side share, and a launch."""
     source, target, output, tiles = site.inputs[0], site.output, parameters["OUTPUT"], parameters["TILES"]
-    groups = -(-_count(site, output) // tiles) * target.frames
+    groups = ceil_div(_count(site, output), tiles) * target.frames
     products = (output + 2) ** 2 * max(groups * (max(tiles, LATENCY) + OVERHEAD), _wait(site))
     transforms = groups * tiles * TRANSFORM[output] * (1 / source.channels + 1 / target.channels)
     return products + transforms + LAUNCH / (source.channels * target.blocks)
@@ -70,13 +71,13 @@ def _wait(site: Site[Conv]) -> float:
 
 def _count(site: Site[Conv], output: int) -> int:
     """Count the tiles of the image."""
-    return -(-site.output.height // output) * -(-site.output.width // output)
+    return ceil_div(site.output.height, output) * ceil_div(site.output.width, output)
 
 
 def _launches(site: Site[Conv], parameters: Parameters) -> tuple[Launch, ...]:
     (source, *residual), target, name = site.inputs, site.output, site.operator.name
     output, tiles = parameters["OUTPUT"], parameters["TILES"]
-    groups = -(-_count(site, output) // tiles)
+    groups = ceil_div(_count(site, output), tiles)
     frequencies = Tensor(
         f"{name}.frequencies", source.frames, source.channels, (output + 2) ** 2, groups * tiles, source.block
     )

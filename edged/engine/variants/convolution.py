@@ -4,6 +4,7 @@ from functools import partial
 
 import numpy as np
 
+from edged.arithmetic import ceil_div
 from edged.engine.launch import Weights
 from edged.engine.layout import Halo
 from edged.engine.variants.variant import Parameters, Site
@@ -100,4 +101,4 @@ def _read_by(site: Site[Conv], block: int) -> tuple[int, int]:
     first_channel, last_channel = block * site.output.block, min((block + 1) * site.output.block, outputs) - 1
     first_input = first_channel // group_outputs * group_inputs
     end_input = (last_channel // group_outputs + 1) * group_inputs
-    return first_input // site.inputs[0].block, -(-end_input // site.inputs[0].block)
+    return first_input // site.inputs[0].block, ceil_div(end_input, site.inputs[0].block)

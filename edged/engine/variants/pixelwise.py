@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
+from edged.arithmetic import ceil_div
 from edged.engine.device import Device
 from edged.engine.launch import Launch
 from edged.engine.layout import Defines, Tensor
@@ -26,7 +27,7 @@ class Runs:
 
     @property
     def count(self) -> int:
-        return self.tensor.height * -(-self.tensor.width // self.length)
+        return self.tensor.height * ceil_div(self.tensor.width, self.length)
 
     @property
     def group(self) -> int:

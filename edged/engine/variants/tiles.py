@@ -1,3 +1,5 @@
+from edged.arithmetic import ceil_div
+
 """How many pixels a work-item keeps in the registers of a CPU with wide vectors."""
 
 Tile = tuple[int, int]
@@ -25,7 +27,7 @@ def tiles(height: int, width: int, block: int) -> list[Tile]:
 
 def count(height: int, width: int, tile: Tile) -> int:
     """Tiles that cover an image."""
-    return -(-height // tile[0]) * -(-width // tile[1])
+    return ceil_div(height, tile[0]) * ceil_div(width, tile[1])
 
 
 def registers(block: int) -> int:

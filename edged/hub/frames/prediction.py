@@ -64,13 +64,6 @@ def predict(
     )
 
 
-def is_right(prediction: Prediction) -> bool | None:
-    """Whether the best label is the right one; None where nobody knows, or where the weights are random."""
-    if prediction.truth is None or prediction.model.random_weights or not prediction.top:
-        return None
-    return prediction.top[0].label == prediction.truth
-
-
 def stages(frame: Frame, legs: StageResults, answered_ns: int, published_ns: int) -> StageSeconds:
     """Where the time went from the capture of `frame` to `published_ns`; `wait` is what is left over."""
     publish = max(0.0, (published_ns - answered_ns) / NANOSECONDS)

@@ -6,11 +6,11 @@ from operator import attrgetter
 
 from edged.clock import NANOSECONDS
 from edged.hub.frames.ledger import Ledger
-from edged.hub.frames.prediction import is_right
 from edged.hub.frames.queues import Held
 from edged.hub.stats.hosts import HostEnergy
 from edged.hub.stats.summary import Tally
 from edged.messages import STAGES, Features, Prediction, Scores
+from edged.messages.published import is_right
 from edged.metrics import Metrics
 from edged.metrics.fast import Family, ScalarSeries
 

@@ -3,9 +3,9 @@
 from array import array
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from statistics import median
 from typing import Any
 
+from edged.arithmetic import median_and_p99
 from edged.hub.frames.ledger import Ledger
 from edged.messages import STAGES, EnergyMethod, Prediction
 from edged.system.plain_text import printable
@@ -31,11 +31,10 @@ class Times:
             self._next = (self._next + 1) % self._most
 
     def median_and_p99(self) -> tuple[float, float] | None:
-        """Median and 99th percentile (nearest rank), or None where nothing was timed."""
+        """Return median and 99th percentile (nearest rank), or None if nothing was timed."""
         if not self._values:
             return None
-        values = sorted(self._values)
-        return median(values), values[-(-99 * len(values) // 100) - 1]
+        return median_and_p99(self._values)
 
 
 class CameraTally:

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+from edged.arithmetic import ceil_div
 from edged.errors import ModelError
 from edged.model.from_onnx.node import Node
 from edged.model.from_onnx.scope import Scope
@@ -21,7 +22,7 @@ def slice_(node: Node, scope: Scope) -> None:
                 f"takes {start}:{end}:{step} of axis {axis}; supported is every n-th row and column from the first"
             )
         if step > 1:
-            dims[place] = -(-size // step)
+            dims[place] = ceil_div(size, step)
             by_axis[place] *= step
     scope.define(node.output, replace(value, shape=tuple(dims), steps=(by_axis[1], by_axis[2])))
 

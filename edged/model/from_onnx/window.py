@@ -1,5 +1,6 @@
 """What Conv and the pools say of their windows: kernel, strides and pads."""
 
+from edged.arithmetic import ceil_div
 from edged.errors import ModelError
 from edged.model.from_onnx.node import Node
 from edged.model.from_onnx.scope import NO_PADS
@@ -26,7 +27,7 @@ def padding(node: Node, size: Pair, extent: Pair, strides: Pair) -> Pads:
         return NO_PADS
     if auto not in {"SAME_UPPER", "SAME_LOWER"}:
         raise ModelError(f"attribute auto_pad is {auto}; supported are NOTSET, SAME_UPPER, SAME_LOWER and VALID")
-    totals = [(-(-size[i] // strides[i]) - 1) * strides[i] + extent[i] - size[i] for i in (0, 1)]
+    totals = [(ceil_div(size[i], strides[i]) - 1) * strides[i] + extent[i] - size[i] for i in (0, 1)]
     if min(totals) < -1:  # half of it would be cut off at the beginning
         raise ModelError(f"attribute auto_pad is {auto} with strides {strides} beyond the window {extent}")
     totals = [max(0, total) for total in totals]

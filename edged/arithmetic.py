@@ -1,0 +1,18 @@
+"""Small formulas that several packages share. Imports nothing but the standard library."""
+
+from collections.abc import Sequence
+from statistics import median
+
+
+def ceil_div(dividend: int, divisor: int) -> int:
+    """Divide two integers, and round up."""
+    return -(-dividend // divisor)
+
+
+def median_and_p99(values: Sequence[float]) -> tuple[float, float]:
+    """Return the median and the 99th percentile by nearest rank. Raises StatisticsError if there are no values.
+
+    Nearest rank: the smallest value that at least 99 % of all values do not exceed.
+    """
+    middle = median(values)
+    return middle, sorted(values)[ceil_div(99 * len(values), 100) - 1]
