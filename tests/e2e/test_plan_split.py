@@ -80,7 +80,7 @@ def test_a_worker_that_is_not_there_is_named(tmp_path: Path) -> None:
 
     assert done.returncode == 3
     assert "edged: waiting for local-0, big-1\n" in done.stderr
-    assert "big-1: not here within 1 s" in done.stderr
+    assert "big-1: not connected within 1 s" in done.stderr
 
 
 def test_a_single_worker_is_no_team(tmp_path: Path) -> None:
