@@ -40,7 +40,7 @@ class DataError(EdgedError):
 
 
 class TrainingError(EdgedError):
-    """A training that came to nothing: its numbers are no longer finite, or its results cannot be written."""
+    """Training failed: its numbers are no longer finite, or its results cannot be written."""
 
     exit_code = 6
 

@@ -110,7 +110,7 @@ class CameraTrace:
             return
         frames = ((self._camera, number),)
         now, read_ns = now_ns(), captured.read_ns
-        was_prepared = self._prepared_ns >= read_ns  # else it was let go before
+        was_prepared = self._prepared_ns >= read_ns  # else it was dropped before
         prepared_ns = self._prepared_ns if was_prepared else now
         self._notebook.note("capture", read_ns - nanoseconds(captured.read_s), read_ns, frames=frames)
         self._notebook.note("preprocess", read_ns, prepared_ns, frames=frames)

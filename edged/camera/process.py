@@ -1,4 +1,4 @@
-"""The camera process: read, let go or prepare, send; report; come back after a failure."""
+"""The camera process: read, drop or prepare, send; report; reconnect after a failure."""
 
 import logging
 from uuid import uuid4
@@ -54,7 +54,7 @@ class CameraProcess:
         self._unreadable: set[str] = set()
 
     def run(self) -> None:
-        """Return after the end of the source, or when the hub says so. Raises CameraError if it refuses us."""
+        """Return after the end of the source, or when the hub requests it. Raises CameraError if it refuses us."""
         while not (self._orders.wanted or self._orders.stop):
             self._orders.receive(REPORT_EVERY_S)
             self._report_if_due()

@@ -1,4 +1,4 @@
-"""Small pictures of frames, for people who look on: made where the picture is, and only if they are asked for."""
+"""Small pictures of frames for people who watch: made by the camera process, and only if configured."""
 
 import logging
 from dataclasses import dataclass

@@ -199,7 +199,7 @@ class Rates(Generic[Key]):
         self._told.clear()
 
     def each_second(self) -> dict[Key, float]:
-        """By how much each grows in a second; nothing before they were told twice."""
+        """Return the growth of each per second; nothing before the second report."""
         if len(self._told) < 2:
             return {}
         (first_s, before), (last_s, sums) = self._told[0], self._told[-1]
@@ -252,7 +252,7 @@ class Board:
                 self._take_status(message, now_s)
 
     def is_stale(self, now_s: float) -> bool:
-        """Whether the hub has told nothing of itself for 3 s, or since it was first heard."""
+        """Whether no status of the hub came for 3 s, or since its first message."""
         since_s = self._first_s if self._told_s is None else self._told_s
         return since_s is None or now_s - since_s > STALE_S
 
@@ -295,7 +295,7 @@ class Board:
 
     def _tell_clock(self, ahead_s: float) -> None:
         if self._ahead_s and abs(ahead_s - max(self._ahead_s)) > JUMP_S:
-            self._ahead_s.clear()  # somebody has set it
+            self._ahead_s.clear()  # it was set
         self._ahead_s.append(ahead_s)
 
     def _camera(self, name: str) -> CameraBoard:

@@ -15,7 +15,7 @@ LATE_S = 3.0
 class CameraSummary:
     """One camera. What is not known is None, 0 or empty.
 
-    `state`: `stale` where the hub has not told it for 3 s. `why` it is so, for people; empty while it is up.
+    `state`: `stale` if no status came for 3 s. `why` it is so, for people; empty while it is up.
     `last`: its newest prediction. `age_s`: of that frame, now.
     Of the last 10 s: `fps`, `median_s` and `p99_s` from capture to publication, `joules` a prediction.
     `dropped`, `dropping`: frames by reason, in all and a second.
@@ -52,7 +52,7 @@ class NodeState:
     """A node.
 
     `at`: what its clock shows now, in seconds since 1970. `away_s`: since its last status; None before any.
-    `stale`: nothing here can be relied upon, for it has not told its status for 3 s, or never.
+    `stale`: the values are out of date: no status came for 3 s, or none at all.
     `watts`: by rail, of the last 10 s, as far as `method` says that they are known.
     """
 

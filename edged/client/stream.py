@@ -149,7 +149,7 @@ class _Connection:
         return _decoded(header), _lines(payloads)
 
     def _look(self) -> None:
-        """Raises ConnectionError where the hub has cut us off: it will never answer what it was asked."""
+        """Raises ConnectionError where the hub has cut us off: it will never answer the request."""
         while self._monitor.poll(0):
             event = parse_monitor_message(self._monitor.recv_multipart())["event"]
             if event == zmq.EVENT_HANDSHAKE_SUCCEEDED:
@@ -198,7 +198,7 @@ def _decoded(header: bytes) -> ReplayAnswer:
 
 
 def next_port(address: str) -> str:
-    """Where a hub answers replay requests unless it is told otherwise."""
+    """Return the default address of the replay of the hub that publishes at `address`."""
     host, _, port = address.rpartition(":")
     return f"{host}:{int(port) + 1}" if port.isdigit() else address
 
@@ -223,7 +223,7 @@ class PredictionStream:
 
     ZeroMQ's PUB drops what a slow subscriber does not take; this class sees the gap in the numbers, in the next
     prediction or in the status of each second, and fetches it from the journal. Until it has it, or the hub says
-    that it is gone, it hands out nothing newer: what comes meanwhile is let go, and fetched with the rest.
+    that it is gone, it hands out nothing newer: what comes meanwhile is dropped, and fetched with the rest.
     """
 
     def __init__(
@@ -262,7 +262,7 @@ class PredictionStream:
     def arrivals(self) -> Iterator[Arrival | None]:
         """Predictions for ever; None now and then while there are none, so that the caller can look at the clock.
 
-        What no edged of this schema has sent is left out, and told.
+        Invalid messages are skipped, and logged.
         """
         self._arrivals = self._receive()
         return self._arrivals
@@ -307,7 +307,7 @@ class PredictionStream:
             sequence.last = max(status.last_seq, -1 if sequence.last is None else sequence.last)
 
     def _fill(self, node: str, newest: int) -> Iterator[Arrival | None]:
-        """Fetch what is missing up to `newest`; what the hub has no more is lost, and told."""
+        """Fetch what is missing up to `newest`; what the hub no longer has is lost, and reported."""
         sequence = self._nodes[node]
         missing = sequence.missing(newest)
         if missing is None:

@@ -31,7 +31,7 @@ class SnapshotPicture:
 
 
 StreamMessage = Arrival | Event | Status
-Told = TypeVar("Told", Event, Status, SnapshotHeader)
+JsonMessage = TypeVar("JsonMessage", Event, Status, SnapshotHeader)
 
 
 def decoded(parts: list[bytes]) -> StreamMessage | None:
@@ -43,9 +43,9 @@ def decoded(parts: list[bytes]) -> StreamMessage | None:
         case b"prediction":
             return Arrival(prediction_from_json(json), json)
         case b"event":
-            return _told(Event, json)
+            return _parsed(Event, json)
         case b"status":
-            return _told(Status, json)
+            return _parsed(Status, json)
     return None
 
 
@@ -53,10 +53,10 @@ def decoded_picture(parts: list[bytes]) -> SnapshotPicture:
     """A message of the topics of snapshots. Raises MessageError."""
     if len(parts) != 3:
         raise MessageError(f"{len(parts)} parts in place of topic, JSON and JPEG: is it edged?")
-    return SnapshotPicture(_told(SnapshotHeader, parts[1]), parts[2])
+    return SnapshotPicture(_parsed(SnapshotHeader, parts[1]), parts[2])
 
 
-def _told(kind: type[Told], json: bytes) -> Told:
+def _parsed(kind: type[JsonMessage], json: bytes) -> JsonMessage:
     try:
         return kind.model_validate_json(json)
     except ValidationError:
@@ -127,7 +127,7 @@ class Subscription:
         return self._refusal or self._told
 
     def receive(self, within_ms: int) -> StreamMessage | None:
-        """The next message; None where none comes in time, or one of no use. What no edged has sent is told."""
+        """The next message; None where none comes in time, or one of no use. Invalid messages are logged."""
         return self._received(within_ms, decoded)
 
     def receive_picture(self, within_ms: int) -> SnapshotPicture | None:
@@ -154,7 +154,7 @@ class Subscription:
         self._socket.connect(self._address)
 
     def _connect_again_if_refused(self) -> None:
-        """Whoever is refused may be let in later; why is told once."""
+        """Connect again: a refused client may be accepted later. The reason is logged once."""
         self._refusal = self._handshakes.failure() or self._refusal
         if not self._refusal or time.monotonic() - self._connected_s < REFUSED_S:
             return

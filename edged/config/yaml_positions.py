@@ -82,7 +82,7 @@ class _Loader(yaml.SafeLoader):
         return node
 
     def resolve(self, kind: type[yaml.Node], value: str | None, implicit: tuple[bool, bool]) -> str:
-        """Return the tag of a node that bears none: PyYAML's guess is not asked for."""
+        """Return the tag of a node without one, in place of PyYAML's guess."""
         return f"{_TAG}plain" if kind is yaml.ScalarNode and implicit[0] else f"{_TAG}str"
 
 

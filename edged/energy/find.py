@@ -36,7 +36,7 @@ class Rails:
 
     @property
     def not_borne(self) -> tuple[str, ...]:
-        """Return what a worker's predictions should bear, and nobody reads."""
+        """Return the attributed rails that are not read."""
         read = {rail.name for rail in self.rails}
         return tuple(name for name in self.attributed_rails or () if name not in read) if self.rails else ()
 
@@ -108,7 +108,7 @@ def _by_reason(unreadable: Sequence[Unreadable]) -> list[str]:
 
 
 def _distinct(found: Sequence[Rail | Unreadable]) -> list[Rail | Unreadable]:
-    """Those of the same name, but of several devices, are told apart by where those are (`1-0040` on a bus)."""
+    """Distinguish rails of the same name by the place of their devices (`1-0040` on a bus)."""
     of_name = Counter(rail.name for rail in found if isinstance(rail, Rail))
     return [
         replace(rail, name=f"{rail.name}@{_place(rail.path)}") if of_name[rail.name] > 1 else rail

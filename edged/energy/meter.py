@@ -15,7 +15,7 @@ Joules = Mapping[str, float]  # by rail
 
 @dataclass(frozen=True)
 class JobEnergy:
-    """What a job cost, and what each rail has added since that was told last.
+    """The energy of a job, and the joules of each rail since the last report.
 
     `joules` is None where there is no rail, or where one of those that bear it had a gap (a reset, a reading that
     failed). `idle`: joules that were taken off, since the rails would have supplied them anyway.
@@ -30,7 +30,7 @@ class Meter:
     """Gives each joule to one job: to the one that finishes next after the device was last idle.
 
     So with jobs that overlap, a job gets what was spent between the completion before and its own, and the
-    sum over jobs is the counters' own difference. What an idle device spends is told, but is no job's.
+    sum over jobs is the counters' own difference. The energy of an idle device is reported, but belongs to no job.
     """
 
     def __init__(
@@ -62,7 +62,7 @@ class Meter:
 
     @property
     def rails(self) -> KeysView[str]:
-        """Return names of all that are told."""
+        """Return the names of all rails."""
         return self._sums.keys()
 
     @property

@@ -11,7 +11,7 @@ from edged.energy import bounded
 from edged.energy.rails import Rail
 from edged.energy.sums import PowerIntegral
 
-PAUSE_S = 10.0  # until one that has blocked is asked again
+PAUSE_S = 10.0  # until one that has blocked is read again
 
 log = logging.getLogger("edged.energy")
 
@@ -75,7 +75,7 @@ class _Thread:
         threading.Thread(target=self._run, name="rails", daemon=True).start()
 
     def readings_of(self, rails: Sequence[Rail]) -> dict[str, float] | Rail:
-        """Or the rail that blocks; nobody may ask this thread any more then."""
+        """Or the rail that blocks; this thread must not be used any more then."""
         self._asked.put(rails)
         try:
             return self._told.get(timeout=bounded.BOUND_S)

@@ -42,7 +42,7 @@ def list_devices() -> tuple[Device, ...]:
 def find_device(name: str) -> Device:
     """Return the first device that `name` fits: auto (a GPU if there is one), gpu, cpu, or a part of its names.
 
-    Raises DeviceError, listing what there is.
+    Raises DeviceError, which lists the devices found.
     """
     devices = list_devices()
     wanted = name.casefold()

@@ -82,7 +82,7 @@ def _load(kept: CacheEntries, key: str, plan: Plan) -> Source | None:
 
 
 def _save(kept: CacheEntries, key: str, plan: Plan) -> None:
-    """Pack one array after the other. A cache that cannot be written is told of in the log."""
+    """Pack one array after the other. A cache that cannot be written is logged."""
     try:
         kept.save(key, _pieces(plan))
     except OSError as error:

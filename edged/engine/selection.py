@@ -97,7 +97,7 @@ class Rules:
         return Choice(variant, variant.parameters(site)[0])
 
     def _wanted(self, site: Site[Any], fitting: Sequence[AnyVariant]) -> tuple[str, ...]:
-        """Return what is asked for; else a CPU's tiles in registers, a GPU's many work-items."""
+        """Return the requested variant; else a CPU's tiles in registers, a GPU's many work-items."""
         if self.conv != "auto":
             return (f"conv_{self.conv}",)
         if site.device.kind != "cpu":

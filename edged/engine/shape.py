@@ -55,7 +55,7 @@ class Shape(RecordSection):
 
 
 def shape_of(site: Site[Any]) -> Shape:
-    """Return the shape that a record for `site` bears."""
+    """Return the shape by which a record names `site`."""
     operator = site.operator
     names = [field.name for field in fields(operator) if field.name not in NAMES]
     return Shape(

@@ -163,7 +163,7 @@ class MapIn:
 
 
 class MapOut:
-    """The outputs where the device wrote them, for whoever wants them first: who waits, or the slot's next job."""
+    """The outputs where the device wrote them, read by the waiting thread or by the slot's next job."""
 
     def __init__(self, mapping: Float32, ready: Any) -> None:
         self._mapping, self.command = mapping, ready
@@ -182,6 +182,6 @@ class MapOut:
 
     def release(self, queue: Any) -> None:
         """Take the outputs, and let the device write there again."""
-        with suppress(cl.Error):  # whoever waits for that job is told
+        with suppress(cl.Error):  # the thread that waits for that job gets the error
             self.wait()
         self._mapping.base.release(queue)  # type: ignore[union-attr]

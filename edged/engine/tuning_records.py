@@ -213,7 +213,7 @@ class TuningRecords:
 def chooser_for(device: Device, state: Path | None = None) -> TuningRecords:
     """Return what to build plans for `device` with. `state`: as for `user_record`.
 
-    A record that cannot be used is told of in a warning, and the next one decides.
+    A record that cannot be used is logged as a warning, and the next one decides.
     """
     by_key: dict[str, tuple[TunedShape, ...]] = {}
     for path in record_places(device, state):

@@ -156,7 +156,7 @@ class Pipeline:
         return unreachable
 
     def _send_job(self, assigned: Assigned, begun_ns: int) -> bool:
-        """Return False where the worker cannot be reached. `begun_ns`: when the router was asked for the job."""
+        """Return False where the worker cannot be reached. `begun_ns`: when the router began to choose the job."""
         if not assigned.until:
             assigned.head = self._heads.active_name
             if self._observer.is_active:

@@ -62,7 +62,7 @@ class Recording:
         return self.worker is None or peer == f"worker/{self.worker}"
 
     def order(self) -> RecordRequest:
-        """What the processes are to be told now."""
+        """Return the request to send to the processes now."""
         for_s = 0.0 if self.ending else LEAVE_S
         return RecordRequest(recording=self.number, for_s=for_s, layers=self.layers)
 
@@ -74,7 +74,7 @@ class Recording:
             self._missed += 1
 
     def flush(self, links: Links, now: int) -> bool:
-        """Send what there is room for. False where nobody is there to take it."""
+        """Send as many messages as there is room for; False if the client is gone."""
         while self._waiting and links.send(self.asker, *self._waiting[0]):
             self._waiting.popleft()
             self.sent_ns = now
@@ -228,7 +228,7 @@ class Recordings:
             self._stop()
 
     def close(self) -> None:
-        """Give who records what there is, and the last word: it is over, or the hub ends."""
+        """Send the client the rest, and the end of the recording."""
         if recording := self._now:
             self._tell_notes(recording)
             recording.put(recording.last_word)

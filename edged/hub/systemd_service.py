@@ -63,7 +63,7 @@ class WorkerSign:
     away: bool = False
 
     def may_be_starting(self, now_ns: int) -> bool:
-        """Whether it is believed that a worker that is not ready will be."""
+        """Return whether a worker that is not ready can be expected to become so."""
         return self.away or now_ns <= self.heard_ns + STARTING_NS
 
     def owes_an_answer(self, now_ns: int) -> bool:

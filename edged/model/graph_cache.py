@@ -62,7 +62,7 @@ class KeptGraphs:
         return KeptGraph(whole, content["metadata"])
 
     def save(self, key: str, kept: KeptGraph) -> None:
-        """Keep it. A cache that cannot be written is told of in the log."""
+        """Save a graph. A cache that cannot be written is logged."""
         layout = _Layout()
         graph = kept.graph
         content = {

@@ -1,4 +1,4 @@
-"""How pictures become a model's input, and what says so: the config before the file, the file before a default."""
+"""How pictures become a model's input. Precedence: the config before the file, the file before a default."""
 
 from collections.abc import Mapping
 from dataclasses import replace

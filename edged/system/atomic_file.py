@@ -1,4 +1,4 @@
-"""Writing a file whole: whoever reads it sees the one before or all of the new one."""
+"""Write a file atomically: a reader sees the old content or all of the new one."""
 
 import os
 import secrets

@@ -45,7 +45,7 @@ class CacheEntry:
         return self.file[HEADER:]
 
     def is_whole(self) -> bool:
-        """Read all of it. One that is damaged, and not of another version, is told of in the log."""
+        """Read all of it. A damaged one of this version is logged."""
         if self.file[: len(FORMAT)] != FORMAT and ANY_FORMAT.match(self.file):
             log.debug("%s is of another version: building it again", self.path)
             return False
@@ -112,7 +112,7 @@ class CacheEntries:
     def _is_trusted(self) -> bool:
         try:
             problem = why_not_trusted(self._directory, self._directory.stat())
-        except OSError:  # absent, or not to be looked at: there is nothing to believe
+        except OSError:  # absent or unreadable: not trusted
             return True
         if problem:
             _warn(problem)

@@ -26,7 +26,7 @@ def hold(what: str, within_s: float = PATIENCE_S) -> int:
     """Hold `what` (`camera-/dev/video0`) until this process ends; the descriptor that does it.
 
     A program that replaces this process must call it again. Where no lock file can be made or opened there is a
-    warning, and no lock (-1). Raises DeviceError, which names the holder, if it does not let go `within_s`.
+    warning, and no lock (-1). Raises DeviceError, which names the holder, if it keeps the lock for `within_s`.
     """
     path = state_directory() / "locks" / f"{re.sub(r'[^A-Za-z0-9_.-]+', '_', what)}.lock"
     if path in _held:

@@ -136,7 +136,7 @@ class HostWatch:
         every_s: float = READ_S,
         start: Callable[[Literal["host"], Callable[[], None]], threading.Thread] = start_thread,
     ) -> None:
-        """`start`: starts the thread; whoever gives another one can look after it."""
+        """`start`: starts the thread; a caller that gives another one can supervise it."""
         self._root = root
         self._every_s = every_s
         self._news: HostState | None = None
@@ -161,7 +161,7 @@ class HostWatch:
 
 
 def read(root: Path) -> HostState:
-    """Return the first sensors and domains below `root`, as many as are told. Raises OSError."""
+    """Return the first sensors and domains below `root`, up to `MOST`. Raises OSError."""
     return HostState(
         celsius=dict(islice(temperatures(root).items(), MOST)),
         frequencies=dict(islice(frequencies(root).items(), MOST)),

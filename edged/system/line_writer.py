@@ -1,4 +1,4 @@
-"""Lines for a file, pipe or terminal that may be full, closed, or read by nobody."""
+"""Lines for a file, pipe or terminal that may be full, closed, or not read."""
 
 import errno
 import os

@@ -36,7 +36,7 @@ class _Said:
 class Sparing(logging.Handler):
     """Hands records on to `target`; the same message, whatever durations it names, `SHOWN` times in `WINDOW_S`.
 
-    `clock`: seconds, monotonic. The count of what was left out is told with the first record after the window,
+    `clock`: seconds, monotonic. The count of suppressed records is logged with the first one after the window,
     or by `close`.
     """
 
@@ -61,7 +61,7 @@ class Sparing(logging.Handler):
             self._target.handle(record)
 
     def close(self) -> None:
-        """Tell what has not been told."""
+        """Log the counts of suppressed records."""
         while self._said:
             self._close_oldest()
         self._target.close()
@@ -102,7 +102,7 @@ class _Terminal(_OneLine):
 
 
 class _Journal(_OneLine):
-    """`<4>message`: journald adds time and process itself. Every line of a traceback bears the priority."""
+    """`<4>message`: journald adds time and process itself. Every line of a traceback has the priority."""
 
     def format(self, record: logging.LogRecord) -> str:
         prefix = f"<{SYSLOG_PRIORITY.get(record.levelname, 6)}>"

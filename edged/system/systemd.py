@@ -85,7 +85,7 @@ def _notify(*lines: str) -> bool:
 
 
 EVERY_S = 1.0
-EXTEND_S = 30.0  # asked for anew each second
+EXTEND_S = 30.0  # requested anew each second
 BEATS = 3  # in the time that the watchdog gives
 
 

@@ -1,4 +1,4 @@
-"""Whether a file that edged would believe could have been written by somebody else."""
+"""Check that a file that edged trusts cannot be written by another user."""
 
 import os
 import stat

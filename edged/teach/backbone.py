@@ -1,4 +1,4 @@
-"""Features of crops that no worker has told: the model up to its last layer, on a device or in NumPy."""
+"""Features of crops that no worker has sent: the model up to its last layer, on a device or in NumPy."""
 
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
@@ -52,7 +52,7 @@ class Backbone:
 
 
 def missing(store: CropStore, known: dict[str, Vector]) -> list[Crop]:
-    """Crops whose features nobody has told."""
+    """Return the crops whose features are not known yet."""
     return [crop for crop in store.crops if crop.sha256 not in known]
 
 

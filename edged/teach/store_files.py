@@ -50,7 +50,7 @@ def crops_in(folder: Path) -> Iterator[Found | CropProblem]:
             continue
         try:
             status = path.lstat()
-        except FileNotFoundError:  # whoever records has made room
+        except FileNotFoundError:  # the process that records has made room
             continue
         except OSError as error:
             raise StoreError(f"{path} cannot be read: {error.strerror}") from None

@@ -1,4 +1,4 @@
-"""Versions on disk: written whole, listed, and the oldest let go."""
+"""Versions on disk: written whole, listed, and the oldest deleted."""
 
 from hashlib import sha256
 from pathlib import Path
@@ -68,7 +68,7 @@ def _delete_unused(folder: Path) -> None:
         promoted = load_promoted(folder)
         versions = versions_in(folder)
     except ModelError:
-        return  # whoever promotes is told
+        return  # the client of a promotion gets the error
     used = {promoted.version, *promoted.before}
     for version in versions[:-KEPT]:
         if version.sha256 not in used:

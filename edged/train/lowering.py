@@ -181,7 +181,7 @@ def trained_form(graph: Graph) -> Graph:
 def _from_vectors(graph: Graph) -> Graph:
     """Return a network that begins by flattening images as one of vectors.
 
-    Whoever brings the images flattens them.
+    The caller flattens the images.
     """
     readers = [operator for operator in graph.operators if graph.input in operator.inputs]
     if len(readers) != 1 or not isinstance(readers[0], Flatten):

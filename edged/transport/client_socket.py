@@ -142,7 +142,7 @@ class Handshakes:
         return failure
 
     def pop_success(self) -> bool:
-        """Return whether one has succeeded since this was asked last, as far as `failure` has seen."""
+        """Return whether one has succeeded since the last call, as far as `failure` has seen."""
         succeeded, self._succeeded = self._succeeded, False
         return succeeded
 

@@ -32,7 +32,7 @@ class HubClock:
 
     @property
     def is_known(self) -> bool:
-        """Return whether the hub's time can be told."""
+        """Return whether the hub's time is known."""
         return self.same_host or bool(self._samples)
 
     def forget(self) -> None:

@@ -142,7 +142,7 @@ class HubLink:
         self._socket.close()
 
     def _connect_again(self) -> None:
-        """libzmq does not, once it was refused; whoever is refused may be let in later. Why is told once."""
+        """Connect again, which libzmq does not once it was refused. The reason is logged once."""
         if self._refusal != self._told:
             log.warning("hub %s: %s", self._address, self._refusal)
         self._told, self._refusal = self._refusal, ""

@@ -11,7 +11,7 @@ Reason = Literal["slow", "silent", "stalled", "too_many", "malformed", "not_tls"
 TEXTS: dict[Reason, str] = {
     "slow": "disconnected: it did not finish its request in time",
     "silent": "disconnected: it sent no request",
-    "stalled": "disconnected: it does not read what it asked for",
+    "stalled": "disconnected: it does not read the response",
     "too_many": "disconnected to make room for a newcomer: no address has more connections",
     "malformed": "disconnected: what it sent is no HTTP request",
     "not_tls": "disconnected: it does not finish a TLS handshake, or shows no certificate of --client-ca",

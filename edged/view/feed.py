@@ -93,7 +93,7 @@ def _rounded(value: float | None, digits: int) -> float | None:
     return None if value is None else round(value, digits)
 
 
-TICK_S = 0.1  # nothing is told more often
+TICK_S = 0.1  # nothing is sent more often
 FIGURES_S = 1.0  # nor what is counted over seconds, unless something has happened
 
 

@@ -85,7 +85,7 @@ class ViewSite:
         return Viewer(host, (0, time.monotonic()))
 
     async def _updates(self, viewer: Viewer) -> AsyncIterator[bytes]:
-        """What has changed since it was told last, as often as the browser takes it, but for `TICK_S`."""
+        """Yield what has changed since the last event, as often as the browser takes it, but for `TICK_S`."""
         self._viewers.add(viewer)
         try:
             version = 0
@@ -187,7 +187,7 @@ class AccessControl:
     def _guesser(self, scope: Scope) -> str:
         """Whose wrong passwords count together: of an address, or of all browsers that have known the right one.
 
-        So whoever guesses at the same address, as behind the same router, shuts out none that was in before.
+        So guesses from the same address, as behind the same router, lock out no one who was in before.
         """
         if self._has_cookie(scope):
             return "a browser that was let in before"
@@ -297,14 +297,14 @@ class Server(uvicorn.Server):
         ]
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """Accept nobody any more, and let answers end."""
+        """Accept no more connections, and finish answers."""
         for task in self._tasks:
             task.cancel()
         await super().shutdown(sockets)
 
 
 async def _repeat(work: Callable[[], Awaitable[None]]) -> None:
-    """A mistake of ours that somebody has found must not close the page for all others."""
+    """Log an error of a request: it must not close the page for others."""
     while True:
         try:
             await work()

@@ -36,9 +36,9 @@ from edged.worker.watch import JobTrace
 
 HANGS = 2  # times what a job may take
 ANSWERS = 64  # that may wait to be sent: more than there ever are, for each would be a frame lost
-SURE_S = 60.0  # after which the device is asked once more for an answer that is known
+SURE_S = 60.0  # after which the device is checked again by a known answer
 IN_DOUBT_S = 1.0  # the same where its answer holds NaN: of a network that answers so always, one more job a second
-TELL_S = 5.0  # without a job, energy is told of so often: no wrap is missed, and a rate of it means something
+TELL_S = 5.0  # interval of energy reports without jobs: no counter wrap is missed
 IDLE_S = 60.0  # without rails there is nothing to tell
 
 PlanSplitRequest = MeasureRequest | AssignPart  # of `edged plan-split`: the device is wanted for something else
@@ -85,7 +85,7 @@ class Loop:
         return None if isinstance(end, Stop) else end
 
     def _turn(self, hub: HubLink, hello: WorkerHello, has_news: bool) -> Stop | PlanSplitRequest | None:
-        """What there is to do, up to what ends the loop."""
+        """Handle what is ready; return the message that ends the loop."""
         if hub.has_joined():
             hub.send(hello)
         if completed := self._completions.pop():

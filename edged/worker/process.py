@@ -65,7 +65,7 @@ def programs_in(cache: Path) -> frozenset[str]:
 def start_again_if_compiled(cache: Path, before: frozenset[str]) -> None:
     """Replace this process by the same command if `cache` has more programs than `before`; else return.
 
-    Call it while no connection is open. What the kernel was told of the process stays (see `child`).
+    Call it while no connection is open. Kernel settings of the process stay (see `child`).
     """
     if os.environ.get(ONCE) or programs_in(cache) <= before:
         return

@@ -33,7 +33,7 @@ class SelfCheck:
     _checked_ns: int = field(default_factory=now_ns)
 
     def check(self, runtime: ModelRuntime, every_s: float) -> None:
-        """Ask once more, where it was last asked longer ago, and wait for the answer: a job or two.
+        """Check the answer again if the last check is long ago, which takes a job or two.
 
         Raises DeviceError if it is another one, or none.
         """
@@ -123,7 +123,7 @@ def _check_nan(device: str, part: ModelPart, known: SelfCheck) -> None:
 
 
 def hello_of(name: str, worker: Worker, model: Model, ready: Ready, rails: Rails, meter: Meter) -> WorkerHello:
-    """Return what the hub is told of a worker with this `name`."""
+    """Return the hello of a worker with this `name`."""
     return WorkerHello(
         worker=name,
         host=worker.host or "",

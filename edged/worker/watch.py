@@ -1,4 +1,4 @@
-"""What a worker tells of its jobs while somebody records; at any other time it does nothing."""
+"""Record the jobs of a worker while a client requests it; do nothing at other times."""
 
 import os
 import socket
@@ -32,7 +32,7 @@ BLOCK = 8  # jobs with their layers, and as many without
 
 @dataclass(frozen=True, slots=True)
 class StartedJob:
-    """A job that was submitted while somebody records."""
+    """A job that was submitted during a recording."""
 
     begun_ns: int
     submitted_ns: int

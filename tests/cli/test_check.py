@@ -124,10 +124,10 @@ def test_the_preparation_and_who_says_it_is_shown(tmp_path: Path, capsys: pytest
 
     assert found["preprocess"] == (
         "ok imagenet: shorter side to 18, centre 16×16, RGB, 0 … 1, less 0.485, 0.456, 0.406, "
-        "divided by 0.229, 0.224, 0.225 (this file says so)"
+        "divided by 0.229, 0.224, 0.225 (from this file)"
     )
     _, found = check(config_file(tmp_path, "model: {name: digits}\nworkers: [{device: numpy}]"), capsys)
-    assert found["preprocess"].endswith("less 0.5, divided by 0.25 (the model's file says so)")
+    assert found["preprocess"].endswith("less 0.5, divided by 0.25 (from the model's file)")
 
 
 def test_all_that_is_wrong_is_told_at_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

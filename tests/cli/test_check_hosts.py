@@ -55,7 +55,7 @@ def test_on_the_hubs_host_it_says_what_is_to_be_started_where(
     (CAMERA + "link: {address: 'tcp://127.0.0.1:5572'}\n", "link.address", "is for its own host alone"),
     (link(hub=""), "security.hub", "is missing: without the hub's public key"),
     (link(hub="keys/big.pub"), "security.hub", "is not the public half of"),
-    (link(cameras="[]"), "security.cameras", "holds no key: the cameras of gate would be turned away"),
+    (link(cameras="[]"), "security.cameras", "holds no key: the cameras of gate would be rejected"),
     (link(workers="[keys/none.pub]"), "security.workers", "keys/none.pub: expected a key file, found nothing"),
 ])  # fmt: skip
 def test_what_is_missing_is_an_error_that_names_its_place(

@@ -113,7 +113,7 @@ def test_who_has_not_hears_why_and_is_counted_and_logged_with_the_address(
         eventually(lambda: told in caplog.text, START_S)
         eventually(lambda: rejected(daemon, reason) > 0, START_S)  # who hangs up first differs from try to try
     assert not got
-    log = "publish.address: a peer at 127.0.0.1 was turned away"
+    log = "publish.address: a peer at 127.0.0.1 was rejected"
     eventually(lambda: any(log in line for line in daemon.log().splitlines()))
 
 

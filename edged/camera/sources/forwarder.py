@@ -29,7 +29,7 @@ WITHOUT_TLS = {"https": "http", "rtsps": "rtsp"}
 class Forwarder:
     """A port of this host for FFmpeg, while it is open; what arrives there goes to the camera, and back.
 
-    FFmpeg follows no redirection: it would lead to a host that nobody has verified.
+    FFmpeg follows no redirection: it would lead to a host that is not verified.
     """
 
     def __init__(self, url: str, first: ssl.SSLSocket, connect: Callable[[], ssl.SSLSocket]) -> None:
@@ -168,6 +168,6 @@ def _send(camera: ssl.SSLSocket, data: bytes) -> None:
 
 
 def _shut(connection: socket.socket) -> None:
-    """Wake up whoever waits for it. TLS's own farewell is not for a second thread."""
+    """Wake up the thread that waits for it, without TLS's closing message, which only one thread may send."""
     with contextlib.suppress(OSError):
         socket.socket.shutdown(connection, socket.SHUT_RDWR)

@@ -1,4 +1,4 @@
-"""A picture from a file or from a stream of JPEGs: whole, of a size that can be borne, or not at all."""
+"""A picture from a file or from a stream of JPEGs: whole, of an acceptable size, or not at all."""
 
 from pathlib import Path
 

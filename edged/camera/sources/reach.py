@@ -1,4 +1,4 @@
-"""Whether anybody answers at a stream's address, before FFmpeg takes seconds to find out and tells nobody why."""
+"""Check that a stream's address answers, before FFmpeg takes seconds to fail without a reason."""
 
 import os
 import socket

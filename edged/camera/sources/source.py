@@ -58,7 +58,7 @@ class Source(Protocol):
 class Captured:
     """`at_s`: wall clock; `at_ns`: monotonic clock: the end (`read_ns`) of the read that took `read_s`.
 
-    Less what the picture was held up on its way: what is too old is let go by the hub, as if it had waited there.
+    Less what the picture was held up on its way: what is too old is dropped by the hub, as if it had waited there.
     """
 
     picture: Picture

@@ -183,7 +183,7 @@ class LiveStream:
     def _catch_up(self, capture: cv2.VideoCapture) -> None:
         """Skip pictures that were buffered while the format was detected, until the next one must be waited for.
 
-        FFmpeg's own way, `fflags=nobuffer`, also lets the first key frame go, and with it all pictures until the
+        FFmpeg's own way, `fflags=nobuffer`, also drops the first key frame, and with it all pictures until the
         next: with key frames more than two seconds apart, that looks like a stall.
         """
         fps = capture.get(cv2.CAP_PROP_FPS)

@@ -39,7 +39,7 @@ def energy_and_accuracy(energy: Energy, plan: Consumption, accuracy: Accuracy | 
 
 
 def columns(row: EnergyReport) -> str:
-    """The end of a variant's line, below `HEAD`; nothing where energy was not asked for."""
+    """The end of a variant's line, below `HEAD`; empty if energy was not requested."""
     if "energy" not in row:
         return ""
     joules, watts = (_number(row["energy"][key]) for key in ("joules", "watts"))

@@ -59,7 +59,7 @@ def link_findings(config: Config, host: str | None) -> Iterator[Finding]:
     elif is_local(address):
         yield Finding("error", "link.address", f"{address} is for its own host alone, but {first} is on {where}")
     elif config.security is None:
-        text = f"{address} is open: whoever reaches it may send frames and take jobs (insecure: true)"
+        text = f"{address} is open: any host that reaches it can send frames and take jobs (insecure: true)"
         yield Finding("warning", "link.address", text)
     elif host:
         yield Finding("ok", "link.address", f"{address}, which was not contacted")
@@ -113,7 +113,7 @@ def _role_findings(security: Security, places: Places) -> Iterator[Finding]:
         except ConfigError as error:
             yield Finding("error", f"security.{role}", str(error))
             continue
-        turned_away = f"holds no key: the {role} of {', '.join(hosts)} would be turned away"
+        turned_away = f"holds no key: the {role} of {', '.join(hosts)} would be rejected"
         yield Finding("ok" if names else "error", f"security.{role}", ", ".join(names) or turned_away)
 
 

@@ -64,7 +64,7 @@ def _preparation(model: Model) -> Finding:
     described = model.input.described
     if model.prepared_by == "default":
         return Finding("warning", "preprocess", default_warning(described, IN_CONFIG))
-    source = {"config": "this file says so", "file": "the model's file says so"}[model.prepared_by]
+    source = {"config": "from this file", "file": "from the model's file"}[model.prepared_by]
     return Finding("ok", "preprocess", f"{described} ({source})")
 
 

@@ -145,7 +145,7 @@ def try_each(team: Team, ways: Ways, frames: int, for_s: float) -> dict[Way, Tri
 
 
 def _take_parts(team: Team, parts: Iterable[Part]) -> None:
-    """Whoever has another part takes this one."""
+    """Assign this part to workers that have another one."""
     wanted = {name: (part.begin, part.end) for part in parts for name in part.workers}
     team.request({
         name: AssignPart(begin=begin, end=end)

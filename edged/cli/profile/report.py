@@ -16,7 +16,7 @@ MS = 1e3
 
 @dataclass(frozen=True)
 class Subject:
-    """What was profiled. `macs`: of one frame; `conv`: the variant that was asked for; `worker`: of a daemon."""
+    """What was profiled. `macs`: of one frame; `conv`: the requested variant; `worker`: of a daemon."""
 
     model: str
     width: int

@@ -34,7 +34,7 @@ class TuningProgress:
 
 
 class Tuner:
-    """Finds the best candidate of each `works`; `time_expired` is asked before each try."""
+    """Finds the best candidate of each `works`; `time_expired` is checked before each try."""
 
     def __init__(
         self,

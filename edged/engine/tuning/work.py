@@ -1,4 +1,4 @@
-"""What there is to tune in a network: its distinct shapes, those that take most of a frame first."""
+"""The shapes to tune in a network: its distinct shapes, those that take most of a frame first."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

@@ -9,7 +9,7 @@ from edged.hub.events import HubEvent
 
 
 class CameraProcesses:
-    """Started, reaped and started again. A camera of another host has none: what is asked for it is nothing."""
+    """Started, reaped and started again. A camera of another host has none here: requests for it do nothing."""
 
     def __init__(self, names: Iterable[str], new_child: Callable[[str], Child]) -> None:
         """`new_child`: a process of this camera that is not yet started, and due."""

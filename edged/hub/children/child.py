@@ -154,7 +154,7 @@ class Child:
         return seconds_since(self.started_ns)
 
     def start_if_due(self, now: int) -> None:
-        """Start the process where its time has come. Where the system refuses it, `exit_code` says so next."""
+        """Start the process where its time has come. Where the system refuses it, `exit_code` is set."""
         if self.due_ns is None or now < self.due_ns:
             return
         self.due_ns, self.started_ns = None, now

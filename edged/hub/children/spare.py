@@ -1,4 +1,4 @@
-"""A worker process that has loaded its program, and waits to be told which worker it is.
+"""A worker process that has loaded its program, and waits for the name of the worker.
 
 It is started once a worker is suspected to hang, so that the one in its place has half of its start behind it when
 that worker is given up. It has opened no device, and ends when it is not needed.

@@ -26,7 +26,7 @@ class Ledger:
 
     @property
     def captured(self) -> int:
-        """Frames captured, as far as the camera has told."""
+        """Frames captured, as far as the camera has reported."""
         return self._captured_earlier + self._latest.captured
 
     @property
@@ -76,7 +76,7 @@ class Ledger:
         self._accounted = self._sent(count)
 
     def _grows(self, count: CameraCount) -> bool:
-        """Whether `count` can be later than the latest one; a count that runs backwards is not believed."""
+        """Whether `count` can be later than the latest one; a count that runs backwards is not trusted."""
         return count.captured >= self._latest.captured and all(
             count.dropped.get(reason, 0) >= dropped for reason, dropped in self._latest.dropped.items()
         )

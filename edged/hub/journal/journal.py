@@ -71,7 +71,7 @@ class Journal:
         self._writer.withdraw(seq)
 
     def notices(self) -> Iterator[HubEvent]:
-        """What has happened to the file since they were asked for last."""
+        """Return the events of the file since the last call."""
         while self._store.notices:
             yield self._store.notices.popleft()
         if self._failing and not self._told:

@@ -1,4 +1,4 @@
-"""Reads a journal beside whoever writes it, or where nobody does."""
+"""Read a journal while a hub writes it, or while none does."""
 
 import contextlib
 import logging

@@ -38,7 +38,7 @@ MOST_HOSTS = 100
 
 @dataclass(frozen=True, slots=True)
 class Rejection:
-    """Who was turned away, where and why. `host`: without the port, which is another one at each attempt."""
+    """A peer that was rejected, where and why. `host`: without the port, which is another one at each attempt."""
 
     endpoint: str
     reason: str
@@ -47,10 +47,10 @@ class Rejection:
 
 
 class Rejections:
-    """Filled by any thread, told by the hub's."""
+    """Filled by any thread, reported by the hub's."""
 
     def __init__(self, counter: Counter, endpoints: Iterable[str] = ()) -> None:
-        """`endpoints`: where nobody has been turned away yet, which is told too."""
+        """`endpoints`: those that start with a count of 0."""
         for endpoint in endpoints:
             for reason in REASONS:
                 counter.labels(endpoint, reason)
@@ -65,7 +65,7 @@ class Rejections:
         self._new.append(Rejection(endpoint, reason, host, detail))
 
     def notices(self, now_ns: int) -> list[HubEvent]:
-        """What is to be told now: a few lines, each with the number of times since it was told last."""
+        """Return the events to report now, each with the number of times since its last report."""
         while self._new:
             rejection = self._new.popleft()
             if len(self._untold) >= MOST_HOSTS and rejection not in self._untold:
@@ -81,7 +81,7 @@ class Rejections:
 def _notice(rejection: Rejection, count: int) -> HubEvent:
     times = f" ({count} times)" if count > 1 else ""
     detail = f": {rejection.detail}" if rejection.detail else ""
-    what = f"{rejection.endpoint}: a peer at {rejection.host} was turned away{times}"
+    what = f"{rejection.endpoint}: a peer at {rejection.host} was rejected{times}"
     return HubEvent("peer_rejected", f"{what}: {REASONS[rejection.reason]}{detail}", reason=rejection.reason)
 
 

@@ -95,7 +95,7 @@ class Endpoint:
             connection.cut()
 
     def close(self) -> None:
-        """Let go of all."""
+        """Close all sockets."""
         self.monitor.close()
         for descriptor in list(self._connections):
             self._forget(descriptor)
@@ -203,7 +203,7 @@ class Guard:
         self._to_cut.put((name, int(part.get(zmq.SRCFD)), reason))
 
     def notices(self, now_ns: int) -> list[HubEvent]:
-        """Who was turned away."""
+        """Return the rejected peers."""
         return self._rejections.notices(now_ns)
 
     def close(self) -> None:

@@ -15,7 +15,7 @@ log = logging.getLogger("edged.hub")
 
 
 class RuntimeFiles:
-    """Without it no child that starts finds the hub: whoever tidies up /tmp must not be the end of a daemon."""
+    """Without it no child that starts finds the hub: cleaning up /tmp must not end a daemon."""
 
     def __init__(self, folder: PrivateFolder, config: Config) -> None:
         """Raises OSError where the config cannot be written."""

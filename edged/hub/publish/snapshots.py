@@ -14,7 +14,7 @@ JPEG = b"\xff\xd8\xff"  # what each begins with
 
 
 class Snapshots:
-    """Holds each camera, whoever speaks for it, to what the config grants it."""
+    """Limits the snapshots of each camera to its config, whichever peer sends them."""
 
     def __init__(
         self, publish: Callable[[Snapshot, Part], None], metrics: Metrics, cameras: Mapping[str, config.Camera]

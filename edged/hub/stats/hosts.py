@@ -18,9 +18,9 @@ Answer = Scores | Features
 
 @dataclass(slots=True)
 class EnergySource:
-    """A worker: what its sums have reached, as its host's, and what its host had told before it began.
+    """A worker: what its sums have reached, as its host's, and the sums of its host before it began.
 
-    `bears`: the rails whose joules its jobs bear; empty for all.
+    `bears`: rails whose joules are attributed to its jobs; empty: all.
     """
 
     host: str
@@ -52,7 +52,7 @@ class HostEnergy:
         self._tellers[worker] = EnergySource(host, self._words[host], frozenset(bears))
 
     def answered(self, hello: WorkerHello, answer: Answer) -> Answer:
-        """The answer, less what others of its host have told of already: its job is left with the rest."""
+        """Return the joules of a job, less those that other workers of its host have reported already."""
         added = self.told(hello.worker, answer.rails, hello.energy)
         if answer.joules and (share := added / (answer.joules + answer.idle)) < 1:
             return answer.model_copy(update={"joules": share * answer.joules, "idle": share * answer.idle})
@@ -104,7 +104,7 @@ class StateSource:
 
 
 class HostStates:
-    """Shows what was told last, as long as somebody tells."""
+    """Shows the last reports, until they are out of date."""
 
     def __init__(self, metrics: Metrics, node: str, own: HostWatch) -> None:
         """`node`: what the hub's own host is called."""

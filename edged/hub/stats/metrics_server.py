@@ -145,7 +145,7 @@ class Scrape(BaseHTTPRequestHandler):
         self.rfile = Bounded(self.request.makefile("rb", buffering=0))
 
     def finish(self) -> None:
-        """Let the peer know that this was all: the answer's length is not told."""
+        """Close the connection to mark the end: the answer has no length."""
         super().finish()
         if isinstance(self.request, ssl.SSLSocket):
             with contextlib.suppress(OSError):

@@ -223,7 +223,7 @@ class Choice:
         kind = DeviceMemoryError if last.code == OUT_OF_MEMORY else DeviceError
         return kind(
             f"no worker can run ({self.serving.seats[-1].name} was the last of workers: [{devices}]): "
-            "their messages are above; `edged devices` lists what there is"
+            "their messages are above; `edged devices` lists all devices"
         )
 
 

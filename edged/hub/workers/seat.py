@@ -178,7 +178,7 @@ class WorkerSlot:
             self._child.signal(signal.SIGKILL)
 
     def refuse(self) -> None:
-        """It was turned away, and ends."""
+        """Record that it was rejected, and ends."""
         self._cause = self._cause or "refused"
 
     def step(self, now: int) -> Loss | None:

@@ -79,7 +79,7 @@ class Supervisor:
 
     @property
     def retiring(self) -> list[str]:
-        """The workers that make way for another one: they are to be told to stop."""
+        """Return the workers that yield a device to another one: they must be stopped."""
         return [seat.name for seat in self._choice.all_seats if seat.retires]
 
     @property
@@ -134,7 +134,7 @@ class Supervisor:
         self._spare.close()
 
     def refuse_worker(self, name: str) -> None:
-        """It was turned away: its end, which follows, says nothing of its device."""
+        """Record that it was rejected: its end, which follows, does not blame its device."""
         if seat := self._choice.named(name):
             seat.refuse()
 

@@ -165,7 +165,7 @@ class Workers:
                 log.warning("%s: %s", model.name, default_warning(model.preparation, IN_CONFIG))
         else:
             source = {"config": "the config", "file": "its file"}[model.prepared_by]
-            log.info("%s: pictures are prepared as %s (%s says so)", model.name, model.preparation, source)
+            log.info("%s: pictures are prepared as %s (source: %s)", model.name, model.preparation, source)
         return self._heads.begin(model)
 
     def _head_loaded(self, name: str, loaded: HeadLoaded) -> list[HubEvent]:
