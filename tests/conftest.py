@@ -65,9 +65,11 @@ def _state_of_the_tests(tmp_path_factory: pytest.TempPathFactory) -> Iterator[No
 
 @pytest.fixture(autouse=True)
 def _log_of_the_test() -> Iterator[None]:
-    """No test leaves a log handler behind that writes to a standard error which pytest has closed."""
+    """No test leaves a log level behind, or a handler that writes to a standard error which pytest has closed."""
+    root, edged = logging.getLogger(), logging.getLogger("edged")
+    level = edged.level
     yield
-    root = logging.getLogger()
+    edged.setLevel(level)
     for handler in [each for each in root.handlers if each.get_name() == HANDLER]:
         root.removeHandler(handler)
 

@@ -20,7 +20,7 @@ import zmq
 from rich.console import Console
 
 from edged.cli.top.command import watch
-from edged.cli.top.screen import Pages, picture
+from edged.cli.top.screen import ScreenPages, picture
 from edged.client import subscribe
 from edged.client.node_state import NodeState
 from edged.client.subscription import Subscription
@@ -104,7 +104,7 @@ def terminal(known: NodeState, address: str) -> str:
     """Draw the screen of `edged top` as SVG; it loads nothing from other hosts."""
     width, height = SIZE
     console = Console(record=True, width=width, height=height, file=io.StringIO(), force_terminal=True)
-    console.print(picture(known, address, "", width, height, Pages()))
+    console.print(picture(known, address, "", width, height, ScreenPages()))
     return NOT_HERE.sub("", console.export_svg(title="edged top", unique_id="edged-top"))
 
 

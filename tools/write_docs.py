@@ -27,21 +27,21 @@ from tools import protocol
 ROOT = Path(__file__).resolve().parents[1]
 GENERATED = "<!-- Written by `make docs` from the code: change it there. -->"
 SECTIONS = {  # where each type of edged/config stands in the file
-    "Camera": "cameras.NAME",
+    "CameraConfig": "cameras.NAME",
     "CameraTls": "cameras.NAME.tls",
-    "Snapshot": "cameras.NAME.snapshot",
-    "Model": "model",
-    "Worker": "workers[]",
+    "SnapshotConfig": "cameras.NAME.snapshot",
+    "ModelConfig": "model",
+    "WorkerConfig": "workers[]",
     "Segment": "segments[]",
-    "Freshness": "freshness",
-    "Recovery": "recovery",
-    "Security": "security",
-    "Link": "link",
-    "Publish": "publish",
-    "Journal": "journal",
-    "Metrics": "metrics",
+    "FreshnessConfig": "freshness",
+    "RecoveryConfig": "recovery",
+    "SecurityConfig": "security",
+    "LinkConfig": "link",
+    "PublishConfig": "publish",
+    "JournalConfig": "journal",
+    "MetricsConfig": "metrics",
     "Tls": "metrics.tls",
-    "Energy": "energy",
+    "EnergyConfig": "energy",
 }
 TRAINING_SECTIONS = {  # likewise, of a training
     "Data": "data",

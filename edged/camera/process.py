@@ -25,7 +25,7 @@ REPORT_EVERY_S = 1.0
 LONGEST_PAUSE_S = 0.8  # a camera that is there again gives a frame within 3 s, were it missed by a moment
 
 
-def run_camera(name: str, camera: config.Camera, hub: str, curve: Curve | None = None) -> None:
+def run_camera(name: str, camera: config.CameraConfig, hub: str, curve: Curve | None = None) -> None:
     """Serve the hub at the address `hub` until the source ends or the hub says stop. Raises CameraError."""
     cv2.setNumThreads(1)  # the other cores are for the forward pass
     process = CameraProcess(name, camera, hub, curve)
@@ -38,7 +38,7 @@ def run_camera(name: str, camera: config.Camera, hub: str, curve: Curve | None =
 class CameraProcess:
     """Runs one camera, from its hello to its last report."""
 
-    def __init__(self, name: str, camera: config.Camera, hub: str, curve: Curve | None = None) -> None:
+    def __init__(self, name: str, camera: config.CameraConfig, hub: str, curve: Curve | None = None) -> None:
         self._name = name
         self._camera = camera
         self._source = open_source(camera, self._sleep)

@@ -136,7 +136,7 @@ class RecordedProcess:
 
 
 @dataclass(eq=False)
-class Recording:
+class RecordingRequest:
     """What all processes of a daemon recorded. `processes`: by peer (`worker/NAME`, `camera/NAME`, `hub`)."""
 
     started: RecordingStarted
@@ -144,7 +144,7 @@ class Recording:
     ended: RecordingEnded | None = None
 
 
-def record(daemon: DaemonClient, request: ProfileRequest | TraceRequest) -> Recording:
+def record(daemon: DaemonClient, request: ProfileRequest | TraceRequest) -> RecordingRequest:
     """Start a recording, and receive it until the hub ends it.
 
     Raises EdgedError if the hub refuses it or stops answering, ConfigError for a worker that has no kernels.
@@ -155,7 +155,7 @@ def record(daemon: DaemonClient, request: ProfileRequest | TraceRequest) -> Reco
         raise daemon.unexpected(begins)
     if begins.refused:
         raise EdgedError(begins.refused)
-    recording = Recording(begins)
+    recording = RecordingRequest(begins)
     while recording.ended is None:
         match daemon.receive(HEARTBEAT_LIMIT_S):
             case RecordingEnded() as ends, _:

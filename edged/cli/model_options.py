@@ -75,7 +75,7 @@ def show_preparation(model: Model) -> None:
     note(f"pictures are prepared as {model.input.described} ({source})")
 
 
-def model_config(arguments: argparse.Namespace) -> config.Model:
+def model_config(arguments: argparse.Namespace) -> config.ModelConfig:
     """Build the config section of `add_model_options`. Raises ConfigError."""
     source = "path" if is_file_name(arguments.model) else "name"
     return validated(**{source: arguments.model, **given_keys(arguments)})
@@ -87,10 +87,10 @@ def given_keys(arguments: argparse.Namespace) -> dict[str, Any]:
     return {key: getattr(arguments, key) for key in keys if getattr(arguments, key) is not None}
 
 
-def validated(**keys: Any) -> config.Model:
+def validated(**keys: Any) -> config.ModelConfig:
     """Build a `model:` section with these keys. Raises ConfigError, which names the options."""
     try:
-        return config.Model(**keys)
+        return config.ModelConfig(**keys)
     except ValidationError as error:
         problems = [f"--{'.'.join(map(str, e['loc'][:1]))}: {e['msg']}" for e in error.errors()]
         raise ConfigError("; ".join(problems)) from None

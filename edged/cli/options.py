@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from edged.config import MAX_BATCH, Publish
+from edged.config import MAX_BATCH, PublishConfig
 from edged.transport.address import ZMQ_ADDRESS
 
 DEMO = Path("configs/demo.yaml")
@@ -126,7 +126,7 @@ def frames(text: str) -> int:
 
 def add_hub_options(parser: argparse.ArgumentParser) -> None:
     """Add ADDRESS, --key and --server-key."""
-    default = Publish().address
+    default = PublishConfig().address
     stream = f"publish.address of the hub's config (default: {default})"
     parser.add_argument("address", type=address, nargs="?", default=default, metavar="ADDRESS", help=stream)
     key = "client secret key (if the hub requires CURVE)"

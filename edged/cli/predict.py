@@ -73,12 +73,12 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _open_device(model: Model, device: str | None) -> ModelRuntime:
     try:
-        return open_proven(model, config.Worker(device=device or "auto")).runtime
+        return open_proven(model, config.WorkerConfig(device=device or "auto")).runtime
     except DeviceError as error:
         if device is not None:
             raise
         warn(f"{error}; using NumPy instead")
-        return open_runtime(model, config.Worker(device="numpy"))
+        return open_runtime(model, config.WorkerConfig(device="numpy"))
 
 
 def _pictures_in(paths: Sequence[Path]) -> Iterator[Path]:

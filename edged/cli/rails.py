@@ -6,7 +6,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from edged.config import Energy
+from edged.config import EnergyConfig
 from edged.energy.find import Rails, find_rails
 from edged.energy.idle import watts_over
 from edged.energy.meter import Meter
@@ -25,7 +25,7 @@ def add_sysfs(parser: argparse.ArgumentParser) -> None:
 
 def given_rails(arguments: argparse.Namespace) -> Rails:
     """Find all rails below --sysfs."""
-    return find_rails(Energy(sysfs=arguments.sysfs))
+    return find_rails(EnergyConfig(sysfs=arguments.sysfs))
 
 
 def live_watts(rails: Rails) -> Watts:

@@ -4,11 +4,20 @@ Durations carry their unit in the key, secrets are names of files or environment
 Reading the file, with line and column in every error, is `config_file`'s work.
 """
 
-from edged.config.access import Link, Metrics, Publish, Security, Tls
-from edged.config.camera import STREAMS, SYNTHETIC, SYNTHETIC_PREFIX, Camera, CameraTls
+from edged.config.access import LinkConfig, MetricsConfig, PublishConfig, SecurityConfig, Tls
+from edged.config.camera import STREAMS, SYNTHETIC, SYNTHETIC_PREFIX, CameraConfig, CameraTls
 from edged.config.pipeline import Config
-from edged.config.sections import NAME, Energy, Freshness, Journal, Model, Recovery, Section, Snapshot
-from edged.config.worker import MAX_BATCH, Precision, Segment, Worker
+from edged.config.sections import (
+    NAME,
+    EnergyConfig,
+    FreshnessConfig,
+    JournalConfig,
+    ModelConfig,
+    RecoveryConfig,
+    Section,
+    SnapshotConfig,
+)
+from edged.config.worker import MAX_BATCH, Precision, Segment, WorkerConfig
 from edged.messages.preparation import Color
 
 __all__ = [
@@ -17,23 +26,23 @@ __all__ = [
     "STREAMS",
     "SYNTHETIC",
     "SYNTHETIC_PREFIX",
-    "Camera",
+    "CameraConfig",
     "CameraTls",
     "Color",
     "Config",
-    "Energy",
-    "Freshness",
-    "Journal",
-    "Link",
-    "Metrics",
-    "Model",
+    "EnergyConfig",
+    "FreshnessConfig",
+    "JournalConfig",
+    "LinkConfig",
+    "MetricsConfig",
+    "ModelConfig",
     "Precision",
-    "Publish",
-    "Recovery",
+    "PublishConfig",
+    "RecoveryConfig",
     "Section",
-    "Security",
+    "SecurityConfig",
     "Segment",
-    "Snapshot",
+    "SnapshotConfig",
     "Tls",
-    "Worker",
+    "WorkerConfig",
 ]

@@ -8,7 +8,7 @@ from edged.config.sections import HttpAddress, Section, ZmqAddress, is_encrypted
 from edged.transport.address import is_local
 
 
-class Security(Section):
+class SecurityConfig(Section):
     """ZeroMQ CURVE keys. With this section `publish` encrypts, and accepts listed keys only."""
 
     key: Path = Field(
@@ -24,7 +24,7 @@ class Security(Section):
     hub: Path | None = Field(None, description="Public key of the hub, for cameras and workers of other hosts")
 
 
-class Link(Section):
+class LinkConfig(Section):
     """The endpoint for cameras and workers of other hosts."""
 
     insecure: bool = Field(
@@ -44,7 +44,7 @@ class Link(Section):
         return address if address is None else local_or_protected(address, info)
 
 
-class Publish(Section):
+class PublishConfig(Section):
     """The prediction stream."""
 
     insecure: bool = Field(
@@ -89,7 +89,7 @@ class Tls(Section):
     )
 
 
-class Metrics(Section):
+class MetricsConfig(Section):
     """The Prometheus endpoint."""
 
     tls: Tls | None = Field(None, description="TLS certificate and key, and the authorities of clients")

@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, Field, ValidationInfo, field_validator
 
-from edged.config.sections import Name, Pixels, Positive, Section, Share, Snapshot, Text
+from edged.config.sections import Name, Pixels, Positive, Section, Share, SnapshotConfig, Text
 from edged.messages.preparation import Resize
 
 SYNTHETIC_PREFIX = "synthetic:"
@@ -64,7 +64,7 @@ class CameraTls(Section):
         return insecure
 
 
-class Camera(Section):
+class CameraConfig(Section):
     """A named source of frames."""
 
     source: Annotated[int, Field(ge=0, le=255)] | Text = Field(
@@ -106,7 +106,7 @@ class Camera(Section):
         "stop", description="What happens at the end of a video file or folder"
     )
     seed: int = Field(1, ge=0, description="Synthetic only: the same seed draws the same frames")
-    snapshot: Snapshot | None = Field(
+    snapshot: SnapshotConfig | None = Field(
         None,
         description="Publish small pictures of its frames, cut to `roi`; {} uses the defaults. Default: no "
         "picture is published",

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from edged.config import Camera, Config, Security, Tls
+from edged.config import CameraConfig, Config, SecurityConfig, Tls
 from edged.config.validation_errors import mistakes_of
 from edged.config.yaml_positions import Document, Mistake, read
 from edged.errors import ConfigError
@@ -54,7 +54,7 @@ def save_config(config: Config, path: Path) -> None:
         file.write(config.model_dump_json(exclude_defaults=True).encode())  # no larger than what it was read from
 
 
-def password_of(camera: Camera) -> str | None:
+def password_of(camera: CameraConfig) -> str | None:
     """Return the camera's password from its file or environment variable; None where the config names neither.
 
     Raises ConfigError where it cannot be had. Never put what this returns into a message.
@@ -158,7 +158,7 @@ def _with_absolute_paths(config: Config, folder: Path) -> Config:
     return config.model_copy(update={"cameras": cameras, **sections})
 
 
-def _security(security: Security | None, folder: Path) -> Security | None:
+def _security(security: SecurityConfig | None, folder: Path) -> SecurityConfig | None:
     if security is None:
         return None
     lists = {
@@ -175,7 +175,7 @@ def _tls(tls: Tls | None, folder: Path) -> Tls | None:
     return tls.model_copy(update={key: absolute(path, folder) for key, path in tls if path})
 
 
-def _camera(camera: Camera, folder: Path) -> Camera:
+def _camera(camera: CameraConfig, folder: Path) -> CameraConfig:
     return camera.model_copy(
         update={
             "source": _absolute_source(camera.source, folder),

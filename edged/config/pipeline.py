@@ -4,36 +4,44 @@ import platform
 
 from pydantic import Field, ValidationInfo, field_validator
 
-from edged.config.access import Link, Metrics, Publish, Security
-from edged.config.camera import Camera
-from edged.config.sections import Energy, Freshness, Journal, Model, Name, Recovery, Section
+from edged.config.access import LinkConfig, MetricsConfig, PublishConfig, SecurityConfig
+from edged.config.camera import CameraConfig
+from edged.config.sections import (
+    EnergyConfig,
+    FreshnessConfig,
+    JournalConfig,
+    ModelConfig,
+    Name,
+    RecoveryConfig,
+    Section,
+)
 from edged.config.segments import problem_of
-from edged.config.worker import Segment, Worker
+from edged.config.worker import Segment, WorkerConfig
 
 
 class Config(Section):
     """A whole pipeline; the same file serves every host of it."""
 
     node: Name = Field(default_factory=lambda: platform.node() or "edged", description="Default: the host's name")
-    cameras: dict[Name, Camera] = Field(min_length=1, description="Cameras by name")
-    model: Model = Model(name="digits")
-    workers: tuple[Worker, ...] = Field((Worker(), Worker(device="numpy")), min_length=1)
+    cameras: dict[Name, CameraConfig] = Field(min_length=1, description="Cameras by name")
+    model: ModelConfig = ModelConfig(name="digits")
+    workers: tuple[WorkerConfig, ...] = Field((WorkerConfig(), WorkerConfig(device="numpy")), min_length=1)
     segments: tuple[Segment, ...] = Field(
         (), description="Segments of the network; default: every worker runs the whole network"
     )
-    freshness: Freshness = Freshness()
-    recovery: Recovery = Recovery()
-    security: Security | None = None
-    link: Link = Link()
-    publish: Publish = Publish()
-    journal: Journal = Journal()
-    metrics: Metrics = Metrics()
-    energy: Energy = Energy()
+    freshness: FreshnessConfig = FreshnessConfig()
+    recovery: RecoveryConfig = RecoveryConfig()
+    security: SecurityConfig | None = None
+    link: LinkConfig = LinkConfig()
+    publish: PublishConfig = PublishConfig()
+    journal: JournalConfig = JournalConfig()
+    metrics: MetricsConfig = MetricsConfig()
+    energy: EnergyConfig = EnergyConfig()
 
     @field_validator("segments")
     @classmethod
     def _fit_the_workers(cls, segments: tuple[Segment, ...], info: ValidationInfo) -> tuple[Segment, ...]:
-        workers: tuple[Worker, ...] = info.data.get("workers", ())
+        workers: tuple[WorkerConfig, ...] = info.data.get("workers", ())
         names = [segment.workers for segment in segments]
         untils = [segment.until for segment in segments]
         if workers and (problem := problem_of(untils, names, [worker.group for worker in workers])):
@@ -44,8 +52,8 @@ class Config(Section):
 
     @field_validator("journal")
     @classmethod
-    def _is_quicker_than_frames_grow_old(cls, journal: Journal, info: ValidationInfo) -> Journal:
-        freshness: Freshness = info.data.get("freshness", Freshness())
+    def _is_quicker_than_frames_grow_old(cls, journal: JournalConfig, info: ValidationInfo) -> JournalConfig:
+        freshness: FreshnessConfig = info.data.get("freshness", FreshnessConfig())
         is_chosen = "max_wait_s" in journal.model_fields_set
         if is_chosen and journal.max_wait_s >= freshness.max_age_s:
             raise ValueError(f"max_wait_s must be less than freshness.max_age_s, {freshness.max_age_s:g} s")
@@ -53,13 +61,13 @@ class Config(Section):
 
     @field_validator("energy")
     @classmethod
-    def _fits_the_workers(cls, energy: Energy, info: ValidationInfo) -> Energy:
-        workers: tuple[Worker, ...] = info.data.get("workers", ())
+    def _fits_the_workers(cls, energy: EnergyConfig, info: ValidationInfo) -> EnergyConfig:
+        workers: tuple[WorkerConfig, ...] = info.data.get("workers", ())
         named = [rail for worker in workers for rail in worker.rails or ()]
         unread = named if energy.rails == "none" else [rail for rail in named if rail not in energy.rails]
         if unread and energy.rails != "auto":
             raise ValueError(f"must read {', '.join(dict.fromkeys(unread))} too, which rails of a worker names")
-        recovery: Recovery = info.data.get("recovery", Recovery())
+        recovery: RecoveryConfig = info.data.get("recovery", RecoveryConfig())
         if energy.idle_s >= recovery.start_s:
             raise ValueError(f"idle_s must be less than recovery.start_s, {recovery.start_s:g} s")
         return energy

@@ -57,7 +57,7 @@ def is_encrypted(info: ValidationInfo) -> bool:
     return bool(info.context and info.context.get("security"))
 
 
-class Energy(Section):
+class EnergyConfig(Section):
     """Power rails to read, and how; without rails energy is estimated if `watts_per_core` is set."""
 
     rails: Literal["auto", "none"] | tuple[Text, ...] = Field(
@@ -85,7 +85,7 @@ class Energy(Section):
     sysfs: Path = Field(Path("/sys"), description="Path of the host's /sys in a container, if it differs")
 
 
-class Journal(Section):
+class JournalConfig(Section):
     """Published predictions, stored for subscribers that missed them."""
 
     path: Path | None = Field(None, description="SQLite file; default: the state directory, by node name")
@@ -123,7 +123,7 @@ RESIZE = (
 )
 
 
-class Model(Section):
+class ModelConfig(Section):
     """The network, and its input, as far as its file does not describe it (see `model.package`)."""
 
     name: str | None = Field(
@@ -149,7 +149,7 @@ class Model(Section):
         return path
 
 
-class Freshness(Section):
+class FreshnessConfig(Section):
     """Limits on the age of frames, and on their number that may wait."""
 
     keep: int = Field(
@@ -165,7 +165,7 @@ class Freshness(Section):
     )
 
 
-class Recovery(Section):
+class RecoveryConfig(Section):
     """Limits on restarts of a worker, before its device is given up."""
 
     losses: int = Field(
@@ -183,7 +183,7 @@ class Recovery(Section):
     )
 
 
-class Snapshot(Section):
+class SnapshotConfig(Section):
     """Small JPEG pictures of frames, for `edged view`. All subscribers can see them."""
 
     every_s: float = Field(0.5, ge=0.1, le=3600, description="Shortest time between two snapshots, in seconds")

@@ -11,7 +11,7 @@ MAX_BATCH = 64  # frames of a job
 Precision = Literal["fp32", "fp16-weights", "fp16"]
 
 
-class Worker(Section):
+class WorkerConfig(Section):
     """One entry of the list of devices, which is in order of preference."""
 
     host: Name | None = Field(

@@ -19,7 +19,7 @@ class Rails:
     there are sensors whose firmware reports no energy.
     """
 
-    energy: config.Energy
+    energy: config.EnergyConfig
     rails: tuple[Rail, ...]
     others: tuple[Rail, ...] = ()
     unreadable: tuple[Unreadable, ...] = ()
@@ -79,7 +79,7 @@ class Rails:
         )
 
 
-def find_rails(energy: config.Energy, attributed_rails: tuple[str, ...] | None = None) -> Rails:
+def find_rails(energy: config.EnergyConfig, attributed_rails: tuple[str, ...] | None = None) -> Rails:
     """The rails of this machine that `energy.rails` asks for. Reads each once; never raises, nor blocks for long.
 
     `auto` leaves out a rail whose joules are in another one too, so that their sum tells each joule once.

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from edged.clock import NANOSECONDS, nanoseconds, wall_s
-from edged.config import Camera, Config, Snapshot
+from edged.config import CameraConfig, Config, SnapshotConfig
 from edged.config.load import check_passwords, load_config
 from edged.errors import ConfigError
 from edged.hub.cameras.cameras import Cameras
@@ -96,7 +96,7 @@ def changes(before: Config, after: Config) -> Changes:
     )
 
 
-def _with_snapshot(camera: Camera, snapshot: Snapshot | None) -> Camera:
+def _with_snapshot(camera: CameraConfig, snapshot: SnapshotConfig | None) -> CameraConfig:
     return camera.model_copy(update={"snapshot": snapshot})
 
 

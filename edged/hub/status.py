@@ -4,7 +4,7 @@ import textwrap
 from collections.abc import Callable
 
 from edged.clock import NANOSECONDS, nanoseconds, now_ns
-from edged.config import Config, Publish
+from edged.config import Config, PublishConfig
 from edged.hub.cameras.cameras import Cameras
 from edged.hub.frames.router import Router
 from edged.hub.journal.journal import Journal
@@ -113,7 +113,7 @@ WHY_COLUMNS = 30  # the log and the summary have all of it
 def places(config: Config) -> list[str]:
     """Lines that say where the stream, the metrics and the page of a daemon are."""
     address = config.publish.address
-    argument = "" if address == Publish().address else f" {address}"
+    argument = "" if address == PublishConfig().address else f" {address}"
     scheme = "https" if config.metrics.tls else "http"
     return [
         f"stream   {address} (edged subscribe{argument})",

@@ -73,7 +73,7 @@ class Model:
     prepared_by: PreparedBy = "file"
 
 
-def load_model(wanted: config.Model, *, lazily: bool = False) -> Model:
+def load_model(wanted: config.ModelConfig, *, lazily: bool = False) -> Model:
     """Return the model that a config names, simplified. What the config says goes before what the file says.
 
     lazily: leave weights that a former start has kept on disk unread; read them from `graph.checked()` alone.
@@ -83,7 +83,7 @@ def load_model(wanted: config.Model, *, lazily: bool = False) -> Model:
     return model if lazily else replace(model, graph=model.graph.checked())
 
 
-def _load(wanted: config.Model) -> Model:
+def _load(wanted: config.ModelConfig) -> Model:
     if wanted.path is not None:
         return _from_file(wanted.path, wanted)
     if wanted.name in RANDOM:
@@ -94,7 +94,7 @@ def _load(wanted: config.Model) -> Model:
     raise ModelError(f"{problem}: name one of {', '.join(BUNDLED + RANDOM)}, or give the path of an ONNX file")
 
 
-def _bundled(name: str, wanted: config.Model) -> Model:
+def _bundled(name: str, wanted: config.ModelConfig) -> Model:
     with resources.as_file(resources.files("edged.model") / "bundled" / f"{name}.onnx") as path:
         if not path.is_file():
             raise ModelError(
@@ -103,7 +103,7 @@ def _bundled(name: str, wanted: config.Model) -> Model:
         return _from_file(path, wanted)
 
 
-def read_model(wanted: config.Model) -> tuple[Model, bool]:
+def read_model(wanted: config.ModelConfig) -> tuple[Model, bool]:
     """Return the model of `wanted.path`, of which nothing is kept, and whether weights lie in other files.
 
     Raises ModelError.
@@ -113,11 +113,11 @@ def read_model(wanted: config.Model) -> tuple[Model, bool]:
     return _packed(wanted.path, wanted, file.sha256, kept), bool(file.external)
 
 
-def _from_file(path: Path, wanted: config.Model) -> Model:
+def _from_file(path: Path, wanted: config.ModelConfig) -> Model:
     return _packed(path, wanted, *_read(path, _size(wanted)))
 
 
-def _packed(path: Path, wanted: config.Model, sha256: str, kept: KeptGraph) -> Model:
+def _packed(path: Path, wanted: config.ModelConfig, sha256: str, kept: KeptGraph) -> Model:
     graph = kept.graph
     try:
         metadata = decode(kept.metadata)
@@ -167,7 +167,7 @@ def _read_onnx(path: Path, size: Pair | None) -> "tuple[OnnxFile, KeptGraph]":
         raise ModelError(f"{path}: {error}") from None
 
 
-def _random(name: str, wanted: config.Model) -> Model:
+def _random(name: str, wanted: config.ModelConfig) -> Model:
     width, height = _size(wanted) or RANDOM_SIZE
     if min(width, height) < MIN_SIZE:
         raise ModelError(f"{name}: size {width}×{height} is too small: at least {MIN_SIZE} pixels a side")
@@ -182,12 +182,12 @@ def _random(name: str, wanted: config.Model) -> Model:
     )
 
 
-def _size(wanted: config.Model) -> tuple[int, int] | None:
+def _size(wanted: config.ModelConfig) -> tuple[int, int] | None:
     """Return width and height of the config, or None."""
     return (wanted.size, wanted.size) if isinstance(wanted.size, int) else wanted.size
 
 
-def _input(graph: Graph, wanted: config.Model, metadata: Metadata) -> Input:
+def _input(graph: Graph, wanted: config.ModelConfig, metadata: Metadata) -> Input:
     """Merge the input's description. Raises ModelError if it does not fit the network's channels."""
     channels, height, width = graph.shapes[graph.input]
     recipe = recipe_for(channels, wanted, metadata)
@@ -195,7 +195,7 @@ def _input(graph: Graph, wanted: config.Model, metadata: Metadata) -> Input:
     return Input(width, height, recipe.color, recipe.scale, recipe.mean, recipe.std, recipe.resize)
 
 
-def _labels(graph: Graph, wanted: config.Model, metadata: Metadata, path: Path) -> tuple[str, ...]:
+def _labels(graph: Graph, wanted: config.ModelConfig, metadata: Metadata, path: Path) -> tuple[str, ...]:
     classes = graph.shapes[graph.output][0]
     if wanted.labels is not None:
         return labels.read(wanted.labels, classes)

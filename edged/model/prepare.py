@@ -11,10 +11,10 @@ from edged.model.metadata import Metadata
 CHANNELS: Mapping[Color, int] = {"rgb": 3, "bgr": 3, "gray": 1}
 DEFAULT = RECIPES["unit"]
 
-Said = config.Model | Metadata  # each may say all, nothing, or some of it
+Said = config.ModelConfig | Metadata  # each may say all, nothing, or some of it
 
 
-def recipe_for(channels: int, wanted: config.Model, file: Metadata) -> Recipe:
+def recipe_for(channels: int, wanted: config.ModelConfig, file: Metadata) -> Recipe:
     """Return what a network of so many channels gets; mean and std have a number for each.
 
     Raises ModelError where what is said does not fit its channels.
@@ -30,7 +30,7 @@ def recipe_for(channels: int, wanted: config.Model, file: Metadata) -> Recipe:
     return replace(recipe, color=color)
 
 
-def prepared_by(wanted: config.Model, file: Metadata) -> PreparedBy:
+def prepared_by(wanted: config.ModelConfig, file: Metadata) -> PreparedBy:
     """Return what says which numbers the network gets."""
     if _names_values(wanted):
         return "config"
@@ -62,7 +62,7 @@ def _require(key: str, numbers: tuple[float, ...], channels: int) -> None:
         raise ModelError(f"its input has {channels} channel(s), but {key} has {len(numbers)} number(s)")
 
 
-def _hint(wanted: config.Model, file: Metadata) -> str:
+def _hint(wanted: config.ModelConfig, file: Metadata) -> str:
     source = wanted if wanted.preprocess else file
     if source.preprocess and not (wanted.color or source.color):
         return f", as preprocess {source.preprocess} has it: for gray pictures use unit or raw"

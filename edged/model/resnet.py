@@ -34,7 +34,7 @@ def random_resnet(
     He initialisation; the last convolution of a block is scaled down so that activations stay of the order of one
     through 50 blocks.
     """
-    builder = _Builder(depth, version, np.random.default_rng(seed))
+    builder = _ResnetBuilder(depth, version, np.random.default_rng(seed))
     builder.stem()
     for stage, blocks in enumerate(BLOCKS[depth]):
         for block in range(blocks):
@@ -46,7 +46,7 @@ def random_resnet(
     return make_graph(f"resnet{depth}", "input", (3, height, width), builder.operators)
 
 
-class _Builder:
+class _ResnetBuilder:
     """Operators so far, and the tensor that the next one reads (`tensor`, with `channels`)."""
 
     def __init__(self, depth: int, version: Version, random: np.random.Generator) -> None:

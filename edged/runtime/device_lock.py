@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from edged.config import Worker
+from edged.config import WorkerConfig
 from edged.errors import DeviceError
 from edged.runtime.select import is_numpy, opencl_device
 from edged.system import exclusive_lock
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from edged.engine.device import Device
 
 
-def hold_device(worker: Worker, name: str) -> None:
+def hold_device(worker: WorkerConfig, name: str) -> None:
     """Lock a device until this process ends. `name`: the worker's own.
 
     Beside a worker that is stuck in the driver of a device there must not be a second one. A CPU that keeps to

@@ -23,7 +23,7 @@ NO_OPENCL = (
 
 def open_runtime(
     model: Model,
-    worker: config.Worker,
+    worker: config.WorkerConfig,
     *,
     part: ModelPart | None = None,
     cache: Path | None = None,
@@ -45,7 +45,7 @@ def open_runtime(
 
 def open_on_device(
     model: Model,
-    worker: config.Worker,
+    worker: config.WorkerConfig,
     part: ModelPart,
     device: "Device",
     *,
@@ -72,12 +72,12 @@ def open_on_device(
     )
 
 
-def device_name(worker: config.Worker) -> str:
+def device_name(worker: config.WorkerConfig) -> str:
     """Return the name of the device that `open_runtime` would take. Raises DeviceError."""
     return NUMPY if is_numpy(worker) else opencl_device(worker.device).name
 
 
-def is_numpy(worker: config.Worker) -> bool:
+def is_numpy(worker: config.WorkerConfig) -> bool:
     """Return whether `worker` needs no OpenCL."""
     return worker.device.lower() == "numpy"
 

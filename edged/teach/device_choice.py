@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 NICE = 19
 
 
-def find_place(workers: Sequence[config.Worker], wanted: str | None) -> "Device | None":
+def find_place(workers: Sequence[config.WorkerConfig], wanted: str | None) -> "Device | None":
     """Return the OpenCL device, held by this process from now on if it is no CPU; None: NumPy.
 
     wanted: as in the config's `device`. Raises DeviceError where that one is absent or in use.
     """
     if wanted is not None:
-        if is_numpy(config.Worker(device=wanted)):
+        if is_numpy(config.WorkerConfig(device=wanted)):
             return None
         device = opencl_device(wanted)
         _lock_device(device)
@@ -45,7 +45,7 @@ def lower_priority() -> None:
     os.nice(NICE)
 
 
-def _candidates(workers: Sequence[config.Worker]) -> "Iterator[Device]":
+def _candidates(workers: Sequence[config.WorkerConfig]) -> "Iterator[Device]":
     """Yield those of this host's workers, in their order, then CPUs."""
     for worker in workers:
         if worker.host is None and not is_numpy(worker):

@@ -24,7 +24,7 @@ class StoreLimits(BaseModel):
     megabytes: Annotated[float, Field(gt=0, allow_inf_nan=False)] = MEGABYTES
 
 
-class LabelCounts(BaseModel):
+class CropCounts(BaseModel):
     """Number and size of the crops of one label."""
 
     model_config = ConfigDict(extra="ignore", frozen=True)
@@ -38,17 +38,17 @@ class Manifest(OpenFile):
     """`labels` sums up `crops`, for people. Oldest first."""
 
     limits: StoreLimits = StoreLimits()
-    labels: dict[str, LabelCounts] = Field(default_factory=dict)
+    labels: dict[str, CropCounts] = Field(default_factory=dict)
     crops: tuple[Crop, ...] = ()
 
 
-def counts(crops: Sequence[Crop]) -> dict[str, LabelCounts]:
+def counts(crops: Sequence[Crop]) -> dict[str, CropCounts]:
     """Count crops by label, in alphabetical order."""
     by_label: dict[str, list[Crop]] = {}
     for crop in crops:
         by_label.setdefault(crop.label, []).append(crop)
     return {
-        label: LabelCounts(
+        label: CropCounts(
             crops=len(ours), held_back=sum(crop.held_back for crop in ours), nbytes=sum(c.nbytes for c in ours)
         )
         for label, ours in sorted(by_label.items())

@@ -9,7 +9,7 @@ from pathlib import Path
 from statistics import fmean
 
 from edged.clock import now_ns, seconds_since
-from edged.config import Worker
+from edged.config import WorkerConfig
 from edged.energy.meter import JobEnergy
 from edged.messages import CutPoint, Job, MeasureAnswer, MeasureRequest, encode
 from edged.model.cuts import Cut, cut_after, cuts
@@ -27,7 +27,7 @@ UNMEASURED = JobEnergy(None, {})
 Payloads = Sequence[bytes | memoryview]  # a job's, or of its answer
 
 
-def measure(asked: MeasureRequest, model: Model, worker: Worker, cache: Path) -> MeasureAnswer:
+def measure(asked: MeasureRequest, model: Model, worker: WorkerConfig, cache: Path) -> MeasureAnswer:
     """Lead frames of noise through the network in stretches, from one place to the next, again and again.
 
     So each stretch finds the caches as the one before it leaves them. Raises DeviceError.
@@ -68,7 +68,9 @@ def _computes(operators: Sequence[Operator]) -> bool:
 class Stretch:
     """What is not to be cut, as a worker would run it. `seconds`: of the three steps of each job."""
 
-    def __init__(self, model: Model, part: ModelPart, worker: Worker, cache: Path, opened: ExitStack) -> None:
+    def __init__(
+        self, model: Model, part: ModelPart, worker: WorkerConfig, cache: Path, opened: ExitStack
+    ) -> None:
         self.part = part
         self.seconds: list[tuple[float, float, float]] = []
         self._runtime: ModelRuntime = open_runtime(model, worker, part=part, cache=cache, comes_again=False)

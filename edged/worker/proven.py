@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from edged.config import Worker
+from edged.config import WorkerConfig
 from edged.model.package import Model
 from edged.runtime.base import ModelRuntime
 from edged.runtime.model_part import ModelPart, whole_model
@@ -35,7 +35,7 @@ class Proven:
 
 
 def open_proven(
-    model: Model, worker: Worker, *, part: ModelPart | None = None, cache: Path | None = None
+    model: Model, worker: WorkerConfig, *, part: ModelPart | None = None, cache: Path | None = None
 ) -> Proven:
     """Open a runtime as `open_runtime` does, without variants that disagree with the reference.
 
@@ -71,7 +71,7 @@ def open_proven(
 
 
 def _examine(
-    part: ModelPart, worker: Worker, device: "Device", runtime: "Runtime", chooser: "ProvenChooser"
+    part: ModelPart, worker: WorkerConfig, device: "Device", runtime: "Runtime", chooser: "ProvenChooser"
 ) -> "Examined":
     from edged.engine.proving import examine
 
@@ -89,7 +89,7 @@ def _examine(
 
 
 def _proof(
-    model: Model, part: ModelPart, worker: Worker, device: "Device", examined: "Examined", seconds: float
+    model: Model, part: ModelPart, worker: WorkerConfig, device: "Device", examined: "Examined", seconds: float
 ) -> "Proof":
     from edged.engine.proofs import Proof
     from edged.engine.tuning_records import measured_on

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from edged.clock import NANOSECONDS, now_ns
-from edged.config import Worker
+from edged.config import WorkerConfig
 from edged.energy.find import Rails
 from edged.energy.meter import Meter
 from edged.errors import DeviceError
@@ -74,7 +74,7 @@ class Ready:
     excluded_variants: tuple[str, ...]
 
 
-def make_ready(model: Model, part: ModelPart, worker: Worker, cache: Path) -> Ready:
+def make_ready(model: Model, part: ModelPart, worker: WorkerConfig, cache: Path) -> Ready:
     """Open the device that `worker` names for `part` of `model`, compare it with the reference, and warm it up.
 
     Raises DeviceError, also if the device does not agree with the reference, or ModelError if the network does not
@@ -85,7 +85,7 @@ def make_ready(model: Model, part: ModelPart, worker: Worker, cache: Path) -> Re
     return Ready(part, proven.runtime, served_of(model, part, worker), known, forward_s, proven.excluded_variants)
 
 
-def served_of(model: Model, part: ModelPart, worker: Worker) -> Served:
+def served_of(model: Model, part: ModelPart, worker: WorkerConfig) -> Served:
     """Return what the worker's loop must know of it."""
     return Served(
         frame=part.frame_shape,
@@ -97,7 +97,7 @@ def served_of(model: Model, part: ModelPart, worker: Worker) -> Served:
     )
 
 
-def warm_up(runtime: ModelRuntime, part: ModelPart, worker: Worker) -> tuple[float, SelfCheck]:
+def warm_up(runtime: ModelRuntime, part: ModelPart, worker: WorkerConfig) -> tuple[float, SelfCheck]:
     """Run a batch, so that the first frame does not wait for what a device does once.
 
     Returns the seconds of the last run, from its submission to its answer, and its answer for one picture.
@@ -122,7 +122,9 @@ def _check_nan(device: str, part: ModelPart, known: SelfCheck) -> None:
     log.warning("%s answers even noise with NaN or infinity: frames will be dropped as not_finite", name)
 
 
-def hello_of(name: str, worker: Worker, model: Model, ready: Ready, rails: Rails, meter: Meter) -> WorkerHello:
+def hello_of(
+    name: str, worker: WorkerConfig, model: Model, ready: Ready, rails: Rails, meter: Meter
+) -> WorkerHello:
     """Return the hello of a worker with this `name`."""
     return WorkerHello(
         worker=name,

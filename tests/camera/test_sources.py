@@ -14,35 +14,35 @@ from edged.errors import CameraError
 
 @pytest.mark.parametrize("source", [0, "0", "/dev/video7", "/dev/v4l/by-id/usb-cam-index0"])
 def test_a_number_or_device_is_a_v4l2_camera(source: str | int) -> None:
-    assert isinstance(open_source(config.Camera(source=source)), V4l2)
+    assert isinstance(open_source(config.CameraConfig(source=source)), V4l2)
 
 
 @pytest.mark.parametrize("source", ["rtsp://cam/live", "http://cam:8080/mjpeg", "https://cam/x.mp4"])
 def test_a_url_is_a_stream(source: str) -> None:
-    assert isinstance(open_source(config.Camera(source=source)), LiveStream)
+    assert isinstance(open_source(config.CameraConfig(source=source)), LiveStream)
 
 
 def test_files_and_folders_are_told_apart(tmp_path: Path) -> None:
     (tmp_path / "odd.name").touch()
 
-    assert isinstance(open_source(config.Camera(source=str(tmp_path))), Folder)
-    assert isinstance(open_source(config.Camera(source=str(tmp_path / "odd.name"))), VideoFile)
-    assert isinstance(open_source(config.Camera(source=str(tmp_path / "still-to-come.mp4"))), VideoFile)
+    assert isinstance(open_source(config.CameraConfig(source=str(tmp_path))), Folder)
+    assert isinstance(open_source(config.CameraConfig(source=str(tmp_path / "odd.name"))), VideoFile)
+    assert isinstance(open_source(config.CameraConfig(source=str(tmp_path / "still-to-come.mp4"))), VideoFile)
 
 
 def test_a_path_that_does_not_exist_says_what_a_source_can_be() -> None:
     with pytest.raises(CameraError, match=r"nowhere does not exist; a source is .*rtsp://.*synthetic:digits"):
-        open_source(config.Camera(source="nowhere")).open()
+        open_source(config.CameraConfig(source="nowhere")).open()
 
 
 def test_folders_wait_for_their_turn_and_videos_where_told(tmp_path: Path) -> None:
     folder, video = str(tmp_path), "clip.mp4"
 
-    assert is_paced_by_grants(config.Camera(source=folder))
-    assert not is_paced_by_grants(config.Camera(source=folder, pace="realtime"))
-    assert not is_paced_by_grants(config.Camera(source=video))
-    assert is_paced_by_grants(config.Camera(source=video, pace="fast"))
-    assert not is_paced_by_grants(config.Camera(source="rtsp://cam/live", pace="fast"))
+    assert is_paced_by_grants(config.CameraConfig(source=folder))
+    assert not is_paced_by_grants(config.CameraConfig(source=folder, pace="realtime"))
+    assert not is_paced_by_grants(config.CameraConfig(source=video))
+    assert is_paced_by_grants(config.CameraConfig(source=video, pace="fast"))
+    assert not is_paced_by_grants(config.CameraConfig(source="rtsp://cam/live", pace="fast"))
 
 
 def test_a_missing_device_is_named() -> None:
@@ -68,4 +68,4 @@ def test_messages_show_no_secret() -> None:
 @pytest.mark.parametrize("url", ["rtsp://", "rtsp://[bad", "http://cam:99999/x"])
 def test_a_url_without_a_possible_host_is_a_mistake_in_the_config(url: str) -> None:
     with pytest.raises(ValueError, match="source"):
-        config.Camera(source=url)
+        config.CameraConfig(source=url)

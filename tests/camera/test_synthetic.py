@@ -69,7 +69,7 @@ def test_a_size_at_which_no_digit_can_be_read_is_refused() -> None:
 
 
 def test_the_config_names_it_and_its_usual_size_is_640_by_480() -> None:
-    source = open_source(config.Camera(source="synthetic:digits"))
+    source = open_source(config.CameraConfig(source="synthetic:digits"))
     source.open()
     picture = source.read()
     assert picture
@@ -87,6 +87,6 @@ def test_shapes_come_about_as_often_each_or_one_alone() -> None:
 def test_what_the_config_may_name_can_be_drawn() -> None:
     assert set(config.SYNTHETIC) == {"digits", "shapes", *SHAPES}
     for subject in config.SYNTHETIC:
-        source = open_source(config.Camera(source=f"synthetic:{subject}", size=(64, 48)))
+        source = open_source(config.CameraConfig(source=f"synthetic:{subject}", size=(64, 48)))
         source.open()
         assert source.read() is not None

@@ -285,13 +285,13 @@ def test_a_camera_that_shows_another_certificate_is_down_until_the_right_one_is_
 
 def test_check_verifies_the_certificate_and_says_what_to_write(folder: Path) -> None:
     with https_camera(folder, "camera") as (url, camera):
-        source = config.Camera(source=url, user="me", tls=CameraTls(ca=folder / "ours.crt"))
+        source = config.CameraConfig(source=url, user="me", tls=CameraTls(ca=folder / "ours.crt"))
         found = camera_finding("door", source)
         assert (found.level, found.text) == (
             "ok",
             f"{url.partition('?')[0]}, whose certificate is trusted; no video was read",
         )
-        found = camera_finding("door", config.Camera(source=url, user="me"))
+        found = camera_finding("door", config.CameraConfig(source=url, user="me"))
         assert found.level == "warning"
         assert 'tls: {fingerprint: "sha256:' in found.text
         assert camera.sent == []

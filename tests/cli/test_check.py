@@ -83,7 +83,7 @@ def test_each_cut_that_it_accepts_runs_and_each_other_is_refused_with_the_reason
     tmp_path: Path, capsys: pytest.CaptureFixture[str], network: Callable[[Path], Path], device: str
 ) -> None:
     path = network(tmp_path / "network.onnx")
-    model = load_model(config.Model(path=path))
+    model = load_model(config.ModelConfig(path=path))
     frames = whole_model(model).noise(2)
     expected = whole_model(model).truth(frames)
     workers = f"model: {{path: {path}}}\nworkers: [{{device: numpy, group: a}}, {{device: numpy, group: b}}]\n"

@@ -30,9 +30,9 @@ def test_a_device_is_shown_with_its_proofs_and_what_it_computes_wrongly(
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.delenv("CACHE_DIRECTORY", raising=False)
-    model = load_model(config.Model(path=small_network(tmp_path / "small.onnx")))
+    model = load_model(config.ModelConfig(path=small_network(tmp_path / "small.onnx")))
     with wrong_kernel(WRONG_VECTOR):
-        open_proven(model, config.Worker(device="cpu")).runtime.close()
+        open_proven(model, config.WorkerConfig(device="cpu")).runtime.close()
 
     assert run_command_line(["devices"]) == 0
     text = capsys.readouterr().out

@@ -54,7 +54,7 @@ def test_the_file_says_what_was_written_and_needs_no_config(
 
     assert set_metadata(model, "--preprocess", "imagenet", "--labels", labels, "--name", "animals") == 0
 
-    loaded = load_model(config.Model(path=model))
+    loaded = load_model(config.ModelConfig(path=model))
     assert loaded.input == Input(16, 16, "rgb", *IMAGENET, "center-crop")
     assert (loaded.name, loaded.labels, loaded.prepared_by) == ("animals", LABELS, "file")
     assert without_ours(model) == before
@@ -92,7 +92,7 @@ def test_a_recipe_takes_the_place_of_what_the_file_said_key_by_key(model: Path) 
 
     set_metadata(model, "--preprocess", "imagenet", "--std", "1,2,3")
 
-    loaded = load_model(config.Model(path=model))
+    loaded = load_model(config.ModelConfig(path=model))
     assert loaded.input == Input(16, 16, "rgb", IMAGENET[0], IMAGENET[1], (1, 2, 3), "center-crop")
     assert loaded.name == "kept"
     keys = [entry.key for entry in onnx.load(str(model)).metadata_props]
@@ -106,7 +106,7 @@ def test_a_link_stays_a_link(model: Path, tmp_path: Path) -> None:
     assert set_metadata(link, "--preprocess", "raw") == 0
 
     assert link.is_symlink()
-    assert load_model(config.Model(path=model)).input.scale == 1.0
+    assert load_model(config.ModelConfig(path=model)).input.scale == 1.0
 
 
 @pytest.mark.parametrize(
@@ -149,7 +149,7 @@ def test_a_model_stays_beside_the_files_with_its_weights(model: Path, tmp_path: 
     assert "has external weights: write the new file beside it" in done.stderr
 
     assert set_metadata(model, "--name", "x", "--output", tmp_path / "x.onnx") == 0
-    assert load_model(config.Model(path=tmp_path / "x.onnx")).name == "x"
+    assert load_model(config.ModelConfig(path=tmp_path / "x.onnx")).name == "x"
 
 
 def test_a_file_that_is_cut_short_is_refused(model: Path) -> None:

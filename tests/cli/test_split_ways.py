@@ -2,7 +2,7 @@
 
 import pytest
 
-from edged.cli.plan_split.search import Ability, Cost, LinkSpeed, Part, Unit, Ways
+from edged.cli.plan_split.search import Ability, Cost, LinkSpeed, PlannedPart, Unit, Ways
 from edged.messages import CutPoint, MeasureAnswer
 
 FREE = LinkSpeed(0.0, 0.0, 0.0)
@@ -24,7 +24,7 @@ def test_side_by_side_the_jobs_are_shared_in_proportion() -> None:
     one, other, both = Ways([unit("one"), unit("other", times=3)]).unsplit
     assert (one.title, one.predicted) == ("one alone", Cost(12, 12))
     assert (other.title, other.predicted) == ("other alone", Cost(36, 36))
-    assert both.parts == (Part("all", ("one", "other")),)
+    assert both.parts == (PlannedPart("all", ("one", "other")),)
     assert both.predicted.period_s == pytest.approx(9)
     assert both.predicted.latency_s == 24
 
@@ -32,7 +32,7 @@ def test_side_by_side_the_jobs_are_shared_in_proportion() -> None:
 def test_the_cut_is_where_the_stages_are_even_and_between_names_of_operators() -> None:
     (best,) = Ways([unit("one"), unit("other")]).split
     assert best.title == "split, best throughput and latency"
-    assert best.parts == (Part("one", ("one",), None, "a"), Part("other", ("other",), "a", None))
+    assert best.parts == (PlannedPart("one", ("one",), None, "a"), PlannedPart("other", ("other",), "a", None))
     assert best.predicted == Cost(8, 12)
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from edged.cli import run_command_line
 from edged.cli.top.command import lines
-from edged.cli.top.screen import Pages, bar, duration, fit, labels, milliseconds, picture, rate
+from edged.cli.top.screen import ScreenPages, bar, duration, fit, labels, milliseconds, picture, rate
 from edged.client.board import Board
 from edged.client.node_state import NodeState
 from edged.messages import WorkerState
@@ -34,10 +34,10 @@ def a_node(cameras: int, *, down: int = 0) -> NodeState:
 
 
 def rows(
-    known: NodeState, *, width: int = 80, height: int = 24, pages: Pages | None = None, alarm: str = ""
+    known: NodeState, *, width: int = 80, height: int = 24, pages: ScreenPages | None = None, alarm: str = ""
 ) -> list[str]:
     """The screen."""
-    return picture(known, "tcp://hub:5570", alarm, width, height, pages or Pages()).plain.split("\n")
+    return picture(known, "tcp://hub:5570", alarm, width, height, pages or ScreenPages()).plain.split("\n")
 
 
 @pytest.mark.parametrize(("width", "height"), [(80, 24), (40, 10), (200, 60), (20, 5)])
@@ -56,7 +56,7 @@ def test_the_picture_for_the_documentation_shows_it_and_loads_nothing_from_elsew
 
 
 def test_of_many_cameras_those_that_are_down_come_first_and_the_others_page_by_page() -> None:
-    known, pages = a_node(64, down=2), Pages()
+    known, pages = a_node(64, down=2), ScreenPages()
     first = rows(known, pages=pages)
     assert [row.split()[:2] for row in first[5:7]] == [["c62", "DOWN"], ["c63", "DOWN"]]
     assert first[-1].startswith("q: quit   space: more cameras (1 to 18 of 64, worst first)")

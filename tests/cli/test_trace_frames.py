@@ -1,9 +1,9 @@
 """A frame's way, in pieces: without gaps, whatever the clocks say."""
 
-from edged.cli.trace.frames import Piece, Stop, laid_out
+from edged.cli.trace.frames import FrameStop, Piece, laid_out
 
 
-def pieces(stops: list[Stop], begin_ns: int = 100, end_ns: int = 200) -> list[tuple[str, int]]:
+def pieces(stops: list[FrameStop], begin_ns: int = 100, end_ns: int = 200) -> list[tuple[str, int]]:
     """What they are and how long they take, once it is sure that they follow one another."""
     found = list(laid_out(stops, begin_ns, end_ns))
     edges = [begin_ns, *(piece.end_ns for piece in found)]
@@ -13,9 +13,9 @@ def pieces(stops: list[Stop], begin_ns: int = 100, end_ns: int = 200) -> list[tu
 
 def test_between_the_stages_it_waits() -> None:
     stops = [
-        Stop("preprocess", 10, 100, "…"),
-        Stop("forward", 30, 150, "for a worker"),
-        Stop("publish", 5, 195, "b"),
+        FrameStop("preprocess", 10, 100, "…"),
+        FrameStop("forward", 30, 150, "for a worker"),
+        FrameStop("publish", 5, 195, "b"),
     ]
 
     assert pieces(stops) == [
@@ -24,19 +24,27 @@ def test_between_the_stages_it_waits() -> None:
 
 
 def test_a_stage_that_seems_to_begin_before_the_one_before_it_ends_is_moved_and_not_shortened() -> None:
-    stops = [Stop("preprocess", 10, 100, "…"), Stop("forward", 30, 90, "a"), Stop("publish", 5, 195, "b")]
+    stops = [
+        FrameStop("preprocess", 10, 100, "…"),
+        FrameStop("forward", 30, 90, "a"),
+        FrameStop("publish", 5, 195, "b"),
+    ]
 
     assert pieces(stops) == [("preprocess", 10), ("forward", 30), ("wait b", 55), ("publish", 5)]
 
 
 def test_one_that_seems_to_begin_too_late_leaves_room_for_those_that_follow() -> None:
-    stops = [Stop("preprocess", 10, 100, "…"), Stop("forward", 30, 900, "a"), Stop("publish", 5, 195, "b")]
+    stops = [
+        FrameStop("preprocess", 10, 100, "…"),
+        FrameStop("forward", 30, 900, "a"),
+        FrameStop("publish", 5, 195, "b"),
+    ]
 
     assert pieces(stops) == [("preprocess", 10), ("wait a", 55), ("forward", 30), ("publish", 5)]
 
 
 def test_a_mark_without_a_stage_tells_what_was_waited_for() -> None:
-    stops = [Stop("", 0, 120, "in the slot"), Stop("forward", 30, 150, "for a worker")]
+    stops = [FrameStop("", 0, 120, "in the slot"), FrameStop("forward", 30, 150, "for a worker")]
 
     assert list(laid_out(stops, 100, 180)) == [
         Piece("wait in the slot", 100, 120), Piece("wait for a worker", 120, 150), Piece("forward", 150, 180),

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from edged.config import Model
+from edged.config import ModelConfig
 from edged.messages import Job, JobFailed, Part, Scores, Stop, encode
 from edged.model import reference
 from edged.model.package import load_model
@@ -31,7 +31,7 @@ def pictures(count: int) -> np.ndarray:
 @pytest.mark.parametrize("device", DEVICES)
 def test_a_worker_greets_answers_as_the_reference_does_and_stops(tmp_path: Path, device: str) -> None:
     file = models.small_network(tmp_path / "model.onnx")
-    model = load_model(Model(path=file))
+    model = load_model(ModelConfig(path=file))
     images = pictures(3)
     expected = softmax(reference.run(model.graph, reference.prepare(images, model.input)))
 
@@ -96,7 +96,7 @@ def test_a_place_where_the_network_cannot_be_cut_ends_a_worker_with_those_where_
 @pytest.mark.parametrize("device", DEVICES)
 def test_jobs_that_overlap_on_the_device_keep_their_own_answers(tmp_path: Path, device: str) -> None:
     file = models.small_network(tmp_path / "model.onnx")
-    model = load_model(Model(path=file))
+    model = load_model(ModelConfig(path=file))
     images = pictures(24)
     expected = softmax(reference.run(model.graph, reference.prepare(images, model.input)))
 

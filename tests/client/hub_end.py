@@ -10,7 +10,7 @@ import zmq
 
 from edged.client.stream import PredictionStream
 from edged.clock import now_ns, wall_s
-from edged.config import Journal as Settings
+from edged.config import JournalConfig as Settings
 from edged.hub.frames.queues import Held
 from edged.hub.journal.journal import Journal
 from edged.hub.journal.reader import JournalReader

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from edged.config import Camera
+from edged.config import CameraConfig
 from edged.config.load import load_config, password_of
 from edged.errors import ConfigError
 
@@ -288,21 +288,21 @@ def test_a_password_comes_from_a_file_or_the_environment(tmp_path: Path, monkeyp
     secret = tmp_path / "secret"
     secret.write_text("hunter2\n")
     monkeypatch.setenv("DOOR", "hunter3")
-    assert password_of(Camera(source=0)) is None
-    assert password_of(Camera(source=0, password_file=secret)) == "hunter2"
-    assert password_of(Camera(source=0, password_env="DOOR")) == "hunter3"
+    assert password_of(CameraConfig(source=0)) is None
+    assert password_of(CameraConfig(source=0, password_file=secret)) == "hunter2"
+    assert password_of(CameraConfig(source=0, password_env="DOOR")) == "hunter3"
 
 
 def test_a_password_that_cannot_be_had_is_a_config_error(tmp_path: Path) -> None:
     two_lines = tmp_path / "two"
     two_lines.write_text("hunter2\nmore\n")
     with pytest.raises(ConfigError, match="cannot read this password file"):
-        password_of(Camera(source=0, password_file=tmp_path / "absent"))
+        password_of(CameraConfig(source=0, password_file=tmp_path / "absent"))
     with pytest.raises(ConfigError, match="expected a password on one line") as raised:
-        password_of(Camera(source=0, password_file=two_lines))
+        password_of(CameraConfig(source=0, password_file=two_lines))
     assert "hunter2" not in str(raised.value)
     with pytest.raises(ConfigError, match="the environment variable EDGED_ABSENT"):
-        password_of(Camera(source=0, password_env="EDGED_ABSENT"))
+        password_of(CameraConfig(source=0, password_env="EDGED_ABSENT"))
 
 
 @pytest.mark.deep

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from edged.config import Energy
+from edged.config import EnergyConfig
 from edged.energy import bounded
 from edged.energy.find import Rails, find_rails
 from tests.energy.sysfs import jetson, juno, old_juno, powercap_zone, rapl_server, scmi_juno
@@ -48,7 +48,7 @@ DAMAGES: dict[str, tuple[Damage, str]] = {
 
 
 def found_in(root: Path) -> Rails:
-    return find_rails(Energy(sysfs=root))
+    return find_rails(EnergyConfig(sysfs=root))
 
 
 @pytest.mark.parametrize("machine", MACHINES)

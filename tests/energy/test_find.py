@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from edged.config import Energy
+from edged.config import EnergyConfig
 from edged.energy.find import Rails, find_rails
 from tests.energy.sysfs import (
     JETSON,
@@ -23,7 +23,7 @@ from tests.energy.sysfs import (
 
 
 def found_in(root: Path, **settings: Any) -> Rails:
-    return find_rails(Energy(sysfs=root, **settings))
+    return find_rails(EnergyConfig(sysfs=root, **settings))
 
 
 def names(rails: Rails) -> list[str]:
@@ -156,7 +156,7 @@ def test_named_rails_are_the_only_ones_read_and_a_missing_name_is_said(tmp_path:
 def test_a_rail_of_a_worker_that_nobody_reads_is_said(tmp_path: Path) -> None:
     juno(tmp_path)
 
-    found = find_rails(Energy(sysfs=tmp_path), attributed_rails=("GPU", "NPU"))
+    found = find_rails(EnergyConfig(sysfs=tmp_path), attributed_rails=("GPU", "NPU"))
 
     assert found.not_borne == ("NPU",)
     assert "no joules of predictions: the worker's rails NPU are not read" in found.note

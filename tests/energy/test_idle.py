@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from edged.config import Energy
+from edged.config import EnergyConfig
 from edged.energy import idle, meter
 from edged.energy.find import find_rails
 from edged.energy.idle import meter_of
@@ -19,7 +19,7 @@ def test_it_is_measured_at_the_first_start_and_kept_for_the_next(
     jetson(tmp_path)
     (tmp_path / "boot_id").write_text("first\n")
     monkeypatch.setattr(idle, "BOOT", tmp_path / "boot_id")
-    rails = find_rails(Energy(sysfs=tmp_path, sample_hz=100, idle_s=0.1))
+    rails = find_rails(EnergyConfig(sysfs=tmp_path, sample_hz=100, idle_s=0.1))
 
     measured = meter_of(rails, tmp_path).idle_watts
     current = tmp_path / "class/hwmon/hwmon3/curr3_input"
@@ -34,7 +34,7 @@ def test_it_is_measured_at_the_first_start_and_kept_for_the_next(
 def test_what_was_kept_is_measured_anew_where_it_is_damaged_or_cannot_be_kept(tmp_path: Path) -> None:
     juno(tmp_path)
     (tmp_path / "idle-watts.json").write_text("{")
-    rails = find_rails(Energy(sysfs=tmp_path, idle_s=0.01))
+    rails = find_rails(EnergyConfig(sysfs=tmp_path, idle_s=0.01))
 
     assert meter_of(rails, tmp_path).idle_watts == dict.fromkeys(["SYS", "BIG", "LITTLE", "GPU"], 0.0)
     assert meter_of(rails, Path("/proc/nowhere")).idle_watts.keys() == {"SYS", "BIG", "LITTLE", "GPU"}
@@ -43,7 +43,7 @@ def test_what_was_kept_is_measured_anew_where_it_is_damaged_or_cannot_be_kept(tm
 def test_it_is_not_measured_unless_it_is_asked_for(tmp_path: Path) -> None:
     juno(tmp_path)
 
-    assert meter_of(find_rails(Energy(sysfs=tmp_path)), tmp_path).idle_watts == {}
+    assert meter_of(find_rails(EnergyConfig(sysfs=tmp_path)), tmp_path).idle_watts == {}
 
 
 class Watch:

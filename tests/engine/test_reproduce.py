@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from edged.config import Model as ModelSection
+from edged.config import ModelConfig as ModelSection
 from edged.engine.device import Device
 from edged.model import reference
 from edged.model.graph import Conv

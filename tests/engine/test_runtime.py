@@ -53,7 +53,7 @@ def test_a_resnet_of_any_size(
 @pytest.mark.deep
 @pytest.mark.parametrize("file", ["resnet20_cifar10", "resnet8_mlperf_tiny"])
 def test_a_trained_network(network_device: Device, programs_directory: Path, shared_data: Path, file: str) -> None:
-    model = load_model(config.Model(path=shared_data / "models" / f"{file}.onnx", size=32))
+    model = load_model(config.ModelConfig(path=shared_data / "models" / f"{file}.onnx", size=32))
     runtime = Runtime(model.graph, model.input, network_device, cache=programs_directory)
 
     assert_equals_reference(runtime, model.graph, model.input)

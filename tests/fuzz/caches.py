@@ -30,7 +30,7 @@ class CacheCase:
     """The entries of a model in a cache folder."""
 
     def __init__(self, path: Path, cache: Path) -> None:
-        self._wanted = config.Model(path=path)
+        self._wanted = config.ModelConfig(path=path)
         self._expected = load_model(self._wanted).graph
         self._entries = {entry: entry.read_bytes() for entry in sorted(cache.iterdir())}
         assert len(self._entries) == 2

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
-from edged.config import Journal as Settings
+from edged.config import JournalConfig as Settings
 from edged.errors import ConfigError
 from edged.hub.journal.reader import JournalReader
 from edged.hub.journal.schema import MAX_SEQ, Row, checksum

@@ -45,7 +45,7 @@ class OnnxCase:
         self.path.write_bytes(_content(chance))
         shutil.rmtree(self.cache, ignore_errors=True)
         try:
-            model = load_model(config.Model(path=self.path, size=10 if chance.random() < 0.02 else None))
+            model = load_model(config.ModelConfig(path=self.path, size=10 if chance.random() < 0.02 else None))
         except ModelError as error:
             return self._refused(str(error))
         return _compared(self.path, model.graph, np.random.default_rng(chance.randrange(100)))

@@ -8,8 +8,8 @@ from pathlib import Path
 import zmq
 
 from edged.clock import NANOSECONDS
-from edged.config import Camera
-from edged.config import Journal as JournalSettings
+from edged.config import CameraConfig
+from edged.config import JournalConfig as JournalSettings
 from edged.hub.cameras.cameras import Cameras
 from edged.hub.frames.jobs import Assigned
 from edged.hub.frames.router import Router
@@ -67,7 +67,7 @@ class PipelineParts:
 @contextmanager
 def running_pipeline(
     folder: Path,
-    cameras: Mapping[str, Camera],
+    cameras: Mapping[str, CameraConfig],
     *,
     keep: int = 2,
     max_age_ns: int = NANOSECONDS,

@@ -7,7 +7,7 @@ import pytest
 import zmq
 
 from edged import config
-from edged.config import Camera
+from edged.config import CameraConfig
 from edged.hub.liveness import SILENT_NS
 from edged.hub.publish.snapshots import JPEG
 from edged.messages import (
@@ -35,7 +35,7 @@ class Desk:
     """The hub's cameras, with a peer of any name at the other end."""
 
     def __init__(
-        self, parts: PipelineParts, settings: dict[str, Camera], published: list[Snapshot], address: str
+        self, parts: PipelineParts, settings: dict[str, CameraConfig], published: list[Snapshot], address: str
     ) -> None:
         self._context: zmq.Context[zmq.Socket[bytes]] = zmq.Context()
         self._address = address
@@ -72,7 +72,7 @@ class Desk:
 
 @pytest.fixture
 def desk(tmp_path: Path) -> Iterator[Desk]:
-    settings = {"door": Camera(source=0), "folder": Camera(source="pictures")}
+    settings = {"door": CameraConfig(source=0), "folder": CameraConfig(source="pictures")}
     published: list[Snapshot] = []
     with running_pipeline(
         tmp_path, settings, publish_snapshot=lambda snapshot, _: published.append(snapshot)
@@ -185,7 +185,7 @@ def test_snapshots_are_asked_for_and_left_off_while_a_camera_runs(desk: Desk) ->
     desk.hear()
     assert said(door) == Capture(width=2, height=2)
 
-    desk.snapshots.grant({"door": Camera(source=0, snapshot=config.Snapshot(every_s=2))})
+    desk.snapshots.grant({"door": CameraConfig(source=0, snapshot=config.SnapshotConfig(every_s=2))})
     desk.cameras.ask_for_snapshots(["door", "folder"])  # the folder has yet to say hello
     asked = said(door)
     assert isinstance(asked, Capture)
@@ -198,7 +198,7 @@ def test_snapshots_are_asked_for_and_left_off_while_a_camera_runs(desk: Desk) ->
 
 
 def test_a_snapshot_goes_to_who_looks_on(desk: Desk) -> None:
-    desk.snapshots.grant({"door": Camera(source=0, snapshot=config.Snapshot())})
+    desk.snapshots.grant({"door": CameraConfig(source=0, snapshot=config.SnapshotConfig())})
     door = desk.peer("camera/door")
     snapshot = Snapshot(camera="door", frame=3, captured_at=1.0, width=4, height=3)
     door.send_multipart([encode(snapshot), JPEG])

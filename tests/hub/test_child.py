@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from edged.clock import nanoseconds, now_ns
-from edged.config import Camera, Config
+from edged.config import CameraConfig, Config
 from edged.hub.cameras.processes import CameraProcesses
 from edged.hub.children.child import STOPPED_S, Child
 from edged.hub.children.environment import ChildEnvironment
@@ -135,7 +135,10 @@ def environment_of(child: Child) -> dict[str, str]:
 def test_the_password_of_an_environment_variable_reaches_its_camera_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DOOR", "hunter2")
     monkeypatch.setenv("YARD", "hunter3")
-    cameras = {"door": Camera(source=0, password_env="DOOR"), "yard": Camera(source=1, password_env="YARD")}
+    cameras = {
+        "door": CameraConfig(source=0, password_env="DOOR"),
+        "yard": CameraConfig(source=1, password_env="YARD"),
+    }
     environment = ChildEnvironment(Config(cameras=cameras))
     made = {
         "door": Child("camera/door", SLEEPS, lambda: environment.of_camera("door")),
@@ -153,7 +156,7 @@ def test_the_password_of_an_environment_variable_reaches_its_camera_alone(monkey
 
 def test_a_password_that_a_reload_names_no_more_stays_secret(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DOOR", "hunter2")
-    environment = ChildEnvironment(Config(cameras={"door": Camera(source=0, password_env="DOOR")}))
-    environment.set_config(Config(cameras={"door": Camera(source=0)}))
+    environment = ChildEnvironment(Config(cameras={"door": CameraConfig(source=0, password_env="DOOR")}))
+    environment.set_config(Config(cameras={"door": CameraConfig(source=0)}))
     assert "DOOR" not in environment.of_camera("door")
     assert "DOOR" not in environment.of_worker()

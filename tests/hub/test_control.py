@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from edged.cli.daemon_client import Recording, connect_daemon, record
+from edged.cli.daemon_client import RecordingRequest, connect_daemon, record
 from edged.errors import EdgedError
 from edged.messages import ProfileRequest, TraceRequest
 from tests.background import in_background
@@ -50,7 +50,7 @@ def has_predicted(journal: Path) -> bool:
     return False
 
 
-def recorded(run: Run, request: ProfileRequest | TraceRequest) -> Recording:
+def recorded(run: Run, request: ProfileRequest | TraceRequest) -> RecordingRequest:
     with connect_daemon(run.path, "trace") as daemon:
         return record(daemon, request)
 
@@ -98,7 +98,7 @@ def test_a_worker_that_is_not_there_is_told_with_those_that_are(tmp_path: Path) 
 def test_the_end_of_the_hub_is_the_end_of_a_recording_and_who_records_has_what_there_was(tmp_path: Path) -> None:
     run = Run(tmp_path, ["steady"], ["good"])
 
-    def until_it_ends() -> Recording:
+    def until_it_ends() -> RecordingRequest:
         threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGTERM)).start()
         return recorded(run, TraceRequest(seconds=LONG))
 

@@ -7,13 +7,13 @@ from signal import SIGKILL
 import pytest
 
 from edged.clock import now_ns
-from edged.config import Recovery
+from edged.config import RecoveryConfig
 from edged.hub.children.child import Child
-from edged.hub.workers.failover import Choice, Group
+from edged.hub.workers.failover import Group, GroupChoice
 from edged.hub.workers.seat import WorkerSlot
 from tests.eventually import eventually
 
-SOON = Recovery(losses=1, retry_device_s=0.01)
+SOON = RecoveryConfig(losses=1, retry_device_s=0.01)
 
 
 def seat(name: str) -> WorkerSlot:
@@ -33,7 +33,7 @@ def has_ended(child: Child) -> bool:
     return child.exit_code() is not None
 
 
-def process_of(choice: Choice, seat: WorkerSlot) -> Child:
+def process_of(choice: GroupChoice, seat: WorkerSlot) -> Child:
     """Once it has one."""
 
     def children() -> list[Child]:
@@ -48,7 +48,7 @@ def test_a_device_that_is_being_tried_again_is_tried_anew_when_its_worker_gets_o
 ) -> None:
     first, second = seats
     groups = [Group([[first]]), Group([[second]])]
-    choice = Choice(groups)
+    choice = GroupChoice(groups)
     process_of(choice, first).signal(SIGKILL)
     process_of(choice, second)
     choice.is_ready("second")

@@ -19,7 +19,7 @@ from urllib.request import urlopen
 import pytest
 import zmq
 
-from edged.config import Journal as Settings
+from edged.config import JournalConfig as Settings
 from edged.config.load import load_config
 from edged.errors import ConfigError, DeviceError, DeviceMemoryError, ModelError
 from edged.hub.journal.journal import Journal

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from edged.config import Journal as Settings
+from edged.config import JournalConfig as Settings
 from edged.errors import ConfigError
 from edged.hub.journal.journal import Journal
 from edged.hub.journal.reader import PAGE_OF_ANSWER, JournalReader

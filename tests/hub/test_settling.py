@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from edged.clock import NANOSECONDS, now_ns
-from edged.config import Camera
+from edged.config import CameraConfig
 from edged.hub.frames.jobs import Assigned
 from edged.hub.frames.router import Router
 from edged.hub.pipeline import Publication
@@ -80,7 +80,9 @@ def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
         return outcomes.of(sender)
 
     monkeypatch.setattr(StreamSender, "outcomes", some_outcomes)
-    with running_pipeline(tmp_path, {"door": Camera(source=0)}, keep=9, max_age_ns=60 * NANOSECONDS) as parts:
+    with running_pipeline(
+        tmp_path, {"door": CameraConfig(source=0)}, keep=9, max_age_ns=60 * NANOSECONDS
+    ) as parts:
         parts.router.camera_started(hello_of("door"))
         yield Hub(parts.router, parts.publication, parts.stats, parts.metrics, outcomes)
 

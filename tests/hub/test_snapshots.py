@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 import zmq
 
-from edged.config import Camera
+from edged.config import CameraConfig
 from edged.hub.links.sockets import Part
 from edged.hub.publish.snapshots import JPEG, Snapshots
 from edged.messages import Snapshot
@@ -16,14 +16,14 @@ HEADER = Snapshot(camera="door", frame=3, captured_at=1.0, width=4, height=3)
 PICTURE = JPEG + bytes(100)
 
 
-def camera(**snapshot: Any) -> Camera:
-    return Camera.model_validate({"source": 0, "snapshot": snapshot})
+def camera(**snapshot: Any) -> CameraConfig:
+    return CameraConfig.model_validate({"source": 0, "snapshot": snapshot})
 
 
 class Desk:
     """Snapshots of a camera `door`, and what became of them."""
 
-    def __init__(self, door: Camera) -> None:
+    def __init__(self, door: CameraConfig) -> None:
         self.published: list[Snapshot] = []
         self._metrics = Metrics("0")
         self.snapshots = Snapshots(self._publish, self._metrics, {"door": door})
@@ -46,7 +46,7 @@ def test_a_camera_is_asked_for_what_its_section_says_or_for_nothing() -> None:
     wish = desk.snapshots.order_for("door")
     assert wish
     assert (wish.every_s, wish.max_bytes) == (2, 4096)
-    desk.snapshots.grant({"door": Camera(source=0)})
+    desk.snapshots.grant({"door": CameraConfig(source=0)})
     assert desk.snapshots.order_for("door") is None
 
 
@@ -74,7 +74,7 @@ def test_what_was_not_asked_for_is_counted_and_goes_no_further(payloads: list[by
 
 
 def test_a_camera_without_the_section_publishes_none() -> None:
-    desk = Desk(Camera(source=0))
+    desk = Desk(CameraConfig(source=0))
     desk.take(PICTURE)
     assert (desk.published, desk.count("not_wanted")) == ([], 1)
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from edged.config import Model
+from edged.config import ModelConfig
 from edged.errors import ModelError
 from edged.model import reference
 from edged.model.cuts import cut_after, cuts, part
@@ -13,7 +13,7 @@ from edged.model.package import load_model
 
 @pytest.fixture(scope="module")
 def resnet() -> Graph:
-    return load_model(Model(name="resnet50", size=32)).graph
+    return load_model(ModelConfig(name="resnet50", size=32)).graph
 
 
 def test_a_residual_network_can_be_cut_between_its_blocks_alone(resnet: Graph) -> None:

@@ -136,7 +136,7 @@ def test_names_that_are_not_utf8(tmp_path: Path, text: bytes) -> None:
     for count in (1, -1):
         path.write_bytes(whole.replace(text, b"\xff" * len(text), count))
         with suppress(ModelError):
-            load_model(config.Model(path=path))
+            load_model(config.ModelConfig(path=path))
 
 
 def test_a_missing_file_and_a_folder(tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ FILE = Path(__file__).parents[2] / "edged" / "model" / "bundled" / "digits.onnx"
 
 @pytest.fixture(scope="module")
 def digits() -> Model:
-    return load_model(config.Model(name="digits"))
+    return load_model(config.ModelConfig(name="digits"))
 
 
 def scores(model: Model, frames: Bytes) -> Float32:

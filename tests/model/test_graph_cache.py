@@ -42,7 +42,7 @@ def assert_equal(found: Graph, expected: Graph) -> None:
 
 
 def test_a_second_start_gets_the_same_model(cache: Path, network: Path) -> None:
-    wanted = config.Model(path=network, size=(48, 32))
+    wanted = config.ModelConfig(path=network, size=(48, 32))
     first = load_model(wanted)
 
     second = load_model(wanted)
@@ -57,18 +57,18 @@ def test_a_second_start_gets_the_same_model(cache: Path, network: Path) -> None:
 
 
 def test_another_size_or_file_is_another_graph(cache: Path, network: Path) -> None:
-    sizes = {load_model(config.Model(path=network, size=size)).input.width for size in (32, 64, 32)}
+    sizes = {load_model(config.ModelConfig(path=network, size=size)).input.width for size in (32, 64, 32)}
     network.write_bytes(resnet(34, 96, 96, base=2, classes=5).save(network.with_stem("other")).read_bytes())
 
     assert sizes == {32, 64}
-    assert load_model(config.Model(path=network)).input.width == 96
+    assert load_model(config.ModelConfig(path=network)).input.width == 96
 
 
 @pytest.mark.parametrize("lazily", [False, True])
 def test_damaged_weights_are_read_from_the_model_again(
     cache: Path, network: Path, lazily: bool, caplog: pytest.LogCaptureFixture
 ) -> None:
-    wanted = config.Model(path=network, size=32)
+    wanted = config.ModelConfig(path=network, size=32)
     expected = load_model(wanted).graph
     (weights,) = cache.glob("*.weights")
     whole = weights.read_bytes()
@@ -84,7 +84,7 @@ def test_damaged_weights_are_read_from_the_model_again(
 @pytest.mark.parametrize("suffix", ["graph", "weights"])
 @pytest.mark.parametrize("length", [0, 100, 5000])
 def test_a_cut_entry_is_made_again(cache: Path, network: Path, suffix: str, length: int) -> None:
-    wanted = config.Model(path=network, size=32)
+    wanted = config.ModelConfig(path=network, size=32)
     expected = load_model(wanted).graph
     (entry,) = cache.glob(f"*.{suffix}")
     entry.write_bytes(entry.read_bytes()[:length])
@@ -98,7 +98,7 @@ def test_a_cache_that_cannot_be_written_is_told_of(
     cache.parent.mkdir()
     cache.write_text("")
 
-    load_model(config.Model(path=network, size=32))
+    load_model(config.ModelConfig(path=network, size=32))
 
     assert [record.message[:27] for record in caplog.records] == ["the network cannot be kept,"]
 

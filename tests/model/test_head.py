@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from edged.config import Model
+from edged.config import ModelConfig
 from edged.errors import ModelError
 from edged.model import reference
 from edged.model.cuts import part
@@ -16,7 +16,7 @@ FEATURES = 128
 
 @pytest.fixture(scope="module")
 def digits() -> Graph:
-    return load_model(Model(name="digits")).graph
+    return load_model(ModelConfig(name="digits")).graph
 
 
 def head(seed: int = 0, features: int = FEATURES, hidden: int = 16, classes: int = 3) -> Head:

@@ -40,7 +40,7 @@ def bare_fixture(tmp_path: Path) -> Path:
 
 
 def test_a_file_that_says_all(animals: Path) -> None:
-    model = load_model(config.Model(path=animals))
+    model = load_model(config.ModelConfig(path=animals))
 
     assert model.name == "animals"
     assert model.labels == LABELS
@@ -50,7 +50,7 @@ def test_a_file_that_says_all(animals: Path) -> None:
 
 
 def test_a_file_that_says_nothing(bare: Path) -> None:
-    model = load_model(config.Model(path=bare, size=40))
+    model = load_model(config.ModelConfig(path=bare, size=40))
 
     assert model.name == "bare"
     assert model.labels == ("0", "1", "2", "3")
@@ -60,7 +60,7 @@ def test_a_file_that_says_nothing(bare: Path) -> None:
 def test_the_config_goes_first(animals: Path, tmp_path: Path) -> None:
     labels = tmp_path / "labels.txt"
     labels.write_text("a\nb\nc\nd\n")
-    wanted = config.Model(
+    wanted = config.ModelConfig(
         path=animals, labels=labels, color="rgb", scale=2, mean=(0, 0, 0), std=(1, 1, 1), size=(48, 32)
     )
 
@@ -72,11 +72,11 @@ def test_the_config_goes_first(animals: Path, tmp_path: Path) -> None:
 
 def test_an_open_size_must_be_given(bare: Path) -> None:
     with pytest.raises(ModelError, match="leaves the input size open: give it as size"):
-        load_model(config.Model(path=bare))
+        load_model(config.ModelConfig(path=bare))
 
 
 def test_random_weights_say_that_they_are() -> None:
-    model = load_model(config.Model(name="resnet18", size=(64, 32)))
+    model = load_model(config.ModelConfig(name="resnet18", size=(64, 32)))
 
     assert model.random_weights
     assert model.name == "resnet18"
@@ -88,14 +88,17 @@ def test_random_weights_say_that_they_are() -> None:
     ("wanted", "message"),
     [
         (
-            config.Model(name="resnet42"),
+            config.ModelConfig(name="resnet42"),
             "there is no model resnet42: name one of digits, resnet18, .*resnet152, or",
         ),
-        (config.Model(), "no model is given: name one of digits"),
-        (config.Model(name="resnet18", size=31), "resnet18: size 31×31 is too small: at least 32 pixels a side"),
+        (config.ModelConfig(), "no model is given: name one of digits"),
+        (
+            config.ModelConfig(name="resnet18", size=31),
+            "resnet18: size 31×31 is too small: at least 32 pixels a side",
+        ),
     ],
 )
-def test_models_that_there_are_not(wanted: config.Model, message: str) -> None:
+def test_models_that_there_are_not(wanted: config.ModelConfig, message: str) -> None:
     with pytest.raises(ModelError, match=message):
         load_model(wanted)
 
@@ -109,8 +112,8 @@ def of_channels(path: Path, channels: int, metadata: Metadata | None = None) -> 
 def test_a_network_of_one_channel_is_gray(tmp_path: Path) -> None:
     path = of_channels(tmp_path / "gray.onnx", 1)
 
-    assert load_model(config.Model(path=path)).input == Input(28, 28, "gray", 1 / 255, (0.0,), (1.0,))
-    said = config.Model(path=path, color="gray", mean=(0.5,), std=(0.25,))
+    assert load_model(config.ModelConfig(path=path)).input == Input(28, 28, "gray", 1 / 255, (0.0,), (1.0,))
+    said = config.ModelConfig(path=path, color="gray", mean=(0.5,), std=(0.25,))
     assert load_model(said).input == Input(28, 28, "gray", 1 / 255, (0.5,), (0.25,))
 
 
@@ -130,7 +133,7 @@ def test_what_does_not_fit_the_channels_is_refused(
     path = of_channels(tmp_path / "model.onnx", channels)
 
     with pytest.raises(ModelError, match=f"model.onnx: .*{message}"):
-        load_model(config.Model(path=path, **wanted))
+        load_model(config.ModelConfig(path=path, **wanted))
 
 
 @pytest.mark.parametrize(
@@ -145,7 +148,7 @@ def test_labels_must_be_as_many_as_classes(bare: Path, tmp_path: Path, lines: in
     labels.write_text("label\n" * lines)
 
     with pytest.raises(ModelError, match=f"labels.txt: {message}$"):
-        load_model(config.Model(path=bare, size=32, labels=labels))
+        load_model(config.ModelConfig(path=bare, size=32, labels=labels))
 
 
 def test_a_label_for_the_background_too_many(bare: Path, tmp_path: Path) -> None:
@@ -155,7 +158,7 @@ def test_a_label_for_the_background_too_many(bare: Path, tmp_path: Path) -> None
     with pytest.raises(
         ModelError, match=r"has 5 labels for the 4 classes .*: line 1 is 'background'.*remove that line"
     ):
-        load_model(config.Model(path=bare, size=32, labels=labels))
+        load_model(config.ModelConfig(path=bare, size=32, labels=labels))
 
 
 def test_labels_that_are_no_text(bare: Path, tmp_path: Path) -> None:
@@ -163,7 +166,7 @@ def test_labels_that_are_no_text(bare: Path, tmp_path: Path) -> None:
     picture.write_bytes(b"\x89PNG\xff\xfe")
     for path, message in ((picture, "is not UTF-8 text"), (tmp_path / "absent", "cannot be read: No such file")):
         with pytest.raises(ModelError, match=message):
-            load_model(config.Model(path=bare, size=32, labels=path))
+            load_model(config.ModelConfig(path=bare, size=32, labels=path))
 
 
 @pytest.mark.parametrize(
@@ -184,7 +187,7 @@ def test_a_label_that_would_steer_a_terminal_or_has_no_end_is_refused_wherever_i
     labels.write_text(f"ant\nbee\n{label}\ndog\n")
 
     with pytest.raises(ModelError, match=rf"labels.txt:3: expected a label: .*{message}"):
-        load_model(config.Model(path=bare, size=32, labels=labels))
+        load_model(config.ModelConfig(path=bare, size=32, labels=labels))
     for properties in ({"edged.labels": json.dumps(["ant", label])}, {"edged.name": label}):
         with pytest.raises(ModelError, match=f"metadata: edged.*{message}|at most 100 characters"):
             decode(properties)
@@ -199,7 +202,7 @@ def test_a_label_may_have_any_letters_and_blanks(bare: Path, tmp_path: Path) -> 
     labels = tmp_path / "labels.txt"
     labels.write_bytes("n01440764\ttench\r\nZürich\rネコ 🐈\nno\u00a0break \n".encode())
 
-    model = load_model(config.Model(path=bare, size=32, labels=labels))
+    model = load_model(config.ModelConfig(path=bare, size=32, labels=labels))
 
     assert model.labels == ("n01440764 tench", "Zürich", "ネコ 🐈", "no\u00a0break")
 
@@ -210,7 +213,7 @@ def test_a_pipe_a_device_or_a_folder_as_labels_or_model_is_refused_at_once(bare:
 
     def load_all() -> None:
         for path in (tmp_path / "pipe", Path("/dev/zero"), tmp_path):
-            for wanted in (config.Model(path=bare, size=32, labels=path), config.Model(path=path)):
+            for wanted in (config.ModelConfig(path=bare, size=32, labels=path), config.ModelConfig(path=path)):
                 with pytest.raises(ModelError) as error:
                     load_model(wanted)
                 refused.append(str(error.value))
@@ -235,7 +238,7 @@ def test_a_file_whose_name_is_no_text_gives_a_name_that_can_be_sent(animals: Pat
     del content.metadata_props[:]
     path.write_bytes(content.SerializeToString())
 
-    name = load_model(config.Model(path=path)).name
+    name = load_model(config.ModelConfig(path=path)).name
 
     assert name == "??[2J"
     assert json.loads(ModelInfo(name=name, sha256="", labels=(), width=1, height=1).model_dump_json())
@@ -267,7 +270,7 @@ def test_metadata_that_make_no_sense(tmp_path: Path, key: str, value: str, messa
     path = resnet(18, base=2, classes=4).save(tmp_path / "file.onnx", {key: value})
 
     with pytest.raises(ModelError, match=f"file.onnx: .*{message}"):
-        load_model(config.Model(path=path))
+        load_model(config.ModelConfig(path=path))
 
 
 def test_onnx_is_imported_for_a_file_only() -> None:
@@ -282,13 +285,13 @@ def test_onnx_is_imported_for_a_file_only() -> None:
 def test_half_precision_weights_are_computed_in_single(tmp_path: Path) -> None:
     network = resnet(18, 40, 40, base=4, classes=4)
     x = np.random.default_rng(0).standard_normal((1, 3, 40, 40)).astype(np.float32)
-    single = reference.run(load_model(config.Model(path=network.save(tmp_path / "single.onnx"))).graph, x)
+    single = reference.run(load_model(config.ModelConfig(path=network.save(tmp_path / "single.onnx"))).graph, x)
 
     for tensor in network.weights:
         values = numpy_helper.to_array(tensor)
         if values.dtype == np.float32:
             tensor.CopyFrom(numpy_helper.from_array(values.astype(np.float16), tensor.name))
-    half = reference.run(load_model(config.Model(path=network.save(tmp_path / "half.onnx"))).graph, x)
+    half = reference.run(load_model(config.ModelConfig(path=network.save(tmp_path / "half.onnx"))).graph, x)
 
     assert half.dtype == np.float32
     assert 0 < relative_error(half, single) < 0.01
@@ -302,4 +305,4 @@ def test_weights_that_grow_beyond_float32_when_they_are_folded(tmp_path: Path) -
     path = network.save(tmp_path / "large.onnx")
 
     with pytest.raises(ModelError, match=f"{path}: node mul_1: its factors make weights before it larger"):
-        load_model(config.Model(path=path))
+        load_model(config.ModelConfig(path=path))

@@ -14,7 +14,7 @@ IMAGENET = RECIPES["imagenet"]
 
 
 def test_a_name_says_all_five() -> None:
-    wanted = config.Model(name="m", preprocess="imagenet")
+    wanted = config.ModelConfig(name="m", preprocess="imagenet")
 
     assert recipe_for(3, wanted, Metadata()) == Recipe(
         "center-crop", "rgb", 1 / 255, (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
@@ -29,7 +29,7 @@ def test_a_name_says_all_five() -> None:
      ("imagenet", (-2.117904, -2.035714, -1.804444), (2.248908, 2.428571, 2.64))],
 )  # fmt: skip
 def test_what_black_and_white_become(name: Any, of_black: tuple[float, ...], of_white: tuple[float, ...]) -> None:
-    recipe = recipe_for(3, config.Model(name="m", preprocess=name), Metadata())
+    recipe = recipe_for(3, config.ModelConfig(name="m", preprocess=name), Metadata())
 
     for pixel, expected in ((0, of_black), (255, of_white)):
         numbers = [(pixel * recipe.scale - m) / s for m, s in zip(recipe.mean, recipe.std, strict=True)]
@@ -37,7 +37,7 @@ def test_what_black_and_white_become(name: Any, of_black: tuple[float, ...], of_
 
 
 def test_keys_beside_a_name_go_before_it() -> None:
-    wanted = config.Model(name="m", preprocess="imagenet", resize="pad", color="bgr", std=(1, 2, 3))
+    wanted = config.ModelConfig(name="m", preprocess="imagenet", resize="pad", color="bgr", std=(1, 2, 3))
 
     assert recipe_for(3, wanted, Metadata()) == Recipe("pad", "bgr", 1 / 255, IMAGENET.mean, (1, 2, 3))
 
@@ -45,21 +45,21 @@ def test_keys_beside_a_name_go_before_it() -> None:
 def test_the_file_is_heard_where_the_config_is_silent() -> None:
     file = Metadata(preprocess="imagenet", resize="crop")
 
-    assert recipe_for(3, config.Model(name="m", color="bgr"), file) == Recipe(
+    assert recipe_for(3, config.ModelConfig(name="m", color="bgr"), file) == Recipe(
         "crop", "bgr", 1 / 255, IMAGENET.mean, IMAGENET.std
     )
-    assert prepared_by(config.Model(name="m", color="bgr"), file) == "file"
+    assert prepared_by(config.ModelConfig(name="m", color="bgr"), file) == "file"
 
 
 def test_a_name_in_the_config_goes_before_all_that_the_file_says() -> None:
     file = Metadata(preprocess="caffe", resize="crop", mean=(9, 9, 9), std=(9, 9, 9), scale=9)
-    wanted = config.Model(name="m", preprocess="imagenet")
+    wanted = config.ModelConfig(name="m", preprocess="imagenet")
 
     assert recipe_for(3, wanted, file) == IMAGENET
 
 
 def test_a_size_a_shape_or_an_order_of_colours_does_not_say_which_numbers_are_wanted() -> None:
-    wanted = config.Model(name="m", size=224, resize="crop", color="bgr")
+    wanted = config.ModelConfig(name="m", size=224, resize="crop", color="bgr")
 
     assert prepared_by(wanted, Metadata()) == "default"
     assert recipe_for(3, wanted, Metadata()) == Recipe("crop", "bgr", 1 / 255, (0.0,) * 3, (1.0,) * 3)
@@ -67,8 +67,8 @@ def test_a_size_a_shape_or_an_order_of_colours_does_not_say_which_numbers_are_wa
 
 def test_a_recipe_for_colours_is_refused_for_a_gray_network() -> None:
     with pytest.raises(ModelError, match=r"color is rgb, as preprocess imagenet has it: .* unit or raw"):
-        recipe_for(1, config.Model(name="m", preprocess="imagenet"), Metadata())
-    gray = recipe_for(1, config.Model(name="m", preprocess="raw"), Metadata())
+        recipe_for(1, config.ModelConfig(name="m", preprocess="imagenet"), Metadata())
+    gray = recipe_for(1, config.ModelConfig(name="m", preprocess="raw"), Metadata())
     assert gray == Recipe("stretch", "gray", 1.0, (0.0,), (1.0,))
 
 

@@ -25,7 +25,7 @@ import psutil
 import zmq
 
 from edged.clock import wall_s
-from edged.config import Journal
+from edged.config import JournalConfig
 from edged.hub.journal.file import JournalFile
 from edged.hub.journal.schema import Row
 from edged.messages import (
@@ -77,7 +77,7 @@ class Seen:
 def fill(path: Path, rows: int) -> None:
     """A journal with so many predictions, as a hub writes them."""
     path.parent.mkdir(parents=True)
-    file = JournalFile(path, Journal(max_predictions=rows + 100_000))
+    file = JournalFile(path, JournalConfig(max_predictions=rows + 100_000))
     for first in range(0, rows, ROWS_A_COMMIT):
         last = min(rows, first + ROWS_A_COMMIT)
         file.add([Row(seq, wall_s() - 3600 + seq / 100, to_json(_prediction(seq))) for seq in range(first, last)])

@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from edged.config import Model as Wanted
-from edged.config import Worker
+from edged.config import ModelConfig as Wanted
+from edged.config import WorkerConfig
 from edged.errors import ModelError
 from edged.messages import Part
 from edged.model.cuts import cuts
@@ -25,7 +25,7 @@ def digits() -> Model:
 
 
 def answer(model: Model, part: ModelPart, device: str, frames: Images | Features) -> Outputs:
-    runtime = open_runtime(model, Worker(device=device, batch=2), part=part)
+    runtime = open_runtime(model, WorkerConfig(device=device, batch=2), part=part)
     outputs = runtime.submit(frames.reshape(2, *part.frame_shape)).wait().outputs
     runtime.close()
     return outputs

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from edged.cli.subscribe import line
-from edged.cli.teach.shadow import Tally as ShadowTally
+from edged.cli.teach.shadow import ShadowTally
 from edged.errors import ConfigError
 from edged.hub.frames.ledger import Ledger
 from edged.hub.stats.summary import Tally, camera_line

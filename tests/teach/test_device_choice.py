@@ -17,8 +17,8 @@ from edged.teach import device_choice
 from edged.teach.device_choice import find_place
 from tests.conftest import ROOT
 
-CPU = config.Worker(device="cpu")
-NUMPY = config.Worker(device="numpy")
+CPU = config.WorkerConfig(device="cpu")
+NUMPY = config.WorkerConfig(device="numpy")
 CPUS = [device for device in list_devices() if device.kind == "cpu"]
 
 needs_a_cpu = pytest.mark.skipif(not CPUS, reason="no OpenCL CPU here")
@@ -54,13 +54,13 @@ def test_a_cpu_is_shared_with_the_worker_that_has_it(folder: Path) -> None:
 
 @needs_a_cpu
 def test_a_gpu_is_taken_where_it_is_free(gpu: Device) -> None:
-    assert find_place([config.Worker(device="gpu")], None) == gpu
+    assert find_place([config.WorkerConfig(device="gpu")], None) == gpu
 
 
 @needs_a_cpu
 def test_a_gpu_that_a_worker_has_is_left_to_it(gpu: Device) -> None:
     with held(gpu):
-        assert find_place([config.Worker(device="gpu")], None) == CPUS[0]
+        assert find_place([config.WorkerConfig(device="gpu")], None) == CPUS[0]
         with pytest.raises(DeviceError, match=r"device-.*-a GPU is in use by process"):
             find_place([], "gpu")
 
@@ -71,4 +71,4 @@ def test_numpy_is_taken_where_it_is_asked_for() -> None:
 
 def test_workers_of_other_hosts_are_no_place_here(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(device_choice, "opencl_devices", lambda: ())
-    assert find_place([config.Worker(device="cpu", host="board")], None) is None
+    assert find_place([config.WorkerConfig(device="cpu", host="board")], None) is None

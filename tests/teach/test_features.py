@@ -22,7 +22,7 @@ PLACES = [None, *[device for device in list_devices() if device.kind == "cpu"][:
 
 @pytest.fixture(scope="module")
 def digits() -> Model:
-    return load_model(config.Model(name="digits"))
+    return load_model(config.ModelConfig(name="digits"))
 
 
 def vectors(*crops: str) -> dict[str, Vector]:
@@ -62,7 +62,7 @@ def test_a_damaged_file_is_left_out(
 
 
 def test_another_model_or_another_preparation_of_its_input_has_features_of_its_own(digits: Model) -> None:
-    darker = load_model(config.Model(name="digits", scale=1 / 300))
+    darker = load_model(config.ModelConfig(name="digits", scale=1 / 300))
     assert features_key(digits) != features_key(darker)
 
 
@@ -84,7 +84,7 @@ def test_a_crop_of_another_size_is_stretched(folder: Path, digits: Model) -> Non
 @pytest.mark.parametrize("place", PLACES, ids=["numpy", "cpu"][: len(PLACES)])
 def test_a_gray_network_has_features_of_coloured_crops(folder: Path, tmp_path: Path, place: Device | None) -> None:
     small_network(tmp_path / "gray.onnx", channels=1)
-    gray = load_model(config.Model(path=tmp_path / "gray.onnx", color="gray"))
+    gray = load_model(config.ModelConfig(path=tmp_path / "gray.onnx", color="gray"))
     store = a_store(folder, 2, side=16)
 
     features = list(all_features(store, gray, place))[-1][1]

@@ -8,7 +8,7 @@ from edged import config
 from edged.cli.daemon_client import DaemonClient
 from edged.cli.teach.folder import Place
 from edged.cli.teach.record import check_started
-from edged.cli.teach.shadow import Tally
+from edged.cli.teach.shadow import ShadowTally
 from edged.errors import EdgedError
 from edged.messages import Label, LinkMessage, ModelInfo
 from edged.messages.teaching import ShadowResult, TeachEnded, TeachStarted
@@ -33,7 +33,7 @@ def begins(folder: Path, model: str = MODEL, refused: str = "") -> TeachStarted:
 
 @pytest.fixture
 def place(folder: Path) -> Place:
-    cameras = {"door": config.Camera(source="synthetic:digits")}
+    cameras = {"door": config.CameraConfig(source="synthetic:digits")}
     return Place(Path("edged.yaml"), config.Config(node="test", cameras=cameras), folder)
 
 
@@ -74,7 +74,7 @@ def shadowed(ours: str, other: str, truth: str | None) -> ShadowResult:
 
 
 def test_answers_in_the_shadow_are_counted_by_pair_and_against_the_truth() -> None:
-    tally = Tally()
+    tally = ShadowTally()
     for each in (
         ("7", "open", "open"),
         ("7", "open", "open"),

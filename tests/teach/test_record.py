@@ -18,7 +18,7 @@ from tests.teach.crops import shape
 
 @pytest.fixture(scope="module")
 def digits() -> Model:
-    return load_model(config.Model(name="digits"))
+    return load_model(config.ModelConfig(name="digits"))
 
 
 def taught(frame: int, seed: int | None = None) -> tuple[CropSample, bytes]:

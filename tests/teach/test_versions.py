@@ -22,7 +22,7 @@ from tests.disks import a_small_disk
 
 @pytest.fixture(scope="module")
 def digits() -> Model:
-    return load_model(config.Model(name="digits"))
+    return load_model(config.ModelConfig(name="digits"))
 
 
 def written(folder: Path, model: Model, seed: int = 1) -> Version:
@@ -38,7 +38,7 @@ def test_onnxruntime_and_edged_answer_as_backbone_and_head_do(folder: Path, digi
 
     session = onnxruntime.InferenceSession(str(path))
     (theirs,) = session.run(None, {session.get_inputs()[0].name: x})
-    ours = load_model(config.Model(path=path))
+    ours = load_model(config.ModelConfig(path=path))
 
     assert theirs == pytest.approx(expected, abs=1e-5)
     assert reference.run(ours.graph, x) == pytest.approx(expected, abs=1e-5)

@@ -85,10 +85,10 @@ def test_onnxruntime_and_edged_answer_what_was_trained(tmp_path: Path, simplifie
 
     if simplified:
         path.write_bytes(to_onnx(trained, "first", LABELS, WANTED))
-        network = simplify(load_model(config.Model(path=path)).graph)
+        network = simplify(load_model(config.ModelConfig(path=path)).graph)
     path.write_bytes(to_onnx(network, "taught", LABELS, WANTED))
 
-    model = load_model(config.Model(path=path))
+    model = load_model(config.ModelConfig(path=path))
     assert relative_error(onnxruntime_outputs(path, x), expected) < 1e-5
     assert relative_error(reference.run(model.graph, x), expected) < 1e-5
     assert (model.name, model.labels, model.input) == ("taught", LABELS, WANTED)

@@ -31,7 +31,7 @@ def pictures(count: int) -> Images:
 
 @pytest.fixture(scope="module")
 def model(tmp_path_factory: pytest.TempPathFactory) -> Model:
-    return load_model(config.Model(path=small_network(tmp_path_factory.mktemp("model") / "small.onnx")))
+    return load_model(config.ModelConfig(path=small_network(tmp_path_factory.mktemp("model") / "small.onnx")))
 
 
 @pytest.fixture(scope="module")

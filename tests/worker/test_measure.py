@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from edged.config import Model, Worker
+from edged.config import ModelConfig, WorkerConfig
 from edged.messages import (
     AssignPart,
     Echo,
@@ -39,10 +39,10 @@ def config(folder: Path, device: str) -> str:
 
 @pytest.mark.parametrize("device", DEVICES)
 def test_each_stretch_of_the_network_is_measured_as_a_worker_would_run_it(tmp_path: Path, device: str) -> None:
-    model = load_model(Model(path=models.small_network(tmp_path / "model.onnx")))
+    model = load_model(ModelConfig(path=models.small_network(tmp_path / "model.onnx")))
     programs = compiled() / "edged" / "programs"
 
-    found = measure(MeasureRequest(frames=2, for_s=0.0), model, Worker(device=device, batch=2), programs)
+    found = measure(MeasureRequest(frames=2, for_s=0.0), model, WorkerConfig(device=device, batch=2), programs)
 
     assert [place.after for place in found.cut_points] == [None, "a", "c/flat", None]
     assert [place.nbytes for place in found.cut_points] == [2 * 16 * 16 * 3, 2 * 8 * 16 * 16 * 4, 2 * 8 * 4, 0]

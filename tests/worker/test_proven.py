@@ -19,12 +19,12 @@ from tests.cli.models import small_network
 from tests.e2e.daemon import compiled
 from tests.engine.wrong_kernels import RELU_IS_MIN, WRONG_VECTOR, wrong_kernel
 
-CPU = config.Worker(device="cpu")
+CPU = config.WorkerConfig(device="cpu")
 
 
 @pytest.fixture
 def model(tmp_path: Path) -> Model:
-    return load_model(config.Model(path=small_network(tmp_path / "small.onnx")))
+    return load_model(config.ModelConfig(path=small_network(tmp_path / "small.onnx")))
 
 
 @pytest.fixture
@@ -58,7 +58,7 @@ def test_a_warm_start_compares_nothing(model: Model, cache: Path, monkeypatch: p
 
 def test_another_network_is_compared_again(model: Model, cache: Path, tmp_path: Path) -> None:
     open_proven(model, CPU, cache=cache).runtime.close()
-    other = load_model(config.Model(path=small_network(tmp_path / "other.onnx", largest=0.5)))
+    other = load_model(config.ModelConfig(path=small_network(tmp_path / "other.onnx", largest=0.5)))
 
     open_proven(other, CPU, cache=cache).runtime.close()
 
@@ -126,5 +126,5 @@ def test_a_device_that_could_not_be_compared_serves_and_is_compared_at_the_next_
 
 
 def test_numpy_is_the_reference_and_needs_no_proof(model: Model, cache: Path) -> None:
-    assert agrees(open_proven(model, config.Worker(device="numpy"), cache=cache), model)
+    assert agrees(open_proven(model, config.WorkerConfig(device="numpy"), cache=cache), model)
     assert not proofs_folder(cache).exists()

@@ -27,13 +27,13 @@ class Broken(NumpyRuntime):
 
 
 def model_in(folder: Path, largest: float) -> Model:
-    return load_model(config.Model(path=small_network(folder / "model.onnx", largest=largest)))
+    return load_model(config.ModelConfig(path=small_network(folder / "model.onnx", largest=largest)))
 
 
 def test_a_device_that_answers_with_nan_where_the_reference_has_numbers_is_refused(tmp_path: Path) -> None:
     model = model_in(tmp_path, largest=1.0)
     with pytest.raises(DeviceError, match="with NaN or infinity, where the reference has numbers"):
-        warm_up(Broken(model.graph, model.input), whole_model(model), config.Worker(device="cpu"))
+        warm_up(Broken(model.graph, model.input), whole_model(model), config.WorkerConfig(device="cpu"))
 
 
 def test_a_network_whose_own_answer_is_nan_is_told_of_and_may_run(
@@ -42,7 +42,7 @@ def test_a_network_whose_own_answer_is_nan_is_told_of_and_may_run(
     model = model_in(tmp_path, largest=3e37)
     with np.errstate(all="ignore"):
         _, known = warm_up(
-            NumpyRuntime(model.graph, model.input), whole_model(model), config.Worker(device="numpy")
+            NumpyRuntime(model.graph, model.input), whole_model(model), config.WorkerConfig(device="numpy")
         )
     assert not np.isfinite(known.outputs).all()
     assert "answers even noise with NaN or infinity" in caplog.text
@@ -50,4 +50,6 @@ def test_a_network_whose_own_answer_is_nan_is_told_of_and_may_run(
 
 def test_half_precision_may_overflow_where_the_reference_does_not(tmp_path: Path) -> None:
     model = model_in(tmp_path, largest=1.0)
-    warm_up(Broken(model.graph, model.input), whole_model(model), config.Worker(device="cpu", precision="fp16"))
+    warm_up(
+        Broken(model.graph, model.input), whole_model(model), config.WorkerConfig(device="cpu", precision="fp16")
+    )

@@ -13,7 +13,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from edged.config import Model as ModelSection
+from edged.config import ModelConfig as ModelSection
 from edged.engine.device import find_device
 from edged.errors import EdgedError
 from edged.model.package import load_model

@@ -21,7 +21,7 @@ SYNTHETIC_SIZE = (640, 480)
 USUAL_FPS = 30.0  # of a synthetic camera, and of a folder that is to be read in real time
 
 
-def open_source(camera: config.Camera, sleep: Sleep = sleep_ns) -> Source:
+def open_source(camera: config.CameraConfig, sleep: Sleep = sleep_ns) -> Source:
     """Return the source of a camera, still to be opened; one that keeps a rate waits by `sleep`."""
     place = str(camera.source)
     loop = camera.at_end == "loop"
@@ -42,14 +42,14 @@ def open_source(camera: config.Camera, sleep: Sleep = sleep_ns) -> Source:
             return Synthetic(*(camera.size or SYNTHETIC_SIZE), fps, camera.seed, sleep, subject=subject)
 
 
-def is_paced_by_grants(camera: config.Camera) -> bool:
+def is_paced_by_grants(camera: config.CameraConfig) -> bool:
     """Return whether every picture waits for its turn, instead of the newest taking the place of an older one."""
     kind = _kind(str(camera.source))
     fast = camera.pace == "fast" or (camera.pace == "auto" and kind == "folder")
     return fast and kind in ("video", "folder")
 
 
-def is_live(camera: config.Camera) -> bool:
+def is_live(camera: config.CameraConfig) -> bool:
     """Return whether the pictures come from a camera, which may freeze, and not from a file or a program."""
     return _kind(str(camera.source)) in ("v4l2", "stream")
 

@@ -133,4 +133,4 @@ def _precision(arguments: argparse.Namespace) -> config.Precision:
 
 
 def _is_numpy(arguments: argparse.Namespace) -> bool:
-    return is_numpy(config.Worker(device=arguments.device))
+    return is_numpy(config.WorkerConfig(device=arguments.device))

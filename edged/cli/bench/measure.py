@@ -286,7 +286,9 @@ def energy_of(
 def _rails(arguments: argparse.Namespace) -> Rails:
     names = tuple(arguments.rails.split(",")) if arguments.rails else "auto"
     watts = arguments.watts_per_core
-    return find_rails(config.Energy(rails=names, watts_per_core=watts, sysfs=arguments.sysfs, sample_hz=SAMPLE_HZ))
+    return find_rails(
+        config.EnergyConfig(rails=names, watts_per_core=watts, sysfs=arguments.sysfs, sample_hz=SAMPLE_HZ)
+    )
 
 
 def _run_metered(runtime: ModelRuntime, images: NDArray[np.uint8], plan: Consumption, meter: Meter) -> None:

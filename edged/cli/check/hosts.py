@@ -9,7 +9,7 @@ from itertools import groupby
 from pathlib import Path
 
 from edged.cli.check.finding import Finding
-from edged.config import Config, Security, Tls
+from edged.config import Config, SecurityConfig, Tls
 from edged.errors import ConfigError
 from edged.transport.address import host_and_port, is_ipc, is_ipv6, is_local
 from edged.transport.keys import load_allowed, load_pair, load_public
@@ -83,7 +83,7 @@ def group_findings(config: Config) -> Iterator[Finding]:
         yield Finding("warning", "workers", text)
 
 
-def _hub_finding(security: Security, host: str | None) -> Finding:
+def _hub_finding(security: SecurityConfig, host: str | None) -> Finding:
     """Whether other hosts will know this hub, or this host will know it."""
     what = "security.hub"
     if security.hub is None:
@@ -102,7 +102,7 @@ def _hub_finding(security: Security, host: str | None) -> Finding:
     return Finding("ok", what, f"{security.hub}")
 
 
-def _role_findings(security: Security, places: Places) -> Iterator[Finding]:
+def _role_findings(security: SecurityConfig, places: Places) -> Iterator[Finding]:
     """Whose cameras and workers get in, where some are to come."""
     for role, paths in {"cameras": security.cameras, "workers": security.workers}.items():
         hosts = sorted({host for place, host in places.items() if place.startswith(role)})
@@ -149,7 +149,7 @@ def _ipc_finding(key: str, path: Path) -> Finding:
     return Finding("ok", key, f"{path}, for this user alone")
 
 
-def security_finding(security: Security) -> Finding:
+def security_finding(security: SecurityConfig) -> Finding:
     """Whether the keys can be read, and whose they are."""
     try:
         load_pair(security.key)

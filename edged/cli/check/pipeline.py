@@ -5,7 +5,7 @@ from math import prod
 
 from edged.cli.check.finding import Finding
 from edged.cli.check.hosts import elsewhere
-from edged.config import Camera, Config, Worker
+from edged.config import CameraConfig, Config, WorkerConfig
 from edged.config.load import password_of
 from edged.errors import CameraError, ConfigError, DeviceError, ModelError
 from edged.messages import Part
@@ -16,7 +16,7 @@ from edged.model.package import Model, load_model
 from edged.runtime.select import device_name
 
 
-def camera_finding(name: str, camera: Camera) -> Finding:
+def camera_finding(name: str, camera: CameraConfig) -> Finding:
     """A camera that is absent is a warning: `edged run` would go on trying."""
     from edged.camera.sources import open_source
     from edged.camera.sources.reach import without_secrets
@@ -104,7 +104,7 @@ def _role(config: Config, index: int, *, running: bool) -> str:
     return "takes over if those before it fail" if running else "runs the model"
 
 
-def _precision(worker: Worker) -> str:
+def _precision(worker: WorkerConfig) -> str:
     """Nobody is to run at less than fp32 without knowing where its error is shown."""
     if worker.precision == "fp32":
         return ""

@@ -15,7 +15,7 @@ from edged.cli.plan_split.pump import Tried
 from edged.cli.plan_split.search import Ability, Cost, LinkSpeed, Unit, Way, Ways
 from edged.cli.plan_split.workers import run_workers
 from edged.cli.terminal import note
-from edged.config import Config, Worker
+from edged.config import Config, WorkerConfig
 from edged.config.load import load_config
 from edged.errors import ConfigError
 from edged.messages import ModelInfo, WorkerHello
@@ -30,7 +30,7 @@ class Figures:
 
 
 @dataclass(frozen=True)
-class Report:
+class SplitReport:
     """The result. `frames`: in a job; `ways`: all predicted ones; `tried`: measurements of those that were run."""
 
     hellos: Mapping[str, WorkerHello]
@@ -83,12 +83,12 @@ class Report:
 MS, KB = 1e3, 1e-3
 
 
-def as_text(report: Report) -> str:
+def as_text(report: SplitReport) -> str:
     """Format the report as text."""
     return "\n".join([*_heading(report), "", *_places(report), "", *_ways(report), "", *_advice(report)])
 
 
-def _heading(report: Report) -> Iterator[str]:
+def _heading(report: SplitReport) -> Iterator[str]:
     model = report.model
     random = ", random weights" if model.random_weights else ""
     frames = f"{report.frames} frames" if report.frames > 1 else "1 frame"
@@ -102,7 +102,7 @@ def _speed(link: LinkSpeed) -> str:
     return f"{link.round_trip_s * MS:.2f} ms there and back, {out} there, {back} back"
 
 
-def _places(report: Report) -> Iterator[str]:
+def _places(report: SplitReport) -> Iterator[str]:
     """Format a line for each place: the time from the place before on each unit, and a cut there."""
     ways = report.measured
     names = ["the scores" if place.after is None else place.after for place in ways.places]
@@ -124,7 +124,7 @@ def _stretch_s(unit: Unit, number: int) -> float:
     return min(places[number].reached_s - places[number - 1].reached_s for places in each)
 
 
-def _ways(report: Report) -> Iterator[str]:
+def _ways(report: SplitReport) -> Iterator[str]:
     wide = max(len(way.title) for way in report.ways)
     tried = f"{'measured':>25}{'ratio':>19}" if report.tried else ""
     yield f"{'':{wide}}{'predicted':>25}{tried}"
@@ -134,7 +134,7 @@ def _ways(report: Report) -> Iterator[str]:
             yield "  " + ", then ".join(part.unit + (f" to {part.end}" if part.end else "") for part in way.parts)
 
 
-def _figures(report: Report, way: Way) -> str:
+def _figures(report: SplitReport, way: Way) -> str:
     expected, tried = report.figures(way.predicted), report.tried.get(way)
     text = f"{expected.frames_per_s:9.1f}/s{expected.latency_s * MS:11.1f} ms"
     if tried is None:
@@ -144,7 +144,7 @@ def _figures(report: Report, way: Way) -> str:
     return f"{text}{came.frames_per_s:9.1f}/s{came.latency_s * MS:11.1f} ms{ratios[0]:10.2f}{ratios[1]:9.2f}"
 
 
-def _advice(report: Report) -> Iterator[str]:
+def _advice(report: SplitReport) -> Iterator[str]:
     """Advise against a split if the workers are faster side by side."""
     together, split = report.measured.unsplit[-1], report.measured.split[0]
     if together.predicted.period_s <= split.predicted.period_s:
@@ -166,7 +166,7 @@ def lines_of(config: Config, way: Way) -> str:
     ])  # fmt: skip
 
 
-def _given(worker: Worker) -> dict[str, object]:
+def _given(worker: WorkerConfig) -> dict[str, object]:
     """Collect the keys of a worker that are not defaults, and the device."""
     return {"device": worker.device, **worker.model_dump(mode="json", exclude_defaults=True)}
 
@@ -207,7 +207,7 @@ def run(arguments: argparse.Namespace) -> int:
         ways = Ways(measure(team, groups, frames, arguments.duration))
         tried = try_each(team, ways, frames, arguments.duration) if arguments.tries else {}
         each = list(tried) or [*ways.unsplit, *ways.split]
-        report = Report(team.hellos, ways, frames, each, tried)
+        report = SplitReport(team.hellos, ways, frames, each, tried)
     best = ways.split[0]
     lines = lines_of(config, best)
     if arguments.json:

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from edged.cli.plan_split.pump import Pump, Tried
-from edged.cli.plan_split.search import Ability, LinkSpeed, Part, Unit, Way, Ways
+from edged.cli.plan_split.search import Ability, LinkSpeed, PlannedPart, Unit, Way, Ways
 from edged.cli.plan_split.workers import ANSWER_S, Team, name_of
 from edged.clock import nanoseconds, now_ns
 from edged.errors import DeviceError, ModelError
@@ -126,7 +126,7 @@ def try_each(team: Team, ways: Ways, frames: int, for_s: float) -> dict[Way, Tri
 
     In the end each worker has its own part again.
     """
-    own = [Part("", (name,), *_ends(team, name)) for name in team.hellos]
+    own = [PlannedPart("", (name,), *_ends(team, name)) for name in team.hellos]
     model = next(iter(team.hellos.values())).model
     images = [os.urandom(model.width * model.height * 3) for _ in range(frames)]
     tried: dict[Way, Tried] = {}
@@ -144,7 +144,7 @@ def try_each(team: Team, ways: Ways, frames: int, for_s: float) -> dict[Way, Tri
     return tried
 
 
-def _take_parts(team: Team, parts: Iterable[Part]) -> None:
+def _take_parts(team: Team, parts: Iterable[PlannedPart]) -> None:
     """Assign this part to workers that have another one."""
     wanted = {name: (part.begin, part.end) for part in parts for name in part.workers}
     team.request({

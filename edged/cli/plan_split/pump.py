@@ -27,7 +27,7 @@ class Tried:
 
 
 @dataclass(frozen=True, slots=True)
-class Waiting:
+class WaitingFrames:
     """A job that a stage is to do, and what it works on."""
 
     job: int
@@ -44,7 +44,7 @@ class Pump:
         self._images = images
         self._stage_of = {name: place for place, names in enumerate(stages) for name in names}
         self._credit = {name: team.hellos[name].credit for name in self._stage_of}
-        self._waiting: list[deque[Waiting]] = [deque() for _ in stages]
+        self._waiting: list[deque[WaitingFrames]] = [deque() for _ in stages]
         self._in_hand: Counter[str] = Counter()
         self._given: Counter[str] = Counter()
         self._begun: dict[int, float] = {}
@@ -82,7 +82,7 @@ class Pump:
             match received.message:
                 case Features(job=job):
                     self._in_hand[name] -= 1
-                    self._waiting[self._stage_of[name] + 1].append(Waiting(job, received.payloads))
+                    self._waiting[self._stage_of[name] + 1].append(WaitingFrames(job, received.payloads))
                 case Scores(job=job):
                     self._in_hand[name] -= 1
                     return time.perf_counter() - self._begun.pop(job)
@@ -91,7 +91,7 @@ class Pump:
         while len(self._begun) < room and not self._waiting[0]:
             job = next(self._numbers)
             self._begun[job] = time.perf_counter()
-            self._waiting[0].append(Waiting(job, self._images))
+            self._waiting[0].append(WaitingFrames(job, self._images))
             self._hand_out()
 
     def _hand_out(self) -> None:

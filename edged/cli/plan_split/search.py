@@ -142,7 +142,7 @@ class Unit:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class PlannedPart:
     """What some workers do: the network between two places; None: from the images, to the scores."""
 
     unit: str
@@ -156,7 +156,7 @@ class Way:
     """Its parts in order, and what is to be expected of it."""
 
     title: str
-    parts: tuple[Part, ...]
+    parts: tuple[PlannedPart, ...]
     predicted: Cost
 
     @property
@@ -217,11 +217,11 @@ class Ways:
         return self._costs[stage]
 
     def _whole(self, title: str, unit: Unit) -> Way:
-        return Way(title, (Part(unit.name, unit.workers),), unit.cost(0, self._last))
+        return Way(title, (PlannedPart(unit.name, unit.workers),), unit.cost(0, self._last))
 
     def _way(self, title: str, split: Split) -> Way:
         parts = [
-            Part(
+            PlannedPart(
                 self.units[stage.unit].name,
                 self.units[stage.unit].workers,
                 self.places[stage.begin].after,

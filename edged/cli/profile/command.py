@@ -77,7 +77,7 @@ def _profile_here(arguments: argparse.Namespace) -> int:
 
 def _check(arguments: argparse.Namespace) -> None:
     check_attach_options(arguments)
-    if is_numpy(config.Worker(device=arguments.device)):
+    if is_numpy(config.WorkerConfig(device=arguments.device)):
         raise ConfigError(
             "device numpy has no kernels to profile; `edged bench --device numpy` times it as a whole"
         )

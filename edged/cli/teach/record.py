@@ -34,7 +34,7 @@ DRAWN_EVERY_S = 0.25
 WRITTEN_EVERY_S = 5.0
 
 
-class Screen:
+class RecordScreen:
     """Progress with a picture: redrawn in place on a terminal, a line every few seconds elsewhere."""
 
     def __init__(self, out: TextIO) -> None:
@@ -138,7 +138,7 @@ def run(arguments: argparse.Namespace) -> int:
     store.limit(arguments.crops, arguments.megabytes)
     recorder = Recorder(store, FeatureFiles(place.folder, model), label)
     try:
-        with connect_daemon(arguments.config, "teach") as daemon, Screen(sys.stdout) as screen:
+        with connect_daemon(arguments.config, "teach") as daemon, RecordScreen(sys.stdout) as screen:
             _begin(daemon, arguments, place, model.sha256)
             _record(daemon, recorder, arguments.count, screen, label)
     except KeyboardInterrupt:
@@ -193,7 +193,7 @@ def received_from(daemon: DaemonClient) -> Iterator[tuple[LinkMessage, bytes]]:
                 yield message, payload
 
 
-def _record(daemon: DaemonClient, recorder: Recorder, count: int | None, screen: Screen, label: str) -> None:
+def _record(daemon: DaemonClient, recorder: Recorder, count: int | None, screen: RecordScreen, label: str) -> None:
     for message, payload in received_from(daemon):
         if not isinstance(message, CropSample):
             raise daemon.unexpected(message)

@@ -6,7 +6,7 @@ from collections import Counter
 
 from edged.cli.daemon_client import DaemonClient, connect_daemon
 from edged.cli.teach.folder import find_place_of
-from edged.cli.teach.record import Screen, check_started, received_from
+from edged.cli.teach.record import RecordScreen, check_started, received_from
 from edged.errors import ConfigError
 from edged.messages import Label
 from edged.messages.teaching import LONGEST_TEACH_S, ShadowResult, TeachRequest
@@ -16,7 +16,7 @@ from edged.teach.versions import find_version
 SHOWN = 10
 
 
-class Tally:
+class ShadowTally:
     """Counts of both answers to each frame."""
 
     def __init__(self) -> None:
@@ -58,7 +58,7 @@ def run(arguments: argparse.Namespace) -> int:
         raise ConfigError(
             f"{place.file} has no camera {arguments.camera}: it has {', '.join(place.config.cameras)}"
         )
-    version, tally = find_version(place.folder, arguments.version), Tally()
+    version, tally = find_version(place.folder, arguments.version), ShadowTally()
     request = TeachRequest(
         mode="shadow",
         camera=arguments.camera,
@@ -66,7 +66,7 @@ def run(arguments: argparse.Namespace) -> int:
         seconds=arguments.duration or LONGEST_TEACH_S,
     )
     try:
-        with connect_daemon(arguments.config, "teach") as daemon, Screen(sys.stdout) as screen:
+        with connect_daemon(arguments.config, "teach") as daemon, RecordScreen(sys.stdout) as screen:
             daemon.send(request)
             check_started(daemon, place, version.base.sha256)
             _listen(daemon, tally, screen)
@@ -76,7 +76,7 @@ def run(arguments: argparse.Namespace) -> int:
     return 0 if tally.pairs else 1
 
 
-def _listen(daemon: DaemonClient, tally: Tally, screen: Screen) -> None:
+def _listen(daemon: DaemonClient, tally: ShadowTally, screen: RecordScreen) -> None:
     for message, _ in received_from(daemon):
         if not isinstance(message, ShadowResult):
             raise daemon.unexpected(message)

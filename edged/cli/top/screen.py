@@ -169,7 +169,7 @@ EVENTS = 4
 BAD = {"down": "bold white on red", "starting": "cyan"}
 
 
-class Pages:
+class ScreenPages:
     """Which cameras are shown, where there are more than fit."""
 
     def __init__(self) -> None:
@@ -188,7 +188,7 @@ class Pages:
         return first, cameras[first : first + room]
 
 
-def picture(known: NodeState, address: str, warning: str, width: int, height: int, pages: Pages) -> Text:
+def picture(known: NodeState, address: str, warning: str, width: int, height: int, pages: ScreenPages) -> Text:
     """Exactly so many rows and columns, but for the last column: terminals disagree on what comes after it."""
     width -= 1
     alarm = _alarm(known, address, warning, width)
@@ -272,7 +272,7 @@ class Screen:
 
     def __init__(self, address: str) -> None:
         self._address = address
-        self._pages = Pages()
+        self._pages = ScreenPages()
         self._warning = LastWarning()
         self._keys = ""
         self._is_blank = True

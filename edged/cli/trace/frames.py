@@ -91,7 +91,7 @@ class Piece:
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
+class FrameWay:
     """A frame from its capture to its publication. `jobs`: one, or one for each part of a network."""
 
     frame: Frame
@@ -102,7 +102,7 @@ class Way:
 
 
 @dataclass(frozen=True, slots=True)
-class Stop:
+class FrameStop:
     """A stage that takes `ns`, and should begin at `at_ns`; until then the frame waits `why`."""
 
     name: str
@@ -116,7 +116,7 @@ def ways(
     arrived: Mapping[Frame, int],
     prepared: Mapping[Frame, int],
     jobs: Mapping[int, Stages],
-) -> Iterator[Way]:
+) -> Iterator[FrameWay]:
     """Of all frames that were published, and of which every step is known.
 
     `arrived`: when the hub had them, `prepared`: when their camera began to. All times are of the hub's clock.
@@ -134,31 +134,31 @@ def ways(
 
 def _way(
     publish: TraceSpan, arrived_ns: int, prepared_ns: int | None, steps: Sequence[tuple[TraceSpan, Stages]]
-) -> Way:
+) -> FrameWay:
     end_ns, about = publish.end_ns or publish.begin_ns, publish.attributes
     captured_ns = end_ns - _ns(about["total"])
     stops = [
-        Stop("preprocess", _ns(about["preprocess"]), prepared_ns or captured_ns, "for the camera"),
-        Stop("", 0, arrived_ns, "on its way to the hub"),
+        FrameStop("preprocess", _ns(about["preprocess"]), prepared_ns or captured_ns, "for the camera"),
+        FrameStop("", 0, arrived_ns, "on its way to the hub"),
     ]
     for number, (assigned, stages) in enumerate(steps):
         why = "between two parts" if number else "in the hub's slot"
-        stops += [Stop("", 0, assigned.end_ns or assigned.begin_ns, why), *_of_job(stages)]
-    stops.append(Stop("publish", _ns(about["publish"]), publish.begin_ns, "for the answer"))
+        stops += [FrameStop("", 0, assigned.end_ns or assigned.begin_ns, why), *_of_job(stages)]
+    stops.append(FrameStop("publish", _ns(about["publish"]), publish.begin_ns, "for the answer"))
     capture = Piece("capture", captured_ns - _ns(about["capture"]), captured_ns)
     pieces = tuple(laid_out(stops, captured_ns, end_ns))
-    return Way(publish.frames[0], int(about["seq"]), capture, pieces, tuple(stages for _, stages in steps))
+    return FrameWay(publish.frames[0], int(about["seq"]), capture, pieces, tuple(stages for _, stages in steps))
 
 
-def _of_job(stages: Stages) -> Iterator[Stop]:
+def _of_job(stages: Stages) -> Iterator[FrameStop]:
     job = stages.job
     upload_ns, forward_ns, download_ns = _ns(job.upload_s), _ns(job.forward_s), _ns(job.download_s)
-    yield Stop("upload", upload_ns, stages.upload[1] - upload_ns, "on its way to the worker")
-    yield Stop("forward", forward_ns, stages.forward[0], "for the device")
-    yield Stop("download", download_ns, stages.download[1] - download_ns, "for the download")
+    yield FrameStop("upload", upload_ns, stages.upload[1] - upload_ns, "on its way to the worker")
+    yield FrameStop("forward", forward_ns, stages.forward[0], "for the device")
+    yield FrameStop("download", download_ns, stages.download[1] - download_ns, "for the download")
 
 
-def laid_out(stops: Iterable[Stop], begin_ns: int, end_ns: int) -> Iterator[Piece]:
+def laid_out(stops: Iterable[FrameStop], begin_ns: int, end_ns: int) -> Iterator[Piece]:
     """The stages with what was waited for before each: without gaps, from `begin_ns` to `end_ns`.
 
     What a stage took is known better than when it began, where clocks differ: it is moved, never shortened.

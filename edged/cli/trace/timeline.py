@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
-from edged.cli.daemon_client import RecordedProcess, Recording
-from edged.cli.trace.frames import Frame, Stages, Way, device_clock, stages_of, ways
+from edged.cli.daemon_client import RecordedProcess, RecordingRequest
+from edged.cli.trace.frames import Frame, FrameWay, Stages, device_clock, stages_of, ways
 from edged.messages import KernelCost
 
 Event = dict[str, Any]
@@ -133,7 +133,7 @@ def jobs_of(
 HUB = "hub"
 
 
-def trace_file(recording: Recording) -> dict[str, Any]:
+def trace_file(recording: RecordingRequest) -> dict[str, Any]:
     """The whole trace."""
     numbers = {peer: number for number, peer in enumerate(sorted(recording.processes, key=_order), 1)}
     jobs = {peer: stages_of(process) for peer, process in recording.processes.items()}
@@ -163,7 +163,7 @@ class _File:
     def add(self, events: Iterable[Event]) -> None:
         self.events += events
 
-    def steps(self, way: Way) -> list[Event]:
+    def steps(self, way: FrameWay) -> list[Event]:
         of_frame: list[tuple[str, Frame | int]] = [("preprocess", way.frame), ("frame", way.frame)]
         of_jobs = [(name, stages.job.job) for stages in way.jobs for name in ("submit", "forward")]
         keys = [*of_frame, *of_jobs, ("publish", way.frame)]
@@ -181,7 +181,7 @@ def _name(peer: str, process: RecordedProcess) -> str:
     return f"{peer.replace('/', ' ')}{device}{who}"
 
 
-def _origin(recording: Recording, jobs: dict[str, list[Stages]], found: list[Way]) -> int:
+def _origin(recording: RecordingRequest, jobs: dict[str, list[Stages]], found: list[FrameWay]) -> int:
     """Before everything: times below zero confuse viewers."""
     notes = [
         note.begin_ns + process.offset_ns for process in recording.processes.values() for note in process.notes
@@ -190,7 +190,7 @@ def _origin(recording: Recording, jobs: dict[str, list[Stages]], found: list[Way
     return min([*notes, *begun, *(way.capture.begin_ns for way in found)], default=0)
 
 
-def _ways(recording: Recording, jobs: dict[str, list[Stages]]) -> Iterator[Way]:
+def _ways(recording: RecordingRequest, jobs: dict[str, list[Stages]]) -> Iterator[FrameWay]:
     hub = recording.processes.get(HUB, RecordedProcess()).notes
     arrived = {note.frames[0]: note.begin_ns for note in hub if note.name == "frame"}
     prepared = {
@@ -202,7 +202,7 @@ def _ways(recording: Recording, jobs: dict[str, list[Stages]]) -> Iterator[Way]:
     return ways(hub, arrived, prepared, {each.job.job: each for each in chain.from_iterable(jobs.values())})
 
 
-def _way(events: Events, track: Track, way: Way) -> Iterator[Event]:
+def _way(events: Events, track: Track, way: FrameWay) -> Iterator[Event]:
     camera, number = way.frame
     which = f"{camera}/{number}"
     begin, end = events.stretch(
@@ -214,7 +214,7 @@ def _way(events: Events, track: Track, way: Way) -> Iterator[Event]:
     yield end
 
 
-def _clocks(recording: Recording) -> Event:
+def _clocks(recording: RecordingRequest) -> Event:
     """How far each may be off."""
     facts: Event = {"clock": "CLOCK_MONOTONIC of the hub's host"}
     for peer, process in recording.processes.items():

@@ -36,7 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Train, write the model and its report, then print the result."""
-    if is_numpy(config.Worker(device=arguments.device)):
+    if is_numpy(config.WorkerConfig(device=arguments.device)):
         raise ConfigError("device numpy cannot train: give an OpenCL device (`edged devices` lists them)")
     interrupt_on_sigterm()
     from edged.cli.train.work import Work

@@ -97,7 +97,7 @@ class Work:
 
     def __init__(self, arguments: argparse.Namespace, device: Device) -> None:
         training, self._file = load_training(arguments.training)
-        start = load_model(config.Model(path=arguments.start)) if arguments.start else None
+        start = load_model(config.ModelConfig(path=arguments.start)) if arguments.start else None
         self._training = _with_options(training, arguments.seed, start, self._file)
         self.folder = arguments.output or (training.output and training.output.folder) or Path(training.name)
         hold(f"training-{self.folder.absolute()}")

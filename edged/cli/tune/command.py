@@ -31,7 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Tune, then print the time before and after."""
-    if is_numpy(config.Worker(device=arguments.device)):
+    if is_numpy(config.WorkerConfig(device=arguments.device)):
         raise ConfigError(
             "device numpy has no variants to choose from: give an OpenCL device (`edged devices` lists them)"
         )

@@ -10,7 +10,7 @@ from errno import ENOSPC
 from pathlib import Path
 
 from edged.clock import now_ns, seconds_since
-from edged.config import Journal as Settings
+from edged.config import JournalConfig as Settings
 from edged.errors import ConfigError
 from edged.hub.journal.age import Ages
 from edged.hub.journal.placement import PRIVATE, READABLE_BY_GROUP, create_file, create_folder, inodes

@@ -4,7 +4,7 @@ import threading
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from edged.config import Journal as Settings
+from edged.config import JournalConfig as Settings
 from edged.hub.events import HubEvent
 from edged.hub.journal.schema import MEGABYTE, Reason, Row
 from edged.hub.journal.store import JournalStore, number_of_now

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from edged.clock import wall_s
-from edged.config import Journal as Settings
+from edged.config import JournalConfig as Settings
 from edged.errors import ConfigError
 from edged.hub.events import HubEvent
 from edged.hub.journal.file import JournalFile, fold_at

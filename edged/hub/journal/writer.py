@@ -11,7 +11,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from edged.config import Journal as Settings
+from edged.config import JournalConfig as Settings
 from edged.errors import ConfigError
 from edged.hub.journal.file import fold_at
 from edged.hub.journal.schema import Reason, Row, wal_of

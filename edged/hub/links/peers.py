@@ -11,7 +11,7 @@ from functools import lru_cache
 import zmq
 
 from edged.clock import now_ns, wall_s
-from edged.config import Config, Security
+from edged.config import Config, SecurityConfig
 from edged.errors import MessageError
 from edged.hub.frames.queues import Pixels
 from edged.hub.links.authentication import Rejections
@@ -253,7 +253,7 @@ class Links:
 Allowed = Mapping[str, Mapping[bytes, str]]  # by endpoint and key: who it is, `NAME`, or `camera,worker NAME`
 
 
-def allowed_by(security: Security | None) -> Allowed:
+def allowed_by(security: SecurityConfig | None) -> Allowed:
     """What the config allows. Raises ConfigError for a key file that cannot be used."""
     if security is None:
         return {}

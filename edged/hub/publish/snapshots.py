@@ -17,14 +17,17 @@ class Snapshots:
     """Limits the snapshots of each camera to its config, whichever peer sends them."""
 
     def __init__(
-        self, publish: Callable[[Snapshot, Part], None], metrics: Metrics, cameras: Mapping[str, config.Camera]
+        self,
+        publish: Callable[[Snapshot, Part], None],
+        metrics: Metrics,
+        cameras: Mapping[str, config.CameraConfig],
     ) -> None:
         self._publish = publish
         self._metrics = metrics
         self._due_ns: dict[str, int] = {}
         self.grant(cameras)
 
-    def grant(self, cameras: Mapping[str, config.Camera]) -> None:
+    def grant(self, cameras: Mapping[str, config.CameraConfig]) -> None:
         """From now on what these settings say."""
         self._granted = {name: camera.snapshot for name, camera in cameras.items() if camera.snapshot}
 
@@ -60,5 +63,5 @@ class Snapshots:
         return ""
 
 
-def _bytes(granted: config.Snapshot) -> int:
+def _bytes(granted: config.SnapshotConfig) -> int:
     return 1024 * granted.max_kilobytes

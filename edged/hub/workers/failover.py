@@ -55,7 +55,7 @@ class Group:
 Groups = Sequence[Group]
 
 
-class Choice:
+class GroupChoice:
     """The groups of seats, in order of preference, with what has become of each."""
 
     def __init__(self, groups: Groups) -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from edged.clock import nanoseconds, now_ns, seconds_since
-from edged.config import Recovery
+from edged.config import RecoveryConfig
 from edged.hub.children.child import Child
 from edged.hub.workers.seat import Loss
 
@@ -15,7 +15,7 @@ LONGEST_STEADY_S = 60.0
 class RemoteWorkerSlot:
     """Away or here; what a `WorkerSlot` is for a worker on this host."""
 
-    def __init__(self, name: str, device: str, recovery: Recovery) -> None:
+    def __init__(self, name: str, device: str, recovery: RecoveryConfig) -> None:
         self.name = name
         self.device = device
         self.alone = False  # whatever its device is, none of ours is the same
@@ -73,7 +73,7 @@ class RemoteWorkerSlot:
         self._asked_ns, self._told = now_ns(), True
         return 0.0
 
-    def set_recovery(self, recovery: Recovery) -> None:
+    def set_recovery(self, recovery: RecoveryConfig) -> None:
         """Losses are counted anew."""
         self._recovery = recovery
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from edged.clock import nanoseconds, now_ns, seconds_since
-from edged.config import Recovery
+from edged.config import RecoveryConfig
 from edged.errors import OUT_OF_MEMORY, DeviceError
 from edged.hub.children.child import NOT_STARTED, Budget, Child, describe_exit
 
@@ -65,7 +65,13 @@ class WorkerSlot:
     """Off, starting, ready or retiring. It does not know of the others (see `choice`)."""
 
     def __init__(
-        self, name: str, device: str, recovery: Recovery, new_child: Callable[[], Child], *, alone: bool = True
+        self,
+        name: str,
+        device: str,
+        recovery: RecoveryConfig,
+        new_child: Callable[[], Child],
+        *,
+        alone: bool = True,
     ) -> None:
         """`new_child`: a process of this worker that is not yet started, and due.
 
@@ -135,7 +141,7 @@ class WorkerSlot:
         self._child, self._retry_ns, self.retires = None, None, False
         self.set_recovery(self._recovery)
 
-    def set_recovery(self, recovery: Recovery) -> None:
+    def set_recovery(self, recovery: RecoveryConfig) -> None:
         """Losses are counted anew."""
         self._recovery = recovery
         self._budget = Budget(recovery.losses, recovery.within_s)

@@ -14,7 +14,7 @@ from edged.hub.children.child import Child
 from edged.hub.children.environment import ChildEnvironment
 from edged.hub.children.spare import Spare
 from edged.hub.events import HubEvent
-from edged.hub.workers.failover import AnyWorkerSlot, Choice, Group
+from edged.hub.workers.failover import AnyWorkerSlot, Group, GroupChoice
 from edged.hub.workers.remote_seat import RemoteWorkerSlot
 from edged.hub.workers.seat import WorkerSlot
 
@@ -37,7 +37,7 @@ class Supervisor:
         self._spare = Spare((*self._program, "worker", *self._where), self._environment.of_worker)
         here = [name for name, camera in config.cameras.items() if camera.host is None]
         self.cameras = CameraProcesses(here, self._camera)
-        self._choice = Choice(self._groups({}))
+        self._choice = GroupChoice(self._groups({}))
         self.losses: Counter[str] = Counter()  # by worker
 
     @property

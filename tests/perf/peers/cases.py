@@ -80,10 +80,10 @@ def load_case(name: str) -> Case:
     return Case(name, model.graph, model.input, images)
 
 
-def parse_case(name: str) -> tuple[config.Model, int]:
+def parse_case(name: str) -> tuple[config.ModelConfig, int]:
     """The model that a case's name asks for, and the frames of a job. Raises ValueError."""
     found = re.fullmatch(r"([a-z]+\d*)(?:@(\d+))?(?:x([1-9]\d*))?", name)
     if found is None:
         raise ValueError(f"{name!r} is no case; expected MODEL[@SIZE][xBATCH], for example resnet50@120x8")
     model, size, batch = found.groups()
-    return config.Model(name=model, size=int(size) if size else None), int(batch or 1)
+    return config.ModelConfig(name=model, size=int(size) if size else None), int(batch or 1)
