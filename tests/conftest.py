@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from edged.system.log import HANDLER
+from edged.system.log import HANDLER, LEVEL_VARIABLE
 from tests.compiled import share_compiled
 from tests.eventually import eventually, free_port
 from tests.runtimes import load_intel_too
@@ -70,6 +70,7 @@ def _log_of_the_test() -> Iterator[None]:
     level = edged.level
     yield
     edged.setLevel(level)
+    os.environ.pop(LEVEL_VARIABLE, None)  # of a command that ran in this process
     for handler in [each for each in root.handlers if each.get_name() == HANDLER]:
         root.removeHandler(handler)
 
