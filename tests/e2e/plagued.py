@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import psutil
+import pytest
 import zmq
 
 from tests.background import in_background
@@ -33,6 +34,7 @@ class Plagued:
         self._folder, self._disk, self._board, self._gate, self._shop = folder, disk, board, gate, shop
         self.killed: frozenset[str] = frozenset()  # indices of the workers that are killed at sight
         self._is_ill = False
+        self._service_fails = folder / "service_fails"
 
     def config(self, *, insecure: bool) -> dict[str, Any]:
         """Two workers, the second in reserve; four cameras; a small disk for the journal."""
@@ -62,10 +64,19 @@ class Plagued:
     def running(self, config: dict[str, Any]) -> Iterator[Daemon]:
         """The daemon, under its faults."""
         with (
+            self._injected(),
             run_edged(self._folder, config=config) as daemon,
             in_background(lambda stopped: self._plague(daemon, stopped)),
         ):
             yield daemon
+
+    @contextmanager
+    def _injected(self) -> Iterator[None]:
+        """Let a service of the hub fail while a file is there."""
+        with pytest.MonkeyPatch.context() as environment:
+            environment.setenv("PYTHONPATH", str(Path(__file__).parent / "failing_service"), prepend=":")
+            environment.setenv("EDGED_TEST_SERVICE", str(self._service_fails))
+            yield
 
     def fall_ill(self, daemon: Daemon) -> None:
         """All at once, but for the workers."""
@@ -73,6 +84,7 @@ class Plagued:
         self._board.heat(95.0, CLOCK_HZ // 2)
         self._board.watts = 40.0
         fill(self._disk)
+        self._service_fails.touch()
         reload(daemon, cameras={**daemon.config["cameras"], "moved": ASIDE})
 
     def heal(self, daemon: Daemon) -> None:
@@ -82,6 +94,7 @@ class Plagued:
         self._board.heat(45.0, CLOCK_HZ)
         self._board.watts = 1.0
         (self._disk / "ballast").unlink()
+        self._service_fails.unlink()
         reload(daemon, workers=[{**WORKER, "credit": 1}] * 2)
 
     def _plague(self, daemon: Daemon, stopped: threading.Event) -> None:
