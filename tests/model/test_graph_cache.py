@@ -105,8 +105,8 @@ def test_a_cache_that_cannot_be_written_is_told_of(
 
 def test_a_warm_start_imports_no_onnx(cache: Path, network: Path) -> None:
     program = (
-        "import json, sys; from edged.config import Model; from edged.model.package import load_model; "
-        f"load_model(Model(path={str(network)!r}, size=32)); print(json.dumps('onnx' in sys.modules))"
+        "import json, sys; from edged.config import ModelConfig; from edged.model.package import load_model; "
+        f"load_model(ModelConfig(path={str(network)!r}, size=32)); print(json.dumps('onnx' in sys.modules))"
     )
 
     def start() -> object:

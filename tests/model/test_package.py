@@ -275,8 +275,8 @@ def test_metadata_that_make_no_sense(tmp_path: Path, key: str, value: str, messa
 
 def test_onnx_is_imported_for_a_file_only() -> None:
     program = (
-        "import sys; from edged.config import Model; from edged.model.package import load_model; "
-        "load_model(Model(name='resnet18', size=32)); assert 'onnx' not in sys.modules"
+        "import sys; from edged.config import ModelConfig; from edged.model.package import load_model; "
+        "load_model(ModelConfig(name='resnet18', size=32)); assert 'onnx' not in sys.modules"
     )
 
     subprocess.run([sys.executable, "-c", program], check=True)

@@ -19,9 +19,9 @@ from edged.engine.device import find_device
 print(find_device("portable").compute_units)
 """
 HOLDS = """
-from edged.config import Worker
+from edged.config import WorkerConfig
 from edged.runtime.device_lock import hold_device
-hold_device(Worker(device="portable", threads=1), "local-0")
+hold_device(WorkerConfig(device="portable", threads=1), "local-0")
 """
 
 
