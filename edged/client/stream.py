@@ -76,20 +76,6 @@ HEADER: TypeAdapter[ReplayAnswer | ReplayFailure] = TypeAdapter(
 )
 
 
-def fetch(
-    context: Context, address: str, request: ReplayRequest, curve: Curve | None = None
-) -> Iterator[Arrival | None]:
-    """Every prediction that `request` asks for and the journal holds, in order, page by page.
-
-    None now and then while a page is on its way. Raises as `fetch_pages` does.
-    """
-    for page in fetch_pages(context, address, request, curve):
-        if page is None:
-            yield None
-        else:
-            yield from page.arrivals
-
-
 @dataclass(frozen=True, slots=True)
 class FetchedPage:
     """Predictions in order, and how many numbers between them were never published."""

@@ -8,7 +8,8 @@ from typing import Any, Self
 
 import zmq
 
-from edged.client.stream import PredictionStream
+from edged.client.stream import PredictionStream, fetch_pages
+from edged.client.subscription import Arrival
 from edged.clock import now_ns, wall_s
 from edged.config import JournalConfig as Settings
 from edged.hub.frames.queues import Held
@@ -19,9 +20,19 @@ from edged.hub.pipeline import COMMIT
 from edged.hub.publish.publisher import Publisher
 from edged.hub.publish.replay import Replay
 from edged.hub.publish.sender import Outgoing
-from edged.messages import Label, Prediction, PredictionEnergy, PredictionModel, StageSeconds, to_json, topic
+from edged.messages import (
+    Label,
+    Prediction,
+    PredictionEnergy,
+    PredictionModel,
+    ReplayRequest,
+    StageSeconds,
+    to_json,
+    topic,
+)
 from edged.messages.status import NodeStatus
 from edged.metrics import Metrics
+from edged.transport.client_socket import Context
 from tests.eventually import eventually, free_port
 from tests.hub.frames import CameraEnd
 from tests.hub.services import new_services
@@ -112,6 +123,15 @@ class HubEnd:
             seconds=SECONDS,
             energy=PredictionEnergy(joules=None, method="none", rails=()),
         )
+
+
+def fetch(context: Context, address: str, request: ReplayRequest) -> Iterator[Arrival | None]:
+    """Yield every prediction that `request` covers; None now and then while a page is on its way."""
+    for page in fetch_pages(context, address, request):
+        if page is None:
+            yield None
+        else:
+            yield from page.arrivals
 
 
 class Addresses:

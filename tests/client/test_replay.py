@@ -11,13 +11,13 @@ from typing import get_args
 import pytest
 import zmq
 
-from edged.client.stream import LARGEST_PAGE, fetch
+from edged.client.stream import LARGEST_PAGE
 from edged.errors import MessageError
 from edged.hub.publish.replay import page_bytes
 from edged.messages import ReplayAnswer, ReplayRequest, to_json
 from edged.messages.replay import Format
 from edged.transport.client_socket import Context, connect
-from tests.client.hub_end import Addresses, a_hub
+from tests.client.hub_end import Addresses, a_hub, fetch
 from tests.e2e.zmtp import frame, joined
 from tests.eventually import eventually, free_port
 from tests.messages.test_messages import PREDICTION

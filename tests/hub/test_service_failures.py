@@ -11,13 +11,13 @@ from urllib.request import urlopen
 import pytest
 import zmq
 
-from edged.client.stream import fetch
 from edged.client.subscription import Subscription
 from edged.config.load import load_config
 from edged.hub.service_threads import ServiceName
 from edged.messages import Event, HostState, ReplayRequest
 from edged.system.host_watch import read
 from tests.background import in_background
+from tests.client.hub_end import fetch
 from tests.eventually import eventually
 from tests.hub.test_hub import Run
 
