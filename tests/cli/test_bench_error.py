@@ -44,6 +44,7 @@ def test_less_precision_has_larger_errors(device: Device, tmp_path: Path) -> Non
     assert all(error.share < 1e-2 for error in fp16.values())
 
 
+@pytest.mark.deep
 def test_values_beyond_a_half_are_shown_where_they_begin(device: Device, tmp_path: Path) -> None:
     graph = small_network()
     up = next(operator for operator in graph.operators if operator.name == "up")

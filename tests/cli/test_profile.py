@@ -59,6 +59,7 @@ def test_a_program_reads_one_object_whose_parts_add_up(model: Path) -> None:
     assert "conv_naive" in {kernel["kernel"] for kernel in found["compared"]["kernels"]}
 
 
+@pytest.mark.deep
 def test_two_variants_stand_side_by_side(model: Path) -> None:
     done = edged("profile", "--model", model, "--runs", 2, "--conv", "general", "--compare", "naive")
 
@@ -69,6 +70,7 @@ def test_two_variants_stand_side_by_side(model: Path) -> None:
     assert (ours, theirs) == ("conv_general", "conv_naive")
 
 
+@pytest.mark.deep
 def test_a_trace_has_every_job_with_its_kernels_one_after_the_other(trace: dict[str, Any]) -> None:
     kernels = events(trace, "kernels")
 
@@ -81,6 +83,7 @@ def test_a_trace_has_every_job_with_its_kernels_one_after_the_other(trace: dict[
     ]  # fmt: skip
 
 
+@pytest.mark.deep
 def test_every_track_of_a_trace_has_a_name(trace: dict[str, Any]) -> None:
     named = {(e["pid"], e["tid"]) for e in trace["traceEvents"] if e["name"] == "thread_name"}
 

@@ -93,6 +93,7 @@ def test_a_place_where_the_network_cannot_be_cut_ends_a_worker_with_those_where_
         assert "cannot be cut after 'stage2'; a single tensor crosses after: a, c, c/flat" in worker.errors()
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("device", DEVICES)
 def test_jobs_that_overlap_on_the_device_keep_their_own_answers(tmp_path: Path, device: str) -> None:
     file = models.small_network(tmp_path / "model.onnx")

@@ -23,6 +23,7 @@ def test_a_worker_that_is_lost_again_and_again_is_given_up_for_the_next(tmp_path
         assert conserves(daemon.stop())
 
 
+@pytest.mark.deep
 def test_numbers_go_on_after_the_hub_was_killed(tmp_path: Path) -> None:
     config = config_in(tmp_path, freshness=PATIENT)
     with run_edged(tmp_path, config=config) as daemon:

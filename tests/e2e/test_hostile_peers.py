@@ -191,6 +191,7 @@ def test_what_is_no_scrape_ends_the_connection(daemon: Daemon, request_: bytes, 
     is_rejected(daemon, reason, "metrics.address", before)
 
 
+@pytest.mark.deep
 def test_scrapes_without_end_take_no_threads_for_ever_and_none_from_others(daemon: Daemon) -> None:
     threads = psutil.Process(daemon.process.pid).num_threads
     before, at_first = (

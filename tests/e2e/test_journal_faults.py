@@ -137,6 +137,7 @@ def test_a_journal_that_is_damaged_while_the_daemon_runs_is_replaced(tmp_path: P
     assert list(tmp_path.glob("journal.sqlite.damaged-*"))
 
 
+@pytest.mark.deep
 def test_a_journal_that_is_removed_while_the_daemon_runs_is_announced_and_a_new_one_begins(tmp_path: Path) -> None:
     path = tmp_path / "journal.sqlite"
     with run_edged(tmp_path, config=journal_in(tmp_path, tmp_path)) as daemon, watched(daemon) as raw:

@@ -55,6 +55,7 @@ def several_status_lines(daemon: Daemon) -> None:
     eventually(lambda: daemon.first(1)[0].published_at - last > 2.5, START_S)
 
 
+@pytest.mark.deep
 def test_a_full_disk_under_the_status_lines_leaves_the_daemon_running(tmp_path: Path) -> None:
     with open("/dev/full", "w") as full, started(tmp_path, stdout=full) as daemon:
         several_status_lines(daemon)

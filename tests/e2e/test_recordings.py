@@ -198,6 +198,7 @@ def test_a_trace_is_sound_and_holds_every_process_and_what_it_let_go(daemon: Dae
         assert set(LAYERS) < work
 
 
+@pytest.mark.deep
 def test_the_stages_of_each_frame_are_those_that_were_published(daemon: Daemon) -> None:
     trace, heard = traced(daemon)
 

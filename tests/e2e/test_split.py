@@ -51,6 +51,7 @@ def made_by(daemon: Daemon, names: str) -> bool:
     return daemon.first(1)[0].model.worker == names
 
 
+@pytest.mark.deep
 def test_a_split_network_answers_as_the_whole_does_to_the_bit(tmp_path: Path) -> None:
     with run_edged(tmp_path, config=config(tmp_path, **WHOLE)) as daemon:
         whole = answers(daemon.first(40))

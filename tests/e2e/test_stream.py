@@ -103,6 +103,7 @@ def test_a_subscriber_that_comes_late_gets_what_it_asks_for(daemon: Daemon) -> N
     assert [each.seq for each in early] == list(range(30))
 
 
+@pytest.mark.deep
 def test_a_program_that_is_not_ours_reads_the_stream(daemon: Daemon, zeromq_for_node: Path) -> None:
     script = zeromq_for_node / "subscriber.js"
     script.write_text(NODE_SUBSCRIBER)

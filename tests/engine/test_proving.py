@@ -54,6 +54,7 @@ def test_a_device_that_is_right_is_found_right(
     assert {"max_pool", "add", "relu", "average_pool", "flatten", "softmax"} < set(found.variants)
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize(
     ("change", "conv"),
     [
@@ -81,6 +82,7 @@ def test_a_wrong_variant_is_named_and_no_other(
     assert all(wrong.detail.startswith("error ") for wrong in found.wrong)
 
 
+@pytest.mark.deep
 def test_what_all_variants_share_is_wrong_in_each_that_uses_it(
     network_device: Device, programs_directory: Path
 ) -> None:

@@ -261,6 +261,7 @@ def test_a_device_that_works_again_serves_again_and_the_one_in_its_place_makes_w
     ]
 
 
+@pytest.mark.deep
 def test_a_device_that_fails_again_after_its_return_is_given_up_at_once_and_for_longer(tmp_path: Path) -> None:
     run = Run(tmp_path, ["steady"], ["broken", "good"], recovery={"retry_device_s": 0.5, "losses": 2})
     first = ["worker_up", "worker_lost", "worker_up", "fallback"]

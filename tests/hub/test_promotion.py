@@ -182,6 +182,7 @@ def test_a_record_that_cannot_be_kept_changes_nothing(tmp_path: Path, lessons: P
     assert [sha256 for sha256, _ in models_in(tmp_path)] == [MODEL.sha256]
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("damage", ["a record", "another model", "a worker"])
 def test_at_the_start_the_model_of_the_config_answers_where_what_was_promoted_cannot(
     tmp_path: Path, lessons: Path, damage: str, caplog: pytest.LogCaptureFixture

@@ -56,6 +56,7 @@ def _sensors_that_fail_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("edged.system.host_watch.read", fail_once)
 
 
+@pytest.mark.deep
 @pytest.mark.usefixtures("_sensors_that_fail_once")
 def test_an_exception_in_each_thread_of_the_hub_is_reported_and_each_serves_again(tmp_path: Path) -> None:
     run = Run(tmp_path, ["steady"], ["good"], journal={"path": str(tmp_path / "journal.sqlite"), "sync_s": 0.1})

@@ -68,6 +68,7 @@ def _hang_up_once_ready(systemd: Notified) -> None:
     os.kill(os.getpid(), signal.SIGHUP)
 
 
+@pytest.mark.deep
 def test_a_router_that_hands_out_nothing_any_more_starves_the_watchdog_though_the_loop_turns(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -89,6 +90,7 @@ def test_a_router_that_hands_out_nothing_any_more_starves_the_watchdog_though_th
     assert systemd.lines.count("WATCHDOG=1") - beats_before[0] <= 1  # for the first frame
 
 
+@pytest.mark.deep
 def test_a_hub_that_waits_for_the_only_worker_on_another_host_asks_for_time_however_long_that_is(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

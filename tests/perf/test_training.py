@@ -20,6 +20,7 @@ def test_who_is_too_slow_for_the_budget_gets_the_fewest_rounds_and_the_others_al
     assert sum(map(len, slow["slow"])) == FEWEST
 
 
+@pytest.mark.deep
 def test_edged_learns_the_case_and_says_the_loss() -> None:
     case = load_case("mnist-dense")
     ours = Ours(case, "cpu")

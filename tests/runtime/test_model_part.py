@@ -31,6 +31,7 @@ def answer(model: Model, part: ModelPart, device: str, frames: Images | Features
     return outputs
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("device", DEVICES)
 def test_wherever_a_model_is_cut_its_parts_answer_as_the_whole_does(digits: Model, device: str) -> None:
     images = whole_model(digits).noise(2)

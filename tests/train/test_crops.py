@@ -33,6 +33,7 @@ def test_what_teach_holds_back_is_the_test(store: CropStore) -> None:
     assert sorted({*training.labels.tolist()}) == [0, 1]
 
 
+@pytest.mark.deep
 def test_a_network_of_its_own_learns_them(store: CropStore, tmp_path: Path) -> None:
     path = tmp_path / "in.yaml"
     path.write_text(

@@ -125,6 +125,7 @@ def test_killed_again_and_again_it_ends_with_the_same_bits(
     same_results(uninterrupted.output, started.output)
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_stopped_it_says_how_to_go_on(start: Callable[[], Started], eventually: Eventually, number: Any) -> None:
     started = start()

@@ -158,6 +158,7 @@ def test_to_stop_and_go_on_elsewhere_changes_no_bit(device: Device, programs: Pa
         np.testing.assert_array_equal(found[name], array, err_msg=name)
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("make", [dense_network, residual_network])
 def test_what_it_evaluates_is_what_its_graph_computes(
     device: Device, programs: Path, make: Any, monkeypatch: pytest.MonkeyPatch

@@ -63,6 +63,7 @@ def times_in(said: list[LinkMessage]) -> list[JobTimes]:
     return [job for message in said if isinstance(message, TraceBatch) for job in message.jobs]
 
 
+@pytest.mark.deep
 def test_it_answers_the_same_before_meanwhile_and_afterwards(worker: WorkerUnderTest) -> None:
     before, silence = answers(worker, 3)
     order(worker, 1, layers="all")
@@ -94,6 +95,7 @@ def test_each_job_is_told_once_with_its_kernels_in_the_order_of_the_plan(worker:
         assert len(introduction.costs) == (len(each.device.kernels) if each.device else 0)
 
 
+@pytest.mark.deep
 def test_where_the_cost_is_wanted_every_other_block_of_jobs_goes_without(worker: WorkerUnderTest) -> None:
     order(worker, 3, layers="half")
     _, told = answers(worker, 32)

@@ -30,6 +30,7 @@ def folder_fixture(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.deep
 def test_a_training_that_ended_after_an_epoch_goes_on_to_the_same_bits(folder: Path) -> None:
     assert train(folder / "in.yaml", "--output", folder / "whole") == 0
     first = folder / "ended" / "checkpoints" / "epoch-000001.npz"
