@@ -31,7 +31,7 @@ HUB = (  # what is below imports nothing above it
     {"hub"},
     {"control", "status", "supervision"},
     {"reload", "recorder", "teaching", "systemd_service"},
-    {"pipeline"},
+    {"pipeline", "node"},
     {"workers"},
     {"cameras"},
     {"children", "publish"},

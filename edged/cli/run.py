@@ -10,8 +10,7 @@ from pathlib import Path
 from edged.cli.options import DEMO, add_config, add_duration, add_example, add_json, positive
 from edged.config.load import load_config
 from edged.errors import ConfigError, OutputError
-from edged.hub.pipeline import Limits
-from edged.hub.stats.summary import summary_text
+from edged.hub.stats.summary import Limits, summary_text
 from edged.hub.wiring import run_hub
 from edged.system import log
 from edged.system.line_writer import LineWriter, is_gone

@@ -2,20 +2,17 @@
 
 import logging
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 
 import zmq
 
 from edged.clock import NANOSECONDS, now_ns
 from edged.hub.control import ControlRequests
 from edged.hub.events import HubEvent
-from edged.hub.frames.router import Router
 from edged.hub.links.peers import CONTROL_ROLES, Links, Received, Role
-from edged.hub.pipeline import Limits, Pipeline, Publication
+from edged.hub.pipeline import Pipeline
 from edged.hub.signals import Signals
-from edged.hub.stats.counters import Stats
-from edged.hub.stats.moments import Moments
-from edged.hub.status import StatusReport
+from edged.hub.stats.loop_metrics import LoopMetrics
 from edged.hub.supervision import Supervision
 from edged.messages import RecorderHello, TraceBatch
 from edged.system import systemd
@@ -54,43 +51,32 @@ class Hub:
     def __init__(
         self,
         links: Links,
-        router: Router,
+        signals: Signals,
+        metrics: LoopMetrics,
         pipeline: Pipeline,
-        publication: Publication,
         supervision: Supervision,
         control: ControlRequests,
-        stats: Stats,
-        moments: Moments,
-        report: StatusReport,
-        signals: Signals,
-        limits: Limits,
-        *,
-        event_sources: Sequence[Callable[[int], Iterable[HubEvent]]],
         every_second: Sequence[Callable[[int], None]],
     ) -> None:
-        """`event_sources` are asked once a second for what has happened; then `every_second` is called."""
+        """`every_second`: these are called once a second with the time, in their order."""
         self._links = links
-        self._router = router
+        self._signals = signals
+        self._metrics = metrics
         self._pipeline = pipeline
-        self._publication = publication
+        self._publication = pipeline.publication
+        self._router = pipeline.router
         self._supervision = supervision
         self._control = control
-        self._stats = stats
-        self._moments = moments
-        self._report = report
-        self._signals = signals
-        self._limits = limits
-        self._event_sources = event_sources
         self._every_second = every_second
         self._next_tick_ns = now_ns() + TICK_NS
         self._pause = Pause()
 
     def run(self) -> None:
         """Run until the end. Raises EdgedError where the hub cannot continue."""
-        poller, signalled, scrape = zmq.Poller(), self._signals.fileno(), self._moments.fileno()
+        poller, signalled, scrape = zmq.Poller(), self._signals.fileno(), self._metrics.fileno()
         for readable in (*self._links.sockets, signalled, scrape):
             poller.register(readable, zmq.POLLIN)
-        self._serve_scrapes()
+        self._metrics.serve()
         while not self._is_over():
             ready = self._wait(poller)
             is_drained = self._receive_messages()
@@ -108,7 +94,7 @@ class Hub:
             if self._control.is_active:
                 self._supervision.handle_events(self._control.step(now))
             if scrape in ready:
-                self._serve_scrapes()
+                self._metrics.serve()
 
     def stop(self) -> None:
         """Stop every child; what waits or is in flight is dropped as `shutdown`."""
@@ -118,10 +104,8 @@ class Hub:
         self._links.shut()
         self._router.give_up_all("shutdown")
         self._supervision.stop_children(self._links, self._signals, self._receive_last)
-        self._report.report_journal()
         self._publication.close()
-        self._stats.update_metrics(self._router.ledgers)
-        self._moments.stop_serving()
+        self._metrics.stop_serving()
 
     def _wait(self, poller: zmq.Poller) -> dict[object, int]:
         wait_ms = self._wait_ms()
@@ -171,20 +155,9 @@ class Hub:
         self._supervision.step(now)
 
     def _tick(self, now: int) -> None:
-        """Do what is done once a second."""
         self._next_tick_ns = max(self._next_tick_ns + TICK_NS, now)
-        self._report.publish()
-        for source in self._event_sources:
-            for event in source(now):
-                self._publication.announce(event)
-        self._stats.update_metrics(self._router.ledgers)
         for task in self._every_second:
             task(now)
-
-    def _serve_scrapes(self) -> None:
-        """Show all that has been counted until now, and nothing that comes after."""
-        self._stats.update_metrics(self._router.ledgers)
-        self._moments.serve()
 
     def _wait_ms(self) -> int:
         due = [self._next_tick_ns, self._supervision.due_ns, self._supervision.silence_due_ns]
@@ -203,4 +176,4 @@ class Hub:
     def _is_over(self) -> bool:
         if self._signals.stops or (self._supervision.all_cameras_ended and self._router.idle):
             return True
-        return self._limits.reached(self._stats.summary.predictions, self._supervision.first_ready_ns)
+        return self._publication.is_over(self._supervision.first_ready_ns)

@@ -7,11 +7,13 @@ be busy with a slow network camera, a driver or a disk, and has longer.
 from collections.abc import Mapping
 
 from edged.clock import NANOSECONDS, now_ns
+from edged.hub.events import HubEvent
 
 SILENT_NS = 5 * NANOSECONDS // 2  # a camera speaks each second, and a read that gives nothing takes 2 s
 HUNG_NS = 10 * NANOSECONDS  # opening a network camera may take 7 s
 STARTING_NS = 30 * NANOSECONDS  # from an SD card that is busy; twice as long after each start in vain
 LONGEST_START = 16
+OWN_END = {"exit", "signal"}  # a worker that ended by itself, against one that the hub has killed
 
 
 class Liveness:
@@ -22,11 +24,12 @@ class Liveness:
         self._heard_ns: dict[str, int] = {}  # by camera: its last message, or its own end
         self._watched: set[str] = set()  # the cameras that are expected to go on speaking
         self._silent: set[str] = set()
+        self._given_up: set[str] = set()  # cameras that the hub kills
         self._look_ns: int | None = None  # no camera can have fallen silent before
         self._patience: dict[str, int] = {}  # how many times STARTING_NS a start may take
 
     def worker_heard(self, now: int) -> None:
-        """Record a message of a worker, or its own end."""
+        """Record a message of a worker."""
         self.worker_heard_ns = now
 
     def camera_heard(self, name: str, now: int) -> None:
@@ -38,9 +41,18 @@ class Liveness:
         if self._look_ns is None:
             self._look_ns = now + SILENT_NS
 
-    def camera_ended(self, name: str, now: int) -> None:
-        """Record that a camera process has ended by itself, which says as much as a message."""
-        self._heard_ns[name] = now
+    def give_up(self, camera: str) -> None:
+        """Record that the hub kills a camera that hangs: the end that follows is not its own."""
+        self._given_up.add(camera)
+
+    def child_ended(self, event: HubEvent, now: int) -> None:
+        """Record that a process has ended. One that did so by itself says as much as a message."""
+        if event.camera:
+            if event.camera not in self._given_up:
+                self._heard_ns[event.camera] = now
+            self._given_up.discard(event.camera)
+        if event.worker and event.reason in OWN_END:
+            self.worker_heard_ns = now
 
     def camera_left(self, name: str) -> None:
         """Expect nothing of a camera whose process has ended."""

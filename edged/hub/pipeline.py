@@ -4,13 +4,11 @@ A worker that runs a part of the network answers with features: those are handed
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from functools import cache
-from typing import Protocol, get_args
 
 import zmq
 
-from edged.clock import NANOSECONDS, now_ns, seconds_since
+from edged.clock import NANOSECONDS, now_ns
 from edged.hub.cameras.cameras import Cameras
 from edged.hub.events import HubEvent
 from edged.hub.frames.jobs import Assigned
@@ -18,83 +16,43 @@ from edged.hub.frames.prediction import Origin, predict
 from edged.hub.frames.queues import Held, StageResult
 from edged.hub.frames.router import Router
 from edged.hub.journal.journal import Journal
-from edged.hub.journal.schema import Reason, Row
+from edged.hub.journal.schema import Row
 from edged.hub.links.peers import Links, Received, Role
 from edged.hub.liveness import Liveness
 from edged.hub.publish.publisher import Publisher
 from edged.hub.publish.sender import AnsweredJob, Outcome, Outgoing
 from edged.hub.stats.counters import Stats
-from edged.hub.workers.heads import Heads
+from edged.hub.stats.summary import Limits
+from edged.hub.workers.observer import JobObserver
 from edged.hub.workers.workers import Workers
-from edged.messages import Features, Frame, Job, JobFailed, Scores, Stop, WorkerHello, to_json, topic
-from edged.metrics import Metrics
-from edged.tracing import Notebook, note_message, note_prediction
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """End the run after so many predictions, or seconds after the first worker was ready; None: no limit."""
-
-    predictions: int | None = None
-    seconds: float | None = None
-
-    def count_reached(self, predictions: int) -> bool:
-        """Return whether no more than these predictions may be published."""
-        return self.predictions is not None and predictions >= self.predictions
-
-    def reached(self, predictions: int, first_ready_ns: int | None) -> bool:
-        """Return whether the run is over. `first_ready_ns`: when the first worker was ready; None: not yet."""
-        if self.count_reached(predictions):
-            return True
-        if self.seconds is None or first_ready_ns is None:
-            return False
-        return seconds_since(first_ready_ns) >= self.seconds
-
-
-class JobObserver(Protocol):
-    """Requests more of jobs than their scores, while `is_active`."""
-
-    is_active: bool
-
-    def request_extras(self, assigned: Assigned) -> None:
-        """Set `features` or `shadow` of a job that is about to be sent."""
-
-    def receive_scores(self, job: AnsweredJob) -> None:
-        """Receive a job for which extras were requested."""
+from edged.messages import Features, Frame, JobFailed, Scores, Stop, WorkerHello, to_json, topic
 
 
 class Pipeline:
-    """Takes frames in, hands them out as jobs, and takes the answers."""
+    """Takes frames in, hands them out as jobs, and takes the answers.
+
+    `publication` does the last step; `router` knows which frames wait and which are in flight.
+    """
 
     def __init__(
         self,
+        publication: "Publication",
         router: Router,
         links: Links,
         liveness: Liveness,
         cameras: Cameras,
         workers: Workers,
-        heads: Heads,
-        publication: "Publication",
         stats: Stats,
-        notebook: Notebook,
-        *,
         observer: JobObserver,
-        limits: Limits,
-        top: int,
     ) -> None:
-        """`top`: labels in each prediction. `limits`: frames answered after its count are dropped (`shutdown`)."""
-        self.top = top
-        self._router = router
+        self.publication = publication
+        self.router = router
         self._links = links
         self._liveness = liveness
         self._cameras = cameras
         self._workers = workers
-        self._heads = heads
-        self._publication = publication
         self._stats = stats
-        self._notebook = notebook
         self._observer = observer
-        self._limits = limits
 
     # ── 1. A frame arrives ──
 
@@ -105,13 +63,12 @@ class Pipeline:
             events = self._receive_from_worker(received)
         else:
             events = self._receive_from_camera(received, now)
-        if self._notebook.is_open:
-            note_message(self._notebook, received.message, now)
+        self._stats.received(received.message, now)
         return events
 
     def _receive_from_camera(self, received: Received, now: int) -> list[HubEvent]:
         name, message = received.name, received.message
-        is_known = received.role is Role.CAMERA and name in self._router.cameras
+        is_known = received.role is Role.CAMERA and name in self.router.cameras
         if not is_known or getattr(message, "camera", name) != name:
             self._links.send(received.peer, Stop(refused=f"this hub's config has no camera {name}"))
             return []
@@ -126,21 +83,21 @@ class Pipeline:
         wanted = self._cameras.model
         is_whole = len(payloads) == 1 and len(payloads[0].buffer) == frame.width * frame.height * 3
         if not (is_whole and wanted and (frame.width, frame.height) == (wanted.width, wanted.height)):
-            self._router.frame_unusable(frame.camera, frame.count)
+            self.router.frame_unusable(frame.camera, frame.count)
             return
         self._stats.captured_at[frame.camera] = frame.captured_at
         if frame.clock_error_s and frame.captured_ns > now:  # it cannot come before it was captured
             frame = frame.model_copy(update={"captured_ns": now})
-        self._router.frame_arrived(Held(frame, payloads[0]), now)
+        self.router.frame_arrived(Held(frame, payloads[0]), now)
 
     # ── 2. It is handed out to a worker ──
 
     def advance(self) -> list[str]:
         """Publish what is answered, hand out what waits. Return the workers that cannot be reached."""
-        self._publication.flush()
-        self._publication.settle()
+        self.publication.flush()
+        self.publication.settle()
         unreachable = self._hand_out_jobs()
-        if self._router.grants_frames:
+        if self.router.grants_frames:
             self._grant_frames()
         return unreachable
 
@@ -148,7 +105,7 @@ class Pipeline:
         """Send jobs while frames wait and workers are free."""
         unreachable = []
         begun_ns = now_ns()
-        for assigned in self._router.assign_all(begun_ns):
+        for assigned in self.router.assign_all(begun_ns):
             if not self._send_job(assigned, begun_ns):
                 self._workers.left(assigned.worker, "worker_lost")
                 unreachable.append(assigned.worker)
@@ -158,33 +115,18 @@ class Pipeline:
     def _send_job(self, assigned: Assigned, begun_ns: int) -> bool:
         """Return False where the worker cannot be reached. `begun_ns`: when the router began to choose the job."""
         if not assigned.until:
-            assigned.head = self._heads.active_name
+            assigned.head = self._workers.heads.active_name
             if self._observer.is_active:
                 self._observer.request_extras(assigned)
-        job = Job(
-            job=assigned.job,
-            frames=len(assigned.frames),
-            top=self.top,
-            timeout_s=assigned.allowed_ns / NANOSECONDS,
-            head=assigned.head,
-            shadow=assigned.shadow,
-            features=assigned.features,
-        )
-        passing = assigned.passing
-        payloads = [passing.features] if passing else [held.pixels for held in assigned.frames]
-        if not self._links.send(f"worker/{assigned.worker}", job, payloads):
+        job = assigned.message(self.publication.top)
+        if not self._links.send(f"worker/{assigned.worker}", job, assigned.payloads):
             return False
-        sent_ns = now_ns()
-        if self._notebook.is_open:
-            frames = tuple((held.frame.camera, held.frame.frame) for held in assigned.frames)
-            self._notebook.note("assign", begun_ns, sent_ns, frames=frames, job=assigned.job)
-        if not passing:
-            self._stats.job_sent(assigned.frames, sent_ns)
+        self._stats.job_sent(assigned, begun_ns)
         return True
 
     def _grant_frames(self) -> None:
         """Tell the cameras that wait for room how many more frames they may capture."""
-        for name, frames in self._router.grants().items():
+        for name, frames in self.router.grants().items():
             self._cameras.grant(name, frames)
 
     # ── 3. It is answered ──
@@ -202,7 +144,7 @@ class Pipeline:
         answered_ns = now_ns()
         if not isinstance(answer, JobFailed):
             answer = self._stats.energy.answered(hello, answer)
-        assigned = self._router.answered(answer.job, hello.worker, answered_ns)
+        assigned = self.router.answered(answer.job, hello.worker, answered_ns)
         if assigned is None:
             return []
         if isinstance(answer, JobFailed):
@@ -210,10 +152,10 @@ class Pipeline:
             return self._drop_job(assigned, answer.reason, message)
         took_s = (answered_ns - assigned.since_ns) / NANOSECONDS
         if assigned.head:
-            hello = self._heads.hello_by(hello, assigned.head)
+            hello = self._workers.heads.hello_by(hello, assigned.head)
         if isinstance(answer, Scores) and assigned.fits_scores(answer, len(hello.model.labels)):
             job = AnsweredJob(assigned, answer, hello, payloads, answered_ns, took_s)
-            self._publish(job)
+            self.publication.publish(job)
             if self._observer.is_active and (assigned.features or assigned.shadow):
                 self._observer.receive_scores(job)
             return []
@@ -221,30 +163,18 @@ class Pipeline:
         if isinstance(answer, Features) and assigned.fits_features(
             payloads, hello.part.values_out if hello.part else 0
         ):
-            self._router.passed_on(assigned, payloads[0], StageResult(hello, answer))
+            self.router.passed_on(assigned, payloads[0], StageResult(hello, answer))
             return []
         message = f"worker {hello.worker} answered a job with what is no answer to it"
         return self._drop_job(assigned, "device_error", message)
-
-    def _publish(self, job: AnsweredJob) -> None:
-        for place, held in enumerate(job.assigned.frames):
-            stale_ns = self._router.stale_ns(held)
-            if stale_ns is not None and now_ns() > stale_ns:
-                self._router.dropped(held, "stale")
-            elif self._limits.count_reached(self._publication.promised):
-                self._router.dropped(held, "shutdown")
-            else:
-                self._publication.add(held, place, job, stale_ns)
-        if not job.unsettled:  # none of its frames is published
-            self._stats.job_answered(job.hello.worker, len(job.assigned.frames), job.scores, job.seconds)
 
     def _drop_job(self, assigned: Assigned, reason: str, message: str) -> list[HubEvent]:
         """Try its frames once more if the device has failed; what the network has answered stays what it is."""
         for held in assigned.frames:
             if reason == "device_error":
-                self._router.lost(held, reason, now_ns())
+                self.router.lost(held, reason, now_ns())
             else:
-                self._router.dropped(held, reason)
+                self.router.dropped(held, reason)
         if not self._workers.is_first_failure(assigned.worker, reason):
             return []
         return [HubEvent("job_failed", message, worker=assigned.worker, reason=reason)]
@@ -266,35 +196,40 @@ class Publication:
     """
 
     def __init__(
-        self,
-        router: Router,
-        publisher: Publisher,
-        journal: Journal,
-        metrics: Metrics,
-        stats: Stats,
-        notebook: Notebook,
+        self, router: Router, publisher: Publisher, journal: Journal, stats: Stats, limits: Limits, top: int
     ) -> None:
+        """`top`: labels in each prediction. `limits`: frames answered after its count are dropped (`shutdown`)."""
+        self.top = top
         self.unsettled = 0  # predictions that do not count as published or dropped yet
         self.first_seq = self.next_seq = journal.next_seq
         self.answered_by, self.answers_since = "", self.next_seq  # the model of the last one, and its first
         self._router = router
         self._publisher = publisher
-        self._origin = Origin(publisher.node, publisher.boot)
         self._sender = publisher.sender
+        self._origin = Origin(publisher.node, publisher.boot)
         self._topic_of = cache(lambda camera: topic(publisher.node, camera, "prediction").encode())
         self._journal = journal
-        self._metrics = metrics
         self._stats = stats
-        self._notebook = notebook
+        self._limits = limits
         self._unsent: list[Outgoing] = []
         self._jobs: dict[int, AnsweredJob] = {}  # by the number of each prediction without an outcome
-        for reason in get_args(Reason):
-            metrics.journal_errors.labels(reason)
 
-    @property
-    def promised(self) -> int:
-        """Return how many predictions there will be, unless some are dropped yet."""
-        return self._stats.summary.predictions + self.unsettled
+    def is_over(self, first_ready_ns: int | None) -> bool:
+        """Return whether the run has reached its limits. `first_ready_ns`: when the first worker was ready."""
+        return self._limits.reached(self._stats.summary.predictions, first_ready_ns)
+
+    def publish(self, job: AnsweredJob) -> None:
+        """Publish, at the next `flush`, the predictions of a job answered just now; drop those that may not be."""
+        for place, held in enumerate(job.assigned.frames):
+            stale_ns = self._router.stale_ns(held)
+            if stale_ns is not None and now_ns() > stale_ns:
+                self._router.dropped(held, "stale")
+            elif self._limits.count_reached(self._stats.summary.predictions + self.unsettled):
+                self._router.dropped(held, "shutdown")
+            else:
+                self.add(held, place, job, stale_ns)
+        if not job.unsettled:  # none of its frames is published
+            self._stats.job_answered(job.hello.worker, len(job.assigned.frames), job.scores, job.seconds)
 
     def add(self, held: Held, place: int, job: AnsweredJob, stale_ns: int | None) -> None:
         """Publish, at the next `flush`, the prediction of a frame, number `place` of the job answered just now.
@@ -333,21 +268,22 @@ class Publication:
         made = [each.prediction for each in unsent]
         rows = [Row(each.seq, each.published_at, to_json(each)) for each in made]
         reason = self._journal.append(rows, _patience_s(unsent, start_ns))
-        if reason:
-            self._metrics.journal_errors.labels(reason).inc(len(unsent))
-        else:
-            self._metrics.journal_seconds.observe(seconds_since(start_ns))
-        if self._notebook.is_open:
-            self._notebook.note("journal", start_ns, now_ns(), predictions=len(unsent), error=reason or "")
+        self._stats.journaled(len(unsent), start_ns, reason)
         for each in unsent:
             each.journaled = reason is None
         if dropped := self._sender.put(*unsent):
-            self._metrics.stream_unsent.labels("prediction").inc(dropped)
+            self._stats.not_sent(dropped)
 
     def announce(self, event: HubEvent) -> None:
         """Log an event and publish it, after what came before it."""
         self.flush()
         self._publisher.announce(event)
+
+    def report_journal(self) -> None:
+        """Announce what has happened to the journal, and show its size in the metrics."""
+        for event in self._journal.notices():
+            self.announce(event)
+        self._stats.show_journal(self._journal)
 
     def settle(self) -> None:
         """Count the jobs of which every prediction has been sent or dropped."""
@@ -356,6 +292,7 @@ class Publication:
 
     def close(self) -> None:
         """Send what is queued; what does not go out in time is dropped."""
+        self.report_journal()
         self.flush()
         left = self._sender.stop(STOP_S)
         self.settle()
@@ -382,9 +319,7 @@ class Publication:
                 self._router.dropped(outcome.outgoing.held, outcome.reason)
                 continue
             self._router.predicted(outcome.outgoing.held)
-            self._stats.published(outcome.sent)
-            if self._notebook.is_open:
-                note_prediction(self._notebook, outcome.sent, job.answered_ns, outcome.outgoing.prediction)
+            self._stats.published(outcome.sent, outcome.outgoing.prediction, job.answered_ns)
 
 
 def _patience_s(unsent: Iterable[Outgoing], now: int) -> float | None:

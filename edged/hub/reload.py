@@ -16,7 +16,7 @@ from edged.hub.journal.journal import Journal
 from edged.hub.links.guard import Guard
 from edged.hub.links.peers import Links, Role, allowed_by, elsewhere, parse_peer
 from edged.hub.links.runtime_files import RuntimeFiles
-from edged.hub.pipeline import Pipeline
+from edged.hub.pipeline import Publication
 from edged.hub.publish.snapshots import Snapshots
 from edged.hub.stats.counters import Stats
 from edged.hub.workers.supervisor import Supervisor
@@ -131,7 +131,7 @@ class LiveSettings:
         workers: Workers,
         supervisor: Supervisor,
         router: Router,
-        pipeline: Pipeline,
+        publication: Publication,
         stats: Stats,
         journal: Journal,
         links: Links,
@@ -141,7 +141,7 @@ class LiveSettings:
         self._workers = workers
         self._supervisor = supervisor
         self._router = router
-        self._pipeline = pipeline
+        self._publication = publication
         self._stats = stats
         self._journal = journal
         self._links = links
@@ -155,7 +155,7 @@ class LiveSettings:
             max_age_ns=nanoseconds(freshness.max_age_s),
             deadline_ns=nanoseconds(freshness.deadline_s),
         )
-        self._pipeline.top = found.config.publish.top
+        self._publication.top = found.config.publish.top
         self._journal.set_limits(found.config.journal)
         self._supervisor.set_config(found.config)
         for name in self._workers.set_ends(found.config.ends):

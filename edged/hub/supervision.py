@@ -15,7 +15,6 @@ from edged.hub.signals import Signals
 from edged.hub.systemd_service import Service
 from edged.hub.workers.supervisor import Supervisor
 from edged.hub.workers.workers import Workers
-from edged.metrics import Metrics
 
 AT_LEAST_EVERY_NS = NANOSECONDS
 
@@ -35,7 +34,6 @@ class Supervision:
         liveness: Liveness,
         service: Service,
         publication: Publication,
-        metrics: Metrics,
     ) -> None:
         self._supervisor = supervisor
         self.first_ready_ns: int | None = None  # when the first worker was ready
@@ -46,7 +44,6 @@ class Supervision:
         self._liveness = liveness
         self._service = service
         self._publication = publication
-        self._metrics = metrics
         self._refusals = Refusals()
         self.all_cameras_ended = not router.cameras  # no camera will send another frame
 
@@ -77,34 +74,30 @@ class Supervision:
     def _announce_switch(self, event: HubEvent) -> None:
         self._announce(event)
         if event.event in {"fallback", "device_retried"}:
-            self._metrics.switches.labels(self._supervisor.worker).inc()
+            self._workers.count_switch(self._supervisor.worker)
 
     # ── processes that end ──
 
     def step(self, now: int) -> None:
         """Reap processes that have ended and start those that are due. Raises EdgedError where none can serve."""
         for event in self._supervisor.step(now):
-            self._handle_child_exit(event)
+            self._handle_child_exit(event, now)
         self._choose_workers()
         due_ns = self._supervisor.next_due_ns()
         self.due_ns = now + AT_LEAST_EVERY_NS if due_ns is None else min(now + AT_LEAST_EVERY_NS, due_ns)
 
-    def _handle_child_exit(self, event: HubEvent) -> None:
+    def _handle_child_exit(self, event: HubEvent, now: int) -> None:
         """Announce a child that has ended but should not have, and give up what it had."""
         self._announce_switch(event)
-        self._service.child_ended(event)
-        if event.event in {"worker_lost", "worker_retired", "fallback"} and event.worker:
-            self._workers.left(event.worker, "worker_lost")
-            self._workers.request_hello(event.worker)
-        if event.event in {"worker_lost", "fallback"}:
-            self._metrics.worker_restarts.labels(event.worker, event.reason).inc()
+        self._liveness.child_ended(event, now)
+        self._workers.process_ended(event)
         if event.event == "camera_lost" and event.camera:
             self._cameras.left(event.camera)
 
     def _choose_workers(self) -> None:
         """Give jobs to the workers that serve now; once one does, cameras may capture."""
-        self._workers.choose(self._supervisor.serving, self._supervisor.retiring)
-        self._metrics.fallback.set(self._supervisor.is_fallback)
+        supervisor = self._supervisor
+        self._workers.choose(supervisor.serving, supervisor.retiring, is_fallback=supervisor.is_fallback)
         if self._supervisor.works and self._workers.first:
             self.first_ready_ns = self.first_ready_ns or now_ns()
             self._cameras.start_capture(self._workers.first.model)
@@ -134,7 +127,7 @@ class Supervision:
         """Report cameras that have fallen silent, and kill those that hang."""
         events = self._cameras.states.silenced(self._liveness.newly_silent(now))
         for name in self._liveness.hung(now, self._supervisor.cameras_started_ns):
-            self._service.camera_hangs(name)
+            self._liveness.give_up(name)
             self._supervisor.cameras.kill(name)
         silence_ns, latest_ns = self._liveness.next_silence_ns(), now + AT_LEAST_EVERY_NS
         self.silence_due_ns = latest_ns if silence_ns is None else min(latest_ns, silence_ns)

@@ -15,14 +15,12 @@ from dataclasses import dataclass
 
 from edged.clock import NANOSECONDS, now_ns
 from edged.hub.cameras.cameras import Cameras
-from edged.hub.events import HubEvent
 from edged.hub.frames.router import Router
 from edged.hub.links.peers import Links
 from edged.hub.liveness import Liveness
+from edged.hub.node import Node
 from edged.hub.service_threads import ServiceThreads
-from edged.hub.stats.summary import Tally
 from edged.hub.workers.supervisor import Supervisor
-from edged.hub.workers.workers import Workers
 from edged.system import systemd
 
 DOWN_NS = (
@@ -88,50 +86,58 @@ class Heartbeat:
         return frames_move and answers_move
 
 
+class LifeSigns:
+    """Reads what the hub knows of its cameras and workers as signs for the heartbeat."""
+
+    def __init__(
+        self, router: Router, cameras: Cameras, supervisor: Supervisor, liveness: Liveness, links: Links
+    ) -> None:
+        self._router = router
+        self._cameras = cameras
+        self._supervisor = supervisor
+        self._liveness = liveness
+        self._links = links
+
+    def of_cameras(self) -> Iterator[CameraSign]:
+        """Yield the sign of each camera."""
+        states = self._cameras.states
+        for name, camera in self._router.cameras.items():
+            yield CameraSign(
+                captured=camera.ledger.captured,
+                up=states.is_up(name),
+                heard_ns=self._liveness.camera_heard_ns(name),
+                ended=name in states.ended,
+                waits_for_room=camera.waits and camera.ledger.pending > 0,
+                away=f"camera/{name}" in self._links.elsewhere and not states.is_up(name),
+            )
+
+    def of_workers(self) -> WorkerSign:
+        """Return the sign of all workers together."""
+        return WorkerSign(
+            answered=self._router.answers,
+            ready=self._supervisor.works,
+            frames_wait=not self._router.idle,
+            heard_ns=self._liveness.worker_heard_ns,
+            away=self._supervisor.waits_for_others,
+        )
+
+
 STATUS_NS = 5 * NANOSECONDS
 EXTEND_S = 15.0  # asked for anew each second
-OWN_END = {"exit", "signal"}  # a worker that ended by itself, against one that the hub has killed
 
 
 class Service:
     """Reports from each tick of the loop. Where no systemd listens, nothing happens."""
 
-    def __init__(
-        self,
-        router: Router,
-        cameras: Cameras,
-        workers: Workers,
-        supervisor: Supervisor,
-        liveness: Liveness,
-        summary: Tally,
-        services: ServiceThreads,
-        links: Links,
-    ) -> None:
-        self._router = router
-        self._cameras = cameras
-        self._workers = workers
-        self._supervisor = supervisor
-        self._liveness = liveness
-        self._summary = summary
+    def __init__(self, node: Node, signs: LifeSigns, services: ServiceThreads) -> None:
+        """`services`: while one of these threads has failed, the hub is not reported as ready."""
+        self._node = node
+        self._signs = signs
         self._services = services
-        self._links = links
         self._heartbeat = Heartbeat()
-        self._hung: set[str] = set()
         self._ready = self._reloads = False
         self._status_ns = now_ns()
         self._predictions = 0
-
-    def camera_hangs(self, name: str) -> None:
-        """Record that the hub gives a camera up: the end that follows is not its own."""
-        self._hung.add(name)
-
-    def child_ended(self, event: HubEvent) -> None:
-        """Record the end of a child that has ended by itself: a sign of life."""
-        if event.camera and event.camera not in self._hung and event.camera in self._router.cameras:
-            self._liveness.camera_ended(event.camera, now_ns())
-        self._hung.discard(event.camera or "")
-        if event.worker and event.reason in OWN_END:
-            self._liveness.worker_heard(now_ns())
 
     def worker_is_ready(self) -> None:
         """The pipeline works, whether a camera can be reached or not, as soon as every thread of the hub does."""
@@ -155,8 +161,8 @@ class Service:
 
     def tick(self, now: int) -> None:
         """Once a second."""
-        worker = self._worker_sign()
-        if self._ready and self._heartbeat.beats(self._camera_signs(), worker, now):
+        worker = self._signs.of_workers()
+        if self._ready and self._heartbeat.beats(self._signs.of_cameras(), worker, now):
             systemd.watchdog()
         if not self._ready and worker.may_be_starting(now):
             systemd.extend_timeout(EXTEND_S)
@@ -164,43 +170,12 @@ class Service:
             self._tell_status(now)
 
     def _tell_status(self, now: int) -> None:
-        predictions = self._summary.predictions
+        predictions = self._node.predictions
         fps = (predictions - self._predictions) * NANOSECONDS / max(1, now - self._status_ns)
         self._status_ns, self._predictions = now, predictions
         systemd.status(self._text(fps))
 
     def _text(self, fps: float) -> str:
-        down = [name for name in self._router.cameras if not self._cameras.states.is_up(name)]
-        cameras = f"{len(self._router.cameras) - len(down)} of {len(self._router.cameras)} cameras up"
-        without = f" (without {', '.join(down)})" if down else ""
         failed = self._services.failed
         services = f", failed: {', '.join(failed)}" if failed else ""
-        return f"{fps:.1f} fps, {cameras}{without}, {self._worker_text()}{services}"
-
-    def _worker_text(self) -> str:
-        running = [f"{hello.model.name} on {hello.device}" for hello in self._workers.hellos.values()]
-        if running:
-            return ", ".join(running)
-        for_s = self._supervisor.warming_up_s
-        return f"worker {self._supervisor.worker} is starting" + (f" ({for_s:.0f} s)" if for_s else "")
-
-    def _camera_signs(self) -> Iterator[CameraSign]:
-        states = self._cameras.states
-        for name, camera in self._router.cameras.items():
-            yield CameraSign(
-                captured=camera.ledger.captured,
-                up=states.is_up(name),
-                heard_ns=self._liveness.camera_heard_ns(name),
-                ended=name in states.ended,
-                waits_for_room=camera.waits and camera.ledger.pending > 0,
-                away=f"camera/{name}" in self._links.elsewhere and not states.is_up(name),
-            )
-
-    def _worker_sign(self) -> WorkerSign:
-        return WorkerSign(
-            answered=self._router.answers,
-            ready=self._supervisor.works,
-            frames_wait=not self._router.idle,
-            heard_ns=self._liveness.worker_heard_ns,
-            away=self._supervisor.waits_for_others,
-        )
+        return f"{fps:.1f} fps, {self._node.in_one_line()}{services}"

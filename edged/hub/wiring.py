@@ -26,7 +26,8 @@ from edged.hub.links.runtime_files import RuntimeFiles
 from edged.hub.links.runtime_folder import private_folder
 from edged.hub.links.sockets import allow_many_descriptors, unusable
 from edged.hub.liveness import Liveness
-from edged.hub.pipeline import Limits, Pipeline, Publication
+from edged.hub.node import Node
+from edged.hub.pipeline import Pipeline, Publication
 from edged.hub.publish.publisher import Publisher
 from edged.hub.publish.replay import Replay
 from edged.hub.publish.snapshots import Snapshots
@@ -36,12 +37,13 @@ from edged.hub.service_threads import ServiceThreads
 from edged.hub.signals import Signals
 from edged.hub.stats.counters import Stats
 from edged.hub.stats.hosts import HostStates
+from edged.hub.stats.loop_metrics import LoopMetrics
 from edged.hub.stats.metrics_server import ENDPOINT, Scrapes
 from edged.hub.stats.moments import Moments
-from edged.hub.stats.summary import summary
+from edged.hub.stats.summary import Limits, summary
 from edged.hub.status import Display, StatusReport, places
 from edged.hub.supervision import Supervision
-from edged.hub.systemd_service import Service
+from edged.hub.systemd_service import LifeSigns, Service
 from edged.hub.teaching.promotion import Versions
 from edged.hub.teaching.session import Teaching
 from edged.hub.workers.heads import Heads
@@ -163,12 +165,13 @@ class HubBuilder:
         self._opened = opened
         self._config = config = opened.config
         self._path = path
-        self._limits = limits
         links, metrics, files = opened.links, opened.metrics, opened.runtime_files
         self._notebook = Notebook()
         self._liveness = Liveness()
         self._router = _router(config, self._notebook)
-        self._stats = Stats(metrics, config.cameras, labels=config.metrics.labels, node=config.node)
+        self._stats = Stats(
+            metrics, config.cameras, self._notebook, labels=config.metrics.labels, node=config.node
+        )
         self._heads = Heads(links, metrics, teach_folder(config.node))
         self._workers = Workers(
             *(self._router, links, self._heads, self._stats.energy, metrics, opened.host_states),
@@ -178,37 +181,38 @@ class HubBuilder:
         self._supervisor = Supervisor(config, files.config_path, files.address, program)
         self._snapshots = Snapshots(opened.publisher.snapshot, metrics, config.cameras)
         self._cameras = Cameras(self._router, links, metrics, self._snapshots, self._liveness)
+        self._node = Node(self._router, self._cameras, self._workers, self._supervisor, self._stats)
         self._publication = Publication(
-            self._router, opened.publisher, opened.journal, metrics, self._stats, self._notebook
+            self._router, opened.publisher, opened.journal, self._stats, limits, config.publish.top
         )
         self._teaching = self._make_teaching()
         self._pipeline = self._make_pipeline()
 
     def build(self, signals: Signals, show: Callable[[str], None], line_every_s: float) -> Hub:
         """Return the hub, which has announced what has happened to its journal."""
-        service, report, opened = self._make_service(), self._make_report(), self._opened
-        report.report_journal()
+        opened, service = self._opened, self._make_service()
+        self._publication.report_journal()
         _warn_about_insecure_endpoints(self._config, opened.metrics)
-        every_second = (
+        metrics = LoopMetrics(self._router, self._stats, opened.moments)
+        status = StatusReport(self._node, self._publication, opened.publisher)
+        every_second: tuple[Callable[[int], None], ...] = (
+            lambda now: self._publication.report_journal(),
+            lambda now: status.publish(),
+            self._announce_notices,
+            lambda now: metrics.update(),
             opened.host_states.tick,
             lambda now: opened.runtime_files.restore(opened.links),
-            self._make_display(show, line_every_s).show_if_due,
+            Display(self._node, show, line_every_s).show_if_due,
             service.tick,
         )
         return Hub(
             opened.links,
-            self._router,
+            signals,
+            metrics,
             self._pipeline,
-            self._publication,
             self._make_supervision(service),
             self._make_control(service),
-            self._stats,
-            opened.moments,
-            report,
-            signals,
-            self._limits,
-            event_sources=(opened.guard.notices, opened.services.notices),
-            every_second=every_second,
+            every_second,
         )
 
     def summary(self) -> dict[str, Any]:
@@ -228,31 +232,19 @@ class HubBuilder:
 
     def _make_pipeline(self) -> Pipeline:
         return Pipeline(
+            self._publication,
             self._router,
             self._opened.links,
             self._liveness,
             self._cameras,
             self._workers,
-            self._heads,
-            self._publication,
             self._stats,
-            self._notebook,
-            observer=self._teaching,
-            limits=self._limits,
-            top=self._config.publish.top,
+            self._teaching,
         )
 
     def _make_service(self) -> Service:
-        return Service(
-            self._router,
-            self._cameras,
-            self._workers,
-            self._supervisor,
-            self._liveness,
-            self._stats.summary,
-            self._opened.services,
-            self._opened.links,
-        )
+        signs = LifeSigns(self._router, self._cameras, self._supervisor, self._liveness, self._opened.links)
+        return Service(self._node, signs, self._opened.services)
 
     def _make_supervision(self, service: Service) -> Supervision:
         return Supervision(
@@ -263,26 +255,13 @@ class HubBuilder:
             self._liveness,
             service,
             self._publication,
-            self._opened.metrics,
         )
 
-    def _make_report(self) -> StatusReport:
-        return StatusReport(
-            self._publication,
-            self._opened.publisher,
-            self._router,
-            self._cameras,
-            self._workers,
-            self._supervisor,
-            self._stats,
-            self._opened.journal,
-            self._opened.metrics,
-        )
-
-    def _make_display(self, show: Callable[[str], None], every_s: float) -> Display:
-        return Display(
-            self._router, self._cameras, self._workers, self._supervisor, self._stats.summary, show, every_s
-        )
+    def _announce_notices(self, now: int) -> None:
+        """Announce what has happened to connections and to threads."""
+        for notices in (self._opened.guard.notices, self._opened.services.notices):
+            for event in notices(now):
+                self._publication.announce(event)
 
     def _make_control(self, service: Service) -> ControlRequests:
         opened, links = self._opened, self._opened.links
@@ -306,7 +285,7 @@ class HubBuilder:
             self._workers,
             self._supervisor,
             self._router,
-            self._pipeline,
+            self._publication,
             self._stats,
             self._opened.journal,
             self._opened.links,

@@ -17,12 +17,13 @@ from edged.hub.journal.journal import Journal
 from edged.hub.links.peers import Links, local_link
 from edged.hub.links.sockets import Part
 from edged.hub.liveness import Liveness
-from edged.hub.pipeline import Limits, Pipeline, Publication
+from edged.hub.pipeline import Pipeline, Publication
 from edged.hub.publish.publisher import Publisher
 from edged.hub.publish.sender import AnsweredJob
 from edged.hub.publish.snapshots import Snapshots
 from edged.hub.stats.counters import Stats
 from edged.hub.stats.hosts import HostStates
+from edged.hub.stats.summary import Limits
 from edged.hub.workers.heads import Heads
 from edged.hub.workers.workers import Workers
 from edged.messages import Snapshot
@@ -74,27 +75,22 @@ def running_pipeline(
     publish_snapshot: Callable[[Snapshot, Part], None] | None = None,
 ) -> Iterator[PipelineParts]:
     """Of a hub whose link is at `hub` in `folder`, and that has these cameras and no worker yet."""
-    metrics, services, notebook, liveness = Metrics("test"), new_services(), Notebook(), Liveness()
+    metrics, services, liveness = Metrics("test"), new_services(), Liveness()
     context: zmq.Context[zmq.Socket[bytes]] = zmq.Context()
     address = f"tcp://127.0.0.1:{free_port()}"
     publisher = Publisher(context, "test", address, "", services, metrics.stream_unsent)
     journal = Journal(folder / "journal.sqlite", JournalSettings(), services)
     links = Links(local_link(context, f"ipc://{folder}/hub"))
     router = Router(cameras, keep=keep, max_age_ns=max_age_ns, deadline_ns=NANOSECONDS)
-    stats = Stats(metrics, cameras, labels=20, node="test")
+    stats = Stats(metrics, cameras, Notebook(), labels=20, node="test")
     heads = Heads(links, metrics, folder)
     watch = HostWatch(folder)
     hosts = HostStates(metrics, "test", watch)
     workers = Workers(router, links, heads, stats.energy, metrics, hosts, ends={}, node="test")
     snapshots = Snapshots(publish_snapshot or publisher.snapshot, metrics, cameras)
     known = Cameras(router, links, metrics, snapshots, liveness)
-    publication = Publication(router, publisher, journal, metrics, stats, notebook)
-    pipeline = Pipeline(
-        *(router, links, liveness, known, workers, heads, publication, stats, notebook),
-        observer=NobodyTeaches(),
-        limits=Limits(),
-        top=1,
-    )
+    publication = Publication(router, publisher, journal, stats, Limits(), top=1)
+    pipeline = Pipeline(publication, router, links, liveness, known, workers, stats, NobodyTeaches())
     try:
         yield PipelineParts(
             links, router, liveness, metrics, stats, snapshots, known, workers, publisher, publication, pipeline

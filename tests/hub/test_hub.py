@@ -23,7 +23,7 @@ from edged.config import JournalConfig as Settings
 from edged.config.load import load_config
 from edged.errors import ConfigError, DeviceError, DeviceMemoryError, ModelError
 from edged.hub.journal.journal import Journal
-from edged.hub.pipeline import Limits
+from edged.hub.stats.summary import Limits
 from edged.hub.wiring import run_hub
 from edged.messages import Event, Published, Status
 from tests.background import in_background

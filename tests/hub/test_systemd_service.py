@@ -12,7 +12,7 @@ import pytest
 
 from edged.hub.frames.jobs import Assigned
 from edged.hub.frames.router import Router
-from edged.hub.pipeline import Limits
+from edged.hub.stats.summary import Limits
 from tests.eventually import eventually, free_port
 from tests.hub.test_hub import Run
 from tests.notified import Notified, notified

@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from itertools import count
 from secrets import randbits
 
-from edged.hub.frames.queues import Held, PartialResult, StageQueue, StageResults
-from edged.messages import Scores
+from edged.clock import NANOSECONDS
+from edged.hub.frames.queues import Held, PartialResult, Pixels, StageQueue, StageResults
+from edged.messages import Job, Scores
 
 
 @dataclass(slots=True, eq=False)
@@ -33,6 +34,23 @@ class Assigned:
     def legs(self) -> StageResults:
         """Who has had its frames before."""
         return self.passing.legs if self.passing else ()
+
+    @property
+    def payloads(self) -> Sequence[Pixels]:
+        """Return what its message carries: the pixels of each frame, or the features of all of them."""
+        return [self.passing.features] if self.passing else [held.pixels for held in self.frames]
+
+    def message(self, top: int) -> Job:
+        """Return the message to the worker, which answers with the `top` best classes of each frame."""
+        return Job(
+            job=self.job,
+            frames=len(self.frames),
+            top=top,
+            timeout_s=self.allowed_ns / NANOSECONDS,
+            head=self.head,
+            shadow=self.shadow,
+            features=self.features,
+        )
 
     def fits_scores(self, scores: Scores, classes: int) -> bool:
         """Return whether these are an answer to this job, by a model of so many classes."""

@@ -1,18 +1,22 @@
-"""Count what each frame, job and prediction adds to the metrics and to the summary of the run."""
+"""Count what each frame, job and prediction adds to the metrics, the summary of the run and its trace."""
 
 from collections.abc import Iterable, Mapping
 from functools import cache
 from operator import attrgetter
+from typing import get_args
 
-from edged.clock import NANOSECONDS
+from edged.clock import NANOSECONDS, now_ns, seconds_since
+from edged.hub.frames.jobs import Assigned
 from edged.hub.frames.ledger import Ledger
-from edged.hub.frames.queues import Held
+from edged.hub.journal.journal import Journal
+from edged.hub.journal.schema import Reason
 from edged.hub.stats.hosts import HostEnergy
 from edged.hub.stats.summary import Tally
-from edged.messages import STAGES, Features, Prediction, Scores
+from edged.messages import STAGES, Features, LinkMessage, Prediction, Scores
 from edged.messages.published import is_right
 from edged.metrics import Metrics
 from edged.metrics.fast import Family, ScalarSeries
+from edged.tracing import Notebook, note_message, note_prediction
 
 OTHER = "other"
 
@@ -122,21 +126,43 @@ class JobFigures:
 
 
 class Stats:
-    """Everything that is counted of frames, jobs and predictions: metrics, the summary of the run, energy."""
+    """Everything that is counted of frames, jobs and predictions: metrics, the summary of the run, energy.
 
-    def __init__(self, metrics: Metrics, cameras: Iterable[str], *, labels: int, node: str) -> None:
+    While a client records (`notebook`), each step of a frame becomes a span, too.
+    """
+
+    def __init__(
+        self, metrics: Metrics, cameras: Iterable[str], notebook: Notebook, *, labels: int, node: str
+    ) -> None:
         """`labels`: of each camera, that are counted by name. `node`: what the hub's own host is called."""
         self.summary = Tally(cameras)
         self.energy = HostEnergy(metrics.energy, node)
         self.captured_at: dict[str, float] = {}  # the newest frame of each camera, in seconds since 1970
         self._metrics = metrics
+        self._notebook = notebook
         self._predictions = PredictionFigures(metrics, labels)
         self._jobs = JobFigures(metrics)
         self._age_of = cache(metrics.frame_age.labels)
+        for reason in get_args(Reason):
+            metrics.journal_errors.labels(reason)
 
-    def job_sent(self, frames: Iterable[Held], sent_ns: int) -> None:
-        """Count the frames of a job that a worker begins with, by their age."""
-        for held in frames:
+    def received(self, message: LinkMessage, begun_ns: int) -> None:
+        """Note a frame or an answer whose handling began at `begun_ns`."""
+        if self._notebook.is_open:
+            note_message(self._notebook, message, begun_ns)
+
+    def job_sent(self, assigned: Assigned, begun_ns: int) -> None:
+        """Count the frames of a job that a worker begins with, by their age.
+
+        `begun_ns`: when the router began to choose the job.
+        """
+        sent_ns = now_ns()
+        if self._notebook.is_open:
+            frames = tuple((held.frame.camera, held.frame.frame) for held in assigned.frames)
+            self._notebook.note("assign", begun_ns, sent_ns, frames=frames, job=assigned.job)
+        if assigned.passing:
+            return
+        for held in assigned.frames:
             age = (sent_ns - held.frame.captured_ns) / NANOSECONDS
             self._age_of(held.frame.camera).observe(max(0.0, age))
             if held.lost:
@@ -146,11 +172,36 @@ class Stats:
         """Count a job of `frames` that was answered `seconds` after it was assigned."""
         self._jobs.answered(worker, frames, answer, seconds)
 
-    def published(self, prediction: Prediction) -> None:
-        """Count a prediction that was sent, in all that counts predictions."""
-        right = is_right(prediction)
-        self.summary.add(prediction, right)
-        self._predictions.add(prediction, right)
+    def journaled(self, predictions: int, begun_ns: int, error: Reason | None) -> None:
+        """Count a commit of the journal, begun at `begun_ns`. `error`: why it does not have the predictions."""
+        if error:
+            self._metrics.journal_errors.labels(error).inc(predictions)
+        else:
+            self._metrics.journal_seconds.observe(seconds_since(begun_ns))
+        if self._notebook.is_open:
+            self._notebook.note("journal", begun_ns, now_ns(), predictions=predictions, error=error or "")
+
+    def not_sent(self, predictions: int) -> None:
+        """Count predictions for which the stream has no room."""
+        self._metrics.stream_unsent.labels("prediction").inc(predictions)
+
+    def published(self, sent: Prediction, made: Prediction, answered_ns: int) -> None:
+        """Count a prediction that was sent, in all that counts predictions.
+
+        `made`: the same, before it was sent; its job was answered at `answered_ns`.
+        """
+        right = is_right(sent)
+        self.summary.add(sent, right)
+        self._predictions.add(sent, right)
+        if self._notebook.is_open:
+            note_prediction(self._notebook, sent, answered_ns, made)
+
+    def show_journal(self, journal: Journal) -> None:
+        """Show the size of the journal in the metrics, and the space that it has."""
+        self._metrics.journal_bytes.set(journal.bytes())
+        self._metrics.journal_aside.set(journal.bytes_aside())
+        self._metrics.journal_limit.set(journal.limit_bytes)
+        self._metrics.journal_disk_free.set(journal.disk_free_bytes)
 
     def update_metrics(self, ledgers: Mapping[str, Ledger]) -> None:
         """Show in the metrics all that was counted until now. `ledgers`: by camera."""

@@ -1,11 +1,13 @@
-"""The status line of a run, once a second, and the summary at its end."""
+"""The sums of a run, its limits, its status line once a second, and the summary at its end."""
 
 from array import array
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from edged.arithmetic import median_and_p99
+from edged.clock import seconds_since
 from edged.hub.frames.ledger import Ledger
 from edged.messages import STAGES, EnergyMethod, Prediction
 from edged.system.plain_text import printable
@@ -85,6 +87,26 @@ class Tally:
             self.joules += prediction.energy.joules
             self.with_joules += 1
             self.method = prediction.energy.method
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """End the run after so many predictions, or seconds after the first worker was ready; None: no limit."""
+
+    predictions: int | None = None
+    seconds: float | None = None
+
+    def count_reached(self, predictions: int) -> bool:
+        """Return whether no more than these predictions may be published."""
+        return self.predictions is not None and predictions >= self.predictions
+
+    def reached(self, predictions: int, first_ready_ns: int | None) -> bool:
+        """Return whether the run is over. `first_ready_ns`: when the first worker was ready; None: not yet."""
+        if self.count_reached(predictions):
+            return True
+        if self.seconds is None or first_ready_ns is None:
+            return False
+        return seconds_since(first_ready_ns) >= self.seconds
 
 
 def share_right(truth: Counter[bool]) -> float | None:

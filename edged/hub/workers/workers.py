@@ -34,7 +34,7 @@ PATIENCE = 5  # times what the warm-up took: a worker that is slower than the de
 
 
 class Workers:
-    """The hub's side of every worker's link."""
+    """The hub's side of every worker's link. `heads`: which head answers, and which each worker has."""
 
     def __init__(
         self,
@@ -53,7 +53,7 @@ class Workers:
         self._preparing: dict[str, WorkerHello] = {}  # those that have not yet taken the head that answers
         self.first: WorkerHello | None = None  # says which model this hub serves
         self._router = router
-        self._heads = heads
+        self.heads = heads
         self._links = links
         self._energy = energy
         self._metrics = metrics
@@ -93,8 +93,12 @@ class Workers:
         self._failures.add((name, reason))
         return is_first
 
-    def choose(self, serving: Collection[str], retiring: Iterable[str]) -> None:
-        """Jobs are for the first of these alone; the second stop, once they have answered those that they have."""
+    def choose(self, serving: Collection[str], retiring: Iterable[str], *, is_fallback: bool) -> None:
+        """Jobs are for the first of these alone; the second stop, once they have answered those that they have.
+
+        `is_fallback`: they serve in place of the workers that should.
+        """
+        self._metrics.fallback.set(is_fallback)
         for name, hello in self.hellos.items():
             self._metrics.worker_serving.labels(name).set(name in serving)
             if name in serving:
@@ -131,11 +135,23 @@ class Workers:
         """A worker is lost: `reason` for its frames."""
         self._router.worker_left(name, reason, now_ns())
         self._failures = {failure for failure in self._failures if failure[0] != name}
-        self._heads.left(name)
+        self.heads.left(name)
         self._preparing.pop(name, None)
         if hello := self.hellos.pop(name, None):
             self._metrics.worker_up.labels(name, hello.device).set(0)
             self._metrics.worker_serving.labels(name).set(0)
+
+    def process_ended(self, event: HubEvent) -> None:
+        """Give up what the worker of `event` had, if one has ended or must make room; count it if it was lost."""
+        if event.event in {"worker_lost", "worker_retired", "fallback"} and event.worker:
+            self.left(event.worker, "worker_lost")
+            self.request_hello(event.worker)
+        if event.event in {"worker_lost", "fallback"}:
+            self._metrics.worker_restarts.labels(event.worker, event.reason).inc()
+
+    def count_switch(self, name: str) -> None:
+        """Count that another worker or device is to serve: this one."""
+        self._metrics.switches.labels(name).inc()
 
     def _expect(self, ends: Mapping[str, Ends]) -> None:
         """Expect the workers of the config: what may happen to one is counted from 0."""
@@ -152,10 +168,10 @@ class Workers:
         self.left(name, "worker_lost")  # what it had before its link broke, or before it died, it has no more
         notices = [] if self.first else self._begin(hello.model)
         self.first = self.first or hello
-        if (taught := self._heads.answers) is None or not gives_scores(hello):
+        if (taught := self.heads.answers) is None or not gives_scores(hello):
             return [*notices, self._joins(name, hello)]
         self._preparing[name] = hello
-        self._heads.offer(name, taught)
+        self.heads.offer(name, taught)
         return notices
 
     def _begin(self, model: ModelInfo) -> list[HubEvent]:
@@ -166,17 +182,17 @@ class Workers:
         else:
             source = {"config": "the config", "file": "its file"}[model.prepared_by]
             log.info("%s: pictures are prepared as %s (source: %s)", model.name, model.preparation, source)
-        return self._heads.begin(model)
+        return self.heads.begin(model)
 
     def _head_loaded(self, name: str, loaded: HeadLoaded) -> list[HubEvent]:
         """One that waits for it joins; one that cannot is as one with another model."""
-        self._heads.record_answer(name, loaded)
-        taught, hello = self._heads.answers, self._preparing.get(name)
+        self.heads.record_answer(name, loaded)
+        taught, hello = self.heads.answers, self._preparing.get(name)
         if hello is None:
             return []
         if taught and loaded.version != taught.sha256:
-            if not self._heads.has(name, taught):  # it has changed meanwhile
-                self._heads.offer(name, taught)
+            if not self.heads.has(name, taught):  # it has changed meanwhile
+                self.heads.offer(name, taught)
                 return []
         elif loaded.refused and taught:
             return self._refuses(name, hello, taught, loaded.refused)
@@ -190,7 +206,7 @@ class Workers:
         if any(map(gives_scores, self.hellos.values())):
             self._links.send(f"worker/{name}", Stop(refused=reason))
             return [HubEvent("refused", reason, worker=name)]
-        self._heads.change(None)
+        self.heads.change(None)
         return [HubEvent("model_refused", f"{reason}; the config's model answers"), self._joins(name, hello)]
 
     def _joins(self, name: str, hello: WorkerHello) -> HubEvent:
@@ -201,7 +217,7 @@ class Workers:
         random = " (random weights: its answers mean nothing)" if hello.model.random_weights else ""
         note = f"; joules: {hello.energy_note}" if hello.energy_note else ""
         part = f", {hello.part}," if hello.part else ""
-        taught = f", taught version {self._heads.answers.sha256[:12]}," if self._heads.answers else ""
+        taught = f", taught version {self.heads.answers.sha256[:12]}," if self.heads.answers else ""
         wrong = f"; its device computes wrongly, and is used without: {', '.join(hello.excluded_variants)}"
         message = f"worker {name} is ready: {hello.model.name}{random}{part}{taught} on {hello.device}{note}"
         message += wrong if hello.excluded_variants else ""
