@@ -3,7 +3,7 @@
  * A work-item a run of pixels.
  */
 #include "gradient.cl"
-#include "window_gradient.cl"
+#include "window.cl"
 
 #ifndef COUNT_PADDING
 #define COUNT_PADDING 0

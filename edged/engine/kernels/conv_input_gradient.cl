@@ -9,16 +9,9 @@
  * It ends as gradient.cl has it. PHASES_H and PHASES_W are the strides, or the image if that is smaller.
  */
 #include "gradient.cl"
+#include "conv_window.cl"
 
-#ifndef KERNEL_H
-#define KERNEL_H 3
-#define KERNEL_W 3
-#define STRIDE_H 1
-#define STRIDE_W 1
-#define DILATION_H 1
-#define DILATION_W 1
-#define PAD_TOP 1
-#define PAD_LEFT 1
+#ifndef PHASES_H
 #define PHASES_H 1
 #define PHASES_W 1
 #define TILE_H 2

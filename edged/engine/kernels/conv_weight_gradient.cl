@@ -11,16 +11,9 @@
  * and [output block][output channel]; sum_shares.cl adds them. Taps and rows that do not divide evenly are moved back.
  */
 #include "layout.cl"
+#include "conv_window.cl"
 
-#ifndef KERNEL_H
-#define KERNEL_H 3
-#define KERNEL_W 3
-#define STRIDE_H 1
-#define STRIDE_W 1
-#define DILATION_H 1
-#define DILATION_W 1
-#define PAD_TOP 1
-#define PAD_LEFT 1
+#ifndef FRAMES
 #define FRAMES 1
 #define SHARES 1
 #define TAPS_H 1

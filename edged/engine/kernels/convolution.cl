@@ -8,16 +8,9 @@
  * With groups, an output block reads SPAN input blocks from FIRST_BLOCK on; weights between groups are zero.
  */
 #include "layout.cl"
+#include "conv_window.cl"
 
-#ifndef KERNEL_H
-#define KERNEL_H 3
-#define KERNEL_W 3
-#define STRIDE_H 1
-#define STRIDE_W 1
-#define DILATION_H 1
-#define DILATION_W 1
-#define PAD_TOP 1
-#define PAD_LEFT 1
+#ifndef GROUP_INPUTS
 #define GROUP_INPUTS IN_CHANNELS    /* channels of a group */
 #define GROUP_OUTPUTS OUT_CHANNELS
 #define SPAN IN_BLOCKS

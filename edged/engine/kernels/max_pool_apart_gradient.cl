@@ -5,7 +5,7 @@
  */
 #include "gradient.cl"
 #include "max_pool_buffers.cl"
-#include "window_gradient.cl"
+#include "window.cl"
 
 #define RUNS ((IN_WIDTH + RUN - 1) / RUN)
 

@@ -6,7 +6,7 @@
  */
 #include "gradient.cl"
 #include "max_pool_buffers.cl"
-#include "window_gradient.cl"
+#include "window.cl"
 
 KERNEL void max_pool_gradient(__global const STORED(IN) *restrict in, __global const STORED(SOURCE) *restrict source,
                               __global const STORED(OUTPUT) *restrict output,
