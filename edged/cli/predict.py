@@ -21,8 +21,9 @@ from edged.errors import ConfigError, DeviceError, EdgedError, ImageError, Model
 from edged.hub.frames.prediction import labels_of
 from edged.messages import Label
 from edged.model.package import Model
+from edged.model.reference import softmax
 from edged.runtime.base import ModelRuntime
-from edged.runtime.scores import ends_in_softmax, softmax, top_classes
+from edged.runtime.scores import ends_in_softmax, top_classes
 from edged.runtime.select import open_runtime
 from edged.system.plain_text import printable, printable_json
 from edged.worker.job_io import not_finite

@@ -159,8 +159,13 @@ def _relu(operator: graph.Relu, x: Array) -> Array:
 
 @compute.register
 def _softmax(operator: graph.Softmax, x: Array) -> Array:
-    powers = np.exp(x - x.max(axis=1, keepdims=True))
-    return np.asarray(powers / powers.sum(axis=1, keepdims=True))
+    return softmax(x, axis=1)
+
+
+def softmax(scores: Array, axis: int = -1) -> Array:
+    """Return exp(x) ÷ Σ exp(x) along an axis, in the precision of `scores`; shifted, so that none overflows."""
+    powers = np.exp(scores - scores.max(axis=axis, keepdims=True))
+    return np.asarray(powers / powers.sum(axis=axis, keepdims=True))
 
 
 @compute.register

@@ -18,13 +18,6 @@ def ends_in_softmax(graph: Graph) -> bool:
     return isinstance(last, Softmax)
 
 
-def softmax(outputs: Floats) -> Floats:
-    """Probabilities along the last axis: exp(x) ÷ Σ exp(x), shifted by the maximum so that none overflows."""
-    powers: Floats = np.exp(outputs - outputs.max(axis=-1, keepdims=True))
-    shares: Floats = powers / powers.sum(axis=-1, keepdims=True)
-    return shares
-
-
 def top_classes(probabilities: Floats, top: int) -> tuple[Score, ...]:
     """Return the `top` best of one frame's [classes], best first; of equal ones the lower index comes first."""
     best = np.argsort(-probabilities, kind="stable")[:top]

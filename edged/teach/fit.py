@@ -1,18 +1,15 @@
 """How a head is trained on features: in NumPy here, or on a device by the trainer of `edged train`."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from edged.arithmetic import ceil_div
 from edged.model.head import Head
+from edged.model.reference import softmax
 from edged.teach.examples import LabelledFeatures
 from edged.teach.features import Vector
-
-if TYPE_CHECKING:
-    pass
 
 Doubles = NDArray[np.float64]
 
@@ -104,8 +101,7 @@ def gradients(parameters: list[Doubles], x: Doubles, classes: NDArray[np.int32])
     hidden_weight, hidden_bias, weight, bias = parameters
     hidden = np.maximum(x @ hidden_weight.T + hidden_bias, 0)
     scores = hidden @ weight.T + bias
-    shares = np.exp(scores - scores.max(axis=1, keepdims=True))
-    shares /= shares.sum(axis=1, keepdims=True)
+    shares = softmax(scores)
     shares[np.arange(len(x)), classes] -= 1
     shares /= len(x)
     before = (shares @ weight) * (hidden > 0)

@@ -11,7 +11,6 @@ from edged.config import ModelConfig
 from edged.messages import Job, JobFailed, Part, Scores, Stop, encode
 from edged.model import reference
 from edged.model.package import load_model
-from edged.runtime.scores import softmax
 from tests.cli import models
 from tests.cli.command import DEVICES, NO_OPENCL, edged
 from tests.worker.hub_end import worker_process
@@ -33,7 +32,7 @@ def test_a_worker_greets_answers_as_the_reference_does_and_stops(tmp_path: Path,
     file = models.small_network(tmp_path / "model.onnx")
     model = load_model(ModelConfig(path=file))
     images = pictures(3)
-    expected = softmax(reference.run(model.graph, reference.prepare(images, model.input)))
+    expected = reference.softmax(reference.run(model.graph, reference.prepare(images, model.input)))
 
     with worker_process(tmp_path, config(file, device, ", batch: 4, credit: 3")) as worker:
         hello = worker.hello()
@@ -99,7 +98,7 @@ def test_jobs_that_overlap_on_the_device_keep_their_own_answers(tmp_path: Path, 
     file = models.small_network(tmp_path / "model.onnx")
     model = load_model(ModelConfig(path=file))
     images = pictures(24)
-    expected = softmax(reference.run(model.graph, reference.prepare(images, model.input)))
+    expected = reference.softmax(reference.run(model.graph, reference.prepare(images, model.input)))
 
     with worker_process(tmp_path, config(file, device, ", credit: 16")) as worker:
         worker.hello()

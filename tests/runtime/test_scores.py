@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from edged.model.graph import Flatten, Graph
-from edged.runtime.scores import ends_in_softmax, softmax, top_classes
+from edged.model.reference import softmax
+from edged.runtime.scores import ends_in_softmax, top_classes
 from tests.worker.networks import dense_network
 
 frames_of_scores = arrays(np.float32, (2, 7), elements=st.floats(-1e4, 1e4, width=32))

@@ -32,7 +32,6 @@ from edged.model import reference
 from edged.runtime.base import ModelRuntime
 from edged.runtime.model_part import Features, Images
 from edged.runtime.numpy_runtime import NumpyPending, NumpyResult, NumpyRuntime
-from edged.runtime.scores import softmax
 from edged.transport.hub_link import HubLink
 from edged.worker import loop
 from edged.worker.job_io import Served
@@ -140,7 +139,7 @@ def numpy_runtime(weight: float | None = None) -> NumpyRuntime:
 
 def test_a_job_of_several_frames_is_answered_frame_by_frame() -> None:
     images = pictures(3)
-    expected = softmax(reference.run(dense_network(), reference.prepare(images, INPUT)))
+    expected = reference.softmax(reference.run(dense_network(), reference.prepare(images, INPUT)))
 
     with serving(numpy_runtime()) as hub:
         hub.ask(7, images, top=CLASSES)
