@@ -13,6 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from edged.system.line_writer import LineWriter
+from edged.system.plain_text import printable
 from edged.system.systemd import is_journal
 
 WINDOW_S = 60.0
@@ -89,8 +90,7 @@ class _OneLine(logging.Formatter):
     """The event on one line, whatever the message holds; only a bug's traceback has more."""
 
     def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 (the base class names it)
-        line = super().formatMessage(record)
-        return "".join(character if character.isprintable() else " " for character in line)
+        return printable(super().formatMessage(record), " ")
 
 
 class _Terminal(_OneLine):

@@ -21,7 +21,10 @@ def problem_of(text: str) -> str:
 
 
 def plain(text: str) -> str:
-    """`text` with `?` for each control character, cut where it is too long."""
+    """Return the text as `problem_of` accepts it: `?` for each control character, cut where it is too long.
+
+    What is only shown goes through `printable`, which leaves fewer characters.
+    """
     return "".join("?" if _is_control(character) else character for character in text[:MAX_CHARACTERS])
 
 
@@ -29,14 +32,14 @@ def _is_control(character: str) -> bool:
     return unicodedata.category(character) in CONTROLS or character in BIDIRECTIONAL
 
 
-def printable(text: str) -> str:
-    """Return the text with `?` in place of what is no letter, sign or blank; one line."""
-    return "".join(character if character.isprintable() else "?" for character in text)
+def printable(text: str, replacement: str = "?") -> str:
+    """Return the text on one line, with `replacement` for what is no letter, sign or blank."""
+    return "".join(character if character.isprintable() else replacement for character in text)
 
 
 def printable_lines(text: str) -> str:
     """Apply `printable` to each line of a text."""
-    return "\n".join(map(printable, text.split("\n")))
+    return "\n".join(printable(line) for line in text.split("\n"))
 
 
 def printable_json(json: str) -> str:
