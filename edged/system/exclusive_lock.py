@@ -44,6 +44,18 @@ def hold(what: str, within_s: float = PATIENCE_S) -> int:
     return descriptor
 
 
+def try_lock(descriptor: int, *, shared: bool = False) -> bool:
+    """Lock an open file or folder until it is closed. Return False where another process has it.
+
+    `shared`: any number of processes may, while none has it for itself. A file system without locks: False.
+    """
+    try:
+        fcntl.flock(descriptor, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
+
+
 def state_of(pid: int, thread: str = "") -> str:
     """Return what the kernel says that a process, or one of its threads, does (proc(5): R, S, D, T …).
 

@@ -1,7 +1,6 @@
 """Find the config, the model, and the folder of crops and versions, for each action of `edged teach`."""
 
 import argparse
-import fcntl
 import os
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +11,7 @@ from edged.config import Config
 from edged.config.load import load_config
 from edged.model.head_versions import load_promoted, teach_folder
 from edged.model.package import Model, load_model
+from edged.system.exclusive_lock import try_lock
 from edged.system.paths import is_private, journal_path, runtime_directory
 from edged.teach.store import CropStore
 
@@ -38,11 +38,7 @@ class Place:
         except OSError:
             return False
         try:
-            fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
-        except OSError:
-            return True
-        else:
-            return False
+            return not try_lock(descriptor, shared=True)
         finally:
             os.close(descriptor)
 

@@ -3,7 +3,6 @@
 A driver that hangs cannot be interrupted from inside, so the process is ended after a time limit.
 """
 
-import fcntl
 import logging
 import os
 from collections.abc import Iterable, Iterator
@@ -26,6 +25,7 @@ from edged.engine.tuning_records import (
 )
 from edged.engine.variants.variant import Site
 from edged.errors import ConfigError, DeviceError
+from edged.system.exclusive_lock import try_lock
 
 PATIENCE_S = 180.0  # to compile for a slow board takes long, too
 
@@ -125,11 +125,7 @@ def _lock(path: Path) -> int:
         lock = os.open(path.with_suffix(".lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     except OSError as error:
         raise ConfigError(f"tuning record {path} cannot be written: {error.strerror}") from None
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
+    if not try_lock(lock):
         os.close(lock)
-        raise ConfigError(
-            f"tuning record {path} is in use by another `edged tune`: wait for it, or stop it"
-        ) from None
+        raise ConfigError(f"tuning record {path} is in use by another `edged tune`: wait for it, or stop it")
     return lock

@@ -1,7 +1,6 @@
 """The file of the journal, its limits, and the lock of its one writer. Any call may wait for the disk."""
 
 import contextlib
-import fcntl
 import os
 import sqlite3
 import time
@@ -29,6 +28,7 @@ from edged.hub.journal.schema import (
     transaction,
     wal_of,
 )
+from edged.system.exclusive_lock import try_lock
 
 
 def lock(path: Path, mode: int) -> int:
@@ -44,13 +44,11 @@ def lock(path: Path, mode: int) -> int:
         if not is_mistake(error):
             raise
         raise _wrong(path, error) from None
-    try:
-        fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
+    if not try_lock(held):
         os.close(held)
         raise ConfigError(
             f"journal {path} is in use by another edged: stop that one, or give this one another node or path"
-        ) from None
+        )
     return held
 
 

@@ -1,6 +1,5 @@
 """The folder that the hub shares with its children and with `edged reload`, and with nobody else."""
 
-import fcntl
 import os
 import shutil
 import tempfile
@@ -9,6 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from edged.errors import ConfigError
+from edged.system.exclusive_lock import try_lock
 from edged.system.paths import is_private, link_to_runtime_directory, runtime_directory
 
 
@@ -91,10 +91,8 @@ def _take(folder: Path, lock: int) -> None:
     status = os.fstat(lock)
     if status.st_uid != os.getuid() or status.st_mode & 0o077:
         raise ConfigError(f"{folder} is not this user's alone: remove it, another program has made it")
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        raise ConfigError(f"another edged with the same journal runs (it uses {folder}): stop that one") from None
+    if not try_lock(lock):
+        raise ConfigError(f"another edged with the same journal runs (it uses {folder}): stop that one")
     for left in folder.iterdir():
         left.unlink()
 
