@@ -15,6 +15,7 @@ from edged.config import Config
 from edged.config.load import check_passwords
 from edged.errors import ConfigError
 from edged.hub.cameras.cameras import Cameras
+from edged.hub.children.command import EDGED, ChildCommands
 from edged.hub.control import ControlRequests
 from edged.hub.frames.router import Router
 from edged.hub.hub import Hub
@@ -47,7 +48,7 @@ from edged.hub.systemd_service import LifeSigns, Service
 from edged.hub.teaching.promotion import Versions
 from edged.hub.teaching.session import Teaching
 from edged.hub.workers.heads import Heads
-from edged.hub.workers.supervisor import EDGED, Supervisor
+from edged.hub.workers.supervisor import Supervisor
 from edged.hub.workers.workers import Workers
 from edged.metrics import Metrics
 from edged.model.head_versions import teach_folder
@@ -178,7 +179,7 @@ class HubBuilder:
             ends=config.ends,
             node=config.node,
         )
-        self._supervisor = Supervisor(config, files.config_path, files.address, program)
+        self._supervisor = Supervisor(config, ChildCommands(files.config_path, files.address, program))
         self._snapshots = Snapshots(opened.publisher.snapshot, metrics, config.cameras)
         self._cameras = Cameras(self._router, links, metrics, self._snapshots, self._liveness)
         self._node = Node(self._router, self._cameras, self._workers, self._supervisor, self._stats)

@@ -10,6 +10,7 @@ import pytest
 from edged.clock import NANOSECONDS
 from edged.config import CameraConfig, Config, WorkerConfig
 from edged.hub.children.child import Child
+from edged.hub.children.command import ChildCommands
 from edged.hub.children.spare import KEPT_NS, PAUSE_NS, Spare
 from edged.hub.workers.supervisor import Supervisor
 from tests.eventually import eventually
@@ -85,9 +86,14 @@ def test_a_machine_that_starts_no_process_has_no_spare() -> None:
     assert spare.take("0") is None
 
 
+def asleep(folder: Path) -> ChildCommands:
+    """Processes that only wait."""
+    return ChildCommands(folder / "config.json", "ipc://hub", (sys.executable, "-c", "input()"))
+
+
 def test_one_that_has_read_the_config_before_a_reload_is_not_kept(tmp_path: Path) -> None:
     config = Config(cameras={"door": CameraConfig(source=0)}, workers=(WorkerConfig(device="numpy"),))
-    supervisor = Supervisor(config, tmp_path / "config.json", "ipc://hub", (sys.executable, "-c", "input()"))
+    supervisor = Supervisor(config, asleep(tmp_path))
     supervisor.suspect_worker(0)
     assert len(processes()) == 1
     supervisor.set_config(config)
@@ -97,7 +103,7 @@ def test_one_that_has_read_the_config_before_a_reload_is_not_kept(tmp_path: Path
 
 def test_a_worker_that_must_know_its_threads_before_it_loads_has_none(tmp_path: Path) -> None:
     config = Config(cameras={"door": CameraConfig(source=0)}, workers=(WorkerConfig(device="cpu", threads=1),))
-    supervisor = Supervisor(config, tmp_path / "config.json", "ipc://hub", (sys.executable, "-c", "input()"))
+    supervisor = Supervisor(config, asleep(tmp_path))
     supervisor.suspect_worker(0)
     assert not processes()
     supervisor.close()

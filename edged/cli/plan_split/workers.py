@@ -11,6 +11,7 @@ from edged.config import Config
 from edged.config.load import save_config
 from edged.errors import DeviceError, ModelError
 from edged.hub.children.child import Child, describe_exit
+from edged.hub.children.command import ChildCommands
 from edged.hub.children.environment import ChildEnvironment
 from edged.hub.children.shutdown import stop_children
 from edged.hub.frames.queues import Pixels
@@ -20,7 +21,7 @@ from edged.hub.links.peers import Links, Received, open_guard, open_links
 from edged.hub.links.runtime_folder import link_address, private_folder, snapshot_path
 from edged.hub.service_threads import ServiceThreads
 from edged.hub.signals import Signals
-from edged.hub.workers.supervisor import EDGED
+from edged.hub.workers.admission import other_model
 from edged.messages import HostState, JobFailed, LinkMessage, WorkerHello, protocol_problem
 from edged.metrics import Metrics
 from edged.system.paths import journal_path
@@ -101,11 +102,8 @@ class Team:
         if problem := protocol_problem(hello):
             raise DeviceError(f"worker {name}: {problem}")
         for other, theirs in self.hellos.items():
-            if theirs.model != hello.model:
-                raise ModelError(
-                    f"worker {name} runs {hello.model.name} ({hello.model.sha256[:12]}), {other} runs "
-                    f"{theirs.model.name} ({theirs.model.sha256[:12]}): give both the same model file"
-                )
+            if problem := other_model(hello, f"{other} runs", theirs.model):
+                raise ModelError(f"worker {name} {problem}")
         self.hellos[name] = hello
 
     def _check_children(self) -> None:
@@ -140,11 +138,11 @@ def run_workers(config: Config, report: Report) -> Iterator[Team]:
         resources.callback(services.close)
         address = link_address(folder)
         links = open_links(context, config, address, guard)
-        where = ("--config", str(snapshot_path(folder)), "--hub", address)
+        commands = ChildCommands(snapshot_path(folder), address)
         environment = ChildEnvironment(config).of_worker
         children = {
             config.worker_name(index): Child(
-                f"worker/{config.worker_name(index)}", (*EDGED, "worker", str(index), *where), environment
+                f"worker/{config.worker_name(index)}", commands.worker(index), environment
             )
             for index, worker in enumerate(config.workers)
             if worker.host is None

@@ -15,16 +15,22 @@ def misfit(name: str, hello: WorkerHello, model: ModelInfo, ends: Mapping[str, E
         return reason
     if hello.worker != name:
         return f"it calls itself {hello.worker}, its link says {name}"
-    if hello.model != model:
-        return (
-            f"it runs {hello.model.name} ({hello.model.sha256[:12]}), "
-            f"this hub serves {model.name} ({model.sha256[:12]}): give both the same model file"
-        )
+    if problem := other_model(hello, "this hub serves", model):
+        return f"it {problem}"
     part, (begin, end) = hello.part or Part(), ends.get(name, WHOLE)
     if not is_cut(begin, part.begin) or not is_cut(end, part.end):
         wanted = Part(begin=begin, end=end)
         return f"it runs the network {part}, this hub's config says {wanted}: give both the same file"
     return ""
+
+
+def other_model(hello: WorkerHello, others: str, model: ModelInfo) -> str:
+    """Return how a worker's model differs from what `others` (`this hub serves`); empty where it is the same."""
+    own = hello.model
+    if own == model:
+        return ""
+    names = f"runs {own.name} ({own.sha256[:12]}), {others} {model.name} ({model.sha256[:12]})"
+    return f"{names}: give both the same model file"
 
 
 def crossing(hello: WorkerHello, others: Iterable[WorkerHello], ends: Mapping[str, Ends]) -> str:

@@ -1,16 +1,14 @@
 """Keeps the processes of this host running, and knows which workers serve (see `choice`)."""
 
 import subprocess
-import sys
 from collections import Counter
-from collections.abc import Sequence
 from itertools import groupby
-from pathlib import Path
 from typing import Any
 
 from edged.config import Config
 from edged.hub.cameras.processes import CameraProcesses
 from edged.hub.children.child import Child
+from edged.hub.children.command import ChildCommands
 from edged.hub.children.environment import ChildEnvironment
 from edged.hub.children.spare import Spare
 from edged.hub.events import HubEvent
@@ -18,23 +16,17 @@ from edged.hub.workers.failover import AnyWorkerSlot, Group, GroupChoice
 from edged.hub.workers.remote_seat import RemoteWorkerSlot
 from edged.hub.workers.seat import WorkerSlot
 
-EDGED = (sys.executable, "-m", "edged")
 LOSSES = {"worker_lost", "fallback"}
 
 
 class Supervisor:
     """Starts, reaps and starts again. `step` never blocks."""
 
-    def __init__(self, config: Config, path: Path, address: str, program: Sequence[str] = EDGED) -> None:
-        """`path`: the config file, for the children; `address`: where the hub's link is.
-
-        `program`: what is started, with the verb `camera` or `worker`.
-        """
+    def __init__(self, config: Config, commands: ChildCommands) -> None:
         self._config = config
         self._environment = ChildEnvironment(config)
-        self._program = tuple(program)
-        self._where = ("--config", str(path), "--hub", address)
-        self._spare = Spare((*self._program, "worker", *self._where), self._environment.of_worker)
+        self._commands = commands
+        self._spare = Spare(commands.spare(), self._environment.of_worker)
         here = [name for name, camera in config.cameras.items() if camera.host is None]
         self.cameras = CameraProcesses(here, self._camera)
         self._choice = GroupChoice(self._groups({}))
@@ -163,22 +155,16 @@ class Supervisor:
         if worker.host:
             return RemoteWorkerSlot(name, worker.device, recovery)
         alone = worker.threads is None and worker.device.lower() != "numpy"
-        return WorkerSlot(
-            name, worker.device, recovery, lambda: self._child("worker", name, str(index)), alone=alone
-        )
+        return WorkerSlot(name, worker.device, recovery, lambda: self._worker(name, index), alone=alone)
 
     def _camera(self, name: str) -> Child:
-        return self._child("camera", name, name)
+        return Child(f"camera/{name}", self._commands.camera(name), lambda: self._environment.of_camera(name))
 
-    def _child(self, verb: str, name: str, argument: str) -> Child:
-        command = (*self._program, verb, argument, *self._where)
-        if verb == "camera":
-            return Child(f"{verb}/{name}", command, lambda: self._environment.of_camera(name))
-
+    def _worker(self, name: str, index: int) -> Child:
         def take_spare() -> subprocess.Popen[bytes] | None:
-            return self._spare.take(argument)
+            return self._spare.take(str(index))
 
-        return Child(f"{verb}/{name}", command, self._environment.of_worker, take_spare)
+        return Child(f"worker/{name}", self._commands.worker(index), self._environment.of_worker, take_spare)
 
 
 def _settings(config: Config) -> list[tuple[Any, ...]]:
