@@ -1,1 +1,1 @@
-"""Scenes with and without a digit, drawn: what the synthetic camera shows and `digits` learns from."""
+"""Drawing: charts, and the scenes that the synthetic camera shows and `digits` learns from."""

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from edged.model.graph import Float32
-from edged.train.plots import Picture, as_text, confusion, contact_sheet, draw_confusion, draw_curve
+from edged.train.curve import accuracy_chart, loss_chart
+from edged.train.plots import Picture, as_text, confusion, contact_sheet, draw_confusion
 from edged.train.results import Epoch
 from edged.train.source import LabelledImages
 
@@ -45,11 +46,13 @@ def write_report(outcome: TrainingOutcome, folder: Path) -> str:
     """Write report.md and what it shows; one line on how it went. Raises OSError."""
     counts = _counts(outcome)
     worst = _worst(outcome)
-    pictures = {"curve.png": draw_curve(outcome.history), "confusion.png": draw_confusion(counts, outcome.labels)}
+    pictures = {"confusion.png": draw_confusion(counts, outcome.labels)}
     if worst:
         pictures["worst.png"] = _sheet(outcome, worst)
     for name, picture in pictures.items():
         (folder / name).write_bytes(_as_png(picture))
+    (folder / "loss.svg").write_text(loss_chart(outcome.history))
+    (folder / "accuracy.svg").write_text(accuracy_chart(outcome.history))
     (folder / "curve.csv").write_text(_as_csv(outcome.history))
     (folder / "metrics.json").write_text(json.dumps(_metrics(outcome), indent=2, ensure_ascii=False) + "\n")
     (folder / "report.md").write_text(_page(outcome, as_text(counts, outcome.labels), worst))
@@ -132,7 +135,9 @@ def _page(outcome: TrainingOutcome, table: str, worst: Sequence[int]) -> str:
 
 {_verdict(outcome)}.
 
-![loss and right answers by epoch](curve.png)
+![loss by epoch](loss.svg)
+
+![right answers by epoch](accuracy.svg)
 
 The same as numbers: [curve.csv](curve.csv), [metrics.json](metrics.json).
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
-from edged.cli.profile.chart import COLORS, Axis, Chart
+from edged.drawing.chart import COLORS, Chart, LogAxis
 from edged.engine.device import Device, find_device
 from edged.engine.launch_cost import LaunchCost, launch_costs
 from edged.engine.memory import lifetimes
@@ -182,8 +182,8 @@ def picture(points: Sequence[Point], fitted: Fit, device: str) -> str:
     chart = Chart(
         f"Time of a job on {device}",
         f"seconds ∝ MACs ^ {fitted.slope:.3f}, R² {fitted.r2:.4f}; {len(points)} networks",
-        Axis("GMAC of a job", min(macs) / 1.5, max(macs) * 1.5),
-        Axis("ms", min(seconds) / 1.5, max(seconds) * 1.5),
+        LogAxis("GMAC of a job", min(macs) / 1.5, max(macs) * 1.5),
+        LogAxis("ms", min(seconds) / 1.5, max(seconds) * 1.5),
     )
     chart.line([(x, fitted.seconds(x * 1e9) * 1e3) for x in (min(macs), max(macs))], dashed=True)
     colors = dict(zip(BLOCKS, COLORS, strict=False))

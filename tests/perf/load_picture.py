@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from edged.cli.profile.chart import COLORS, Axis, Chart
+from edged.drawing.chart import COLORS, Chart, LogAxis
 from tests.perf.hub_load import Load, Window, by_state
 
 NOTE = (
@@ -61,8 +61,8 @@ def picture(dots: Sequence[Dot]) -> str:
     chart = Chart(
         "What the hub bears",
         "cameras at 30 frames a second, workers that answer at once",
-        Axis("frames a second, offered", low, high),
-        Axis("frames a second, predicted and published", low, high),
+        LogAxis("frames a second, offered", low, high),
+        LogAxis("frames a second, predicted and published", low, high),
     )
     chart.line([(low, low), (high, high)], "#999", dashed=True)
     names = dict(zip(dict.fromkeys(each.link for each in dots), COLORS, strict=False))

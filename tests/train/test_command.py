@@ -19,7 +19,10 @@ from tests.train.commands import LEARNING, NETWORK, config_file, error_of, train
 from tests.train.made_up import LABELS, idx_folder, stripes
 
 WANTED = Input(8, 8, "gray", 1 / 255, (0.5,), (0.25,))
-FILES = {"confusion.png", "curve.csv", "curve.png", "metrics.json", "report.md", "stripes.onnx", "checkpoints"}
+FILES = {
+    *("confusion.png", "loss.svg", "accuracy.svg", "curve.csv", "metrics.json", "report.md", "stripes.onnx"),
+    "checkpoints",
+}
 
 assert list_devices(), "these tests need an OpenCL device"
 
@@ -50,8 +53,9 @@ def test_it_learns_and_leaves_a_model_and_a_report(trained: Path) -> None:
     assert figures["accuracy"] == pytest.approx(1, abs=0.1)
     assert len((trained / "curve.csv").read_text().splitlines()) == 1 + 8
     assert "of 60 pictures (test) right" in (trained / "report.md").read_text()
-    for name in ("curve.png", "confusion.png"):
-        assert cv2.imread(str(trained / name)) is not None
+    assert cv2.imread(str(trained / "confusion.png")) is not None
+    for name in ("loss.svg", "accuracy.svg"):
+        assert (trained / name).read_text().count("<circle") >= 8  # a dot each epoch
 
 
 def test_edged_and_onnxruntime_answer_alike(

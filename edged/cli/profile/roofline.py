@@ -6,8 +6,8 @@ Architectures" (2009).
 
 import math
 
-from edged.cli.profile.chart import COLORS, Axis, Chart, Point
 from edged.cli.profile.report import Report
+from edged.drawing.chart import COLORS, Chart, LogAxis, Point
 from edged.engine.peaks import Peaks
 from edged.engine.profile import KernelProfile, by_layer
 from edged.errors import ConfigError
@@ -44,21 +44,21 @@ def _point(layer: KernelProfile) -> Point:
     return 2 * layer.cost.macs / layer.cost.nbytes, layer.flops_per_s / 1e9
 
 
-def _axes(layers: list[KernelProfile], peaks: Peaks) -> tuple[Axis, Axis]:
+def _axes(layers: list[KernelProfile], peaks: Peaks) -> tuple[LogAxis, LogAxis]:
     """Around the dots and the ridge, where the roofs meet."""
     points = list(map(_point, layers))
     ridge = peaks.flops_per_s / peaks.bytes_per_s
     intensities = [ridge, *(x for x, _ in points)]
     speeds = [peaks.flops_per_s / 1e9, *(y for _, y in points)]
     return (
-        Axis(
+        LogAxis(
             "operations a byte of inputs, outputs and weights (FLOP/B)", min(intensities) / 2, max(intensities) * 2
         ),
-        Axis("GFLOP/s", min(speeds) / 2, max(speeds) * 2),
+        LogAxis("GFLOP/s", min(speeds) / 2, max(speeds) * 2),
     )
 
 
-def _draw_roofs(chart: Chart, x: Axis, y: Axis, peaks: Peaks) -> None:
+def _draw_roofs(chart: Chart, x: LogAxis, y: LogAxis, peaks: Peaks) -> None:
     top, slope = peaks.flops_per_s / 1e9, peaks.bytes_per_s / 1e9
     start = max(x.low, y.low / slope)
     chart.line([(start, start * slope), (top / slope, top), (x.high, top)])

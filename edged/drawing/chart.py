@@ -1,4 +1,4 @@
-"""A chart with two logarithmic axes, as SVG: lines, dots with a tooltip each, labels that do not overlap.
+"""A chart as SVG: lines, dots with a tooltip each, labels that do not overlap; axes are logarithmic or linear.
 
 Our own few lines, since a board should not need a plotting library for one picture.
 """
@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from itertools import pairwise
+from typing import Protocol
 
 COLORS = (
     "#0072B2",
@@ -22,30 +23,77 @@ WIDTH, HEIGHT = 900, 560
 LEFT, RIGHT, TOP, BOTTOM = 80, 30, 60, 110  # margins of the plot
 FONT = 12
 LETTER = 0.56 * FONT  # its average width
+CLOSE = 1e-9  # a quotient that misses a whole number by less is one
 
 Point = tuple[float, float]
 Box = tuple[float, float, float, float]
 
 
+def round_numbers(low: float, high: float) -> Iterator[tuple[float, int]]:
+    """Yield 1, 2 and 5 of each decade from `low`, above 0, to `high`, each with that digit."""
+    for decade in range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1):
+        for digit in (1, 2, 5):
+            if low <= (value := digit * 10.0**decade) <= high:
+                yield value, digit
+
+
+class Axis(Protocol):
+    """Values from `low` to `high`, with a label."""
+
+    @property
+    def label(self) -> str:
+        """Say what the values are, with their unit."""
+
+    @property
+    def low(self) -> float:
+        """Return the value at the start."""
+
+    def share(self, value: float) -> float:
+        """Return how far along the axis `value` lies: 0 at `low`, 1 at `high`."""
+
+    def ticks(self) -> Iterator[tuple[float, bool]]:
+        """Yield round numbers, and whether to write each."""
+
+
 @dataclass(frozen=True)
-class Axis:
-    """`low` to `high`, both above 0."""
+class LogAxis:
+    """A logarithmic axis; `low` and `high` are above 0."""
 
     label: str
     low: float
     high: float
 
     def share(self, value: float) -> float:
-        """How far along the axis `value` lies: 0 at `low`, 1 at `high`."""
+        """Return how far along the axis `value` lies: 0 at `low`, 1 at `high`."""
         return math.log(value / self.low) / math.log(self.high / self.low)
 
     def ticks(self) -> Iterator[tuple[float, bool]]:
-        """1, 2 and 5 of each decade, and whether to write it: all of them on a short axis, else the ones alone."""
-        first, last = math.floor(math.log10(self.low)), math.ceil(math.log10(self.high))
-        for decade in range(first, last + 1):
-            for digit in (1, 2, 5):
-                if self.low <= (value := digit * 10.0**decade) <= self.high:
-                    yield value, digit == 1 or last - first <= 3
+        """Yield 1, 2 and 5 of each decade: all are written on a short axis, else the ones alone."""
+        is_short = math.ceil(math.log10(self.high)) - math.floor(math.log10(self.low)) <= 3
+        for value, digit in round_numbers(self.low, self.high):
+            yield value, is_short or digit == 1
+
+
+@dataclass(frozen=True)
+class LinearAxis:
+    """A linear axis. `least_step`: between two ticks, as 1 where values are whole numbers."""
+
+    label: str
+    low: float
+    high: float
+    least_step: float = 0.0
+
+    def share(self, value: float) -> float:
+        """Return how far along the axis `value` lies: 0 at `low`, 1 at `high`."""
+        return (value - self.low) / (self.high - self.low)
+
+    def ticks(self) -> Iterator[tuple[float, bool]]:
+        """Yield three to seven multiples of a round number; all are written."""
+        rough = max(self.least_step, (self.high - self.low) / 5)
+        step, _ = next(round_numbers(rough * (1 - CLOSE), 10 * rough))
+        first, last = math.ceil(self.low / step - CLOSE), math.floor(self.high / step + CLOSE)
+        for number in range(first, last + 1):
+            yield number * step, True
 
 
 class Chart:
@@ -87,8 +135,8 @@ class Chart:
                 self._elements.append(_text(box[0], y + dy, text))
                 return
 
-    def legend(self, colors: Mapping[str, str], note: str) -> None:
-        """A row of names under the chart, and a line under that."""
+    def legend(self, colors: Mapping[str, str], note: str = "") -> None:
+        """Draw a row of names under the chart, and a line under that."""
         self._elements.append(_text(LEFT, HEIGHT - 10, note, color="#555"))
         x = float(LEFT)
         for name, color in colors.items():
