@@ -19,7 +19,7 @@ LEVELS = (  # a package imports those of the levels below its own alone
     {"hub", "camera", "worker", "view", "train"},  # four processes and a trainer, which never import each other
     {"client", "runtime", "drawing"},
     {"engine", "energy"},
-    {"model", "tracing"},
+    {"model"},
     {"config", "metrics"},
     {"transport"},
     {"system"},
@@ -141,7 +141,7 @@ def test_a_circle_would_be_found() -> None:
 
 def test_few_modules_lie_at_the_root() -> None:
     assert {path.stem for path in (ROOT / "edged").glob("*.py")} == {
-        "__init__", "__main__", "arithmetic", "clock", "errors", "tracing",
+        "__init__", "__main__", "arithmetic", "clock", "errors",
     }  # fmt: skip
 
 

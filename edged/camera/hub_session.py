@@ -21,11 +21,11 @@ from edged.messages import (
     TraceBatch,
     decode,
 )
-from edged.tracing import Notebook
 from edged.transport.address import is_ipc
 from edged.transport.client_socket import Curve
 from edged.transport.hub_clock import HubClock
 from edged.transport.hub_link import HubLink
+from edged.transport.spans import Notebook
 
 WAITING_FRAMES = 2  # more would only grow old here: waiting is done in the hub
 BUFFERED = 65_536  # bytes in the kernel, which would take megabytes: seconds of a link of 10 Mbit/s

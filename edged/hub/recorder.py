@@ -30,7 +30,7 @@ from edged.messages import (
     TraceRequest,
     encode,
 )
-from edged.tracing import Notebook
+from edged.transport.spans import Notebook
 
 RENEWED_NS = NANOSECONDS  # so often every process is told to go on
 LEAVE_S = 3.0  # and without it, it stops by itself

@@ -54,8 +54,8 @@ from edged.metrics import Metrics
 from edged.model.head_versions import teach_folder
 from edged.system.host_watch import HostWatch
 from edged.system.paths import journal_path
-from edged.tracing import Notebook
 from edged.transport.address import host_and_port, is_local
+from edged.transport.spans import Notebook
 from edged.transport.tls import server_context
 
 ENDPOINTS = ("publish.address", "publish.replay", "link.address", PRIVATE, ENDPOINT)

@@ -29,7 +29,7 @@ from edged.hub.workers.workers import Workers
 from edged.messages import Snapshot
 from edged.metrics import Metrics
 from edged.system.host_watch import HostWatch
-from edged.tracing import Notebook
+from edged.transport.spans import Notebook
 from tests.eventually import free_port
 from tests.hub.services import new_services
 

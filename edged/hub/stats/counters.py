@@ -16,7 +16,7 @@ from edged.messages import STAGES, Features, LinkMessage, Prediction, Scores
 from edged.messages.published import is_right
 from edged.metrics import Metrics
 from edged.metrics.fast import Family, ScalarSeries
-from edged.tracing import Notebook, note_message, note_prediction
+from edged.transport.spans import Notebook, note_message, note_prediction
 
 OTHER = "other"
 

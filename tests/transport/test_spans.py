@@ -1,6 +1,6 @@
 """What is noted down, and for how long."""
 
-from edged.tracing import MOST, Notebook
+from edged.transport.spans import MOST, Notebook
 from tests.eventually import eventually
 
 
