@@ -1,5 +1,6 @@
 """Predictions as an iterator."""
 
+import math
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -44,13 +45,18 @@ def subscribe(
     context: zmq.Context[zmq.Socket[bytes]] = zmq.Context()
     stream = PredictionStream(context, address, replay=replay, node=node, since_s=since_s, curve=curve)
     try:
-        last = time.monotonic()
-        for arrival in stream.arrivals():
-            if arrival and camera in {None, arrival.prediction.camera}:
-                yield arrival.prediction
-                last = time.monotonic()
-            elif timeout_s is not None and time.monotonic() - last > timeout_s:
-                raise TimeoutError(f"no prediction from {address} within {timeout_s:g} s")
+        yield from _wanted(stream, camera, math.inf if timeout_s is None else timeout_s, address)
     finally:
         stream.close()
         context.term()
+
+
+def _wanted(stream: PredictionStream, camera: str | None, timeout_s: float, address: str) -> Iterator[Prediction]:
+    """Yield the predictions of a camera, None: of all. Raises TimeoutError where none comes for so long."""
+    last = time.monotonic()
+    for arrival in stream.arrivals():
+        if arrival and camera in {None, arrival.prediction.camera}:
+            yield arrival.prediction
+            last = time.monotonic()
+        elif time.monotonic() - last > timeout_s:
+            raise TimeoutError(f"no prediction from {address} within {timeout_s:g} s")

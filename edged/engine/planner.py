@@ -65,18 +65,15 @@ def make_plan(
     if precision == "fp16":
         tensors = {name: replace(tensor, half=name != output) for name, tensor in tensors.items()}
     site = partial(_site, device=device, half_weights=precision != "fp32")
-    choices = [chooser.choose(site(operator, tensors)) for operator in operators]
-    reaches = [
-        choice.variant.reach(site(operator, tensors), choice.parameters)
-        for operator, choice in zip(operators, choices, strict=True)
-    ]
+    choices = [(operator, chooser.choose(site(operator, tensors))) for operator in operators]
+    reaches = [choice.variant.reach(site(operator, tensors), choice.parameters) for operator, choice in choices]
     tensors = _with_halos(tensors, operators, reaches)
     images: Images | Tensor = tensors[graph.input]
     launches: list[Launch] = []
     if wanted:
         images = Images(batch, wanted.height, wanted.width)
         launches.append(prepare(images, wanted, tensors[graph.input], device))
-    for operator, choice in zip(operators, choices, strict=True):
+    for operator, choice in choices:
         launches += choice.variant.launches(site(operator, tensors), choice.parameters)
     kept = tensors[same.get(features, features)] if features else None
     arena = arrange(_lifetimes(launches, kept), device.alignment)

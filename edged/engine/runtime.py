@@ -73,32 +73,31 @@ class Runtime:
         self.proof_key = proof_key(plan, model or "", wanted, device)
         self.kernels = len(plan.launches)
         self._batch, self._input, self._output = batch, plan.images, plan.output
-        with device_errors(device.name, "opening it"):
-            context = cl.Context([open_device(device)])
-            profiling = cl.command_queue_properties.PROFILING_ENABLE
-            self._compute = cl.CommandQueue(context, properties=profiling)
-            upload = None if device.unified_memory else cl.CommandQueue(context, properties=profiling)
+        context, self._compute, upload = _open(device)
         programs = Programs(context, device, Binaries(folder))
         programs.prepare(plan.launches)
         executable = Executable(plan, context, device, programs, in_flight, packed)
         self.costs = launch_costs(graph, plan, executable.weight_bytes.__getitem__)
         self._features = FeatureReader(plan, executable, self._compute)
         self._executable = executable
-        with device_errors(device.name, "mapping memory"):
-            slots = self._make_slots(executable, upload)
-        self._slots: Iterator[tuple[TransferSlot, Steps]] = itertools.cycle(
-            zip(slots, executable.forward, strict=True)
-        )
+        self._slots = self._make_slots(executable, upload)
         self._closed = False
         self._submitting = threading.Lock()
 
-    def _make_slots(self, executable: Executable, upload: cl.CommandQueue | None) -> list[TransferSlot]:
-        """One for each job in flight: copied by the queue `upload`, or mapped where there is none."""
+    def _make_slots(
+        self, executable: Executable, upload: cl.CommandQueue | None
+    ) -> Iterator[tuple[TransferSlot, Steps]]:
+        """Return a slot with its steps for each job in flight, in turn, for ever.
+
+        It is copied by the queue `upload`, or mapped where there is none. Raises DeviceError.
+        """
         ends = zip(executable.images, executable.outputs, strict=True)
-        return [
-            CopiedSlot(self._compute, upload, *each) if upload else MappedSlot(self._compute, *each)
-            for each in ends
-        ]
+        with device_errors(self.device_name, "mapping memory"):
+            slots: list[TransferSlot] = [
+                CopiedSlot(self._compute, upload, *each) if upload else MappedSlot(self._compute, *each)
+                for each in ends
+            ]
+        return itertools.cycle(zip(slots, executable.forward, strict=True))
 
     def submit(self, frames: NDArray[np.uint8] | Float32, *, features: bool = False) -> PendingDeviceJob:
         """Enqueue a job, uint8 RGB [1 … batch, height, width, 3], without waiting for it.
@@ -191,6 +190,18 @@ class Runtime:
             self._compute.finish()
             self._closed = True
             self._slots = iter(())
+
+
+def _open(device: Device) -> tuple[cl.Context, cl.CommandQueue, cl.CommandQueue | None]:
+    """Return a context with its queues for kernels and uploads; None where the device reads the host's memory.
+
+    Raises DeviceError.
+    """
+    profiling = cl.command_queue_properties.PROFILING_ENABLE
+    with device_errors(device.name, "opening it"):
+        context = cl.Context([open_device(device)])
+        compute = cl.CommandQueue(context, properties=profiling)
+        return context, compute, None if device.unified_memory else cl.CommandQueue(context, properties=profiling)
 
 
 def _memory_for(tensor: Tensor, frames: int) -> Floats:

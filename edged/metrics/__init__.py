@@ -18,14 +18,30 @@ from edged.metrics.catalog import (
     FrameMetrics,
     HostMetrics,
     HubMetrics,
+    JobMetrics,
+    JournalMetrics,
+    PredictionMetrics,
     WorkerMetrics,
 )
 from edged.metrics.declare import Declare
 
-THEMES = (FrameMetrics, CameraMetrics, WorkerMetrics, EnergyMetrics, HostMetrics, HubMetrics)
+THEMES = (
+    *(FrameMetrics, PredictionMetrics, CameraMetrics, WorkerMetrics, JobMetrics),
+    *(EnergyMetrics, HostMetrics, JournalMetrics, HubMetrics),
+)
 
 
-class Metrics(FrameMetrics, CameraMetrics, WorkerMetrics, EnergyMetrics, HostMetrics, HubMetrics):
+class Metrics(
+    FrameMetrics,
+    PredictionMetrics,
+    CameraMetrics,
+    WorkerMetrics,
+    JobMetrics,
+    EnergyMetrics,
+    HostMetrics,
+    JournalMetrics,
+    HubMetrics,
+):
     """The metrics of one hub, in a registry of their own."""
 
     def __init__(self, version: str) -> None:

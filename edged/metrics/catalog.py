@@ -1,10 +1,10 @@
-"""Every metric: frames and predictions, cameras, workers and jobs, energy, hosts, and the hub itself."""
+"""Every metric: frames, predictions, cameras, workers, jobs, energy, hosts, the journal and the hub itself."""
 
 from edged.metrics.declare import JOULES, SHARES, Declare
 
 
 class FrameMetrics:
-    """Frames and predictions: captured = predicted + pending + dropped, and the time of each stage."""
+    """Frames: captured = predicted + pending + dropped."""
 
     def __init__(self, declare: Declare) -> None:
         self.frames = declare.quick_counter("edged_frames_total", "Frames captured by the camera.", ["camera"])
@@ -23,6 +23,12 @@ class FrameMetrics:
             "Frames sent to a second worker after the first was lost.",
             ["camera"],
         )
+
+
+class PredictionMetrics:
+    """Predictions published, and the times of their frames."""
+
+    def __init__(self, declare: Declare) -> None:
         self.predictions = declare.quick_counter(
             "edged_predictions_total", "Predictions published.", ["camera", "model"]
         )
@@ -123,8 +129,8 @@ class HostMetrics:
         )
 
 
-class HubMetrics:
-    """The hub itself: its journal, threads and endpoints."""
+class JournalMetrics:
+    """The journal: its commits, its size and its disk."""
 
     def __init__(self, declare: Declare) -> None:
         self.journal_seconds = declare.histogram(
@@ -147,6 +153,12 @@ class HubMetrics:
         self.journal_disk_free = declare.gauge(
             "edged_journal_disk_free_bytes", "Free space on the journal's disk; NaN while it is unknown."
         )
+
+
+class HubMetrics:
+    """The hub itself: its threads and endpoints."""
+
+    def __init__(self, declare: Declare) -> None:
         self.stream_unsent = declare.counter(
             "edged_stream_unsent_total",
             "Messages dropped because the publishing thread was blocked and its queue was full.",
@@ -173,7 +185,7 @@ class HubMetrics:
 
 
 class WorkerMetrics:
-    """Workers: up, serving, jobs, times and restarts."""
+    """Workers: up, serving, switches and restarts."""
 
     def __init__(self, declare: Declare) -> None:
         self.worker_up = declare.gauge(
@@ -196,6 +208,17 @@ class WorkerMetrics:
             "Switches to another group of workers; worker: the first of the new group.",
             ["worker"],
         )
+        self.worker_restarts = declare.counter(
+            "edged_worker_restarts_total",
+            "Losses of a worker, each followed by a restart or a replacement, by reason.",
+            ["worker", "reason"],
+        )
+
+
+class JobMetrics:
+    """Jobs of the workers: how many, and their times."""
+
+    def __init__(self, declare: Declare) -> None:
         self.jobs = declare.quick_counter(
             "edged_jobs_total",
             "Jobs completed by the worker, by number of frames.",
@@ -217,9 +240,4 @@ class WorkerMetrics:
         self.frames_between = declare.gauge(
             "edged_frames_between_segments",
             "Frames that wait between two segments of a network for a worker of the next one.",
-        )
-        self.worker_restarts = declare.counter(
-            "edged_worker_restarts_total",
-            "Losses of a worker, each followed by a restart or a replacement, by reason.",
-            ["worker", "reason"],
         )

@@ -48,20 +48,12 @@ def bind(
     A peer may send `bounds`, and a message of `largest` bytes. `notice`: how it is noticed that one is gone.
     """
     socket = context.socket(kind)
-    if kind == zmq.ROUTER:
-        socket.setsockopt(zmq.ROUTER_MANDATORY, 1)
-        socket.setsockopt(zmq.ROUTER_HANDOVER, 1)  # a peer that has come again takes its name over
-    socket.setsockopt(zmq.LINGER, 0)
-    socket.setsockopt(zmq.SNDHWM, queued)
+    _set_options(socket, kind, queued, largest)
     # A full queue stops the reading of a connection, and libzmq 4.3.5 may abort where that breaks then and its
     # peer has sent a heartbeat (zeromq/libzmq#4364). The guard bounds what strangers may send over TCP.
     socket.setsockopt(zmq.RCVHWM, queued if bounds == OTHERS or is_ipc(address) else 0)
-    socket.setsockopt(zmq.RCVBUF, max(RECEIVE_BUFFER, min(largest, LARGEST_BUFFER)))
-    socket.setsockopt(zmq.SNDBUF, SEND_BUFFER)
-    socket.setsockopt(zmq.MAXMSGSIZE, largest)
-    socket.setsockopt(zmq.HANDSHAKE_IVL, 2000)  # milliseconds
-    notice(socket)
     socket.setsockopt(zmq.IPV6, is_ipv6(address))
+    notice(socket)
     if guard:
         guard.admit(socket, key, address, bounds)
     try:
@@ -73,6 +65,18 @@ def bind(
         socket.close()
         raise ConfigError(unusable(key, address, error.errno, error.strerror)) from None
     return socket
+
+
+def _set_options(socket: zmq.Socket[bytes], kind: int, queued: int, largest: int) -> None:
+    if kind == zmq.ROUTER:
+        socket.setsockopt(zmq.ROUTER_MANDATORY, 1)
+        socket.setsockopt(zmq.ROUTER_HANDOVER, 1)  # a peer that has come again takes its name over
+    socket.setsockopt(zmq.LINGER, 0)
+    socket.setsockopt(zmq.SNDHWM, queued)
+    socket.setsockopt(zmq.RCVBUF, max(RECEIVE_BUFFER, min(largest, LARGEST_BUFFER)))
+    socket.setsockopt(zmq.SNDBUF, SEND_BUFFER)
+    socket.setsockopt(zmq.MAXMSGSIZE, largest)
+    socket.setsockopt(zmq.HANDSHAKE_IVL, 2000)  # milliseconds
 
 
 def unusable(key: str, address: str, errno: int | None, reason: str | None) -> str:
