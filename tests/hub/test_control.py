@@ -3,51 +3,18 @@
 import os
 import re
 import signal
-import sqlite3
 import threading
-from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from edged.cli.daemon_client import RecordingRequest, connect_daemon, record
 from edged.errors import EdgedError
 from edged.messages import ProfileRequest, TraceRequest
-from tests.background import in_background
 from tests.eventually import eventually
-from tests.hub.test_hub import Run, cameras_in
+from tests.hub.running import Run, while_it_runs
 
 LONG = 60.0
-START_S = 60.0  # on a machine that is busy
-
-
-def while_it_runs(run: Run, folder: Path, ask: Callable[[], Any]) -> Any:
-    """What comes of asking a hub that predicts; it is ended then."""
-    outcomes: list[Any] = []
-
-    def asking(stop: threading.Event) -> None:
-        try:
-            eventually(lambda: has_predicted(folder / "journal.sqlite") and run.is_heard, START_S)
-            outcomes.append(ask())
-        except Exception as error:
-            outcomes.append(error)
-        finally:
-            if not stop.is_set():  # then the hub has ended by itself, and the signal would be ours
-                os.kill(os.getpid(), signal.SIGTERM)
-
-    with in_background(asking):
-        run.until()
-    if isinstance(outcomes[0], Exception):
-        raise outcomes[0]
-    return outcomes[0]
-
-
-def has_predicted(journal: Path) -> bool:
-    with suppress(sqlite3.OperationalError):  # it has no table yet
-        return journal.exists() and bool(cameras_in(journal))
-    return False
 
 
 def recorded(run: Run, request: ProfileRequest | TraceRequest) -> RecordingRequest:

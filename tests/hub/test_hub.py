@@ -4,132 +4,16 @@ import json
 import logging
 import re
 import socket
-import sqlite3
-import sys
-import threading
-import time
-from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
-from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
-from urllib.request import urlopen
 
 import pytest
-import zmq
 
 from edged.config import JournalConfig as Settings
 from edged.config.load import load_config
 from edged.errors import ConfigError, DeviceError, DeviceMemoryError, ModelError
 from edged.hub.journal.journal import Journal
-from edged.hub.stats.summary import Limits
-from edged.hub.wiring import run_hub
-from edged.messages import Event, Published, Status
-from tests.background import in_background
-from tests.e2e.daemon import conserves
-from tests.eventually import free_port
+from tests.hub.running import Run, cameras_in, of_workers
 from tests.hub.services import new_services
-
-P = TypeVar("P", bound=Published)
-PEERS = (sys.executable, "-m", "tests.hub.peers")
-PATIENT = {"keep": 64, "max_age_s": 60, "deadline_s": 60}  # freshness that a busy machine does not end
-LOAD_DROPS = {
-    "link_full",
-    "superseded",
-    "stale",
-    "shutdown",
-}  # by a busy machine, never by a worker
-END_S = 90.0
-LAST_MS = 200  # for what a hub published before its end
-
-
-@dataclass(frozen=True)
-class Once(Limits):
-    """Ends a run as soon as `condition` holds, however long that takes on this machine."""
-
-    condition: Callable[[], Any] = bool
-    begun_s: float = 0.0
-
-    def count_reached(self, predictions: int) -> bool:
-        """Whether it holds; fails the test where it never does."""
-        assert time.monotonic() < self.begun_s + END_S, f"not true within {END_S:g} s: {self.condition}"
-        return bool(self.condition())
-
-
-class Run:
-    """A pipeline of told peers, and what it has shown."""
-
-    def __init__(self, folder: Path, cameras: list[str], devices: list[str], **sections: Any) -> None:
-        config = {
-            "node": "test",
-            "cameras": {name: {"source": "synthetic:digits"} for name in cameras},
-            "workers": [{"device": device} for device in devices],
-            "publish": {"address": f"tcp://127.0.0.1:{free_port()}", "replay": f"tcp://127.0.0.1:{free_port()}"},
-            "metrics": {"address": f"127.0.0.1:{free_port()}"},
-            "journal": {"path": str(folder / "journal.sqlite")},
-            **sections,
-        }
-        self.path = folder / "edged.yaml"
-        self.path.write_text(json.dumps(config))
-        self.lines: list[str] = []
-        self.summary: dict[str, Any] = {}
-        self._listeners: list[threading.Event] = []
-
-    def until(self, predictions: int | None = None, seconds: float | None = None) -> dict[str, Any]:
-        """The summary; every frame is accounted for in each."""
-        return self._end_by(Limits(predictions, seconds))
-
-    def once(self, condition: Callable[[], Any]) -> dict[str, Any]:
-        """The summary of a hub that ends as soon as the condition holds."""
-        return self._end_by(Once(condition=condition, begun_s=time.monotonic()))
-
-    def _end_by(self, limits: Limits) -> dict[str, Any]:
-        self.summary = run_hub(load_config(self.path), self.path, limits, show=self.lines.append, program=PEERS)
-        assert conserves(self.summary)
-        return self.summary
-
-    @property
-    def is_heard(self) -> bool:
-        """Whether everybody who listens has heard something: nothing that is published from now on is missed."""
-        return all(listener.is_set() for listener in self._listeners)
-
-    def metrics(self) -> str:
-        """What a scrape shows."""
-        with urlopen(f"http://{load_config(self.path).metrics.address}/metrics", timeout=END_S) as answer:
-            return str(answer.read().decode())
-
-    @contextmanager
-    def events(self) -> Iterator[list[Event]]:
-        """What is published as events meanwhile."""
-        with self._heard("event", Event) as heard:
-            yield heard
-
-    @contextmanager
-    def statuses(self) -> Iterator[list[Status]]:
-        """What the hub says of itself meanwhile."""
-        with self._heard("status", Status) as heard:
-            yield heard
-
-    @contextmanager
-    def _heard(self, what: str, kind: type[P]) -> Iterator[list[P]]:
-        heard: list[P] = []
-        with in_background(partial(self._listen, what, lambda json: heard.append(kind.model_validate_json(json)))):
-            yield heard
-
-    def _listen(self, what: str, take: Callable[[bytes], None], stop: threading.Event) -> None:
-        listens = threading.Event()
-        self._listeners.append(listens)
-        with zmq.Context() as context, context.socket(zmq.SUB) as socket:
-            socket.subscribe("edged/test/")
-            socket.setsockopt(zmq.RECONNECT_IVL, 10)
-            socket.connect(load_config(self.path).publish.address)
-            while not stop.is_set() or socket.poll(LAST_MS):
-                if socket.poll(10):
-                    topic, message = socket.recv_multipart()
-                    listens.set()
-                    if topic.endswith(f"/{what}".encode()):
-                        take(message)
 
 
 def test_exactly_so_many_predictions_with_truth_and_joules(tmp_path: Path) -> None:
@@ -178,13 +62,6 @@ def test_a_camera_that_has_ended_is_not_started_again_while_another_one_goes_on(
     assert 1 <= cameras().count("short") <= 10  # 20, had it been started twice
 
 
-def cameras_in(path: Path) -> list[str]:
-    """The camera of each prediction that was kept."""
-    with closing(sqlite3.connect(path)) as journal:
-        rows = journal.execute("SELECT json FROM predictions WHERE json != x''")  # those without were withdrawn
-        return [json.loads(row)["camera"] for (row,) in rows]
-
-
 def test_two_cameras_that_are_too_fast_for_the_worker_get_equal_shares(tmp_path: Path) -> None:
     run = Run(tmp_path, ["steady-a", "steady-b"], ["slow"])
 
@@ -198,11 +75,6 @@ def test_two_cameras_that_are_too_fast_for_the_worker_get_equal_shares(tmp_path:
     served = while_both_give_frames()
     assert summary["dropped"]["superseded"] > len(served)
     assert 0.4 <= served.count("steady-a") / len(served) <= 0.6
-
-
-def of_workers(heard: list[Event]) -> list[tuple[str, str]]:
-    """What has happened to which. Tests run beside this one: a stranger may try a port that was its own before."""
-    return [(event.event, event.worker) for event in heard if event.worker]
 
 
 def test_a_worker_that_cannot_start_its_device_makes_way_for_the_next(

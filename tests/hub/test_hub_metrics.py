@@ -10,7 +10,7 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from tests.background import in_background
-from tests.hub.test_hub import Run
+from tests.hub.running import Run
 
 Samples = dict[str, float]
 

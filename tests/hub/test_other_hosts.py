@@ -11,7 +11,7 @@ from edged.messages import HelloRequest, Job, WorkerHello, decode, encode
 from tests.background import in_background
 from tests.eventually import free_port
 from tests.hub.peers import MODEL, good
-from tests.hub.test_hub import Run
+from tests.hub.running import Run
 
 HELLO = encode(
     WorkerHello(

@@ -14,9 +14,8 @@ from edged.messages import Prediction, PromoteAnswer, PromoteRequest, prediction
 from edged.model.head_versions import PromotedRecord, load_promoted, save_promoted, version_path
 from tests.eventually import eventually
 from tests.hub.peers import MODEL
+from tests.hub.running import LOAD_DROPS, PATIENT, Run, while_it_runs
 from tests.hub.taught_heads import keep_lesson
-from tests.hub.test_control import while_it_runs
-from tests.hub.test_hub import LOAD_DROPS, PATIENT, Run
 
 BATCHED: dict[str, Any] = {"device": "good", "group": "a"}
 

@@ -9,9 +9,7 @@ from edged.hub.events import HubEvent
 from edged.hub.refusals import REMEMBERED, Refusal, Refusals
 from edged.messages import PROTOCOL
 from tests.eventually import eventually
-from tests.hub.test_control import START_S, while_it_runs
-from tests.hub.test_hub import Run, of_workers
-from tests.hub.test_survival import child, goes_on
+from tests.hub.running import START_S, Run, child, goes_on, of_workers, while_it_runs
 
 
 def refused(name: str, why: str) -> HubEvent:

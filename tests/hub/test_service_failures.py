@@ -19,7 +19,7 @@ from edged.system.host_watch import read
 from tests.background import in_background
 from tests.client.hub_end import fetch
 from tests.eventually import eventually
-from tests.hub.test_hub import Run
+from tests.hub.running import Run
 
 WITHIN_S = 30.0  # on a machine that is busy
 SERVICES = get_args(ServiceName)

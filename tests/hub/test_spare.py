@@ -14,9 +14,7 @@ from edged.hub.children.command import ChildCommands
 from edged.hub.children.spare import KEPT_NS, PAUSE_NS, Spare
 from edged.hub.workers.supervisor import Supervisor
 from tests.eventually import eventually
-from tests.hub.test_control import START_S, while_it_runs
-from tests.hub.test_hub import Run
-from tests.hub.test_survival import goes_on
+from tests.hub.running import START_S, Run, goes_on, while_it_runs
 
 SAYS_WHAT_IT_IS_TOLD = "import sys, time; print('I am', sys.stdin.readline(), file=sys.stderr); time.sleep(60)"
 

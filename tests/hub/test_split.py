@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from edged.messages import Event
-from tests.hub.test_hub import Run
+from tests.hub.running import Run
 
 SEGMENTS = [{"until": "stage2", "workers": "front"}, {"workers": "back"}]
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from edged.messages import Status
-from tests.hub.test_hub import Run
+from tests.hub.running import Run
 
 Until = Callable[[Run, Callable[[Status], bool]], Status]
 

@@ -9,7 +9,6 @@ import subprocess
 import threading
 from pathlib import Path
 
-import psutil
 import pytest
 
 from edged.cli.daemon_client import connect_daemon
@@ -21,32 +20,9 @@ from edged.messages import TeachRequest, TeachStarted
 from edged.system.paths import runtime_directory
 from edged.transport.keys import new_pair
 from tests.eventually import eventually
+from tests.hub.running import START_S, Run, child, goes_on, while_it_runs
 from tests.hub.taught_heads import keep_lesson
 from tests.hub.test_child import refused_by_the_system
-from tests.hub.test_control import START_S, while_it_runs
-from tests.hub.test_hub import Run, cameras_in
-
-
-def child(verb: str, name: str) -> psutil.Process:
-    """The process of a camera or worker of the hub, which runs in this process."""
-    children = psutil.Process().children()
-    found = [each for each in children if each.is_running() and [verb, name] == _words(each)]
-    assert len(found) == 1, [each.cmdline() for each in children]
-    return found[0]
-
-
-def _words(process: psutil.Process) -> list[str]:
-    try:
-        command = process.cmdline()
-    except psutil.NoSuchProcess:  # or not yet reaped
-        return []
-    return command[command.index("tests.hub.peers") + 1 :][:2] if "tests.hub.peers" in command else []
-
-
-def goes_on(folder: Path) -> None:
-    """Wait for more predictions than there are."""
-    before = len(cameras_in(folder / "journal.sqlite"))
-    eventually(lambda: len(cameras_in(folder / "journal.sqlite")) > before + 3, START_S)
 
 
 @pytest.mark.deep

@@ -14,7 +14,7 @@ from edged.hub.frames.jobs import Assigned
 from edged.hub.frames.router import Router
 from edged.hub.stats.summary import Limits
 from tests.eventually import eventually, free_port
-from tests.hub.test_hub import Run
+from tests.hub.running import Run
 from tests.notified import Notified, notified
 
 

@@ -18,9 +18,8 @@ from edged.messages import (
 )
 from tests.eventually import eventually
 from tests.hub.peers import CROSSING, MODEL, SIDE
+from tests.hub.running import PATIENT, Run, while_it_runs
 from tests.hub.taught_heads import keep_lesson
-from tests.hub.test_control import while_it_runs
-from tests.hub.test_hub import PATIENT, Run
 
 LONG = 60.0
 
