@@ -4,9 +4,8 @@ import errno
 import select
 import signal
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -18,20 +17,9 @@ from edged.hub.children.environment import ChildEnvironment
 from edged.hub.events import HubEvent
 from edged.hub.signals import Signals
 from tests.eventually import eventually
+from tests.hub.refused_start import refused_by_the_system
 
 SLEEPS = ("sleep", "60")
-
-
-def refused_by_the_system(number: int, times: int) -> Callable[..., Any]:
-    """`subprocess.Popen` on a machine that has nothing left, `times` times."""
-    real, left = subprocess.Popen, iter(range(times))
-
-    def popen(*arguments: Any, **options: Any) -> Any:
-        if next(left, None) is not None:
-            raise OSError(number, "refused")
-        return real(*arguments, **options)
-
-    return popen
 
 
 @pytest.mark.parametrize(

@@ -3,52 +3,18 @@
 import shutil
 import sqlite3
 import time
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from edged.config import JournalConfig as Settings
 from edged.errors import ConfigError
-from edged.hub.journal.journal import Journal
 from edged.hub.journal.reader import PAGE_OF_ANSWER, JournalReader
 from edged.hub.journal.schema import Row
 from edged.hub.journal.writer import TRIM_EVERY
 from tests.eventually import eventually
-from tests.hub.services import new_services
-
-PATIENT_S = 10.0  # for a machine that is crowded
-
-
-@contextmanager
-def a_journal(path: Path, *, private: bool = False, **settings: Any) -> Iterator[Journal]:
-    limits = Settings(**{"max_wait_s": PATIENT_S, "max_predictions": 1000} | settings)
-    journal = Journal(path, limits, new_services(), private=private)
-    try:
-        yield journal
-    finally:
-        journal.close()
-
-
-def fill(journal: Journal, predictions: int, *, at: float | None = None, size: int = 0) -> None:
-    for _ in range(predictions):
-        seq = journal.next_seq
-        json = b'{"seq":%d}' % seq + b" " * size
-        assert journal.append([Row(seq, time.time() if at is None else at + seq, json)]) is None
-
-
-def numbers(path: Path) -> list[int]:
-    """What is kept, each row whole."""
-    kept: list[int] = []
-    first: int | None = 0
-    while first is not None:
-        page = JournalReader(path).page(first, None, None, limit=1_000_000)
-        assert not page.damaged
-        kept += (int(json.strip()[7:-1]) for json in page.predictions)
-        first = page.next_seq
-    return kept
+from tests.hub.journals import PATIENT_S, a_journal, fill, numbers
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from edged.hub.journal.age import MARKS, SHORTEST_S, Ages, Reading
 from edged.hub.journal.schema import Row, open_database
 from tests.eventually import eventually
-from tests.hub.test_journal import a_journal, fill, numbers
+from tests.hub.journals import a_journal, fill, numbers
 
 DAY_S = 86_400
 LIMIT_S = 30 * DAY_S

@@ -14,7 +14,7 @@ from edged.hub.journal.journal import Journal
 from edged.hub.journal.reader import JournalReader
 from edged.hub.journal.schema import Row, is_damage
 from tests.eventually import eventually
-from tests.hub.test_journal import a_journal, fill, numbers
+from tests.hub.journals import a_journal, fill, numbers
 
 PAGE = 4096
 

@@ -15,7 +15,7 @@ from edged.hub.journal.journal import Journal
 from edged.hub.journal.reader import JournalReader
 from edged.hub.journal.schema import LAYOUT
 from tests.eventually import eventually
-from tests.hub.test_journal import PATIENT_S, a_journal, fill, numbers
+from tests.hub.journals import PATIENT_S, a_journal, fill, numbers
 
 
 @pytest.fixture

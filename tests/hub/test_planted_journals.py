@@ -9,7 +9,7 @@ import pytest
 
 from edged.hub.journal.reader import JournalReader
 from edged.hub.journal.schema import MAX_JSON, checksum
-from tests.hub.test_journal import a_journal, fill, numbers
+from tests.hub.journals import a_journal, fill, numbers
 
 LARGEST = (1 << 63) - 1
 

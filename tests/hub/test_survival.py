@@ -20,9 +20,9 @@ from edged.messages import TeachRequest, TeachStarted
 from edged.system.paths import runtime_directory
 from edged.transport.keys import new_pair
 from tests.eventually import eventually
+from tests.hub.refused_start import refused_by_the_system
 from tests.hub.running import START_S, Run, child, goes_on, while_it_runs
 from tests.hub.taught_heads import keep_lesson
-from tests.hub.test_child import refused_by_the_system
 
 
 @pytest.mark.deep
