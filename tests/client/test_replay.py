@@ -20,7 +20,7 @@ from edged.transport.client_socket import Context, connect
 from tests.client.hub_end import Addresses, a_hub, fetch
 from tests.e2e.zmtp import frame, joined
 from tests.eventually import eventually, free_port
-from tests.messages.test_messages import PREDICTION
+from tests.messages.examples import PREDICTION
 
 PEERS_THAT_LEAVE = 30
 SUBSCRIBERS = 30

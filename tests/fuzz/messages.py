@@ -20,7 +20,7 @@ from edged.messages import (
 from tests.fuzz.bytes import damaged
 from tests.fuzz.trial import Case
 from tests.fuzz.values import changed
-from tests.messages.test_messages import LINK_MESSAGES, PREDICTION
+from tests.messages.examples import LINK_MESSAGES, PREDICTION
 
 REPLAYS = (
     ReplayRequest(first_seq=3, last_seq=9, since=1.5, limit=10),

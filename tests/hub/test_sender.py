@@ -16,7 +16,7 @@ from edged.messages import prediction_from_json
 from tests.eventually import eventually
 from tests.hub.frames import CameraEnd
 from tests.hub.services import new_services
-from tests.messages.test_messages import PREDICTION
+from tests.messages.examples import PREDICTION
 
 
 class HeldUp:

@@ -10,34 +10,10 @@ from pydantic import ValidationError
 from edged.errors import MessageError
 from edged.messages import (
     PROTOCOL,
-    CameraCount,
-    CameraHello,
-    Capture,
     Event,
-    Features,
-    Frame,
-    Frequency,
-    Grant,
-    HostState,
-    IdleEnergy,
-    Job,
-    JobFailed,
-    Label,
     LinkMessage,
-    ModelInfo,
-    Part,
-    Prediction,
-    PredictionEnergy,
-    PredictionModel,
     ReplayRequest,
-    Score,
-    Scores,
-    Snapshot,
-    SnapshotSettings,
-    StageSeconds,
     Status,
-    Stop,
-    WorkerHello,
     decode,
     encode,
     prediction_from_json,
@@ -45,69 +21,7 @@ from edged.messages import (
     to_json,
     topic,
 )
-
-MODEL = ModelInfo(name="digits", sha256="00", labels=("0", "1"), width=120, height=120)
-LINK_MESSAGES: list[LinkMessage] = [
-    CameraHello(camera="door", run="6f1c", count=CameraCount(captured=0, dropped={})),
-    Capture(width=120, height=120),
-    Capture(width=120, height=120, snapshot=SnapshotSettings(every_s=1, width=320, quality=70, max_bytes=32768)),
-    Snapshot(camera="door", frame=3, captured_at=1.5, width=320, height=240),
-    Grant(frames=1),
-    HostState(celsius={"cpu-thermal": 61.5}, frequencies={"policy0": Frequency(now=6, limit=8, maximum=10)}),
-    Frame(
-        camera="door",
-        frame=3,
-        captured_at=1.5,
-        captured_ns=7,
-        capture_s=0.01,
-        preprocess_s=0.001,
-        width=120,
-        height=120,
-        count=CameraCount(captured=4, dropped={"motion": 2}),
-    ),
-    WorkerHello(
-        worker="local-0", device="cpu", precision="fp32", batch=1, credit=2, model=MODEL, energy="none"
-    ),
-    WorkerHello(
-        worker="local-1",
-        device="cpu",
-        precision="fp32",
-        batch=1,
-        credit=2,
-        model=MODEL,
-        part=Part(begin="stage2", values_in=25088),
-        energy="none",
-    ),
-    Job(job=1, frames=1, top=5, timeout_s=1.5),
-    Features(job=1, upload_s=0.1, forward_s=0.2, download_s=0.1, joules=None),
-    Scores(
-        job=1,
-        frames=((Score(index=1, score=0.5),),),
-        upload_s=0,
-        forward_s=0.1,
-        download_s=0,
-        rails={"GPU": 0.1},
-    ),
-    JobFailed(job=1, reason="not_finite", error="NaN in class 3"),
-    IdleEnergy(rails={"GPU": 0.1}),
-    Stop(refused="another model"),
-]  # fmt: skip
-PREDICTION = Prediction(
-    schema=1,
-    node="box",
-    boot="6f1c",
-    seq=12,
-    camera="door",
-    frame=13,
-    captured_at=1.0,
-    published_at=1.1,
-    model=PredictionModel(name="digits", sha256="00", precision="fp32", device="cpu", worker="local-0"),
-    top=(Label(label="7", index=7, score=0.98),),
-    seconds=StageSeconds(
-        capture=0, preprocess=0, wait=0, upload=0, forward=0.1, download=0, publish=0, total=0.1
-    ),
-    energy=PredictionEnergy(joules=None, method="none", rails=()),
-)  # fmt: skip
+from tests.messages.examples import LINK_MESSAGES, PREDICTION
 
 
 @pytest.mark.parametrize("message", LINK_MESSAGES, ids=lambda message: message.kind)

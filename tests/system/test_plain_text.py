@@ -13,7 +13,7 @@ from edged.hub.frames.ledger import Ledger
 from edged.hub.stats.summary import Tally, camera_line
 from edged.messages import Label, Prediction
 from edged.system.plain_text import printable, printable_json, printable_lines
-from tests.messages.test_messages import PREDICTION
+from tests.messages.examples import PREDICTION
 
 HOSTILE = "\x1b[2J\x9b31m\u202ecat\x07\n"
 

@@ -2,7 +2,7 @@
 
 from edged.client.subscription import Arrival, SnapshotPicture
 from edged.messages import CameraState, Label, Prediction, SnapshotHeader, Status, to_json
-from tests.messages.test_messages import PREDICTION
+from tests.messages.examples import PREDICTION
 
 JPEG = b"\xff\xd8\xff"
 
