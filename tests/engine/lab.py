@@ -26,6 +26,7 @@ Float32 = NDArray[np.float32]
 RANDOM = np.random.default_rng(0)
 SOME_HALO = Halo(1, 2, 3, 0)
 CLOSE = 1e-5  # of the range of the values
+CLOSE_BY_WINOGRAD = 5e-5  # its transforms round more
 
 
 def random(*shape: int) -> Float32:

@@ -11,10 +11,9 @@ from edged.engine.layout import Tensor
 from edged.engine.variants.conv_winograd import CONV_WINOGRAD
 from edged.engine.variants.variant import Site
 from edged.model.graph import Conv
-from tests.engine.lab import Lab, assert_close, random
+from tests.engine.lab import CLOSE_BY_WINOGRAD, Lab, assert_close, random
 from tests.engine.shapes import Case, case
 
-ROUNDING = 5e-5  # of the range; direct convolution stays under a fifth of it
 SAME = (1, 1, 1, 1)
 
 
@@ -26,7 +25,7 @@ class Tiled:
     output: int
     tiles: int
 
-    def check(self, lab: Lab, *, half_weights: bool = False, tolerance: float = ROUNDING) -> None:
+    def check(self, lab: Lab, *, half_weights: bool = False, tolerance: float = CLOSE_BY_WINOGRAD) -> None:
         found = lab.compute(
             CONV_WINOGRAD,
             self.case.conv,

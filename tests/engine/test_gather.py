@@ -10,11 +10,8 @@ from edged.model import reference
 from edged.model.package import Input
 from edged.train.reference.network import augment
 from tests.engine.bench import Bench
+from tests.engine.images import BGR, IMAGES, ORDER
 from tests.engine.lab import Lab, assert_close
-
-IMAGES = np.random.default_rng(0).integers(0, 256, (9, 6, 5, 3), np.uint8)
-ORDER = np.array([8, 3, 3, 0, 7, 1], np.int32)
-BGR = Input(5, 6, "bgr", 1 / 255, (0.1, 0.2, 0.3), (0.5, 0.6, 0.7))
 
 
 @pytest.mark.parametrize(("block", "flip", "shift"), [(1, False, 0), (1, True, 2), (4, True, 0), (16, False, 3)])

@@ -23,8 +23,7 @@ from edged.model import reference
 from edged.model.graph import Conv, Pads
 from edged.train.reference.backward import backward
 from tests.engine.bench import Bench
-from tests.engine.lab import Lab, assert_close, random
-from tests.engine.test_conv_winograd import ROUNDING
+from tests.engine.lab import CLOSE_BY_WINOGRAD, Lab, assert_close, random
 
 CASES = [(2, 3, 16, (1, 1, 1, 1)), (4, 2, 4, (2, 0, 1, 2))]
 
@@ -51,7 +50,7 @@ def test_the_output_is_that_of_the_convolution(lab: Lab, output: int, tiles: int
 
     bench.run()
 
-    assert_close(bench.image(site.output), expected, ROUNDING)
+    assert_close(bench.image(site.output), expected, CLOSE_BY_WINOGRAD)
 
 
 @pytest.mark.parametrize(("output", "tiles", "block", "pads"), CASES)
@@ -85,7 +84,7 @@ def test_the_gradient_of_the_input_is_another_such_convolution(
     bench.run()
 
     expected = backward(conv, given.astype(np.float64), written, x.astype(np.float64)).inputs[0]
-    assert_close(bench.image(slope.wanted), (expected + others) * (x > 0), ROUNDING)
+    assert_close(bench.image(slope.wanted), (expected + others) * (x > 0), CLOSE_BY_WINOGRAD)
 
 
 def test_large_layers_on_a_cpu_are_computed_so(lab: Lab) -> None:
@@ -119,4 +118,4 @@ def test_few_frames_at_a_time_give_the_same(lab: Lab, monkeypatch: pytest.Monkey
     bench.run()
 
     assert [launch.frames for launch in launches[1:]] == [2, 2, 2, 2, 1, 1]
-    assert_close(bench.image(site.output), expected, ROUNDING)
+    assert_close(bench.image(site.output), expected, CLOSE_BY_WINOGRAD)
