@@ -9,7 +9,7 @@ from edged.camera.sources.v4l2 import V4l2
 from edged.errors import CameraError
 from edged.system.exclusive_lock import state_of
 from tests.eventually import eventually
-from tests.system.test_exclusive_lock import held_by_another
+from tests.system.lock_holder import held_by_another
 
 
 def test_a_camera_that_a_stopped_process_holds_is_refused_whatever_name_it_goes_by(

@@ -8,42 +8,16 @@ import numpy as np
 import pytest
 
 from edged import config
-from edged.cli import run_command_line
 from edged.engine.device import list_devices
 from edged.model.cuts import cuts
 from edged.model.package import load_model
 from edged.runtime.model_part import part_of, whole_model
 from tests.cli import models
+from tests.cli.checking import check, config_file
 from tests.cli.command import DEVICES, NO_OPENCL, edged
-from tests.eventually import free_port
-from tests.runtime.test_model_part import answer
-
-
-def config_file(folder: Path, text: str) -> Path:
-    """A config whose addresses are free unless `text` says otherwise, and whose model is a small one."""
-    ports = [free_port() for _ in range(3)]
-    defaults = {
-        "cameras": "{demo: {source: 'synthetic:digits'}}",
-        "model": f"{{path: {models.small_network(folder / 'model.onnx')}}}",
-        "publish": f"{{address: 'tcp://127.0.0.1:{ports[0]}', replay: 'tcp://127.0.0.1:{ports[1]}'}}",
-        "metrics": f"{{address: '127.0.0.1:{ports[2]}'}}",
-        "journal": f"{{path: {folder}/journal.sqlite}}",
-    }
-    lines = [f"{key}: {value}" for key, value in defaults.items() if f"{key}:" not in text]
-    file = folder / "config.yaml"
-    file.write_text("\n".join([text, *lines]) + "\n")
-    return file
-
+from tests.runtime.answers import answer
 
 SEGMENTS = "segments: [{{until: {}, workers: a}}, {{workers: b}}]\n"
-
-
-def check(file: Path, capsys: pytest.CaptureFixture[str], *options: str) -> tuple[int, dict[str, str]]:
-    """The exit code, and the findings' level and text by what they are about."""
-    code = run_command_line(["check", str(file), *options])
-    lines = capsys.readouterr().out.splitlines()[:-1]
-    columns = max(line.find("  ", 9) for line in lines)
-    return code, {line[9:columns].strip(): f"{line[:8].strip()} {line[columns:].strip()}" for line in lines}
 
 
 def test_a_config_in_order_says_what_would_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

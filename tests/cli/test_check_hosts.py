@@ -6,7 +6,7 @@ import pytest
 
 from edged.cli import run_command_line
 from edged.transport.keys import new_pair
-from tests.cli.test_check import check, config_file
+from tests.cli.checking import check, config_file
 from tests.eventually import free_port
 
 CAMERA = "cameras: {yard: {source: 'synthetic:digits', host: gate}}\n"

@@ -7,7 +7,7 @@ import pytest
 from edged.config.load import load_config
 from edged.model.head_versions import PromotedRecord, save_promoted, teach_folder, version_path
 from edged.model.package import load_model
-from tests.cli.test_check import check, config_file
+from tests.cli.checking import check, config_file
 from tests.hub.taught_heads import keep_lesson
 
 

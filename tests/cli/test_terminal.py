@@ -8,13 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from edged.cli.terminal import CLEAR, CompilingLine, StatusLine, note, print_notes, warn
-
-
-class Terminal(io.StringIO):
-    """A stream that is a terminal."""
-
-    def isatty(self) -> bool:
-        return True
+from tests.cli.streams import Terminal
 
 
 @pytest.fixture(autouse=True)

@@ -13,7 +13,7 @@ from tests.fuzz.bytes import damaged
 from tests.fuzz.onnx_bases import BASES
 from tests.fuzz.onnx_files import cache_in
 from tests.fuzz.trial import Case
-from tests.model.test_graph_cache import assert_equal
+from tests.model.graphs import assert_equal
 
 
 @contextmanager

@@ -4,15 +4,13 @@ import json
 import subprocess
 import sys
 from collections.abc import Callable
-from dataclasses import fields
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from edged import config
-from edged.model.graph import Graph
 from edged.model.package import Model, load_model
+from tests.model.graphs import assert_equal
 from tests.model.onnx_files import resnet
 
 Load = Callable[[], Model]
@@ -30,15 +28,6 @@ def cache_fixture(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def network_fixture(tmp_path: Path) -> Path:
     """An ONNX file that leaves its input size open."""
     return resnet(18, "W", "H", base=2, classes=4).save(tmp_path / "network.onnx", {"edged.color": "bgr"})
-
-
-def assert_equal(found: Graph, expected: Graph) -> None:
-    assert (found.name, found.input, found.output) == (expected.name, expected.input, expected.output)
-    assert found.shapes == expected.shapes
-    for one, other in zip(found.operators, expected.operators, strict=True):
-        assert type(one) is type(other)
-        for field in fields(one):
-            np.testing.assert_array_equal(getattr(one, field.name), getattr(other, field.name))
 
 
 def test_a_second_start_gets_the_same_model(cache: Path, network: Path) -> None:

@@ -6,29 +6,20 @@ import numpy as np
 import pytest
 
 from edged.config import ModelConfig as Wanted
-from edged.config import WorkerConfig
 from edged.errors import ModelError
 from edged.messages import Part
 from edged.model.cuts import cuts
 from edged.model.graph import Softmax
 from edged.model.package import Model, load_model
 from edged.model.shapes import make_graph
-from edged.runtime.base import Outputs
-from edged.runtime.model_part import Features, Images, ModelPart, part_of, whole_model
-from edged.runtime.select import open_runtime
+from edged.runtime.model_part import part_of, whole_model
 from tests.cli.command import DEVICES
+from tests.runtime.answers import answer
 
 
 @pytest.fixture(scope="module")
 def digits() -> Model:
     return load_model(Wanted(name="digits"))
-
-
-def answer(model: Model, part: ModelPart, device: str, frames: Images | Features) -> Outputs:
-    runtime = open_runtime(model, WorkerConfig(device=device, batch=2), part=part)
-    outputs = runtime.submit(frames.reshape(2, *part.frame_shape)).wait().outputs
-    runtime.close()
-    return outputs
 
 
 @pytest.mark.deep

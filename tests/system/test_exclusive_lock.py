@@ -2,10 +2,6 @@
 
 import os
 import signal
-import subprocess
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -14,15 +10,7 @@ from edged.errors import DeviceError
 from edged.system.exclusive_lock import hold, state_of
 from tests.disks import an_ext4, frozen
 from tests.eventually import eventually
-
-HOLDS = """
-import sys
-from edged.system.exclusive_lock import hold
-sys.argv = ["edged", "worker", "0"]
-hold({what!r})
-print("held", flush=True)
-open(sys.stdin.readline().strip(), "w").write("never, on a disk that is frozen")
-"""
+from tests.system.lock_holder import held_by_another, write_to
 
 
 @pytest.fixture(autouse=True)
@@ -30,27 +18,6 @@ def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     monkeypatch.delenv("STATE_DIRECTORY", raising=False)
     return tmp_path / "edged"
-
-
-@contextmanager
-def held_by_another(what: str) -> Iterator["subprocess.Popen[str]"]:
-    process = subprocess.Popen(
-        [sys.executable, "-c", HOLDS.format(what=what)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    )
-    with process:
-        assert process.stdout
-        assert process.stdout.readline() == "held\n"
-        try:
-            yield process
-        finally:
-            process.kill()
-
-
-def write_to(holder: "subprocess.Popen[str]", path: Path) -> None:
-    """Its next system call; there is no other."""
-    assert holder.stdin
-    holder.stdin.write(f"{path}\n")
-    holder.stdin.flush()
 
 
 def test_a_second_process_is_refused_and_told_who_holds_it() -> None:
