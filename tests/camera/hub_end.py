@@ -178,3 +178,9 @@ def unaccounted(count: CameraCount, frames: int) -> int:
 def grant(hub: HubEnd, frames: int = 1) -> None:
     """Let the camera capture so many more."""
     hub.send(Grant(frames=frames))
+
+
+def down_report(camera: CameraRun) -> CameraReport | None:
+    """Return the newest report if it says that the camera is down."""
+    report = camera.hub.last_report()
+    return report if report and report.error and not report.up else None

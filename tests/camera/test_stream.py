@@ -1,24 +1,20 @@
 """RTSP from a real server, with the faults that a network camera has; Motion JPEG over HTTP."""
 
 import socket
-import threading
 from collections.abc import Iterator
 from contextlib import suppress
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
-import cv2
 import pytest
 
 from edged.camera.sources.stream import LiveStream
 from edged.clock import now_ns, seconds_since
 from edged.errors import CameraError, ImageError
-from edged.messages import CameraReport
-from tests.camera.hub_end import CameraRun, Received, running_camera, unaccounted
-from tests.camera.pictures import plain
+from tests.camera.hub_end import CameraRun, Received, down_report, running_camera, unaccounted
+from tests.camera.motion_jpeg import CutMotionJpeg, MotionJpeg, NothingWhole, serving
 from tests.camera.proxy import Proxy
 from tests.camera.rtsp import RtspServer, age_s, skip_without_gstreamer
-from tests.eventually import eventually, free_port
+from tests.eventually import eventually
 
 FRESH_S = 0.5
 BACK_NS = 3_000_000_000  # from the return of a camera to its first frame
@@ -36,12 +32,6 @@ def server() -> Iterator[RtspServer]:
 def age_of(received: Received) -> float:
     """Of a frame, when it was captured."""
     return age_s(received.pixels, received.frame.captured_ns)
-
-
-def down_report(camera: CameraRun) -> CameraReport | None:
-    """The newest report, if it says that the camera is down."""
-    report = camera.hub.last_report()
-    return report if report and report.error and not report.up else None
 
 
 def test_frames_are_fresh_from_the_first_on(server: RtspServer) -> None:
@@ -169,61 +159,22 @@ def captured_ns(camera: CameraRun) -> list[int]:
     return [each.frame.captured_ns for each in camera.hub.frames]
 
 
-class MotionJpeg(BaseHTTPRequestHandler):
-    """What a cheap network camera sends, for a hundred pictures."""
-
-    levels: tuple[int, ...] = (120,) * 100
-    whole_share = 1.0  # of every fourth picture
-
-    def do_GET(self) -> None:
-        """Answer with plain pictures."""
-        self.send_response(200)
-        self.send_header("Content-Type", "multipart/x-mixed-replace; boundary=next")
-        self.end_headers()
-        pause = threading.Event()
-        try:
-            for number, level in enumerate(self.levels):
-                jpeg = cv2.imencode(".jpg", plain(level))[1].tobytes()
-                if number % 4 == 3:
-                    jpeg = jpeg[: round(self.whole_share * len(jpeg))]
-                head = f"--next\r\nContent-Type: image/jpeg\r\nContent-Length: {len(jpeg)}\r\n\r\n"
-                self.wfile.write(head.encode() + jpeg + b"\r\n")
-                pause.wait(0.04)
-        except OSError:  # the viewer has gone
-            pass
-
-    def log_message(self, *_: object) -> None:
-        """Nothing."""
-
-
 def test_motion_jpeg_over_http_is_read() -> None:
-    with ThreadingHTTPServer(("127.0.0.1", free_port()), MotionJpeg) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        stream = LiveStream(f"http://127.0.0.1:{server.server_port}/video")
+    with serving(MotionJpeg) as url:
+        stream = LiveStream(url)
         stream.open()
 
         level = stream.read().pixels.mean()
 
         stream.close()
-        server.shutdown()
     assert level == pytest.approx(120, abs=2)
 
 
-class CutMotionJpeg(MotionJpeg):
-    """One whose every fourth picture is cut in half."""
-
-    whole_share = 0.5
-
-
 def test_pictures_that_are_cut_short_are_dropped_and_counted(tmp_path: Path) -> None:
-    with ThreadingHTTPServer(("127.0.0.1", free_port()), CutMotionJpeg) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        settings = f"{{source: 'http://127.0.0.1:{server.server_port}/video'}}"
-        with running_camera(tmp_path, "door", settings) as camera:
-            eventually(lambda: camera.hub.has_frames(20), within_s=30)
-            report = camera.stop()
-            log = camera.process.stderr.read() if camera.process.stderr else ""
-        server.shutdown()
+    with serving(CutMotionJpeg) as url, running_camera(tmp_path, "door", f"{{source: '{url}'}}") as camera:
+        eventually(lambda: camera.hub.has_frames(20), within_s=30)
+        report = camera.stop()
+        log = camera.process.stderr.read() if camera.process.stderr else ""
 
     assert report.count.dropped["unreadable"] >= 5
     assert unaccounted(report.count, len(camera.hub.frames)) == 0
@@ -231,39 +182,15 @@ def test_pictures_that_are_cut_short_are_dropped_and_counted(tmp_path: Path) -> 
     assert log.count("/video is cut short: a JPEG without its end; it is left out") == 1
 
 
-class NothingWhole(CutMotionJpeg):
-    """One whose pictures are all cut in half but for the first."""
-
-    levels = (120,) * 1000
-
-    def do_GET(self) -> None:
-        """Answer with half pictures."""
-        jpeg = cv2.imencode(".jpg", plain(120))[1].tobytes()
-        head = b"--next\r\nContent-Type: image/jpeg\r\n\r\n"
-        self.send_response(200)
-        self.send_header("Content-Type", "multipart/x-mixed-replace; boundary=next")
-        self.end_headers()
-        pause = threading.Event()
-        try:
-            self.wfile.write(head + jpeg + b"\r\n")
-            for _ in self.levels:
-                self.wfile.write(head + jpeg[: len(jpeg) // 2] + b"\r\n")
-                pause.wait(0.04)
-        except OSError:  # the viewer has gone
-            pass
-
-
 def test_a_stream_without_a_whole_picture_has_failed() -> None:
-    with ThreadingHTTPServer(("127.0.0.1", free_port()), NothingWhole) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        stream = LiveStream(f"http://127.0.0.1:{server.server_port}/video", read_timeout_s=0.5)
+    with serving(NothingWhole) as url:
+        stream = LiveStream(url, read_timeout_s=0.5)
         stream.open()
 
         with pytest.raises(CameraError, match=r"sends no whole picture any more: .* a JPEG without its end"):
             read_until_it_fails(stream)
 
         stream.close()
-        server.shutdown()
 
 
 def read_until_it_fails(stream: LiveStream) -> None:

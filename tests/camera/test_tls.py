@@ -19,9 +19,9 @@ from edged.cli.check.pipeline import camera_finding
 from edged.config import CameraTls
 from edged.config.load import load_config
 from edged.errors import CameraError, ConfigError
-from tests.camera.hub_end import running_camera
+from tests.camera.hub_end import down_report, running_camera
+from tests.camera.motion_jpeg import MotionJpeg, serving
 from tests.camera.rtsp import RtspServer, skip_without_gstreamer
-from tests.camera.test_stream import MotionJpeg, down_report
 from tests.camera.tls_front import TlsFront, server_context
 from tests.e2e.certificates import new_authority, new_certificate
 from tests.eventually import eventually, free_port
@@ -160,15 +160,13 @@ def test_a_redirection_is_not_followed(folder: Path) -> None:
 
 
 def test_a_host_without_tls_and_an_unreadable_authority_are_told(folder: Path) -> None:
-    with ThreadingHTTPServer(("127.0.0.1", 0), MotionJpeg) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        url = f"https://127.0.0.1:{server.server_port}/video"
+    with serving(MotionJpeg) as plain:
+        url = plain.replace("http", "https")
         assert "it does not speak TLS as expected" in refusal(stream(url))
         assert f"{folder}/none.crt: cannot read the certificates of tls.ca" in refusal(
             stream(url, ca=folder / "none.crt")
         )
         assert "expected an authority's certificates in PEM" in refusal(stream(url, ca=folder / "camera.key"))
-        server.shutdown()
 
 
 class ConnectProxy(BaseHTTPRequestHandler):

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import ThreadingHTTPServer
 
-from tests.camera.test_stream import MotionJpeg
+from tests.camera.motion_jpeg import MotionJpeg
 from tests.eventually import free_port
 
 PAUSE_S = 0.1
