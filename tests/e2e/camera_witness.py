@@ -1,15 +1,24 @@
 """A subscriber that remembers all that a daemon publishes, and how its metrics change."""
 
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from itertools import takewhile
+from pathlib import Path
+from typing import Any
 
 import zmq
 
 from edged.messages import Event, Prediction
-from tests.e2e.daemon import START_S, Daemon
+from tests.e2e.daemon import START_S, Daemon, config_in, conserves, run_edged
+from tests.e2e.recovery import spent_by_others_s, unstarved
 from tests.eventually import eventually
 
 FALL_S = 3.0  # within which a camera that gives nothing is announced, and within which it is back
+MAX_AGE_S = 0.5  # the default of freshness.max_age_s
+RECONNECTS = "edged_camera_reconnects_total"
+CALM_FPS = 10
+CALM = {"source": "synthetic:digits", "size": [160, 120], "fps": CALM_FPS}
 
 
 class Witness:
@@ -79,6 +88,14 @@ class Witness:
         self._socket.close()
 
 
-def fps(predictions: list[Prediction], start: float, end: float) -> float:
-    """Predictions a second, published between the wall times."""
-    return sum(start <= each.published_at < end for each in predictions) / (end - start)
+@contextmanager
+def watched(folder: Path, **cameras: dict[str, Any]) -> Iterator[tuple[Daemon, Witness]]:
+    """A daemon with these cameras and a calm one, `calm`, once that gives predictions; at the end it stops."""
+    config = config_in(folder, cameras={**cameras, "calm": CALM})
+    with run_edged(folder, config=config) as daemon, Witness(daemon) as witness:
+        eventually(lambda: witness.of("calm"), START_S)
+        start, begun_s, others_s = time.time(), time.monotonic(), spent_by_others_s(daemon)
+        yield daemon, witness
+        given_s = unstarved(time.monotonic() - begun_s, spent_by_others_s(daemon) - others_s)
+        assert len(witness.of("calm", since=start)) > 0.7 * CALM_FPS * given_s
+        assert conserves(daemon.stop())

@@ -1,6 +1,5 @@
 """A daemon on a board of which everything is wrong that can be wrong at the same time, and then nothing."""
 
-import json
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -16,6 +15,7 @@ from tests.cli.command import edged
 from tests.disks import fill
 from tests.e2e.daemon import Daemon, config_in, run_edged
 from tests.e2e.fake_board import CLOCK_HZ, FakeBoard
+from tests.e2e.reloading import reload
 from tests.e2e.street import StreetCamera
 
 OFTEN_S = 0.05
@@ -85,7 +85,7 @@ class Plagued:
         self._board.watts = 40.0
         fill(self._disk)
         self._service_fails.touch()
-        reload(daemon, cameras={**daemon.config["cameras"], "moved": ASIDE})
+        assert reload(daemon, cameras={**daemon.config["cameras"], "moved": ASIDE})[0] == 0
 
     def heal(self, daemon: Daemon) -> None:
         """All of it; new settings make the hub try its workers again at once."""
@@ -95,7 +95,7 @@ class Plagued:
         self._board.watts = 1.0
         (self._disk / "ballast").unlink()
         self._service_fails.unlink()
-        reload(daemon, workers=[{**WORKER, "credit": 1}] * 2)
+        assert reload(daemon, workers=[{**WORKER, "credit": 1}] * 2)[0] == 0
 
     def _plague(self, daemon: Daemon, stopped: threading.Event) -> None:
         with zmq.Context() as context, context.socket(zmq.DEALER) as peer:
@@ -124,17 +124,12 @@ def _command(process: psutil.Process) -> list[str]:
 
 def time_the_layers(daemon: Daemon) -> None:
     """Of so many frames that Prometheus scrapes their times more than once."""
-    done = edged("profile", "--attach", daemon.folder / "edged.yaml", "--count", 50, env=_where(daemon))
-    assert done.returncode == 0, done.stderr
-
-
-def _where(daemon: Daemon) -> dict[str, str]:
-    return {"XDG_STATE_HOME": str(daemon.folder)}
-
-
-def reload(daemon: Daemon, **sections: Any) -> None:
-    """Change the file and say so."""
-    path = daemon.folder / "edged.yaml"
-    path.write_text(json.dumps({**daemon.config, **sections}))
-    done = edged("reload", path, env=_where(daemon))
+    done = edged(
+        "profile",
+        "--attach",
+        daemon.folder / "edged.yaml",
+        "--count",
+        50,
+        env={"XDG_STATE_HOME": str(daemon.folder)},
+    )
     assert done.returncode == 0, done.stderr

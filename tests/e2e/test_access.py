@@ -1,23 +1,20 @@
 """Who gets in, at a real daemon with keys."""
 
 import stat
-import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-import zmq
 
-from edged.client.stream import PredictionStream
 from edged.transport.client_socket import NO_KEY, UNKNOWN, WRONG_HUB, curve_of
 from edged.transport.keys import new_pair
 from edged.view.listener import listening as listening_for
 from edged.view.watcher import Watcher
-from tests.background import in_background
 from tests.cli.command import edged
+from tests.e2e.admission import listening, rejected
 from tests.e2e.daemon import START_S, Daemon, config_in, run_edged
+from tests.e2e.reloading import reload
 from tests.eventually import eventually, free_port
 
 
@@ -35,41 +32,8 @@ def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Daemon]:
         yield daemon
 
 
-def reload(daemon: Daemon) -> str:
-    """What `edged reload` says."""
-    done = edged("reload", daemon.folder / "edged.yaml", env={"XDG_STATE_HOME": str(daemon.folder)})
-    return done.stderr
-
-
-@contextmanager
-def listening(daemon: Daemon, **keys: Path) -> Iterator[list[int]]:
-    """The numbers that a subscriber with these keys gets meanwhile."""
-    numbers: list[int] = []
-
-    def listen(stopped: threading.Event) -> None:
-        with zmq.Context() as context:
-            stream = PredictionStream(
-                context, daemon.address, curve=curve_of(keys.get("key"), keys.get("server_key"))
-            )
-            for arrival in stream.arrivals():
-                if arrival:
-                    numbers.append(arrival.prediction.seq)
-                if stopped.is_set():
-                    break
-            stream.close()
-
-    with in_background(listen):
-        yield numbers
-
-
 def keys_of(daemon: Daemon, name: str = "allowed/alice", hub: str = "hub") -> dict[str, Path]:
     return {"key": daemon.folder / f"{name}.key", "server_key": daemon.folder / f"{hub}.pub"}
-
-
-def rejected(daemon: Daemon, reason: str, endpoint: str = "publish.address") -> float:
-    start = f'edged_peers_rejected_total{{endpoint="{endpoint}",reason="{reason}"}} '
-    lines = [line for line in daemon.metrics().splitlines() if line.startswith(start)]
-    return float(lines[0].removeprefix(start)) if lines else 0.0
 
 
 @pytest.mark.deep
@@ -138,7 +102,7 @@ def test_who_is_let_in_later_need_not_start_again_and_who_loses_his_right_is_cut
 def test_a_reload_with_a_key_file_that_is_none_changes_nothing(daemon: Daemon) -> None:
     bad = daemon.folder / "allowed/bad.pub"
     bad.write_text("no key")
-    assert "bad.pub: expected a public key" in reload(daemon)
+    assert "bad.pub: expected a public key" in reload(daemon)[1]
     bad.unlink()
     assert daemon.first(1, **keys_of(daemon))
 

@@ -13,8 +13,8 @@ import pytest
 import zmq
 
 from tests.background import in_background
+from tests.e2e.admission import rejected
 from tests.e2e.daemon import START_S, Daemon, conserves, run_edged
-from tests.e2e.test_access import rejected
 from tests.e2e.zmtp import frame, joined
 from tests.eventually import eventually
 

@@ -3,35 +3,15 @@
 import signal
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from edged.hub.children.child import STOPPED_S
-from tests.e2e.camera_witness import FALL_S, Witness
+from tests.e2e.camera_witness import FALL_S, MAX_AGE_S, RECONNECTS, Witness, watched
 from tests.e2e.daemon import START_S, SYNTHETIC, Daemon, config_in, conserves, run_edged
 from tests.e2e.recovery import spent_by_others_s, unstarved
 from tests.eventually import eventually
-
-MAX_AGE_S = 0.5  # the default of freshness.max_age_s
-RECONNECTS = "edged_camera_reconnects_total"
-CALM_FPS = 10
-CALM = {"source": "synthetic:digits", "size": [160, 120], "fps": CALM_FPS}
-
-
-@contextmanager
-def watched(folder: Path, **cameras: dict[str, Any]) -> Iterator[tuple[Daemon, Witness]]:
-    """A daemon with these cameras and a calm one, `calm`, once that gives predictions; at the end it stops."""
-    config = config_in(folder, cameras={**cameras, "calm": CALM})
-    with run_edged(folder, config=config) as daemon, Witness(daemon) as witness:
-        eventually(lambda: witness.of("calm"), START_S)
-        start, begun_s, others_s = time.time(), time.monotonic(), spent_by_others_s(daemon)
-        yield daemon, witness
-        given_s = unstarved(time.monotonic() - begun_s, spent_by_others_s(daemon) - others_s)
-        assert len(witness.of("calm", since=start)) > 0.7 * CALM_FPS * given_s
-        assert conserves(daemon.stop())
 
 
 @pytest.fixture(scope="module")

@@ -1,8 +1,5 @@
 """The wall clock jumps by an hour, as on a board without a battery that finds the network."""
 
-import os
-import shutil
-import subprocess
 import time
 from itertools import pairwise
 from pathlib import Path
@@ -12,34 +9,15 @@ import pytest
 
 from edged.client import Prediction, subscribe
 from tests.e2e.daemon import START_S, config_in, conserves, run_edged
+from tests.e2e.wall_clock import HOUR_S, WallClock
 
 pytestmark = pytest.mark.deep
 
-SHIM = Path(__file__).with_name("wallclock.c")
-HOUR_S = 3600
 JUMPS_S = (0, HOUR_S, -HOUR_S, 0)
 WATCHED = 30
 FPS = 30  # of the synthetic camera
 FRAME_S = 1 / FPS
 SANE_S = 3.0
-
-
-class WallClock:
-    """The wall clock of every process that is started with this `environment`; all other clocks stay true."""
-
-    def __init__(self, folder: Path) -> None:
-        self._offset = folder / "offset"
-        self.jump(0)
-        library = folder / "wallclock.so"
-        compiler = shutil.which("gcc") or pytest.skip("no C compiler: apt-get install gcc libc6-dev")
-        subprocess.run([compiler, "-shared", "-fPIC", "-o", str(library), str(SHIM)], check=True)
-        self.environment = {"LD_PRELOAD": str(library), "WALL_CLOCK_OFFSET": str(self._offset)}
-
-    def jump(self, to_s: int) -> None:
-        """From now on it is off by so many seconds."""
-        new = self._offset.with_suffix(".new")
-        new.write_text(str(to_s))
-        os.replace(new, self._offset)
 
 
 def test_a_wall_clock_that_jumps_kills_no_child_drops_no_frame_and_changes_no_duration(

@@ -12,9 +12,8 @@ import pytest
 
 from tests.camera.proxy import Proxy
 from tests.camera.rtsp import RtspServer, skip_without_gstreamer
-from tests.e2e.camera_witness import FALL_S, Witness
+from tests.e2e.camera_witness import FALL_S, MAX_AGE_S, Witness, watched
 from tests.e2e.daemon import START_S, Daemon
-from tests.e2e.test_camera_faults import MAX_AGE_S, watched
 from tests.eventually import eventually
 
 pytestmark = pytest.mark.deep

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from tests.camera.motion_jpeg import MotionJpeg, serving
+from tests.e2e.camera_witness import watched
 from tests.e2e.daemon import START_S
-from tests.e2e.test_camera_faults import watched
 from tests.eventually import eventually
 
 

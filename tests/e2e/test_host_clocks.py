@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.e2e.pipeline import EDGED, START_S, THREE, config_in, pipeline
-from tests.e2e.test_clock import HOUR_S, WallClock
+from tests.e2e.wall_clock import HOUR_S, WallClock
 from tests.eventually import eventually
 
 pytestmark = pytest.mark.deep

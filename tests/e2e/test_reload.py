@@ -4,7 +4,6 @@ import json
 import signal
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import psutil
 import pytest
@@ -12,6 +11,7 @@ import zmq
 
 from tests.cli.command import edged
 from tests.e2e.daemon import SYNTHETIC, Daemon, config_in, conserves, run_edged
+from tests.e2e.reloading import reload
 from tests.eventually import eventually
 
 
@@ -31,14 +31,6 @@ def daemon(one_daemon: Daemon) -> Iterator[Daemon]:
     assert reload(one_daemon)[0] == 0
     one_daemon.first(1, camera="demo")
     eventually(lambda: two_children(one_daemon))
-
-
-def reload(daemon: Daemon, **sections: Any) -> tuple[int, str]:
-    """Change the file and say so; exit code and words of `edged reload`."""
-    path = daemon.folder / "edged.yaml"
-    path.write_text(json.dumps({**daemon.config, **sections}))
-    done = edged("reload", path, env={"XDG_STATE_HOME": str(daemon.folder)})
-    return done.returncode, done.stderr
 
 
 def test_a_camera_more_and_a_camera_less(daemon: Daemon) -> None:

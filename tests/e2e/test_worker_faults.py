@@ -13,6 +13,7 @@ import pytest
 
 from tests.cli.models import CLASSES, small_network
 from tests.e2e.daemon import config_in, conserves, run_edged
+from tests.e2e.failing_kernel import breakable
 from tests.e2e.recovery import WITHIN_S, restarts, seconds_to_recover
 
 
@@ -76,17 +77,3 @@ def test_a_picture_that_the_network_itself_answers_with_nan_is_dropped_alone(tmp
     assert all(each.top[0].score == pytest.approx(1 / CLASSES) for each in predictions)  # all of them black
     assert summary["dropped"]["not_finite"] >= 20
     assert conserves(summary)
-
-
-def breakable(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
-    """Let the workers of daemons started from now on meet a fault when the returned function is called."""
-    pytest.importorskip("pyopencl")
-    trigger = folder / "fault"
-    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parent / "endless_kernel"), prepend=":")
-    monkeypatch.setenv("EDGED_TEST_FAULT", str(trigger))
-
-    def tell(fault: str) -> None:
-        trigger.with_suffix(".new").write_text(fault)
-        trigger.with_suffix(".new").rename(trigger)
-
-    return tell

@@ -27,9 +27,9 @@ from tests.camera.rtsp import RtspServer, has_gstreamer
 from tests.conftest import ROOT
 from tests.disks import a_small_disk, an_ext4
 from tests.e2e.daemon import START_S, Daemon, config_in, run_edged
+from tests.e2e.failing_driver import Driver, can_preload
 from tests.e2e.recovery import busy_s, spent_s, unstarved
-from tests.e2e.test_clock import WallClock
-from tests.e2e.test_driver_faults import Driver, can_preload
+from tests.e2e.wall_clock import WallClock
 from tests.e2e.witness import Client, Keys, RawSubscriber, processes_of, salvaged
 from tests.eventually import eventually
 from tests.soak.onlookers import View, has_view
