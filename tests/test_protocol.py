@@ -50,7 +50,7 @@ def test_another_message_is_another_protocol(change: Any) -> None:
     lambda hello: hello.update(description="In other words."),
     lambda hello: hello["properties"].update(zoom={"type": "integer", "ignorable": True}),
 ], ids=["other words", "a field that may be left unread"])  # fmt: skip
-def test_what_whoever_does_not_know_it_may_ignore_leaves_the_protocol_as_it_is(change: Any) -> None:
+def test_what_an_older_peer_may_ignore_leaves_the_protocol_as_it_is(change: Any) -> None:
     assert fingerprint(schema_with(change)) == PROTOCOL
 
 

@@ -128,7 +128,7 @@ def test_a_video_comes_in_real_time_and_ends(tmp_path: Path) -> None:
     assert times[-1] - times[0] >= 0.37e9
 
 
-def test_what_the_gate_lets_go_is_counted_by_reason(tmp_path: Path) -> None:
+def test_what_the_gate_drops_is_counted_by_reason(tmp_path: Path) -> None:
     video = write_video(tmp_path / "clip.avi", [plain(90)] * 20 + [plain(200)] * 20, fps=100)
 
     with running_camera(tmp_path, "door", f"{{source: {video}, motion: 0.1, max_fps: 50}}") as camera:

@@ -98,7 +98,7 @@ def test_one_that_would_be_too_large_has_less_quality_and_gains_it_again() -> No
     assert len(again.jpeg) <= 45_000
 
 
-def test_one_that_is_too_large_at_any_quality_is_left_out_and_that_is_told_once(
+def test_one_that_is_too_large_at_any_quality_is_left_out_and_logged_once(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     snapshots = asked(width=256, max_bytes=2048)

@@ -22,7 +22,7 @@ def test_a_url_is_a_stream(source: str) -> None:
     assert isinstance(open_source(config.CameraConfig(source=source)), LiveStream)
 
 
-def test_files_and_folders_are_told_apart(tmp_path: Path) -> None:
+def test_files_and_folders_are_distinguished(tmp_path: Path) -> None:
     (tmp_path / "odd.name").touch()
 
     assert isinstance(open_source(config.CameraConfig(source=str(tmp_path))), Folder)
@@ -35,7 +35,7 @@ def test_a_path_that_does_not_exist_says_what_a_source_can_be() -> None:
         open_source(config.CameraConfig(source="nowhere")).open()
 
 
-def test_folders_wait_for_their_turn_and_videos_where_told(tmp_path: Path) -> None:
+def test_folders_wait_for_grants_and_videos_where_the_config_says(tmp_path: Path) -> None:
     folder, video = str(tmp_path), "clip.mp4"
 
     assert is_paced_by_grants(config.CameraConfig(source=folder))

@@ -114,12 +114,12 @@ def test_an_address_where_nobody_listens_is_tried_again(server: RtspServer, tmp_
         eventually(lambda: camera.hub.has_frames(5), within_s=15)
 
 
-def test_a_name_that_nobody_has_is_told() -> None:
+def test_a_host_name_that_does_not_resolve_is_reported() -> None:
     with pytest.raises(CameraError, match=r"no host is known by the name camera\.invalid$"):
         LiveStream("rtsp://camera.invalid/live").open()
 
 
-def test_a_host_that_does_not_answer_is_told_after_a_second() -> None:
+def test_a_host_that_does_not_answer_is_reported_after_a_second() -> None:
     with socket.socket() as full:  # a queue for one caller, who is there already: the next gets no answer
         full.bind(("127.0.0.1", 0))
         full.listen(0)

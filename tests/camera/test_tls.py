@@ -159,7 +159,7 @@ def test_a_redirection_is_not_followed(folder: Path) -> None:
     assert f"it redirects to {elsewhere.partition('?')[0]}, which edged does not follow" in error
 
 
-def test_a_host_without_tls_and_an_unreadable_authority_are_told(folder: Path) -> None:
+def test_a_host_without_tls_and_an_unreadable_authority_are_reported(folder: Path) -> None:
     with serving(MotionJpeg) as plain:
         url = plain.replace("http", "https")
         assert "it does not speak TLS as expected" in refusal(stream(url))
@@ -303,7 +303,7 @@ def test_check_verifies_the_certificate_and_says_what_to_write(folder: Path) -> 
         ("{source: 'https://cam/', tls: {fingerprint: 'ab:cd'}}", "expected sha256: and 64 hexadecimal digits"),
     ],
 )
-def test_a_mistake_in_the_section_is_told(tmp_path: Path, text: str, words: str) -> None:
+def test_a_mistake_in_the_section_is_reported(tmp_path: Path, text: str, words: str) -> None:
     file = tmp_path / "edged.yaml"
     file.write_text(f"cameras:\n  door: {text}\n")
     with pytest.raises(ConfigError, match=words):

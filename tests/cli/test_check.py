@@ -104,7 +104,7 @@ def test_the_preparation_and_who_says_it_is_shown(tmp_path: Path, capsys: pytest
     assert found["preprocess"].endswith("less 0.5, divided by 0.25 (from the model's file)")
 
 
-def test_all_that_is_wrong_is_told_at_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_all_that_is_wrong_is_reported_at_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with socket.socket() as server:
         server.bind(("127.0.0.1", 0))
         server.listen()
@@ -204,7 +204,7 @@ def test_a_journal_that_cannot_be_written_is_an_error(tmp_path: Path, capsys: py
     assert found["journal"].startswith("error")
 
 
-def test_a_config_with_mistakes_is_told_with_their_lines(tmp_path: Path) -> None:
+def test_mistakes_of_a_config_are_reported_with_their_lines(tmp_path: Path) -> None:
     file = tmp_path / "config.yaml"
     file.write_text("cameras: {demo: {sourse: x}}\nmodle: {}\n")
 

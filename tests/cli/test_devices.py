@@ -46,7 +46,7 @@ def test_a_device_is_shown_with_its_proofs_and_what_it_computes_wrongly(
     assert [wrong["variant"] for wrong in device["wrong"]] == ["conv_vector"]
 
 
-def test_cameras_and_rails_are_told_or_why_there_are_none(capsys: pytest.CaptureFixture[str]) -> None:
+def test_cameras_and_rails_are_listed_or_why_there_are_none(capsys: pytest.CaptureFixture[str]) -> None:
     assert run_command_line(["devices"]) == 0
 
     text = capsys.readouterr().out

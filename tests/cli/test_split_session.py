@@ -26,7 +26,7 @@ def measured(*names: str) -> MeasureAnswer:
     ({"a": measured(), "b": measured()}, ModelError, "this network cannot be cut"),
     ({"a": measured("x"), "b": None}, DeviceError, "worker b reconnected without an answer"),
 ])  # fmt: skip
-def test_answers_that_cannot_be_used_are_told(
+def test_answers_that_cannot_be_used_are_reported(
     answers: dict[str, MeasureAnswer | None], error: type[EdgedError], words: str
 ) -> None:
     def says(name: str, message: LinkMessage, payloads: Sequence[Pixels]) -> list[Says]:

@@ -39,7 +39,7 @@ def test_two_models_are_no_team() -> None:
         Team(links, {}, print).gather(["a", "b"], 1.0)
 
 
-def test_another_version_of_edged_is_told_what_to_do() -> None:
+def test_another_version_of_edged_is_refused_with_what_to_do() -> None:
     links = ScriptedLinks({})
     links.says.append(("a", hello_of("a", protocol=7), ()))
 

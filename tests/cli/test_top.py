@@ -77,7 +77,7 @@ def test_a_camera_that_is_down_says_why_in_as_many_rows_as_there_are() -> None:
     assert f"door DOWN {why.strip()}" in text
 
 
-def test_a_worker_that_was_lost_and_a_hub_that_is_away_are_told() -> None:
+def test_a_lost_worker_and_a_silent_hub_are_shown() -> None:
     assert "local-0 serving (lost 2 times): Mali-T624" in rows(a_node(1))[1]
     assert rows(Board().node_state(NOW_S))[3].startswith("nothing from tcp://hub:5570: is `edged run` up?")
     assert rows(Board().node_state(NOW_S), alarm="refused: unknown key")[3].startswith("refused: unknown key")

@@ -65,7 +65,7 @@ def test_it_ends_quietly_and_at_once_though_a_browser_looks_on(number: signal.Si
         assert (view.returncode, words) == (0, "")
 
 
-def test_a_page_is_told_that_there_is_no_hub() -> None:
+def test_a_page_shows_that_there_is_no_hub() -> None:
     port = free_port()
     with viewing("--listen", f"127.0.0.1:{port}"):
         with got(port, "/events") as events:
@@ -99,7 +99,7 @@ def test_a_mistake_is_one_clear_error(
     assert words in refusal(*arguments, capsys=capsys)
 
 
-def test_a_port_that_is_taken_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_port_in_use_is_reported(capsys: pytest.CaptureFixture[str]) -> None:
     with socket.create_server(("127.0.0.1", 0)) as other:
         assert "is in use" in refusal("--listen", f"127.0.0.1:{other.getsockname()[1]}", capsys=capsys)
 

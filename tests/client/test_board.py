@@ -51,7 +51,7 @@ def test_why_a_camera_is_down_is_what_it_says_itself_if_it_does() -> None:
     assert door(status(door=camera(up=False, error="unplugged")), event("camera_up")).why == ""
 
 
-def test_a_hub_that_says_nothing_for_3_s_is_stale_and_so_is_all_that_it_told() -> None:
+def test_a_hub_that_is_silent_for_3_s_is_stale_and_so_is_all_that_it_reported() -> None:
     board = Board()
     board.add(status(door=camera(), rails={"GPU": 1.0}), NOW_S)
     board.add(prediction(), NOW_S + 3)  # a prediction does not tell how the cameras stand
@@ -139,7 +139,7 @@ def test_the_newest_events_come_last_and_the_oldest_are_forgotten() -> None:
     assert (len(events), events[-1].message) == (100, "149")
 
 
-def test_what_needs_somebody_comes_first() -> None:
+def test_what_needs_attention_comes_first() -> None:
     board = Board()
     states: dict[str, Any] = {
         "fine": camera(),

@@ -8,5 +8,5 @@ def test_the_committed_schema_is_fresh(what: str) -> None:
     assert schema_file(what).read_text() == json_schema(what), "run: make docs"
 
 
-def test_a_reader_is_told_to_accept_what_a_newer_edged_adds() -> None:
+def test_the_schema_accepts_what_a_newer_edged_adds() -> None:
     assert '"additionalProperties": false' not in json_schema("prediction")

@@ -81,7 +81,7 @@ def test_a_subscriber_that_stalls_gets_what_zeromq_has_dropped_from_the_journal(
         assert hub.answered > answered
 
 
-def test_what_nobody_kept_is_told_and_left_out(
+def test_what_no_journal_kept_is_logged_as_lost_and_left_out(
     hub: HubEnd, where: Addresses, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.WARNING)
@@ -188,7 +188,7 @@ def test_nothing_newer_is_handed_out_before_a_gap_is_filled_however_long_that_ta
     (b"edged/test/door/prediction", b"{}", b"{}"),
     (b"edged/",),
 ])  # fmt: skip
-def test_a_message_that_makes_no_sense_is_told_and_left_out(
+def test_a_message_that_makes_no_sense_is_logged_and_left_out(
     hub: HubEnd, where: Addresses, garbage: tuple[bytes, ...], caplog: pytest.LogCaptureFixture
 ) -> None:
     with Listener(where.stream) as listener:

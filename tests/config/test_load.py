@@ -59,7 +59,7 @@ def test_numpy_has_no_other_precision_than_fp32(write: Write) -> None:
     assert mistake(path) == f"2:38: workers.0.precision: {expected}"
 
 
-def test_five_mistakes_are_told_at_once_in_the_order_of_the_file(write: Write) -> None:
+def test_five_mistakes_are_reported_at_once_in_the_order_of_the_file(write: Write) -> None:
     path = write(
         """\
 cameras:
@@ -153,7 +153,9 @@ metrics: {address: "0.0.0.0:9464"}
         ),
     ],
 )
-def test_a_mistake_is_told_with_its_place_and_what_was_expected(write: Write, text: str, expected: str) -> None:
+def test_a_mistake_is_reported_with_its_place_and_what_was_expected(
+    write: Write, text: str, expected: str
+) -> None:
     assert mistake(write(text)).startswith(expected)
 
 

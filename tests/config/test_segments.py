@@ -49,7 +49,7 @@ def test_each_worker_of_a_segment_has_its_part_and_every_other_one_the_whole(tmp
         ("[{until: a, workers: front}, {workers: back, host: x}]", "unknown key 'host'"),
     ],
 )
-def test_what_cannot_be_run_is_told_at_its_place(tmp_path: Path, segments: str, problem: str) -> None:
+def test_what_cannot_be_run_is_reported_at_its_place(tmp_path: Path, segments: str, problem: str) -> None:
     with pytest.raises(ConfigError, match=r"edged.yaml:7:") as raised:
         load_config(write(tmp_path, segments))
     assert problem in str(raised.value)

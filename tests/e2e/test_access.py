@@ -81,7 +81,7 @@ def test_who_has_not_hears_why_and_is_counted_and_logged_with_the_address(
     eventually(lambda: any(log in line for line in daemon.log().splitlines()))
 
 
-def test_who_is_let_in_later_need_not_start_again_and_who_loses_his_right_is_cut_off(daemon: Daemon) -> None:
+def test_a_key_that_is_allowed_later_works_at_once_and_one_that_is_removed_is_cut_off(daemon: Daemon) -> None:
     allowed = daemon.folder / "allowed/mallory.pub"
     with listening(daemon, **keys_of(daemon, "mallory")) as got:
         before = rejected(daemon, "unknown_key")

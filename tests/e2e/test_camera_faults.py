@@ -72,7 +72,7 @@ def test_a_camera_process_that_is_stopped_for_a_moment_goes_on(running: tuple[Da
 
 
 @pytest.mark.deep
-def test_a_camera_that_is_not_there_is_told(tmp_path: Path) -> None:
+def test_a_camera_that_is_not_there_is_down(tmp_path: Path) -> None:
     with run_edged(tmp_path, config=config_in(tmp_path, cameras={"gone": {"source": "/dev/video99"}})) as daemon:
         eventually(lambda: "camera gone is down" in daemon.log(), START_S)
         assert 'edged_camera_up{camera="gone"} 0.0' in daemon.metrics()

@@ -30,7 +30,7 @@ def _few_descriptors() -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("_few_descriptors")
-def test_all_who_read_are_served_who_does_not_is_cut_off_and_the_hub_stays_small(tmp_path: Path) -> None:
+def test_readers_are_served_sleepers_are_cut_off_and_the_hub_stays_small(tmp_path: Path) -> None:
     with run_edged(tmp_path) as daemon:
         daemon.first(1)
         hub = psutil.Process(daemon.process.pid)

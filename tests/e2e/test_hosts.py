@@ -86,7 +86,7 @@ def test_a_key_is_good_for_what_it_was_given_for_alone(
     assert is_refused(running, name, words, words)
 
 
-def test_a_key_that_is_in_no_list_is_told_and_let_in_once_it_is(running: Pipeline) -> None:
+def test_a_key_that_is_in_no_list_is_refused_until_it_is_added(running: Pipeline) -> None:
     running.start("stranger", "worker", "1", on="other")
     assert running.says("stranger", "the hub does not know this key")
     assert running.says("hub", "its key is not allowed there")

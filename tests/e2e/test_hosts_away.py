@@ -70,7 +70,7 @@ def test_a_workers_host_has_gone_and_another_one_takes_its_place(running: Pipeli
     assert running.goes_on() < BACK_S
 
 
-def test_a_cameras_host_has_gone_is_told_and_comes_back(running: Pipeline) -> None:
+def test_a_camera_whose_host_has_gone_is_down_within_5_s_and_comes_back(running: Pipeline) -> None:
     eventually(lambda: 'edged_camera_up{camera="yard"} 1.0' in running.metrics(), START_S)
     said = len(running.log("hub"))
     power_cut(running, "gate")

@@ -61,7 +61,7 @@ def errors(daemon: Daemon, reason: str) -> float:
 
 
 @pytest.mark.deep
-def test_on_a_full_disk_predictions_go_on_and_say_so_and_the_journal_works_again_when_there_is_room(
+def test_on_a_full_disk_predictions_go_on_unjournaled_until_there_is_room(
     tmp_path: Path,
 ) -> None:
     with (

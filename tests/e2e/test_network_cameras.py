@@ -69,7 +69,7 @@ def test_it_is_down_within_3_s_and_back_within_3_s_of_its_return(running: Runnin
     assert witness.metric(RECONNECTS, "gate") == before + 1
 
 
-def test_a_damaged_stream_is_told_joined_again_and_stops_no_process(running: Running) -> None:
+def test_a_damaged_stream_is_reported_and_joined_again_and_stops_no_process(running: Running) -> None:
     daemon, witness, proxy = running.daemon, running.witness, running.proxy
     process = daemon.child("gate")
     damaged_at = time.time()

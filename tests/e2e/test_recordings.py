@@ -119,7 +119,7 @@ def test_a_program_gets_the_cost_beside_the_figures_and_the_roofs_that_were_meas
 
 @pytest.mark.deep
 @needs_opencl
-def test_layers_are_a_metric_while_they_are_timed_by_one_at_a_time_and_no_longer_than_who_asks_lives(
+def test_one_client_at_a_time_has_layers_timed_until_it_ends(
     daemon: Daemon,
 ) -> None:
     with asking(daemon, "profile", "--attach", file_of(daemon), *FOR_EVER) as asker:
@@ -182,7 +182,7 @@ def ways(trace: dict[str, Any]) -> Iterator[tuple[dict[str, Any], dict[str, floa
 
 
 @pytest.mark.deep
-def test_a_trace_is_sound_and_holds_every_process_and_what_it_let_go(daemon: Daemon) -> None:
+def test_a_trace_is_sound_and_holds_every_process_and_what_was_dropped(daemon: Daemon) -> None:
     trace, _ = traced(daemon, "--layers")
 
     events = trace["traceEvents"]

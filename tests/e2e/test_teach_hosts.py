@@ -19,7 +19,7 @@ def answered_by(pipeline: Pipeline) -> str:
     return str(pipeline.predictions(-1)[0]["model"]["sha256"])
 
 
-def test_a_worker_of_another_host_gives_features_and_answers_by_a_version_also_when_it_comes_back(
+def test_a_worker_of_another_host_gives_features_and_keeps_a_promoted_version(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "hub"))

@@ -72,7 +72,7 @@ def kill_camera(daemon: Daemon, name: str) -> None:
 
 
 @pytest.mark.deep
-def test_a_daemon_that_stands_still_is_told_and_found_again(daemon: Daemon) -> None:
+def test_a_daemon_that_stands_still_is_shown_as_such_until_it_goes_on(daemon: Daemon) -> None:
     with edged_in_a_terminal("top", daemon.address) as terminal:
         terminal.shows(*ALL_IS_WELL)
         daemon.process.send_signal(signal.SIGSTOP)

@@ -119,7 +119,7 @@ def test_a_channel_that_nothing_is_connected_to_is_no_rail(tmp_path: Path) -> No
     assert names(found_in(tmp_path)) == ["VDD_CPU_GPU_CV"]
 
 
-def test_devices_of_the_same_name_are_told_apart_by_their_place_on_the_bus(tmp_path: Path) -> None:
+def test_devices_of_the_same_name_are_distinguished_by_their_place_on_the_bus(tmp_path: Path) -> None:
     for number, address in enumerate(["1-0040", "1-0041"]):
         folder = hwmon_device(tmp_path, number, "ina238", power1=(None, 1_000_000))
         (tmp_path / "devices" / address).mkdir(parents=True)

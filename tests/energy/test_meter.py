@@ -78,7 +78,7 @@ def test_the_sum_over_jobs_is_what_the_rails_supplied_while_there_were_any(
     assert told == pytest.approx(gpu.joules + big.joules - begins_at - 2, abs=1e-4)
 
 
-def test_a_job_bears_the_rails_of_its_device_alone_and_all_are_told(tmp_path: Path) -> None:
+def test_a_job_has_the_joules_of_its_devices_rails_and_reports_all_rails(tmp_path: Path) -> None:
     gpu, big = Stepped(tmp_path, "GPU"), Stepped(tmp_path, "BIG")
     meter = Meter([gpu.rail, big.rail], attributed_rails=("GPU",))
 
@@ -113,7 +113,7 @@ def test_after_a_reset_one_job_has_no_figure_and_the_next_one_has(tmp_path: Path
     assert spent_after.joules == pytest.approx(0.3)
 
 
-def test_a_rail_that_vanishes_leaves_the_others_told_and_jobs_without_a_figure_until_it_is_back(
+def test_a_rail_that_vanishes_leaves_jobs_without_joules_and_the_other_rails_reported(
     tmp_path: Path,
 ) -> None:
     gpu, big = Stepped(tmp_path, "GPU"), Stepped(tmp_path, "BIG")

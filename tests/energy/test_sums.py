@@ -35,7 +35,7 @@ def test_a_reset_is_not_taken_for_a_wrap() -> None:
     assert joules_between(before=1000.0, now=3.0, range_joules=WRAP) is None
 
 
-def test_what_flows_while_a_counter_cannot_be_read_is_told_but_not_known_of_any_moment() -> None:
+def test_joules_while_a_counter_cannot_be_read_count_at_no_known_moment() -> None:
     counted = CounterSum()
     counted.add_reading(10.0)
     before = counted.level()

@@ -53,7 +53,7 @@ def test_damaged_weights_are_packed_again(device: Device, cache: Path, position:
         assert entry.read_bytes() == whole
 
 
-def test_a_folder_that_cannot_be_written_is_told_of(
+def test_a_folder_that_cannot_be_written_is_logged(
     device: Device, cache: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     (cache.parent / "weights").write_text("")

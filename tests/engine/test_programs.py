@@ -165,7 +165,7 @@ def test_what_the_driver_refuses_is_built_again(device: Device, tmp_path: Path) 
     programs(device, tmp_path).kernel(RELU)
 
 
-def test_a_cache_that_cannot_be_written_is_told_once(
+def test_a_cache_that_cannot_be_written_is_logged_once(
     device: Device, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     (tmp_path / "file").write_text("")

@@ -33,7 +33,7 @@ def _shipped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tuning_records, "SHIPPED", tmp_path / "shipped")
 
 
-def test_the_users_record_goes_before_the_devices_and_that_before_the_familys_and_that_before_the_rules(
+def test_the_users_record_goes_before_the_devices_the_familys_and_the_rules(
     tmp_path: Path,
 ) -> None:
     places = [
@@ -58,7 +58,7 @@ def test_a_record_holds_for_equal_sites_of_any_name_and_no_other(tmp_path: Path)
     assert chooser.choose(padded) == Rules().choose(padded)
 
 
-def test_what_is_refused_is_not_used_whoever_names_it(tmp_path: Path) -> None:
+def test_a_refused_variant_is_not_used_whatever_record_names_it(tmp_path: Path) -> None:
     ruled = Rules().choose(SITE)
     write_json(user_record(BOARD, tmp_path), record(refused(ruled)))
     write_json(tmp_path / "shipped" / "mali-t6.json", record(best(ruled)))
@@ -87,7 +87,7 @@ def test_a_refusal_ends_with_the_source_that_it_was_of(tmp_path: Path) -> None:
     [{"variant": "conv_of_old"}, {"parameters": {"TILE": 7}}, {"variant": "max_pool", "parameters": {}}],
     ids=["variant", "parameters", "operator"],
 )
-def test_a_choice_that_there_is_no_more_is_told_once_and_ignored(
+def test_a_choice_that_no_longer_exists_is_logged_once_and_ignored(
     way: dict[str, Any], tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     there, *_ = [best(unlike_rules(0))]

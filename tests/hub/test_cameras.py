@@ -100,7 +100,7 @@ def test_a_camera_captures_once_it_is_known_what_the_model_wants(desk: Desk) -> 
     assert said(door) == Capture(width=2, height=2)
 
 
-def test_a_camera_is_told_how_pictures_take_the_models_size(desk: Desk) -> None:
+def test_a_camera_receives_how_pictures_take_the_models_size(desk: Desk) -> None:
     desk.cameras.start_capture(MODEL.model_copy(update={"resize": "center-crop"}))
     door = desk.peer("camera/door")
     door.send(encode(hello_of("door")))
@@ -108,7 +108,7 @@ def test_a_camera_is_told_how_pictures_take_the_models_size(desk: Desk) -> None:
     assert said(door) == Capture(width=2, height=2, resize="center-crop")
 
 
-def test_a_camera_that_comes_later_is_told_at_once_and_one_that_waits_is_granted_its_slot(desk: Desk) -> None:
+def test_a_camera_that_joins_later_may_capture_at_once_and_a_paced_one_gets_its_grant(desk: Desk) -> None:
     desk.cameras.start_capture(MODEL)
     folder = desk.peer("camera/folder")
     folder.send(encode(hello_of("folder", waits=True)))
@@ -132,7 +132,7 @@ def test_a_peer_that_does_not_fit_is_refused_with_the_reason(desk: Desk, name: s
     assert answer.refused
 
 
-def test_up_and_down_are_told_once(desk: Desk) -> None:
+def test_up_and_down_are_reported_once(desk: Desk) -> None:
     door = desk.peer("camera/door")
     told = []
     for message in (report(), report(), report(up=False, error="unplugged"), report(up=False, error="unplugged")):

@@ -22,7 +22,7 @@ def recorded(run: Run, request: ProfileRequest | TraceRequest) -> RecordingReque
         return record(daemon, request)
 
 
-def test_what_the_hub_does_is_noted_down_and_what_it_lets_go_with_the_reason(tmp_path: Path) -> None:
+def test_a_trace_has_what_the_hub_does_and_drops_with_their_reasons(tmp_path: Path) -> None:
     run = Run(tmp_path, ["steady"], ["slow"])
 
     told = while_it_runs(run, tmp_path, lambda: recorded(run, TraceRequest(seconds=0.5)))
@@ -54,7 +54,7 @@ def test_nobody_is_asked_to_guess_whose_kernels_are_wanted(tmp_path: Path) -> No
     assert re.fullmatch("name one with --worker: local-[01], local-[01]", refused)
 
 
-def test_a_worker_that_is_not_there_is_told_with_those_that_are(tmp_path: Path) -> None:
+def test_a_worker_that_is_not_there_is_refused_with_the_names_of_those_that_are(tmp_path: Path) -> None:
     run = Run(tmp_path, ["steady"], ["good"])
     wanted = ProfileRequest(worker="gpu", frames=1, seconds=LONG)
 
@@ -62,7 +62,7 @@ def test_a_worker_that_is_not_there_is_told_with_those_that_are(tmp_path: Path) 
         while_it_runs(run, tmp_path, lambda: recorded(run, wanted))
 
 
-def test_the_end_of_the_hub_is_the_end_of_a_recording_and_who_records_has_what_there_was(tmp_path: Path) -> None:
+def test_the_end_of_the_hub_ends_a_recording_and_its_client_has_what_was_recorded(tmp_path: Path) -> None:
     run = Run(tmp_path, ["steady"], ["good"])
 
     def until_it_ends() -> RecordingRequest:

@@ -49,7 +49,7 @@ def test_one_worker_alone_tells_everything_idle_time_too() -> None:
     assert (host.tell("big-0"), host.counted) == (2, 7)
 
 
-def test_of_two_workers_each_gets_what_the_other_has_not_told() -> None:
+def test_of_two_workers_each_reports_what_the_other_has_not_reported() -> None:
     host = Host()
     host.begin("big-0", "big-1")
     host.tell("big-0")
@@ -72,7 +72,7 @@ def test_one_that_stood_by_and_takes_over_tells_on_from_there() -> None:
 
 
 @given(st.lists(st.tuples(st.sampled_from(["big-0", "big-1", "big-2"]), st.integers(0, 9)), max_size=40))
-def test_whoever_tells_and_when_no_joule_counts_twice(told: Told) -> None:
+def test_no_joule_counts_twice_whichever_worker_reports_it_and_when(told: Told) -> None:
     host = Host()
     host.begin("big-0", "big-1", "big-2")
     for worker, joules in told:
@@ -134,7 +134,7 @@ def test_estimates_of_two_workers_are_of_two_processes_and_add_up() -> None:
     assert host.energy.so_far.rails == {"big/GPU": 6.0}
 
 
-def test_what_another_worker_has_told_of_is_taken_off_a_job_with_its_share_of_the_idle_joules() -> None:
+def test_joules_that_another_worker_has_reported_are_taken_off_a_job_with_their_idle_share() -> None:
     host = Host()
     host.begin("big-0", "big-1")
     host.energy.told("big-0", {"GPU": 0.0}, "measured")

@@ -37,7 +37,7 @@ def test_a_worker_tells_of_its_host(tmp_path: Path) -> None:
     assert [hub.hertz(what, "big", "policy0") for what in ("hertz", "limit_hertz", "max_hertz")] == [6, 8, 10]
 
 
-def test_a_sensor_that_is_no_longer_told_of_goes(tmp_path: Path) -> None:
+def test_a_sensor_that_is_no_longer_reported_goes(tmp_path: Path) -> None:
     hub = Hub(tmp_path)
     hub.states.told("big-0", "big", WARM, 0)
     hub.states.told("big-0", "big", HOT, 1)

@@ -210,7 +210,7 @@ def test_a_worker_that_compiles_for_long_has_no_deadline_and_the_line_says_so(tm
     assert "worker local-0 is warming up" in run.lines[-1]
 
 
-def test_a_damaged_journal_is_set_aside_and_told(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_damaged_journal_is_set_aside_and_reported(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     run = Run(tmp_path, ["short"], ["good"])
     (tmp_path / "journal.sqlite").write_bytes(b"damaged" * 1000)
     run.until()

@@ -64,7 +64,7 @@ def test_a_file_that_is_no_journal_is_set_aside_and_numbers_go_up(path: Path) ->
         assert events(journal) == []
 
 
-def test_a_failing_disk_is_told_once_and_the_journal_works_again_by_itself(path: Path) -> None:
+def test_a_failing_disk_is_reported_once_and_the_journal_works_again_by_itself(path: Path) -> None:
     with a_journal(path) as journal:
         fill(journal, 3)
         with no_file_may_grow():

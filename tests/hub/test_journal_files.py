@@ -72,7 +72,7 @@ def test_what_is_set_aside_is_closed_to_others_too(path: Path) -> None:
         assert set(permissions(path.parent).values()) == {"0o600"}
 
 
-def test_a_folder_of_edged_s_own_is_closed_and_one_of_somebody_else_is_left_alone(
+def test_edgeds_own_folder_is_closed_and_one_of_another_user_is_left_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
@@ -145,7 +145,7 @@ def test_nothing_is_lost_where_only_a_file_beside_it_is_removed(
     assert numbers(path) == list(range(25))
 
 
-def test_nothing_is_lost_where_the_wal_is_removed_while_somebody_reads(
+def test_nothing_is_lost_where_the_wal_is_removed_during_a_read(
     path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     reader = JournalReader(path, keep_connection=True)

@@ -32,7 +32,7 @@ def test_a_camera_that_starts_again_counts_from_zero_and_nothing_is_forgotten() 
     assert ledger.dropped == {"motion": 5}
 
 
-def test_a_camera_that_is_met_again_goes_on_and_what_never_arrived_meanwhile_is_lost_on_the_link() -> None:
+def test_frames_of_a_camera_that_connects_again_and_never_arrived_are_lost_on_the_link() -> None:
     ledger = Ledger()
     ledger.greeted("run", count(0))
     assert ledger.frame(count(1))

@@ -1,7 +1,7 @@
 from edged.hub.liveness import HUNG_NS, SILENT_NS, STARTING_NS, Liveness
 
 
-def test_a_camera_that_says_nothing_is_told_once_until_it_is_heard_again() -> None:
+def test_a_silent_camera_is_reported_once_until_it_is_heard_again() -> None:
     liveness = Liveness()
     liveness.camera_heard("door", 1000)
 

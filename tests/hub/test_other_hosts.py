@@ -40,7 +40,7 @@ def misses_one_deadline(port: int, stopped: threading.Event) -> None:
                 hub.send(HELLO)
 
 
-def test_a_worker_that_is_back_before_its_loss_is_told_serves_on(tmp_path: Path) -> None:
+def test_a_worker_that_is_back_before_its_loss_is_reported_serves_on(tmp_path: Path) -> None:
     port = free_port()
     run = Run(
         tmp_path,

@@ -94,7 +94,7 @@ def test_a_file_with_something_that_does_no_harm_is_used(path: Path, script: str
     assert page.damaged == ("seq = 2" in script)
 
 
-def test_numbers_after_a_planted_row_are_above_those_that_were_published_though_the_clock_is_wrong(
+def test_numbers_after_a_planted_row_are_above_the_published_ones_by_a_wrong_clock_too(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     published = 5_000_000_000_000  # by a clock that was far ahead when a journal was set aside before

@@ -65,9 +65,7 @@ TRAPS = ["open to others", "a link", "a file", "another user's"]
 
 
 @pytest.mark.parametrize("trap", TRAPS)
-def test_a_folder_that_somebody_else_has_made_is_left_alone_and_another_one_found_by_all(
-    journal: Path, trap: str
-) -> None:
+def test_a_folder_of_another_user_is_left_alone_and_another_one_found_by_all(journal: Path, trap: str) -> None:
     if trap == "another user's" and os.geteuid():
         pytest.skip("needs root: gives a folder to another user")
     usual = runtime_directory(journal)
@@ -92,7 +90,7 @@ def test_the_other_folder_of_a_hub_that_was_killed_is_used_again(journal: Path) 
         assert folder.path == other
 
 
-def test_where_a_link_leads_to_somebody_elses_folder_nobody_goes(journal: Path) -> None:
+def test_a_link_to_a_folder_of_another_user_is_not_followed(journal: Path) -> None:
     usual = runtime_directory(journal)
     put_something_else(usual, "a file")
     journal.parent.mkdir()

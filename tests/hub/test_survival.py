@@ -49,7 +49,7 @@ def test_a_machine_that_starts_no_process_for_a_while(
     "what",
     ["folder", pytest.param("config", marks=pytest.mark.deep), pytest.param("socket", marks=pytest.mark.deep)],
 )
-def test_what_children_need_to_find_the_hub_is_made_again_where_somebody_removed_it(
+def test_what_children_need_to_find_the_hub_is_made_again_after_it_was_removed(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, what: str
 ) -> None:
     run = Run(tmp_path, ["steady"], ["good"])

@@ -91,7 +91,7 @@ def test_a_router_that_hands_out_nothing_any_more_starves_the_watchdog_though_th
 
 
 @pytest.mark.deep
-def test_a_hub_that_waits_for_the_only_worker_on_another_host_asks_for_time_however_long_that_is(
+def test_a_hub_that_waits_for_a_worker_of_another_host_extends_its_start_timeout(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("edged.hub.systemd_service.STARTING_NS", 0)

@@ -81,7 +81,7 @@ def test_a_cut_entry_is_made_again(cache: Path, network: Path, suffix: str, leng
     assert_equal(load_model(wanted).graph, expected)
 
 
-def test_a_cache_that_cannot_be_written_is_told_of(
+def test_a_cache_that_cannot_be_written_is_logged(
     cache: Path, network: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     cache.parent.mkdir()

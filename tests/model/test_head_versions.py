@@ -57,7 +57,7 @@ def test_a_version_that_is_absent_or_another_one_is_refused(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("damage", ["", "{", '{"schema": 1}', '{"schema": 2}', "\xff"])
-def test_a_damaged_description_is_told_with_its_file_and_place(tmp_path: Path, damage: str) -> None:
+def test_a_damaged_description_is_reported_with_its_file_and_place(tmp_path: Path, damage: str) -> None:
     keep_version(tmp_path)
     version_path(tmp_path, ONE, "json").write_text(damage)
     with pytest.raises(ModelError, match=r"1\.json is damaged: .+; remove it"):
@@ -94,7 +94,7 @@ def test_only_so_many_promotions_are_remembered() -> None:
 
 
 @pytest.mark.parametrize("damage", ["", "[]", json.dumps({"schema": 1, "version": "../../etc/passwd"})])
-def test_a_damaged_record_of_promotions_is_told_and_left_as_it_is(tmp_path: Path, damage: str) -> None:
+def test_a_damaged_record_of_promotions_is_reported_and_left_as_it_is(tmp_path: Path, damage: str) -> None:
     (tmp_path / "promoted.json").write_text(damage)
     with pytest.raises(ModelError, match=r"promoted\.json is damaged: "):
         load_promoted(tmp_path)

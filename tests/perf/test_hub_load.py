@@ -13,7 +13,7 @@ from tests.perf.machine_state import MachineState
 
 
 @pytest.mark.deep
-def test_a_hub_to_which_other_hosts_go_on_sending_ends_when_it_is_told_to(tmp_path: Path) -> None:
+def test_a_hub_to_which_other_hosts_go_on_sending_ends_at_a_signal(tmp_path: Path) -> None:
     load = Load(cameras=4, workers=2, fps=50)
     with hub(load, tmp_path) as daemon, swarm(load, daemon):
         ages = heard(daemon, 0.5)

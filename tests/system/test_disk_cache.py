@@ -37,7 +37,7 @@ def test_an_entry_of_another_version_is_no_damage(
     assert caplog.text == ""
 
 
-def test_a_damaged_entry_is_told_of(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_damaged_entry_is_logged(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     entries = CacheEntries(tmp_path, "thing")
     entries.save("key", [b"content"])
     (tmp_path / "key.thing").write_bytes(FORMAT + bytes(HEADER))

@@ -20,7 +20,7 @@ def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "edged"
 
 
-def test_a_second_process_is_refused_and_told_who_holds_it() -> None:
+def test_a_second_process_is_refused_with_the_name_of_the_holder() -> None:
     with (
         held_by_another("device-a") as holder,
         pytest.raises(DeviceError, match=rf"device-a is in use by process {holder.pid} \(edged worker 0\)"),

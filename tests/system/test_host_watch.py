@@ -58,7 +58,7 @@ def test_a_sensor_that_blocks_keeps_nobody_waiting(tmp_path: Path) -> None:
         path.unlink()
 
 
-def test_of_a_large_machine_the_first_of_each_are_told(tmp_path: Path) -> None:
+def test_of_a_large_machine_the_first_of_each_are_reported(tmp_path: Path) -> None:
     for number in range(200):
         zone(tmp_path, number, f"zone-{number}", 40_000)
         policy(tmp_path, number, 400, 800, 800)

@@ -35,7 +35,7 @@ def test_a_disk_that_is_full_loses_lines_and_says_how_many_once_there_is_room() 
     assert writer.error is None
 
 
-def test_a_reader_that_has_gone_is_told_from_a_disk_that_is_full() -> None:
+def test_a_reader_that_has_gone_is_distinguished_from_a_full_disk() -> None:
     reader, pipe = os.pipe()
     os.close(reader)
     writer = LineWriter(pipe)

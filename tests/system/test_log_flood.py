@@ -68,7 +68,7 @@ def test_the_same_with_another_pause_is_the_same(reader: Reader) -> None:
     assert len(reader.page.lines) == SHOWN
 
 
-def test_the_count_is_told_at_the_end(reader: Reader) -> None:
+def test_the_count_is_logged_at_the_end(reader: Reader) -> None:
     for _ in range(SHOWN + 2):
         reader.log.error("%d %% full", 100)
     reader.now = 7

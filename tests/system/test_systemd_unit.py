@@ -37,7 +37,7 @@ def test_it_asks_for_time_until_its_hub_has_let_it_in_and_lives_from_then_on(man
     eventually(lives)
 
 
-def test_it_is_not_told_more_than_once_a_second(manager: Notified) -> None:
+def test_systemd_is_notified_once_a_second_at_most(manager: Notified) -> None:
     unit = SystemdUnit()
     unit.joined("tcp://192.168.1.10:5572")
     for _ in range(100):

@@ -26,7 +26,7 @@ def test_a_sensor_without_a_label_is_called_by_its_channel(tmp_path: Path) -> No
     assert temperatures(tmp_path) == {"lm75.temp1": 21.5}
 
 
-def test_two_sensors_of_the_same_name_are_told_apart_in_the_order_of_their_numbers(tmp_path: Path) -> None:
+def test_two_sensors_of_the_same_name_are_distinguished_in_the_order_of_their_numbers(tmp_path: Path) -> None:
     for number, millidegrees in ((10, 30_000), (2, 20_000)):
         hwmon_device(tmp_path, number, "nvme", temp1=("Composite", millidegrees))
     assert temperatures(tmp_path) == {"nvme.Composite": 20, "nvme.Composite-2": 30}

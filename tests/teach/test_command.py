@@ -180,7 +180,7 @@ def test_crops_are_forgotten(config: Path, teach: Teach, refused: Teach) -> None
     assert "there are the labels: bar" in refused("forget", config, "disc")
 
 
-def test_damage_is_told_and_repaired(
+def test_damage_is_reported_and_repaired(
     folder: Path, config: Path, teach: Teach, refused: Teach, train: Teach
 ) -> None:
     (folder / "manifest.json").write_text("{")

@@ -66,7 +66,7 @@ def test_another_model_or_another_preparation_of_its_input_has_features_of_its_o
     assert features_key(digits) != features_key(darker)
 
 
-def test_features_that_no_worker_has_told_are_computed_and_kept(folder: Path, digits: Model) -> None:
+def test_features_that_no_worker_has_sent_are_computed_and_kept(folder: Path, digits: Model) -> None:
     store = a_store(folder, 2, side=120)
     assert [len(known) for _, known in all_features(store, digits, None)] == [0, 4]
 

@@ -55,7 +55,7 @@ def test_the_same_pixels_are_counted_but_not_kept_twice(folder: Path, digits: Mo
     assert (recorder.new, recorder.same) == (1, 2)
 
 
-def test_pixels_that_lie_under_another_label_are_told_of(folder: Path, digits: Model) -> None:
+def test_pixels_that_lie_under_another_label_are_reported(folder: Path, digits: Model) -> None:
     store = CropStore.open(folder)
     for label in ("open", "closed"):
         recorder = Recorder(store, FeatureFiles(folder, digits), label)

@@ -137,7 +137,7 @@ def test_a_manifest_that_is_gone_is_made_again(folder: Path) -> None:
     assert len(json.loads((folder / "manifest.json").read_text())["crops"]) == 6
 
 
-def test_crops_that_are_gone_are_told_of(folder: Path) -> None:
+def test_crops_that_are_gone_are_reported_once(folder: Path) -> None:
     store = a_store(folder)
     lost = store.path(store.crops[0])
     lost.unlink()
@@ -238,7 +238,7 @@ for seed in itertools.count(int(sys.argv[2])):
 """
 
 
-def test_nothing_that_was_told_as_recorded_is_lost_when_it_is_killed_at_any_moment(folder: Path) -> None:
+def test_no_crop_that_was_reported_is_lost_by_a_kill_at_any_moment(folder: Path) -> None:
     told: set[str] = set()
     for first in range(0, 3000, 1000):
         command = [sys.executable, "-c", RECORD_FOR_EVER, str(folder), str(first)]

@@ -71,7 +71,7 @@ def test_a_layer_that_makes_no_sense(tmp_path: Path, layers: str, message: str) 
     assert load(tmp_path, f"{HEAD}layers: {layers}\n") == [message]
 
 
-def test_all_mistakes_are_told_at_once(tmp_path: Path) -> None:
+def test_all_mistakes_are_reported_at_once(tmp_path: Path) -> None:
     text = "name: a\ninput: {width: 8, height: 8, color: gray, mean: [1, 2, 3]}\nlayers: [flatten]\n"
     text += "train: {epochs: 1, steps: 3, rate: 0, validation: 0, stop_after: 2}\ndata: {idx: a, folder: b}\n"
 

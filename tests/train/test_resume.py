@@ -158,7 +158,7 @@ def test_what_is_under_way_is_not_begun_again_by_mistake(
     )
 
 
-def test_a_damaged_checkpoint_is_told_and_the_one_before_used(
+def test_a_damaged_checkpoint_is_reported_and_the_one_before_used(
     uninterrupted: Path, begun: Path, data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (begun / "checkpoints" / "epoch-000100.npz").write_bytes(b"PK")

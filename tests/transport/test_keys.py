@@ -76,13 +76,13 @@ def test_the_allow_list_is_files_and_folders_by_name(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "content", ["", "curve\n", "x" * 5000, 'public-key = "short"', f'public-key = "{"é" * 40}"']
 )
-def test_a_file_that_is_no_key_is_told(tmp_path: Path, content: str) -> None:
+def test_a_file_that_is_no_key_is_reported(tmp_path: Path, content: str) -> None:
     (tmp_path / "bad.pub").write_text(content)
     with pytest.raises(ConfigError, match=r"bad\.pub: expected a"):
         load_public(tmp_path / "bad.pub")
 
 
-def test_a_public_key_in_place_of_a_secret_and_halves_of_two_pairs_are_told(tmp_path: Path) -> None:
+def test_a_public_key_in_place_of_a_secret_and_halves_of_two_pairs_are_reported(tmp_path: Path) -> None:
     key, pub = new_pair(tmp_path, "one")
     pub.chmod(0o600)
     with pytest.raises(ConfigError, match="expected a secret key"):

@@ -15,7 +15,7 @@ def test_notes_are_handed_out_once() -> None:
     assert notebook.pop_spans() == ()
 
 
-def test_whoever_is_not_told_to_go_on_stops() -> None:
+def test_a_recording_ends_unless_it_is_extended() -> None:
     notebook = Notebook()
     notebook.open(1, 0.01)
     notebook.note("capture", 10, 20)

@@ -45,7 +45,7 @@ def test_this_host_and_names_that_were_given_are_answered() -> None:
 @pytest.mark.parametrize(
     "host", ["evil.example", "evil.example:9465", "127.0.0.1.evil.example", "localhost.evil.example", "", None]
 )
-def test_a_name_of_somebody_elses_is_refused(host: str | None) -> None:
+def test_a_host_name_that_is_not_ours_is_refused(host: str | None) -> None:
     assert ask(host)[0] == 421
 
 

@@ -37,7 +37,7 @@ def kinds(told: list[tuple[str, Any]]) -> list[str]:
     return [kind for kind, _ in told]
 
 
-def test_who_comes_is_told_all_that_is_known() -> None:
+def test_a_new_page_gets_all_that_is_known() -> None:
     desk = Desk("door")
     desk.watcher.add(arrival(3, "cat"), 0.0)
     desk.watcher.add_picture(picture(3), 0.0)
@@ -49,7 +49,7 @@ def test_who_comes_is_told_all_that_is_known() -> None:
     assert told["events"] == []
 
 
-def test_what_has_not_changed_is_not_told_again() -> None:
+def test_what_has_not_changed_is_not_sent_again() -> None:
     desk = Desk("door")
     desk.watcher.add(arrival(3), 0.0)
     assert "prediction" in kinds(desk.tick())
@@ -64,7 +64,7 @@ def test_the_view_says_each_second_that_it_is_there_though_no_hub_is() -> None:
     assert desk.tick() == []
 
 
-def test_of_many_predictions_the_newest_alone_is_told_ten_times_a_second_at_most() -> None:
+def test_of_many_predictions_only_the_newest_is_sent_ten_times_a_second_at_most() -> None:
     desk = Desk("door")
     desk.tick()
     told = []
@@ -89,7 +89,7 @@ def test_a_browser_that_was_slow_gets_what_is_newest_and_nothing_that_has_piled_
     assert dict(told)["prediction"]["frame"] == 999
 
 
-def test_an_event_is_told_at_once() -> None:
+def test_an_event_is_sent_at_once() -> None:
     desk = Desk("door")
     desk.tick()
     desk.watcher.add(status("door", "yard"), desk.now_s)

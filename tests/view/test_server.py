@@ -218,7 +218,7 @@ def test_guesses_are_slowed_and_logged_once(caplog: pytest.LogCaptureFixture) ->
         eventually(lambda: f"view: {HOST}: sent too many wrong passwords" in caplog.text)
 
 
-def test_a_browser_that_was_let_in_is_not_shut_out_by_who_guesses_at_its_address() -> None:
+def test_a_browser_that_has_logged_in_is_not_shut_out_by_guesses_from_its_address() -> None:
     with serving(password=PASSWORD) as view:
         with view.get(authorization=basic(PASSWORD)) as answer:
             cookie = str(answer.headers["set-cookie"]).partition(";")[0]

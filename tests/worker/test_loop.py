@@ -356,7 +356,7 @@ def test_a_rail_that_blocks_delays_one_answer_by_the_bound_and_no_more(tmp_path:
     assert all(isinstance(answer, Scores) and answer.joules == 0 for answer in answers)
 
 
-def test_without_jobs_the_rails_are_told_of_now_and_then(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_jobs_the_rails_are_reported_now_and_then(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(loop, "TELL_S", 0.01)
     rail = Rail("GPU", tmp_path / "energy1_input")
     rail.path.write_text("0")

@@ -41,7 +41,7 @@ def is_pocl() -> bool:
 pytestmark = pytest.mark.skipif("auto" not in DEVICES or not is_pocl(), reason="no OpenCL runtime")
 
 
-def test_pocl_takes_as_many_threads_as_it_is_told() -> None:
+def test_pocl_takes_as_many_threads_as_the_config_says() -> None:
     assert python(LIMITS, "1").stdout == "1\n"
 
 
@@ -61,7 +61,7 @@ def test_two_workers_share_a_cpu_where_each_has_its_threads(tmp_path: Path) -> N
             assert f"is in use by process {first.process.pid}" in third.errors()
 
 
-def test_a_device_that_takes_more_threads_than_it_is_told_is_refused(tmp_path: Path) -> None:
+def test_a_device_that_takes_more_threads_than_the_config_says_is_refused(tmp_path: Path) -> None:
     done = python(HOLDS, POCL_MAX_PTHREAD_COUNT="2", XDG_STATE_HOME=str(tmp_path))
 
     assert "does not keep to threads: 1" in done.stderr

@@ -36,7 +36,7 @@ def test_a_device_that_answers_with_nan_where_the_reference_has_numbers_is_refus
         warm_up(Broken(model.graph, model.input), whole_model(model), config.WorkerConfig(device="cpu"))
 
 
-def test_a_network_whose_own_answer_is_nan_is_told_of_and_may_run(
+def test_a_network_whose_own_answer_is_nan_is_logged_and_may_run(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     model = model_in(tmp_path, largest=3e37)

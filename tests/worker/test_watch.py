@@ -76,7 +76,7 @@ def test_it_answers_the_same_before_meanwhile_and_afterwards(worker: WorkerUnder
     assert silence == silence_again == []
 
 
-def test_each_job_is_told_once_with_its_kernels_in_the_order_of_the_plan(worker: WorkerUnderTest) -> None:
+def test_each_job_is_reported_once_with_its_kernels_in_the_order_of_the_plan(worker: WorkerUnderTest) -> None:
     order(worker, 2, layers="all")
     scores, told = answers(worker, 20)
     end(worker, 2, told)
@@ -109,7 +109,7 @@ def test_where_the_cost_is_wanted_every_other_block_of_jobs_goes_without(worker:
         assert not any(timed)
 
 
-def test_nothing_is_told_without_the_leave_of_a_hub(worker: WorkerUnderTest) -> None:
+def test_nothing_is_recorded_unless_the_hub_extends_the_recording(worker: WorkerUnderTest) -> None:
     order(worker, 4, for_s=1e-9)
 
     _, told = answers(worker, 3)

@@ -146,7 +146,7 @@ def test_a_config_that_is_wrong_is_not_tried_for_ever() -> None:
     systemctl("reset-failed", "edged")
 
 
-def test_a_worker_and_a_camera_of_their_own_are_ready_once_a_hub_has_let_them_in_and_wait_for_the_next() -> None:
+def test_a_worker_and_a_camera_unit_become_active_with_the_hub_and_wait_for_the_next() -> None:
     config = json.loads(CONFIG.read_text())
     config["cameras"] = {"yard": {**config["cameras"]["demo"], "host": "yard-pi"}}
     config["workers"] = [{"device": "numpy", "host": platform.node()}]

@@ -33,7 +33,7 @@ def seen(chunks: Iterator[Chunk]) -> tuple[np.ndarray, np.ndarray]:
     return np.concatenate(frames), np.concatenate([examples.labels[step] for examples, step in batches])
 
 
-def test_an_epoch_shows_every_digit_and_a_fifth_as_many_empty_scenes_as_often_as_there_are_replays(
+def test_an_epoch_replays_each_digit_and_a_fifth_as_many_empty_scenes(
     source: Drawn,
 ) -> None:
     frames, labels = seen(source.chunks(epoch=0, batch=4))

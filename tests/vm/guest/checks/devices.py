@@ -44,7 +44,7 @@ def test_in_the_service_even_root_may_open_cameras_and_no_disk_memory_or_kernel_
     assert opening(CLOSED) == {str(path): "EPERM" for path in CLOSED}
 
 
-def test_a_second_process_is_refused_the_camera_and_told_who_has_it(listener: Listener) -> None:
+def test_a_second_process_is_refused_the_camera_with_the_name_of_its_holder(listener: Listener) -> None:
     second = subprocess.run(
         ["setpriv", "--reuid=edged", "--regid=edged", "--init-groups", sys.executable, "-c", SECOND, vivid.LINK],
         env={**os.environ, "STATE_DIRECTORY": "/var/lib/edged"},
