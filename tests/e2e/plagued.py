@@ -85,7 +85,8 @@ class Plagued:
         self._board.watts = 40.0
         fill(self._disk)
         self._service_fails.touch()
-        assert reload(daemon, cameras={**daemon.config["cameras"], "moved": ASIDE})[0] == 0
+        code, words = reload(daemon, cameras={**daemon.config["cameras"], "moved": ASIDE})
+        assert code == 0, words
 
     def heal(self, daemon: Daemon) -> None:
         """All of it; new settings make the hub try its workers again at once."""
@@ -95,7 +96,8 @@ class Plagued:
         self._board.watts = 1.0
         (self._disk / "ballast").unlink()
         self._service_fails.unlink()
-        assert reload(daemon, workers=[{**WORKER, "credit": 1}] * 2)[0] == 0
+        code, words = reload(daemon, workers=[{**WORKER, "credit": 1}] * 2)
+        assert code == 0, words
 
     def _plague(self, daemon: Daemon, stopped: threading.Event) -> None:
         with zmq.Context() as context, context.socket(zmq.DEALER) as peer:
