@@ -11,13 +11,15 @@ import zmq
 
 from edged.messages import Event, Prediction
 from tests.e2e.daemon import START_S, Daemon, config_in, conserves, run_edged
-from tests.e2e.recovery import spent_by_others_s, unstarved
 from tests.eventually import eventually
+from tests.given_time import GivenTime
 
 FALL_S = 3.0  # within which a camera that gives nothing is announced, and within which it is back
 MAX_AGE_S = 0.5  # the default of freshness.max_age_s
 RECONNECTS = "edged_camera_reconnects_total"
+DISTURBED = ("camera_down", "camera_lost", "camera_frozen")
 CALM_FPS = 10
+CALM_SHARE = 0.7  # of its rate that a camera keeps while another one fails
 CALM = {"source": "synthetic:digits", "size": [160, 120], "fps": CALM_FPS}
 
 
@@ -65,16 +67,9 @@ class Witness:
                 return float(line.rpartition(" ")[2])
         raise AssertionError(f"no {name} of {camera}")
 
-    def seconds_until(self, name: str, camera: str, value: float, within_s: float = START_S) -> float:
-        """How long from now until a metric has the value."""
-        start = time.monotonic()
-        eventually(lambda: self.metric(name, camera) == value, within_s)
-        return time.monotonic() - start
-
-    def seconds_until_next(self, camera: str, within_s: float = START_S) -> float:
-        """How long from now until the camera captures a frame that is predicted."""
-        start = time.time()
-        return eventually(lambda: self.of(camera, since=start), within_s)[0].published_at - start
+    def is_undisturbed(self, since: float, given: GivenTime) -> bool:
+        """Return whether `calm` gave frames at its rate since a wall time, in the time that the machine gave."""
+        return len(self.of("calm", since=since)) > CALM_SHARE * CALM_FPS * given.seconds()
 
     def oldest_s(self, camera: str) -> float:
         """Age of the oldest frame of the camera when its prediction was published."""
@@ -90,12 +85,16 @@ class Witness:
 
 @contextmanager
 def watched(folder: Path, **cameras: dict[str, Any]) -> Iterator[tuple[Daemon, Witness]]:
-    """A daemon with these cameras and a calm one, `calm`, once that gives predictions; at the end it stops."""
+    """Run a daemon with these cameras and another one, `calm`, once that gives predictions.
+
+    At the end `calm` still gives them, no event has reported a fault of it, and every frame is accounted for.
+    """
     config = config_in(folder, cameras={**cameras, "calm": CALM})
     with run_edged(folder, config=config) as daemon, Witness(daemon) as witness:
         eventually(lambda: witness.of("calm"), START_S)
-        start, begun_s, others_s = time.time(), time.monotonic(), spent_by_others_s(daemon)
+        start = time.time()
         yield daemon, witness
-        given_s = unstarved(time.monotonic() - begun_s, spent_by_others_s(daemon) - others_s)
-        assert len(witness.of("calm", since=start)) > 0.7 * CALM_FPS * given_s
+        assert not any(witness.told(event, "calm", start) for event in DISTURBED)
+        end = time.time()
+        eventually(lambda: witness.of("calm", since=end), START_S)
         assert conserves(daemon.stop())

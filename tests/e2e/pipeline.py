@@ -4,22 +4,19 @@ import json
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import psutil
-
 from edged.transport.keys import new_pair
 from tests.cli.models import SIZE, small_network
 from tests.e2e.daemon import SYNTHETIC, compiled, conserves
 from tests.e2e.hosts import Host, hosts
-from tests.e2e.recovery import busy_s, spent_s, unstarved
 from tests.e2e.witness import RawSubscriber
 from tests.eventually import eventually
+from tests.given_time import GivenTime
 
 START_S = 60.0  # on a machine that is busy
 MAX_AGE_S = 0.5
@@ -92,18 +89,18 @@ class Pipeline:
         return self.processes.pop(name).wait(START_S)
 
     def goes_on(self) -> float:
-        """Seconds until the next prediction; on a machine that is starved, less the share of other programs."""
+        """Return given seconds until the next prediction."""
         before = len(self.seen.seen)
         return self.seconds_until(lambda: len(self.seen.seen) > before)
 
     def seconds_until(self, condition: Callable[[], object]) -> float:
-        """Seconds from now until it holds; on a machine that is starved, less the share of other programs."""
-        begin, others_s = time.monotonic(), self._others_s()
+        """Return given seconds from now until the condition holds."""
+        given = GivenTime()
         try:
             eventually(condition, START_S)
         except AssertionError as error:
             raise AssertionError(f"{error}\nthe hub's log ends:\n{self.log('hub')[-3000:]}") from None
-        return unstarved(time.monotonic() - begin, self._others_s() - others_s)
+        return given.seconds()
 
     def says(self, name: str, words: str, after: int = 0) -> bool:
         """Whether the log of a process has these words beyond so many characters, once it has."""
@@ -138,9 +135,6 @@ class Pipeline:
         assert max(each["seconds"]["total"] + each["clock_error"] for each in seen) <= MAX_AGE_S
         self.stop()
         return conserves(self.summary)
-
-    def _others_s(self) -> float:
-        return busy_s() - sum(spent_s(psutil.Process(each.pid)) for each in self.processes.values())
 
 
 @contextmanager

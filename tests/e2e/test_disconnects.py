@@ -15,6 +15,7 @@ from tests.camera.rtsp import RtspServer, skip_without_gstreamer
 from tests.e2e.camera_witness import FALL_S, MAX_AGE_S, Witness, watched
 from tests.e2e.daemon import START_S, Daemon
 from tests.eventually import eventually
+from tests.given_time import GivenTime
 
 pytestmark = pytest.mark.deep
 
@@ -35,12 +36,14 @@ def test_a_camera_is_back_within_3_s_of_each_disconnect_and_nothing_grows(tmp_pa
         try:
             with watched(tmp_path, gate=gate) as (daemon, witness):
                 eventually(lambda: witness.of("gate"), START_S)
+                since, given = time.time(), GivenTime()
                 back_s = [lose(number, server, proxy, witness) for number in range(WARM)]
                 before = sizes(daemon)
                 back_s += [lose(number, server, proxy, witness) for number in range(WARM, COUNT)]
                 print(f"back after {sorted(back_s)[COUNT // 2]:.2f} s (median), {max(back_s):.2f} s (most)")
                 print(f"sizes {before}, then {sizes(daemon)}")
                 assert max(back_s) < FALL_S
+                assert witness.is_undisturbed(since, given)
                 eventually(lambda: has_not_grown(before, sizes(daemon)))
                 assert witness.metric("edged_camera_reconnects_total", "gate") == COUNT
                 assert witness.oldest_s("gate") < MAX_AGE_S + PASS_S
@@ -49,8 +52,8 @@ def test_a_camera_is_back_within_3_s_of_each_disconnect_and_nothing_grows(tmp_pa
 
 
 def lose(number: int, server: RtspServer, proxy: Proxy, witness: Witness) -> float:
-    """End the stream in one of three ways; seconds from its return to the first frame."""
-    lost_at = time.time()
+    """End the stream in one of three ways; return given seconds from its return to the first prediction."""
+    lost_at, given = time.time(), GivenTime()
     if kills := number % KILL_EVERY == KILL_EVERY - 1:
         server.kill()
     else:
@@ -59,8 +62,9 @@ def lose(number: int, server: RtspServer, proxy: Proxy, witness: Witness) -> flo
     assert f":{proxy.port}/live has" in down.message
     if kills:
         server.start()
-    returned_at = time.time() if kills else lost_at
-    return eventually(lambda: witness.of("gate", since=down.at), START_S)[0].published_at - returned_at
+        given = GivenTime()
+    eventually(lambda: witness.of("gate", since=down.at), START_S)
+    return given.seconds()
 
 
 def sizes(daemon: Daemon) -> dict[str, tuple[float, int]]:

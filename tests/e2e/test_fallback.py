@@ -1,6 +1,5 @@
 """A device that is given up: the next of the list serves, and the first again once it works."""
 
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,8 +9,9 @@ import pytest
 from tests.disks import a_small_disk, an_ext4, fill, frozen
 from tests.e2e.daemon import START_S, Daemon, config_in, conserves, run_edged
 from tests.e2e.failing_kernel import breakable
-from tests.e2e.recovery import WITHIN_S, spent_by_others_s, unstarved
+from tests.e2e.recovery import WITHIN_S
 from tests.eventually import eventually
+from tests.given_time import GivenTime
 
 pytestmark = pytest.mark.deep
 
@@ -26,7 +26,7 @@ def test_a_device_that_hangs_too_often_gives_way_to_numpy_and_serves_again_once_
     recovery = {"losses": 1, "retry_device_s": 2}
     with run_edged(tmp_path, config=config_in(tmp_path, workers=workers, recovery=recovery)) as daemon:
         first = device(daemon)
-        assert seconds_until(daemon, lambda: device(daemon) == "NumPy", lambda: trigger("endless")) < WITHIN_S
+        assert seconds_until(lambda: device(daemon) == "NumPy", lambda: trigger("endless")) < WITHIN_S
         eventually(lambda: device(daemon) == first, START_S)
         eventually(lambda: "local-1 has made way" in daemon.log(), START_S)
         numbers = [each.seq for each in daemon.first(20)]
@@ -46,7 +46,7 @@ def test_a_worker_that_not_even_sigkill_ends_is_left_behind_and_the_next_device_
         first, stuck = device(daemon), daemon.child("worker")
         with frozen(disk):
             fault = str(disk / "file")
-            assert seconds_until(daemon, lambda: device(daemon) == "NumPy", lambda: trigger(fault)) < STUCK_S
+            assert seconds_until(lambda: device(daemon) == "NumPy", lambda: trigger(fault)) < STUCK_S
             assert stuck.status() == psutil.STATUS_DISK_SLEEP
             eventually(lambda: f"is in use by process {stuck.pid}" in daemon.log(), START_S)
         eventually(lambda: device(daemon) == first, START_S)
@@ -89,12 +89,11 @@ def device(daemon: Daemon) -> str:
     return daemon.first(1)[0].model.device
 
 
-def seconds_until(daemon: Daemon, condition: Callable[[], bool], fault: Callable[[], None]) -> float:
-    """From the fault on; on a machine that is starved, less the share of the cores that other programs took."""
-    begin, others_s = time.monotonic(), spent_by_others_s(daemon)
+def seconds_until(condition: Callable[[], bool], fault: Callable[[], None]) -> float:
+    """Return given seconds from the fault until the condition holds."""
+    given = GivenTime()
     fault()
     eventually(condition, START_S)
-    took_s = time.monotonic() - begin
-    fair_s = unstarved(took_s, spent_by_others_s(daemon) - others_s)
-    print(f"{took_s:.2f} s until another device serves, {fair_s:.2f} s but for other programs")
-    return fair_s
+    took_s = given.seconds()
+    print(f"{took_s:.2f} s until another device serves")
+    return took_s

@@ -5,7 +5,6 @@ import re
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import groupby
@@ -18,8 +17,8 @@ from edged.client import Prediction, subscribe
 from tests.background import in_background
 from tests.cli.command import DEVICES
 from tests.e2e.daemon import Daemon, config_in, conserves, run_edged
-from tests.e2e.recovery import spent_by_others_s, unstarved
 from tests.eventually import eventually
+from tests.given_time import GivenTime
 
 CROPS = 40
 FRESH = 40  # frames of each label that are looked at
@@ -92,7 +91,7 @@ def test_five_shapes_are_taught_to_digits_while_it_runs(tmp_path: Path) -> None:
 
 
 def teach_shapes(tmp_path: Path, shapes: list[str], device: str) -> float:
-    """Record, train, look, promote, take back; seconds until all of it was answered, but for other programs."""
+    """Record, train, shadow, promote, roll back; return given seconds until the new version answers for all."""
     cameras = {
         shape: {"source": f"synthetic:{shape}", "size": [160, 120], "fps": 15, "seed": place}
         for place, shape in enumerate(shapes, 1)
@@ -106,7 +105,7 @@ def teach_shapes(tmp_path: Path, shapes: list[str], device: str) -> float:
     )
     with run_edged(tmp_path, config=config) as daemon:
         daemon.first(1)
-        begun_s, others_s = time.monotonic(), spent_by_others_s(daemon)
+        given = GivenTime()
         with stream_of(daemon) as heard:
             for shape in shapes:
                 teach(daemon, "record", "--camera", shape, "--label", shape, "--count", CROPS, "--every", 0.1)
@@ -116,7 +115,7 @@ def teach_shapes(tmp_path: Path, shapes: list[str], device: str) -> float:
             version = eventually(lambda: changes_of(heard)[1:], COMMAND_S)[0][0]
             eventually(lambda: all(fresh(heard, version, shape) >= FRESH for shape in shapes), COMMAND_S)
             told = daemon.metrics()
-            took_s = unstarved(time.monotonic() - begun_s, spent_by_others_s(daemon) - others_s)
+            took_s = given.seconds()
             back = number_in(teach(daemon, "rollback"))
             base = heard[0].model.sha256
             eventually(lambda: len(changes_of(heard)) == 3, COMMAND_S)

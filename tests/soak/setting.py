@@ -28,10 +28,10 @@ from tests.conftest import ROOT
 from tests.disks import a_small_disk, an_ext4
 from tests.e2e.daemon import START_S, Daemon, config_in, run_edged
 from tests.e2e.failing_driver import Driver, can_preload
-from tests.e2e.recovery import busy_s, spent_s, unstarved
 from tests.e2e.wall_clock import WallClock
 from tests.e2e.witness import Client, Keys, RawSubscriber, processes_of, salvaged
 from tests.eventually import eventually
+from tests.given_time import GivenTime
 from tests.soak.onlookers import View, has_view
 
 DOOR = {"source": "synthetic:digits", "size": [160, 120], "fps": 15, "seed": 1}
@@ -295,29 +295,6 @@ class Setting:
     def runtime_folder(self) -> Path:
         """Where the hub keeps its sockets while it runs."""
         return runtime_directory(self.journal)
-
-
-class GivenTime:
-    """Seconds that pass, less the share of other programs where they take much of the cores."""
-
-    def __init__(self, passed_s: float) -> None:
-        """`passed_s`: what has passed already."""
-        self._passed_s = passed_s
-        self._begin_s = time.monotonic()
-        self._busy_s = busy_s()
-        self._own_s = _own_s()
-
-    def seconds(self) -> float:
-        """What passed until now."""
-        took_s = time.monotonic() - self._begin_s
-        own_s = sum(spent - self._own_s.get(pid, 0.0) for pid, spent in _own_s().items())
-        return self._passed_s + (unstarved(took_s, busy_s() - self._busy_s - own_s) if took_s else 0.0)
-
-
-def _own_s() -> dict[int, float]:
-    """Processor seconds of this process and of each of its descendants, by their number."""
-    us = psutil.Process()
-    return {each.pid: spent_s(each) for each in (us, *us.children(recursive=True))}
 
 
 def _says(process: psutil.Process, words: tuple[str, ...]) -> bool:
