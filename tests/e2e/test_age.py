@@ -54,7 +54,7 @@ def predictions(heard: list[Heard]) -> list[dict[str, object]]:
     return [each.fields for each in heard if each.topic.endswith(b"/prediction")]
 
 
-@pytest.mark.deep
+@pytest.mark.promise("no prediction is older than 0.5 s when it is published")
 def test_after_the_hub_stood_still_nothing_too_old_goes_out_and_no_camera_is_called_down(tmp_path: Path) -> None:
     with run_edged(tmp_path) as daemon, heard_from(daemon) as heard:
         eventually(lambda: len(predictions(heard)) > 20, START_S)

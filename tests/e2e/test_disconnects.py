@@ -27,6 +27,7 @@ PARKED = 2  # SQLite keeps the descriptor of a connection that was closed beside
 PASS_S = 0.3  # a frame is judged before its forward pass, and published after it
 
 
+@pytest.mark.promise("a camera is back within 3 s of a disconnect")
 def test_a_camera_is_back_within_3_s_of_each_disconnect_and_nothing_grows(tmp_path: Path) -> None:
     skip_without_gstreamer()
     server = RtspServer(key_every=25)

@@ -19,6 +19,7 @@ FAULTS = [  # with the hub's pause before it starts a worker that is lost again 
 ]
 
 
+@pytest.mark.promise("predictions go on within 3 s")
 def test_predictions_go_on_after_each_error_of_the_driver(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     if not can_preload():
         pytest.skip("no C compiler or no pyopencl: apt-get install gcc libc6-dev")

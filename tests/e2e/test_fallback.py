@@ -18,6 +18,7 @@ pytestmark = pytest.mark.deep
 STUCK_S = WITHIN_S + 1  # SIGKILL gets its time first
 
 
+@pytest.mark.promise("another device serves within 3 s")
 def test_a_device_that_hangs_too_often_gives_way_to_numpy_and_serves_again_once_it_works(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -34,6 +35,7 @@ def test_a_device_that_hangs_too_often_gives_way_to_numpy_and_serves_again_once_
         assert conserves(daemon.stop())
 
 
+@pytest.mark.promise("another device serves within 4 s")
 def test_a_worker_that_not_even_sigkill_ends_is_left_behind_and_the_next_device_serves(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -41,6 +41,7 @@ def boots(running: Pipeline) -> int:
     return len({seen.boot for seen in running.seen.seen})
 
 
+@pytest.mark.promise("predictions go on within 2 s of the end of a fault")
 def test_the_hubs_host_is_rebooted(running: Pipeline) -> None:
     power_cut(running, "hub")
     running.start("hub", *THREE["hub"])
@@ -52,6 +53,7 @@ def test_the_hubs_host_is_rebooted(running: Pipeline) -> None:
     running.goes_on()
 
 
+@pytest.mark.promise("predictions go on within 2 s of the end of a fault")
 def test_the_hub_is_started_again_on_a_host_that_stays_up(running: Pipeline) -> None:
     running.kill("hub")
     running.start("hub", *THREE["hub"])
@@ -60,6 +62,7 @@ def test_the_hub_is_started_again_on_a_host_that_stays_up(running: Pipeline) -> 
     running.goes_on()
 
 
+@pytest.mark.promise("predictions go on within 2 s of the end of a fault")
 def test_a_workers_host_has_gone_and_another_one_takes_its_place(running: Pipeline) -> None:
     said, heard = len(running.log("big")), len(running.seen.events)
     power_cut(running, "big")
@@ -70,6 +73,7 @@ def test_a_workers_host_has_gone_and_another_one_takes_its_place(running: Pipeli
     assert running.goes_on() < BACK_S
 
 
+@pytest.mark.promise("a camera whose host has gone is down within 5 s")
 def test_a_camera_whose_host_has_gone_is_down_within_5_s_and_comes_back(running: Pipeline) -> None:
     eventually(lambda: 'edged_camera_up{camera="yard"} 1.0' in running.metrics(), START_S)
     said = len(running.log("hub"))
@@ -81,6 +85,7 @@ def test_a_camera_whose_host_has_gone_is_down_within_5_s_and_comes_back(running:
     eventually(lambda: 'edged_camera_up{camera="yard"} 1.0' in running.metrics(), START_S)
 
 
+@pytest.mark.promise("predictions go on within 2 s of the end of a fault")
 def test_a_worker_that_stands_still_is_given_up_and_taken_again(running: Pipeline) -> None:
     worker, said = psutil.Process(running.processes["big"].pid), len(running.log("hub"))
     worker.send_signal(signal.SIGSTOP)

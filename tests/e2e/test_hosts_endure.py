@@ -41,6 +41,7 @@ FAULTS: dict[str, Callable[[Pipeline, str], AbstractContextManager[None]]] = {
 }
 
 
+@pytest.mark.promise("predictions go on within 2 s of the end of a fault")
 def test_nothing_is_lost_and_nothing_grows_whatever_happens(tmp_path: Path) -> None:
     dice, levels, took = random.Random(SEED), Levels(), [0.0]  # noqa: S311 (no secret)
     with three_hosts(tmp_path) as running:

@@ -41,6 +41,7 @@ def goes_on_within(running: Pipeline, seconds: float) -> bool:
     return took_s < seconds
 
 
+@pytest.mark.promise("predictions go on within 2 s of the end of a fault")
 @pytest.mark.parametrize(("host", "seconds"), PARTITIONS)
 def test_a_partition_ends_and_predictions_go_on(running: Pipeline, host: str, seconds: float) -> None:
     with running.hosts[host].cut_off():
@@ -57,6 +58,7 @@ def everywhere(running: Pipeline, share: float) -> Iterator[None]:
         yield
 
 
+@pytest.mark.promise("predictions go on within 2 s of the end of a fault")
 @pytest.mark.parametrize("share", [0.05, 0.2])
 def test_lost_packets_cost_frames_and_nothing_else(running: Pipeline, share: float) -> None:
     with everywhere(running, share):
@@ -66,6 +68,7 @@ def test_lost_packets_cost_frames_and_nothing_else(running: Pipeline, share: flo
     assert goes_on_within(running, BACK_S)
 
 
+@pytest.mark.promise("predictions go on within 2 s of the end of a fault")
 def test_a_link_of_ten_megabits_carries_what_it_can_and_the_newest(tmp_path: Path) -> None:
     cameras = {"yard": {**SYNTHETIC, "host": "gate", "fps": 60}}
     with three_hosts(tmp_path, side=120, cameras=cameras) as running:  # 21 megabits a second
@@ -77,6 +80,7 @@ def test_a_link_of_ten_megabits_carries_what_it_can_and_the_newest(tmp_path: Pat
         assert running.summary["dropped"]["link_full"] > 0
 
 
+@pytest.mark.promise("predictions go on within 2 s of the end of a fault")
 def test_a_link_that_takes_a_tenth_of_a_second_is_no_fault(running: Pipeline) -> None:
     assert rate(running, running.hosts["gate"].far("100ms")) > 0
     assert goes_on_within(running, BACK_S)

@@ -25,6 +25,7 @@ def refuse_more(worker: psutil.Process) -> None:
     resource.prlimit(worker.pid, resource.RLIMIT_AS, (limit, limit))
 
 
+@pytest.mark.promise("predictions go on within 3 s")
 def test_predictions_go_on_after_a_worker_got_no_more_memory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

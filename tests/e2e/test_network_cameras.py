@@ -54,6 +54,7 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
         server.kill()
 
 
+@pytest.mark.promise("a camera is down within 3 s, and back within 3 s of its return")
 @pytest.mark.parametrize("fault", FAULTS)
 def test_it_is_down_within_3_s_and_back_within_3_s_of_its_return(running: Running, fault: str) -> None:
     (happens, passes), witness = FAULTS[fault], running.witness
@@ -73,6 +74,7 @@ def test_it_is_down_within_3_s_and_back_within_3_s_of_its_return(running: Runnin
     assert witness.is_undisturbed(happened_at, given)
 
 
+@pytest.mark.promise("a camera is back within 3 s of the end of the damage")
 def test_a_damaged_stream_is_reported_and_joined_again_and_stops_no_process(running: Running) -> None:
     daemon, witness, proxy = running.daemon, running.witness, running.proxy
     process = daemon.child("gate")

@@ -26,6 +26,7 @@ MOST = 0.95
 TRIES = 5  # other programs that take the cores spoil one look, and hardly all
 
 
+@pytest.mark.promise("frames wait for a frame time and a forward pass at most")
 def test_newest_frames_win_and_none_is_older_than_a_frame_and_two_forward_passes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -42,6 +42,7 @@ def test_a_hub_that_is_killed_between_the_parts_finds_both_again(running: Pipeli
     assert {each["model"]["worker"] for each in running.predictions()} == {"local-0+big-1"}
 
 
+@pytest.mark.promise("predictions go on within 2 s of the end of a fault")
 def test_a_partition_between_the_parts_ends_and_predictions_go_on(running: Pipeline) -> None:
     with running.hosts["big"].cut_off():
         time.sleep(FAULT_S)
@@ -50,6 +51,7 @@ def test_a_partition_between_the_parts_ends_and_predictions_go_on(running: Pipel
     assert took_s < BACK_S
 
 
+@pytest.mark.promise("predictions go on within 2 s of the end of a fault")
 def test_lost_packets_between_the_parts_cost_frames_and_nothing_else(running: Pipeline) -> None:
     with running.hosts["hub"].losing(0.05):
         time.sleep(FAULT_S)

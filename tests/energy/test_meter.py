@@ -136,15 +136,18 @@ def test_a_rail_that_vanishes_leaves_jobs_without_joules_and_the_other_rails_rep
 
 def test_where_there_are_no_rails_processor_time_is_an_estimate_or_there_is_no_figure() -> None:
     nothing, estimate = Meter([]), Meter([], attributed_rails=("GPU",), watts_per_core=10.0)
+    before = time.process_time()
     for meter in (nothing, estimate):
         meter.start_job()
-    start = time.process_time()
-    while time.process_time() - start < 0.02:
+    begun = time.process_time()
+    while (least_s := time.process_time() - begun) < 0.02:
         pass
-    seconds = time.process_time() - start
+    spent, without = estimate.finish_job(), nothing.finish_job()
+    most_s = time.process_time() - before
 
-    assert nothing.finish_job().joules is None
-    assert estimate.finish_job().joules == pytest.approx(10 * seconds, rel=0.2)
+    assert without.joules is None
+    assert spent.joules is not None
+    assert 10 * least_s <= spent.joules <= 10 * most_s
     assert estimate.attributed_rails == ("processor",)
 
 

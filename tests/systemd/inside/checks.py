@@ -79,6 +79,7 @@ def test_the_journal_knows_what_is_an_event_and_what_a_warning() -> None:
     assert next(level for message, level in levels.items() if "worker local-0 is ready" in message) == "6"
 
 
+@pytest.mark.promise("a stop drains within 2 s")
 def test_stop_drains_within_two_seconds_and_is_no_failure() -> None:
     start()
     begun = time.monotonic()

@@ -2,12 +2,15 @@
 
 import time
 
+import pytest
+
 from tests.vm.guest import vivid
 from tests.vm.guest.listener import Listener
 from tests.vm.guest.promises import MAX_AGE_S, PROMISED_S, age_s
 from tests.vm.guest.service import metric
 
 
+@pytest.mark.promise("a camera is down within 3 s, and back within 3 s of its return")
 def test_a_camera_whose_buffers_stop_is_down_until_they_come_again(listener: Listener) -> None:
     vivid.control("percentage_of_dropped_buffers", 100)
     down = listener.event("camera_down", time.monotonic())
@@ -22,6 +25,7 @@ def test_a_camera_whose_buffers_stop_is_down_until_they_come_again(listener: Lis
     print(f"down {down.at - last.at:.2f} s after the last prediction, the next one after {first.at - again:.2f} s")
 
 
+@pytest.mark.promise("a camera is down within 3 s, and back within 3 s")
 def test_a_driver_whose_stream_fails_is_opened_again(listener: Listener) -> None:
     failed = time.monotonic()
     vivid.control("inject_fatal_streaming_error")

@@ -13,6 +13,7 @@ HOUR_S = 3600.0
 WATCHED = 30
 
 
+@pytest.mark.promise("predictions go on within 3 s of a jump of the clock")
 def test_a_clock_that_jumps_an_hour_moves_no_duration_and_no_deadline(listener: Listener) -> None:
     before, begun = family(), time.monotonic()
     for jump_s in (HOUR_S, -HOUR_S):

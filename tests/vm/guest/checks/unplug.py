@@ -3,6 +3,8 @@
 import time
 from pathlib import Path
 
+import pytest
+
 from tests.vm.guest import vivid
 from tests.vm.guest.listener import Listener
 from tests.vm.guest.promises import MAX_AGE_S, PROMISED_S, age_s, captured_at
@@ -11,6 +13,7 @@ from tests.vm.guest.service import camera_process, metric, start, write_config
 ROUNDS = 5
 
 
+@pytest.mark.promise("a camera gives frames within 3 s of being plugged in")
 def test_a_camera_that_is_plugged_in_for_the_first_time_may_be_opened() -> None:
     assert "video4linux" not in Path("/proc/devices").read_text(), "this must be the machine's first test"
     write_config()
@@ -26,6 +29,7 @@ def test_a_camera_that_is_plugged_in_for_the_first_time_may_be_opened() -> None:
     print(f"first prediction after {first.at - plugged:.2f} s")
 
 
+@pytest.mark.promise("a camera is down within 3 s, and back within 3 s of its return")
 def test_an_unplugged_camera_is_down_at_once_and_back_without_a_stale_frame(listener: Listener) -> None:
     fell, returned = [], []
     descriptors = camera_process().num_fds()
