@@ -120,13 +120,13 @@ def test_the_readme_names_each_verb(verb: str) -> None:
     assert f"`edged {verb}" in README
 
 
-@pytest.mark.parametrize("document", DOCUMENTS, ids=name_of)
+@pytest.mark.parametrize("document", [each for each in DOCUMENTS if links_of(each)], ids=name_of)
 def test_every_link_to_a_file_leads_somewhere(document: Path) -> None:
     missing = [target for target, _ in links_of(document) if not (document.parent / target).exists()]
     assert missing == []
 
 
-@pytest.mark.parametrize("document", DOCUMENTS, ids=name_of)
+@pytest.mark.parametrize("document", [each for each in DOCUMENTS if links_of(each)], ids=name_of)
 def test_every_link_to_a_heading_leads_somewhere(document: Path) -> None:
     pages = [(document.parent / target if target else document, anchor) for target, anchor in links_of(document)]
     missing = [
@@ -142,19 +142,19 @@ def test_the_website_has_every_page_in_its_navigation() -> None:
     assert sorted(pages_of(yaml.safe_load((ROOT / "mkdocs.yml").read_text())["nav"])) == sorted(pages)
 
 
-@pytest.mark.parametrize("document", DOCUMENTS, ids=name_of)
+@pytest.mark.parametrize("document", [each for each in DOCUMENTS if blocks_of(each, "python")], ids=name_of)
 def test_python_in_a_document_compiles(document: Path) -> None:
     for block in blocks_of(document, "python"):
         compile(block, str(document), "exec")
 
 
-@pytest.mark.parametrize("document", DOCUMENTS, ids=name_of)
+@pytest.mark.parametrize("document", [each for each in DOCUMENTS if blocks_of(each, "yaml")], ids=name_of)
 def test_yaml_in_a_document_can_be_read(document: Path) -> None:
     for block in blocks_of(document, "yaml"):
         assert yaml.safe_load(block)
 
 
-@pytest.mark.parametrize("document", MANUAL, ids=name_of)
+@pytest.mark.parametrize("document", [each for each in MANUAL if commands_of(each)], ids=name_of)
 def test_commands_in_a_document_have_verbs_and_options_that_exist(document: Path) -> None:
     wrong = [f"{command}: {problem}" for command in commands_of(document) if (problem := problem_of(command))]
     assert wrong == []
@@ -185,8 +185,9 @@ def test_a_command_with_a_wrong_verb_or_option_is_found(command: str, problem: s
 def test_the_readme_names_each_dependency_of_the_package() -> None:
     pyproject = (ROOT / "pyproject.toml").read_text()
     [listed] = re.findall(r"^dependencies = \[(.*?)\]", pyproject, re.DOTALL | re.MULTILINE)
-    for name in re.findall(r'"([A-Za-z0-9-]+)', listed):
-        assert f"| {name} |" in README
+    names = re.findall(r'"([A-Za-z0-9-]+)', listed)
+    assert "numpy" in names
+    assert [name for name in names if f"| {name} |" not in README] == []
 
 
 def test_the_page_of_the_configuration_has_every_section() -> None:

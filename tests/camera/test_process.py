@@ -147,6 +147,7 @@ def test_each_frame_carries_the_count_so_far(tmp_path: Path) -> None:
     with running_camera(tmp_path, "door", f"{{source: {video}, max_fps: 40}}") as camera:
         eventually(camera.hub.has_ended)
 
+    assert camera.hub.frames
     for number, received in enumerate(camera.hub.frames):
         assert unaccounted(received.frame.count, number + 1) == 0
         assert received.frame.count.captured == received.frame.frame + 1

@@ -91,7 +91,9 @@ def test_its_panels_have_numbers_of_their_own_and_leave_no_gap(file: Path) -> No
 
 @each_file
 def test_each_panel_says_what_it_shows_in_a_unit_that_grafana_knows(file: Path) -> None:
-    for panel in panels_of(loaded(file)):
+    panels = panels_of(loaded(file))
+    assert panels
+    for panel in panels:
         overrides = [each for override in panel["fieldConfig"]["overrides"] for each in override["properties"]]
         shown = [panel["fieldConfig"]["defaults"]["unit"]]
         shown += [each["value"] for each in overrides if each["id"] == "unit"]
@@ -125,6 +127,7 @@ def test_its_metrics_are_those_that_edged_has(file: Path) -> None:
     texts += [each["expr"] for each in dashboard["annotations"]["list"]]
     texts += [each["query"] for each in dashboard["templating"]["list"]]
     named = {name for text in texts for name in re.findall(r"\w+(?=\{)|edged_\w+", text)}
+    assert named
     assert named <= known
 
 
@@ -141,6 +144,7 @@ def test_each_has_an_address_of_its_own_and_links_to_the_others() -> None:
     assert len(addresses) == len(all_of_them)
     assert all(link["tags"] == each["tags"] == ["edged"] for each in all_of_them for link in each["links"])
     linked = {uid for each in all_of_them for text in strings(each) for uid in re.findall(r"/d/([\w-]+)", text)}
+    assert linked
     assert linked <= addresses
 
 

@@ -160,9 +160,14 @@ def test_what_the_driver_refuses_is_built_again(device: Device, tmp_path: Path) 
     first.kernel(RELU)
     first.save()
     (entry,) = tmp_path.iterdir()
+    whole = entry.read_bytes()
     Binaries(tmp_path).save(entry.stem, b"not a program, but with a right checksum")
 
-    programs(device, tmp_path).kernel(RELU)
+    second = programs(device, tmp_path)
+    second.kernel(RELU)
+    second.save()
+
+    assert len(entry.read_bytes()) == len(whole)
 
 
 def test_a_cache_that_cannot_be_written_is_logged_once(

@@ -113,8 +113,8 @@ def test_a_journal_of_the_first_layout_is_brought_up_to_date(path: Path) -> None
 def test_a_second_daemon_on_the_same_journal_is_refused(path: Path) -> None:
     with a_journal(path), pytest.raises(ConfigError, match="in use by another edged"), a_journal(path):
         pass
-    with a_journal(path):
-        pass
+    with a_journal(path) as journal:
+        assert journal.next_seq == 0
 
 
 def test_a_path_that_cannot_be_written_is_a_clear_error(tmp_path: Path) -> None:

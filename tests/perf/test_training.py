@@ -39,7 +39,9 @@ def test_orders_go_on_where_the_last_ended() -> None:
 
 
 def test_numpy_tap_by_tap_gives_what_the_reference_does() -> None:
-    for layer in layers_of("fashion-conv", images=2):
+    layers = list(layers_of("fashion-conv", images=2))
+    assert layers
+    for layer in layers:
         _, found = by_taps(layer.conv, layer.x)
 
         assert found == pytest.approx(layer.truth, abs=1e-4)

@@ -52,6 +52,7 @@ def test_the_gradient_of_a_whole_network_is_the_slope_of_its_loss() -> None:
 
     passed = forward_and_back(graph, x, labels, smoothing=0.1)
 
+    assert {"conv1", "norm1", "conv2", "dense"} <= passed.arrays.keys()
     for name, arrays in passed.arrays.items():
         for key, gradient in arrays.items():
             along = normal(*gradient.shape)

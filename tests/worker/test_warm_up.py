@@ -50,6 +50,7 @@ def test_a_network_whose_own_answer_is_nan_is_logged_and_may_run(
 
 def test_half_precision_may_overflow_where_the_reference_does_not(tmp_path: Path) -> None:
     model = model_in(tmp_path, largest=1.0)
-    warm_up(
+    _, known = warm_up(
         Broken(model.graph, model.input), whole_model(model), config.WorkerConfig(device="cpu", precision="fp16")
     )
+    assert np.isnan(known.outputs).all()

@@ -70,8 +70,8 @@ def test_what_ctrl_c_broke_off_is_not(path: Path, device: Device) -> None:
 def test_a_record_has_one_tuner_at_a_time(path: Path, device: Device) -> None:
     with AttemptLog(path, device), pytest.raises(ConfigError, match=f"{path} is in use by another `edged tune`"):
         AttemptLog(path, device)
-    with AttemptLog(path, device):
-        pass
+    with AttemptLog(path, device) as attempts:
+        assert attempts.attempts_for(conv_site(device)).refused == ()
 
 
 def test_shapes_are_forgotten_by_name_of_their_sites(path: Path, device: Device) -> None:
