@@ -51,14 +51,14 @@ class Witness:
         recent = takewhile(lambda each: each.published_at > since, reversed(self.predictions))
         return [each for each in recent if each.camera == camera and each.captured_at > since][::-1]
 
-    def told(self, event: str, camera: str, since: float = 0.0) -> list[Event]:
+    def events_of(self, event: str, camera: str, since: float = 0.0) -> list[Event]:
         """The events of this name about the camera after the wall time `since`."""
         self.look()
         return [each for each in self.events if (each.event, each.camera) == (event, camera) and each.at > since]
 
     def hears(self, event: str, camera: str, since: float = 0.0) -> Event:
         """The first of them, which may still be on its way."""
-        return eventually(lambda: self.told(event, camera, since), START_S)[0]
+        return eventually(lambda: self.events_of(event, camera, since), START_S)[0]
 
     def metric(self, name: str, camera: str) -> float:
         """Of one camera, now."""
@@ -94,7 +94,7 @@ def watched(folder: Path, **cameras: dict[str, Any]) -> Iterator[tuple[Daemon, W
         eventually(lambda: witness.of("calm"), START_S)
         start = time.time()
         yield daemon, witness
-        assert not any(witness.told(event, "calm", start) for event in DISTURBED)
+        assert not any(witness.events_of(event, "calm", start) for event in DISTURBED)
         end = time.time()
         eventually(lambda: witness.of("calm", since=end), START_S)
         assert conserves(daemon.stop())

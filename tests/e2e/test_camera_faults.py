@@ -68,7 +68,7 @@ def test_a_camera_process_that_is_stopped_for_a_moment_goes_on(running: tuple[Da
     resumed_at = time.time()
     stopped.resume()
     eventually(lambda: witness.of("gate", since=resumed_at), START_S)
-    assert not witness.told("camera_lost", "gate", stopped_at)
+    assert not witness.events_of("camera_lost", "gate", stopped_at)
     assert daemon.child("gate") == stopped
 
 

@@ -24,4 +24,4 @@ def test_a_frozen_picture_is_announced_and_the_other_camera_goes_on(tmp_path: Pa
         eventually(lambda: witness.metric("edged_camera_frozen", "gate") == 1, START_S)
         assert witness.hears("camera_unfrozen", "gate").at > witness.hears("camera_frozen", "gate").at
         eventually(lambda: witness.metric("edged_camera_frozen", "gate") == 0, START_S)
-        assert not witness.told("camera_frozen", "calm")
+        assert not witness.events_of("camera_frozen", "calm")

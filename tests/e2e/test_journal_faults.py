@@ -44,7 +44,7 @@ def marked(raw: RawSubscriber) -> list[int]:
     return [seen.seq for seen in raw.seen if b'"journaled":false' in seen.json]
 
 
-def told(raw: RawSubscriber, event: str) -> list[str]:
+def messages_of(raw: RawSubscriber, event: str) -> list[str]:
     return [str(each["message"]) for each in raw.events if each["event"] == event]
 
 
@@ -70,11 +70,11 @@ def test_on_a_full_disk_predictions_go_on_unjournaled_until_there_is_room(
         watched(daemon) as raw,
     ):
         ballast = fill(disk)
-        eventually(lambda: told(raw, "journal_failed"), START_S)
+        eventually(lambda: messages_of(raw, "journal_failed"), START_S)
         assert has_more(raw, 20)
-        assert "its disk is full" in told(raw, "journal_failed")[0]
+        assert "its disk is full" in messages_of(raw, "journal_failed")[0]
         ballast.unlink()
-        eventually(lambda: told(raw, "journal_recovered"), START_S)
+        eventually(lambda: messages_of(raw, "journal_recovered"), START_S)
         assert has_more(raw, 5)
         assert errors(daemon, "full") > 0
         assert conserves(daemon.stop())
@@ -90,12 +90,12 @@ def test_on_a_disk_that_is_stuck_predictions_wait_for_no_longer_than_the_bound(t
         watched(daemon) as raw,
     ):
         with frozen(disk):
-            eventually(lambda: told(raw, "journal_failed"), START_S)
+            eventually(lambda: messages_of(raw, "journal_failed"), START_S)
             assert has_more(raw, 40)
             late = [each.seconds.total for each in daemon.first(20)]
             assert max(late) < MAX_WAIT_S + CROWDED_S
-            assert "takes too long" in told(raw, "journal_failed")[0]
-        eventually(lambda: told(raw, "journal_recovered"), START_S)
+            assert "takes too long" in messages_of(raw, "journal_failed")[0]
+        eventually(lambda: messages_of(raw, "journal_recovered"), START_S)
         assert has_more(raw, 5)
         assert errors(daemon, "stalled") >= len(marked(raw)) > 0
         summary = daemon.stop()
@@ -113,7 +113,7 @@ def test_a_daemon_whose_disk_is_stuck_still_stops_its_children_and_ends_once_the
         watched(daemon) as raw,
     ):
         with frozen(disk):
-            eventually(lambda: told(raw, "journal_failed"), START_S)
+            eventually(lambda: messages_of(raw, "journal_failed"), START_S)
             given = GivenTime()
             daemon.process.terminate()
             eventually(lambda: (tmp_path / "stdout").read_text().endswith("}\n"), START_S)
@@ -131,7 +131,7 @@ def test_a_journal_that_is_damaged_while_the_daemon_runs_is_replaced(tmp_path: P
             with file.open("r+b") as content:
                 content.write(os.urandom(file.stat().st_size))
         daemon.first(1, since_s=60)  # somebody asks for what was there
-        eventually(lambda: told(raw, "journal_quarantined"), START_S)
+        eventually(lambda: messages_of(raw, "journal_quarantined"), START_S)
         assert has_more(raw, 10)
         assert conserves(daemon.stop())
     assert list(tmp_path.glob("journal.sqlite.damaged-*"))
@@ -144,11 +144,11 @@ def test_a_journal_that_is_removed_while_the_daemon_runs_is_announced_and_a_new_
         assert has_more(raw, 10)
         for file in tmp_path.glob("journal.sqlite*"):
             file.unlink()
-        eventually(lambda: told(raw, "journal_removed"), START_S)
+        eventually(lambda: messages_of(raw, "journal_removed"), START_S)
         assert has_more(raw, 10)
         assert conserves(daemon.stop())
     kept = journal_of(path)
-    (message,) = told(raw, "journal_removed")
+    (message,) = messages_of(raw, "journal_removed")
     assert f" to {min(kept) - 1}, which it held, cannot be fetched any more" in message
     assert {seen.seq for seen in raw.seen if seen.seq >= min(kept)} <= kept.keys()
 
@@ -192,7 +192,7 @@ def test_a_disk_that_is_read_only_at_the_start_holds_nothing_up(tmp_path: Path) 
             assert b'"journaled":false' in raw.seen[0].json
             assert errors(daemon, "read_only") > 0
             subprocess.run(["mount", "-o", "remount,rw", str(disk)], check=True)
-            eventually(lambda: told(raw, "journal_recovered"), START_S)
+            eventually(lambda: messages_of(raw, "journal_recovered"), START_S)
             eventually(lambda: b'"journaled":true' in raw.seen[-1].json, START_S)
             assert conserves(daemon.stop())
         assert journal_of(disk / "journal.sqlite")

@@ -80,11 +80,11 @@ def test_a_damaged_stream_is_reported_and_joined_again_and_stops_no_process(runn
     process = daemon.child("gate")
     damaged_at = time.time()
     proxy.spoil_every = SPOILT
-    down = eventually(lambda: witness.told("camera_down", "gate", damaged_at), START_S)[0]
+    down = eventually(lambda: witness.events_of("camera_down", "gate", damaged_at), START_S)[0]
     proxy.spoil_every = 0
     whole_at, given = time.time(), GivenTime()
     assert any(words in down.message for words in DAMAGE), down.message
     eventually(lambda: witness.of("gate", since=whole_at), START_S)
     assert given.seconds() < FALL_S
     assert daemon.child("gate") == process
-    assert not witness.told("camera_lost", "gate")
+    assert not witness.events_of("camera_lost", "gate")

@@ -40,12 +40,12 @@ def test_a_child_that_starts_takes_the_spare_and_without_one_starts_by_itself(
     assert processes() == [waiting]
     said = ""
 
-    def is_told() -> bool:
+    def has_name() -> bool:
         nonlocal said
         said += capfd.readouterr().err
         return "I am 1" in said
 
-    eventually(is_told, START_S)
+    eventually(has_name, START_S)
     waiting.kill()
     eventually(child.exit_code)
     child.start_again()

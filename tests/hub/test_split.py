@@ -31,7 +31,7 @@ def workers_in(folder: Path) -> list[str]:
         return list(dict.fromkeys(json.loads(row)["model"]["worker"] for (row,) in rows))
 
 
-def told_of(heard: list[Event], event: str) -> bool:
+def has_event(heard: list[Event], event: str) -> bool:
     return any(each.event == event for each in heard)
 
 
@@ -57,7 +57,7 @@ def test_what_is_no_tensor_of_the_cut_goes_to_nobody(
 def test_where_one_part_has_no_worker_another_one_runs_the_whole_until_it_has(tmp_path: Path) -> None:
     run = split(tmp_path, "good", "exit 3 then good", "slow", recovery={"retry_device_s": 3})
     with run.events() as heard:
-        run.once(lambda: len(workers_in(tmp_path)) > 1 and told_of(heard, "device_retried"))
+        run.once(lambda: len(workers_in(tmp_path)) > 1 and has_event(heard, "device_retried"))
     assert workers_in(tmp_path) == ["local-2", "local-0+local-1"]
     told = [(event.event, event.worker) for event in heard]
     fallback, retired = told.index(("fallback", "local-1")), told.index(("worker_retired", "local-0"))
@@ -68,7 +68,7 @@ def test_where_one_part_has_no_worker_another_one_runs_the_whole_until_it_has(tm
 def test_a_device_that_runs_a_part_runs_the_whole_meanwhile_and_then_its_part_again(tmp_path: Path) -> None:
     run = split(tmp_path, "slow", "exit 3 then good", "slow", recovery={"retry_device_s": 3})
     with run.events() as heard:
-        run.once(lambda: len(workers_in(tmp_path)) > 1 and told_of(heard, "device_retried"))
+        run.once(lambda: len(workers_in(tmp_path)) > 1 and has_event(heard, "device_retried"))
     assert workers_in(tmp_path) == ["local-2", "local-0+local-1"]
     [retried] = [event for event in heard if event.event == "device_retried"]
     assert retried.message == "device slow and exit 3 then good works again: worker local-0, local-1 serves"

@@ -18,8 +18,8 @@ from tests.hub.running import Run
 from tests.notified import Notified, notified
 
 
-def told_until_it_beats(folder: Path, patch: pytest.MonkeyPatch, run: Run) -> list[str]:
-    """Every line that systemd heard of a run which ends after its first heartbeat."""
+def notified_until_it_beats(folder: Path, patch: pytest.MonkeyPatch, run: Run) -> list[str]:
+    """Return each line that systemd received from a run that ends after its first heartbeat."""
     with notified(folder, patch) as systemd:
         run.once(lambda: "WATCHDOG=1" in systemd.lines)
     return systemd.lines
@@ -28,7 +28,7 @@ def told_until_it_beats(folder: Path, patch: pytest.MonkeyPatch, run: Run) -> li
 def test_ready_comes_once_after_the_worker_is_warm_and_the_end_is_announced(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    lines = told_until_it_beats(tmp_path, monkeypatch, Run(tmp_path, ["steady"], ["good"]))
+    lines = notified_until_it_beats(tmp_path, monkeypatch, Run(tmp_path, ["steady"], ["good"]))
     assert lines.count("READY=1") == 1
     assert lines[-1] == "STOPPING=1"
     assert "told on good" in lines[lines.index("READY=1") + 1]
@@ -36,7 +36,7 @@ def test_ready_comes_once_after_the_worker_is_warm_and_the_end_is_announced(
 
 
 def test_a_start_without_any_camera_is_ready_and_lives(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    lines = told_until_it_beats(tmp_path, monkeypatch, Run(tmp_path, ["silent"], ["good"]))
+    lines = notified_until_it_beats(tmp_path, monkeypatch, Run(tmp_path, ["silent"], ["good"]))
     assert "0 of 1 cameras up (without silent)" in lines[lines.index("READY=1") + 1]
 
 

@@ -139,12 +139,12 @@ def there_is_room(setting: Setting) -> None:
 
 def job_meets(fault: str) -> Callable[[Setting], float | None]:
     """The next job on an OpenCL device."""
-    return lambda setting: _told(setting.trigger, fault)
+    return lambda setting: _inject(setting.trigger, fault)
 
 
 def driver_fails(setting: Setting) -> float | None:
     code = setting.chance.choice([OUT_OF_RESOURCES, NO_DEVICE, NO_MEMORY])
-    return _told(setting.driver.fault, f"clEnqueueNDRangeKernel {code}") if setting.driver else None
+    return _inject(setting.driver.fault, f"clEnqueueNDRangeKernel {code}") if setting.driver else None
 
 
 def worker_sticks_in_the_kernel(setting: Setting) -> float | None:
@@ -152,7 +152,7 @@ def worker_sticks_in_the_kernel(setting: Setting) -> float | None:
     if not setting.icy:
         return None
     subprocess.run(["fsfreeze", "--freeze", str(setting.icy)], check=True)
-    return _told(setting.trigger, str(setting.icy / "file"))
+    return _inject(setting.trigger, str(setting.icy / "file"))
 
 
 def disk_is_thawed(setting: Setting) -> None:
@@ -160,8 +160,8 @@ def disk_is_thawed(setting: Setting) -> None:
         subprocess.run(["fsfreeze", "--unfreeze", str(setting.icy)], check=True)
 
 
-def _told(trigger: Path, fault: str) -> float | None:
-    """Whoever takes the file away meets the fault."""
+def _inject(trigger: Path, fault: str) -> float | None:
+    """Write a fault into the trigger file; return when a process took it away, which then meets the fault."""
     new = trigger.with_suffix(".new")
     new.write_text(fault)
     new.rename(trigger)

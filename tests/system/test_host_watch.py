@@ -24,11 +24,11 @@ def watch(root: Path) -> Iterator[HostWatch]:
 def celsius(watch: HostWatch) -> dict[str, float]:
     """By sensor, as soon as there is news."""
 
-    def told() -> list[HostState]:
+    def popped() -> list[HostState]:
         news = watch.pop_state()
         return [news] if news else []
 
-    return eventually(told)[0].celsius
+    return eventually(popped)[0].celsius
 
 
 def test_it_tells_what_is_there_now(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from edged.model.head_versions import teach_folder
-from tests.teach.locks import let_go
+from tests.teach.locks import release_locks
 
 
 @pytest.fixture
@@ -19,4 +19,4 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture(autouse=True)
 def _locks_end_with_the_test() -> Iterator[None]:
     yield
-    let_go()
+    release_locks()

@@ -5,7 +5,7 @@ import os
 from edged.system import exclusive_lock
 
 
-def let_go() -> None:
-    """Of stores and devices."""
+def release_locks() -> None:
+    """Release the locks of stores and devices that this process holds."""
     for path in [path for path in exclusive_lock._held if path.name.startswith(("teach-", "device-"))]:
         os.close(exclusive_lock._held.pop(path))

@@ -20,7 +20,7 @@ from tests.cli.models import small_network
 from tests.conftest import ROOT
 from tests.eventually import eventually
 from tests.teach.crops import a_store
-from tests.teach.locks import let_go
+from tests.teach.locks import release_locks
 
 SIDE = 16
 
@@ -47,7 +47,7 @@ def config(folder: Path, tmp_path: Path) -> Path:
     }
     (tmp_path / "edged.yaml").write_text(json.dumps(sections))
     a_store(folder, 30, side=SIDE)
-    let_go()
+    release_locks()
     return tmp_path / "edged.yaml"
 
 
@@ -57,7 +57,7 @@ def run(capsys: pytest.CaptureFixture[str]) -> Run:
 
     def run(*arguments: str | Path) -> tuple[int, str, str]:
         code = run_command_line(["teach", *map(str, arguments)])
-        let_go()
+        release_locks()
         return code, *capsys.readouterr()
 
     return run

@@ -10,7 +10,7 @@ from edged.errors import EdgedError
 from edged.model.package import Input
 from edged.teach.store import CropStore
 from tests.teach.crops import a_store
-from tests.teach.locks import let_go
+from tests.teach.locks import release_locks
 from tests.train.commands import train
 
 WANTED = Input(12, 12, "gray", 1 / 255, (0.0,), (1.0,))
@@ -19,7 +19,7 @@ WANTED = Input(12, 12, "gray", 1 / 255, (0.0,), (1.0,))
 @pytest.fixture(name="store")
 def store_fixture(tmp_path: Path) -> CropStore:
     store = a_store(tmp_path / "teach", count=12)
-    let_go()
+    release_locks()
     return store
 
 

@@ -60,14 +60,14 @@ def family() -> set[int]:
 
 def anonymous_bytes() -> int:
     """Memory of the service that the kernel cannot take back by forgetting what is on disk."""
-    return _told_by_the_group("memory.stat")["anon"]
+    return _group_counters("memory.stat")["anon"]
 
 
 def oom_kills() -> int:
     """How many processes of the service the kernel has killed for want of memory."""
-    return _told_by_the_group("memory.events")["oom_kill"]
+    return _group_counters("memory.events")["oom_kill"]
 
 
-def _told_by_the_group(file: str) -> dict[str, int]:
+def _group_counters(file: str) -> dict[str, int]:
     lines = Path(f"/sys/fs/cgroup{prop('ControlGroup')}", file).read_text().splitlines()
     return {name: int(value) for name, value in (line.split() for line in lines)}
