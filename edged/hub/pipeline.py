@@ -9,6 +9,7 @@ from functools import cache
 import zmq
 
 from edged.clock import NANOSECONDS, now_ns
+from edged.config import Config
 from edged.hub.cameras.cameras import Cameras
 from edged.hub.events import HubEvent
 from edged.hub.frames.jobs import Assigned
@@ -213,6 +214,11 @@ class Publication:
         self._limits = limits
         self._unsent: list[Outgoing] = []
         self._jobs: dict[int, AnsweredJob] = {}  # by the number of each prediction without an outcome
+
+    def set_config(self, config: Config) -> None:
+        """Take over the labels of each prediction and the limits of the journal."""
+        self.top = config.publish.top
+        self._journal.set_limits(config.journal)
 
     def is_over(self, first_ready_ns: int | None) -> bool:
         """Return whether the run has reached its limits. `first_ready_ns`: when the first worker was ready."""

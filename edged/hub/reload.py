@@ -12,12 +12,10 @@ from edged.errors import ConfigError
 from edged.hub.cameras.cameras import Cameras
 from edged.hub.events import HubEvent
 from edged.hub.frames.router import Router
-from edged.hub.journal.journal import Journal
 from edged.hub.links.guard import Guard
 from edged.hub.links.peers import Links, Role, allowed_by, elsewhere, parse_peer
 from edged.hub.links.runtime_files import RuntimeFiles
 from edged.hub.pipeline import Publication
-from edged.hub.publish.snapshots import Snapshots
 from edged.hub.stats.counters import Stats
 from edged.hub.workers.supervisor import Supervisor
 from edged.hub.workers.workers import Workers
@@ -127,23 +125,19 @@ class LiveSettings:
     def __init__(
         self,
         cameras: Cameras,
-        snapshots: Snapshots,
         workers: Workers,
         supervisor: Supervisor,
         router: Router,
         publication: Publication,
         stats: Stats,
-        journal: Journal,
         links: Links,
     ) -> None:
         self._cameras = cameras
-        self._snapshots = snapshots
         self._workers = workers
         self._supervisor = supervisor
         self._router = router
         self._publication = publication
         self._stats = stats
-        self._journal = journal
         self._links = links
 
     def apply(self, found: Changes) -> None:
@@ -155,8 +149,7 @@ class LiveSettings:
             max_age_ns=nanoseconds(freshness.max_age_s),
             deadline_ns=nanoseconds(freshness.deadline_s),
         )
-        self._publication.top = found.config.publish.top
-        self._journal.set_limits(found.config.journal)
+        self._publication.set_config(found.config)
         self._supervisor.set_config(found.config)
         for name in self._workers.set_ends(found.config.ends):
             self._supervisor.kill_worker(name)
@@ -168,8 +161,7 @@ class LiveSettings:
         for name in found.changed:
             if not self._cameras.replace(name):
                 self._supervisor.cameras.kill(name)
-        self._snapshots.grant(found.config.cameras)
-        self._cameras.ask_for_snapshots(found.snapshots)
+        self._cameras.set_snapshots(found.config.cameras, found.snapshots)
         self._set_remote_peers(elsewhere(found.config))
         for name in found.added:
             self._stats.summary.add_camera(name)

@@ -180,8 +180,8 @@ class HubBuilder:
             node=config.node,
         )
         self._supervisor = Supervisor(config, ChildCommands(files.config_path, files.address, program))
-        self._snapshots = Snapshots(opened.publisher.snapshot, metrics, config.cameras)
-        self._cameras = Cameras(self._router, links, metrics, self._snapshots, self._liveness)
+        snapshots = Snapshots(opened.publisher.snapshot, metrics, config.cameras)
+        self._cameras = Cameras(self._router, links, metrics, snapshots, self._liveness)
         self._node = Node(self._router, self._cameras, self._workers, self._supervisor, self._stats)
         self._publication = Publication(
             self._router, opened.publisher, opened.journal, self._stats, limits, config.publish.top
@@ -282,13 +282,11 @@ class HubBuilder:
     def _make_settings(self) -> LiveSettings:
         return LiveSettings(
             self._cameras,
-            self._snapshots,
             self._workers,
             self._supervisor,
             self._router,
             self._publication,
             self._stats,
-            self._opened.journal,
             self._opened.links,
         )
 

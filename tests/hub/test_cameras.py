@@ -185,15 +185,14 @@ def test_snapshots_are_asked_for_and_left_off_while_a_camera_runs(desk: Desk) ->
     desk.hear()
     assert said(door) == Capture(width=2, height=2)
 
-    desk.snapshots.grant({"door": CameraConfig(source=0, snapshot=config.SnapshotConfig(every_s=2))})
-    desk.cameras.ask_for_snapshots(["door", "folder"])  # the folder has yet to say hello
+    often = {"door": CameraConfig(source=0, snapshot=config.SnapshotConfig(every_s=2))}
+    desk.cameras.set_snapshots(often, ["door", "folder"])  # the folder has yet to say hello
     asked = said(door)
     assert isinstance(asked, Capture)
     assert asked.snapshot
     assert asked.snapshot.every_s == 2
 
-    desk.snapshots.grant(desk.settings)
-    desk.cameras.ask_for_snapshots(["door"])
+    desk.cameras.set_snapshots(desk.settings, ["door"])
     assert said(door) == Capture(width=2, height=2)
 
 

@@ -1,7 +1,8 @@
 """The cameras of this hub: who has greeted it, and what each must capture."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
+from edged.config import CameraConfig
 from edged.hub.cameras.health import CameraStates
 from edged.hub.events import HubEvent
 from edged.hub.frames.router import Router
@@ -78,9 +79,10 @@ class Cameras:
         for hello in self._greeted.values():
             self._start(hello)
 
-    def ask_for_snapshots(self, names: Iterable[str]) -> None:
-        """Send the present settings of snapshots to those of these cameras that are connected."""
-        for name in names:
+    def set_snapshots(self, cameras: Mapping[str, CameraConfig], changed: Iterable[str]) -> None:
+        """Take over the settings of snapshots; send them to the changed cameras that are connected."""
+        self._snapshots.grant(cameras)
+        for name in changed:
             if name in self._greeted:
                 self._start(self._greeted[name])
 
