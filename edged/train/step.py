@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from edged.engine.gradients.cross_entropy import cross_entropy
-from edged.engine.gradients.gather import gather
+from edged.engine.gradients.gather import BatchImages, gather
 from edged.engine.gradients.gather_features import gather_features
 from edged.engine.gradients.gather_vectors import gather_vectors
 from edged.engine.gradients.moving_average import moving_average
@@ -78,7 +78,7 @@ def _gather(
     if wanted is None:
         return gather_features(source, order, target, lowered.device)
     whole = gather if len(lowered.graph.shapes[lowered.graph.input]) == 3 else gather_vectors
-    return whole(source, order, wanted, target, lowered.device, flip=augment.flip, shift=augment.shift)
+    return whole(BatchImages(source, order, wanted, augment.flip, augment.shift), target, lowered.device)
 
 
 def _averages(lowered: Lowered, store: ParameterStore) -> tuple[Launch, ...]:

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from edged.engine.gradients.gather import gather
+from edged.engine.gradients.gather import BatchImages, gather
 from edged.engine.launch import Resident
 from edged.engine.layout import Halo, Tensor
 from edged.model import reference
@@ -20,7 +20,7 @@ def test_images_are_normalised_and_moved_as_the_reference_says(
 ) -> None:
     target = Tensor("batch", 4, 3, 6, 5, block, Halo(1, 1, 1, 1))
     images, order = Resident("images", IMAGES.nbytes), Resident("order", ORDER.nbytes)
-    launches = gather(images, order, BGR, target, lab.device, flip=flip, shift=shift)
+    launches = gather(BatchImages(images, order, BGR, flip, shift), target, lab.device)
     bench = Bench(lab, launches, {images: IMAGES, order: ORDER})
 
     bench.run(first=np.int32(2), seed=np.uint32(7), step=np.uint32(11))
@@ -33,7 +33,9 @@ def test_a_gray_image_has_one_channel(lab: Lab) -> None:
     gray, target = Input(5, 6, "gray", 1 / 255, (0.1,), (0.5,)), Tensor("batch", 6, 1, 6, 5, 1)
     pixels = np.ascontiguousarray(IMAGES[..., :1])
     images, order = Resident("images", pixels.nbytes), Resident("order", ORDER.nbytes)
-    bench = Bench(lab, gather(images, order, gray, target, lab.device), {images: pixels, order: ORDER})
+    bench = Bench(
+        lab, gather(BatchImages(images, order, gray), target, lab.device), {images: pixels, order: ORDER}
+    )
 
     bench.run(first=np.int32(0))
 

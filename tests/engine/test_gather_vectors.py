@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from edged.engine.gradients.gather import BatchImages
 from edged.engine.gradients.gather_vectors import gather_vectors
 from edged.engine.launch import Resident
 from edged.engine.layout import Halo, Tensor
@@ -18,7 +19,7 @@ from tests.engine.lab import Lab, assert_close
 def test_images_are_normalised_moved_and_flattened(lab: Lab, block: int, flip: bool, shift: int) -> None:
     target = Tensor("batch", 1, 90, 1, 4, block, Halo(0, 1, 0, 1))
     images, order = Resident("images", IMAGES.nbytes), Resident("order", ORDER.nbytes)
-    launches = gather_vectors(images, order, BGR, target, lab.device, flip=flip, shift=shift)
+    launches = gather_vectors(BatchImages(images, order, BGR, flip, shift), target, lab.device)
     bench = Bench(lab, launches, {images: IMAGES, order: ORDER})
 
     bench.run(first=np.int32(2), seed=np.uint32(7), step=np.uint32(11))
@@ -31,7 +32,9 @@ def test_the_bytes_of_gray_images_are_taken_as_they_lie(lab: Lab) -> None:
     gray, target = Input(5, 6, "gray", 1 / 255, (0.1,), (0.5,)), Tensor("batch", 1, 30, 1, 6, 4)
     pixels = np.ascontiguousarray(IMAGES[..., :1])
     images, order = Resident("images", pixels.nbytes), Resident("order", ORDER.nbytes)
-    bench = Bench(lab, gather_vectors(images, order, gray, target, lab.device), {images: pixels, order: ORDER})
+    bench = Bench(
+        lab, gather_vectors(BatchImages(images, order, gray), target, lab.device), {images: pixels, order: ORDER}
+    )
 
     bench.run(first=np.int32(0))
 

@@ -1,5 +1,7 @@
 """The first kernel of a training step: the batch's images, from all of them on the device."""
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from edged.engine.device import Device
@@ -9,41 +11,46 @@ from edged.engine.variants.pixelwise import Runs
 from edged.model.package import Input
 
 
-def gather(
-    images: Resident,
-    order: Resident,
-    wanted: Input,
-    target: Tensor,
-    device: Device,
-    *,
-    flip: bool = False,
-    shift: int = 0,
-) -> tuple[Launch, ...]:
-    """images: uint8 [n, height, width, channels] of the size that the network wants, RGB or gray; order: int32.
+@dataclass(frozen=True)
+class BatchImages:
+    """Where the images of a batch lie on the device, and what becomes of them on their way into the network.
 
+    images: uint8 [n, height, width, channels] of the size that the network wants, RGB or gray; order: int32.
+    flip: mirror half of them; shift: move each by up to so many pixels (see augment.cl).
     Scalars: `first`, int32, the place in `order` of the first frame; with flip or shift `seed` and `step`, uint32.
     """
+
+    images: Resident
+    order: Resident
+    wanted: Input
+    flip: bool = False
+    shift: int = 0
+
+    def defines(self) -> dict[str, int]:
+        """Return the macros that say what becomes of them."""
+        return {"SWAP": int(self.wanted.color == "bgr"), "FLIP": int(self.flip), "SHIFT": self.shift}
+
+    def arguments(self, target: Tensor) -> tuple[Argument, ...]:
+        """Return the arguments of a kernel that writes them to `target`."""
+        std = np.array(self.wanted.std)
+        factors, offsets = self.wanted.scale / std, -np.array(self.wanted.mean) / std
+        normalize = np.concatenate([factors, offsets]).astype(np.float32)
+        random = (Scalar("seed"), Scalar("step")) if self.flip or self.shift > 0 else ()
+        return self.images, self.order, Scalar("first"), Weights(lambda: normalize), target, *random
+
+
+def gather(batch: BatchImages, target: Tensor, device: Device) -> tuple[Launch, ...]:
+    """Return the launch that writes the images of a batch to `target`."""
     runs, lines = Runs(target, device), target.height if device.kind == "cpu" else 1
-    how = {"SWAP": int(wanted.color == "bgr"), "FLIP": int(flip), "SHIFT": shift, "LINES": lines}
     return (
         Launch(
             kernel="gather",
             operator="gather",
-            defines={**target.defines("OUT"), "RUN": runs.length, **how},
-            arguments=gather_arguments(images, order, wanted, target, augmented=flip or shift > 0),
+            defines={**target.defines("OUT"), "RUN": runs.length, **batch.defines(), "LINES": lines},
+            arguments=batch.arguments(target),
             items=runs.count // lines,
             planes=target.blocks,
             group=runs.group,
             frames=target.frames,
         ),
     )
-
-
-def gather_arguments(
-    images: Resident, order: Resident, wanted: Input, target: Tensor, *, augmented: bool
-) -> tuple[Argument, ...]:
-    """Return the arguments of kernels that gather images."""
-    std = np.array(wanted.std)
-    normalize = np.concatenate([wanted.scale / std, -np.array(wanted.mean) / std]).astype(np.float32)
-    random = (Scalar("seed"), Scalar("step")) if augmented else ()
-    return images, order, Scalar("first"), Weights(lambda: normalize), target, *random
