@@ -14,7 +14,7 @@ from edged.config import Config
 from edged.config.load import load_config
 from edged.errors import ConfigError, EdgedError
 from edged.system import log, parent_death
-from edged.system.parent_death import WHEN_TOLD
+from edged.system.parent_death import ON_REQUEST
 from edged.worker.threads import limit_threads
 
 
@@ -28,7 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="index in the config's workers, from 0 (default: the worker of this host)",
     )
     add_process_options(parser)
-    parser.add_argument(WHEN_TOLD, action="store_true", help="for the hub: read INDEX from standard input")
+    parser.add_argument(ON_REQUEST, action="store_true", help="used by the hub: read INDEX from standard input")
     add_host(parser, "this host's own name")
     add_example(parser, "edged worker --config edged.yaml", "edged worker 1 --config edged.yaml")
 
@@ -38,15 +38,15 @@ def run(arguments: argparse.Namespace) -> int:
     _exit_on_signals(ours={signal.SIGTERM} if parent_death.end_with_parent() else {signal.SIGTERM, signal.SIGINT})
     log.configure()
     config = load_config(arguments.config)
-    if arguments.when_told:
+    if arguments.on_request:
         arguments.index = _read_index()
     index = _index(config, arguments)
     hub, curve = hub_of(config, arguments.config, arguments.hub)
     limit_threads(config.workers[index].threads)
     from edged.worker.process import run_worker
 
-    # A job may still be on the device: its driver is not to be taken down under it. And the hub is to see the end
-    # of the process, which says why, no later than that of its link.
+    # A job may still be on the device: its driver must not be unloaded meanwhile. And the hub must see the end
+    # of the process, which has the reason, no later than that of its link.
     try:
         run_worker(config, index, hub, curve)
     except (EdgedError, MemoryError) as error:
@@ -67,7 +67,7 @@ def _read_index() -> int:
         os._exit(0)
     index = int(line)
     sys.argv[1:] = ["worker", str(index)]  # device locks name their holder by it
-    sys.orig_argv[:] = [str(index) if each == WHEN_TOLD else each for each in sys.orig_argv]  # to restart
+    sys.orig_argv[:] = [str(index) if each == ON_REQUEST else each for each in sys.orig_argv]  # to restart
     return index
 
 
@@ -94,7 +94,7 @@ def _exit_on_signals(ours: set[signal.Signals]) -> None:
     """
     if signal.SIGINT not in ours:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
-    # a handler would have to wait for the call that the main thread is in; a thread of its own does not
+    # a handler would wait for the call that the main thread is in; a separate thread does not
     signal.pthread_sigmask(signal.SIG_BLOCK, ours)
     threading.Thread(target=_exit_on, args=(ours,), name="signals", daemon=True).start()
 

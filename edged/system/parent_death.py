@@ -5,7 +5,7 @@ import os
 import signal
 
 PARENT = "EDGED_HUB_PID"  # the hub sets it for its children
-WHEN_TOLD = "--when-told"  # an option of `edged worker`: load all, then wait for the name of the worker
+ON_REQUEST = "--on-request"  # an option of `edged worker`: load all, then wait for the name of the worker
 PR_SET_PDEATHSIG = 1  # prctl(2)
 
 

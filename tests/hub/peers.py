@@ -1,4 +1,4 @@
-"""Cameras and workers that do as they are told: `python -m tests.hub.peers camera|worker …`, in place of `edged`.
+"""Cameras and workers that do as the test says: `python -m tests.hub.peers camera|worker …`, in place of `edged`.
 
 The name of a camera and the device of a worker say how it behaves (see CAMERAS and WORKERS).
 """
@@ -264,21 +264,21 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("verb", choices=["camera", "worker"])
     parser.add_argument("which", nargs="?")
-    parser.add_argument("--when-told", action="store_true")
+    parser.add_argument("--on-request", action="store_true")
     parser.add_argument("--config", type=Path)
     parser.add_argument("--hub")
-    told = parser.parse_args()
-    if told.when_told:
-        told.which = sys.stdin.readline().strip() or sys.exit(0)
+    arguments = parser.parse_args()
+    if arguments.on_request:
+        arguments.which = sys.stdin.readline().strip() or sys.exit(0)
     with zmq.Context() as context, context.socket(zmq.DEALER) as hub:
-        name = told.which if told.verb == "camera" else f"local-{told.which}"
-        hub.setsockopt(zmq.IDENTITY, f"{told.verb}/{name}".encode())
+        name = arguments.which if arguments.verb == "camera" else f"local-{arguments.which}"
+        hub.setsockopt(zmq.IDENTITY, f"{arguments.verb}/{name}".encode())
         hub.setsockopt(zmq.LINGER, 500)
-        hub.connect(told.hub)
-        if told.verb == "camera":
+        hub.connect(arguments.hub)
+        if arguments.verb == "camera":
             camera(hub, name)
         else:
-            worker(hub, int(told.which), told.config)
+            worker(hub, int(arguments.which), arguments.config)
     sys.stderr.flush()
     os._exit(0)
 

@@ -116,7 +116,7 @@ def test_a_worker_that_hangs_is_replaced_by_the_spare(tmp_path: Path, caplog: py
         next(each for each in processes() if each.cmdline()[3:5] == ["worker", "0"]).kill()
 
         def is_replaced() -> bool:
-            seen.update(" ".join(each.cmdline()) for each in processes() if "--when-told" in each.cmdline())
+            seen.update(" ".join(each.cmdline()) for each in processes() if "--on-request" in each.cmdline())
             return "held a job past its deadline and was killed" in caplog.text
 
         eventually(is_replaced, START_S)

@@ -10,7 +10,7 @@ import subprocess
 from collections.abc import Callable, Mapping, Sequence
 
 from edged.clock import NANOSECONDS
-from edged.system.parent_death import PARENT, WHEN_TOLD
+from edged.system.parent_death import ON_REQUEST, PARENT
 
 STDERR = 2
 KEPT_NS = 5 * NANOSECONDS  # a suspicion has proved right or wrong by then
@@ -24,7 +24,7 @@ class Spare:
 
     def __init__(self, command: Sequence[str], environment: Callable[[], Mapping[str, str]]) -> None:
         """`command`: of a worker, without its number."""
-        self._command = (*command, WHEN_TOLD)
+        self._command = (*command, ON_REQUEST)
         self._environment = environment
         self._process: Process | None = None
         self._leaving: list[Process] = []
