@@ -1,10 +1,11 @@
-"""`edged reload`: let the daemon of a config read the file again."""
+"""`edged reload`: make the daemon of a config read the file again."""
 
 import argparse
+import json
 import sys
 
 from edged.cli.daemon_client import add_daemon, connect_daemon
-from edged.cli.options import add_example
+from edged.cli.options import add_example, add_json
 from edged.errors import ConfigError
 from edged.messages import ReloadAnswer, ReloadRequest
 
@@ -12,7 +13,8 @@ from edged.messages import ReloadAnswer, ReloadRequest
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the daemon's config or address."""
     add_daemon(parser)
-    add_example(parser, "edged reload edged.yaml")
+    add_json(parser)
+    add_example(parser, "edged reload edged.yaml", "edged reload edged.yaml --json")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -24,5 +26,8 @@ def run(arguments: argparse.Namespace) -> int:
             raise daemon.unexpected(answer)
         if not answer.accepted:
             raise ConfigError(answer.message)
-    print(answer.message, file=sys.stderr)
+    if arguments.json:
+        print(json.dumps(answer.model_dump(exclude={"kind"}), ensure_ascii=False))
+    else:
+        print(answer.message, file=sys.stderr)
     return 0

@@ -14,11 +14,7 @@ from edged.cli.options import leaf_parsers
 from tests.cli.command import edged
 
 COMMANDS = {leaf.prog: leaf for leaf in leaf_parsers(command_parser())}
-PRINT_NO_DATA = {
-    "edged run", "edged reload", "edged view", "edged completion", "edged camera", "edged worker",
-    "edged teach record", "edged teach forget", "edged teach repair", "edged teach train", "edged teach shadow",
-    "edged teach promote", "edged teach rollback",
-}  # fmt: skip
+PRINT_NO_DATA = {"edged run", "edged view", "edged completion", "edged camera", "edged worker"}
 IS_JSON = {"edged config schema"}
 
 

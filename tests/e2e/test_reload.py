@@ -109,6 +109,13 @@ def test_a_hang_up_reloads_too(daemon: Daemon) -> None:
     assert daemon.first(1)[0].node == "test"
 
 
+def test_the_result_is_printed_as_json(daemon: Daemon) -> None:
+    path = daemon.folder / "edged.yaml"
+    path.write_text(json.dumps({**daemon.config, "freshness": {"max_age_s": 3}}))
+    done = edged("reload", path, "--json", env={"XDG_STATE_HOME": str(daemon.folder)})
+    assert json.loads(done.stdout) == {"accepted": True, "message": "settings: freshness.max_age_s"}
+
+
 def test_nobody_to_tell_is_said(tmp_path: Path) -> None:
     (tmp_path / "edged.yaml").write_text(json.dumps(config_in(tmp_path)))
     done = edged("reload", tmp_path / "edged.yaml", env={"XDG_STATE_HOME": str(tmp_path)})

@@ -1,5 +1,6 @@
 """A board is taught five labels of its own while it runs: recorded, trained, looked at, promoted, taken back."""
 
+import json
 import os
 import re
 import subprocess
@@ -108,9 +109,10 @@ def teach_shapes(tmp_path: Path, shapes: list[str], device: str) -> float:
         given = GivenTime()
         with stream_of(daemon) as heard:
             for shape in shapes:
-                teach(daemon, "record", "--camera", shape, "--label", shape, "--count", CROPS, "--every", 0.1)
+                options = ("--camera", shape, "--label", shape, "--count", CROPS, "--every", 0.1, "--json")
+                assert json.loads(teach(daemon, "record", *options))["new"] == CROPS
             trained = teach(daemon, "train")
-            shadow = teach(daemon, "shadow", "--duration", 2)
+            shadow = json.loads(teach(daemon, "shadow", "--duration", 2, "--json"))
             there = number_in(teach(daemon, "promote"))
             version = eventually(lambda: changes_of(heard)[1:], COMMAND_S)[0][0]
             eventually(lambda: all(fresh(heard, version, shape) >= FRESH for shape in shapes), COMMAND_S)

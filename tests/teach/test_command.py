@@ -248,5 +248,31 @@ def test_labels_and_versions_are_printed_as_json(config: Path, teach: Teach, tra
     assert [each["answers"] for each in versions["versions"]] == [True]
 
 
+def test_a_version_that_is_trained_and_promoted_is_printed_as_json(config: Path, teach: Teach) -> None:
+    trained = json.loads(teach("train", config, "--device", "numpy", "--json"))
+    promoted = json.loads(teach("promote", config, "--json"))
+    rolled_back = json.loads(teach("rollback", config, "--json"))
+
+    assert trained["labels"] == ["bar", "disc"]
+    assert trained["before"]["name"] == "the config's model, small"
+    assert promoted["accepted"]
+    assert promoted["version"] == trained["sha256"]
+    assert promoted["held_back"] == trained["held_back"]
+    assert rolled_back["version"] == ""
+
+
+def test_crops_that_are_removed_or_damaged_are_printed_as_json(folder: Path, config: Path, teach: Teach) -> None:
+    crop = sorted((folder / "crops/bar").iterdir())[0]
+    crop.write_bytes(b"no picture")
+
+    removed = json.loads(teach("forget", config, "disc", "--json"))
+    repaired = json.loads(teach("repair", config, "--json"))
+
+    assert len(removed["removed"]) == 30
+    assert removed["folder"] == str(folder)
+    assert repaired["damaged"] == [str(folder / "damaged" / f"bar-{crop.name}")]
+    assert repaired["crops"] == 29
+
+
 def test_recording_needs_a_daemon(config: Path, refused: Teach) -> None:
     assert "no edged runs by" in refused("record", config, "--label", "open", "--camera", "door", code=1)

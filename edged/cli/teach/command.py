@@ -47,6 +47,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action = actions.add_parser(name, help=summary, description=summary)
         add_config(action)
         _OPTIONS[name](action)
+        add_json(action)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -73,7 +74,6 @@ def _add_record(parser: argparse.ArgumentParser) -> None:
 
 def _add_list(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--sheet", type=Path, metavar="FILE.png", help="also draw all crops as a contact sheet")
-    add_json(parser)
     add_example(parser, "edged teach list edged.yaml --sheet crops.png")
 
 
@@ -117,7 +117,6 @@ def _add_rollback(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_versions(parser: argparse.ArgumentParser) -> None:
-    add_json(parser)
     add_example(parser, "edged teach versions edged.yaml")
 
 

@@ -1,6 +1,7 @@
 """`edged teach record`: store a camera's frames, as the network receives them, as crops of a label."""
 
 import argparse
+import json
 import shutil
 import sys
 import time
@@ -78,6 +79,11 @@ class RecordScreen:
         self._rows = len(rows)
 
 
+def screen_of(arguments: argparse.Namespace) -> TextIO:
+    """Return where progress goes: standard error if standard output is for JSON."""
+    return sys.stderr if arguments.json else sys.stdout
+
+
 SAVED_EVERY_S = 1.0
 FEATURES = 256  # written in batches of so many crops
 EVERY_S = 0.2
@@ -138,14 +144,14 @@ def run(arguments: argparse.Namespace) -> int:
     store.limit(arguments.crops, arguments.megabytes)
     recorder = Recorder(store, FeatureFiles(place.folder, model), label)
     try:
-        with connect_daemon(arguments.config, "teach") as daemon, RecordScreen(sys.stdout) as screen:
+        with connect_daemon(arguments.config, "teach") as daemon, RecordScreen(screen_of(arguments)) as screen:
             _begin(daemon, arguments, place, model.sha256)
             _record(daemon, recorder, arguments.count, screen, label)
     except KeyboardInterrupt:
         pass
     finally:
         recorder.close()
-    _summary(store, recorder, label)
+    _print_summary(store, recorder, label, as_json=arguments.json)
     return 0 if recorder.new or recorder.same else 1
 
 
@@ -206,9 +212,14 @@ def _record(daemon: DaemonClient, recorder: Recorder, count: int | None, screen:
             return
 
 
-def _summary(store: CropStore, recorder: Recorder, label: str) -> None:
-    there = sum(crop.label == label for crop in store.crops)
-    print(f"{label}: {recorder.new} new crops, {recorder.same} stored before; {there} in all, in {store.folder}")
+def _print_summary(store: CropStore, recorder: Recorder, label: str, *, as_json: bool) -> None:
+    new, same, there = recorder.new, recorder.same, sum(crop.label == label for crop in store.crops)
+    if as_json:
+        counts = {"new": new, "stored_before": same, "crops": there}
+        found = {"folder": str(store.folder), "label": label, **counts, "other_labels": sorted(recorder.elsewhere)}
+        print(json.dumps(found, ensure_ascii=False))
+    else:
+        print(f"{label}: {new} new crops, {same} stored before; {there} in all, in {store.folder}")
     if recorder.elsewhere:
         others = ", ".join(sorted(recorder.elsewhere))
         warn(

@@ -1,12 +1,13 @@
 """`edged teach shadow`: run a version beside the one that answers, and compare their answers."""
 
 import argparse
-import sys
+import json
 from collections import Counter
+from typing import Any
 
 from edged.cli.daemon_client import DaemonClient, connect_daemon
 from edged.cli.teach.folder import find_place_of
-from edged.cli.teach.record import RecordScreen, check_started, received_from
+from edged.cli.teach.record import RecordScreen, check_started, received_from, screen_of
 from edged.errors import ConfigError
 from edged.messages import Label
 from edged.messages.teaching import LONGEST_TEACH_S, ShadowResult, TeachRequest
@@ -32,10 +33,22 @@ class ShadowTally:
             self.right += pair[0] == shadowed.truth
             self.right_in_shadow += pair[1] == shadowed.truth
 
+    @property
+    def agree(self) -> int:
+        """Number of frames with the same answer."""
+        return sum(count for (ours, other), count in self.pairs.items() if ours == other)
+
     def __str__(self) -> str:
-        frames = self.pairs.total()
-        agree = sum(count for (ours, other), count in self.pairs.items() if ours == other)
-        return f"{frames} frames, the same answer to {agree}"
+        return f"{self.pairs.total()} frames, the same answer to {self.agree}"
+
+    def as_object(self) -> dict[str, Any]:
+        """Return all counts for JSON."""
+        pairs = [
+            {"answer": ours, "in_shadow": other, "frames": count}
+            for (ours, other), count in self.pairs.most_common()
+        ]
+        labelled = {"frames": self.known, "right": self.right, "right_in_shadow": self.right_in_shadow}
+        return {"frames": self.pairs.total(), "agree": self.agree, "pairs": pairs, "labelled": labelled}
 
     def table(self) -> str:
         """List the most frequent pairs of answers, and the accuracy on frames whose true label is known."""
@@ -66,13 +79,16 @@ def run(arguments: argparse.Namespace) -> int:
         seconds=arguments.duration or LONGEST_TEACH_S,
     )
     try:
-        with connect_daemon(arguments.config, "teach") as daemon, RecordScreen(sys.stdout) as screen:
+        with connect_daemon(arguments.config, "teach") as daemon, RecordScreen(screen_of(arguments)) as screen:
             daemon.send(request)
             check_started(daemon, place, version.base.sha256)
             _listen(daemon, tally, screen)
     except KeyboardInterrupt:
         pass
-    print(f"{tally}\n{tally.table()}")
+    if arguments.json:
+        print(json.dumps({"version": version.sha256, **tally.as_object()}, ensure_ascii=False))
+    else:
+        print(f"{tally}\n{tally.table()}")
     return 0 if tally.pairs else 1
 
 

@@ -1,8 +1,9 @@
 """`edged teach train`: train a head on the recorded labels, and compare it with the version that answers."""
 
 import argparse
+import json
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from edged.cli.teach.folder import Place, find_place_of, warn_about
 from edged.cli.terminal import StatusLine, note, warn
@@ -44,9 +45,13 @@ def run(arguments: argparse.Namespace) -> int:
     took_s = time.monotonic() - start
     verdict = evaluate.of_head(head, train.labels, held_back)
     name, before = running_verdict(place, model, held_back)
-    judged = {"crops": len(held_back), "right": verdict.right, "accuracy": round(verdict.accuracy, 6)}
-    version = write_version(place.folder, model, head, train.labels, recipe.seed, judged)
+    version = write_version(place.folder, model, head, train.labels, recipe.seed, as_object(verdict))
     where = device.name if device else "NumPy"
+    if arguments.json:
+        made = {"trained_on": len(train), "train_s": round(took_s, 3), "device": where}
+        result = {**version.model_dump(by_alias=True), **made, "before": {"name": name, **as_object(before)}}
+        print(json.dumps(result, ensure_ascii=False))
+        return 0
     print(f"trained on {len(train)} crops of {len(train.labels)} labels in {took_s:.1f} s on {where}")
     _print_verdict(verdict, before, name, train.labels)
     print(f"version {version}\nnext: `edged teach shadow CONFIG`, or `edged teach promote CONFIG`")
@@ -82,6 +87,11 @@ def running_verdict(place: Place, model: Model, held_back: LabelledFeatures) -> 
     except ModelError as error:
         warn(str(error))
     return f"the config's model, {model.name}", evaluate.of_model(model, held_back)
+
+
+def as_object(verdict: Verdict) -> dict[str, Any]:
+    """Return a verdict for JSON, as a version's file has it."""
+    return {"crops": len(verdict.truth), "right": verdict.right, "accuracy": round(verdict.accuracy, 6)}
 
 
 def _print_verdict(verdict: Verdict, before: Verdict, name: str, labels: tuple[str, ...]) -> None:
