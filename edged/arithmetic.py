@@ -5,7 +5,7 @@ from statistics import median
 
 
 def ceil_div(dividend: int, divisor: int) -> int:
-    """Divide two integers, and round up."""
+    """Divide two integers and round up."""
     return -(-dividend // divisor)
 
 

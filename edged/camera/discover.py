@@ -1,4 +1,4 @@
-"""The cameras that this host has. Needs no OpenCV."""
+"""List the cameras of this host. Needs no OpenCV."""
 
 import fcntl
 import os
@@ -15,7 +15,7 @@ VIDEO_CAPTURE = 0x1 | 0x1000  # of one plane or of several
 
 @dataclass(frozen=True)
 class CameraFound:
-    """A Video4Linux capture device: `path` is the one that stays the same over reboots, where there is one."""
+    """A Video4Linux capture device. `path`: the one that stays the same over reboots, if there is one."""
 
     name: str
     path: str
@@ -23,7 +23,7 @@ class CameraFound:
 
     @property
     def usable(self) -> bool:
-        """Return whether it can be opened; else `problem` says why not."""
+        """Return whether the device can be opened; if not, `problem` says why."""
         return self.problem is None
 
 

@@ -9,11 +9,11 @@ from edged.camera.sources.source import Pixels
 from edged.clock import NANOSECONDS, nanoseconds
 
 WIDTH = 80  # a thumbnail averages sensor noise away and costs next to nothing to compare
-NOISE = 12  # grey levels (of 255) that a pixel of the blurred thumbnail may change by itself
+NOISE = 12  # grey levels (of 255) by which noise alone may change a pixel of the blurred thumbnail
 
 
 class Gate:
-    """Remembers the last frame sent, and says whether a new one may follow it."""
+    """Remembers the last frame sent, and decides whether a new one may follow it."""
 
     def __init__(self, max_fps: float | None = None, motion: float = 0.0) -> None:
         """`max_fps`: frames a second, None for any number. `motion`: share of changed pixels, 0 for any."""
@@ -32,14 +32,14 @@ class Gate:
         return None
 
     def frame_sent(self, pixels: Pixels, at_ns: int) -> None:
-        """Take the frame that was sent as the one to compare the next ones with."""
+        """Remember the frame that was sent; the next ones are compared with it."""
         if self._interval_ns:
             self._due_ns = self._next_due_ns(at_ns)
         if self._motion:
             self._sent = self._thumbnail(pixels)
 
     def _thumbnail(self, pixels: Pixels) -> Pixels:
-        """Made once for a frame that is examined and then sent."""
+        """Return the thumbnail of a frame: computed once, although it is examined and then sent."""
         if self._latest is None or self._latest[0] is not pixels:
             self._latest = (pixels, thumbnail(pixels))
         return self._latest[1]
@@ -52,7 +52,7 @@ class Gate:
 
 
 def thumbnail(pixels: Pixels) -> Pixels:
-    """`pixels` (uint8 [H, W, 3] RGB) as blurred grey, uint8 [height, at most 80]."""
+    """Return `pixels` (uint8 [H, W, 3] RGB) as blurred grey, uint8 [height, at most 80]."""
     height, width = pixels.shape[:2]
     small_width = min(width, WIDTH)
     small_height = max(1, round(height * small_width / width))
@@ -62,7 +62,7 @@ def thumbnail(pixels: Pixels) -> Pixels:
 
 
 def changed_share(before: Pixels, after: Pixels) -> float:
-    """Share (0 to 1) of the pixels of two thumbnails that differ by more than noise; 1 if the sizes differ."""
+    """Return the share (0 to 1) of pixels that differ by more than noise; 1 if the sizes differ."""
     if before.shape != after.shape:
         return 1.0
     return float(np.count_nonzero(cv2.absdiff(before, after) > NOISE)) / before.size
@@ -72,16 +72,19 @@ EVERY_ROW = 8  # a sensor's noise shows in any eighth of its rows
 
 
 class Freeze:
-    """Remembers since when the pictures have been byte for byte the same; noise alone tells a still scene."""
+    """Detects a frozen camera: its pictures stay identical, byte for byte.
+
+    Noise alone changes those of a still scene.
+    """
 
     def __init__(self, frozen_s: float) -> None:
-        """`frozen_s`: so long the same is frozen; 0: never."""
+        """`frozen_s`: how long pictures must stay identical until the camera counts as frozen; 0: never."""
         self._frozen_ns = nanoseconds(frozen_s)
         self._same = 0
         self._since_ns: int | None = None
 
     def frozen(self, pixels: Pixels, at_ns: int) -> bool:
-        """Whether, with this picture, the camera stands still. `pixels`: uint8 [H, W, 3]."""
+        """Return whether the camera is frozen, this picture (uint8 [H, W, 3]) included."""
         if not self._frozen_ns:
             return False
         digest = zlib.crc32(pixels[::EVERY_ROW].tobytes())

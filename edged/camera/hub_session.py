@@ -27,13 +27,13 @@ from edged.transport.hub_clock import HubClock
 from edged.transport.hub_link import HubLink
 from edged.transport.spans import Notebook
 
-WAITING_FRAMES = 2  # more would only grow old here: waiting is done in the hub
-BUFFERED = 65_536  # bytes in the kernel, which would take megabytes: seconds of a link of 10 Mbit/s
+WAITING_FRAMES = 2  # more would only get old here: frames wait in the hub
+BUFFERED = 65_536  # bytes in the kernel; its default, megabytes, holds seconds of a link of 10 Mbit/s
 LAST_WORDS_MS = 500
 
 
 class CameraLink:
-    """Sending never blocks. The hub is greeted whenever it is met."""
+    """The camera's end of the link. Sending never blocks. Each new hub gets a hello."""
 
     def __init__(
         self, camera: str, address: str, greeting: Callable[[], CameraHello], curve: Curve | None = None
@@ -50,23 +50,20 @@ class CameraLink:
         )
 
     def send(self, message: LinkMessage, payload: Pixels | None = None) -> bool:
-        """Return whether there was room; a message that finds none is not sent. `payload`: uint8, C-contiguous."""
+        """Send a message; return False if there is no room for it. `payload`: uint8, C-contiguous."""
         return self._hub.send(message, [] if payload is None else [payload.data])
 
     def send_news(self, message: LinkMessage) -> None:
-        """Send, waiting for room as long as last words may take: frames before it may wait to leave."""
+        """Send an important message; wait for room, since frames may still be queued before it."""
         if self.has_room(LAST_WORDS_MS / 1000):
             self.send(message)
 
     def has_room(self, within_s: float = 0.0) -> bool:
-        """Return whether the next message will be sent, waiting so long for it."""
+        """Wait for room for so long, and return whether the next message can be sent."""
         return self._hub.has_room(within_s)
 
     def receive(self, within_s: float = 0.0) -> LinkMessage | None:
-        """Return the hub's next message, or None if none comes in time.
-
-        Raises MessageError for one that does not fit.
-        """
+        """Return the hub's next message, or None if none comes in time. Raises MessageError for an invalid one."""
         parts = self._hub.receive()
         if parts is None:
             self._hub.wait(within_s)
@@ -80,11 +77,11 @@ class CameraLink:
         self._hub.close()
 
 
-TOLD_NS = NANOSECONDS // 4  # how often; not with each frame, whose place on the link it would take
+BATCH_NS = NANOSECONDS // 4  # between batches; one with each frame would take the frame's place on the link
 
 
 class CameraTrace:
-    """The recording of one camera. While no client records it costs one look at `is_open` a picture."""
+    """The recording of one camera. While no client records, it costs one look at `is_open` per picture."""
 
     def __init__(self, camera: str, link: CameraLink, clock: HubClock) -> None:
         self._camera = camera
@@ -92,7 +89,7 @@ class CameraTrace:
         self._clock = clock
         self._notebook = Notebook()
         self._is_new = False
-        self._told_ns = self._prepared_ns = 0
+        self._sent_ns = self._prepared_ns = 0
 
     def apply_request(self, order: RecordRequest) -> None:
         """Start, continue or stop recording."""
@@ -110,7 +107,7 @@ class CameraTrace:
             return
         frames = ((self._camera, number),)
         now, read_ns = now_ns(), captured.read_ns
-        was_prepared = self._prepared_ns >= read_ns  # else it was dropped before
+        was_prepared = self._prepared_ns >= read_ns  # a frame without a picture record was dropped earlier
         prepared_ns = self._prepared_ns if was_prepared else now
         self._notebook.note("capture", read_ns - nanoseconds(captured.read_s), read_ns, frames=frames)
         self._notebook.note("preprocess", read_ns, prepared_ns, frames=frames)
@@ -121,17 +118,17 @@ class CameraTrace:
 
     def send_if_due(self) -> None:
         """Send a batch if one is due and the link has room."""
-        if not self._notebook.is_open or now_ns() - self._told_ns < TOLD_NS or not self._link.has_room():
+        if not self._notebook.is_open or now_ns() - self._sent_ns < BATCH_NS or not self._link.has_room():
             return
         self._notebook.close_if_due()
         if self._is_new:
             self._link.send(RecorderHello(pid=os.getpid(), host=socket.gethostname()))
-            self._is_new, self._told_ns = False, now_ns()
+            self._is_new, self._sent_ns = False, now_ns()
         else:
             self._send()
 
     def _send(self, *, last: bool = False) -> None:
-        self._told_ns = now_ns()
+        self._sent_ns = now_ns()
         offset_ns, error_ns = self._clock.offset_ns()
         notes = self._notebook.pop_spans()
         if notes or last:

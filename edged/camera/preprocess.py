@@ -1,4 +1,4 @@
-"""From a picture to a frame: region of interest, shape and size."""
+"""Prepare a frame from a picture: region of interest, shape and size."""
 
 import cv2
 import numpy as np
@@ -17,8 +17,8 @@ def preprocess(pixels: Pixels, width: int, height: int, roi: Region = WHOLE, res
 
     `roi`: left, top, right, bottom as shares. `resize`: `stretch` changes the proportions, `crop` takes the
     largest centred part of the right proportions, `pad` keeps all and adds black on two sides: these leave a
-    picture of the right size as it is. `center-crop` resizes the shorter side to 256/224 of the input's and takes
-    the centre, as ImageNet's networks are usually judged.
+    picture that has the right size unchanged. `center-crop` resizes the shorter side to 256/224 of the input's and
+    takes the centre, as ImageNet's networks are usually judged.
     """
     return fitted(region(pixels, roi), width, height, resize)
 
@@ -32,7 +32,7 @@ def region(pixels: Pixels, roi: Region) -> Pixels:
 
 
 def fitted(pixels: Pixels, width: int, height: int, resize: Resize = "stretch") -> Pixels:
-    """`pixels` as uint8 [height, width, 3], C-contiguous."""
+    """Return `pixels` as uint8 [height, width, 3], C-contiguous."""
     if resize == "center-crop":
         return _centre_of_resized(pixels, width, height)
     if resize == "crop":
@@ -86,9 +86,9 @@ def _resized(pixels: Pixels, width: int, height: int) -> Pixels:
 
 
 def _halved(pixels: Pixels, width: int, height: int) -> Pixels:
-    """`pixels` halved as often as two of them are left for each one wanted.
+    """Halve `pixels` while they have at least twice the wanted size.
 
-    OpenCV takes means of 2×2 pixels by vectors, areas of fractions of pixels one by one: 640×480 → 120×120 takes
+    OpenCV averages 2×2 pixels with vector instructions, but fractional areas one by one: 640×480 → 120×120 takes
     less than half the time of a single step.
     """
     while min(pixels.shape[1] / width, pixels.shape[0] / height) >= 4 and not any(

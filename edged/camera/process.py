@@ -22,11 +22,11 @@ from edged.transport.client_socket import Curve
 log = logging.getLogger(__name__)
 
 REPORT_EVERY_S = 1.0
-LONGEST_PAUSE_S = 0.8  # a camera that is there again gives a frame within 3 s, were it missed by a moment
+LONGEST_PAUSE_S = 0.8  # a camera that is back must deliver a frame within 3 s, even if one attempt just missed it
 
 
 def run_camera(name: str, camera: config.CameraConfig, hub: str, curve: Curve | None = None) -> None:
-    """Serve the hub at the address `hub` until the source ends or the hub says stop. Raises CameraError."""
+    """Serve the hub at the address `hub` until the source ends or the hub stops us. Raises CameraError."""
     cv2.setNumThreads(1)  # the other cores are for the forward pass
     process = CameraProcess(name, camera, hub, curve)
     try:
@@ -43,18 +43,18 @@ class CameraProcess:
         self._camera = camera
         self._source = open_source(camera, self._sleep)
         self._run = uuid4().hex
-        self._waits = is_paced_by_grants(camera)  # for a grant, before it reads a picture
+        self._waits = is_paced_by_grants(camera)  # for a grant before each picture
         self._gate = Gate(camera.max_fps, camera.motion)
         self._freeze = Freeze(camera.frozen_s if is_live(camera) else 0)
         self._state = State(name)
         self._orders = HubRequests(name, hub, self._hello, curve)
         self._link = self._orders.link
         self._backoff = Backoff(longest_s=LONGEST_PAUSE_S)
-        self._reported_ns = self._tried_ns = now_ns()  # tried: the last opening, or picture that came
+        self._reported_ns = self._tried_ns = now_ns()  # tried: at the last opening, or the last picture
         self._unreadable: set[str] = set()
 
     def run(self) -> None:
-        """Return after the end of the source, or when the hub requests it. Raises CameraError if it refuses us."""
+        """Run until the source ends or the hub stops this camera. Raises CameraError if the hub refuses it."""
         while not (self._orders.wanted or self._orders.stop):
             self._orders.receive(REPORT_EVERY_S)
             self._report_if_due()
@@ -74,7 +74,7 @@ class CameraProcess:
         return CameraHello(camera=self._name, run=self._run, awaits_grants=self._waits, count=self._state.count())
 
     def _serve(self) -> bool:
-        """Serve from opening the source to its end or ours (True), or to its failure (False)."""
+        """Serve until the source or the process ends (True), or the source fails (False)."""
         self._tried_ns = now_ns()
         try:
             self._source.open()
@@ -89,7 +89,7 @@ class CameraProcess:
         return True
 
     def _step(self) -> bool:
-        """Hear the hub, and capture a picture where we may; False at the end of the source."""
+        """Receive requests, and capture a picture if allowed; False at the end of the source."""
         self._orders.receive()
         self._report_if_due()
         if self._orders.stop:
@@ -160,7 +160,7 @@ class CameraProcess:
     def _skip_picture(self, error: str) -> None:
         self._state.captured()
         self._state.dropped("unreadable")
-        if error not in self._unreadable:  # a folder that loops comes by again
+        if error not in self._unreadable:  # a folder that loops reads the same file again
             self._unreadable.add(error)
             log.warning("camera %s: %s; it is left out", self._name, error)
 
@@ -171,7 +171,7 @@ class CameraProcess:
             self._report_if_due()
 
     def _sleep(self, nanoseconds: int) -> None:
-        """Wait between two pictures, and keep reporting: the hub would take silence for a process that hangs."""
+        """Wait between two pictures, but keep reporting: the hub takes silence for a process that hangs."""
         end_ns = now_ns() + nanoseconds
         self._pause(nanoseconds / NANOSECONDS - REPORT_EVERY_S)
         sleep_ns(max(0, end_ns - now_ns()))

@@ -1,7 +1,7 @@
-"""Shrinking with antialiasing, as the usual preparation of ImageNet's pictures has it: a triangle's mean.
+"""Shrink with antialiasing by a triangle filter, as ImageNet's pictures are usually prepared.
 
-The result is that of Pillow's BILINEAR but for single steps of 1 in a few pixels of a thousand. OpenCV has no such
-filter: INTER_AREA is sharper, INTER_LINEAR looks at four pixels however many there are.
+The result is that of Pillow's BILINEAR, except for differences of 1 in a few of a thousand pixels. OpenCV has no
+such filter: INTER_AREA is sharper, INTER_LINEAR reads four pixels, however much it shrinks.
 """
 
 from dataclasses import dataclass
@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from edged.camera.sources.source import Pixels
 
-BAND = 8  # outputs that are computed together: more would multiply by more zeros
-MOST_PRODUCTS = 2**18  # of one multiplication of matrices: OpenBLAS would take further cores for more
+BAND = 8  # outputs computed together: more would mean more multiplications by zero
+MOST_PRODUCTS = 2**18  # of one matrix multiplication: OpenBLAS would use further cores for more
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Span:
 
 @dataclass(frozen=True, eq=False)
 class Band:
-    """Some outputs next to each other: weights [outputs, inputs] of the inputs that they are means of."""
+    """Adjacent outputs: weights [outputs, inputs] of the inputs that they are averages of."""
 
     outputs: slice
     inputs: slice
@@ -39,7 +39,7 @@ class Band:
 def resampled(pixels: Pixels, rows: Span, columns: Span) -> Pixels:
     """Return the part `rows` × `columns` of the resized `pixels`, uint8 [rows.count, columns.count, 3].
 
-    Only what that part depends on is read: columns first, rounded, then rows.
+    Only the pixels that this part depends on are read: columns first, rounded, then rows.
     """
     bands = bands_of(rows)
     begin, end = bands[0].inputs.start, bands[-1].inputs.stop
@@ -49,7 +49,7 @@ def resampled(pixels: Pixels, rows: Span, columns: Span) -> Pixels:
 
 @lru_cache(maxsize=64)
 def bands_of(span: Span) -> tuple[Band, ...]:
-    """Return all of a span, in order."""
+    """Return all bands of a span, in order."""
     firsts = range(span.first, span.first + span.count, BAND)
     return tuple(_band(span, first, min(first + BAND, span.first + span.count)) for first in firsts)
 
@@ -73,7 +73,7 @@ def _transposed(pixels: Pixels) -> Pixels:
 
 
 def _means(pixels: NDArray[np.uint8], bands: tuple[Band, ...], count: int, begin: int = 0) -> Pixels:
-    """Along the first axis; `begin`: which input the first of `pixels` is."""
+    """Average along the first axis; `begin`: the index of the first input in `pixels`."""
     flat = pixels.reshape(len(pixels), -1)
     result = np.empty((count, flat.shape[1]), np.float32)
     for band in bands:

@@ -1,4 +1,4 @@
-"""Small pictures of frames for people who watch: made by the camera process, and only if configured."""
+"""Small pictures of frames for display: made by the camera process, and only if configured."""
 
 import logging
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from edged.messages import Frame, Snapshot, SnapshotSettings
 log = logging.getLogger(__name__)
 
 LEAST_QUALITY = 10
-STEP = 10  # from one picture to the next, where there is room for more quality
+STEP = 10  # quality added from one picture to the next, if the size allows
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,32 +30,29 @@ class SnapshotEncoder:
 
     def __init__(self, camera: str) -> None:
         self._camera = camera
-        self._wish: SnapshotSettings | None = None
+        self._settings: SnapshotSettings | None = None
         self._quality = 0
         self._due_ns = 0
-        self._told = False
+        self._has_warned = False
 
-    def configure(self, wish: SnapshotSettings | None) -> None:
+    def configure(self, settings: SnapshotSettings | None) -> None:
         """Use these settings from now on; None: make no snapshots."""
-        if wish and wish != self._wish:
-            self._quality, self._due_ns, self._told = wish.quality, 0, False
-        self._wish = wish
+        if settings and settings != self._settings:
+            self._quality, self._due_ns, self._has_warned = settings.quality, 0, False
+        self._settings = settings
 
     def is_due(self, now_ns: int) -> bool:
-        """Return whether the frame that is sent now shall be seen."""
-        return self._wish is not None and now_ns >= self._due_ns
+        """Return whether the frame that is sent now needs a snapshot."""
+        return self._settings is not None and now_ns >= self._due_ns
 
     def encode(self, region: Pixels, frame: Frame, now_ns: int) -> EncodedSnapshot | None:
-        """Return a picture of `region`, of which `frame` was made.
-
-        None where it would be too large at any quality.
-        """
-        wish = self._wish
-        if wish is None:
+        """Encode the `region` that `frame` was made of. Returns None if it is too large at any quality."""
+        settings = self._settings
+        if settings is None:
             return None
-        self._due_ns = now_ns + nanoseconds(wish.every_s)
-        small = _shrunk(region, wish.width)
-        jpeg = self._encoded(cv2.cvtColor(small, cv2.COLOR_RGB2BGR), wish)
+        self._due_ns = now_ns + nanoseconds(settings.every_s)
+        small = _shrunk(region, settings.width)
+        jpeg = self._encoded(cv2.cvtColor(small, cv2.COLOR_RGB2BGR), settings)
         if jpeg is None:
             return None
         height, width = small.shape[:2]
@@ -64,17 +61,17 @@ class SnapshotEncoder:
         )
         return EncodedSnapshot(header, jpeg)
 
-    def _encoded(self, picture: "cv2.typing.MatLike", wish: SnapshotSettings) -> Pixels | None:
-        """At the quality that was enough last time, or at half of that: never more than two attempts a picture."""
+    def _encoded(self, picture: "cv2.typing.MatLike", settings: SnapshotSettings) -> Pixels | None:
+        """Encode at the quality that last fitted, then at half of it: never more than two attempts per picture."""
         for _ in range(2):
             jpeg = _jpeg(picture, self._quality)
-            if len(jpeg) <= wish.max_bytes // 2:  # there is room for more quality, next time
-                self._quality = min(wish.quality, self._quality + STEP)
-            if len(jpeg) <= wish.max_bytes:
+            if len(jpeg) <= settings.max_bytes // 2:  # the size allows more quality next time
+                self._quality = min(settings.quality, self._quality + STEP)
+            if len(jpeg) <= settings.max_bytes:
                 return jpeg
-            self._quality = max(min(LEAST_QUALITY, wish.quality), self._quality // 2)
-        if not self._told:
-            self._told = True
+            self._quality = max(min(LEAST_QUALITY, settings.quality), self._quality // 2)
+        if not self._has_warned:
+            self._has_warned = True
             log.warning(
                 "camera %s: a snapshot of %d bytes is left out, more than snapshot.max_kilobytes",
                 self._camera,

@@ -1,4 +1,4 @@
-"""What a camera tells the hub about itself."""
+"""The camera's state and counters, as reported to the hub."""
 
 from collections import Counter
 
@@ -6,7 +6,7 @@ from edged.messages import CameraCount, CameraReport
 
 
 class State:
-    """Up or down and why, and what became of every picture.
+    """Up or down, why, and the fate of each picture.
 
     Captured = frames sent + dropped by reason, at any moment between two pictures.
     """

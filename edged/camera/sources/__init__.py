@@ -1,4 +1,4 @@
-"""Sources of pictures, one file a kind, and the choice between them."""
+"""Sources of pictures, one module for each kind, and the choice between them."""
 
 import os
 from functools import partial
@@ -18,11 +18,11 @@ Kind = Literal["v4l2", "stream", "video", "folder", "synthetic"]
 
 VIDEO_SUFFIXES = frozenset({".avi", ".m4v", ".mjpeg", ".mkv", ".mov", ".mp4", ".mpeg", ".mpg", ".ts", ".webm"})
 SYNTHETIC_SIZE = (640, 480)
-USUAL_FPS = 30.0  # of a synthetic camera, and of a folder that is to be read in real time
+USUAL_FPS = 30.0  # frames per second of a synthetic camera, and of a folder that is read in real time
 
 
 def open_source(camera: config.CameraConfig, sleep: Sleep = sleep_ns) -> Source:
-    """Return the source of a camera, still to be opened; one that keeps a rate waits by `sleep`."""
+    """Create the source of a camera, not yet opened; one that keeps a rate waits by calling `sleep`."""
     place = str(camera.source)
     loop = camera.at_end == "loop"
     fps = camera.fps or USUAL_FPS
@@ -43,7 +43,7 @@ def open_source(camera: config.CameraConfig, sleep: Sleep = sleep_ns) -> Source:
 
 
 def is_paced_by_grants(camera: config.CameraConfig) -> bool:
-    """Return whether every picture waits for its turn, instead of the newest taking the place of an older one."""
+    """Return whether each picture waits for a grant, instead of being replaced by a newer one."""
     kind = _kind(str(camera.source))
     fast = camera.pace == "fast" or (camera.pace == "auto" and kind == "folder")
     return fast and kind in ("video", "folder")

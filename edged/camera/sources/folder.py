@@ -13,7 +13,7 @@ SUFFIXES = frozenset({".bmp", ".jpeg", ".jpg", ".pgm", ".png", ".ppm", ".tif", "
 
 
 class Folder:
-    """Every picture in a folder and its sub-folders, by name; a sub-folder's name is its pictures' truth."""
+    """Every picture in a folder and its sub-folders, by name; a picture's truth is the name of its sub-folder."""
 
     def __init__(self, path: Path, fps: float | None = None, loop: bool = False, sleep: Sleep = sleep_ns) -> None:
         """`fps`: pictures a second, None for as fast as they are read."""
@@ -41,7 +41,7 @@ class Folder:
     def read(self) -> Picture | None:
         """Read the next picture; None at the end, unless it loops.
 
-        Raises ImageError for a picture that cannot be read: the next call goes on behind it.
+        Raises ImageError for a picture that cannot be read: the next call continues after it.
         """
         if self._next == len(self._files):
             if not self._loop:
@@ -62,9 +62,9 @@ class Folder:
 
 
 def truth_of(picture: Path, folder: Path) -> str | None:
-    """Return the name of the sub-folder of `folder` in which it lies, as plain text.
+    """Return the name of the sub-folder of `folder` that holds the file, as plain text.
 
-    None where it lies in none.
+    None if it is in no sub-folder.
     """
     below = picture.relative_to(folder).parts
     return plain(below[0]) if len(below) > 1 else None

@@ -1,4 +1,4 @@
-"""A port of this host by which FFmpeg talks to a camera through connections that edged has verified."""
+"""A local port through which FFmpeg reaches a camera over connections that edged has verified."""
 
 import contextlib
 import os
@@ -14,8 +14,8 @@ from edged.camera.sources.reach import without_secrets
 from edged.errors import CameraError
 
 CHUNK = 65_536
-HEAD_BYTES = 16_384  # of a request
-ANSWERS_BYTES = 65_536  # of the camera's first answers, before video: so far a redirection is looked for
+HEAD_BYTES = 16_384  # largest request
+ANSWERS_BYTES = 65_536  # start of the camera's answers, before video: up to here a redirection is looked for
 END = b"\r\n\r\n"
 HOST = re.compile(rb"(?im)^(host:[ \t]*)[^\r\n]*")
 LOCATION = re.compile(rb"(?im)^location:[ \t]*([^\r\n]*)\r?\n")
@@ -27,14 +27,14 @@ WITHOUT_TLS = {"https": "http", "rtsps": "rtsp"}
 
 
 class Forwarder:
-    """A port of this host for FFmpeg, while it is open; what arrives there goes to the camera, and back.
+    """Forwards a local port, for FFmpeg, to a camera and back, while it is open.
 
-    FFmpeg follows no redirection: it would lead to a host that is not verified.
+    A redirection is not followed: it would lead to a host that is not verified.
     """
 
     def __init__(self, url: str, first: ssl.SSLSocket, connect: Callable[[], ssl.SSLSocket]) -> None:
         """`url`: of the camera. `first`: a connection to it; `connect`: makes more, or raises CameraError."""
-        self.error: CameraError | None = None  # why the camera is not reached, where FFmpeg says nothing
+        self.error: CameraError | None = None  # why the camera is not reached, if FFmpeg gives no reason
         self._url = urlsplit(url)
         self._first: ssl.SSLSocket | None = first
         self._connect = connect
@@ -46,12 +46,12 @@ class Forwarder:
 
     @property
     def url(self) -> str:
-        """Return what FFmpeg is to open, without user and password."""
+        """Return the URL for FFmpeg to open, without user and password."""
         place = f"{LOOPBACK}:{self._listener.getsockname()[1]}"
         return urlunsplit(self._url._replace(scheme=WITHOUT_TLS[self._url.scheme.lower()], netloc=place))
 
     def close(self) -> None:
-        """End all connections. To be called after FFmpeg's end."""
+        """End all connections. Call it after FFmpeg has ended."""
         with self._lock:
             self._is_closed = True
             for each in self._open:
@@ -59,7 +59,7 @@ class Forwarder:
             unused, self._first = self._first, None
         if unused:
             unused.close()
-        _shut(self._listener)  # who waits for a connection wakes up, and closes it
+        _shut(self._listener)  # a thread that waits for a connection wakes up, and closes it
 
     def _accept(self) -> None:
         with self._listener, contextlib.suppress(OSError):
@@ -110,7 +110,7 @@ class Forwarder:
             if camera in ready:
                 try:
                     data = camera.recv(CHUNK)
-                except ssl.SSLWantReadError:  # a record that is not whole yet, or one of TLS's own
+                except ssl.SSLWantReadError:  # a partial record, or a control record of TLS
                     continue
                 if not data:
                     return
@@ -120,7 +120,7 @@ class Forwarder:
                 ffmpeg.sendall(data)
 
     def _request_head(self, ffmpeg: socket.socket) -> bytes:
-        """FFmpeg's request, up to its end, with the camera's name in place of ours."""
+        """Return FFmpeg's request up to its end, with the camera's host name in place of the local one."""
         head = b""
         while END not in head:
             data = ffmpeg.recv(CHUNK)
@@ -142,9 +142,9 @@ class Forwarder:
 
 @contextlib.contextmanager
 def ffmpeg_without_tls() -> Iterator[None]:
-    """What FFmpeg opens meanwhile is opened without TLS of its own, which verifies nothing: also what it leads to.
+    """While this is active, FFmpeg opens streams without its own TLS, which verifies nothing.
 
-    From then on FFmpeg uses no HTTP proxy for this host, in this process.
+    This includes redirections. From then on FFmpeg uses no HTTP proxy for this host, in this process.
     """
     if LOOPBACK not in (no_proxy := os.environ.get("no_proxy", "")).split(","):
         os.environ["no_proxy"] = ",".join(filter(None, (no_proxy, LOOPBACK)))
@@ -168,6 +168,6 @@ def _send(camera: ssl.SSLSocket, data: bytes) -> None:
 
 
 def _shut(connection: socket.socket) -> None:
-    """Wake up the thread that waits for it, without TLS's closing message, which only one thread may send."""
+    """Wake up the thread that waits for this socket. TLS's closing message is left to that thread."""
     with contextlib.suppress(OSError):
         socket.socket.shutdown(connection, socket.SHUT_RDWR)

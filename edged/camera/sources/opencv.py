@@ -1,4 +1,4 @@
-"""What the sources that read through OpenCV's VideoCapture have in common."""
+"""What all sources that read through OpenCV's VideoCapture share."""
 
 import cv2
 import numpy as np
@@ -21,15 +21,15 @@ def picture_of(capture: cv2.VideoCapture) -> Pixels | None:
 def keep_jpegs_encoded(capture: cv2.VideoCapture) -> bool:
     """Configure a Motion JPEG capture through FFmpeg to return undecoded JPEGs; False for another format.
 
-    FFmpeg fills what is missing of one that is cut short with the picture before, and says nothing.
+    FFmpeg completes a truncated one from the picture before, without an error.
     """
     return int(capture.get(cv2.CAP_PROP_FOURCC)) == MOTION_JPEG and capture.set(cv2.CAP_PROP_FORMAT, -1)
 
 
 def decoded_jpeg(capture: cv2.VideoCapture, name: str) -> Pixels | None:
-    """Read as `picture_of`, after `keep_jpegs_encoded`.
+    """Read like `picture_of`, after `keep_jpegs_encoded`.
 
-    Raises ImageError with the name for a picture that is not whole.
+    Raises ImageError, with the name, for a truncated picture.
     """
     good, content = capture.read()
     if not good or content is None or content.size == 0:

@@ -1,4 +1,4 @@
-"""Recorded pictures at the rate at which they were recorded."""
+"""Play recorded pictures at the rate at which they were recorded."""
 
 import time
 from collections.abc import Callable
@@ -9,12 +9,11 @@ Sleep = Callable[[int], None]
 
 
 def sleep_ns(nanoseconds: int) -> None:
-    """Do nothing for so long."""
     time.sleep(nanoseconds / NANOSECONDS)
 
 
 class Pace:
-    """Lets each picture out at its own time. One that comes late moves the later ones: they never hurry."""
+    """Releases each picture at its time. A late picture delays the next ones: they never catch up in a burst."""
 
     def __init__(self, now: Callable[[], int] = now_ns, sleep: Sleep = sleep_ns) -> None:
         self._now = now
@@ -22,7 +21,7 @@ class Pace:
         self._start_ns: int | None = None
 
     def wait_until(self, at_s: float) -> None:
-        """Return `at_s` seconds after the picture at 0 s did, or at once where that has passed."""
+        """Wait until `at_s` seconds after the picture at 0 s was released; return at once if that has passed."""
         at_ns = nanoseconds(at_s)
         now = self._now()
         start = now - at_ns if self._start_ns is None else self._start_ns

@@ -1,4 +1,4 @@
-"""A picture from a file or from a stream of JPEGs: whole, of an acceptable size, or not at all."""
+"""Read a picture from a file or a stream of JPEGs: whole and of an acceptable size, or not at all."""
 
 from pathlib import Path
 
@@ -26,7 +26,7 @@ def read_picture(path: Path) -> Pixels:
 
 
 def decode_picture(content: bytes, name: str) -> Pixels:
-    """Return what `content` shows, as uint8 [H, W, 3] RGB, turned upright by its EXIF. Raises ImageError."""
+    """Return the picture in `content` as uint8 [H, W, 3] RGB, turned upright by its EXIF. Raises ImageError."""
     try:
         size = size_of(content)
     except ValueError as error:

@@ -1,4 +1,4 @@
-"""What a picture's file says before it is decoded: its format and its size, and whether a JPEG is whole."""
+"""Read a picture file's header before it is decoded: format and size, and whether a JPEG is complete."""
 
 import re
 import struct
@@ -13,14 +13,14 @@ Size = tuple[int, int]  # width and height
 _JPEG_FRAMES = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
 _JPEG_END, _JPEG_ALONE = 0xD9, frozenset({0x01, 0xD8})
 _MOST_SEGMENTS = 10_000
-_IS_MARKER = np.ones(256, np.bool_)  # of the byte after 0xFF: else a byte of a scan, a restart in it, or filling
+_IS_MARKER = np.ones(256, np.bool_)  # byte after 0xFF; others: scan data, restarts, padding
 _IS_MARKER[[0x00, *range(0xD0, 0xD8), 0xFF]] = False
 
 
 def size_of(content: bytes) -> Size | None:
     """Read the size of a picture from its header; None for a format that is not in FORMATS.
 
-    Raises ValueError, which says what is wrong, for a header that is damaged and a JPEG that is cut short.
+    Raises ValueError, which describes the problem, for a damaged header or a truncated JPEG.
     """
     reader = next((read for begin, read in _READERS.items() if content.startswith(begin)), None)
     if reader is None:
@@ -32,7 +32,7 @@ def size_of(content: bytes) -> Size | None:
 
 
 def _jpeg(content: bytes) -> Size:
-    """OpenCV may fill with grey what is missing of a JPEG, and say nothing: so its end is looked for here."""
+    """Read the size of a JPEG, and look for its end: OpenCV may fill a truncated one with grey."""
     values = np.frombuffer(content, np.uint8)
     size, place = None, 2
     for _ in range(_MOST_SEGMENTS):
@@ -53,7 +53,7 @@ def _jpeg(content: bytes) -> Size:
 
 
 def _next_marker(values: NDArray[np.uint8], place: int) -> int:
-    """Return where the next marker's second byte is. Raises ValueError at the end of the file."""
+    """Return the position of the next marker's second byte. Raises ValueError at the end of the file."""
     length = 64
     while place < len(values) - 1:
         part = values[place : place + length + 1]
@@ -102,7 +102,7 @@ def _tiff(content: bytes) -> Size:
         if tag in {256, 257}:
             (sizes[tag],) = struct.unpack_from(f"{order}H" if kind == 3 else f"{order}I", content, place + 8)
     if sizes.keys() != {256, 257}:
-        raise ValueError("is a TIFF that does not say its size")
+        raise ValueError("is a TIFF without a size")
     return sizes[256], sizes[257]
 
 

@@ -11,10 +11,10 @@ PORTS = {"rtsp": 554, "rtsps": 322, "http": 80, "https": 443}
 
 
 def reach(url: str, shown: str) -> None:
-    """Connect to the host of `url` and hang up. Raises CameraError that names `shown` and what to look at."""
+    """Connect to the host of `url`, then close. Raises CameraError that names `shown` and what to check."""
     parts = urlsplit(url)
     if parts.scheme.startswith("http") and "http_proxy" in os.environ:
-        return  # FFmpeg asks the proxy, which may reach what we cannot
+        return  # FFmpeg connects to the proxy, which may reach hosts that this one cannot
     place = (parts.hostname or "", parts.port or PORTS[parts.scheme.lower()])
     try:
         socket.create_connection(place, PATIENCE_S).close()
@@ -31,6 +31,6 @@ def reach(url: str, shown: str) -> None:
 
 
 def without_secrets(url: str) -> str:
-    """`url` without user, password and query, for messages."""
+    """Return `url` without user, password and query, for messages."""
     parts = urlsplit(url)
     return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2], query="", fragment=""))

@@ -1,9 +1,4 @@
-"""What every source of pictures can do.
-
-A picture and the moment at which it was captured.
-
-What a source gives.
-"""
+"""The interface of a source of pictures, and the pictures with the moments at which they were captured."""
 
 from dataclasses import dataclass
 from typing import Protocol
@@ -18,10 +13,10 @@ Pixels = npt.NDArray[np.uint8]
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """One image as the source gave it.
+    """One image from a source.
 
-    `pixels`: uint8 [height, width, 3], RGB. `truth`: its label where the source knows it, else None.
-    `late_ns`: how long the picture was held up on its way, where the source can tell.
+    `pixels`: uint8 [height, width, 3], RGB. `truth`: its label if the source knows it, else None. `late_ns`: how
+    long the picture was delayed before it arrived, if the source can tell.
     """
 
     pixels: Pixels
@@ -36,9 +31,10 @@ KINDS = (
 
 
 class Source(Protocol):
-    """A camera's pictures. One that has a rate keeps it inside `read`, and never bursts to catch up.
+    """A camera's pictures.
 
-    After `close`, or after an error, `open` may be called again.
+    A source with a rate keeps it inside `read`, and never bursts to catch up. After `close` or an error, `open`
+    may be called again.
     """
 
     def open(self) -> None:
@@ -51,14 +47,15 @@ class Source(Protocol):
         """
 
     def close(self) -> None:
-        """Give the device, connection or file back. May be called at any time, more than once."""
+        """Release the device, connection or file. May be called at any time, more than once."""
 
 
 @dataclass(frozen=True, slots=True)
 class Captured:
     """`at_s`: wall clock; `at_ns`: monotonic clock: the end (`read_ns`) of the read that took `read_s`.
 
-    Less what the picture was held up on its way: what is too old is dropped by the hub, as if it had waited there.
+    The delay before it arrived is subtracted, so that the hub drops a
+    picture that is too old as if it had waited there.
     """
 
     picture: Picture

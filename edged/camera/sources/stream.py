@@ -1,6 +1,6 @@
 """A network camera: RTSP, or MJPEG and other video over HTTP.
 
-How late a stream's pictures are, by the camera's own clock: after a short stall, old ones come in a burst.
+Delays are measured by the camera's own clock: after a short stall, old pictures come in a burst.
 """
 
 from collections.abc import Callable
@@ -18,14 +18,14 @@ from edged.clock import NANOSECONDS, now_ns, seconds_since
 from edged.config import CameraTls
 from edged.errors import CameraError, ConfigError, ImageError
 
-DRIFT = 100  # the camera's clock may run slower than ours by one part in so many
+DRIFT = 100  # the camera's clock may run slower than ours by one part in this many
 LATE_NS = NANOSECONDS // 4
 PATIENCE_NS = 3 * NANOSECONDS
-JUMP_NS = 10 * NANOSECONDS  # a picture is waited for only a fifth of it: a damaged packet, or a clock that was set
+JUMP_NS = 10 * NANOSECONDS  # five read time-outs: a damaged packet, or a clock that was set
 
 
 class Lag:
-    """Compares our clock with the positions of one connection's pictures; the least lag seen is no lag."""
+    """Compares our clock with the time stamps of a connection's pictures; the least lag seen counts as none."""
 
     def __init__(self) -> None:
         self._least_ns: int | None = None
@@ -33,10 +33,9 @@ class Lag:
         self._in_time_ns = 0
 
     def late_ns(self, position_ms: float, at_ns: int) -> int:
-        """Return how much older than usual a picture is that was read at `at_ns`; 0 where the stream does not say.
+        """Return how much later than usual the picture read at `at_ns` is; 0 if the stream has no time stamps.
 
-        Raises CameraError when pictures stay late, or the camera's clock jumps: a new connection begins with new
-        ones, and mends a wrong clock.
+        Raises CameraError if pictures stay late, or the camera's clock jumps: a new connection starts afresh.
         """
         if position_ms <= 0:
             return 0
@@ -55,7 +54,7 @@ class Lag:
         return late_ns
 
 
-OPEN_TIMEOUT_S = 5.0  # finding out the format takes more than a second, after a handshake of six messages
+OPEN_TIMEOUT_S = 5.0  # finding the format takes more than a second, after a handshake of six messages
 READ_TIMEOUT_S = 2.0
 STALL = 0.9  # share of the time-out
 USUAL_FPS = 25.0
@@ -64,8 +63,8 @@ USUAL_FPS = 25.0
 class LiveStream:
     """A live stream, decoded as it comes.
 
-    OpenCV's FFmpeg gives two more, old pictures after a stream has stalled, and never recovers after that: a read
-    that took nearly the whole time-out is a failure, whatever it returns, and only a new connection helps.
+    After a stall, OpenCV's FFmpeg returns two more old pictures and never recovers. So a read that took nearly the
+    whole time-out is a failure, whatever it returns: only a new connection helps.
     """
 
     def __init__(
@@ -77,39 +76,39 @@ class LiveStream:
         open_timeout_s: float = OPEN_TIMEOUT_S,
         read_timeout_s: float = READ_TIMEOUT_S,
     ) -> None:
-        """`password`: reads it, at each opening: its file may be written anew. May raise ConfigError."""
+        """`password`: called at each opening, since its file may have changed. May raise ConfigError."""
         self._url = url
         self._shown = without_secrets(url)
         self._user = user
         self._read_password = password
         self._open_timeout_s = open_timeout_s
         self._read_timeout_s = read_timeout_s
-        self._keeps_time = not url.lower().startswith("http")  # Motion JPEG has no clock: FFmpeg counts pictures
+        self._keeps_time = not url.lower().startswith("http")  # not for Motion JPEG, which has no time stamps
         self._lag = Lag()
         self._identity = CameraIdentity(url, self._shown, tls) if is_verified(url, tls) else None
         self._forwarder: Forwarder | None = None
         self._capture: cv2.VideoCapture | None = None
         self._gives_jpegs = False
-        self._decoded_ns = 0  # when the newest picture came that could be decoded
+        self._decoded_ns = 0  # when the last picture that could be decoded arrived
 
     def verify(self) -> bool:
-        """Return whether the camera has shown a certificate that is trusted; False where it needs none.
+        """Return whether the camera presented a trusted certificate; False if it needs none.
 
-        Raises CameraError where it is not reached or not trusted. No user or password is sent.
+        Raises CameraError if it is unreachable or not trusted. No user or password is sent.
         """
         if self._identity:
             self._identity.connect().close()
         return self._identity is not None
 
     def open(self) -> None:
-        """Connect, find out the format, catch up. Raises CameraError, with the address but no secret."""
+        """Connect, find the format, skip old pictures. Raises CameraError, which shows no secret."""
         password = self._password()
         url = with_credentials(self._connect(), self._user, password)
         self._lag = Lag()
         options = {
             cv2.CAP_PROP_OPEN_TIMEOUT_MSEC: round(self._open_timeout_s * 1000),
             cv2.CAP_PROP_READ_TIMEOUT_MSEC: round(self._read_timeout_s * 1000),
-            cv2.CAP_PROP_N_THREADS: 1,  # each further decoding thread holds a picture back
+            cv2.CAP_PROP_N_THREADS: 1,  # each further decoding thread delays a picture
         }
         with ffmpeg_without_tls() if self._forwarder else nullcontext():
             flat = [each for item in options.items() for each in item]
@@ -119,7 +118,7 @@ class LiveStream:
             self.close()
             raise reason or CameraError(
                 f"{self._shown} gives no video: its path, user or password is wrong, "
-                f"or it says nothing for {self._open_timeout_s:g} s"
+                f"or it sends nothing for {self._open_timeout_s:g} s"
             )
         self._gives_jpegs = not self._keeps_time and keep_jpegs_encoded(self._capture)
         self._catch_up(self._capture)
@@ -128,7 +127,7 @@ class LiveStream:
     def read(self) -> Picture:
         """Read the next picture.
 
-        Raises CameraError when the stream has ended or stalled, ImageError for a picture that is not whole.
+        Raises CameraError when the stream has ended or stalled, ImageError for a truncated picture.
         """
         start_ns = now_ns()
         pixels = self._next(self._capture) if self._capture else None
@@ -155,11 +154,11 @@ class LiveStream:
             return decoded_jpeg(capture, f"a picture of {self._shown}")
         except ImageError as error:
             if seconds_since(self._decoded_ns) > self._read_timeout_s:
-                raise CameraError(f"{self._shown} sends no whole picture any more: {error}") from None
+                raise CameraError(f"{self._shown} sends no complete picture any more: {error}") from None
             raise
 
     def _connect(self) -> str:
-        """Find the camera, and be sure that it is the right one. The URL for FFmpeg, without a password."""
+        """Verify the camera, and return the URL for FFmpeg, without a password."""
         if self._identity is None:
             reach(self._url, self._shown)
             return self._url
@@ -178,13 +177,13 @@ class LiveStream:
         try:
             return self._lag.late_ns(self._capture.get(cv2.CAP_PROP_POS_MSEC), now_ns())
         except CameraError as error:
-            raise CameraError(f"{self._shown} is joined anew: {error}") from None
+            raise CameraError(f"{self._shown} is connected again: {error}") from None
 
     def _catch_up(self, capture: cv2.VideoCapture) -> None:
-        """Skip pictures that were buffered while the format was detected, until the next one must be waited for.
+        """Skip pictures that were buffered while the format was detected, until a read has to wait.
 
-        FFmpeg's own way, `fflags=nobuffer`, also drops the first key frame, and with it all pictures until the
-        next: with key frames more than two seconds apart, that looks like a stall.
+        FFmpeg's own option, `fflags=nobuffer`, also drops the first key frame, and with it all pictures until the
+        next one: with key frames more than two seconds apart, that looks like a stall.
         """
         fps = capture.get(cv2.CAP_PROP_FPS)
         waited_s = 0.5 / (fps if 1 <= fps <= 120 else USUAL_FPS)
@@ -196,7 +195,7 @@ class LiveStream:
 
 
 def with_credentials(url: str, user: str | None, password: str | None) -> str:
-    """`url` with `user` (or the one it has) and `password`, percent-encoded."""
+    """Return `url` with `user` (or the one it has) and `password`, percent-encoded."""
     parts = urlsplit(url)
     host = parts.netloc.rpartition("@")[2]
     name = quote(user, safe="") if user else parts.netloc.rpartition("@")[0].partition(":")[0]

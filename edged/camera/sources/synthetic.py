@@ -21,7 +21,7 @@ from edged.drawing.scene import compose, render
 from edged.errors import CameraError
 
 TALL = 256
-# Thinnest and thickest pen as shares of the height: the doubled outlines of the bold faces must close.
+# Thinnest and thickest pen as shares of the height: it must close the doubled outlines of the bold fonts.
 FONTS = {
     "futural": (0.06, 0.15),
     "rowmans": (0.06, 0.15),
@@ -37,7 +37,10 @@ FONTS = {
 
 
 def draw_glyph(rng: np.random.Generator, digit: int) -> npt.NDArray[np.uint8]:
-    """Mask of `digit`, uint8 [256, width], 255 is ink, cut to its ink; font, pen, width and slant at random."""
+    """Draw `digit` with a random font, pen, width and slant.
+
+    Returns its mask, uint8 [256, width], 255 is ink, cropped to the ink.
+    """
     font = tuple(FONTS)[rng.integers(len(FONTS))]
     pen = round(TALL * rng.uniform(*FONTS[font]))
     widen, slant = rng.uniform(0.85, 1.2), rng.uniform(-0.05, 0.15)
@@ -52,15 +55,15 @@ def draw_glyph(rng: np.random.Generator, digit: int) -> npt.NDArray[np.uint8]:
 
 @cache
 def _fonts() -> dict[str, list[list[list[list[int]]]]]:
-    """By font, digit and stroke: the points."""
+    """Read the strokes: points by font, digit and stroke."""
     fonts: dict[str, list[list[list[list[int]]]]]
     fonts = json.loads((files("edged.camera") / "hershey_digits.json").read_text())
     return fonts
 
 
 SIDE = 256
-PEN = (24, 44)  # thinnest and thickest, of what is drawn with one
-SHARP = 4  # bits of a pixel's fraction
+PEN = (24, 44)  # pen widths of shapes
+SHARP = 4  # fraction bits of a coordinate
 CORNERS: Mapping[str, tuple[tuple[float, float], ...]] = {
     "square": ((0, 0), (1, 0), (1, 1), (0, 1)),
     "triangle": ((0.5, 0), (1, 0.87), (0, 0.87)),
@@ -69,7 +72,7 @@ SHAPES = ("cross", "disc", "ring", *CORNERS)
 
 
 def draw_shape(rng: np.random.Generator, shape: str) -> npt.NDArray[np.uint8]:
-    """Mask of `shape`, uint8 [height, width], 255 is ink, cut to its ink; the pen's width at random."""
+    """Draw `shape` with a random pen width; returns its mask, uint8 [height, width], 255 is ink, cropped."""
     mask, pen, middle = np.zeros((SIDE, SIDE), np.uint8), int(rng.integers(*PEN)), SIDE // 2
     match shape:
         case "disc":
@@ -88,8 +91,8 @@ def draw_shape(rng: np.random.Generator, shape: str) -> npt.NDArray[np.uint8]:
 
 NOTHING = "nothing"
 NOTHING_SHARE = 1 / 8
-SCENE_S = (0.4, 0.9)  # how long it stays, drifting, before the next one comes
-SHAPE_S = (0.1, 0.3)  # the same for a shape: many views of it within a few seconds, to be learnt from
+SCENE_S = (0.4, 0.9)  # seconds that a scene stays, drifting, before the next one
+SHAPE_S = (0.1, 0.3)  # for shapes: many views of each within a few seconds, for teaching
 LEAST_SIDE = 32
 
 
@@ -129,7 +132,7 @@ class Synthetic:
 
         Its truth is "0" … "9" or "nothing", or a shape's name.
         """
-        # drawn when its time has come, not before: then the frame before it has the processor to itself
+        # not drawn earlier: until now the frame before it has the processor to itself
         self._pace.wait_until(self._read / self._fps)
         self._read += 1
         return next(self._pictures)
@@ -144,7 +147,7 @@ class Synthetic:
 
 
 def draw_pictures(seed: int, width: int, height: int, fps: float, subject: str = "digits") -> Iterator[Picture]:
-    """Scene after scene without end, `width` × `height`, moving as it would at `fps` pictures a second."""
+    """Yield pictures of scene after scene without end, `width` × `height`, moving as at `fps`."""
     rng = np.random.default_rng(seed)
     while True:
         truth, mask = _next(rng, subject)

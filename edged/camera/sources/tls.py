@@ -1,7 +1,7 @@
-"""A TLS connection to a camera that has shown who it is, before anything secret is sent to it.
+"""A TLS connection to a camera that proves its identity before any secret is sent.
 
-FFmpeg, as OpenCV brings it, verifies nothing by default, and with `tls_verify` neither the host's name nor a
-fingerprint: Python's ssl does it in its place.
+FFmpeg, as packaged with OpenCV, verifies nothing by default, and with `tls_verify` neither the host name nor a
+fingerprint. Python's ssl verifies instead.
 """
 
 import hashlib
@@ -26,7 +26,7 @@ def is_verified(url: str, tls: CameraTls | None) -> bool:
 
 
 class CameraIdentity:
-    """How a camera proves its identity."""
+    """Checks the identity of one camera."""
 
     def __init__(self, url: str, shown: str, tls: CameraTls | None) -> None:
         """`shown`: the address without secrets."""
@@ -39,7 +39,7 @@ class CameraIdentity:
         self._proxy = _proxy_for(self._host) if parts.scheme.lower() == "https" else None
 
     def connect(self) -> ssl.SSLSocket:
-        """Return a connection to the camera itself.
+        """Return a connection to the verified camera.
 
         Raises CameraError that says what is wrong with its certificate.
         """
@@ -75,10 +75,7 @@ class CameraIdentity:
         return connection
 
     def _context(self) -> ssl.SSLContext:
-        """Make a TLS context.
-
-        A pinned certificate is enough: it may be self-signed, expired, and made for no name.
-        """
+        """Make a TLS context. A pinned certificate is enough, even self-signed, expired, or for another name."""
         if self._tls.fingerprint and not self._tls.ca:
             return _without_verification()
         path = located(self._tls.ca) if self._tls.ca else None
@@ -108,7 +105,7 @@ class CameraIdentity:
 
 
 def fingerprint_of(connection: ssl.SSLSocket) -> str:
-    """SHA-256 of the certificate that the peer has shown, as `tls.fingerprint` has it."""
+    """Return the SHA-256 of the certificate that the peer presented, in the form of `tls.fingerprint`."""
     certificate = connection.getpeercert(binary_form=True) or b""
     return f"sha256:{hashlib.sha256(certificate).hexdigest()}"
 
@@ -121,7 +118,7 @@ def _without_verification() -> ssl.SSLContext:
 
 
 def _proxy_for(host: str) -> tuple[str, int] | None:
-    """Return the HTTP proxy that the environment names, as FFmpeg takes it: that of http, for https too."""
+    """Return the HTTP proxy of the environment as FFmpeg reads it: the one for http, also for https."""
     proxy = os.environ.get("http_proxy") or getproxies().get("https")
     if not proxy or proxy_bypass(host):
         return None

@@ -12,32 +12,35 @@ from edged.system.exclusive_lock import hold
 
 
 class V4l2:
-    """A Video4Linux capture device; `read` waits for its next picture."""
+    """A Video4Linux capture device."""
 
     def __init__(self, device: str | int, size: tuple[int, int] | None = None, fps: float | None = None) -> None:
-        """`device`: index or path. `size` (width, height) and `fps` are wishes: the driver gives its nearest."""
+        """`device`: index or path.
+
+        `size` (width, height) and `fps` are requests: the driver chooses its nearest values.
+        """
         self._path = Path(f"/dev/video{device}" if isinstance(device, int) else device)
-        self._wishes: dict[int, float] = (
+        self._requested: dict[int, float] = (
             {cv2.CAP_PROP_FRAME_WIDTH: size[0], cv2.CAP_PROP_FRAME_HEIGHT: size[1]} if size else {}
         )
         if fps:
-            self._wishes[cv2.CAP_PROP_FPS] = fps
+            self._requested[cv2.CAP_PROP_FPS] = fps
         self._capture: cv2.VideoCapture | None = None
 
     def open(self) -> None:
         """Open the device.
 
-        Raises CameraError that says whether the device is absent, forbidden or in use, and by which edged.
+        Raises CameraError that says whether it is absent, forbidden or in use, and by which edged.
         """
         self._check_access()
         self._lock()
         capture = cv2.VideoCapture(str(self._path), cv2.CAP_V4L2)
         if not capture.isOpened():
             raise CameraError(f"{self._path} cannot be opened: another program uses it, or it is no camera")
-        # Two buffers: one is filled while the other is held, since OpenCV gives a buffer back only at the next
+        # Two buffers: one is filled while the other is held, since OpenCV returns a buffer only at the next
         # read. Each further one would hold an older picture.
         capture.set(cv2.CAP_PROP_BUFFERSIZE, 2)
-        for key, value in self._wishes.items():
+        for key, value in self._requested.items():
             capture.set(key, value)
         self._capture = capture
 
