@@ -25,7 +25,7 @@ from edged.system.systemd import is_started_by_systemd
 
 VERBS = {
     "run": "start the daemon: cameras, workers, prediction stream, metrics",
-    "reload": "let the running daemon read its config again",
+    "reload": "make the running daemon read its config again",
     "check": "validate a config, its model, devices and addresses; list what would run",
     "devices": "list OpenCL devices, cameras and power sensors",
     "subscribe": "print predictions as they are published",
@@ -90,7 +90,7 @@ def _run_verb(argv: Sequence[str]) -> int:
         return print_error(error)
     except KeyboardInterrupt:
         return 128 + signal.SIGINT  # as shells report it
-    except BrokenPipeError:  # the reader of our output is gone, as in `edged subscribe | head`
+    except BrokenPipeError:  # the reader of our output has exited, as in `edged subscribe | head`
         return 0
     except OSError as error:
         if error.errno not in NO_ROOM or error.filename is not None:

@@ -33,7 +33,7 @@ from edged.messages import (
 from edged.system.paths import is_private, journal_path, runtime_directory
 
 ANSWER_S = 10.0
-HEARTBEAT_LIMIT_S = 5.0  # during a recording the daemon sends at least one message a second
+HEARTBEAT_LIMIT_S = 5.0  # during a recording the daemon sends at least one message per second
 IPC = "ipc://"
 
 

@@ -14,7 +14,7 @@ from edged.energy.rails import Rail
 
 LIVE_S = 1.0
 
-Watts = Mapping[str, float]  # by rail, of those that could be read all the time
+Watts = Mapping[str, float]  # watts by rail, of those that could be read all the time
 
 
 def add_sysfs(parser: argparse.ArgumentParser) -> None:

@@ -32,9 +32,10 @@ Tensors = Mapping[str, NDArray[np.float32]]
 
 @dataclass
 class LayerError:
-    """Of all images: the layer's largest absolute value in fp32, and the largest difference from it.
+    """The error of one layer over all images.
 
-    Errors of the layers before are in it. inf: there were values that no number of this precision can hold.
+    `largest`: its largest absolute value in fp32. `difference`: the largest one from fp32, errors of earlier
+    layers included; inf: there were values that this precision cannot represent.
     """
 
     layer: str
@@ -43,11 +44,11 @@ class LayerError:
 
     @property
     def share(self) -> float:
-        """The error as a share of the layer's range."""
+        """Return the error as a share of the layer's range."""
         return self.difference / self.largest if self.largest else self.difference
 
     def meet(self, found: NDArray[np.float32], expected: NDArray[np.float32]) -> None:
-        """Take another image's values into account."""
+        """Include another image's values."""
         difference = np.abs(found.reshape(-1) - expected.reshape(-1)).max()
         self.largest = max(self.largest, float(np.abs(expected).max()))
         self.difference = max(self.difference, float(difference) if np.isfinite(difference) else np.inf)
@@ -55,9 +56,9 @@ class LayerError:
 
 @dataclass(frozen=True)
 class Errors:
-    """By layer in the order of the network; `agree` counts the images whose first class is that of fp32.
+    """Errors of all layers in the network's order. `agree`: number of images whose first class is that of fp32.
 
-    `pictures`: the folder they came from, None for random images.
+    `pictures`: the folder that the images came from, None for random images.
     """
 
     layers: tuple[LayerError, ...]
@@ -66,7 +67,7 @@ class Errors:
     pictures: str | None
 
     def as_object(self) -> dict[str, Any]:
-        """For JSON, which knows no infinity: null where values could not be held."""
+        """Return the errors for JSON, which has no infinity: null for values that could not be represented."""
         layers = [
             {**asdict(layer), "difference": _number(layer.difference), "share": _number(layer.share)}
             for layer in self.layers
@@ -74,7 +75,7 @@ class Errors:
         return {**asdict(self), "layers": layers}
 
     def as_table(self) -> str:
-        """A line a layer, and what it means for the answers."""
+        """Format one line for each layer, and what the errors mean for the answers."""
         source = f"pictures of {self.pictures}" if self.pictures else "random images, which say little"
         width = max(len(layer.layer) for layer in self.layers)
         lines = [
@@ -115,22 +116,22 @@ def _text(share: float) -> str:
     return f"{share:.1e}" if np.isfinite(share) else "not finite"
 
 
-TURN = 10  # runs of one plan before the next has its turn
-WARM_UP_RUNS = 2  # at each turn, since the other has filled the caches
-ENOUGH_S = 20.0  # a plan that is slow to compare with is not run more often than this allows, but FEWEST times
+TURN = 10  # runs of one plan before the next one's turn
+WARM_UP_RUNS = 2  # at each turn, since another plan has filled the caches
+ENOUGH_S = 20.0  # a slower plan gets fewer runs, but at least FEWEST
 FEWEST = 3
 
 
 @dataclass
 class Timing:
-    """Wall seconds of each run: of the whole job, and of the host's part, to enqueue the kernels."""
+    """Wall seconds of each run: of the whole job, and of the time in which the host enqueues the kernels."""
 
     seconds: list[float] = field(default_factory=list)
     host_seconds: list[float] = field(default_factory=list)
 
 
 def time_in_turn(runtimes: Sequence[ModelRuntime], images: NDArray[np.uint8], runs: int) -> list[Timing]:
-    """Whatever else the machine does in the meantime meets all of them alike."""
+    """Time plans in turn, so that other load on the machine affects all of them alike."""
     timings = [Timing() for _ in runtimes]
     for start in range(0, runs, TURN):
         for runtime, timing in zip(runtimes, timings, strict=True):
@@ -158,7 +159,7 @@ Images = NDArray[np.uint8]
 
 @dataclass(frozen=True, eq=False)
 class Known:
-    """Pictures with their labels. `images`: uint8 RGB [n, height, width, 3]; `source`: where they are from."""
+    """Pictures with known labels. `images`: uint8 RGB [n, height, width, 3]; `source`: where they are from."""
 
     images: Images
     truths: Sequence[str]
@@ -167,7 +168,7 @@ class Known:
 
 @dataclass(frozen=True)
 class Accuracy:
-    """So many of them are right."""
+    """How many pictures were classified correctly."""
 
     right: int
     frames: int
@@ -175,10 +176,10 @@ class Accuracy:
 
 
 def known_pictures(model: Model, folder: Path | None) -> Known | None:
-    """Those in sub-folders of `folder` that are named as labels; without one, digits of the synthetic camera.
+    """Find pictures with known labels: those in sub-folders of `folder` that are named like labels.
 
-    None where no label is known, where the model reads no digits, or where it knows nothing. Raises ConfigError
-    for a folder without pictures, ImageError.
+    Without a folder: digits of the synthetic camera. Returns None if no label is known, or the model reads no
+    digits or is not trained. Raises ConfigError for a folder without pictures, ImageError.
     """
     if model.random_weights:
         return None
@@ -186,7 +187,7 @@ def known_pictures(model: Model, folder: Path | None) -> Known | None:
 
 
 def accuracy_of(runtime: ModelRuntime, known: Known, model: Model, batch: int) -> Accuracy:
-    """Of every picture. Raises DeviceError."""
+    """Classify every picture, and count the correct ones. Raises DeviceError."""
     parts = [known.images[start : start + batch] for start in range(0, len(known.images), batch)]
     best = np.concatenate([runtime.submit(part).wait().outputs.argmax(axis=1) for part in parts])
     right = sum(model.labels[index] == truth for index, truth in zip(best, known.truths, strict=True))
@@ -208,7 +209,7 @@ def _digits(model: Model) -> Known | None:
     from edged.camera.preprocess import preprocess
     from edged.camera.sources.synthetic import draw_pictures
 
-    pictures = list(islice(draw_pictures(0, *SCENE, fps=1), MOST))  # each of another scene
+    pictures = list(islice(draw_pictures(0, *SCENE, fps=1), MOST))  # each from another scene
     truths = [picture.truth or "" for picture in pictures]
     if not set(truths) <= set(model.labels):
         return None
@@ -221,12 +222,12 @@ def _digits(model: Model) -> Known | None:
 IDLE_S = 2.0
 TURNS = 3
 TURN_S = 1.0
-SAMPLE_HZ = 100  # of rails of power: a turn is short, and nothing else is waiting for the processor
+SAMPLE_HZ = 100  # of power rails: a turn is short, and nothing else uses the processor
 
 
 @dataclass
 class Consumption:
-    """Of one plan, without pause. `joules` is None where a rail could not be read all the time."""
+    """Energy of one plan that runs without pause. `joules` is None if a rail could not be read all the time."""
 
     joules: float | None
     seconds: float = 0.0
@@ -238,13 +239,16 @@ class Consumption:
 
     @property
     def joules_each(self) -> float | None:
-        """Joules of a frame."""
+        """Return joules per frame."""
         return None if self.joules is None else self.joules / self.frames
 
 
 @dataclass(frozen=True)
 class Energy:
-    """Of each plan, on `rails` together, which draw `idle_watts` while nothing runs; why not is in `note`."""
+    """Energy of each plan on all `rails` together, which draw `idle_watts` while nothing runs.
+
+    `note`: why it is unknown.
+    """
 
     method: EnergyMethod
     rails: tuple[str, ...]
@@ -267,7 +271,7 @@ def add_energy_options(parser: argparse.ArgumentParser) -> None:
 def energy_of(
     runtimes: Sequence[ModelRuntime], images: NDArray[np.uint8], arguments: argparse.Namespace
 ) -> Energy:
-    """Whatever else the machine does in the meantime meets all of them alike. Raises DeviceError."""
+    """Measure the energy of plans in turn, so that other load affects all alike. Raises DeviceError."""
     rails = _rails(arguments)
     watts_per_core = arguments.watts_per_core if rails.method == "estimated" else None
     meter = Meter(rails.rails, watts_per_core=watts_per_core, sample_hz=rails.energy.sample_hz)

@@ -1,4 +1,4 @@
-"""What `edged bench` prints: tables for people, one JSON object for programs."""
+"""Format the results of `edged bench`: tables for people, one JSON object for programs."""
 
 import json
 import statistics
@@ -20,7 +20,10 @@ EnergyReport = Mapping[str, Any]
 
 
 def energy_and_accuracy(energy: Energy, plan: Consumption, accuracy: Accuracy | None) -> dict[str, Any]:
-    """Of one variant. `above_idle`: joules of a frame, less what its rails would have drawn anyway."""
+    """Build the energy and accuracy of one variant.
+
+    `above_idle`: joules per frame, minus what its rails draw when idle.
+    """
     above_idle = None
     if plan.joules is not None and energy.idle_watts is not None:
         above_idle = (plan.joules - energy.idle_watts * plan.seconds) / plan.frames
@@ -39,7 +42,7 @@ def energy_and_accuracy(energy: Energy, plan: Consumption, accuracy: Accuracy | 
 
 
 def columns(row: EnergyReport) -> str:
-    """The end of a variant's line, below `HEAD`; empty if energy was not requested."""
+    """Format the last columns of a variant's line, below `HEAD`; empty if energy was not requested."""
     if "energy" not in row:
         return ""
     joules, watts = (_number(row["energy"][key]) for key in ("joules", "watts"))
@@ -49,13 +52,13 @@ def columns(row: EnergyReport) -> str:
 
 
 def footnotes(rows: Sequence[EnergyReport]) -> list[str]:
-    """How joules and labels are known, or why they are not."""
+    """Explain how joules and labels are known, or why they are not."""
     first = rows[0]
     if "energy" not in first:
         return []
     energy, accuracy = first["energy"], first["accuracy"]
     parts = [energy["method"], ", ".join(energy["rails"]), energy["note"]]
-    if energy["method"] == "estimated":  # as its note says
+    if energy["method"] == "estimated":  # given by its note
         parts = [energy["note"]]
     lines = [f"energy: {'; '.join(filter(None, parts))}"]
     if energy["idle_watts"] is not None:
@@ -76,7 +79,7 @@ Report = dict[str, Any]
 def report(
     model: Model, variant: str, precision: Precision, runtime: ModelRuntime, batch: int, timing: Timing
 ) -> Report:
-    """One variant's figures. `size` is as in the config: one number for a square; `macs` counts one frame."""
+    """Build the result of one variant. `size` as in the config: one number for a square. `macs`: of one frame."""
     width, height = model.input.width, model.input.height
     middle, p99 = median_and_p99(timing.seconds)
     return {
@@ -102,7 +105,7 @@ def report(
 
 
 def as_json(reports: Sequence[Report], errors: Errors | None = None) -> str:
-    """The first report; in it the second, if there is one, as `compared`, and its errors as `error`."""
+    """Return the first report for JSON, with the second as `compared` and its errors as `error`."""
     first, *others = reports
     compared = {"compared": others[0]} if others else {}
     error = {"error": errors.as_object()} if errors else {}
@@ -110,7 +113,7 @@ def as_json(reports: Sequence[Report], errors: Errors | None = None) -> str:
 
 
 def as_table(reports: Sequence[Report]) -> str:
-    """A heading, a line a variant, and how they compare."""
+    """Format a heading, a line for each variant, and their ratio."""
     first, *others = reports
     size = first["size"]
     width, height = size if isinstance(size, list) else (size, size)

@@ -1,4 +1,4 @@
-"""What `edged check` finds about addresses, access, and the cameras and workers of other hosts."""
+"""Findings of `edged check` about addresses, access, and the cameras and workers of other hosts."""
 
 import errno
 import os
@@ -15,20 +15,20 @@ from edged.transport.address import host_and_port, is_ipc, is_ipv6, is_local
 from edged.transport.keys import load_allowed, load_pair, load_public
 from edged.transport.tls import server_context
 
-Places = Mapping[str, str]  # the host by the place in the file that names it
+Places = Mapping[str, str]  # host by place in the file, such as `cameras.door`
 
 
 def places_of(config: Config) -> Places:
-    """Every camera and worker that is on another host than the hub."""
+    """Return every camera and worker that runs on another host than the hub."""
     cameras = {f"cameras.{name}": camera.host for name, camera in config.cameras.items()}
     workers = {f"workers.{index}": worker.host for index, worker in enumerate(config.workers)}
     return {place: host for place, host in {**cameras, **workers}.items() if host}
 
 
 def this_host(config: Config, named: str | None) -> str | None:
-    """The host that is checked: as it was named, or its own name where the file has that; None: the hub's.
+    """Return the host to check: `named`, or the own name if the file has it; None for the hub's host.
 
-    Raises ConfigError for a name that the file has not.
+    Raises ConfigError for a name that the file does not have.
     """
     hosts = set(places_of(config).values())
     if named and named not in hosts:
@@ -39,13 +39,13 @@ def this_host(config: Config, named: str | None) -> str | None:
 
 
 def listens_at(config: Config) -> str | None:
-    """Where the hub's door to other hosts will be; None where there is none, or none that they reach."""
+    """Return the address at which the hub listens for other hosts; None if there is none that they can reach."""
     address = config.link.address
     return None if address is None or is_local(address) else config.link.bind or address
 
 
 def link_findings(config: Config, host: str | None) -> Iterator[Finding]:
-    """What keeps the hosts apart. `host`: where this is asked, None: the hub's."""
+    """Check the link between the hosts. `host`: the checked one, None for the hub's."""
     places = places_of(config)
     if not places:
         return
@@ -70,13 +70,13 @@ def link_findings(config: Config, host: str | None) -> Iterator[Finding]:
 
 
 def elsewhere(what: str, host: str, *which: str) -> Finding:
-    """What is to be started there."""
+    """List the commands to run on the other hosts."""
     command = " ".join(["edged", what.partition(" ")[0], *which, "--config FILE"])
     return Finding("ok", what, f"on host {host}: `{command}` there")
 
 
 def group_findings(config: Config) -> Iterator[Finding]:
-    """Groups that are not what they look like: neighbours alone serve together."""
+    """Warn about groups whose workers are not adjacent: only adjacent workers serve together."""
     runs = [group for group, _ in groupby(worker.group for worker in config.workers) if group]
     for group in sorted({group for group in runs if runs.count(group) > 1}):
         text = f"group {group} is in {runs.count(group)} places of the list: neighbours alone serve together"
@@ -84,7 +84,7 @@ def group_findings(config: Config) -> Iterator[Finding]:
 
 
 def _hub_finding(security: SecurityConfig, host: str | None) -> Finding:
-    """Whether other hosts will know this hub, or this host will know it."""
+    """Check that the other hosts will recognise this hub, or that this host will recognise it."""
     what = "security.hub"
     if security.hub is None:
         text = "is missing: without the hub's public key (hub.pub) no camera or worker of another host joins it"
@@ -103,7 +103,7 @@ def _hub_finding(security: SecurityConfig, host: str | None) -> Finding:
 
 
 def _role_findings(security: SecurityConfig, places: Places) -> Iterator[Finding]:
-    """Whose cameras and workers get in, where some are to come."""
+    """Check that `security` accepts the cameras and workers of other hosts."""
     for role, paths in {"cameras": security.cameras, "workers": security.workers}.items():
         hosts = sorted({host for place, host in places.items() if place.startswith(role)})
         if not hosts:
@@ -118,7 +118,7 @@ def _role_findings(security: SecurityConfig, places: Places) -> Iterator[Finding
 
 
 def address_finding(key: str, address: str) -> Finding:
-    """Whether a server could listen there now."""
+    """Check whether a server could listen at an address now."""
     if is_ipc(address):
         return _ipc_finding(key, Path(address.removeprefix("ipc://")))
     host, port = host_and_port(address)
@@ -141,7 +141,7 @@ def _why_not(error: OSError) -> str:
 
 
 def _ipc_finding(key: str, path: Path) -> Finding:
-    """A socket that nobody listens at any more is replaced."""
+    """Check an ipc:// address; a socket on which no process listens any more is replaced."""
     if not os.access(path.parent, os.W_OK | os.X_OK):
         return Finding("error", key, f"{path.parent} is no folder that this user may write to")
     if path.exists() and not path.is_socket():
@@ -150,7 +150,7 @@ def _ipc_finding(key: str, path: Path) -> Finding:
 
 
 def security_finding(security: SecurityConfig) -> Finding:
-    """Whether the keys can be read, and whose they are."""
+    """Check that the keys can be read, and name the peers that they admit."""
     try:
         load_pair(security.key)
         names = sorted(load_allowed(security.allow).values())
@@ -162,7 +162,7 @@ def security_finding(security: SecurityConfig) -> Finding:
 
 
 def tls_finding(tls: Tls) -> Finding:
-    """Whether certificate and key can be used, and who may scrape."""
+    """Check that certificate and key can be used, and who may scrape."""
     try:
         server_context(tls.certificate, tls.key, tls.client_ca)
     except ConfigError as error:

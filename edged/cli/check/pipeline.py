@@ -1,4 +1,4 @@
-"""What `edged check` finds about cameras, the model, its workers, and a promoted head version."""
+"""Findings of `edged check` about cameras, the model, its workers, and a promoted head version."""
 
 from collections.abc import Iterator
 from math import prod
@@ -17,7 +17,7 @@ from edged.runtime.select import device_name
 
 
 def camera_finding(name: str, camera: CameraConfig) -> Finding:
-    """A camera that is absent is a warning: `edged run` would go on trying."""
+    """Check a camera. One that is absent is a warning: `edged run` would keep trying."""
     from edged.camera.sources import open_source
     from edged.camera.sources.reach import without_secrets
     from edged.camera.sources.stream import LiveStream
@@ -42,7 +42,7 @@ def camera_finding(name: str, camera: CameraConfig) -> Finding:
 
 
 def model_findings(config: Config) -> Iterator[Finding]:
-    """The model's name, input and classes, where it is cut, and how pictures are prepared for it."""
+    """Describe the model: name, input, classes and cuts, and how pictures are prepared for it."""
     try:
         model = load_model(config.model)
         cuts = [_cut(model, segment.until) for segment in config.segments[:-1]]
@@ -74,9 +74,9 @@ def _cut(model: Model, until: str | None) -> str:
 
 
 def worker_findings(config: Config, host: str | None = None) -> Iterator[Finding]:
-    """The devices in order of preference: the first one that is there runs the model, the others wait.
+    """Check the devices in order of preference: the first present one runs the model, the others wait.
 
-    `host`: None is the hub's, which needs at least one, there or elsewhere.
+    `host`: None for the hub's, which needs at least one worker, there or elsewhere.
     """
     running = False
     for index, worker in enumerate(config.workers):
@@ -105,7 +105,7 @@ def _role(config: Config, index: int, *, running: bool) -> str:
 
 
 def _precision(worker: WorkerConfig) -> str:
-    """Nobody is to run at less than fp32 without knowing where its error is shown."""
+    """Describe a precision below fp32, and how to see its error."""
     if worker.precision == "fp32":
         return ""
     how = f"edged bench --model … --device {worker.device} --precision {worker.precision} --images FOLDER"
@@ -116,7 +116,7 @@ INSTEAD = "the config's model would answer"
 
 
 def taught_findings(config: Config) -> Iterator[Finding]:
-    """Nothing where none was promoted."""
+    """Check the promoted head version; no finding if there is none."""
     folder = teach_folder(config.node)
     try:
         promoted = load_promoted(folder).version
@@ -130,7 +130,7 @@ def taught_findings(config: Config) -> Iterator[Finding]:
     try:
         model = load_model(config.model, lazily=True)
     except ModelError:
-        return  # which has its own line
+        return  # reported in a line of its own
     if version.base.sha256 == model.sha256:
         yield Finding("ok", "taught", f"version {version} answers, on top of {model.name}")
         return

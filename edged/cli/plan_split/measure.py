@@ -122,7 +122,7 @@ def _check(found: Mapping[str, MeasureAnswer]) -> None:
 
 
 def try_each(team: Team, ways: Ways, frames: int, for_s: float) -> dict[Way, Tried]:
-    """Run noise through each way, and what came out: predicted just before, since what else runs there may change.
+    """Run noise through each way and measure it; the prediction is made just before, since load there may change.
 
     In the end each worker has its own part again.
     """

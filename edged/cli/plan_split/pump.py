@@ -1,4 +1,4 @@
-"""Frames of noise through a split network: how many a second come out, and how long one takes."""
+"""Run frames of noise through a split network: measure throughput, and the latency of a single job."""
 
 import time
 from collections import Counter, deque
@@ -14,13 +14,13 @@ from edged.hub.frames.queues import Pixels
 from edged.messages import Features, Job, Scores
 
 ALLOWED_S = 60.0
-LATENCIES = 20  # at most
-WARM_UP = 2  # jobs for each that may be under way
+LATENCIES = 20  # jobs in flight at most
+WARM_UP = 2  # jobs in flight for each worker
 
 
 @dataclass(frozen=True, slots=True)
 class Tried:
-    """Seconds from one job's answer to the next one's, with as many under way as may be; and of one alone."""
+    """Seconds between two answers with as many jobs in flight as possible, and the latency of a single job."""
 
     period_s: float
     latency_s: float
@@ -28,14 +28,14 @@ class Tried:
 
 @dataclass(frozen=True, slots=True)
 class WaitingFrames:
-    """A job that a stage is to do, and what it works on."""
+    """A job that waits for a stage, and its input."""
 
     job: int
     payloads: Sequence[Pixels]
 
 
 class Pump:
-    """Plays the router with one camera that has always a frame."""
+    """Plays the hub's router for one camera that always has a frame."""
 
     def __init__(self, team: Team, stages: Sequence[Sequence[str]], images: Sequence[bytes]) -> None:
         """`stages`: the workers of each, in order; `images`: of a job."""
@@ -51,7 +51,7 @@ class Pump:
         self._numbers = count()
 
     def run(self, for_s: float) -> Tried:
-        """For about this time."""
+        """Run for about this time, and return the measured seconds."""
         room = sum(self._credit.values())
         for _ in range(WARM_UP * room):
             self._next_answer(room)
@@ -71,7 +71,7 @@ class Pump:
         return fmean(taken)
 
     def _next_answer(self, room: int) -> float:
-        """Keep `room` jobs under way until one of them is answered: the seconds that it took."""
+        """Keep `room` jobs in flight until one is answered; return the seconds that it took."""
         while True:
             self._begin(room)
             self._hand_out()
@@ -95,7 +95,7 @@ class Pump:
             self._hand_out()
 
     def _hand_out(self) -> None:
-        """Later stages first, and nothing to one whose next has more waiting than it can take."""
+        """Assign jobs, later stages first, but none to a stage whose successor has too many waiting."""
         for place in reversed(range(len(self._stages))):
             while self._waiting[place] and (name := self._free(place)) and not self._is_full(place + 1):
                 waiting = self._waiting[place].popleft()
@@ -105,7 +105,7 @@ class Pump:
                 self._team.send(name, job, waiting.payloads)
 
     def _free(self, place: int) -> str | None:
-        """The worker of a stage with most credit left; of several, the one that has done least."""
+        """Return the worker of a stage with most credit left; of several, the one with fewest jobs so far."""
         left = {name: self._credit[name] - self._in_hand[name] for name in self._stages[place]}
         best = max(left, key=lambda name: (left[name], -self._given[name]))
         return best if left[best] > 0 else None

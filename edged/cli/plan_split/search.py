@@ -13,12 +13,12 @@ from statistics import fmean
 
 from edged.messages import CutPoint, MeasureAnswer
 
-SLACK = 1.01  # of two throughputs that differ by less, the one with the better latency is better
+SLACK = 1.01  # of two throughputs that differ by less, the one with lower latency wins
 
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """What lies between two places of the network, which are numbered from 0, on a unit: a worker, or a group."""
+    """The network between two places, numbered from 0, on one unit: a worker, or a group."""
 
     unit: int
     begin: int
@@ -27,7 +27,7 @@ class Stage:
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """Seconds of a job: from one to the next at best, and from its arrival to its answer where it is alone."""
+    """Seconds of a job: the period between jobs at full load, and the latency of a single one."""
 
     period_s: float
     latency_s: float
@@ -38,22 +38,22 @@ Costs = Callable[[Stage], Cost]
 
 
 def together(stages: Sequence[Cost]) -> Cost:
-    """What a job takes in a pipeline of stages that cost so much."""
+    """Return the cost of a pipeline of stages with these costs."""
     return Cost(max(cost.period_s for cost in stages), sum(cost.latency_s for cost in stages))
 
 
 def total(split: Split, costs: Costs) -> Cost:
-    """The same for a split."""
+    """Return the cost of a split."""
     return together([costs(stage) for stage in split])
 
 
 def best_for_latency(units: int, last: int, costs: Costs) -> Split:
-    """The split of the places 0 … `last` over at least two of the units that answers a frame soonest."""
+    """Find the split of the places 0 … `last` over at least two of the units with the lowest latency."""
     return _least(units, last, lambda stage: costs(stage).latency_s, lambda one, rest: one + rest)
 
 
 def best_for_throughput(units: int, last: int, costs: Costs) -> Split:
-    """The same for most jobs a second, and of those that hardly differ the one that answers soonest."""
+    """Find the split with the highest throughput; of nearly equal ones, the one with the lowest latency."""
     quickest = _least(units, last, lambda stage: costs(stage).period_s, max)
     limit_s = SLACK * total(quickest, costs).period_s
 
@@ -67,11 +67,11 @@ def best_for_throughput(units: int, last: int, costs: Costs) -> Split:
 def _least(
     units: int, last: int, seconds: Callable[[Stage], float], joined: Callable[[float, float], float]
 ) -> Split:
-    """The split whose stages' `seconds`, `joined` from the last one on, are least."""
+    """Find the split with the least total of `seconds` per stage; `joined` adds them up from the last stage on."""
 
     @cache
     def rest(begin: int, free: frozenset[int]) -> tuple[float, Split]:
-        """The best way from `begin` to the end with some of the units that are `free`."""
+        """Return the best split from `begin` to the end over some of the `free` units."""
         ways: list[tuple[float, Split]] = []
         for unit in sorted(free):
             if begin:
@@ -88,9 +88,9 @@ def _least(
 
 @dataclass(frozen=True, slots=True)
 class LinkSpeed:
-    """Of the link between hub and worker: seconds of a round trip that carries nothing, and for each byte more.
+    """Speed of the link between hub and worker: seconds of an empty round trip, and of each further byte.
 
-    `message_s`: from one empty answer to the next, where many are on their way: what both ends do for each.
+    `message_s`: from one empty answer to the next with many in flight: the work of both ends for each message.
     """
 
     round_trip_s: float
@@ -101,15 +101,15 @@ class LinkSpeed:
 
 @dataclass(frozen=True, slots=True)
 class Ability:
-    """What was measured of one worker."""
+    """The measurements of one worker."""
 
     measured: MeasureAnswer
     link: LinkSpeed
 
     def cost(self, begin: int, end: int) -> Cost:
-        """Of a job that comes as the tensor of place `begin` and leaves as that of `end`.
+        """Return the cost of a job from the tensor at place `begin` to the one at place `end`.
 
-        With a job in hand beside the one that runs, the link carries while the device computes.
+        With one more job in hand, the link transfers while the device computes.
         """
         first, last = self.measured.cut_points[begin], self.measured.cut_points[end]
         compute_s, ends_s = max(0.0, last.reached_s - first.reached_s), first.receive_s + last.send_s
@@ -125,25 +125,25 @@ class Ability:
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """A worker, or those of one group, which share the jobs. `name`: the group's, or its only worker's."""
+    """One worker, or the workers of a group, which share the jobs. `name`: the group's, or its only worker's."""
 
     name: str
     workers: tuple[str, ...]
     abilities: tuple[Ability, ...]
 
     def each(self) -> Iterator[tuple[str, Ability]]:
-        """The workers' names, and what was measured of them."""
+        """Yield the names of the workers with their measurements."""
         return zip(self.workers, self.abilities, strict=True)
 
     def cost(self, begin: int, end: int) -> Cost:
-        """Together they do as many jobs a second as each for itself; a job on its own may come to any of them."""
+        """Return the cost on all workers: their throughputs add up; a single job may run on any of them."""
         each = [ability.cost(begin, end) for ability in self.abilities]
         return Cost(1 / sum(1 / cost.period_s for cost in each), fmean(cost.latency_s for cost in each))
 
 
 @dataclass(frozen=True, slots=True)
 class PlannedPart:
-    """What some workers do: the network between two places; None: from the images, to the scores."""
+    """What some workers run: the network between two places; None: from the images, to the scores."""
 
     unit: str
     workers: tuple[str, ...]
@@ -153,7 +153,7 @@ class PlannedPart:
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """Its parts in order, and what is to be expected of it."""
+    """One way to run the network: its parts in order, and the predicted cost."""
 
     title: str
     parts: tuple[PlannedPart, ...]
@@ -161,12 +161,12 @@ class Way:
 
     @property
     def workers(self) -> tuple[str, ...]:
-        """Those of all parts."""
+        """Return the workers of all parts."""
         return tuple(name for part in self.parts for name in part.workers)
 
 
 class Ways:
-    """All that is worth a look. Every unit was measured at the same places, from the images to the scores."""
+    """Lists the ways to compare. Every unit was measured at the same places, from the images to the scores."""
 
     def __init__(self, units: Sequence[Unit]) -> None:
         self.units = tuple(units)
@@ -177,7 +177,7 @@ class Ways:
 
     @cached_property
     def unsplit(self) -> list[Way]:
-        """Each unit alone with the whole network, and all of them side by side."""
+        """Yield each unit alone with the whole network, and all of them side by side."""
         alone = [self._whole(f"{unit.name} alone", unit) for unit in self.units]
         workers = tuple(name for unit in self.units for name in unit.workers)
         abilities = tuple(ability for unit in self.units for ability in unit.abilities)
@@ -185,7 +185,7 @@ class Ways:
 
     @cached_property
     def split(self) -> list[Way]:
-        """The best for throughput, and for latency where that is another one."""
+        """Yield the split with the best throughput, and the one with the best latency if it differs."""
         units, last = len(self.units), self._last
         quick, soon = best_for_throughput(units, last, self._cost), best_for_latency(units, last, self._cost)
         if quick == soon:
@@ -193,7 +193,7 @@ class Ways:
         return [self._way("split, best throughput", quick), self._way("split, best latency", soon)]
 
     def again(self, way: Way) -> Way:
-        """The same way, and what is to be expected of it by what was measured here."""
+        """Return the same way with the cost that these measurements predict."""
         places = [place.after for place in self.places[:-1]]
         each = [
             Unit("", part.workers, tuple(self._abilities[name] for name in part.workers)).cost(
@@ -204,7 +204,7 @@ class Ways:
         return replace(way, predicted=together(each))
 
     def at(self, place: int) -> Cost:
-        """What two units give at best with a single cut there, for throughput."""
+        """Return the best throughput of two units with a single cut at this place."""
         splits = [
             (Stage(first, 0, place), Stage(second, place, self._last))
             for first, second in permutations(range(len(self.units)), 2)

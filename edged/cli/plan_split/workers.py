@@ -26,7 +26,7 @@ from edged.messages import HostState, JobFailed, LinkMessage, WorkerHello, proto
 from edged.metrics import Metrics
 from edged.system.paths import journal_path
 
-Report = Callable[[str], None]  # shows a line of progress
+Report = Callable[[str], None]  # seconds between two updates of the progress line
 
 CHECK_S = 0.2  # between two looks for children that have exited
 ANSWER_S = 120.0  # a device may have to compile first
@@ -59,7 +59,7 @@ class Team:
                 )
 
     def request(self, requests: Mapping[str, LinkMessage], for_s: float = 0.0) -> dict[str, LinkMessage]:
-        """Send each worker its request, which takes `for_s` seconds; answers, when all are ready again."""
+        """Send each worker its request, which takes `for_s` seconds, and return the answers."""
         for name, request in requests.items():
             del self.hellos[name]
             self.send(name, request)

@@ -1,4 +1,4 @@
-"""What `edged profile` prints: a line a kernel and where the rest of the time goes, or two plans side by side."""
+"""Format the results of `edged profile`: one line per kernel and the remaining time, or two plans side by side."""
 
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -16,7 +16,10 @@ MS = 1e3
 
 @dataclass(frozen=True)
 class Subject:
-    """What was profiled. `macs`: of one frame; `conv`: the requested variant; `worker`: of a daemon."""
+    """What was profiled.
+
+    `macs`: of one frame; `conv`: the requested variant; `worker`: name of a daemon's worker.
+    """
 
     model: str
     width: int
@@ -30,7 +33,7 @@ class Subject:
 
     @classmethod
     def of(cls, model: Model, device: Device, precision: Precision, conv: str) -> "Subject":
-        """A model on a device of this process."""
+        """Describe a model on a device of this process."""
         wanted, network = model.input, macs(model.graph)
         size = wanted.width, wanted.height
         return cls(model.name, *size, network, model.random_weights, device.name, precision, conv)
@@ -38,7 +41,7 @@ class Subject:
 
 @dataclass(frozen=True, eq=False)
 class Report:
-    """A profile with what it was taken of. `peaks`: None where nobody has measured them."""
+    """A profile and its subject. `peaks`: None if they were never measured."""
 
     subject: Subject
     peaks: Peaks | None
@@ -64,7 +67,7 @@ class Report:
         return kernel.seconds / self.profile.wall_s
 
     def as_table(self) -> str:
-        """A line a kernel, and the sum of them against the wall time."""
+        """Format one line per kernel, and their sum against the wall time."""
         kernels = self.profile.kernels
         wide = max(len(kernel.cost.operator) for kernel in kernels)
         heading = f"{'layer':{wide}}  {'kernel':20}{'µs':>9}{'GFLOP/s':>9}{'GB/s':>8}  {'roofline':18}{'frame':>7}"
@@ -103,7 +106,7 @@ class Report:
         return f" (the roofline's bound: {least_s * MS:.3f} ms)"
 
     def beside(self, other: "Report") -> str:
-        """A line a layer, with both plans' kernels and how many times as long the other one takes."""
+        """Format one line per layer, with the kernels of both plans and the ratio of their times."""
         pairs = side_by_side(self.profile.kernels, other.profile.kernels)
         wide = max(len(mine.cost.operator) for mine, _ in pairs)
         lines = [
@@ -126,7 +129,7 @@ class Report:
         return "\n".join([self.title, heading, *lines])
 
     def as_object(self) -> dict[str, Any]:
-        """For programs: seconds, operations and bytes, without units of convenience."""
+        """Return the profile for JSON: seconds, operations and bytes, in base units."""
         profile, what = self.profile, self.subject
         return {
             "model": what.model,
@@ -150,7 +153,7 @@ class Report:
         }
 
     def kernel_as_object(self, kernel: KernelProfile) -> dict[str, Any]:
-        """One kernel's figures."""
+        """Return the figures of one kernel."""
         return {
             "operator": kernel.cost.operator,
             "kernel": kernel.cost.kernel,

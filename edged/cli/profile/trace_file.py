@@ -1,4 +1,4 @@
-"""A profile as a trace in the JSON format that Perfetto and Chrome's viewer open.
+"""Write a profile as a trace in the JSON format that Perfetto and Chrome's viewer open.
 
 "Trace Event Format" of the Chromium project: complete events ("X"), times in microseconds.
 """
@@ -10,8 +10,8 @@ from typing import Any
 from edged.cli.profile.report import Report
 from edged.engine.profile import Run
 
-JOBS = 5  # enough to see what repeats
-HOST, DEVICE = 1, 2  # processes of the trace
+JOBS = 5  # jobs in the trace: enough to see what repeats
+HOST, DEVICE = 1, 2  # process numbers in the trace
 THREADS = {(HOST, 1): "job", (DEVICE, 1): "upload", (DEVICE, 2): "kernels", (DEVICE, 3): "download"}
 
 Event = dict[str, Any]
@@ -60,7 +60,7 @@ def _event(name: str, place: tuple[int, int], start_s: float, seconds: float, fa
 
 
 def _figures(report: Report) -> list[Event]:
-    """Of each kernel, its median over all runs."""
+    """Return the median figures of each kernel over all runs."""
     return [
         {
             "kernel": kernel.cost.kernel,

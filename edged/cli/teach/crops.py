@@ -21,8 +21,8 @@ from edged.teach.store_files import StoreError
 from edged.teach.store_manifest import MEGABYTE, counts
 from edged.teach.versions import versions_in
 
-COLUMNS = 12  # of a picture
-ON_SHEET = 48  # crops of a label
+COLUMNS = 12  # pixels of a picture on the sheet
+ON_SHEET = 48  # crops shown for each label
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -26,7 +26,7 @@ from edged.system.plain_text import printable
 
 
 def fit(text: str, columns: int, *, right: bool = False) -> str:
-    """Exactly so many columns of it: `…` says that there was more."""
+    """Return `text` in exactly so many columns; `…` marks text that was cut."""
     text = printable(text)
     if cell_len(text) > columns:
         text = set_cell_size(text, columns - 1).rstrip() + "…" if columns else ""
@@ -35,7 +35,7 @@ def fit(text: str, columns: int, *, right: bool = False) -> str:
 
 
 def duration(seconds: float | None) -> str:
-    """`0.04 s`, `12 s`, `3 min`, `2 h`, `5 d`: at most six columns."""
+    """Format a duration as `0.04 s`, `12 s`, `3 min`, `2 h` or `5 d`: at most six columns."""
     if seconds is None:
         return "-"
     if seconds < 10:
@@ -47,20 +47,20 @@ def duration(seconds: float | None) -> str:
 
 
 def milliseconds(seconds: float | None) -> str:
-    """`4.2`, `120`."""
+    """Format milliseconds as `4.2` or `120`."""
     if seconds is None:
         return "-"
     return f"{1000 * seconds:.1f}" if seconds < 0.1 else f"{1000 * seconds:.0f}"
 
 
 def rate(each_second: float) -> str:
-    """`3/s`, `0.2/s`; nothing for 0."""
+    """Format a rate as `3/s` or `0.2/s`; empty for 0."""
     if each_second < 0.05:
         return ""
     return f"{each_second:.1f}/s" if each_second < 10 else f"{each_second:.0f}/s"
 
 
-# what each state is called, in words that do without their colour
+# name of each state, which must be clear without its colour
 STATES = {
     "down": ("DOWN", "bold white on red"),
     "frozen": ("FROZEN", "bold black on yellow"),
@@ -72,7 +72,7 @@ STATES = {
 HEAD = f"{'CAMERA':14} {'STATE':8} {'FPS':>5} {'LABEL':17} {'AGE':>6} {'P50 ms':>6} {'P99 ms':>6} {'DROPPED':>10}"
 STRIP_COLUMNS = 60
 BAR_COLUMNS = 12
-# the stages that `total` is the sum of, with the letter that each has in the bar
+# the stages that `total` is the sum of, each with its letter in the bar
 STAGES = (
     ("preprocess", "p", "prep"),
     ("wait", "w", "wait"),
@@ -84,9 +84,9 @@ STAGES = (
 
 
 def camera_rows(camera: CameraSummary, width: int, most: int) -> list[Text]:
-    """At most 1, 2 or 4 rows: the figures; the last minute; the last frame; joules, truth and drops.
+    """Return 1, 2 or 4 rows: figures; the last minute; the last frame; joules, accuracy and drops.
 
-    Of a camera that gives nothing: why, as far as there is room.
+    For a camera that delivers nothing: the reason, as far as there is room.
     """
     word, style = STATES[camera.state]
     start = Text(fit(camera.name, 14) + " ", "bold").append(fit(word, 8), style).append(" ")
@@ -105,7 +105,7 @@ def _without_frames(camera: CameraSummary, start: Text, width: int, most: int) -
 
 
 def _figures(camera: CameraSummary, start: Text, width: int) -> Text:
-    """How fast and how well."""
+    """Format speed, label, age, latency and drops."""
     start.append(f"{camera.fps:5.1f} ")
     best = camera.last.top[0] if camera.last and camera.last.top else None
     start.append(fit(f"{fit(best.label, 12).rstrip()} {best.score:.0%}" if best else "-", 17) + " ", "bold")
@@ -117,17 +117,20 @@ def _figures(camera: CameraSummary, start: Text, width: int) -> Text:
 
 
 def dropped(camera: CameraSummary) -> str:
-    """`120 3/s`."""
+    """Format drops as `120 3/s`."""
     return f"{sum(camera.dropped.values())} {rate(sum(camera.dropping.values()))}".rstrip()
 
 
 def strip(camera: CameraSummary) -> str:
-    """The labels of the last minute, a column a second: each where it began, `─` while it lasted, `·` for none."""
+    """Format the labels of the last minute, one column per second: the name where it starts, `─` while it lasts.
+
+    `·`: no label in that second.
+    """
     return f"minute  {labels(camera.strip[-STRIP_COLUMNS:])}"
 
 
 def labels(seconds: Sequence[str | None]) -> str:
-    """One column for each, however long a label is."""
+    """Return one column for each label, however long its name is."""
     drawn = []
     for label, run in groupby(seconds):
         columns = len(list(run))
@@ -137,7 +140,7 @@ def labels(seconds: Sequence[str | None]) -> str:
 
 
 def last_frame(camera: CameraSummary) -> str:
-    """Where its time went: a bar with a letter a stage, and milliseconds."""
+    """Format the last frame: a bar with a letter for each stage, and milliseconds."""
     if camera.last is None:
         return "frame   -"
     seconds = camera.last.seconds
@@ -146,7 +149,7 @@ def last_frame(camera: CameraSummary) -> str:
 
 
 def bar(seconds: StageSeconds) -> str:
-    """The stages of a frame, each as long as its share of the total."""
+    """Draw the stages of a frame, each as long as its share of the total."""
     ends, total = [0.0], max(seconds.total, 1e-9)
     for stage, _, _ in STAGES:
         ends.append(ends[-1] + getattr(seconds, stage) / total)
@@ -156,7 +159,7 @@ def bar(seconds: StageSeconds) -> str:
 
 
 def sums(camera: CameraSummary) -> str:
-    """Joules, truth, and why frames were dropped."""
+    """Format joules, accuracy, and the reasons of drops."""
     method = camera.last.energy.method if camera.last else "none"
     joules = "no joules" if camera.joules is None else f"{camera.joules:.3g} J a frame ({method})"
     right = "" if camera.right is None else f"  {camera.right:.1%} right"
@@ -164,23 +167,23 @@ def sums(camera: CameraSummary) -> str:
     return f"sums    {joules}{right}  dropped: {reasons or 'none'}"
 
 
-ROWS_EACH = (4, 2, 1)  # of a camera: as many as there is room for
+ROWS_EACH = (4, 2, 1)  # rows of a camera: as many as there is room for
 EVENTS = 4
 BAD = {"down": "bold white on red", "starting": "cyan"}
 
 
 class ScreenPages:
-    """Which cameras are shown, where there are more than fit."""
+    """The page of cameras that is shown, if not all of them fit."""
 
     def __init__(self) -> None:
         self._page = 0
 
     def turn(self, pages: int) -> None:
-        """Forward; after the last comes the first."""
+        """Turn to the next page; the first follows the last."""
         self._page += pages
 
     def of(self, cameras: list[CameraSummary], room: int) -> tuple[int, list[CameraSummary]]:
-        """The number of the first one shown, and those that are."""
+        """Return the index of the first camera shown, and the cameras on this page."""
         room = max(1, room)
         pages = max(1, ceil_div(len(cameras), room))
         self._page %= pages
@@ -189,7 +192,7 @@ class ScreenPages:
 
 
 def picture(known: NodeState, address: str, warning: str, width: int, height: int, pages: ScreenPages) -> Text:
-    """Exactly so many rows and columns, but for the last column: terminals disagree on what comes after it."""
+    """Return exactly so many rows. The last column stays empty: terminals disagree on what follows it."""
     width -= 1
     alarm = _alarm(known, address, warning, width)
     head = [_title(known, width), _workers(known, width), _power(known, width), *alarm]
@@ -235,7 +238,7 @@ def _power(known: NodeState, width: int) -> Text:
 
 
 def _alarm(known: NodeState, address: str, warning: str, width: int) -> list[Text]:
-    """One row, or two where it is long."""
+    """Return one row, or two for a long text."""
     if not known.stale:
         return [Text("")]
     since = "" if known.away_s is None else f" for {duration(known.away_s)}; what is below is old"
@@ -256,19 +259,19 @@ def _foot(first: int, shown: int, cameras: int) -> str:
 
 
 class LastWarning(logging.Handler):
-    """Of edged: the screen has a line for it, as standard error is the same terminal."""
+    """Keeps edged's last warning for a line of the screen, since standard error is the same terminal."""
 
     def __init__(self) -> None:
         super().__init__(logging.WARNING)
         self.text = ""
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Remember it in place of the one before."""
+        """Store the record's message in place of the last one."""
         self.text = record.getMessage()
 
 
 class Screen:
-    """Drawn twice a second and after each key: `q` ends it, the space bar shows the next cameras."""
+    """The terminal's screen, drawn twice a second and after each key: `q` quits, space shows the next cameras."""
 
     def __init__(self, address: str) -> None:
         self._address = address
@@ -288,7 +291,7 @@ class Screen:
             if sys.stdin.isatty():
                 resources.callback(termios.tcsetattr, sys.stdin, termios.TCSADRAIN, termios.tcgetattr(sys.stdin))
                 tty.setcbreak(sys.stdin)
-            # Ctrl-Z would leave a screen behind that is not ours to leave
+            # Ctrl-Z would stop this process with the terminal still in its mode
             resources.callback(signal.signal, signal.SIGTSTP, signal.signal(signal.SIGTSTP, signal.SIG_IGN))
             resources.enter_context(self._live)
             self._resources = resources.pop_all()
@@ -298,13 +301,13 @@ class Screen:
         self._resources.close()
 
     def wants_to_be_drawn(self) -> bool:
-        """Whether a key was pressed, or nothing is there yet."""
+        """Return whether a key was pressed, or nothing has been drawn yet."""
         if sys.stdin.isatty() and select.select([sys.stdin], [], [], 0)[0]:
             self._keys += os.read(sys.stdin.fileno(), 64).decode(errors="replace") or "q"  # the terminal has gone
         return self._is_blank or bool(self._keys)
 
     def show(self, known: NodeState) -> bool:
-        """Draw what is known; False where the user has had enough."""
+        """Draw the state of the node; False if the user has quit."""
         keys, self._keys, self._is_blank = self._keys, "", False
         if "q" in keys.lower():
             return False

@@ -1,4 +1,4 @@
-"""The path of each published frame through the processes, in pieces that sum to the prediction's `total`.
+"""Reconstruct the path of each published frame through the processes, in pieces that add up to `total`.
 
 Clocks of other hosts are converted to that of the hub's host.
 """
@@ -12,16 +12,17 @@ from edged.messages import JobTimes, TraceSpan
 
 @dataclass(frozen=True, slots=True)
 class DeviceClock:
-    """What leads from a device's clock to that of its host, at most `error_ns` too late."""
+    """The offset from a device's clock to that of its host; it is at most `error_ns` too large."""
 
     offset_ns: int
     error_ns: int
 
 
 def device_clock(jobs: list[JobTimes]) -> DeviceClock | None:
-    """A result cannot come before the device is through, nor can the device begin before it has the job.
+    """Estimate the offset of a device's clock from the jobs' times; None if no device has a clock.
 
-    So each job bounds the difference from both sides, the quickest ones most. None where no device has a clock.
+    A result cannot arrive before the device has finished, nor can the device begin before it has the job. So each
+    job bounds the offset on both sides, the fastest jobs most tightly.
     """
     bounds = [
         (job.begun_ns - job.device.upload[0], job.done_ns - job.device.download[1]) for job in jobs if job.device
@@ -34,7 +35,7 @@ def device_clock(jobs: list[JobTimes]) -> DeviceClock | None:
 
 @dataclass(frozen=True, slots=True)
 class Stages:
-    """When a worker was at the stages of a job: from, to, by the hub's clock. `kernels`: empty unless timed."""
+    """Begin and end of each stage of a job, by the hub's clock. `kernels`: empty unless timed."""
 
     job: JobTimes
     begun_ns: int
@@ -49,7 +50,10 @@ class Stages:
 
 
 def stages_of(process: RecordedProcess) -> list[Stages]:
-    """The jobs of a worker. Without a device's clock they are taken to end when their result is there."""
+    """Convert the jobs of a worker to the hub's clock.
+
+    Without a device clock a job is assumed to end when its result arrives.
+    """
     clock, to_hub = device_clock(process.jobs), process.offset_ns
 
     def on_device(span: tuple[int, int]) -> tuple[int, int]:
@@ -78,12 +82,12 @@ def stages_of(process: RecordedProcess) -> list[Stages]:
     return found
 
 
-Frame = tuple[str, int]  # camera, number
+Frame = tuple[str, int]  # camera, frame number
 
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A stage of a frame, or what it waited for between two of them."""
+    """A stage of a frame, or the wait before one."""
 
     name: str
     begin_ns: int
@@ -92,7 +96,7 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class FrameWay:
-    """A frame from its capture to its publication. `jobs`: one, or one for each part of a network."""
+    """A frame from capture to publication. `jobs`: one, or one for each part of a split network."""
 
     frame: Frame
     seq: int
@@ -103,7 +107,7 @@ class FrameWay:
 
 @dataclass(frozen=True, slots=True)
 class FrameStop:
-    """A stage that takes `ns`, and should begin at `at_ns`; until then the frame waits `why`."""
+    """A stage that takes `ns` and starts at `at_ns` at the earliest; `why`: name of the wait before it."""
 
     name: str
     ns: int
@@ -117,13 +121,14 @@ def ways(
     prepared: Mapping[Frame, int],
     jobs: Mapping[int, Stages],
 ) -> Iterator[FrameWay]:
-    """Of all frames that were published, and of which every step is known.
+    """Yield the path of each published frame whose steps were all recorded.
 
-    `arrived`: when the hub had them, `prepared`: when their camera began to. All times are of the hub's clock.
+    `arrived`: when the hub received a frame; `prepared`: when its camera began to prepare it. All times are by the
+    hub's clock.
     """
     assigned: dict[Frame, list[tuple[TraceSpan, Stages]]] = {}
     for note in hub:
-        if note.name == "assign" and (stages := jobs.get(note.job or 0)):  # of one that was lost nobody tells
+        if note.name == "assign" and (stages := jobs.get(note.job or 0)):  # a lost job has no times
             for frame in note.frames:
                 assigned.setdefault(frame, []).append((note, stages))
         elif note.name == "publish":
@@ -159,9 +164,9 @@ def _of_job(stages: Stages) -> Iterator[FrameStop]:
 
 
 def laid_out(stops: Iterable[FrameStop], begin_ns: int, end_ns: int) -> Iterator[Piece]:
-    """The stages with what was waited for before each: without gaps, from `begin_ns` to `end_ns`.
+    """Yield the stages and the waits before them: without gaps, from `begin_ns` to `end_ns`.
 
-    What a stage took is known better than when it began, where clocks differ: it is moved, never shortened.
+    Across clocks, the length of a stage is more exact than its start: a stage is moved, never shortened.
     """
     stops = list(stops)
     left_ns, at_ns = sum(stop.ns for stop in stops), begin_ns

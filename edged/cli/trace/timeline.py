@@ -1,6 +1,6 @@
-"""A recording as one timeline of cameras, hub, workers and devices, in Chromium's Trace Event Format.
+"""Convert a recording to one timeline of cameras, hub, workers and devices.
 
-Perfetto and chrome://tracing read it.
+The file has Chromium's Trace Event Format, which Perfetto and chrome://tracing read.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -17,7 +17,7 @@ Event = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Track:
-    """A thread of a process, by the numbers that they have in the trace."""
+    """A thread of a process, by their numbers in the trace."""
 
     process: int
     thread: int
@@ -25,32 +25,35 @@ class Track:
 
 @dataclass(frozen=True, slots=True)
 class Events:
-    """Makes them, with times in microseconds since `origin_ns`."""
+    """Builds trace events, with times in microseconds since `origin_ns`."""
 
     origin_ns: int
 
     def span(self, track: Track, name: str, begin_ns: int, end_ns: int, **about: Any) -> Event:
-        """Something that a thread has done; such spans nest or do not touch."""
+        """Build a slice of a thread's time; slices of one thread nest or do not overlap."""
         times = {"ts": self._us(begin_ns), "dur": round((end_ns - begin_ns) / 1000, 3)}
         return {"ph": "X", "name": name, "cat": "work", **_place(track), **times, "args": about}
 
     def moment(self, track: Track, name: str, at_ns: int, **about: Any) -> Event:
-        """Something that has happened to a thread."""
+        """Build an event without length."""
         what = {"ph": "i", "s": "t", "name": name, "cat": "moment"}
         return {**what, **_place(track), "ts": self._us(at_ns), "args": about}
 
     def stretch(
         self, track: Track, which: str, name: str, begin_ns: int, end_ns: int, **about: Any
     ) -> tuple[Event, Event]:
-        """Something that no thread does: a beginning and an end. Those of `which` lie within one another."""
-        common = {"name": name, "cat": "frame", "id2": {"local": which}, **_place(track)}  # of this process alone
+        """Build the begin and the end of an asynchronous slice, which belongs to no thread.
+
+        Slices with the same `which` nest.
+        """
+        common = {"name": name, "cat": "frame", "id2": {"local": which}, **_place(track)}  # unique in this process
         return (
             {"ph": "b", **common, "ts": self._us(begin_ns), "args": about},
             {"ph": "e", **common, "ts": self._us(end_ns)},
         )
 
     def arrows(self, number: int, name: str, spans: list[Event]) -> Iterator[Event]:
-        """From span to span, in the order of their time."""
+        """Yield a flow that connects the spans in the order of their time."""
         for index, span in enumerate(spans):
             ends = {"ph": "f", "bp": "e"} if index == len(spans) - 1 else {"ph": "t" if index else "s"}
             place = {key: span[key] for key in ("pid", "tid", "ts")}
@@ -61,7 +64,7 @@ class Events:
 
 
 def process_names(number: int, name: str, threads: Mapping[int, str]) -> Iterator[Event]:
-    """What a process and its threads are called, and their order."""
+    """Yield the names of a process and its threads, and their order."""
     for what, value in (("process_name", {"name": name}), ("process_sort_index", {"sort_index": number})):
         yield {"ph": "M", "name": what, "pid": number, "tid": 0, "args": value}
     for thread, called in threads.items():
@@ -82,11 +85,11 @@ OF_WORKER = {
     FORWARD: "device: forward pass",
     DOWNLOAD: "device: download",
 }
-Spans = dict[tuple[str, Frame | int], Event]  # by name, and what they are of
+Spans = dict[tuple[str, Frame | int], Event]  # by name, and by frame or job
 
 
 def notes(events: Events, track: Track, process: RecordedProcess, spans: Spans) -> Iterator[Event]:
-    """What a camera or the hub has noted down."""
+    """Yield the spans and moments that a camera or the hub has recorded."""
     published_ns = 0
     for note in process.notes:
         begin_ns = note.begin_ns + process.offset_ns
@@ -97,7 +100,7 @@ def notes(events: Events, track: Track, process: RecordedProcess, spans: Spans) 
             yield events.moment(track, f"{note.name}: {note.attributes.get('reason', '')}", begin_ns, **about)
             continue
         end_ns = note.end_ns + process.offset_ns
-        if note.name == "publish":  # frames of one job: each when the one before it is ready
+        if note.name == "publish":  # frames of one job are published one after another
             begin_ns, published_ns = max(begin_ns, min(published_ns, end_ns)), end_ns
         span = events.span(track, note.name, begin_ns, end_ns, **about)
         for frame in note.frames:
@@ -108,7 +111,7 @@ def notes(events: Events, track: Track, process: RecordedProcess, spans: Spans) 
 def jobs_of(
     events: Events, process: int, jobs: Sequence[Stages], costs: Iterable[KernelCost], spans: Spans
 ) -> Iterator[Event]:
-    """What a worker and its device have done for each job; `costs`: of its kernels."""
+    """Yield what a worker and its device did for each job; `costs`: of its kernels."""
     before_ns = 0
     for stages in jobs:
         job = stages.job.job
@@ -134,7 +137,7 @@ HUB = "hub"
 
 
 def trace_file(recording: RecordingRequest) -> dict[str, Any]:
-    """The whole trace."""
+    """Build the whole trace."""
     numbers = {peer: number for number, peer in enumerate(sorted(recording.processes, key=_order), 1)}
     jobs = {peer: stages_of(process) for peer, process in recording.processes.items()}
     found = list(_ways(recording, jobs))
@@ -154,7 +157,7 @@ def trace_file(recording: RecordingRequest) -> dict[str, Any]:
 
 
 class _File:
-    """Events, and where those are from which arrows lead."""
+    """Collects events, and the spans that flows connect."""
 
     def __init__(self) -> None:
         self.events: list[Event] = []
@@ -171,7 +174,7 @@ class _File:
 
 
 def _order(peer: str) -> tuple[int, str]:
-    """Frames go down from cameras to workers."""
+    """Sort cameras first, then the hub, then workers: the way of the frames."""
     return ("camera", "hub", "worker").index(peer.partition("/")[0]), peer
 
 
@@ -182,7 +185,7 @@ def _name(peer: str, process: RecordedProcess) -> str:
 
 
 def _origin(recording: RecordingRequest, jobs: dict[str, list[Stages]], found: list[FrameWay]) -> int:
-    """Before everything: times below zero confuse viewers."""
+    """Return a time before all events: negative times confuse viewers."""
     notes = [
         note.begin_ns + process.offset_ns for process in recording.processes.values() for note in process.notes
     ]
@@ -215,7 +218,7 @@ def _way(events: Events, track: Track, way: FrameWay) -> Iterator[Event]:
 
 
 def _clocks(recording: RecordingRequest) -> Event:
-    """How far each may be off."""
+    """Return the error bound of each clock."""
     facts: Event = {"clock": "CLOCK_MONOTONIC of the hub's host"}
     for peer, process in recording.processes.items():
         if process.error_ns:

@@ -22,10 +22,11 @@ Loaded = tuple[LabelledImages, LabelledImages | None, tuple[str, ...]]
 
 
 def read_crops(folder: Path, names: tuple[str, ...] | None, wanted: Input) -> Loaded:
-    """Crops to learn from, those that `edged teach` holds back as the test, and labels.
+    """Read crops to train on, those that `edged teach` holds back as test data, and the labels.
 
-    folder: `STATE/NODE/teach`. names: labels in the order of the classes; None: those of the crops by name. Raises
-    DataError; StoreError for a crop that is damaged.
+    folder: `STATE/NODE/teach`. names: labels in the order of the classes; None: the labels of the crops, by name.
+
+    Raises DataError; StoreError for a damaged crop.
     """
     store = CropStore.read(folder)
     if store.problems:
@@ -34,11 +35,11 @@ def read_crops(folder: Path, names: tuple[str, ...] | None, wanted: Input) -> Lo
     labels = names or tuple(there)
     unknown = [label for label in there if label not in labels]
     if unknown:
-        raise DataError(f"{folder}: {unknown[0]} is none of the labels: {', '.join(labels)}")
+        raise DataError(f"{folder}: {unknown[0]} is not one of the labels: {', '.join(labels)}")
     parts = [[crop for crop in store.crops if crop.held_back is held_back] for held_back in (False, True)]
     for label in labels:
         if not any(crop.label == label for crop in parts[0]):
-            raise DataError(f"{folder}: no crop of the label {label} to learn from: record some by `edged teach`")
+            raise DataError(f"{folder}: no crop of the label {label} to train on: use `edged teach record`")
     if len(labels) < 2:
         raise DataError(f"{folder}: expected crops of two or more labels, found {len(labels)}")
     training, test = (_examples_in(store, crops, labels, wanted) if crops else None for crops in parts)
@@ -53,10 +54,10 @@ def _examples_in(store: CropStore, crops: list[Crop], labels: tuple[str, ...], w
 
 
 def read_folders(folder: Path, names: tuple[str, ...] | None, wanted: Input) -> Loaded:
-    """Pictures in a sub-folder a label, or in such folders called train and test.
+    """Read pictures from one sub-folder per label, or from such folders named train and test.
 
-    They take the input's shape by its `resize`, as `edged predict` does. names: labels in the order of the
-    classes; None: the sub-folders by name. Raises DataError, which names what cannot be used.
+    They are fitted to the input's shape by its `resize`, as `edged predict` does. names: labels in the order of
+    the classes; None: the sub-folders by name. Raises DataError, which names what cannot be used.
     """
     parts = {part: folder / part for part in ("train", "test")}
     if not all(path.is_dir() for path in parts.values()):
@@ -75,7 +76,7 @@ def _sub_folders(folder: Path) -> list[Path]:
 def _examples(folder: Path, labels: tuple[str, ...], wanted: Input) -> LabelledImages:
     unknown = [path.name for path in _sub_folders(folder) if path.name not in labels]
     if unknown:
-        raise DataError(f"{folder}: {unknown[0]} is none of the labels: {', '.join(labels)}")
+        raise DataError(f"{folder}: {unknown[0]} is not one of the labels: {', '.join(labels)}")
     files = [(path, label) for label, name in enumerate(labels) for path in _pictures(folder / name)]
     images = np.stack([_as_input(path, wanted) for path, _ in files])
     return LabelledImages(images, np.array([label for _, label in files], np.int32))
@@ -89,7 +90,7 @@ def _pictures(folder: Path) -> list[Path]:
 
 
 def _as_input(path: Path, wanted: Input) -> reference.Array:
-    """uint8 [height, width, channels]. Raises ImageError."""
+    """Return the picture as uint8 [height, width, channels]. Raises ImageError."""
     pixels = preprocess(read_picture(path), wanted.width, wanted.height, resize=wanted.resize)
     if wanted.color == "gray":
         return reference.luma(pixels)
@@ -101,7 +102,10 @@ LOADERS = {"idx": read_idx, "folder": read_folders, "crops": read_crops}
 
 
 def open_source(training: Training, wanted: Input, folder: Path | None) -> TrainingSource:
-    """`folder`: of the command line, which goes before the config's. Raises ConfigError, DataError."""
+    """Open the training data. `folder`: from the command line; it overrides the config's.
+
+    Raises ConfigError, DataError.
+    """
     kind, path = _place(training.data, folder)
     if not path.is_dir():
         raise DataError(f"{path}: expected a folder with data, found {'a file' if path.exists() else 'nothing'}")
@@ -118,14 +122,14 @@ def _check_drawn(training: Training, wanted: Input) -> None:
         found = f"{wanted.width}×{wanted.height}, {wanted.color}"
         raise ConfigError(f"scenes are drawn as {SIDE}×{SIDE} in colour; input is {found}: change it")
     if training.train.validation:
-        raise ConfigError("scenes are drawn anew in each epoch, and none is held out: give validation: 0")
+        raise ConfigError("scenes are drawn anew in each epoch, so none can be held out: set validation: 0")
 
 
 def _place(data: Data | None, folder: Path | None) -> tuple[str, Path]:
-    """What kind of data, and where. `--data` may name IDX files or folders of pictures for either of the two."""
+    """Return the kind and the folder of the data. `--data` may replace either IDX files or folders of pictures."""
     path = folder or (data and data.path)
     if not path:
-        raise ConfigError("there are no data to learn from: give --data FOLDER, or data: in the file")
+        raise ConfigError("there is no training data: give --data FOLDER, or data: in the file")
     if data and (not folder or data.kind not in EITHER):
         return data.kind, path
     means_idx = data and data.kind == "idx" and not _has_pictures(path)

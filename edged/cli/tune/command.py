@@ -37,7 +37,7 @@ def run(arguments: argparse.Namespace) -> int:
         )
     if arguments.while_serving:
         os.nice(NICE)  # before the driver starts its threads: they inherit it
-    interrupt_on_sigterm()  # so that the current try is not recorded as a crash
+    interrupt_on_sigterm()  # so that the current attempt is not recorded as a crash
     model = given_model(arguments)
     device = opencl_device(arguments.device)
     from edged.cli.tune.session import Session, verdict

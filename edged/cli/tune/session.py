@@ -40,7 +40,7 @@ class Session:
         """Try variants for `seconds`, or until all are tried. `pause`: after each try, for as long as it took."""
         listener = Listener(Rules())
         by_operator = self._seconds_by_operator(listener)
-        programs = cache_directory() / "tuning"  # thousands, most of them never used again
+        programs = cache_directory() / "tuning"  # there are thousands, most of them never used again
         with AttemptLog(self.record, self._device) as attempts:
             works = work_of(listener.sites, by_operator)
             if again:
