@@ -1,4 +1,4 @@
-"""What another program imports: `subscribe`."""
+"""The public interface for other programs: `subscribe`."""
 
 from edged.client.subscribe import subscribe
 from edged.messages import Prediction

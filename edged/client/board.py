@@ -1,8 +1,8 @@
 """Predictions, events and statuses of a node, aggregated for a display.
 
     board = Board()
-    board.take(message, now_s)      # whatever `Subscription.receive` returns, but None
-    known = board.known(now_s)      # immutable values, as often as there is something to draw
+    board.add(message, now_s)            # each message of `Subscription.receive`
+    state = board.node_state(now_s)      # immutable values, as often as the display is drawn
 
 `now_s` is a monotonic clock of the caller's, such as `time.monotonic()`; none is read here. A board is for one
 thread.
@@ -25,7 +25,7 @@ RECENT_S = 10
 
 @dataclass(slots=True)
 class SecondCounts:
-    """Counts of one second."""
+    """Counts within one second."""
 
     number: int
     labels: Counter[str] = field(default_factory=Counter)
@@ -35,14 +35,14 @@ class SecondCounts:
 
 
 class LastMinute:
-    """Counts of the last minute; older ones are forgotten."""
+    """Counts of the last minute, in one entry per second; older ones are removed."""
 
     def __init__(self) -> None:
         self._seconds: deque[SecondCounts] = deque(maxlen=STRIP_S)
         self._begun_s: float | None = None
 
     def add(self, prediction: Prediction, now_s: float) -> None:
-        """One has come."""
+        """Count a prediction."""
         if self._begun_s is None:
             self._begun_s = now_s
         second = self._second(int(now_s))
@@ -55,31 +55,31 @@ class LastMinute:
             second.truth[right] += 1
 
     def fps(self, now_s: float) -> float:
-        """Predictions a second, of the last `RECENT_S`."""
+        """Return predictions per second over the last `RECENT_S`."""
         if self._begun_s is None:
             return 0.0
         begun_s = max(self._begun_s, float(int(now_s) - RECENT_S))
         return sum(len(second.totals_s) for second in self._recent(now_s)) / max(1.0, now_s - begun_s)
 
     def median_and_p99_s(self, now_s: float) -> tuple[float, float] | None:
-        """Of the time from capture to publication; None where nothing came in the last `RECENT_S`."""
+        """Return median and p99 from capture to publication; None if nothing came in the last `RECENT_S`."""
         totals = [total for second in self._recent(now_s) for total in second.totals_s]
         return median_and_p99(totals) if totals else None
 
     def joules_each(self, now_s: float) -> float | None:
-        """Joules a prediction, of those of the last `RECENT_S` whose energy is known."""
+        """Return joules per prediction of the last `RECENT_S`, over those whose energy is known."""
         joules = [each for second in self._recent(now_s) for each in second.joules]
         return sum(joules) / len(joules) if joules else None
 
     def share_right(self, now_s: float) -> float | None:
-        """Share of right answers in the last minute, where the truth is known."""
+        """Return the share of correct answers in the last minute, over frames whose truth is known."""
         truth: Counter[bool] = Counter()
         for second in self._since(int(now_s) - STRIP_S):
             truth.update(second.truth)
         return truth[True] / truth.total() if truth else None
 
     def strip(self, now_s: float) -> tuple[str | None, ...]:
-        """The most frequent label of each of the last 60 seconds, the oldest first; None where there was none."""
+        """Return the most frequent label of each of the last 60 seconds, oldest first; None if there was none."""
         newest = int(now_s)
         labels = {second.number: second.labels for second in self._seconds}
         numbers = range(newest - STRIP_S + 1, newest + 1)
@@ -101,7 +101,7 @@ def _most_frequent(labels: Counter[str] | None) -> str | None:
     return labels.most_common(1)[0][0] if labels else None
 
 
-# what an event says at once, and the next status too
+# states that follow from an event at once; the next status repeats them
 CHANGES: Mapping[str, Mapping[str, bool]] = {
     "camera_up": {"up": True, "ended": False},
     "camera_down": {"up": False, "frozen": False},
@@ -110,37 +110,37 @@ CHANGES: Mapping[str, Mapping[str, bool]] = {
     "camera_frozen": {"frozen": True},
     "camera_unfrozen": {"frozen": False},
 }
-UNTOLD = CameraState(up=True, captured=0, predicted=0, dropped={}, reconnects=0)
-SILENT = "its hub says nothing"
+NO_STATUS = CameraState(up=True, captured=0, predicted=0, dropped={}, reconnects=0)
+SILENT = "nothing is received from its hub"
 
 
 class CameraBoard:
-    """Its state, its newest prediction and its last minute."""
+    """The state of one camera, its newest prediction and its last minute."""
 
     def __init__(self, name: str) -> None:
         self._name = name
-        self.told = UNTOLD
+        self.last_status = NO_STATUS
         self._why = ""
         self._last: Prediction | None = None
         self._minute = LastMinute()
 
     def predicted(self, prediction: Prediction, now_s: float) -> None:
-        """A prediction has come."""
+        """Count a prediction of this camera."""
         self._last = prediction
         self._minute.add(prediction, now_s)
 
     def happened(self, event: Event) -> None:
-        """An event of this camera has come."""
+        """Apply an event of this camera."""
         change = CHANGES.get(event.event, {})
-        self.told = self.told.model_copy(update=dict(change))
+        self.last_status = self.last_status.model_copy(update=dict(change))
         if change:
             self._why = event.message
 
     def known(
         self, now_s: float, at: float | None, *, stale: bool, dropping: Mapping[str, float]
     ) -> CameraSummary:
-        """What is known of it. `at`: what the hub's clock shows now."""
-        state = "stale" if stale else _state(self.told)
+        """Return what is known of the camera. `at`: the time of the hub's clock now."""
+        state = "stale" if stale else _state(self.last_status)
         last, minute = self._last, self._minute
         median_s, p99_s = minute.median_and_p99_s(now_s) or (None, None)
         return CameraSummary(
@@ -154,27 +154,27 @@ class CameraBoard:
             p99_s=p99_s,
             joules=minute.joules_each(now_s),
             right=minute.share_right(now_s),
-            captured=self.told.captured,
-            predicted=self.told.predicted,
-            reconnects=self.told.reconnects,
-            dropped=self.told.dropped,
+            captured=self.last_status.captured,
+            predicted=self.last_status.predicted,
+            reconnects=self.last_status.reconnects,
+            dropped=self.last_status.dropped,
             dropping=dropping,
             strip=minute.strip(now_s),
-            snapshots=self.told.snapshots,
+            snapshots=self.last_status.snapshots,
         )
 
     def _why_not(self, state: CameraIs) -> str:
         if state == "up":
             return ""
-        return self.told.error or self._why
+        return self.last_status.error or self._why
 
 
-def _state(told: CameraState) -> CameraIs:
-    if told.ended:
+def _state(status: CameraState) -> CameraIs:
+    if status.ended:
         return "ended"
-    if told.up:
-        return "frozen" if told.frozen else "up"
-    return "down" if told.error or told.captured else "starting"
+    if status.up:
+        return "frozen" if status.frozen else "up"
+    return "down" if status.error or status.captured else "starting"
 
 
 OVER_S = 10.0
@@ -183,26 +183,26 @@ Key = TypeVar("Key")
 
 
 class Rates(Generic[Key]):
-    """Sums over the last `OVER_S` seconds, each with its time, by key."""
+    """Growth of counters over the last `OVER_S` seconds, by key."""
 
     def __init__(self) -> None:
-        self._told: deque[tuple[float, Mapping[Key, float]]] = deque()
+        self._samples: deque[tuple[float, Mapping[Key, float]]] = deque()
 
     def take(self, now_s: float, sums: Mapping[Key, float]) -> None:
-        """These are the sums now."""
-        while self._told and self._told[0][0] < now_s - OVER_S:
-            self._told.popleft()
-        self._told.append((now_s, dict(sums)))
+        """Record the counters' present values."""
+        while self._samples and self._samples[0][0] < now_s - OVER_S:
+            self._samples.popleft()
+        self._samples.append((now_s, dict(sums)))
 
     def clear(self) -> None:
-        """They are counted anew."""
-        self._told.clear()
+        """Start again after the counters were reset."""
+        self._samples.clear()
 
     def each_second(self) -> dict[Key, float]:
         """Return the growth of each per second; nothing before the second report."""
-        if len(self._told) < 2:
+        if len(self._samples) < 2:
             return {}
-        (first_s, before), (last_s, sums) = self._told[0], self._told[-1]
+        (first_s, before), (last_s, sums) = self._samples[0], self._samples[-1]
         took_s = max(1e-3, last_s - first_s)
         return {key: max(0.0, total - before.get(key, 0.0)) / took_s for key, total in sums.items()}
 
@@ -210,27 +210,27 @@ class Rates(Generic[Key]):
 STALE_S = 3.0
 EVENTS = 100
 JUMP_S = 1.0
-CLOCKS = 5  # statuses: of their times, the one that took the least to come tells the hub's clock best
+CLOCKS = 5  # statuses; the one with the shortest delay gives the best estimate of the hub's clock
 
 
 class Board:
-    """The state of one node: the first one that is received; messages of others are ignored."""
+    """The state of one node: the first one received, or `node`. Messages of other nodes are ignored."""
 
     def __init__(self, node: str | None = None) -> None:
-        """`node`: this one, not the first."""
+        """`node`: show this node; None: the first one received."""
         self._node = node
         self._boot: str | None = None
         self._cameras: dict[str, CameraBoard] = {}
         self._status: Status | None = None
-        self._told_s: float | None = None
+        self._status_s: float | None = None
         self._first_s: float | None = None
-        self._ahead_s: deque[float] = deque(maxlen=CLOCKS)  # the hub's clock against that of the caller
+        self._ahead_s: deque[float] = deque(maxlen=CLOCKS)  # difference between the hub's clock and the caller's
         self._dropped: Rates[tuple[str, str]] = Rates()
         self._joules: Rates[str] = Rates()
         self._events: deque[Event] = deque(maxlen=EVENTS)
 
     def add(self, heard: StreamMessage | Prediction, now_s: float) -> None:
-        """It has come just now."""
+        """Apply a message that has arrived just now."""
         message = heard.prediction if isinstance(heard, Arrival) else heard
         self._node = self._node or message.node
         if message.node != self._node:
@@ -240,11 +240,11 @@ class Board:
         self._first_s = now_s if self._first_s is None else self._first_s
         match message:
             case Prediction():
-                if not self._ahead_s:  # until a status tells it better
+                if not self._ahead_s:  # until a status gives a better estimate
                     self._ahead_s.append(message.published_at - now_s)
                 self._camera(message.camera).predicted(message, now_s)
             case Event():
-                if message.shadow is None:  # one a frame would leave no room for what happens
+                if message.shadow is None:  # one per frame would hide the events
                     self._events.append(message)
                 if message.camera is not None:
                     self._camera(message.camera).happened(message)
@@ -252,19 +252,19 @@ class Board:
                 self._take_status(message, now_s)
 
     def is_stale(self, now_s: float) -> bool:
-        """Whether no status of the hub came for 3 s, or since its first message."""
-        since_s = self._first_s if self._told_s is None else self._told_s
+        """Return whether no status has come for 3 s, or none within 3 s of the hub's first message."""
+        since_s = self._first_s if self._status_s is None else self._status_s
         return since_s is None or now_s - since_s > STALE_S
 
     def node_state(self, now_s: float) -> NodeState:
-        """What is known now. Cameras and workers come in the order of the config."""
+        """Return the present state. Cameras and workers come in the order of the config."""
         stale = self.is_stale(now_s)
         at = now_s + max(self._ahead_s) if self._ahead_s else None
         return NodeState(
             node=self._node,
             boot=self._boot,
             at=at,
-            away_s=None if self._told_s is None else now_s - self._told_s,
+            away_s=None if self._status_s is None else now_s - self._status_s,
             stale=stale,
             cameras=self._known_cameras(now_s, at, stale=stale),
             workers=self._status.workers if self._status else {},
@@ -274,7 +274,7 @@ class Board:
         )
 
     def _begin(self, boot: str) -> None:
-        """Another start of the node: its sums begin anew, and perhaps its clock."""
+        """Begin again after a restart of the node: its counters restart, and its clock may have changed."""
         self._boot = boot
         self._ahead_s.clear()
         self._dropped.clear()
@@ -283,19 +283,19 @@ class Board:
     def _take_status(self, status: Status, now_s: float) -> None:
         if self._status is None:
             self._ahead_s.clear()
-        self._status, self._told_s = status, now_s
+        self._status, self._status_s = status, now_s
         self._tell_clock(status.at - now_s)
         self._joules.take(now_s, status.energy.rails)
         states = status.camera_states
         self._cameras = {name: self._camera(name) for name in states or self._cameras}
-        for name, told in states.items():
-            self._cameras[name].told = told
-        sums = {(name, reason): n for name, told in states.items() for reason, n in told.dropped.items()}
+        for name, state in states.items():
+            self._cameras[name].last_status = state
+        sums = {(name, reason): n for name, state in states.items() for reason, n in state.dropped.items()}
         self._dropped.take(now_s, sums)
 
     def _tell_clock(self, ahead_s: float) -> None:
         if self._ahead_s and abs(ahead_s - max(self._ahead_s)) > JUMP_S:
-            self._ahead_s.clear()  # it was set
+            self._ahead_s.clear()  # the hub's clock was set
         self._ahead_s.append(ahead_s)
 
     def _camera(self, name: str) -> CameraBoard:

@@ -1,4 +1,4 @@
-"""What a subscriber knows at one moment, as values: `pydantic.TypeAdapter(NodeState)` makes JSON of it."""
+"""What a subscriber knows at one moment, as values. `pydantic.TypeAdapter(NodeState)` converts it to JSON."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -43,7 +43,7 @@ class CameraSummary:
 
     @property
     def is_late(self) -> bool:
-        """Whether what one sees of it is old, or nothing."""
+        """Return whether its newest picture is old, or missing."""
         return self.age_s is None or self.age_s > LATE_S
 
 
@@ -69,5 +69,5 @@ class NodeState:
 
 
 def worst_first(cameras: Iterable[CameraSummary]) -> list[CameraSummary]:
-    """Those that somebody must look at before the others; each kind in the given order."""
+    """Sort cameras that need attention first; each kind keeps the given order."""
     return sorted(cameras, key=lambda camera: (WORST_FIRST.index(camera.state), not camera.is_late))

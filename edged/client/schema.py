@@ -1,4 +1,4 @@
-"""The JSON Schemas of what is published; `make docs` writes the committed files."""
+"""The JSON Schemas of published messages; `make docs` writes the committed files."""
 
 import json
 from pathlib import Path
@@ -15,11 +15,11 @@ PUBLISHED: dict[str, type[Published]] = {
 
 
 def schema_file(what: str) -> Path:
-    """Where the schema of a `prediction`, an `event`, a `status` or a `snapshot`'s header is."""
+    """Return the file with the schema of a `prediction`, an `event`, a `status` or a `snapshot`'s header."""
     return FOLDER / f"{what}.schema.json"
 
 
 def json_schema(what: str) -> str:
-    """The schema of what is published: every field that a message holds is required, others may be added."""
+    """Return the schema of a published message: every field is required, and later versions may add fields."""
     schema = PUBLISHED[what].model_json_schema(by_alias=True, mode="serialization")
     return json.dumps({"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}, indent=2) + "\n"

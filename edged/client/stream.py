@@ -25,9 +25,9 @@ from edged.transport.client_socket import Context, Curve, unconnected
 
 
 class Sequence:
-    """The numbers of one node, which grow by one with each prediction, over restarts too.
+    """The sequence numbers of one node, which grow by one per prediction, across restarts.
 
-    `last`: handed out, or lost for good, up to here; None before the first message.
+    `last`: all numbers up to here were delivered or are lost for good; None before the first message.
     """
 
     def __init__(self) -> None:
@@ -35,14 +35,14 @@ class Sequence:
         self._boot: str | None = None
 
     def knows(self, boot: str) -> bool:
-        """Whether the numbers of this start are understood: those of the first one heard, or begun."""
+        """Return whether these numbers belong to the start that is followed: the first one, or one that began."""
         self._boot = self._boot or boot
         return boot == self._boot
 
     def begin(self, boot: str, first_seq: int) -> bool:
-        """The node says that this start of it counts from `first_seq`.
+        """Record that the node's present start counts from `first_seq`.
 
-        True where that is a number that was there before: the node has lost (the end of) its journal.
+        Returns True if that number was used before: the node has lost its journal, or the end of it.
         """
         rewound = not self.knows(boot) and self.last is not None and self.last >= first_seq
         if rewound:
@@ -51,23 +51,23 @@ class Sequence:
         return rewound
 
     def missing(self, seq: int) -> tuple[int, int] | None:
-        """First and last number up to `seq` that have not been handed out."""
+        """Return the first and last number up to `seq` that were not delivered."""
         return None if self.last is None or seq <= self.last else (self.last + 1, seq)
 
     def is_next(self, seq: int) -> bool:
-        """Whether `seq` is the one to be handed out now."""
+        """Return whether `seq` is the next number to deliver."""
         return self.last is None or seq == self.last + 1
 
     def is_new(self, seq: int) -> bool:
-        """Whether `seq` has not been handed out."""
+        """Return whether `seq` was not delivered yet."""
         return self.last is None or seq > self.last
 
 
 CONNECT_S = 2.0
-ANSWER_S = 30.0  # for one page, where hundreds of others fetch theirs too; a hub that dies is noticed within 3 s
+ANSWER_S = 30.0  # for one page, even if hundreds of other clients fetch; a hub that dies is noticed within 3 s
 LOOK_MS = 100
-LARGEST_PAGE = 1 << 25  # bytes of JSON in one answer: a hub sends a page of 1 MB, and one prediction more
-NUMBERS = count()  # of monitors: libzmq frees the name of one that was closed after a while only
+LARGEST_PAGE = 1 << 25  # bytes of JSON in one answer: a hub sends a page of 1 MB, and at most one more prediction
+NUMBERS = count()  # numbers the monitor sockets: libzmq releases the name of a closed one only later
 EVENTS = zmq.EVENT_HANDSHAKE_SUCCEEDED | zmq.EVENT_DISCONNECTED
 
 Page = tuple[ReplayAnswer, list[bytes]]
@@ -87,10 +87,10 @@ class FetchedPage:
 def fetch_pages(
     context: Context, address: str, request: ReplayRequest, curve: Curve | None = None
 ) -> Iterator[FetchedPage | None]:
-    """Fetch all that `request` covers, page by page; None now and then while a page is on its way.
+    """Fetch all that `request` covers, page by page; yields None while a page is on its way.
 
-    Raises TimeoutError where nobody answers at `address`, ConnectionError where the hub closes the connection,
-    MessageError for an invalid answer, or where the hub reports that it cannot read its journal.
+    Raises TimeoutError if nothing answers at `address`, ConnectionError if the hub closes the connection,
+    MessageError for an invalid answer or if the hub cannot read its journal.
     """
     connection = _Connection(context, address, curve)
     request = request.model_copy(update={"format": "zlib"})
@@ -100,7 +100,7 @@ def fetch_pages(
             yield FetchedPage([*_readable(predictions)], answer.withdrawn)
             if answer.next_seq is None:
                 return
-            if answer.next_seq <= (request.first_seq or 0):  # one would ask for ever
+            if answer.next_seq <= (request.first_seq or 0):  # it would request the same page for ever
                 first, next_ = request.first_seq, answer.next_seq
                 raise MessageError(f"the answer to a replay request from {first} goes on at {next_}")
             request = request.model_copy(update={"first_seq": answer.next_seq, "since": None})
@@ -109,7 +109,7 @@ def fetch_pages(
 
 
 class _Connection:
-    """To a hub's replay, for the pages of one request."""
+    """A connection to a hub's replay endpoint, for the pages of one request."""
 
     def __init__(self, context: Context, address: str, curve: Curve | None) -> None:
         self._address = address
@@ -123,7 +123,7 @@ class _Connection:
         self._is_connected = False
 
     def ask(self, request: ReplayRequest) -> Generator[None, None, Page]:
-        """The page; None as often as there is nothing yet."""
+        """Send the request and yield its page; None while it has not arrived."""
         self._socket.send(request.model_dump_json().encode())
         asked_s = time.monotonic()
         while not self._socket.poll(LOOK_MS):
@@ -135,7 +135,7 @@ class _Connection:
         return _decoded(header), _lines(payloads)
 
     def _look(self) -> None:
-        """Raises ConnectionError where the hub has cut us off: it will never answer the request."""
+        """Raises ConnectionError if the hub has disconnected us: it will never answer the request."""
         while self._monitor.poll(0):
             event = parse_monitor_message(self._monitor.recv_multipart())["event"]
             if event == zmq.EVENT_HANDSHAKE_SUCCEEDED:
@@ -150,7 +150,7 @@ class _Connection:
 
 
 def _readable(predictions: list[bytes]) -> Iterator[Arrival]:
-    """The others are of another version: they count as lost."""
+    """Return the predictions that can be read. Those of another version count as lost."""
     for json in predictions:
         with suppress(MessageError):
             yield Arrival(prediction_from_json(json), json)
@@ -159,7 +159,7 @@ def _readable(predictions: list[bytes]) -> Iterator[Arrival]:
 def _lines(payloads: list[bytes]) -> list[bytes]:
     """Unpack the predictions of an answer; a hub without a journal sends none.
 
-    Raises MessageError for what is not compressed, or is larger than any page.
+    Raises MessageError for an answer that is not compressed, or larger than any page.
     """
     if not payloads:
         return []
@@ -190,7 +190,7 @@ def next_port(address: str) -> str:
 
 
 def same_host(address: str, replay: str) -> str:
-    """The port of `replay` on the host of `address`: a hub may know itself by a name that is of no use to us."""
+    """Return the port of `replay` on the host of `address`: the hub's own name may not resolve here."""
     if is_ipc(address) or is_ipc(replay):
         return replay
     host, port = address.rpartition(":")[0], replay.rpartition(":")[2]
@@ -200,16 +200,17 @@ def same_host(address: str, replay: str) -> str:
 log = logging.getLogger("edged.client")
 
 TICK_MS = 100
-AFTER_CUT_S = 0.2  # until the next connection, where the hub has closed one: it may have too many just now
-FETCH_AGAIN_S = 1.0  # meanwhile what comes is read: it may tell that the hub answers elsewhere now
+AFTER_CUT_S = 0.2  # before the next connection if the hub has closed one: it may have too many at the moment
+FETCH_AGAIN_S = 1.0  # messages are still read meanwhile: they may announce another replay address
 
 
 class PredictionStream:
-    """Subscribes to every prediction of a hub: the numbers count all cameras together, so a gap shows only there.
+    """Subscribes to every prediction of a hub.
 
-    ZeroMQ's PUB drops what a slow subscriber does not take; this class sees the gap in the numbers, in the next
-    prediction or in the status of each second, and fetches it from the journal. Until it has it, or the hub says
-    that it is gone, it hands out nothing newer: what comes meanwhile is dropped, and fetched with the rest.
+    The numbers count all cameras together, so a gap shows only there. ZeroMQ's PUB drops messages for a slow
+    subscriber; this class detects the gap by the numbers, in the next prediction or in the status of each second,
+    and fetches the missing ones from the journal. Until it has them, or the hub reports that they are gone, it
+    delivers nothing newer: newer predictions are dropped, and fetched with the rest.
     """
 
     def __init__(
@@ -222,9 +223,9 @@ class PredictionStream:
         since_s: float | None = None,
         curve: Curve | None = None,
     ) -> None:
-        """`address`: of the stream. `replay`: where to fetch; default: what the hub says, or the next port.
+        """`address`: of the stream. `replay`: where to fetch; default: as the hub announces, or the next port.
 
-        `since_s`: begin with what was published so many seconds ago. `curve`: our keys, where there are any.
+        `since_s`: begin with predictions of so many seconds ago. `curve`: our keys, if the hub requires them.
         """
         self.replay = replay or next_port(address)
         self._learn_replay = replay is None
@@ -240,15 +241,17 @@ class PredictionStream:
         self._subscription = Subscription(context, address, topic=topic, curve=curve)
 
     def close(self) -> None:
-        """Disconnect, also from where `arrivals` was fetching something."""
+        """Disconnect, also while `arrivals` is fetching."""
         if self._arrivals:
             self._arrivals.close()
         self._subscription.close()
 
     def arrivals(self) -> Iterator[Arrival | None]:
-        """Predictions for ever; None now and then while there are none, so that the caller can look at the clock.
+        """Yield predictions for ever, and None from time to time while there are none.
 
-        Invalid messages are skipped, and logged.
+        The None lets the caller check the time.
+
+        Invalid messages are skipped and logged.
         """
         self._arrivals = self._receive()
         return self._arrivals
@@ -268,7 +271,7 @@ class PredictionStream:
         prediction = arrival.prediction
         sequence = self._nodes.setdefault(prediction.node, Sequence())
         if (sequence.last is None and self._since is not None) or not sequence.knows(prediction.boot):
-            return  # the next status begins, and fetches this one too
+            return  # the next status begins the sequence, and fetches this prediction too
         yield from self._fill(prediction.node, prediction.seq - 1)
         if sequence.is_next(prediction.seq):
             sequence.last = prediction.seq
@@ -293,7 +296,7 @@ class PredictionStream:
             sequence.last = max(status.last_seq, -1 if sequence.last is None else sequence.last)
 
     def _fill(self, node: str, newest: int) -> Iterator[Arrival | None]:
-        """Fetch what is missing up to `newest`; what the hub no longer has is lost, and reported."""
+        """Fetch what is missing up to `newest`; predictions that the hub no longer has are reported as lost."""
         sequence = self._nodes[node]
         missing = sequence.missing(newest)
         if missing is None:
@@ -313,7 +316,7 @@ class PredictionStream:
         sequence.last = last
 
     def _fetch(self, sequence: Sequence, request: ReplayRequest) -> Generator[Arrival | None, None, int | None]:
-        """Fetch and return how many numbers are accounted for; None: some are missing, to be fetched again."""
+        """Fetch, and return how many numbers are accounted for; None: fetch again, some are still missing."""
         if time.monotonic() < self._fetch_at_s:
             return None
         found = 0
@@ -331,7 +334,7 @@ class PredictionStream:
         except (TimeoutError, ConnectionError, MessageError) as error:
             again_s = AFTER_CUT_S if isinstance(error, ConnectionError) else FETCH_AGAIN_S
             self._fetch_at_s = time.monotonic() + again_s
-            self._unanswered.say(f"what was missed cannot be fetched yet, and is tried again: {error}")
+            self._unanswered.say(f"missed predictions cannot be fetched yet; trying again: {error}")
             return None
         self._unanswered.settle()
         return found

@@ -1,4 +1,4 @@
-"""Predictions as an iterator."""
+"""Iterate over the predictions of a hub."""
 
 import math
 import time
@@ -25,7 +25,7 @@ def subscribe(
 ) -> Iterator[Prediction]:
     """Each prediction that a hub publishes at `address` from now on, exactly once and in order, for ever.
 
-    It waits for a hub that is not there yet, comes back after an interruption, and fetches what it missed.
+    It waits for a hub that is not running yet, reconnects after an interruption, and fetches missed predictions.
 
     Args:
         address: the hub's publish.address, as in `tcp://127.0.0.1:5570`.

@@ -16,7 +16,7 @@ from edged.transport.client_socket import Context, Curve, Handshakes, unconnecte
 
 @dataclass(frozen=True, slots=True)
 class Arrival:
-    """A prediction, and the JSON that it came as."""
+    """A prediction, and the JSON in which it was received."""
 
     prediction: Prediction
     json: bytes
@@ -35,7 +35,7 @@ JsonMessage = TypeVar("JsonMessage", Event, Status, SnapshotHeader)
 
 
 def decoded(parts: list[bytes]) -> StreamMessage | None:
-    """A message of the stream; None for one that is of no use here. Raises MessageError."""
+    """Decode a message of the stream; None for one without a prediction, event or status. Raises MessageError."""
     if len(parts) != 2:
         raise MessageError(f"{len(parts)} parts in place of topic and JSON: is it edged?")
     topic, json = parts
@@ -50,7 +50,7 @@ def decoded(parts: list[bytes]) -> StreamMessage | None:
 
 
 def decoded_picture(parts: list[bytes]) -> SnapshotPicture:
-    """A message of the topics of snapshots. Raises MessageError."""
+    """Decode a message of the snapshot topics. Raises MessageError."""
     if len(parts) != 3:
         raise MessageError(f"{len(parts)} parts in place of topic, JSON and JPEG: is it edged?")
     return SnapshotPicture(_parsed(SnapshotHeader, parts[1]), parts[2])
@@ -71,48 +71,51 @@ log = logging.getLogger("edged.client")
 
 
 class Complaint:
-    """Logs the first problem at once; those within a minute are counted, and logged with the next."""
+    """Logs the first problem at once; repetitions within a minute are counted, and logged with the next one."""
 
     def __init__(self) -> None:
-        self._told_s: float | None = None
-        self._untold = 0
+        self._logged_s: float | None = None
+        self._suppressed = 0
 
     def say(self, what: str) -> None:
-        """There is reason for it, once more."""
+        """Report the problem once more."""
         now = time.monotonic()
-        if self._told_s is not None and now - self._told_s < EVERY_S:
-            self._untold += 1
+        if self._logged_s is not None and now - self._logged_s < EVERY_S:
+            self._suppressed += 1
             return
-        log.warning("%s%s", what, f" ({self._untold} times more since the last warning)" if self._untold else "")
-        self._told_s, self._untold = now, 0
+        log.warning(
+            "%s%s", what, f" ({self._suppressed} times more since the last warning)" if self._suppressed else ""
+        )
+        self._logged_s, self._suppressed = now, 0
 
     def settle(self) -> None:
-        """It is well again: the next one is news."""
-        self._told_s, self._untold = None, 0
+        """Record that the problem is solved: the next one is logged at once."""
+        self._logged_s, self._suppressed = None, 0
 
 
 Message = TypeVar("Message")
 
 
-QUEUED = 1000  # messages that may wait for us; what is lost beyond can be fetched (see `stream`)
-REFUSED_S = 1.0  # from one attempt to the next, where the hub refuses us
+QUEUED = 1000  # messages that may wait for us; what is lost beyond that can be fetched (see `stream`)
+REFUSED_S = 1.0  # seconds between two attempts while the hub rejects us
 
 
 class Subscription:
     """Comes back by itself after an interruption; what was lost meanwhile, or by our slowness, stays lost.
 
-    A display is content with that; `Stream` fetches it.
+    Messages missed meanwhile, or by slow reading, stay lost. A display accepts that; `PredictionStream` fetches
+    them.
     """
 
     def __init__(
         self, context: Context, address: str, *, topic: str = "edged/", curve: Curve | None = None
     ) -> None:
-        """`topic`: its beginning. `curve`: our keys, where there are any."""
+        """`topic`: its first characters. `curve`: our keys, if any."""
         self._context = context
         self._address = address
         self._topic = topic
         self._curve = curve
-        self._refusal = self._told = ""
+        self._refusal = self._logged_refusal = ""
         self._malformed = Complaint()
         self._connect()
 
@@ -123,15 +126,18 @@ class Subscription:
 
     @property
     def refusal(self) -> str:
-        """Why the hub does not let us in, as it said last; empty where it does, or is away."""
-        return self._refusal or self._told
+        """Return why the hub rejects us, as last reported; empty if it accepts us, or is unreachable."""
+        return self._refusal or self._logged_refusal
 
     def receive(self, within_ms: int) -> StreamMessage | None:
-        """The next message; None where none comes in time, or one of no use. Invalid messages are logged."""
+        """Return the next message; None if none comes in time, or for one of no use.
+
+        Invalid messages are logged.
+        """
         return self._received(within_ms, decoded)
 
     def receive_picture(self, within_ms: int) -> SnapshotPicture | None:
-        """The same, where `topic` is that of snapshots."""
+        """Return the next snapshot, if `topic` is that of snapshots; None as for `receive`."""
         return self._received(within_ms, decoded_picture)
 
     def _received(self, within_ms: int, read: Callable[[list[bytes]], Message]) -> Message | None:
@@ -143,7 +149,7 @@ class Subscription:
         except MessageError as error:
             self._malformed.say(f"a message from {self._address} is left out: {error}")
             return None
-        self._told = ""  # it lets us in
+        self._logged_refusal = ""  # the hub accepts us
         return message
 
     def _connect(self) -> None:
@@ -154,12 +160,12 @@ class Subscription:
         self._socket.connect(self._address)
 
     def _connect_again_if_refused(self) -> None:
-        """Connect again: a refused client may be accepted later. The reason is logged once."""
+        """Connect again: a rejected client may be accepted later. The reason is logged once."""
         self._refusal = self._handshakes.failure() or self._refusal
         if not self._refusal or time.monotonic() - self._connected_s < REFUSED_S:
             return
-        if self._refusal != self._told:
+        if self._refusal != self._logged_refusal:
             log.warning("%s: %s", self._address, self._refusal)
-        self._told, self._refusal = self._refusal, ""
+        self._logged_refusal, self._refusal = self._refusal, ""
         self.close()
         self._connect()

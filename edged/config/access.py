@@ -1,4 +1,4 @@
-"""`security`, `link`, `publish` and `metrics`: what the hub listens at, and for whom."""
+"""`security`, `link`, `publish` and `metrics`: the addresses at which the hub listens, and who may connect."""
 
 from pathlib import Path
 

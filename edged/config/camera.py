@@ -17,7 +17,7 @@ STREAMS = ("rtsp://", "http://", *STREAMS_WITH_TLS)
 
 _PASSWORD_IN_URL = re.compile(
     r"://[^/@:\[]*:(?!\d*([/?#]|$))[^@]*@"
-)  # what follows host: is a port, even before an @
+)  # text after host: is a port, even before an @
 
 
 def _fingerprint(text: str) -> str:

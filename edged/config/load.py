@@ -1,4 +1,4 @@
-"""Reading a config file: all mistakes at once, each with file, line and column; paths made absolute."""
+"""Read a config file: all mistakes at once, each with file, line and column; paths are made absolute."""
 
 import json
 import os
@@ -34,10 +34,7 @@ def load_config(path: Path) -> Config:
 
 
 def load_as(kind: type[T], path: Path, example: str) -> T:
-    """Return what a YAML file says, as a `kind`; `example`: the least that such a file holds.
-
-    Raises ConfigError.
-    """
+    """Load a YAML file as a `kind`; `example`: the shortest valid file. Raises ConfigError."""
     document = read(_read_limited(path, MAX_BYTES, "config file"))
     if not isinstance(document.value, dict) and not document.mistakes:
         found = "the file is empty" if document.value is None else "this is no list of keys and values"
@@ -49,15 +46,18 @@ def load_as(kind: type[T], path: Path, example: str) -> T:
 
 
 def save_config(config: Config, path: Path) -> None:
-    """Write what `load_config` will read as the same config, in one step, for this user alone. Raises OSError."""
+    """Write a file that `load_config` reads as the same config, in one step, readable by this user only.
+
+    Raises OSError.
+    """
     with replace_file(path, durable=False) as file:
-        file.write(config.model_dump_json(exclude_defaults=True).encode())  # no larger than what it was read from
+        file.write(config.model_dump_json(exclude_defaults=True).encode())  # no larger than the original
 
 
 def password_of(camera: CameraConfig) -> str | None:
-    """Return the camera's password from its file or environment variable; None where the config names neither.
+    """Return the camera's password from its file or environment variable; None if the config names neither.
 
-    Raises ConfigError where it cannot be had. Never put what this returns into a message.
+    Raises ConfigError if it cannot be read. Never put the result into a message.
     """
     if camera.password_env is not None:
         password = os.environ.get(camera.password_env, "")
@@ -70,14 +70,14 @@ def password_of(camera: CameraConfig) -> str | None:
 
 
 def check_passwords(config: Config) -> None:
-    """Read the password of every camera of this host once. Raises ConfigError for one that cannot be had."""
+    """Read the password of every camera of this host once. Raises ConfigError for one that cannot be read."""
     for camera in config.cameras.values():
         if camera.host is None:
             password_of(camera)
 
 
 def password_in(path: Path) -> str:
-    """Return the password that a file holds. Raises ConfigError. Never put what this returns into a message."""
+    """Return the password in a file. Raises ConfigError. Never put the result into a message."""
     password = _read_limited(path, MAX_PASSWORD_BYTES, "password file").rstrip("\r\n")
     return _checked_password(password, str(path))
 
@@ -123,8 +123,8 @@ def _validated(document: Document, kind: type[T]) -> T | None:
     if not isinstance(document.value, dict):
         return None
     try:
-        # by way of JSON: strict there means no "5" for 5 and no true for 1, while lists and paths stay possible
-        context = {"security": document.value.get("security") is not None}  # what publish may depends on it
+        # through JSON: strict mode there rejects "5" for 5 and true for 1, but still allows lists and paths
+        context = {"security": document.value.get("security") is not None}  # `publish` is validated against it
         return kind.model_validate_json(json.dumps(document.value), strict=True, context=context)
     except ValidationError as error:
         document.mistakes.extend(mistakes_of(error, document, kind))
@@ -145,7 +145,7 @@ def _line(path: Path, mistake: Mistake) -> str:
 
 
 def _with_absolute_paths(config: Config, folder: Path) -> Config:
-    """What the file names relatively is relative to the file, whatever folder edged is started in."""
+    """Resolve relative paths against the file's folder, independent of the working directory."""
     model = config.model.model_copy(
         update={key: absolute(getattr(config.model, key), folder) for key in ("path", "labels")}
     )
@@ -186,7 +186,7 @@ def _camera(camera: CameraConfig, folder: Path) -> CameraConfig:
 
 
 def _absolute_source(source: int | str, folder: Path) -> int | str:
-    """A file or folder becomes absolute; a V4L2 index, a URL and synthetic:… stay as they are."""
+    """Make a file or folder absolute; a V4L2 index, a URL and synthetic:… stay unchanged."""
     if isinstance(source, int) or source.isdecimal():
         return source
     path = str(absolute(Path(source), folder))
@@ -194,7 +194,7 @@ def _absolute_source(source: int | str, folder: Path) -> int | str:
 
 
 def absolute(path: Path | None, folder: Path) -> Path | None:
-    """Return what a file in `folder` means by `path`."""
+    """Resolve `path` against `folder`."""
     if path is None or str(path).startswith(CREDENTIAL):
         return path
     return Path(os.path.normpath(folder / os.path.expanduser(path)))

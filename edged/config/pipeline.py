@@ -1,4 +1,4 @@
-"""The whole file."""
+"""The whole config file, and checks across its sections."""
 
 import platform
 
@@ -73,7 +73,7 @@ class Config(Section):
         return energy
 
     def ends_of(self, index: int) -> tuple[str | None, str | None]:
-        """Return the cuts between which the worker of this place runs; None: from the images, to the scores."""
+        """Return the cuts between which this worker runs; None: from the images, to the scores."""
         cuts = (None, *(segment.until for segment in self.segments))
         names = [segment.workers for segment in self.segments]
         group = self.workers[index].group
@@ -82,12 +82,9 @@ class Config(Section):
 
     @property
     def ends(self) -> dict[str, tuple[str | None, str | None]]:
-        """`ends_of` every worker, by its name."""
+        """Return `ends_of` for every worker, by name."""
         return {self.worker_name(index): self.ends_of(index) for index in range(len(self.workers))}
 
     def worker_name(self, index: int) -> str:
-        """Return what the worker of this place in the list is called in messages and metrics.
-
-        `local-0`, `big-1`.
-        """
+        """Return the name of the worker at this index, for messages and metrics: `local-0`, `big-1`."""
         return f"{self.workers[index].host or 'local'}-{index}"

@@ -53,7 +53,7 @@ def local_or_protected(address: str, info: ValidationInfo) -> str:
 
 
 def is_encrypted(info: ValidationInfo) -> bool:
-    """Return whether the file has a section `security`, as the reader says, which has seen all of it."""
+    """Return whether the file has a section `security`, as the reader, which knows the whole file, passes in."""
     return bool(info.context and info.context.get("security"))
 
 

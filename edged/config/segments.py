@@ -1,13 +1,13 @@
-"""The config's `segments` against its list of workers: whose part is which, and what cannot be."""
+"""Check the config's `segments` against its list of workers: which part each one runs."""
 
 from collections.abc import Sequence
 from itertools import groupby
 
 
 def problem_of(untils: Sequence[str | None], names: Sequence[str], groups: Sequence[str | None]) -> str:
-    """Return why segments that end at the cuts `untils` cannot be run by the groups `names`; empty where they can.
+    """Return why the groups `names` cannot run segments that end at the cuts `untils`; empty if they can.
 
-    `groups`: that of each worker of the list, in its order.
+    `groups`: the group of each worker, in the order of the list.
     """
     if not names:
         return ""

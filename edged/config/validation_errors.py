@@ -1,4 +1,4 @@
-"""pydantic's complaints about a config in plain words, each at its place in the file."""
+"""Translate pydantic's errors about a config into plain words, each at its place in the file."""
 
 import difflib
 import re
@@ -45,10 +45,7 @@ _SECRET = frozenset({"source", "user", "password_file", "password_env"})
 
 
 def mistakes_of(error: ValidationError, document: Document, kind: type[BaseModel]) -> list[Mistake]:
-    """Return every complaint about a file that is to be a `kind`, as a Mistake.
-
-    The alternatives of a union as one.
-    """
+    """Return every error of a file as a Mistake; the alternatives of a union are reported as one."""
     complaints: dict[Path, list[ErrorDetails]] = {}
     for each in error.errors(include_url=False):
         complaints.setdefault(_path(each, document), []).append(each)
@@ -61,7 +58,7 @@ def mistakes_of(error: ValidationError, document: Document, kind: type[BaseModel
 
 
 def _path(complaint: ErrorDetails, document: Document) -> Path:
-    """Return where the complaint belongs, in the file's own keys: pydantic also names a union's branches."""
+    """Return the place of the error in the file's own keys: pydantic also names a union's branches."""
     path: Path = ()
     for part in complaint["loc"]:
         if (*path, part) in document.values:
@@ -71,7 +68,7 @@ def _path(complaint: ErrorDetails, document: Document) -> Path:
 
 
 def _lists_around(path: Path) -> list[Path]:
-    """A complaint inside a list says more than one about the list as a whole: the union's other branch."""
+    """Return the lists that contain the error. An error inside a list is more precise than one about the list."""
     return [path[:depth] for depth, part in enumerate(path) if isinstance(part, int)]
 
 
@@ -139,17 +136,17 @@ def _did_you_mean(word: str, choices: Iterable[str]) -> str:
 
 
 def _keys_of(section: Path, kind: Any) -> list[str]:
-    """Return the keys that may stand in a section of a file of that `kind`."""
+    """Return the keys that a section of this kind may have."""
     for part in section:
         inside = isinstance(kind, type) and issubclass(kind, BaseModel)
         kind = kind.model_fields[part].annotation if inside else _item_type(kind)
-        if isinstance(kind, UnionType):  # a section that may be absent
+        if isinstance(kind, UnionType):  # an optional section
             kind = _item_type(kind)
     return list(kind.model_fields)
 
 
 def _item_type(kind: Any) -> Any:
-    """`Camera` of dict[Name, Camera], `Worker` of tuple[Worker, ...], `Tls` of Tls | None."""
+    """Return the section: `Camera` of dict[Name, Camera], `Worker` of tuple[Worker, ...], `Tls` of Tls | None."""
     return next(each for each in get_args(kind) if isinstance(each, type) and issubclass(each, BaseModel))
 
 

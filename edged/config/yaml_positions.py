@@ -1,8 +1,8 @@
 """YAML text as plain values, and where each of them stands.
 
 Scalars are resolved by YAML 1.2's core schema (yaml.org/spec/1.2.2, section 10.3.2), not by PyYAML's 1.1: `no`,
-`off` and `12:30` are text, `010` is ten, `1e-3` is a number. Keys are always text. What is large or deep enough
-to cost time is refused.
+`off` and `12:30` are text, `010` is ten, `1e-3` is a number. Keys are always text. Documents that are too large or
+too deep are rejected.
 """
 
 import re
@@ -21,8 +21,8 @@ _NULL = {"", "~", "null", "Null", "NULL"}
 _BOOL = {"true": True, "True": True, "TRUE": True, "false": False, "False": False, "FALSE": False}
 _INT = re.compile(r"[-+]?\d{1,18}|0o[0-7]{1,18}|0x[0-9a-fA-F]{1,15}", re.ASCII)
 _FLOAT = re.compile(r"[-+]?(\.\d+|\d+(\.\d*)?)(e[-+]?\d+)?|[-+]?\.inf|\.nan", re.ASCII | re.IGNORECASE)
-_IN_PLAIN_WORDS = {  # by the start of what PyYAML says
-    "mapping values are not allowed here": "a ':' where no key can stand: indent the line as its neighbours are, "
+_IN_PLAIN_WORDS = {  # by the start of PyYAML's message
+    "mapping values are not allowed here": "a ':' where no key can be: indent the line as its neighbours are, "
     "or put quotes around a text that holds ': '",
     "could not find expected ':'": "expected 'key: value'",
     "expected <block end>, but found": "indented otherwise than the lines above",
@@ -61,7 +61,7 @@ class Document:
     mistakes: list[Mistake] = field(default_factory=list)
 
     def nearest(self, path: Path) -> Position:
-        """Return the place of the value at `path`, or of what should hold it."""
+        """Return the place of the value at `path`, or of its nearest parent."""
         while path and path not in self.values:
             path = path[:-1]
         return self.values.get(path, Position(1, 1))
@@ -87,7 +87,10 @@ class _Loader(yaml.SafeLoader):
 
 
 class _Walk:
-    """From nodes to values. An alias is walked again, so that the limits hold for what it stands for."""
+    """Converts nodes to values.
+
+    An alias is converted again at each use, so that the limits cover its expansion.
+    """
 
     def __init__(self) -> None:
         self.document = Document()
@@ -115,12 +118,12 @@ class _Walk:
             here = (*path, key)
             if key in result:
                 first = self.document.keys[here].line
-                self._mistake(key_node, here, f"this key stands twice (first in line {first}): keep one")
+                self._mistake(key_node, here, f"this key is repeated (first in line {first}): keep one")
                 continue
             self.document.keys[here] = _place(key_node.start_mark)
             result[key] = self.value(value_node, here)
             if isinstance(value_node, yaml.ScalarNode) and not value_node.value:
-                self.document.values[here] = self.document.keys[here]  # nothing stands there to point at
+                self.document.values[here] = self.document.keys[here]  # there is no position to report
         return result
 
     def _scalar(self, node: yaml.Node, path: Path) -> Value:
@@ -135,7 +138,7 @@ class _Walk:
 
 
 def read(text: str) -> Document:
-    """Return the values and places in `text`. A mistake that ends the reading is the only one in the document."""
+    """Parse `text` into values and places. A syntax error is the only mistake of its document."""
     loader = None
     try:
         loader = _Loader(text)
@@ -158,13 +161,13 @@ def read(text: str) -> Document:
         place = Position(before.count("\n") + 1, error.position - before.rfind("\n"))
         message = f"not text: character {error.character:#x}"
         return Document(mistakes=[Mistake(place, (), message)])
-    except (ValueError, OverflowError):  # PyYAML's own: "\UFFFFFFFF", or a %YAML with thousands of digits
+    except (ValueError, OverflowError):  # of PyYAML itself: "\UFFFFFFFF", or a %YAML with thousands of digits
         place = _place(loader.get_mark()) if loader else Position(1, 1)
         return Document(mistakes=[Mistake(place, (), "not YAML: a number out of range")])
 
 
 def resolve(text: str) -> Value:
-    """Return the value of an unquoted scalar by the core schema. A number too long to be one stays text."""
+    """Return the value of an unquoted scalar by the core schema. A number with too many digits stays text."""
     if text in _NULL:
         return None
     if text in _BOOL:

@@ -1,4 +1,4 @@
-"""What stands behind a digit, or alone: a wash of colour, texture, and clutter that nobody reads as a digit.
+"""Draw the background of a digit, or an empty scene: colour, texture, and clutter that resembles no digit.
 
 The rule for clutter: a stroke either leaves the picture at both ends or is shorter than a sixth of its height,
 and a filled shape is no more than 1.8 times as long as wide. A digit is at least a third of the height.
@@ -16,7 +16,7 @@ LUMA = (0.299, 0.587, 0.114)
 
 
 def draw_backdrop(rng: np.random.Generator, width: int, height: int, bands: tuple[Band, ...]) -> Pixels:
-    """uint8 [height, width, 3] RGB; the wash is of the first band's brightness, clutter of any band's."""
+    """Draw a background, uint8 [height, width, 3] RGB; its colour is in the first band, clutter in any."""
     picture = _wash(rng, width, height, bands[0])
     if rng.random() < 0.6:
         picture = _roughen(rng, picture)
@@ -37,7 +37,7 @@ def colour(rng: np.random.Generator, luma: float) -> tuple[int, int, int]:
 
 
 def _wash(rng: np.random.Generator, width: int, height: int, band: Band) -> Pixels:
-    """One plain colour, or several that run into one another."""
+    """Fill with one plain colour, or several that blend."""
     cells = 1 if rng.random() < 0.3 else int(rng.integers(2, 5))
     corners = np.array([colour(rng, rng.uniform(*band)) for _ in range(cells * cells)], np.uint8)
     return _stretch(corners.reshape(cells, cells, 3), width, height)
@@ -83,7 +83,7 @@ def _line(rng: np.random.Generator, picture: Pixels, ink: Colour) -> None:
 
 
 def _ring(rng: np.random.Generator, picture: Pixels, ink: Colour) -> None:
-    """Part of a circle whose centre is outside the picture."""
+    """Draw part of a circle whose centre is outside the picture."""
     height, width, _ = picture.shape
     turn = rng.uniform(0, 2 * np.pi)
     centre = np.array([width, height]) * (0.5 + 0.8 * np.array([np.cos(turn), np.sin(turn)]))

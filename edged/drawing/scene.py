@@ -1,8 +1,8 @@
-"""A digit, or nothing, before a backdrop, as a camera would see it.
+"""Compose and render scenes: a digit, or nothing, before a backdrop, as a camera would see it.
 
 `compose` chooses everything from a generator; `render` draws one frame of it. Sizes are shares of the frame's
 height, so that a scene looks alike at any resolution. The ink is darker than everything behind it, or brighter,
-by a gap that a person sees at once: the truth of a frame is never a matter of opinion.
+by a gap that is clear to a person: the truth of a frame is never ambiguous.
 """
 
 from dataclasses import dataclass
@@ -38,7 +38,11 @@ class Digit:
 
 @dataclass(frozen=True, eq=False)
 class Scene:
-    """`background`: uint8 [H, W, 3] RGB. `noise`: uint8 [2, 256], what a random byte adds and what it takes."""
+    """A scene without its glyph.
+
+    `background`: uint8 [H, W, 3] RGB. `noise`: uint8 [2, 256], the amount that a random byte adds, and the amount
+    that it subtracts.
+    """
 
     background: Pixels
     noise: npt.NDArray[np.uint8]
@@ -104,7 +108,7 @@ def _brightness(rng: np.random.Generator) -> tuple[float, Band]:
 
 
 def _quads(rng: np.random.Generator, width: int, height: int, aspect: float) -> Floats:
-    """Two placings of a glyph of that width ÷ height, both wholly within the frame."""
+    """Return two positions of a glyph with that width ÷ height, both wholly within the frame."""
     tall = rng.uniform(0.38, 0.8) * height
     half = np.array([aspect * tall * rng.uniform(0.8, 1.2), tall]) / 2
     shape = np.array([[-1, -1], [1, -1], [1, 1], [-1, 1]]) * half
@@ -122,7 +126,7 @@ def _quads(rng: np.random.Generator, width: int, height: int, aspect: float) -> 
 def _placed(
     shape: npt.NDArray[np.float64], degrees: float, centre: npt.NDArray[np.float64], width: int, height: int
 ) -> npt.NDArray[np.float64]:
-    """`shape` [4, 2] turned, shrunk if it must be, and moved from `centre` until it lies within the margins."""
+    """Return `shape` [4, 2] rotated, shrunk if needed, and moved from `centre` until it is within the margins."""
     turn = np.deg2rad(degrees)
     corners = shape @ np.array([[np.cos(turn), np.sin(turn)], [-np.sin(turn), np.cos(turn)]])
     frame, margin = np.array([width, height]), MARGIN * height

@@ -1,19 +1,19 @@
-"""Work that may block for ever: a file whose driver does not answer."""
+"""Run work that may block for ever, such as reading a file whose driver does not answer, with a time limit."""
 
 import threading
 from collections.abc import Callable
 from queue import Empty, SimpleQueue
 from typing import TypeVar
 
-BOUND_S = 0.5  # a counter answers within a millisecond, a shared bus within some; the rest is for a busy machine
+BOUND_S = 0.5  # a counter needs a millisecond, a shared bus a few; the rest is margin
 
 T = TypeVar("T")
 
 
 def bounded(work: Callable[[], T]) -> T:
-    """Return what `work` returns or raises.
+    """Return what `work` returns, or raise what it raises.
 
-    Raises TimeoutError after `BOUND_S`, and leaves it behind in its thread.
+    Raises TimeoutError after `BOUND_S`; `work` is then left running in its thread.
     """
     done: SimpleQueue[tuple[T | None, BaseException | None]] = SimpleQueue()
 

@@ -1,4 +1,4 @@
-"""Which rails this machine has, and which of them a config asks for."""
+"""Find the rails of this machine, and select those that a config names."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ from edged.messages import EnergyMethod
 
 @dataclass(frozen=True)
 class Rails:
-    """The rails that are read, and why others are not. `others` could be named in the config.
+    """The rails that are read, and the reasons why others are not. `others` could be named in the config.
 
     `attributed_rails`: those whose joules are attributed to a worker's predictions, None for all. `silent_juno`:
     there are sensors whose firmware reports no energy.
@@ -42,7 +42,7 @@ class Rails:
 
     @property
     def note(self) -> str:
-        """Return how energy is known, where not by counters alone, and why it is not; empty where all is well."""
+        """Return how energy is determined if not by counters alone, or why it is unknown; empty if all is well."""
         parts = [self._method_note(), *self._unreadable_note()]
         return "; ".join(part for part in parts if part)
 
@@ -80,9 +80,9 @@ class Rails:
 
 
 def find_rails(energy: config.EnergyConfig, attributed_rails: tuple[str, ...] | None = None) -> Rails:
-    """The rails of this machine that `energy.rails` asks for. Reads each once; never raises, nor blocks for long.
+    """Find the rails of this machine that `energy.rails` selects. Reads each once, without raising or blocking.
 
-    `auto` leaves out a rail whose joules are in another one too, so that their sum tells each joule once.
+    `auto` leaves out a rail whose joules are in another one too, so that their sum counts each joule once.
     """
     if energy.rails == "none":
         return Rails(energy, rails=())
@@ -108,7 +108,7 @@ def _by_reason(unreadable: Sequence[Unreadable]) -> list[str]:
 
 
 def _distinct(found: Sequence[Rail | Unreadable]) -> list[Rail | Unreadable]:
-    """Distinguish rails of the same name by the place of their devices (`1-0040` on a bus)."""
+    """Make names of rails unique by the place of their devices (`1-0040` on a bus)."""
     of_name = Counter(rail.name for rail in found if isinstance(rail, Rail))
     return [
         replace(rail, name=f"{rail.name}@{_place(rail.path)}") if of_name[rail.name] > 1 else rail

@@ -1,7 +1,7 @@
-"""Energy and power of hwmon, found by device name and channel label, never by number.
+"""Find energy and power sensors of hwmon by device name and channel label, never by number.
 
-`energyN_input` is in µJ, `powerN_input` in µW: Linux, Documentation/hwmon/sysfs-interface.rst. Where a device has
-both of a rail, its energy is read: nothing is missed between two readings of a counter.
+`energyN_input` is in µJ, `powerN_input` in µW: Linux, Documentation/hwmon/sysfs-interface.rst. If a device has
+both for a rail, its energy is read: a counter misses nothing between two readings.
 """
 
 import re
@@ -11,12 +11,12 @@ from pathlib import Path
 from edged.energy import ina3221
 from edged.energy.rails import MICRO, MILLI, Rail, Unreadable, probe, text_of
 
-# What comes before SYS, BIG, LITTLE or GPU on a Juno: drivers scpi_sensors and scmi_sensors.
+# Prefix before SYS, BIG, LITTLE or GPU on a Juno: drivers scpi_sensors and scmi_sensors.
 JUNO_PREFIXES = ("BOARD_ENERGY_", "BOARD_POWER_", "BRD_ENRG_", "BRD_PWR_")
 # Driver v2m-juno-hwmon: one device a sensor, without labels, and its power in mW.
 OLD_JUNO = re.compile(r"(sys|a57|a72|a53|gpu)_(energy|power)")
 OLD_JUNO_RAILS = {"sys": "SYS", "a57": "BIG", "a72": "BIG", "a53": "LITTLE", "gpu": "GPU"}
-PARTS = {("amd_energy", "Ecore"), ("xe", "pkg")}  # channels that the same device counts in another one too
+PARTS = {("amd_energy", "Ecore"), ("xe", "pkg")}  # channels included in another one
 
 Found = Rail | Unreadable
 
@@ -46,10 +46,7 @@ def channels(folder: Path) -> Iterator[Rail]:
 
 
 def is_without_energy(root: Path, device: str = "scmi_sensors") -> bool:
-    """Return whether the device is there and has neither energy nor power.
-
-    So is Juno's firmware since March 2020.
-    """
+    """Return whether the device has neither energy nor power channels, as with Juno's firmware since 2020."""
     folders = [name.parent for name in (root / "class/hwmon").glob("hwmon*/name") if text_of(name) == device]
     return bool(folders) and not any(True for folder in folders for _ in channels(folder))
 
@@ -61,7 +58,7 @@ def _energy(device: str, path: Path, *, alone: bool) -> Rail:
 
 
 def _power(device: str, path: Path, *, alone: bool, counted: bool) -> Rail:
-    """`counted`: the device has energies too, and nobody says which of them one without a label belongs to."""
+    """Return a power rail. `counted`: the device has energies too, which may be of the same rail."""
     label = _label(path)
     scale = MILLI if OLD_JUNO.fullmatch(device) and not label else MICRO
     name = _name(device, label, path, alone=alone)
@@ -81,7 +78,7 @@ def _name(device: str, label: str, path: Path, *, alone: bool) -> str:
 
 
 def _family(path: Path) -> str:
-    """Return what may hold energy and power of the same rail: a device, or all of the old Juno's."""
+    """Return the device, or all devices of the old Juno: within it, energy and power may be of the same rail."""
     device = text_of(path.with_name("name"))
     return "old juno" if OLD_JUNO.fullmatch(device) else str(path.parent)
 

@@ -1,4 +1,4 @@
-"""What rails draw anyway: measured once for each start of the machine, and kept for the next start of a worker."""
+"""Measure the idle power of rails once per boot of the machine, and keep it for later starts of a worker."""
 
 import logging
 import time
@@ -16,7 +16,7 @@ log = logging.getLogger("edged.energy")
 
 
 class IdleRecord(BaseModel):
-    """What the file holds: watts by rail, measured over so many seconds since that start of the machine."""
+    """The content of the file: watts by rail, and for how many seconds they were measured since that boot."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
@@ -26,7 +26,7 @@ class IdleRecord(BaseModel):
 
 
 def meter_of(rails: Rails, folder: Path) -> Meter:
-    """Return the meter of a worker, for what a config asks. `folder`: where to keep what it draws when idle."""
+    """Return the meter of a worker, as the config requires. `folder`: where to keep the idle power."""
     energy = rails.energy
     watts = energy.watts_per_core if rails.method == "estimated" else None
     meter = Meter(
@@ -38,7 +38,7 @@ def meter_of(rails: Rails, folder: Path) -> Meter:
 
 
 def watts_over(meter: Meter, seconds: float) -> dict[str, float]:
-    """Watts of each rail that was read all the time, over so many seconds in which this process does nothing."""
+    """Measure the watts of each rail that was read all the time, over so many idle seconds."""
     meter.start_job()
     time.sleep(seconds)
     since = meter.start_job()
@@ -46,14 +46,17 @@ def watts_over(meter: Meter, seconds: float) -> dict[str, float]:
 
 
 def idle_watts(meter: Meter, seconds: float, path: Path) -> dict[str, float]:
-    """The same, or what the file at `path` says of it: a worker that is started again waits for nothing."""
+    """Return the idle power from the file at `path`, or measure and save it.
+
+    A worker that restarts does not wait.
+    """
     boot = BOOT.read_text().strip()
     kept = _read_record(path)
     if kept and (kept.boot, kept.seconds, kept.watts.keys()) == (boot, seconds, meter.rails):
         return kept.watts
     watts = watts_over(meter, seconds)
-    told = ", ".join(f"{name} {each:.3g} W" for name, each in watts.items())
-    log.info("idle, over %g s: %s", seconds, told or "no rail")
+    listed = ", ".join(f"{name} {each:.3g} W" for name, each in watts.items())
+    log.info("idle, over %g s: %s", seconds, listed or "no rail")
     _write_record(IdleRecord(boot=boot, seconds=seconds, watts=watts), path)
     return watts
 

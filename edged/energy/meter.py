@@ -1,4 +1,4 @@
-"""Joules of jobs, from what rails have supplied."""
+"""Attribute joules to jobs, from the energy of the rails."""
 
 from collections.abc import Collection, KeysView, Mapping, Sequence
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from edged.energy.rails import Rail
 from edged.energy.reader import Reader, Sampler
 from edged.energy.sums import CounterSum, EnergyLevel, ProcessorTime, RailSum
 
-LONGEST_OWED_S = 1.0  # no counter is that slow: the rails draw less than they did before
+LONGEST_OWED_S = 1.0  # longer than the interval of any counter: after it the rails draw less than idle
 
 Joules = Mapping[str, float]  # by rail
 
@@ -17,8 +17,8 @@ Joules = Mapping[str, float]  # by rail
 class JobEnergy:
     """The energy of a job, and the joules of each rail since the last report.
 
-    `joules` is None where there is no rail, or where one of those that bear it had a gap (a reset, a reading that
-    failed). `idle`: joules that were taken off, since the rails would have supplied them anyway.
+    `joules` is None if no rail is read, or if one of the attributed rails had a gap (a reset, a reading that
+    failed). `idle`: joules that were subtracted, since the rails would have supplied them anyway.
     """
 
     joules: float | None
@@ -27,10 +27,10 @@ class JobEnergy:
 
 
 class Meter:
-    """Gives each joule to one job: to the one that finishes next after the device was last idle.
+    """Attributes each joule to one job: the one that finishes next after the device was last idle.
 
-    So with jobs that overlap, a job gets what was spent between the completion before and its own, and the
-    sum over jobs is the counters' own difference. The energy of an idle device is reported, but belongs to no job.
+    So with overlapping jobs, a job gets the energy between the previous completion and its own, and the sum over
+    jobs is the counters' own difference. The energy of an idle device is reported, but belongs to no job.
     """
 
     def __init__(
@@ -56,8 +56,8 @@ class Meter:
         self.idle_watts: dict[str, float] = {}
         self._levels: dict[str, EnergyLevel] = {}
         self._since_ns = now_ns()
-        self._untold: dict[str, float] = {}
-        self._owed = 0.0  # idle joules that are yet to be taken off: a counter may be slower than a job
+        self._unreported: dict[str, float] = {}
+        self._owed = 0.0  # idle joules still to be subtracted: a counter may be slower than a job
         self._advance()
 
     @property
@@ -67,36 +67,36 @@ class Meter:
 
     @property
     def attributed_rails(self) -> tuple[str, ...]:
-        """Return names of those whose joules are a job's.
+        """Return the rails whose joules are attributed to jobs.
 
-        One that is not read leaves every job without a figure.
+        One that is not read leaves every job without a value.
         """
         return tuple(sorted(self._attributed))
 
     def start_job(self) -> "Interval":
         """Start a job on an idle device, and return the energy spent before, which is not the job's."""
         since = self._advance()
-        self._untold = _sum(self._untold, since.added)
+        self._unreported = _sum(self._unreported, since.added)
         return since
 
     def finish_job(self) -> JobEnergy:
-        """Return the energy of the job that is finished now."""
+        """Return the energy of the job that finishes now."""
         since = self._advance()
-        self._untold = _sum(self._untold, since.added)
-        told = self.pop_rail_joules()
+        self._unreported = _sum(self._unreported, since.added)
+        by_rail = self.pop_rail_joules()
         if not self._attributed or not self._attributed <= since.whole:
-            return JobEnergy(None, told)
+            return JobEnergy(None, by_rail)
         joules = sum(since.added[rail] for rail in self._attributed)
         idle_watts = sum(self.idle_watts.get(rail, 0.0) for rail in self._attributed)
         idle = self._owed + since.seconds * idle_watts
         taken_off = min(joules, idle)
         self._owed = min(idle - taken_off, LONGEST_OWED_S * idle_watts)
-        return JobEnergy(joules - taken_off, told, taken_off)
+        return JobEnergy(joules - taken_off, by_rail, taken_off)
 
     def pop_rail_joules(self) -> dict[str, float]:
-        """Return what each rail has added up to the last `start_job` or `finish_job`, since the call before."""
-        told, self._untold = self._untold, {}
-        return told
+        """Return the joules of each rail up to the last `start_job` or `finish_job`, since the previous call."""
+        by_rail, self._unreported = self._unreported, {}
+        return by_rail
 
     def close(self) -> None:
         """Stop the threads."""
@@ -116,7 +116,7 @@ class Meter:
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """Joules by rail, and those rails of which none is missing."""
+    """Joules by rail, and the rails without a gap."""
 
     added: Joules
     whole: frozenset[str]

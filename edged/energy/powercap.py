@@ -1,4 +1,4 @@
-"""Energy counters of Intel's and AMD's RAPL: `energy_uj` in µJ, which wraps at `max_energy_range_uj`.
+"""Find energy counters of Intel's and AMD's RAPL: `energy_uj` in µJ, which wraps at `max_energy_range_uj`.
 
 Interface: Linux, Documentation/power/powercap/powercap.rst. Zones nest by name: intel-rapl:0 is a package,
 intel-rapl:0:1 a part of it. Only root may read them since CVE-2020-8694.
@@ -9,8 +9,8 @@ from pathlib import Path
 
 from edged.energy.rails import MICRO, Rail, Unreadable, probe, text_of
 
-APART = {"dram"}  # zones below a package that the package's own counter does not include
-WHOLE_PLATFORM = "psys"  # includes the packages, on the machines that wire it at all
+APART = {"dram"}  # zones below a package that the package's counter does not include
+WHOLE_PLATFORM = "psys"  # includes the packages, on machines that support it
 
 
 def find(root: Path) -> list[Rail | Unreadable]:
@@ -20,7 +20,7 @@ def find(root: Path) -> list[Rail | Unreadable]:
 
 
 def _without_twins(found: Sequence[Rail | Unreadable]) -> list[Rail | Unreadable]:
-    """Return one rail of each name: RAPL shows the same package through two interfaces (MSR and MMIO)."""
+    """Return one rail per name: RAPL shows the same package through two interfaces (MSR and MMIO)."""
     by_name: dict[str, Rail | Unreadable] = {}
     for rail in found:
         if rail.name not in by_name or isinstance(by_name[rail.name], Unreadable):

@@ -1,4 +1,4 @@
-"""Rails: measured power supplies, each a file with its energy or its power, and how to permit reading it."""
+"""Rails: measured power supplies, each read from a file with its energy or power; and how to permit reading it."""
 
 import grp
 import os
@@ -10,11 +10,14 @@ from typing import Literal
 from edged.energy.bounded import bounded
 
 RULES = "/etc/udev/rules.d/71-edged-energy.rules"
-RAPL = ("energy_uj", "max_energy_range_uj")  # without the second one a wrap looks like a reset
+RAPL = ("energy_uj", "max_energy_range_uj")  # without the second file a wrap looks like a reset
 
 
 def remedies_for(files: Sequence[Path]) -> tuple[str, str]:
-    """Lines for a shell; the same ones for all zones of RAPL. `files`: of one device in /sys/class."""
+    """Return shell commands that permit reading; all zones of RAPL share them.
+
+    `files`: of one device in /sys/class.
+    """
     folder, group = files[0].parent, _group()
     subsystem, names = folder.parent.name, [file.name for file in files]
     if subsystem == "powercap":
@@ -30,7 +33,7 @@ def remedies_for(files: Sequence[Path]) -> tuple[str, str]:
 
 
 def rule_for(subsystem: str, which: str, files: Sequence[str], group: str) -> str:
-    """udev's: `group` may read these `files` of `which` devices, whenever their driver is loaded."""
+    """Return a udev rule: `group` may read these `files` of `which` devices, whenever their driver is loaded."""
     paths = " ".join(f"/sys%p/{file}" for file in files)
     return (
         f'SUBSYSTEM=="{subsystem}", {which}, ACTION!="remove", '
@@ -54,17 +57,17 @@ def _group() -> str:
 
 MICRO = 1e-6
 MILLI = 1e-3
-LARGEST_BYTES = 64  # of a number
+LARGEST_BYTES = 64  # longest file with a number, in bytes
 
 
 @dataclass(frozen=True)
 class Rail:
     """A supply, and the file with its number.
 
-    `gives`: joules since a moment unknown, or watts. `scale`: one of them by the file's unit. `times`: a second
-    file whose number multiplies the first (mV × mA). `range_joules`: the value at which a counter starts again
-    from zero, None for one that never does in practice. `overlaps`: its joules are part of another rail's, or
-    hold those of others (a core's in its package's; a package's in the platform's).
+    `gives`: joules since a moment unknown, or watts. `scale`: joules or watts per unit of the file. `times`: a
+    second file whose number multiplies the first (mV × mA). `range_joules`: the value at which a counter starts
+    again from zero, None for one that never does in practice. `overlaps`: its joules are part of another rail's,
+    or hold those of others (a core's in its package's; a package's in the platform's).
     """
 
     name: str
@@ -77,7 +80,7 @@ class Rail:
 
     @property
     def files(self) -> tuple[Path, ...]:
-        """Return all that must be readable."""
+        """Return all files that must be readable."""
         if self.times:
             return self.path, self.times
         range_file = self.path.with_name("max_energy_range_uj")
@@ -86,13 +89,13 @@ class Rail:
     def read(self) -> float:
         """Return joules or watts.
 
-        Raises OSError or ValueError where a file gives no number, and may block for ever.
+        Raises OSError or ValueError if a file contains no number, and may block for ever.
         """
         number = _number_in(self.path)
         if self.times:
             number *= _number_in(self.times)
         if self.gives == "watts":
-            return max(0, number) * self.scale  # a sensor's noise around zero, or a battery that is charged
+            return max(0, number) * self.scale  # a sensor's noise around zero, or a charging battery
         if number < 0:
             raise ValueError(f"a counter that is negative: {number}")
         return number * self.scale
@@ -100,7 +103,7 @@ class Rail:
 
 @dataclass(frozen=True)
 class Unreadable:
-    """A rail that is there but cannot be read, and what to do about it: a line each."""
+    """A rail that exists but cannot be read, and shell commands that help."""
 
     name: str
     path: Path
@@ -120,7 +123,7 @@ def probe(rail: Rail) -> Rail | Unreadable:
 
 
 def text_of(path: Path) -> str:
-    """Return what a small sysfs file says; empty where there is no such file, or where it does not answer."""
+    """Return the content of a small sysfs file; empty if there is no such file, or it does not answer."""
     try:
         return bounded(path.read_text).strip()
     except (OSError, UnicodeDecodeError):
@@ -128,7 +131,7 @@ def text_of(path: Path) -> str:
 
 
 def _number_in(path: Path) -> int:
-    """Opened anew each time: a driver that was loaded again has other files of the same names."""
+    """Read the number in a file. It is opened each time: a reloaded driver has new files of the same names."""
     descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
         return int(os.read(descriptor, LARGEST_BYTES))

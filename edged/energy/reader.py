@@ -1,4 +1,4 @@
-"""Read rails in a thread, since a file may block; integrate power where no energy is counted."""
+"""Read rails in a thread, since a file may block; integrate power if no energy is counted."""
 
 import logging
 import threading
@@ -11,13 +11,13 @@ from edged.energy import bounded
 from edged.energy.rails import Rail
 from edged.energy.sums import PowerIntegral
 
-PAUSE_S = 10.0  # until one that has blocked is read again
+PAUSE_S = 10.0  # until a rail that has blocked is read again
 
 log = logging.getLogger("edged.energy")
 
 
 class Reader:
-    """One that takes longer than the bound is set aside, and comes back once it answers at once again."""
+    """Reads rails with a time limit. A rail that exceeds it is left out until it answers in time again."""
 
     def __init__(self, rails: Sequence[Rail]) -> None:
         self._rails = list(rails)
@@ -27,9 +27,9 @@ class Reader:
         self._back: SimpleQueue[Rail] = SimpleQueue()
 
     def read(self) -> dict[str, float]:
-        """Return joules or watts by name, but of rails that give none now.
+        """Return joules or watts by name, without rails that give no value now.
 
-        At most the bound for each that blocks.
+        Takes at most the limit per blocked rail.
         """
         while not self._back.empty():
             self._rails.append(self._back.get())
@@ -63,26 +63,26 @@ class Reader:
 
 
 class _Thread:
-    """Serves a reader until a rail blocks; then it is that rail's alone, to see when it answers again."""
+    """Serves a reader until a rail blocks; from then on it waits for that rail alone, until it answers again."""
 
     def __init__(self, back: SimpleQueue[Rail]) -> None:
         self._asked: SimpleQueue[Sequence[Rail] | None] = SimpleQueue()
-        self._told: SimpleQueue[dict[str, float]] = SimpleQueue()
+        self._results: SimpleQueue[dict[str, float]] = SimpleQueue()
         self._back = back
         self._at: Rail | None = None
         self._blocked: Rail | None = None
-        # a daemon: a driver that blocks must not keep the process alive
+        # a daemon thread: a driver that blocks must not keep the process alive
         threading.Thread(target=self._run, name="rails", daemon=True).start()
 
     def readings_of(self, rails: Sequence[Rail]) -> dict[str, float] | Rail:
-        """Or the rail that blocks; this thread must not be used any more then."""
+        """Return the readings, or the rail that blocks; then this thread must not be used any more."""
         self._asked.put(rails)
         try:
-            return self._told.get(timeout=bounded.BOUND_S)
+            return self._results.get(timeout=bounded.BOUND_S)
         except Empty:
             blocked = self._at
-        if blocked is None:  # it has finished this very moment
-            return self._told.get()
+        if blocked is None:  # it has just finished
+            return self._results.get()
         self._blocked = blocked
         self.stop()
         return blocked
@@ -98,7 +98,7 @@ class _Thread:
                 if (reading := _reading(self._at)) is not None:
                     readings[self._at.name] = reading
             self._at = None
-            self._told.put(readings)
+            self._results.put(readings)
         if self._blocked:
             self._wait_for(self._blocked)
 
@@ -120,7 +120,7 @@ def _reading(rail: Rail) -> float | None:
 
 
 class Sampler:
-    """A thread that reads them `sample_hz` times a second."""
+    """A thread that reads rails `sample_hz` times per second."""
 
     def __init__(self, rails: Sequence[Rail], sample_hz: float) -> None:
         sums = {rail.name: PowerIntegral(sample_hz) for rail in rails}

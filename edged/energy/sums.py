@@ -1,4 +1,4 @@
-"""Joules that add up: of a counter that wraps or is reset, of power read now and then, of processor time."""
+"""Sums of joules: of a counter that wraps or is reset, of power samples, of processor time."""
 
 import threading
 import time
@@ -6,13 +6,16 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
-MISSED = 5  # readings of power, after which what has flowed meanwhile is not known
-PATIENCE_S = 0.5  # less than this is not missed: a busy machine is late now and then
+MISSED = 5  # readings missed in a row, after which the energy in between is unknown
+PATIENCE_S = 0.5  # seconds: a shorter gap is tolerated, since a loaded machine samples late at times
 
 
 @dataclass(frozen=True, slots=True)
 class EnergyLevel:
-    """Joules so far. Between two with the same `known` no joule is missing; None: one is at this moment."""
+    """Joules so far.
+
+    Between two levels with the same `known` no joule is missing; None: the energy is unknown now.
+    """
 
     joules: float
     known: int | None
@@ -25,7 +28,7 @@ class RailSum(Protocol):
 
 
 class CounterSum:
-    """Adds up the readings of a counter."""
+    """Sums the readings of an energy counter."""
 
     def __init__(self, range_joules: float | None = None) -> None:
         self._range_joules = range_joules
@@ -35,7 +38,7 @@ class CounterSum:
         self._is_read = False
 
     def add_reading(self, reading: float | None) -> None:
-        """Add a reading. None: it failed; the energy until the next one belongs to no job."""
+        """Add a reading. None: it failed; the energy until the next one is attributed to no job."""
         self._is_read = reading is not None
         if reading is None:
             return
@@ -49,7 +52,7 @@ class CounterSum:
 
 
 class PowerIntegral:
-    """Integrates readings of power; each holds until the next. Two threads may use it."""
+    """Integrates power readings; each holds until the next. Thread-safe for two threads."""
 
     def __init__(self, sample_hz: float, clock: Callable[[], float] = time.monotonic) -> None:
         self._longest_s = max(PATIENCE_S, MISSED / sample_hz)
@@ -87,7 +90,7 @@ class PowerIntegral:
 
 
 class ProcessorTime:
-    """An estimate: what this process computes on all cores, times a wattage."""
+    """An estimate: processor time of this process on all cores × a wattage per core."""
 
     NAME = "processor"
 
@@ -102,7 +105,7 @@ def joules_between(before: float, now: float, range_joules: float | None) -> flo
     """Return what a counter added between two readings, over one wrap; None where it was reset.
 
     A counter that goes down has wrapped only if it was in the upper half of its range and is in the lower
-    one now; a driver that was loaded again starts from zero at any value, and what it missed nobody knows.
+    one now; a reloaded driver starts from zero at any value, and the energy in between is unknown.
     """
     if now >= before:
         return now - before

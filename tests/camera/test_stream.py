@@ -187,7 +187,7 @@ def test_a_stream_without_a_whole_picture_has_failed() -> None:
         stream = LiveStream(url, read_timeout_s=0.5)
         stream.open()
 
-        with pytest.raises(CameraError, match=r"sends no whole picture any more: .* a JPEG without its end"):
+        with pytest.raises(CameraError, match=r"sends no complete picture any more: .* a JPEG without its end"):
             read_until_it_fails(stream)
 
         stream.close()

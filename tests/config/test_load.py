@@ -189,7 +189,7 @@ def test_an_alias_that_multiplies_is_refused(write: Write) -> None:
 
 def test_a_key_that_stands_twice_is_refused_beside_the_other_mistakes(write: Write) -> None:
     _, twice, unknown = mistakes(write(CAMERA + CAMERA + "nodes: x\n"))
-    assert twice == "2:1: cameras: this key stands twice (first in line 1): keep one"
+    assert twice == "2:1: cameras: this key is repeated (first in line 1): keep one"
     assert unknown == "3:1: unknown key 'nodes'; did you mean 'node'?"
 
 
