@@ -2,14 +2,14 @@
 
 from typing import ClassVar
 
-OUT_OF_MEMORY = 5  # the exit code of a process that got no more; each EdgedError has its own below
+OUT_OF_MEMORY = 5  # the exit code of a process without memory; each EdgedError has its own below
 
 
 class EdgedError(Exception):
-    """Something outside edged is not as it must be.
+    """A problem outside edged.
 
-    The message names the file or address, the place in it, what was expected and what to do.
-    `__main__` prints it and exits with `exit_code`.
+    The message names the file or address, the place in it, what was expected and what to do. `__main__` prints it
+    and exits with `exit_code`.
     """
 
     exit_code: ClassVar[int] = 1
@@ -52,7 +52,7 @@ class DeviceError(EdgedError):
 
 
 class DeviceMemoryError(DeviceError):
-    """A device, or the host on its behalf, that has no more memory: a new process has what this one holds."""
+    """A device, or the host on its behalf, is out of memory: a new process may have more."""
 
     exit_code = OUT_OF_MEMORY
 

@@ -22,7 +22,10 @@ from edged.messages import (
 
 
 class ControlRequests:
-    """Serves them. `is_active`: one is under way, and `step` must be called at each turn of the loop."""
+    """Serves these requests.
+
+    `is_active`: one is in progress, and `step` must be called at each turn of the loop.
+    """
 
     def __init__(
         self,
@@ -64,14 +67,14 @@ class ControlRequests:
         return []
 
     def reload(self) -> None:
-        """Have the config read again; `step` returns what comes of it."""
+        """Read the config again; `step` returns the result."""
         self.is_active = True
         if self._reload.next_ns is None:
             self._service.reload_begins()
         self._reload.request(now_ns())
 
     def step(self, now: int) -> list[HubEvent]:
-        """Continue every request that is under way; return what has happened."""
+        """Continue every request in progress; return what has happened."""
         self.recordings.step(now)
         events = [*self._step_reload(now), *self._teaching.step(now), *self._versions.step()]
         self.is_active = (
@@ -83,7 +86,7 @@ class ControlRequests:
         return events
 
     def next_ns(self) -> int | None:
-        """Return when `step` must be called though nothing arrives; None: no request is under way."""
+        """Return when `step` must be called even if nothing arrives; None: no request is in progress."""
         each = (
             self._reload.next_ns,
             self.recordings.next_ns(),

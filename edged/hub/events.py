@@ -1,4 +1,4 @@
-"""What the hub tells the world beside predictions."""
+"""Events: everything that the hub publishes besides predictions, statuses and snapshots."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -63,5 +63,5 @@ class HubEvent:
 
     @property
     def is_bad(self) -> bool:
-        """Whether it deserves a warning."""
+        """Return whether the event is logged as a warning."""
         return self.event not in GOOD

@@ -151,7 +151,7 @@ def test_a_camera_that_says_nothing_is_down_until_it_speaks_again(desk: Desk) ->
     notices = desk.cameras.states.silenced(desk.liveness.newly_silent(1000 + SILENT_NS))
     assert [(notice.event, notice.camera) for notice in notices] == [("camera_down", "door")]
     assert desk.value("edged_camera_up") == 0
-    assert desk.cameras.state("door").startswith("down: its process has said nothing for 2.5 s")
+    assert desk.cameras.state("door").startswith("down: its process has sent nothing for 2.5 s")
 
     door.send(report())
     assert desk.hear() == ["camera_up"]

@@ -48,7 +48,7 @@ def test_what_is_no_tensor_of_the_cut_goes_to_nobody(
     tmp_path: Path, front: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     summary = split(tmp_path, front, "good", "good").until(predictions=20)
-    assert "worker local-0 answered a job with what is no answer to it" in caplog.text
+    assert "worker local-0 sent an invalid answer to a job" in caplog.text
     assert summary["dropped"]["device_error"] > 0
     assert workers_in(tmp_path) == ["local-2"]
 

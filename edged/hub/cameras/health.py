@@ -1,4 +1,4 @@
-"""The health of each camera, as it reports it itself or as its silence says."""
+"""The health of each camera, by its own reports or its silence."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -10,11 +10,14 @@ from edged.messages import CameraReport
 from edged.metrics import Metrics
 from edged.metrics.reasons import DROPPED
 
-SILENT = f"its process has said nothing for {SILENT_NS / NANOSECONDS:g} s: it is stopped, or stuck in a driver"
+SILENT = f"its process has sent nothing for {SILENT_NS / NANOSECONDS:g} s: it is stopped, or stuck in a driver"
 
 
 class CameraStates:
-    """`ended`: gives no more frames. `removed`: the config has it no more; such a camera has ended, too."""
+    """The state of each camera.
+
+    `ended`: delivers no more frames. `removed`: no longer in the config; such a camera has ended, too.
+    """
 
     def __init__(self, metrics: Metrics, liveness: Liveness) -> None:
         self._metrics = metrics
@@ -23,10 +26,10 @@ class CameraStates:
         self.reconnects: Counter[str] = Counter()
         self.ended: set[str] = set()
         self.removed: set[str] = set()
-        self._replaced: set[str] = set()  # the process is to end, and another one to take its place
+        self._replaced: set[str] = set()  # the process is about to end, and another one replaces it
 
     def add(self, name: str) -> None:
-        """One more camera of the config, of which nothing is known yet."""
+        """Add a camera of the config, in an unknown state."""
         self.ended.discard(name)
         self.removed.discard(name)
         self._metrics.camera_up.labels(name).set(0)
@@ -36,18 +39,18 @@ class CameraStates:
             self._metrics.dropped.labels(name, reason)
 
     def remove(self, name: str) -> None:
-        """The config has it no more."""
+        """Mark a camera that is no longer in the config."""
         self.ended.add(name)
         self.removed.add(name)
         self._metrics.camera_up.remove(name)
         self._metrics.camera_frozen.remove(name)
 
     def replace(self, name: str) -> None:
-        """Its process is to end, and that is not the end of the camera."""
+        """Expect the end of its process, which is not the end of the camera."""
         self._replaced.add(name)
 
     def left(self, name: str) -> None:
-        """The process has ended."""
+        """Record that the process has ended."""
         if name not in self.removed:
             self._metrics.camera_up.labels(name).set(0)
             self._metrics.camera_frozen.labels(name).set(0)
@@ -57,14 +60,14 @@ class CameraStates:
             self._reconnected(name, 1)
 
     def report(self, report: CameraReport) -> list[HubEvent]:
-        """Take in a report of a camera; return what has changed."""
+        """Apply a report of a camera; return what has changed."""
         name, before = report.camera, self._reports.get(report.camera)
         if name in self.removed:
             return []
         self._reports[name] = report
         self._metrics.camera_up.labels(name).set(report.up)
         self._metrics.camera_frozen.labels(name).set(report.frozen)
-        back = bool(report.up and before and before.error == SILENT)  # of which the camera knows nothing
+        back = bool(report.up and before and before.error == SILENT)  # drops of the hub, unknown to the camera
         since = report.reconnects - (before.reconnects if before else 0)
         self._reconnected(name, max(0, since) + back)
         if report.ended and name in self._replaced:
@@ -78,26 +81,26 @@ class CameraStates:
         return _changes(report, before)
 
     def silenced(self, names: Iterable[str]) -> list[HubEvent]:
-        """Those of them that were up are down."""
+        """Mark these cameras as silent; those that were up are down."""
         return [notice for name in names for notice in self._silence(name)]
 
     def is_up(self, name: str) -> bool:
-        """Whether it gives frames, by its own last word."""
+        """Return whether the camera delivers frames, by its last report."""
         report = self._reports.get(name)
         return report is not None and report.up and name not in self.ended
 
     def is_frozen(self, name: str) -> bool:
-        """Whether it gives the same picture again and again."""
+        """Return whether the camera delivers the same picture again and again."""
         report = self._reports.get(name)
         return report is not None and report.frozen and self.is_up(name)
 
     def error(self, name: str) -> str | None:
-        """Why it is down, where it has said so, or is silent."""
+        """Return why the camera is down, if it has reported it or is silent."""
         report = self._reports.get(name)
         return report.error if report and not report.up else None
 
     def why_not(self, name: str) -> str:
-        """Why it gives no frames, for people; empty where nothing is known."""
+        """Return why the camera delivers no frames, for people; empty if unknown."""
         if name in self.ended:
             return "ended"
         error = self.error(name)

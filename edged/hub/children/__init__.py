@@ -1,1 +1,1 @@
-"""The processes that the hub has started: how they begin, end and begin again."""
+"""The processes that the hub starts: their start, end and restart."""

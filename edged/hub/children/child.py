@@ -17,14 +17,14 @@ GROUPS = Path("/sys/fs/cgroup")
 
 
 def own_group() -> Path:
-    """The folder of this process's control group (version 2); of all where it is in none."""
+    """Return the folder of this process's control group (version 2); the root group's if it is in none."""
     own = Path("/proc/self/cgroup")
     groups = own.read_text().splitlines() if own.exists() else []
     return next((GROUPS / line[len("0::/") :] for line in groups if line.startswith("0::/")), GROUPS)
 
 
 class OomKills:
-    """The kernel's count of them in one control group; where there is none, nothing is ever known of any."""
+    """Counts the kernel's out-of-memory kills in one control group; without one they are never detected."""
 
     def __init__(self, group: Path) -> None:
         """`group`: the folder with `memory.events`."""
@@ -32,7 +32,10 @@ class OomKills:
         self._claimed = self._count()
 
     def claim(self) -> bool:
-        """Whether there was one more than have been claimed. It is counted before the process ends."""
+        """Return whether there is a kill that was not claimed yet.
+
+        The kernel counts it before the process ends.
+        """
         if self._count() <= self._claimed:
             return False
         self._claimed += 1
@@ -50,14 +53,14 @@ HEALTHY_S = 10.0
 
 
 class Pauses:
-    """None before the first restart of a child, then ever longer ones, until it has lived for `HEALTHY_S`."""
+    """Pauses before restarts of a child: none at first, then longer ones, until it has lived for `HEALTHY_S`."""
 
     def __init__(self) -> None:
-        self._backoff = Backoff(chance=lambda: 0.0)  # there are few of them
+        self._backoff = Backoff(chance=lambda: 0.0)  # one hub has few children
         self._healthy = True
 
     def wait_s(self, lived_s: float) -> float:
-        """Seconds to wait after the death of a child that has lived so long."""
+        """Return seconds to wait after the death of a child that has lived so long."""
         if lived_s >= HEALTHY_S:
             self._backoff.succeeded()
             self._healthy = True
@@ -67,7 +70,7 @@ class Pauses:
 
 
 class Budget:
-    """Used up after so many losses within so many seconds."""
+    """Limits losses: used up after so many within so many seconds."""
 
     def __init__(self, losses: int, within_s: float) -> None:
         self._losses: deque[float] = deque(maxlen=losses)
@@ -75,20 +78,20 @@ class Budget:
         self._within_s = within_s
 
     def lost(self, now_s: float) -> bool:
-        """One more loss; whether that was one too many."""
+        """Count a loss; return whether it exceeds the limit."""
         self._losses.append(now_s)
         return len(self._losses) == self._most and now_s - self._losses[0] <= self._within_s
 
 
 STDERR = 2
-STOPPED_S = 0.5  # that a signal may keep a child from running before it is killed: somebody may have meant it so
+STOPPED_S = 0.5  # of SIGSTOP, before the child is killed: the stop may be intended
 NOT_STARTED = 1000  # plus the errno of fork or exec, in place of an exit code, which is at most 255
 
 oom_kills = OomKills(own_group())
 
 
 class Child:
-    """A camera or worker process in a session of its own, so that Ctrl-C reaches the hub alone.
+    """A camera or worker process in its own session, so that Ctrl-C reaches the hub alone.
 
     It is started when `due`, and ends with the hub (see `edged.system.parent_death`).
     """
@@ -102,7 +105,7 @@ class Child:
     ) -> None:
         """`peer`: its name on the link; `command`: program and arguments; `environment`: read at each start.
 
-        `take_spare`: gives a process that waits to become this one, where there is one.
+        `take_spare`: returns a waiting process that can become this one, or None.
         """
         self.peer = peer
         self._command = command
@@ -111,23 +114,23 @@ class Child:
         self._process: subprocess.Popen[bytes] | None = None
         self._pauses = Pauses()
         self._start_error: int | None = None
-        self._stopped_ns: int | None = None  # since when it was seen so
+        self._stopped_ns: int | None = None  # when that state was first seen
         self.started_ns = 0
         self.due_ns: int | None = now_ns()
 
     @property
     def running(self) -> bool:
-        """Whether there is a process, alive or not yet reaped."""
+        """Return whether there is a process, alive or not yet reaped."""
         return self._process is not None
 
     @property
     def next_step_ns(self) -> int | None:
-        """When it is to be started, or to be looked at again because it is stopped."""
+        """Return when it must be started, or checked again because it is stopped."""
         return self.due_ns if self._stopped_ns is None else self._stopped_ns + nanoseconds(STOPPED_S)
 
     @property
     def is_in_the_kernel(self) -> bool:
-        """Whether a driver or a disk holds one of its threads (state D), which no signal ends."""
+        """Return whether a driver or a disk blocks one of its threads (state D), which no signal ends."""
         if self._process is None:
             return False
         pid = self._process.pid
@@ -138,9 +141,9 @@ class Child:
         return any(state_of(pid, thread) == "D" for thread in threads)
 
     def has_stood_still(self, now: int) -> bool:
-        """Whether a signal (SIGSTOP) has kept it from running for `STOPPED_S`: it says and hears nothing.
+        """Return whether a signal (SIGSTOP) has stopped it for `STOPPED_S`: it sends and receives nothing.
 
-        The kernel tells us of the stop at once (SIGCHLD), so `now` is a moment after it at first.
+        The kernel reports the stop at once (SIGCHLD), so `now` is a moment after it at first.
         """
         if self._process is None or state_of(self._process.pid) != "T":
             self._stopped_ns = None
@@ -150,11 +153,11 @@ class Child:
 
     @property
     def age_s(self) -> float:
-        """Seconds since the last start."""
+        """Return seconds since the last start."""
         return seconds_since(self.started_ns)
 
     def start_if_due(self, now: int) -> None:
-        """Start the process where its time has come. Where the system refuses it, `exit_code` is set."""
+        """Start the process if it is due. Sets `exit_code` if the system refuses it."""
         if self.due_ns is None or now < self.due_ns:
             return
         self.due_ns, self.started_ns = None, now
@@ -163,17 +166,16 @@ class Child:
                 self._command,
                 env={**self._environment(), PARENT: str(os.getpid())},
                 stdin=subprocess.DEVNULL,
-                stdout=STDERR,  # our own standard output is the summary's
+                stdout=STDERR,  # our own standard output is for the summary
                 start_new_session=True,
             )
         except OSError as error:  # no more processes, memory or descriptors; or the program is being replaced
             self._start_error, self.due_ns = NOT_STARTED + (error.errno or 0), now
 
     def exit_code(self) -> int | None:
-        """The code of a process that has just ended (negative: the signal), once; else None.
+        """Return the code of a process that has just ended (negative: the signal), once; else None.
 
-        `OUT_OF_MEMORY` too where it was the kernel that killed it, for want of memory; at least `NOT_STARTED`
-        where there was no process at all.
+        `OUT_OF_MEMORY` also stands for a kill by the kernel; codes from `NOT_STARTED` on: it could not be started.
         """
         code, self._start_error = self._start_error, None
         code = self._process.poll() if self._process else code
@@ -184,13 +186,13 @@ class Child:
         return code
 
     def start_again(self) -> float:
-        """Make it due after a pause; the pause in seconds."""
+        """Make it due after a pause; return the pause in seconds."""
         wait_s = self._pauses.wait_s(self.age_s)
         self.due_ns = now_ns() + nanoseconds(wait_s)
         return wait_s
 
     def signal(self, number: signal.Signals) -> None:
-        """Send a signal to the process, where there is one."""
+        """Send a signal to the process, if there is one."""
         if self._process:
             self._process.send_signal(number)
 

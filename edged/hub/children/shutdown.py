@@ -1,4 +1,4 @@
-"""The orderly end of the children, in well under two seconds."""
+"""Stop the children in order, in well under two seconds."""
 
 import logging
 import signal
@@ -13,9 +13,9 @@ from edged.hub.signals import Signals
 from edged.messages import Stop
 
 PATIENCE = ((0.3, signal.SIGTERM), (1.2, signal.SIGKILL))  # seconds after Stop
-GIVEN_UP_S = 1.7  # a process that hangs in the kernel cannot even be killed
+GIVEN_UP_S = 1.7  # a process that is blocked in the kernel cannot be killed
 LAST_WORDS_MS = 30
-LAST_WORDS_S = 0.2  # in all: the cameras of other hosts go on sending
+LAST_WORDS_S = 0.2  # in all: cameras of other hosts keep sending
 MESSAGES_A_TURN = 256
 
 log = logging.getLogger("edged.hub")
@@ -24,7 +24,10 @@ log = logging.getLogger("edged.hub")
 def stop_children(
     children: Sequence[Child], links: Links, signals: Signals, take: Callable[[Received], None]
 ) -> None:
-    """Tell all to stop, hear what they still say, and wait for their end; a second signal kills them at once."""
+    """Send Stop to all children, receive their last messages, and wait for their end.
+
+    A second signal kills them at once.
+    """
     for child in children:
         links.send(child.peer, Stop())
     poller = zmq.Poller()
@@ -44,7 +47,8 @@ def stop_children(
         signals.clear()
         _hear(links, take)
     ended_ns = now_ns()
-    while seconds_since(ended_ns) < LAST_WORDS_S and links.wait(LAST_WORDS_MS):  # still on their way
+    # messages that are still on their way
+    while seconds_since(ended_ns) < LAST_WORDS_S and links.wait(LAST_WORDS_MS):
         _hear(links, take)
 
 

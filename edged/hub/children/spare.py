@@ -1,7 +1,7 @@
-"""A worker process that has loaded its program, and waits for the name of the worker.
+"""A worker process that has loaded its program, and waits for the index of its worker.
 
-It is started once a worker is suspected to hang, so that the one in its place has half of its start behind it when
-that worker is given up. It has opened no device, and ends when it is not needed.
+It is started once a worker is suspected to hang, so that its replacement has half of its start done when that
+worker is given up. It has opened no device, and ends if it is not needed.
 """
 
 import os
@@ -13,14 +13,14 @@ from edged.clock import NANOSECONDS
 from edged.system.parent_death import ON_REQUEST, PARENT
 
 STDERR = 2
-KEPT_NS = 5 * NANOSECONDS  # a suspicion has proved right or wrong by then
-PAUSE_NS = 10 * NANOSECONDS  # between two: a worker that is slow again and again shall not pay for each
+KEPT_NS = 5 * NANOSECONDS  # by then the suspicion was confirmed or not
+PAUSE_NS = 10 * NANOSECONDS  # between two spares: a worker that is slow repeatedly must not cost one each time
 
 Process = subprocess.Popen[bytes]
 
 
 class Spare:
-    """At most one, in the place of the next worker that starts."""
+    """Keeps at most one spare, for the next worker that starts."""
 
     def __init__(self, command: Sequence[str], environment: Callable[[], Mapping[str, str]]) -> None:
         """`command`: of a worker, without its number."""
@@ -31,7 +31,7 @@ class Spare:
         self._started_ns = -PAUSE_NS
 
     def prepare(self, now: int) -> None:
-        """Start one, where there is none. That the system refuses it does no harm."""
+        """Start a spare, unless there is one. It does no harm if the system refuses it."""
         if self._process or now - self._started_ns < PAUSE_NS:
             return
         self._started_ns = now
@@ -47,26 +47,26 @@ class Spare:
             return
 
     def take(self, index: str) -> Process | None:
-        """The process, which is worker number `index` from now on; None where there is none."""
+        """Make the spare worker number `index`, and return its process; None if there is none."""
         process, self._process = self._process, None
         if process is None or process.stdin is None:
             return None
         try:
             with process.stdin as told:
                 told.write(f"{index}\n".encode())
-        except OSError:  # it has ended meanwhile
+        except OSError:  # it has ended in the meantime
             self._leaving.append(process)
             return None
         return process
 
     def step(self, now: int) -> None:
-        """End one that nobody has needed; reap those that have ended."""
+        """End a spare that was not needed; reap those that have ended."""
         if self._process and now - self._started_ns >= KEPT_NS:
             self.dismiss()
         self._leaving = [process for process in self._leaving if process.poll() is None]
 
     def dismiss(self) -> None:
-        """It is not needed."""
+        """End the spare: it is not needed."""
         if process := self._process:
             self._process = None
             self._leaving.append(process)
@@ -75,12 +75,12 @@ class Spare:
                 process.stdin.close()
 
     def close(self) -> None:
-        """The same, at the end of the hub: none is left."""
+        """End the spare and wait for it, at the end of the hub."""
         self.dismiss()
         for process in self._leaving:
             process.wait()
 
     @property
     def next_ns(self) -> int | None:
-        """When `step` has something to do."""
+        """Return when `step` must be called."""
         return self._started_ns + KEPT_NS if self._process else None

@@ -1,1 +1,1 @@
-"""From a frame that waits to its answer: values and decisions, without sockets or processes."""
+"""From a waiting frame to its answer: values and decisions, without sockets or processes."""

@@ -1,4 +1,4 @@
-"""The jobs in workers' hands, and who can take one more."""
+"""The jobs assigned to workers, and the workers that can take another one."""
 
 from collections.abc import Iterator, Sequence, Sized
 from dataclasses import dataclass
@@ -12,10 +12,10 @@ from edged.messages import Job, Scores
 
 @dataclass(slots=True, eq=False)
 class Assigned:
-    """A job in a worker's hands, to be answered before `deadline_ns`: `allowed_ns` after its turn has come.
+    """A job assigned to a worker, to be answered before `deadline_ns`: `allowed_ns` after its turn has come.
 
-    `since_ns`: when it was assigned. `until`: the cut at which the worker's part ends; `passing`: what it goes on
-    with, where it begins at one. `head`, `shadow`, `features`: as its message says (see `heads`).
+    `since_ns`: when it was assigned. `until`: the cut at which the worker's part ends; `passing`: its input, if
+    the part begins at a cut. `head`, `shadow`, `features`: as its message says (see `heads`).
     """
 
     job: int
@@ -32,7 +32,7 @@ class Assigned:
 
     @property
     def legs(self) -> StageResults:
-        """Who has had its frames before."""
+        """Return the stages that its frames have passed."""
         return self.passing.legs if self.passing else ()
 
     @property
@@ -53,7 +53,7 @@ class Assigned:
         )
 
     def fits_scores(self, scores: Scores, classes: int) -> bool:
-        """Return whether these are an answer to this job, by a model of so many classes."""
+        """Return whether these scores answer this job, for a model with so many classes."""
         return (
             not self.until
             and len(scores.frames) == len(self.frames)
@@ -61,11 +61,11 @@ class Assigned:
         )
 
     def fits_features(self, payloads: Sequence[Sized], values: int) -> bool:
-        """Return whether these are what crosses the cut where its part ends: so many float32 a frame."""
+        """Return whether these features fit the cut where its part ends: so many float32 per frame."""
         return bool(self.until) and [len(each) for each in payloads] == [4 * values * len(self.frames)]
 
     def touches(self, cut: str) -> bool:
-        """Whether its worker's part ends or begins there."""
+        """Return whether its worker's part begins or ends at this cut."""
         return cut == self.until or (self.passing is not None and cut == self.passing.cut)
 
 
@@ -73,8 +73,8 @@ class Assigned:
 class Capacity:
     """How many jobs a worker takes at a time, and how many frames each may carry.
 
-    `patience_ns`: it may take so long for a job, however soon the deadline is: it is slow, it does not hang.
-    `gather_ns`: so long a frame may wait for others to go with it. `begin`, `until`: the cuts between which it
+    `patience_ns`: it may take so long for a job, even past the deadline: it is slow, but does not hang.
+    `gather_ns`: how long a frame may wait for others of its job. `begin`, `until`: the cuts between which it
     runs the network; empty: from the images, to the scores.
     """
 
@@ -86,25 +86,26 @@ class Capacity:
     until: str = ""
 
     def goes_on_with(self, passing: PartialResult | None) -> bool:
-        """Whether the part begins there, and with so many frames; None: with images."""
+        """Return whether the part begins at this cut with so many values per frame; None: with images."""
         if passing is None:
             return not self.begin
         return self.begin == passing.cut and len(passing.frames) <= self.batch
 
 
 class Jobs:
-    """In flight, by number; and the workers that may get more."""
+    """The jobs in flight, by number, and the workers that can get more."""
 
     def __init__(self, between: StageQueue) -> None:
-        """`between`: what waits at the cuts."""
+        """`between`: partial results that wait at the cuts."""
         self.in_flight: dict[int, Assigned] = {}
         self.workers: dict[str, Capacity] = {}
-        self.scores_wait = False  # nobody gets a job whose answer would be scores
+        self.scores_wait = False  # no worker gets a job that it would answer with scores
         self._between = between
-        self._numbers = count(randbits(48))  # an answer to another hub's job is none to ours
+        # numbers continue from a random start: an answer to another hub's job is not taken for ours
+        self._numbers = count(randbits(48))
 
     def of(self, worker: str) -> Iterator[Assigned]:
-        """Those that a worker has not answered."""
+        """Return the jobs that a worker has not answered."""
         return (assigned for assigned in list(self.in_flight.values()) if assigned.worker == worker)
 
     def hand(
@@ -115,7 +116,7 @@ class Jobs:
         least_ns: int,
         passing: PartialResult | None = None,
     ) -> Assigned:
-        """A job for `worker`, which has `least_ns` for it, or longer if it is slow."""
+        """Assign a job to `worker`, which has `least_ns` for it, or longer if it is slow."""
         capacity = self.workers[worker]
         allowed_ns, job = max(least_ns, capacity.patience_ns), next(self._numbers)
         assigned = Assigned(job, worker, frames, allowed_ns, now_ns + allowed_ns, now_ns, capacity.until, passing)
@@ -123,7 +124,7 @@ class Jobs:
         return assigned
 
     def answered(self, job: int, worker: str, now_ns: int) -> Assigned | None:
-        """Take it back from its worker; the time of that one's later jobs begins now. None: it has no such job."""
+        """Take the job back from its worker, and begin the time of its later jobs. None if it has no such job."""
         assigned = self.in_flight.get(job)
         if assigned is None or assigned.worker != worker:
             return None
@@ -133,20 +134,20 @@ class Jobs:
         return self.in_flight.pop(job)
 
     def who_scores(self) -> set[str]:
-        """The workers that answer with scores, or may, as things stand."""
+        """Return the workers that answer with scores, or may, as things are now."""
         ready = {name for name, each in self.workers.items() if not each.until}
         return ready | {assigned.worker for assigned in self.in_flight.values() if not assigned.until}
 
     def awaits_scores(self) -> bool:
-        """Whether any are to come."""
+        """Return whether scores are expected."""
         return any(not assigned.until for assigned in self.in_flight.values())
 
     def is_served(self, passing: PartialResult) -> bool:
-        """Whether anybody could go on with it."""
+        """Return whether a worker could continue with this partial result."""
         return any(each.goes_on_with(passing) for each in self.workers.values())
 
     def free_worker(self, passing: PartialResult | None = None) -> str | None:
-        """The one with the most credit left of those that go on with it, or begin with images."""
+        """Return the worker with most credit left that can continue with it, or begins with images."""
         able = {name: each for name, each in self.workers.items() if each.goes_on_with(passing)}
         left = {name: each.credit for name, each in able.items() if each.until or not self.scores_wait}
         for assigned in self.in_flight.values():
@@ -158,10 +159,10 @@ class Jobs:
         return best
 
     def _has_room(self, cut: str) -> bool:
-        """Whether what is on its way to a cut will find a worker there that is soon free for it.
+        """Return whether there will soon be room behind the cut for what is on its way there.
 
-        As many jobs as those behind it may have in hand, and one more for each worker before it: so nobody who
-        could work waits for the other side, and no frame grows old between them.
+        As many jobs as the workers behind it may hold, and one more for each worker before it: so no worker waits
+        for the other side, and no frame gets old between them.
         """
         if not cut:
             return True

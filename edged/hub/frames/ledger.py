@@ -1,4 +1,4 @@
-"""What became of every frame of one camera, over all runs of its process."""
+"""The fate of every frame of one camera, over all runs of its process."""
 
 from collections import Counter
 
@@ -10,8 +10,8 @@ NOTHING = CameraCount(captured=0, dropped={})
 class Ledger:
     """captured = predicted + dropped by reason + pending, exactly, after each method.
 
-    A camera process counts from 0 at each start and tells its count in every message. What it says to have sent
-    and what never arrived was lost on the link, and is a drop with the reason `link`.
+    A camera process counts from 0 at each start and sends its count in every message. Frames that it counts as
+    sent but that never arrived are drops with the reason `link`.
     """
 
     def __init__(self) -> None:
@@ -22,20 +22,20 @@ class Ledger:
         self._earlier: Counter[str] = Counter()  # dropped by the camera in its earlier runs
         self._captured_earlier = 0
         self._latest = NOTHING
-        self._accounted = 0  # frames of this run that have arrived, or are known to be lost
+        self._accounted = 0  # frames of this run that have arrived, or are lost for sure
 
     @property
     def captured(self) -> int:
-        """Frames captured, as far as the camera has reported."""
+        """Return the number of frames captured, as far as the camera has reported."""
         return self._captured_earlier + self._latest.captured
 
     @property
     def dropped(self) -> dict[str, int]:
-        """Frames dropped by reason, by the camera and by the hub."""
+        """Return the number of frames dropped by reason, by the camera and by the hub."""
         return dict(self._earlier + Counter(self._latest.dropped) + self._here)
 
     def greeted(self, run: str, count: CameraCount) -> None:
-        """A camera process has come, or come back; what a new one has counted before is not ours."""
+        """Record the hello of a camera process; a new one starts its counts again."""
         if run == self._run:
             self.report(count)
             return
@@ -47,7 +47,10 @@ class Ledger:
         self._accounted = self._sent(count)
 
     def frame(self, count: CameraCount) -> bool:
-        """A frame has come with `count`; False for one that this count does not hold: it must be thrown away."""
+        """Record a frame that came with `count`.
+
+        Returns False if the count does not include it: the frame must be discarded.
+        """
         if self._sent(count) <= self._accounted or not self._grows(count):
             return False
         self._accounted += 1
@@ -56,17 +59,17 @@ class Ledger:
         return True
 
     def report(self, count: CameraCount) -> None:
-        """A count has come without a frame."""
+        """Record a count that came without a frame."""
         if self._sent(count) >= self._accounted and self._grows(count):
             self._take(count)
 
     def drop(self, reason: str) -> None:
-        """One pending frame goes no further."""
+        """Drop one pending frame."""
         self.pending -= 1
         self._here[reason] += 1
 
     def predict(self) -> None:
-        """One pending frame is published."""
+        """Publish one pending frame."""
         self.pending -= 1
         self.predicted += 1
 
@@ -76,7 +79,7 @@ class Ledger:
         self._accounted = self._sent(count)
 
     def _grows(self, count: CameraCount) -> bool:
-        """Whether `count` can be later than the latest one; a count that runs backwards is not trusted."""
+        """Return whether `count` can be later than the latest one; a count that runs backwards is not trusted."""
         return count.captured >= self._latest.captured and all(
             count.dropped.get(reason, 0) >= dropped for reason, dropped in self._latest.dropped.items()
         )

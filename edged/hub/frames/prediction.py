@@ -1,4 +1,4 @@
-"""From a frame and its scores to what is published."""
+"""Build a prediction from a frame and its scores."""
 
 from dataclasses import dataclass
 
@@ -20,14 +20,14 @@ from edged.messages import (
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Who publishes."""
+    """The node and its start that publish."""
 
     node: str
     boot: str
 
 
 def labels_of(top: tuple[Score, ...], labels: tuple[str, ...]) -> tuple[Label, ...]:
-    """Scores with the names of their classes."""
+    """Return the `top` highest scores with the names of their classes."""
     return tuple(Label(label=labels[each.index], index=each.index, score=each.score) for each in top)
 
 
@@ -42,7 +42,7 @@ def predict(
     answered_ns: int,
     before: StageResults = (),
 ) -> Prediction:
-    """The prediction of `frame`, number `place` of a job answered at `answered_ns`. Its times end here.
+    """Return the prediction of `frame`, number `place` of a job answered at `answered_ns`. Its times end here.
 
     `before`: the workers that have run the segments before the last one.
     """
@@ -65,7 +65,7 @@ def predict(
 
 
 def stages(frame: Frame, legs: StageResults, answered_ns: int, published_ns: int) -> StageSeconds:
-    """Where the time went from the capture of `frame` to `published_ns`; `wait` is what is left over."""
+    """Return how long each stage took from the capture of `frame` to `published_ns`; `wait` is the remainder."""
     publish = max(0.0, (published_ns - answered_ns) / NANOSECONDS)
     upload_s, forward_s, download_s = seconds_of(legs)
     known = frame.preprocess_s + upload_s + forward_s + download_s + publish
@@ -83,7 +83,7 @@ def stages(frame: Frame, legs: StageResults, answered_ns: int, published_ns: int
 
 
 def seconds_of(legs: StageResults) -> tuple[float, float, float]:
-    """Upload, forward pass and download, on all devices together."""
+    """Return the sums of upload, forward pass and download over all devices."""
     answers = [leg.answer for leg in legs]
     upload_s = sum(answer.upload_s for answer in answers)
     forward_s = sum(answer.forward_s for answer in answers)
@@ -91,7 +91,7 @@ def seconds_of(legs: StageResults) -> tuple[float, float, float]:
 
 
 def model_of(legs: StageResults) -> PredictionModel:
-    """Which model has answered, on what: devices in their order, a precision that all have but once."""
+    """Return the model that answered, with its devices in order, and the precisions without repetition."""
     hellos = [leg.hello for leg in legs]
     precisions = [hello.precision for hello in hellos]
     return PredictionModel(
@@ -105,7 +105,7 @@ def model_of(legs: StageResults) -> PredictionModel:
 
 
 def energy_of(legs: StageResults, frames: int) -> PredictionEnergy:
-    """What one of so many frames has cost on all devices; nothing is known where one of them knows nothing."""
+    """Return the joules of one of so many frames on all devices; unknown if one device does not know its part."""
     joules = [leg.answer.joules for leg in legs]
     known = [each for each in joules if each is not None]
     rails = tuple(dict.fromkeys(rail for leg in legs for rail in leg.hello.attributed_rails or leg.answer.rails))

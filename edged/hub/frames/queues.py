@@ -15,9 +15,9 @@ Pixels = bytes | zmq.Frame
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Held:
-    """A frame with its pixels, as they came: they are passed on without a look.
+    """A frame with its pixels as received: the hub never reads them.
 
-    `lost`: why the worker that had it before did not answer; it has no third chance.
+    `lost`: why the worker that had it before did not answer; it is not tried a third time.
     """
 
     frame: Frame
@@ -41,25 +41,25 @@ class Slot:
 
     @property
     def oldest_ns(self) -> int:
-        """When the oldest of its frames was captured."""
+        """Return when the oldest of its frames was captured."""
         return self._frames[0].frame.captured_ns
 
     def add(self, held: Held, now_ns: int, keep: int | None) -> list[Held]:
-        """Take a frame in; the ones that it supersedes, where only `keep` may stay."""
+        """Add a frame; return the frames that it supersedes if only `keep` may stay."""
         if not self._frames:
             self.waiting_since_ns = now_ns
         self._frames.append(held)
         return self._beyond(keep)
 
     def put_back(self, held: Held, keep: int | None) -> list[Held]:
-        """A frame that was taken comes back, before all newer ones; the oldest, where only `keep` may stay."""
+        """Put a taken frame back, before all newer ones; return the oldest if only `keep` may stay."""
         if not self._frames:
             self.waiting_since_ns = held.frame.captured_ns
         insort(self._frames, held, key=lambda each: each.frame.captured_ns)
         return self._beyond(keep)
 
     def take(self, now_ns: int) -> Held:
-        """The oldest frame, for a worker: the camera goes to the end of the queue."""
+        """Take the oldest frame for a worker; the camera moves to the end of the queue."""
         self.waiting_since_ns = now_ns
         return self._frames.popleft()
 
@@ -88,7 +88,7 @@ StageResults = Sequence["StageResult"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class StageResult:
-    """Who it was, and what it has answered."""
+    """The worker of a stage, and its answer."""
 
     hello: WorkerHello
     answer: Scores | Features
@@ -96,7 +96,7 @@ class StageResult:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PartialResult:
-    """Frames that wait at a cut of the network, with what crosses there, as it came, and who had them."""
+    """Frames that wait at a cut, with the features that cross it, as received, and their stages so far."""
 
     frames: tuple[Held, ...]
     cut: str
@@ -105,7 +105,7 @@ class PartialResult:
 
 
 class StageQueue:
-    """Partial results that wait at a cut (`waiting`): what is nearest to its end first, then the oldest."""
+    """Partial results that wait at a cut (`waiting`): those nearest to the end first, then the oldest."""
 
     def __init__(self) -> None:
         self.waiting: list[PartialResult] = []
@@ -120,12 +120,12 @@ class StageQueue:
         return sum(passing.cut == cut for passing in self.waiting)
 
     def add(self, passing: PartialResult) -> None:
-        """Add one, in its place."""
+        """Insert one in order."""
         self.waiting.append(passing)
         self.waiting.sort(key=lambda each: -len(each.legs))  # stable
 
     def remove(self, passing: PartialResult) -> None:
-        """Remove one, which is handed out."""
+        """Remove one that was assigned."""
         self.waiting.remove(passing)
 
     def take(self, where: Callable[[PartialResult], bool]) -> Iterable[Held]:

@@ -17,7 +17,9 @@ NEVER_NS = 1 << 63
 
 
 class Camera:
-    """What the router knows of one camera. `waits`: it captures what is granted, and nothing of it grows old.
+    """What the router knows of one camera.
+
+    `waits`: it captures only what is granted, and its frames never get too old.
 
     `to_grant` is below 0 while frames that came back from a lost worker take more places than there are.
     """
@@ -29,30 +31,30 @@ class Camera:
         self.to_grant = 0
 
     def left_slot(self, frames: int) -> None:
-        """So many places are free again, or below 0 taken again."""
+        """Return how many places of the slot are free; below 0: more are taken than there are."""
         if self.waits:
             self.to_grant += frames
 
 
 class Waiting:
-    """The cameras whose slots hold frames: most do not, at most times, and the hub asks at each turn."""
+    """The cameras whose slots hold frames. Most are empty most of the time, and the hub checks at each turn."""
 
     def __init__(self) -> None:
         self._cameras: dict[str, Camera] = {}
-        self._oldest_ns = NEVER_NS  # no frame that waits was captured before
+        self._oldest_ns = NEVER_NS  # no waiting frame was captured earlier
 
     def __bool__(self) -> bool:
         return bool(self._cameras)
 
     def add(self, name: str, camera: Camera) -> None:
-        """A frame has come into its slot."""
+        """Record that a frame has entered its slot."""
         self._cameras[name] = camera
         self._oldest_ns = min(self._oldest_ns, camera.slot.oldest_ns)
 
     def gathered_ns(self, capacity: Capacity, max_age_ns: int) -> int | None:
-        """When the frames are to go, though there are not as many as a job may carry. None: none wait.
+        """Return when the frames must be assigned even if they do not fill a job; None: none wait.
 
-        No frame waits for others until it is half as old as it may be.
+        No frame waits for others longer than half of its largest age.
         """
         slots = [camera.slot for camera in self._cameras.values()]
         if not slots:
@@ -64,7 +66,7 @@ class Waiting:
         )
 
     def take(self, most: int, now_ns: int) -> tuple[Held, ...]:
-        """Frames in the order in which their cameras have waited, one a camera and turn."""
+        """Take frames in the order in which their cameras have waited, one per camera and turn."""
         frames: list[Held] = []
         while self._cameras and len(frames) < most:
             name, first = min(self._cameras.items(), key=lambda each: each[1].slot.waiting_since_ns)
@@ -74,7 +76,7 @@ class Waiting:
         return tuple(frames)
 
     def take_older_than(self, captured_ns: int) -> list[Held]:
-        """The frames that were captured before, but those of cameras that wait for room."""
+        """Take the frames captured before `captured_ns`, except those of cameras that wait for grants."""
         if captured_ns <= self._oldest_ns:
             return []
         old: list[Held] = []
@@ -85,7 +87,7 @@ class Waiting:
         return old
 
     def clear(self) -> Iterator[Held]:
-        """All of them."""
+        """Remove and return all frames."""
         for camera in self._cameras.values():
             yield from camera.slot.clear()
         self._cameras.clear()
@@ -96,7 +98,7 @@ class Waiting:
 
 
 class Router:
-    """Slots, credit and deadlines. All times are nanoseconds of one monotonic clock, given by the caller.
+    """Assigns frames to workers. All times are nanoseconds of one monotonic clock, given by the caller.
 
     For each camera, after each method: captured = predicted + dropped by reason + waiting (in its slot or between
     two segments) + in flight, exactly.
@@ -124,7 +126,7 @@ class Router:
         self._deadline_ns = deadline_ns
 
     def set_freshness(self, *, keep: int, max_age_ns: int, deadline_ns: int) -> None:
-        """From now on; a job that is in flight keeps its deadline."""
+        """Apply these limits; a job that is in flight keeps its deadline."""
         self._keep, self._max_age_ns, self._deadline_ns = keep, max_age_ns, deadline_ns
 
     # ── cameras ──
@@ -134,7 +136,7 @@ class Router:
         self.cameras.setdefault(name, Camera())
 
     def camera_started(self, hello: CameraHello) -> None:
-        """Record the hello of a camera process; one that waits for grants may fill what is free of its slot."""
+        """Record the hello of a camera process; one that waits for grants may fill the free places of its slot."""
         camera = self.cameras[hello.camera]
         camera.ledger.greeted(hello.run, hello.count)
         camera.waits = hello.awaits_grants
@@ -146,7 +148,7 @@ class Router:
         self.cameras[name].ledger.report(counted)
 
     def frame_arrived(self, held: Held, now_ns: int) -> None:
-        """Let a frame wait for its turn; drop the oldest where there are too many."""
+        """Queue a frame; drop the oldest if there are too many."""
         camera = self.cameras[held.frame.camera]
         if not camera.ledger.frame(held.frame.count):
             return
@@ -170,15 +172,15 @@ class Router:
     # ── workers ──
 
     def worker_joins(self, worker: str, capacity: Capacity) -> None:
-        """Give a worker jobs from now on."""
+        """Assign jobs to a worker from now on."""
         self.jobs.workers[worker] = capacity
 
     def worker_retires(self, worker: str) -> None:
-        """Give a worker no more jobs; it may answer those that it has."""
+        """Assign no more jobs to a worker; it may still answer those that it has."""
         self.jobs.workers.pop(worker, None)
 
     def has_jobs(self, worker: str) -> bool:
-        """Return whether a worker owes an answer."""
+        """Return whether a worker has unanswered jobs."""
         return any(self.jobs.of(worker))
 
     def worker_left(self, worker: str, reason: str, now_ns: int) -> None:
@@ -188,7 +190,7 @@ class Router:
             self.give_up(assigned.job, reason, now_ns)
 
     def assign_all(self, now_ns: int) -> Iterator[Assigned]:
-        """Yield jobs, each for the worker with the most credit left, while frames wait and somebody is free.
+        """Yield jobs, each for the worker with the most credit left, while frames wait and a worker is free.
 
         The caller sends each before it asks for the next one; a worker may leave in between.
         """
@@ -197,7 +199,7 @@ class Router:
             yield assigned
 
     def answered(self, job: int, worker: str, now_ns: int) -> Assigned | None:
-        """Take the job from its worker. None for one that was given up: its answer comes too late.
+        """Take the job from its worker. None for a job that was given up: its answer is too late.
 
         The caller owes each of its frames a `predicted`, `dropped` or `lost`. The time of the worker's later jobs,
         which have waited for this one, begins now.
@@ -207,7 +209,7 @@ class Router:
         return assigned
 
     def passed_on(self, assigned: Assigned, features: Pixels, leg: StageResult) -> None:
-        """An answered job is to go on behind the cut where its worker ends: `leg` is what that one has done."""
+        """Queue an answered job for the part behind the cut; `leg`: the stage that is done."""
         self.between.add(PartialResult(assigned.frames, assigned.until, features, (*assigned.legs, leg)))
 
     def predicted(self, held: Held) -> None:
@@ -239,27 +241,27 @@ class Router:
     # ── time ──
 
     def is_stale(self, held: Held, now_ns: int) -> bool:
-        """Whether a frame is too old to be predicted or published; or may be, for all that is known of clocks."""
+        """Return whether a frame is too old to be predicted or published, or may be, given the clocks' error."""
         stale_ns = self.stale_ns(held)
         return stale_ns is not None and now_ns > stale_ns
 
     def stale_ns(self, held: Held) -> int | None:
-        """After when it is too old; None where it never is."""
+        """Return when a frame gets too old; None: never."""
         if self.cameras[held.frame.camera].waits:
             return None
         return held.frame.captured_ns - nanoseconds(held.frame.clock_error_s) + self._max_age_ns
 
     def overdue(self, now_ns: int) -> list[Assigned]:
-        """The jobs whose worker has passed the deadline."""
+        """Return the jobs whose worker has passed the deadline."""
         return [assigned for assigned in self.jobs.in_flight.values() if now_ns >= assigned.deadline_ns]
 
     def stood_still(self, paused_ns: int) -> None:
-        """The hub itself could take no answer for so long: workers have so much longer."""
+        """Extend all deadlines by the time in which the hub itself could receive no answer."""
         for assigned in self.jobs.in_flight.values():
             assigned.deadline_ns += paused_ns
 
     def has_suspect(self, now_ns: int) -> bool:
-        """Whether a worker holds a job for half of the time that it may: none does that works as it did before."""
+        """Return whether a worker holds a job for half of its time: none does that works as before."""
         return any(
             now_ns >= assigned.deadline_ns - assigned.allowed_ns // 2 for assigned in self.jobs.in_flight.values()
         )
@@ -276,7 +278,7 @@ class Router:
         return min((at for at in (deadline_ns, gathered_ns) if at is not None), default=None)
 
     def give_up_all(self, reason: str) -> None:
-        """Drop whatever waits or is in flight."""
+        """Drop all frames that wait or are in flight."""
         for assigned in self.jobs.in_flight.values():
             for held in assigned.frames:
                 self.dropped(held, reason)
@@ -287,12 +289,12 @@ class Router:
 
     @property
     def ledgers(self) -> dict[str, Ledger]:
-        """Return what became of the frames of each camera."""
+        """Return the fate of each camera's frames."""
         return {name: camera.ledger for name, camera in self.cameras.items()}
 
     @property
     def idle(self) -> bool:
-        """Whether nothing waits and nothing is in flight."""
+        """Return whether nothing waits and nothing is in flight."""
         return not self.jobs.in_flight and not self.between.waiting and not self._waiting
 
     def _next_job(self, now_ns: int) -> Assigned | None:
@@ -308,7 +310,7 @@ class Router:
         return self.jobs.hand(worker, self._waiting.take(capacity.batch, now_ns), now_ns, self._deadline_ns)
 
     def _next_part(self, now_ns: int) -> Assigned | None:
-        """Return a job for a worker behind a cut. Frames that nobody can continue are run from the start."""
+        """Return a job for a worker behind a cut. Frames that no worker can continue are run from the start."""
         for held in self.between.take(lambda passing: not self.jobs.is_served(passing)):
             self.lost(held, "worker_lost", now_ns)
         for passing in self.between.waiting:
@@ -324,7 +326,7 @@ class Router:
                 self.dropped(held, "stale")
 
     def _drop(self, frames: Iterable[Held], reason: str) -> None:
-        """Frames leave a slot for nowhere. One that waits because its worker was lost was lost with it."""
+        """Drop frames from a slot. One that waits because its worker was lost counts as lost with it."""
         for held in frames:
             self.cameras[held.frame.camera].left_slot(1)
             self.dropped(held, held.lost or reason)

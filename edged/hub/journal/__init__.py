@@ -1,1 +1,1 @@
-"""What is published, on disk, so that a subscriber can fetch what it has missed."""
+"""Published predictions on disk, so that a subscriber can fetch what it missed."""

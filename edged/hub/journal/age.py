@@ -2,13 +2,12 @@
 
 The rules:
 
-1. The wall clock deletes nothing. It may be 60 days ahead at one start, or at 1970 until NTP has set it.
-2. Age is the time for which the machine has run since, suspended or not (CLOCK_BOOTTIME). Between two starts of
-   edged it goes on where the machine has not been started in between (the kernel's boot id is the same); the time
-   for which a machine was off is not counted, because nothing but a wall clock could say how long that was.
-3. Marks in the file say which number was the newest at which age of the journal. What was there at a mark is too
-   old once the journal is older than that mark by the limit.
-4. The limits of size and of number hold at any age.
+1. The wall clock deletes nothing. It may be 60 days ahead at one start, or at 1970 until NTP has set it. 2. Age is
+the time that the machine has run since, suspended or not (CLOCK_BOOTTIME). It continues across restarts of edged
+while the kernel's boot id is the same; the time for which a machine was off is not counted, because only a wall
+clock could measure it. 3. Marks in the file record the newest number at an age of the journal. Predictions up to a
+mark are too old once the journal is older than the mark by the limit. 4. The limits of size and of number hold at
+any age.
 """
 
 import sqlite3
@@ -18,22 +17,22 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple, Self
 
-MARKS = 1000  # within the limit of age: it is kept to a thousandth
-SHORTEST_S = 1.0  # between two marks
-MOST = 1 << 53  # seconds and numbers beyond it were written by nobody
+MARKS = 1000  # within the age limit: deletions are exact to a thousandth of it
+SHORTEST_S = 1.0  # least seconds between two marks
+MOST = 1 << 53  # larger seconds and numbers are damage
 BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """The clock of the machine: seconds since its start, and which start that was (empty: unknown)."""
+    """The machine's clock: seconds since boot, and the boot id (empty: unknown)."""
 
     boot: str
     seconds: float
 
     @classmethod
     def now(cls) -> Self:
-        """Read it."""
+        """Read the machine's clock."""
         try:
             boot = BOOT_ID.read_text().strip()
         except OSError:
@@ -42,7 +41,7 @@ class Reading:
 
 
 class Mark(NamedTuple):
-    """When the journal was `age` seconds old, `seq` was its newest number; the machine's clock then."""
+    """At `age` seconds of the journal, `seq` was its newest number; with the machine's clock at that moment."""
 
     age: int
     seq: int
@@ -54,7 +53,6 @@ class Ages:
     """The marks in a journal's file, and its age in seconds, which only grows."""
 
     def __init__(self, database: sqlite3.Connection, clock: Callable[[], Reading] = Reading.now) -> None:
-        """Raises sqlite3.Error."""
         self._database = database
         self._clock = clock
         self._last = _last_mark(database)
@@ -62,13 +60,13 @@ class Ages:
         self._at_opening = _age_at(self._opened, self._last)
 
     def age(self) -> float:
-        """In seconds, of the journal."""
+        """Return the journal's age in seconds."""
         return self._at_opening + max(0.0, self._clock().seconds - self._opened.seconds)
 
     def mark(self, newest: int | None, limit_s: float) -> None:
-        """Where a mark is due, say in the file that `newest` is there now. Raises sqlite3.Error.
+        """Store a mark if one is due: `newest` is in the file now. Raises sqlite3.Error.
 
-        Marks of no use are deleted: a later one is beyond the limit too.
+        Marks that are no longer needed are deleted: a later one is beyond the limit too.
         """
         age = round(self.age())
         due = self._last is None or age >= self._last.age + max(SHORTEST_S, limit_s / MARKS)
@@ -81,14 +79,14 @@ class Ages:
         self._database.execute(useless, (age - limit_s,))
 
     def newest_beyond(self, limit_s: float) -> int:
-        """The newest number that has been there for so long; -1 where no mark says. Raises sqlite3.Error."""
+        """Return the newest number that is at least so old; -1 if no mark is. Raises sqlite3.Error."""
         question = "SELECT seq FROM ages WHERE age <= ? ORDER BY age DESC LIMIT 1"
         row = self._database.execute(question, (self.age() - limit_s,)).fetchone()
         return row[0] if row and isinstance(row[0], int) else -1
 
 
 def _last_mark(database: sqlite3.Connection) -> Mark | None:
-    """None, and no mark is left, where the last one makes no sense."""
+    """Return the last mark; None, with all marks deleted, if it is implausible."""
     row = database.execute("SELECT age, seq, boot, seconds FROM ages ORDER BY age DESC LIMIT 1").fetchone()
     if row is None:
         return None

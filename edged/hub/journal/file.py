@@ -32,9 +32,10 @@ from edged.system.exclusive_lock import try_lock
 
 
 def lock(path: Path, mode: int) -> int:
-    """An exclusive lock, held until it is closed. Raises ConfigError, or OSError for a disk that fails.
+    """Take an exclusive lock, held until it is closed.
 
-    A folder that is missing is created for those who may read files of this mode.
+    Raises ConfigError, or OSError for a disk that fails. A missing folder is created for those who may read files
+    of this mode.
     """
     try:
         create_folder(path.parent, mode)
@@ -52,8 +53,8 @@ def lock(path: Path, mode: int) -> int:
     return held
 
 
-def told_apart(error: OSError | sqlite3.Error, path: Path) -> Exception:
-    """A mistake in the config, or a disk that fails."""
+def mistake_or_failure(error: OSError | sqlite3.Error, path: Path) -> Exception:
+    """Return the error for a failed access: a mistake in the config, or a disk that fails."""
     system = beneath(error, path) if isinstance(error, sqlite3.Error) else error
     return _wrong(path, system) if isinstance(system, OSError) and is_mistake(system) else system
 
@@ -62,9 +63,9 @@ def _wrong(path: Path, error: OSError) -> ConfigError:
     return ConfigError(f"journal.path {path} cannot be written: {error.strerror}; choose another path")
 
 
-STEP = 128  # predictions that one turn of trimming removes at most
+STEP = 128  # predictions removed by one step of trimming at most
 DAY_S = 86_400
-LOOK_S = 0.002  # how often to look whether the WAL can be folded in
+LOOK_S = 0.002  # seconds between two checks whether the WAL can be checkpointed
 
 _INSERT = "INSERT INTO predictions (seq, at, json, crc) VALUES (?, ?, ?, ?)"
 _EMPTY = "UPDATE predictions SET json = x'', crc = ? WHERE seq = ?"
@@ -74,14 +75,14 @@ _DELETE = "DELETE FROM predictions WHERE seq IN (SELECT seq FROM predictions ORD
 class JournalFile:
     """A SQLite file in WAL mode that this process alone writes, while others may read it.
 
-    A commit survives the death of the process at once, and a power failure from the next sync on (`journal_sync`).
+    A commit survives a crash of the process at once, and a power failure after the next sync (`journal_sync`).
     `settings` may be replaced from another thread.
     """
 
     def __init__(self, path: Path, settings: Settings, *, private: bool = False) -> None:
-        """Raises ConfigError where another daemon has the file, OSError, sqlite3.Error.
+        """Raises ConfigError if another daemon uses the file, OSError, sqlite3.Error.
 
-        `private`: nobody but this user may read its files; else the group may.
+        `private`: only this user may read its files; else the group may too.
         """
         self.path = path
         self.settings = settings
@@ -95,7 +96,7 @@ class JournalFile:
                 create_file(path, mode)
                 self._database = open_database(path)
             except (OSError, sqlite3.OperationalError) as error:
-                raise told_apart(error, path) from None
+                raise mistake_or_failure(error, path) from None
             on_error.callback(self._database.close)
             self._database.execute(f"PRAGMA journal_size_limit = {fold_at(settings)}")
             self._page = self._ask("PRAGMA page_size")
@@ -108,7 +109,7 @@ class JournalFile:
             on_error.pop_all()
 
     def add(self, rows: Sequence[Row]) -> None:
-        """Commit all or none of them. Raises sqlite3.Error, or OSError where the WAL has grown too large."""
+        """Commit all or none of them. Raises sqlite3.Error, or OSError if the WAL has grown too large."""
         if self.wal_bytes() > self.settings.max_megabytes * MEGABYTE // 4:
             self.fold_in_all()
         if self.last is not None and rows[0].seq <= self.last:
@@ -126,7 +127,7 @@ class JournalFile:
                 self._database.execute(_EMPTY, (checksum(seq, b""), seq))
 
     def trim(self) -> bool:
-        """Remove some of what is beyond a limit; whether there is more. Raises sqlite3.Error."""
+        """Remove some predictions beyond a limit; return whether there are more. Raises sqlite3.Error."""
         pages, free = self._ask("PRAGMA page_count"), self._ask("PRAGMA freelist_count")
         most = self.settings.max_megabytes * MEGABYTE * 5 // 8 // self._page
         over = STEP if pages - free > most else self._count - self.settings.max_predictions
@@ -140,33 +141,33 @@ class JournalFile:
         return leaving == STEP or self._ask("PRAGMA page_count") < pages
 
     def fold_in(self) -> bool:
-        """Fold the WAL into the file; False where somebody still reads it. Raises sqlite3.Error."""
+        """Checkpoint the WAL into the file; False if a reader still needs it. Raises sqlite3.Error."""
         busy, frames, folded = self._database.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
         return not busy and frames == folded
 
     def fold_in_all(self) -> None:
-        """Fold all of the WAL into the file. Raises sqlite3.Error, OSError where a reader needs it for BUSY_S."""
+        """Checkpoint the whole WAL. Raises sqlite3.Error, OSError if a reader needs it for BUSY_S."""
         start_ns = now_ns()
         while not self.fold_in():
             if seconds_since(start_ns) > BUSY_S:
-                raise OSError(ENOSPC, "somebody reads it for so long that its WAL has grown to the limit")
+                raise OSError(ENOSPC, "a program has read it for so long that its WAL has grown to the limit")
             time.sleep(LOOK_S)
 
     def wal_bytes(self) -> int:
-        """What the WAL takes; it begins anew with the first commit after all of it was folded in."""
+        """Return the size of the WAL; it restarts with the first commit after a complete checkpoint."""
         return size_of(self._wal)
 
     def missing(self) -> list[Path]:
-        """Its files that are not there any more, or that others have replaced. Raises OSError."""
+        """Return its files that are missing, or that were replaced. Raises OSError."""
         return [name for name, inode in inodes(self.path).items() if inode != self._inodes[name]]
 
     def span(self) -> tuple[int, int] | None:
-        """Its first and last number, though nobody else may find the file any more. Raises sqlite3.Error."""
+        """Return its first and last number, even if the file was removed from its folder. Raises sqlite3.Error."""
         first, last = self._database.execute("SELECT min(seq), max(seq) FROM predictions").fetchone()
         return None if first is None else (first, last)
 
     def abandon(self) -> None:
-        """Close a file that is at its path no more, and delete its WAL there. Raises sqlite3.Error, OSError."""
+        """Close a file that is no longer at its path, and delete its WAL there. Raises sqlite3.Error, OSError."""
         self.fold_in()
         self.close()
         for name, inode in inodes(self.path).items():
@@ -174,14 +175,14 @@ class JournalFile:
                 name.unlink(missing_ok=True)
 
     def close(self) -> None:
-        """Fold the WAL into the file, and let the next daemon in."""
+        """Checkpoint the WAL, close the file and release the lock."""
         self._database.close()
         lock, self._lock = self._lock, -1
         if lock >= 0:
             os.close(lock)
 
     def _too_old(self) -> int:
-        """How many of the oldest are beyond the limit of age, STEP at most."""
+        """Return how many of the oldest are beyond the age limit, at most STEP."""
         question = "SELECT count(*) FROM (SELECT 1 FROM predictions WHERE seq <= ? LIMIT ?)"
         beyond = self._ages.newest_beyond(self._limit_s), STEP
         (count,) = self._database.execute(question, beyond).fetchone()
@@ -197,5 +198,5 @@ class JournalFile:
 
 
 def fold_at(settings: Settings) -> int:
-    """Bytes from which on a WAL is to be folded in: often enough for its limit, seldom enough for a flash card."""
+    """Return the size at which a WAL is checkpointed: below its limit, but seldom enough for flash cards."""
     return min(4, settings.max_megabytes // 8) * MEGABYTE

@@ -1,4 +1,4 @@
-"""The newest predictions on disk, so that a subscriber can fetch what it has missed."""
+"""Keep the newest predictions on disk, so that a subscriber can fetch what it missed."""
 
 import threading
 from collections.abc import Iterator, Sequence
@@ -11,8 +11,8 @@ from edged.hub.journal.store import JournalStore, number_of_now
 from edged.hub.journal.writer import JournalSync, JournalWriter
 from edged.hub.service_threads import ServiceThreads
 
-START_S = 5.0  # for a disk that is stuck when the daemon starts
-STOP_S = 1.0  # and when it ends
+START_S = 5.0  # seconds to wait at the start for a disk that is stuck
+STOP_S = 1.0  # and at the end
 
 _IN_WORDS: dict[Reason, str] = {
     "full": "its disk is full",
@@ -23,13 +23,13 @@ _IN_WORDS: dict[Reason, str] = {
 
 
 class Journal:
-    """A SQLite file, used by one daemon at a time. Nobody waits for its disk longer than `max_wait_s`."""
+    """A SQLite file, used by one daemon at a time. No caller waits for its disk longer than `max_wait_s`."""
 
     def __init__(self, path: Path, settings: Settings, services: ServiceThreads, *, private: bool = False) -> None:
-        """Raises ConfigError where another daemon has the file, a newer one wrote it, or the path is wrong.
+        """Raises ConfigError if another daemon uses the file, a newer one wrote it, or the path is wrong.
 
-        A disk that fails stops nobody: what is published is not kept until the disk works. `private`: nobody
-        but this user may read its files; else the group may.
+        A disk that fails raises nothing: predictions are not stored until it works. `private`: only this user may
+        read its files; else the group may too.
         """
         self._path = path
         self._settings = settings
@@ -51,14 +51,14 @@ class Journal:
             self._failing = self._store.reason
 
     def set_limits(self, settings: Settings) -> None:
-        """From the next prediction on; the path stays what it was."""
+        """Apply these limits from the next prediction on; the path does not change."""
         self._settings = self._sync.settings = settings
         self._store.set_limits(settings)
 
     def append(self, rows: Sequence[Row], within_s: float | None = None) -> Reason | None:
-        """Commit predictions, all or none; None, or why they are not kept (yet: `stalled`).
+        """Commit predictions, all or none. Returns None, or why they are not stored (`stalled`: not yet).
 
-        `within_s`: wait no longer than this, where that is less than the settings allow.
+        `within_s`: a shorter limit than the settings', in seconds.
         """
         self.next_seq = rows[-1].seq + 1
         longest_s = self._settings.max_wait_s
@@ -67,11 +67,11 @@ class Journal:
         return self._failing
 
     def withdraw(self, seq: int) -> None:
-        """Hand out this prediction to nobody: it was not published after all. Its number stays taken."""
+        """Withdraw a prediction: it was not published after all. Its number stays taken."""
         self._writer.withdraw(seq)
 
     def notices(self) -> Iterator[HubEvent]:
-        """Return the events of the file since the last call."""
+        """Return the journal's events since the last call."""
         while self._store.notices:
             yield self._store.notices.popleft()
         if self._failing and not self._told:
@@ -91,28 +91,28 @@ class Journal:
         self._told = self._failing
 
     def suspect(self, inode: int) -> None:
-        """A reader has found the file with this inode damaged."""
+        """Report that a reader has found the file with this inode damaged."""
         self._writer.suspect(inode)
 
     def bytes(self) -> int:
-        """What the file and its WAL took a moment ago."""
+        """Return the recent size of the file and its WAL."""
         return self._writer.bytes
 
     def bytes_aside(self) -> int:
-        """What damaged files took a moment ago that were set aside."""
+        """Return the recent size of quarantined files."""
         return self._writer.bytes_aside
 
     @property
     def limit_bytes(self) -> int:
-        """What they may take."""
+        """Return the limit of the file's size."""
         return self._settings.max_megabytes * MEGABYTE
 
     @property
     def disk_free_bytes(self) -> float:
-        """What was free on their disk a moment ago; NaN where nobody could say."""
+        """Return the recent free space of their disk; NaN if unknown."""
         return self._writer.disk_free
 
     def close(self) -> None:
-        """Write what is queued, fold the WAL into the file, and let the next daemon in."""
+        """Write what is queued, checkpoint the WAL, and release the lock."""
         self._sync.stop(STOP_S)
         self._writer.stop(STOP_S)

@@ -1,4 +1,4 @@
-"""The files of a journal on the disk: who may read them, whether they are still there, where damaged ones go."""
+"""The journal's files on disk: permissions, whether they still exist, and where damaged ones are moved."""
 
 import contextlib
 import errno
@@ -10,8 +10,8 @@ from pathlib import Path
 from edged.clock import wall_s
 from edged.system.paths import state_directory
 
-READABLE_BY_GROUP = 0o640  # files; their folder may be entered by those who may read them
-PRIVATE = 0o600  # where `security` is set
+READABLE_BY_GROUP = 0o640  # of files; folders can be entered by those who may read the files
+PRIVATE = 0o600  # if `security` is configured
 
 _FILES = ("", "-wal", "-shm", ".lock")
 
@@ -19,23 +19,23 @@ _FILES = ("", "-wal", "-shm", ".lock")
 def create_folder(folder: Path, mode: int) -> None:
     """Create `folder` and its parents for those who may read files of this mode, whatever the umask.
 
-    Of folders that are there already those of edged's own state are closed to everybody else. Raises OSError.
+    Existing folders of edged's own state are closed to other users. Raises OSError.
     """
     missing = [each for each in (folder, *folder.parents) if not each.exists()]
     for each in reversed(missing):
         each.mkdir(exist_ok=True)
         each.chmod(_folder_mode(mode))
     if not folder.is_dir():
-        folder.mkdir()  # raises what is wrong
+        folder.mkdir()  # raises the reason
     for each in (folder, *folder.parents):
         if each.is_relative_to(state_directory()):
             _restrict(each, _folder_mode(mode))
 
 
 def create_file(path: Path, mode: int) -> None:
-    """Create `path` with `mode`, whatever the umask, or close an older one to everybody else. Raises OSError.
+    """Create `path` with `mode`, whatever the umask, or restrict an older one to it. Raises OSError.
 
-    SQLite gives `-wal` and `-shm` the mode of the file. One that the administrator has closed further stays so.
+    SQLite gives `-wal` and `-shm` the mode of the file. A stricter mode, set by the administrator, is kept.
     """
     try:
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
@@ -53,14 +53,14 @@ def create_file(path: Path, mode: int) -> None:
 
 
 def inodes(path: Path) -> dict[Path, int | None]:
-    """Of each file of the journal at `path`; None for one that is missing. Raises OSError where the disk fails."""
+    """Return the inode of each file of the journal at `path`; None for a missing one. Raises OSError."""
     return {name: _inode(name) for name in _names(path)}
 
 
 def set_aside(path: Path) -> Path:
-    """Rename a file that cannot be used, with its WAL; the new name, which no other file has had.
+    """Rename a file that cannot be used, with its WAL; return the new name, which is unused.
 
-    What was set aside before stays: somebody may still want it. Raises OSError.
+    Earlier quarantined files are kept: they may still be of use. Raises OSError.
     """
     aside = next(name for name in _names_aside(path) if not name.exists())
     path.rename(aside)
@@ -73,7 +73,7 @@ def set_aside(path: Path) -> Path:
 
 
 def bytes_aside(path: Path) -> int:
-    """What the files take that were set aside from `path`. Raises OSError."""
+    """Return the size of the files that were quarantined from `path`. Raises OSError."""
     with os.scandir(path.parent) as entries:
         return sum(each.stat().st_size for each in entries if each.name.startswith(f"{path.name}.damaged-"))
 
@@ -103,7 +103,7 @@ def _folder_mode(mode: int) -> int:
 
 
 def _restrict(path: Path, mode: int) -> None:
-    """Take away every permission beyond `mode`, where the file is ours to change."""
+    """Remove every permission beyond `mode`, if the file is ours to change."""
     permissions = stat.S_IMODE(path.stat().st_mode)
     if permissions & ~mode:
         with contextlib.suppress(PermissionError):

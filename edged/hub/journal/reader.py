@@ -41,16 +41,17 @@ class Page:
 
 
 class JournalReader:
-    """One short transaction a page: a slow reader never keeps the WAL from being folded in.
+    """Reads a page per short transaction, so that a slow reader never blocks checkpoints of the WAL.
 
-    To open a connection costs as much as a thousand predictions: who reads many pages keeps it, until `release`.
+    Opening a connection costs as much as reading a thousand predictions: a caller that reads many pages keeps it,
+    until `release`.
     """
 
     def __init__(self, path: Path, *, keep_connection: bool = False) -> None:
-        """`keep_connection`: for one thread alone, which calls `release` now and then."""
+        """`keep_connection`: for use by one thread only, which calls `release` from time to time."""
         self._path = path
         self._keeps = keep_connection
-        self._kept: tuple[tuple[int | None, ...], sqlite3.Connection] | None = None  # with its files' inodes
+        self._kept: tuple[tuple[int | None, ...], sqlite3.Connection] | None = None  # with the inodes of its files
         self._told: set[int] = set()
 
     def page(
@@ -61,9 +62,9 @@ class JournalReader:
         limit: int,
         most_bytes: int = PAGE_OF_ANSWER,
     ) -> Page:
-        """Up to `limit` predictions from `first_seq` to `last_seq`, published at wall time `since` or later.
+        """Return up to `limit` predictions from `first_seq` to `last_seq`, published since `since`.
 
-        It ends with the first prediction that makes it as large as `most_bytes`.
+        `since`: wall time. The page ends with the first prediction that makes it as large as `most_bytes`.
 
         Raises sqlite3.Error: is_damage tells whether the file is at fault.
         """
@@ -78,7 +79,7 @@ class JournalReader:
             return self._page(rows, limit, most_bytes, *_kept(database))
 
     def since(self, since: float | None) -> Iterator[bytes]:
-        """All that were published at wall time `since` or later, page by page. Raises sqlite3.Error."""
+        """Yield all predictions published at wall time `since` or later, page by page. Raises sqlite3.Error."""
         first: int | None = 0
         while first is not None:
             page = self.page(first, None, since, LAST)
@@ -86,22 +87,22 @@ class JournalReader:
             first = page.next_seq
 
     def release(self) -> None:
-        """Close the connection that is kept."""
+        """Close the connection that was kept."""
         kept, self._kept = self._kept, None
         if kept:
             kept[1].close()
 
     def inode(self) -> int | None:
-        """Which file it is just now."""
+        """Return the present inode of the file."""
         return inode_of(self._path)
 
     def kept(self) -> tuple[int | None, int | None]:
-        """First and last number in the file. Raises sqlite3.Error."""
+        """Return the first and last number in the file. Raises sqlite3.Error."""
         with contextlib.closing(self._connect()) as database:
             return _kept(database)
 
     def newest_below(self, seq: int) -> int:
-        """The newest number up to `seq`; -1 where there is none. Raises sqlite3.Error."""
+        """Return the newest number up to `seq`; -1 if there is none. Raises sqlite3.Error."""
         with contextlib.closing(self._connect()) as database:
             question = "SELECT max(seq) FROM predictions WHERE seq BETWEEN 0 AND ?"
             (newest,) = database.execute(question, (seq,)).fetchone()
@@ -140,7 +141,7 @@ class JournalReader:
 
     @contextlib.contextmanager
     def _connected(self) -> Iterator[sqlite3.Connection]:
-        """Raises sqlite3.Error; a connection that has met an error is not kept."""
+        """Yield a connection. Raises sqlite3.Error; a connection with an error is closed."""
         if not self._keeps:
             with contextlib.closing(self._connect()) as database:
                 yield database
@@ -156,17 +157,18 @@ class JournalReader:
             raise
 
     def _connect(self) -> sqlite3.Connection:
-        """Raises sqlite3.Error, NewerLayout among them."""
+        """Open a connection. Raises sqlite3.Error, NewerLayout among them."""
         try:
             return _restricted(read_only(self._path))
         except sqlite3.OperationalError:
             if not self._path.is_file() or size_of(wal_of(self._path)):
                 raise
-            return _restricted(read_only(self._path, "immutable=1"))  # nobody writes, and we may not even lock
+            # no writer is there, and we may not even lock
+            return _restricted(read_only(self._path, "immutable=1"))
 
 
 def inode_of(path: Path) -> int | None:
-    """Return the inode of a file; None where there is none."""
+    """Return the inode of a file; None if there is none."""
     try:
         return path.stat().st_ino
     except OSError:
@@ -174,10 +176,10 @@ def inode_of(path: Path) -> int | None:
 
 
 def _restricted(database: sqlite3.Connection) -> sqlite3.Connection:
-    """It, or an error that closes it, where it is no journal that this edged reads."""
+    """Restrict the connection; close it and raise if the file is not a journal that this edged can read."""
     try:
         restrict(database)
-        if layout_of(database) == 0 and _is_empty(database):  # no damage: its writer creates the tables just now
+        if layout_of(database) == 0 and _is_empty(database):  # no damage: its writer is about to create the tables
             raise sqlite3.OperationalError("it holds no tables yet")
         check_schema(database)
         database.execute("SELECT max(seq) FROM predictions").fetchone()
@@ -202,7 +204,7 @@ def _snapshot(database: sqlite3.Connection) -> Iterator[None]:
 
 
 def _kept(database: sqlite3.Connection) -> tuple[int | None, int | None]:
-    # min and max in one SELECT would read the whole table, of which SQLite looks up each alone in its tree
+    # for min and max in one SELECT SQLite would scan the table; alone, each is found by the index
     first, last = database.execute(
         "SELECT (SELECT min(seq) FROM predictions), (SELECT max(seq) FROM predictions)"
     ).fetchone()
@@ -210,7 +212,7 @@ def _kept(database: sqlite3.Connection) -> tuple[int | None, int | None]:
 
 
 def _is_since(database: sqlite3.Connection, first_seq: int, since: float) -> bool:
-    """Whether the first prediction from `first_seq` on was published then or later: it is on each later page."""
+    """Return whether the prediction at `first_seq` was published then or later: it is so on each later page."""
     row = database.execute(
         "SELECT at FROM predictions WHERE seq >= ? ORDER BY seq LIMIT 1", (first_seq,)
     ).fetchone()

@@ -17,11 +17,11 @@ _DAMAGE = {
     sqlite3.SQLITE_CORRUPT,
     sqlite3.SQLITE_NOTADB,
     sqlite3.SQLITE_ERROR,  # a table or column is gone
-    sqlite3.SQLITE_CONSTRAINT,  # a number that cannot be there yet
-    sqlite3.SQLITE_TOOBIG,  # nothing of ours is that large
+    sqlite3.SQLITE_CONSTRAINT,  # a number that cannot be reached yet
+    sqlite3.SQLITE_TOOBIG,  # larger than anything that edged stores
     sqlite3.SQLITE_MISMATCH,
 }
-# What passes by itself or when somebody makes room; all else at the start is a wrong path.
+# Errors that pass, or that an administrator can solve; others at the start mean a wrong path.
 _PASSING = {
     errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO, errno.ESTALE, errno.ENODEV, errno.ENXIO, errno.ENOTCONN,
     errno.ETIMEDOUT, errno.ENFILE, errno.EMFILE, errno.ENOMEM,
@@ -29,25 +29,25 @@ _PASSING = {
 
 
 class Damaged(sqlite3.DatabaseError):
-    """The file is whole for SQLite, but is not what was written."""
+    """The file is valid for SQLite, but its content is not what edged wrote."""
 
 
 class NewerLayout(sqlite3.DatabaseError):
-    """The file was written by a newer edged, which alone can use it."""
+    """The file was written by a newer edged, and only that can use it."""
 
 
 def is_damage(error: Exception) -> bool:
-    """Whether the file is at fault, not the disk."""
+    """Return whether the file is at fault, not the disk."""
     return isinstance(error, Damaged) or (isinstance(error, sqlite3.Error) and _code(error) in _DAMAGE)
 
 
 def is_mistake(error: OSError) -> bool:
-    """Whether the path is wrong, or not for us: nothing that waiting could mend."""
+    """Return whether the path is wrong or not accessible: an error that waiting does not solve."""
     return error.errno not in _PASSING
 
 
 def reason_of(error: Exception, path: Path) -> Reason:
-    """In one word, for the metric and the event."""
+    """Return the reason in one word, for the metric and the event."""
     if isinstance(error, OSError):
         return _of_errno(error.errno)
     code = _code(error) if isinstance(error, sqlite3.Error) else None
@@ -59,7 +59,7 @@ def reason_of(error: Exception, path: Path) -> Reason:
 
 
 def beneath(error: sqlite3.Error, path: Path) -> Exception:
-    """What the system says where SQLite only says that it cannot use a file: an OSError, else `error`."""
+    """Return the OSError behind an SQLite error that only reports an unusable file; else `error` itself."""
     if _code(error) not in {sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY}:
         return error
     try:
@@ -76,7 +76,7 @@ def _of_errno(number: int | None) -> Reason:
 
 
 def _code(error: sqlite3.Error) -> int | None:
-    """The primary result code; None for what the sqlite3 module itself objects to."""
+    """Return the primary result code; None for errors of the sqlite3 module itself."""
     code: int | None = getattr(error, "sqlite_errorcode", None)
     return None if code is None else code & 0xFF
 
@@ -89,11 +89,11 @@ def _is_read_only(path: Path) -> bool:
 
 
 MEGABYTE = 1 << 20
-LAYOUT = 2  # PRAGMA user_version; layout 1 had no checksums and is brought up to this one
-NEWEST_LAYOUT = 99  # that a later edged may have; a larger number is damage
-BUSY_S = 1.0  # how long to wait for another program that has locked the file
-MAX_SEQ = 1 << 53  # no number that was published is larger: JSON's readers count no further
-MAX_JSON = 4 * MEGABYTE  # bytes of a prediction; none is nearly as long
+LAYOUT = 2  # PRAGMA user_version; layout 1 had no checksums and is upgraded
+NEWEST_LAYOUT = 99  # that a later edged may use; a larger number is damage
+BUSY_S = 1.0  # seconds to wait for another program that has locked the file
+MAX_SEQ = 1 << 53  # largest number that is published: the limit of JSON readers
+MAX_JSON = 4 * MEGABYTE  # bytes of a prediction; none is nearly as large
 
 _MAGIC = b"SQLite format 3\0"
 _LAYOUT_AT = slice(60, 64)  # of the header, big-endian (https://sqlite.org/fileformat.html)
@@ -114,7 +114,7 @@ CREATE TABLE IF NOT EXISTS ages {_AGES};
 CREATE INDEX IF NOT EXISTS predictions_at ON predictions (at);
 """
 
-# What sqlite_master may say; the first is layout 1. edged makes no trigger, no view and no other table.
+# The allowed content of sqlite_master; the first table is layout 1. edged makes no trigger, view or other table.
 _SCHEMA = (
     f"CREATE TABLE predictions {_PREDICTIONS.replace(', crc INTEGER', '')}",
     f"CREATE TABLE predictions {_PREDICTIONS}",
@@ -124,7 +124,7 @@ _SCHEMA = (
 
 
 class Row(NamedTuple):
-    """A prediction as it is kept: its number, the wall time of its publication, its JSON."""
+    """A stored prediction: its number, the wall time of its publication, its JSON."""
 
     seq: int
     at: float
@@ -132,17 +132,17 @@ class Row(NamedTuple):
 
 
 def checksum(seq: int, json: bytes) -> int:
-    """Of a row: SQLite checks the WAL, but not what lies in the file."""
+    """Return the checksum of a row: SQLite checks the WAL, but not the file itself."""
     return zlib.crc32(json, seq & 0xFFFFFFFF)
 
 
 def wal_of(path: Path) -> Path:
-    """Where SQLite writes first."""
+    """Return the path of the WAL, to which SQLite writes first."""
     return path.with_name(path.name + "-wal")
 
 
 def size_of(path: Path) -> int:
-    """In bytes; 0 where there is none."""
+    """Return a file's size in bytes; 0 if there is none."""
     try:
         return os.stat(path).st_size
     except FileNotFoundError:
@@ -150,7 +150,7 @@ def size_of(path: Path) -> int:
 
 
 def open_database(path: Path) -> sqlite3.Connection:
-    """To write. Raises sqlite3.Error: Damaged for a file that edged has not written, NewerLayout."""
+    """Open for writing. Raises sqlite3.Error: Damaged for a file that edged did not write, NewerLayout."""
     with contextlib.ExitStack() as on_error:
         database = sqlite3.connect(path, isolation_level=None, timeout=BUSY_S, check_same_thread=False)
         on_error.callback(database.close)
@@ -169,20 +169,23 @@ def open_database(path: Path) -> sqlite3.Connection:
 
 
 def read_only(path: Path, *options: str) -> sqlite3.Connection:
-    """A connection that changes nothing; other programs may write meanwhile. Raises sqlite3.Error."""
+    """Open for reading only; other programs may write meanwhile. Raises sqlite3.Error."""
     name = "&".join((f"{path.absolute().as_uri()}?mode=ro", *options))
     return sqlite3.connect(name, uri=True, isolation_level=None, timeout=BUSY_S)
 
 
 def restrict(database: sqlite3.Connection) -> None:
-    """Let nothing in the file run code or take more memory than a prediction of ours. Raises sqlite3.Error."""
+    """Prevent the file from running code, or using more memory than a prediction. Raises sqlite3.Error."""
     database.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, 2 * MAX_JSON)
     database.text_factory = bytes
     database.executescript(_SETTINGS)
 
 
 def refuse_newer_file(path: Path) -> None:
-    """Raises NewerLayout, OSError. SQLite would change the file: it folds the WAL in at the end."""
+    """Raises NewerLayout, OSError.
+
+    It must be checked before SQLite opens the file and changes it, by a checkpoint at the end.
+    """
     if not path.is_file():
         return
     with path.open("rb") as file:
@@ -195,7 +198,7 @@ def refuse_newer_file(path: Path) -> None:
 
 
 def layout_of(database: sqlite3.Connection) -> int:
-    """0 for a new file. Raises Damaged, NewerLayout."""
+    """Return the layout; 0 for a new file. Raises Damaged, NewerLayout."""
     (layout,) = database.execute("PRAGMA user_version").fetchone()
     _refuse_newer(layout)
     if layout not in {0, 1, LAYOUT}:
@@ -204,7 +207,7 @@ def layout_of(database: sqlite3.Connection) -> int:
 
 
 def check_schema(database: sqlite3.Connection) -> None:
-    """Raises Damaged for a table, index, view or trigger that edged has not made."""
+    """Raises Damaged for a table, index, view or trigger that edged did not make."""
     expected = {_plain(sql) for sql in _SCHEMA}
     for (sql,) in database.execute("SELECT sql FROM sqlite_master"):
         text = sql.decode(errors="replace") if isinstance(sql, bytes) else ""
@@ -213,7 +216,7 @@ def check_schema(database: sqlite3.Connection) -> None:
 
 
 def newest(database: sqlite3.Connection) -> int | None:
-    """The newest number, from which the next ones go on. Raises Damaged where it cannot be trusted."""
+    """Return the newest number, after which new ones continue. Raises Damaged if it cannot be trusted."""
     row = database.execute(
         "SELECT seq, CASE WHEN length(json) <= ? THEN json END, crc FROM predictions ORDER BY seq DESC LIMIT 1",
         (MAX_JSON,),
@@ -228,7 +231,7 @@ def newest(database: sqlite3.Connection) -> int | None:
 
 @contextlib.contextmanager
 def transaction(database: sqlite3.Connection) -> Iterator[None]:
-    """All or nothing."""
+    """Run the block in a transaction: all or nothing."""
     database.execute("BEGIN IMMEDIATE")
     try:
         yield
@@ -248,7 +251,7 @@ def _refuse_newer(layout: int) -> None:
 
 
 def _bring_up(database: sqlite3.Connection) -> None:
-    """From layout 1, which had no checksums and could not shrink."""
+    """Upgrade from layout 1, which had no checksums and could not shrink."""
     database.create_function("checksum", 2, checksum, deterministic=True)
     with transaction(database):
         database.execute("ALTER TABLE predictions ADD COLUMN crc INTEGER")
@@ -259,7 +262,7 @@ def _bring_up(database: sqlite3.Connection) -> None:
 
 
 def _check_pages(database: sqlite3.Connection, path: Path) -> None:
-    """A header that speaks of more pages than there are would have all predictions trimmed. Raises Damaged."""
+    """Raises Damaged if the header counts more pages than the file has: all predictions would be trimmed."""
     (pages,) = database.execute("PRAGMA page_count").fetchone()
     (free,) = database.execute("PRAGMA freelist_count").fetchone()
     (page,) = database.execute("PRAGMA page_size").fetchone()

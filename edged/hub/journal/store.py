@@ -1,4 +1,4 @@
-"""The journal's file, opened again where it fails and replaced where it is damaged."""
+"""The journal's file: reopened after a failure, and replaced if it is damaged."""
 
 import contextlib
 import logging
@@ -31,9 +31,9 @@ from edged.hub.journal.schema import (
     wal_of,
 )
 
-RETRY_S = 1.0  # between two attempts to use a disk that fails
-LOOK_S = 0.5  # how often to look whether the files are still there
-EARLIEST_S = 1_767_225_600.0  # 2026 began: a wall clock that says less has not been set
+RETRY_S = 1.0  # seconds between two attempts to use a disk that fails
+LOOK_S = 0.5  # seconds between two checks whether the files still exist
+EARLIEST_S = 1_767_225_600.0  # start of 2026: a wall clock before it was not set
 
 T = TypeVar("T")
 
@@ -41,10 +41,10 @@ log = logging.getLogger("edged.hub")
 
 
 class JournalStore:
-    """Says why, in place of raising.
+    """Reports failures by `reason` and `error`, and raises nothing.
 
-    `reason` and `error` say why the last attempt failed (None: it did not). `notices`: what has become of the
-    file. `private`: nobody but this user may read it.
+    They are of the last attempt; None: it succeeded. `notices`: events of the file.
+    `private`: only this user may read it.
     """
 
     def __init__(self, path: Path, settings: Settings, *, private: bool = False) -> None:
@@ -56,12 +56,12 @@ class JournalStore:
         self._private = private
         self._file: JournalFile | None = None
         self._retry_at = self._look_at = 0.0
-        self._beyond = -1  # the newest number that a damaged file may have held
+        self._beyond = -1  # the newest number that a damaged file may have contained
 
     def open(self) -> int:
-        """The number of the next prediction.
+        """Open the file, and return the number of the next prediction.
 
-        Raises ConfigError where the file is in use or of a newer edged, or the path is wrong.
+        Raises ConfigError if the file is in use or of a newer edged, or the path is wrong.
         """
         try:
             self._file = self._open()
@@ -76,13 +76,13 @@ class JournalStore:
         return max(number_of_now(), self._beyond + 1)
 
     def set_limits(self, settings: Settings) -> None:
-        """From now on. For any thread."""
+        """Apply these limits. Thread-safe."""
         self._settings = settings
         if file := self._file:
             file.settings = settings
 
     def look(self) -> None:
-        """Begin anew where somebody has removed or replaced a file of the journal."""
+        """Start a new file if the journal's files were removed or replaced."""
         if self._file is None or time.monotonic() < self._look_at:
             return
         self._look_at = time.monotonic() + LOOK_S
@@ -97,25 +97,25 @@ class JournalStore:
         self._attempt(lambda file: file.withdraw(numbers))
 
     def trim(self) -> bool:
-        """A small step towards the limits; whether there is more to do."""
+        """Trim in a small step; return whether there is more to do."""
         return bool(self._attempt(JournalFile.trim))
 
     def fold_in(self) -> None:
-        """Fold what is left of the WAL into the file."""
+        """Checkpoint the rest of the WAL."""
         self._attempt(JournalFile.fold_in)
 
     def bytes(self) -> int:
-        """What the file and its WAL take."""
+        """Return the size of the file and its WAL."""
         return size_of(self._path) + size_of(wal_of(self._path))
 
     def bytes_aside(self) -> int:
-        """What damaged files take that were set aside."""
+        """Return the size of quarantined files."""
         with contextlib.suppress(OSError):
             return bytes_aside(self._path)
         return 0
 
     def disk_free(self) -> float:
-        """Bytes that are left to us on its disk; NaN where the disk does not say."""
+        """Return the free bytes on its disk; NaN if unknown."""
         try:
             disk = os.statvfs(self._path.parent)
         except OSError:
@@ -123,11 +123,11 @@ class JournalStore:
         return disk.f_bavail * disk.f_frsize
 
     def has_grown(self) -> bool:
-        """Whether the WAL is to be folded into the file."""
+        """Return whether the WAL is due for a checkpoint."""
         return size_of(wal_of(self._path)) > fold_at(self._settings)
 
     def give_up(self, inode: int) -> None:
-        """Set the file aside, if it is still the one that somebody has found damaged."""
+        """Quarantine the file, if it is still the one that a reader found damaged."""
 
         def compare(file: JournalFile) -> None:
             if file.inode == inode:
@@ -136,13 +136,13 @@ class JournalStore:
         self._attempt(compare)
 
     def close(self) -> None:
-        """Let the next daemon in."""
+        """Close the file and release the lock."""
         if self._file:
             self._file.close()
         self._file = None
 
     def _attempt(self, do: Callable[[JournalFile], T]) -> T | None:
-        """Once more with a new file where the old one turns out to be damaged."""
+        """Run an operation, and again on a new file if the old one proves damaged."""
         for _ in range(2):
             if self._file is None and time.monotonic() < self._retry_at:
                 return None
@@ -160,7 +160,7 @@ class JournalStore:
         return JournalFile(self._path, self._settings, private=self._private)
 
     def _compare(self, file: JournalFile) -> None:
-        """The files with those that were opened: what SQLite goes on to write nobody could find."""
+        """Compare the files with those that were opened: a removed file would be written without effect."""
         missing = file.missing()
         if not missing:
             return
@@ -168,7 +168,7 @@ class JournalStore:
             self.notices.append(_removed(self._path, file.span()))
             file.abandon()
         else:
-            file.fold_in_all()  # closing does it too, but not where a reader has the file open
+            file.fold_in_all()  # closing does it too, unless a reader has the file open
             file.close()
             log.warning("%s was removed while edged runs; nothing is lost of the journal", missing[0])
         self._file = None
@@ -197,12 +197,12 @@ class JournalStore:
 
 
 def number_of_now() -> int:
-    """Where numbers may go on if nobody knows the last one: milliseconds since 1970 are more than any so far."""
+    """Return a number beyond all earlier ones, if the last one is unknown: milliseconds since 1970."""
     return min(MAX_SEQ // 2, round(max(wall_s(), EARLIEST_S) * 1000))
 
 
 def newest_perhaps(path: Path) -> int:
-    """The newest number in a damaged file, as far as one can be read; -1."""
+    """Return the newest number in a damaged file, as far as it can be read; else -1."""
     with contextlib.suppress(sqlite3.Error, OSError):
         return JournalReader(path).newest_below(MAX_SEQ // 2)
     return -1

@@ -1,4 +1,4 @@
-"""The thread that writes the journal, and syncs it to the disk every few seconds so that commits need not."""
+"""The thread that writes the journal. Another one syncs it every few seconds, so that commits need not."""
 
 import contextlib
 import logging
@@ -24,11 +24,11 @@ QUEUED = 1000  # predictions that may wait for a disk that is stuck
 
 
 class JournalWriter:
-    """Commits in order what one other thread hands over.
+    """Commits predictions in order for one other thread.
 
-    `next_seq`, or `mistake` where the journal can never be used, once it `is_open` (or was tried in vain). It sets
-    `grown` where the WAL is to be folded in. `bytes`, `bytes_aside`, `disk_free`: what the journal took, damaged
-    files of it, and what was left of its disk, when it was trimmed last.
+    `next_seq`, or `mistake` if the journal can never be used, are set once it `is_open` (or failed to open). It
+    sets `grown` when the WAL is due for a checkpoint. `bytes`, `bytes_aside`, `disk_free`: size of the journal, of
+    quarantined files, and free space, at the last trimming.
     """
 
     def __init__(self, store: JournalStore, grown: threading.Event, services: ServiceThreads) -> None:
@@ -40,7 +40,7 @@ class JournalWriter:
         self._store = store
         self._grown = grown
         self._queue: deque[Row] = deque()
-        # Two bare locks, each released by one side and taken by the other, are the quickest way to and fro.
+        # Two bare locks, each released by one side and acquired by the other, are the fastest handover.
         self._wake, self._done = threading.Lock(), threading.Lock()
         self._wake.acquire()
         self._done.acquire()
@@ -53,9 +53,9 @@ class JournalWriter:
         self._thread = services.start("journal", self._run)
 
     def write(self, rows: Sequence[Row], within_s: float) -> Reason | None:
-        """None once the rows are in the file, or why they are not: `stalled` where they may still get there.
+        """Return None once the rows are in the file, or why they are not: `stalled` if they may still get there.
 
-        While earlier ones are not through, nobody waits for later ones; as many are kept as fit the queue.
+        While earlier ones are unfinished, nobody waits for later ones; as many are kept as fit the queue.
         """
         late = self._handed != self._handled
         if late and len(self._queue) >= QUEUED:
@@ -68,20 +68,20 @@ class JournalWriter:
         return self._outcome
 
     def fold_in(self) -> None:
-        """Have the rest of the WAL folded into the file."""
+        """Request a checkpoint of the rest of the WAL."""
         self._fold = True
 
     def withdraw(self, seq: int) -> None:
-        """Have this prediction removed, once it is in the file."""
+        """Request that this prediction be removed once it is in the file."""
         self._withdrawn.append(seq)
         self._call()
 
     def suspect(self, inode: int) -> None:
-        """Have the file with this inode set aside: it is damaged."""
+        """Request that the file with this inode be quarantined: it is damaged."""
         self._suspect = inode
 
     def stop(self, within_s: float) -> None:
-        """Write what was handed over, and close; a disk that is stuck is not waited for longer than this."""
+        """Write what is queued, and close; do not wait longer than this for a disk that is stuck."""
         self._stopping = True
         self._call()
         self._thread.join(within_s)
@@ -126,14 +126,14 @@ class JournalWriter:
             self._done.release()
 
     def _withdraw(self, count: int) -> None:
-        """The first ones; while the disk fails they wait, unless nobody waits for us any more."""
+        """Withdraw the first ones; while the disk fails they stay queued, unless the hub is stopping."""
         self._store.withdraw([self._withdrawn[place] for place in range(count)])
         if self._store.reason is None or self._stopping:
             for _ in range(count):
                 self._withdrawn.popleft()
 
     def _tidy(self, added: int) -> bool:
-        """What is due beside the commits, in small steps; whether there is more of it."""
+        """Do what is due besides commits, in small steps; return whether there is more."""
         self._store.look()
         if self._suspect is not None:
             inode, self._suspect = self._suspect, None
@@ -157,12 +157,12 @@ log = logging.getLogger("edged.hub")
 
 
 class JournalSync:
-    """A thread that makes durable what was committed: a power failure loses what came after its last turn.
+    """A thread that syncs commits to disk: a power failure loses only those after its last turn.
 
-    It syncs the WAL alone, which is enough for SQLite to find all of it again, and folds it into the file where it
-    has grown, which `grown` tells at once. What is committed during the folding keeps it from being complete, and
-    so keeps SQLite from beginning the WAL anew: `finish` asks the writer to fold in that little rest, between two
-    commits. `settings` may be replaced; `sync_s` counts from the turn after.
+    It syncs the WAL alone, from which SQLite can recover everything, and checkpoints it once it has grown, which
+    `grown` signals. Commits during a checkpoint leave it incomplete, so that SQLite cannot restart the WAL:
+    `finish` makes the writer checkpoint that small rest, between two commits. `settings` may be replaced; `sync_s`
+    counts from the next turn on.
     """
 
     def __init__(
@@ -182,7 +182,7 @@ class JournalSync:
         self._thread = services.start("journal_sync", self._run)
 
     def stop(self, within_s: float) -> None:
-        """Sync no more; a disk that is stuck is not waited for longer than this."""
+        """Stop syncing; do not wait longer than this for a disk that is stuck."""
         self._stopping = True
         self._grown.set()
         self._thread.join(within_s)
@@ -202,19 +202,19 @@ class JournalSync:
                 self._fails = False
 
     def _sync(self) -> int:
-        """Bytes of the WAL, which is on the disk now. Raises OSError."""
+        """Sync, and return the bytes of the WAL that are on disk now. Raises OSError."""
         try:
             file = os.open(wal_of(self._path), os.O_RDONLY | os.O_CLOEXEC)
-        except FileNotFoundError:  # nobody writes just now
+        except FileNotFoundError:  # no commit is running
             return 0
         try:
             os.fdatasync(file)
             return os.fstat(file).st_size
         finally:
-            os.close(file)  # SQLite's locks are on other files: closing this one gives none of them away
+            os.close(file)  # SQLite's locks are on other files: closing this one releases none of them
 
     def _fold(self) -> None:
-        name = f"{self._path.absolute().as_uri()}?mode=rw"  # a file that was set aside is not ours to create
+        name = f"{self._path.absolute().as_uri()}?mode=rw"  # a quarantined file must not be created again here
         with contextlib.closing(sqlite3.connect(name, uri=True, isolation_level=None, timeout=0)) as database:
             _, frames, folded = database.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
         if folded < frames:

@@ -1,1 +1,1 @@
-"""The sockets of the hub, and who may come in."""
+"""The sockets of the hub, and which peers may connect."""

@@ -1,7 +1,7 @@
 """Authentication of peers by ZAP (rfc.zeromq.org/spec/27), and the count and log of those that were rejected.
 
-zmq.auth does the same on a thread of its own; here it is a few lines on the guard's thread, beside the events
-that belong to them. A socket with a ZAP domain and ZAP_ENFORCE_DOMAIN accepts nobody while nobody answers here.
+zmq.auth does the same on a thread of its own; here it is a few lines on the guard's thread, beside the events that
+belong to them. A socket with a ZAP domain and ZAP_ENFORCE_DOMAIN accepts no peer while no answer is given here.
 """
 
 from collections import deque
@@ -15,30 +15,30 @@ from zmq.utils import z85
 from edged.clock import NANOSECONDS
 from edged.hub.events import HubEvent
 
-REASONS = {  # the label `reason`, and what to say
+REASONS = {  # the label `reason`, and the text for people
     "unknown_key": "its key is not allowed there (see security)",
-    "no_key": "it speaks without a key, or with one to a hub that has none",
+    "no_key": "it uses no key, or it uses one with a hub that has none",
     "wrong_server_key": "it takes this hub for another one: give it this hub's .pub as its server key",
     "not_zeromq": "what it sends is not ZeroMQ's protocol (ZMTP 3)",
     "immediate_disconnect": "the connection ended at once: the peer left, or its first message was refused",
-    "silent": "it connected and said nothing",
-    "malformed": "its message is no message of edged, or is too large",
+    "silent": "it connected and sent nothing",
+    "malformed": "its message is invalid, or too large",
     "not_expected": "no camera or worker of the config has that name and a key for it (see security)",
-    "too_much": "it sends more than a peer of this endpoint has to say",
-    "no_certificate": "it shows no certificate that one of metrics.tls.client_ca has signed",
-    "not_tls": "it does not speak TLS as this endpoint does, or does not trust its certificate",
+    "too_much": "it sends more than a peer of this endpoint may",
+    "no_certificate": "it presents no certificate that metrics.tls.client_ca has signed",
+    "not_tls": "its TLS handshake failed, or it does not trust this endpoint's certificate",
     "slow": "its request took too long",
     "stalled": "it has stopped reading",
     "too_many": "there are as many connections as this endpoint takes",
 }
-AGAIN_NS = 60 * NANOSECONDS  # the same reason and host are told so often
-A_TURN = 5  # lines
+AGAIN_NS = 60 * NANOSECONDS  # between two reports of the same reason and host
+A_TURN = 5  # log lines per call
 MOST_HOSTS = 100
 
 
 @dataclass(frozen=True, slots=True)
 class Rejection:
-    """A peer that was rejected, where and why. `host`: without the port, which is another one at each attempt."""
+    """A peer that was rejected: where and why. `host`: without the port, which differs at each attempt."""
 
     endpoint: str
     reason: str
@@ -47,10 +47,10 @@ class Rejection:
 
 
 class Rejections:
-    """Filled by any thread, reported by the hub's."""
+    """Counts rejections of any thread; the hub's thread reports them."""
 
     def __init__(self, counter: Counter, endpoints: Iterable[str] = ()) -> None:
-        """`endpoints`: those that start with a count of 0."""
+        """`endpoints`: those that are shown in the metrics from the start, with 0."""
         for endpoint in endpoints:
             for reason in REASONS:
                 counter.labels(endpoint, reason)
@@ -60,7 +60,7 @@ class Rejections:
         self._told_ns: dict[Rejection, int] = {}
 
     def add(self, endpoint: str, reason: str, host: str, detail: str = "") -> None:
-        """Count one; `detail` goes into the log."""
+        """Count one; `detail` is added to the log line."""
         self._counter.labels(endpoint, reason).inc()
         self._new.append(Rejection(endpoint, reason, host, detail))
 
@@ -90,18 +90,18 @@ VERSION = b"1.0"
 
 
 class Zap:
-    """Answers libzmq's questions. A domain is an endpoint's name in the config."""
+    """Answers libzmq's authentication requests. A domain is the name of an endpoint in the config."""
 
     def __init__(self, context: zmq.Context[zmq.Socket[bytes]], rejections: Rejections) -> None:
-        self.socket = context.socket(zmq.ROUTER)  # a REP that was interrupted could not go on
+        self.socket = context.socket(zmq.ROUTER)  # an interrupted REP could not continue
         self.socket.setsockopt(zmq.LINGER, 0)
         self.socket.bind(ADDRESS)
-        self.allowed: Mapping[str, Mapping[bytes, str]] = {}  # who it is by domain and key; replaced as a whole
-        self.encrypted: frozenset[str] = frozenset()  # the domains that ask for a key
+        self.allowed: Mapping[str, Mapping[bytes, str]] = {}  # name by domain and key; replaced as a whole
+        self.encrypted: frozenset[str] = frozenset()  # the domains that require a key
         self._rejections = rejections
 
     def serve(self) -> None:
-        """Answer all that wait."""
+        """Answer all waiting requests."""
         while self.socket.poll(0):
             peer, _, version, request, domain, address, _, mechanism, *credentials = self.socket.recv_multipart()
             name = self._name(domain.decode(), address.decode(), mechanism, credentials)
@@ -110,9 +110,9 @@ class Zap:
             self.socket.send_multipart([peer, b"", VERSION, request, *status, (name or "").encode(), b""])
 
     def _name(self, domain: str, address: str, mechanism: bytes, credentials: list[bytes]) -> str | None:
-        """Who it is, or None where it must not be."""
+        """Return the name of the peer, or None if it must be rejected."""
         if mechanism == b"NULL" and domain not in self.encrypted:
-            return ""  # anybody
+            return ""  # any peer
         key = z85.encode(credentials[0]) if mechanism == b"CURVE" and credentials else b""
         name = self.allowed.get(domain, {}).get(key)
         if name is None:

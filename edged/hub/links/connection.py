@@ -1,4 +1,4 @@
-"""One peer's connection, looked at from outside: how much it sends, and whether it still reads."""
+"""Watch one peer's connection from outside: how much it sends, and whether it still reads."""
 
 import contextlib
 import fcntl
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from edged.clock import NANOSECONDS, seconds_since
 
-STALLED_NS = 5 * NANOSECONDS  # without taking anything; heartbeats drop most of them after 3 s
+STALLED_NS = 5 * NANOSECONDS  # without a read; heartbeats drop most such connections after 3 s
 
 _ACKED_AND_RECEIVED = struct.Struct("=QQ")  # of linux/tcp.h's tcp_info, since Linux 4.1
 _AT = 120
@@ -23,7 +23,8 @@ _ESTABLISHED = 1
 class Bounds:
     """What a peer of an endpoint may send: `burst` bytes, and so many a second; in all, `lifetime` of them.
 
-    `together`: what all may send beyond `usual` and so many a second each; who has sent most of it goes first.
+    `together`: the bytes that all together may send beyond the usual ones of each; the largest sender is
+    disconnected first.
     """
 
     burst: int
@@ -35,10 +36,10 @@ class Bounds:
 
 
 class Connection:
-    """A descriptor of our own for a connection of libzmq's, so that it is this one until `close`."""
+    """A duplicate of libzmq's descriptor, so that it refers to this connection until `close`."""
 
     def __init__(self, descriptor: int, port: int | None, now_ns: int) -> None:
-        """`port`: ours, None for ipc. Raises OSError where the connection has gone already."""
+        """`port`: ours, None for ipc. Raises OSError if the connection is already closed."""
         self._socket = socket.socket(fileno=os.dup(descriptor))
         self._since_ns = now_ns
         self._acked = -1
@@ -61,7 +62,7 @@ class Connection:
         return str(self._socket.getpeername()[0])
 
     def fault(self, bounds: Bounds, now_ns: int) -> str:
-        """Why it must go, or nothing. Only TCP counts its bytes."""
+        """Return why it must be disconnected, or an empty text. Only TCP counts its bytes."""
         acked, self._received = self._bytes()
         if self._received > self._allowed(bounds):
             return "too_much"
@@ -74,7 +75,7 @@ class Connection:
         return ""
 
     def unusual_bytes(self, bounds: Bounds) -> float:
-        """What it has sent beyond what is usual, when `fault` looked last; nothing of one that was cut off."""
+        """Return the bytes beyond the usual ones, as of the last `fault`; 0 for one that was disconnected."""
         usual = bounds.usual + bounds.a_second * seconds_since(self._since_ns)
         return 0.0 if self.is_cut else max(0.0, self._received - usual)
 
@@ -83,7 +84,7 @@ class Connection:
         return min(allowed, bounds.lifetime or allowed)
 
     def why_dropped(self) -> str:
-        """libzmq has dropped the connection: the reason, or nothing where the peer itself has left."""
+        """Return why libzmq has closed the connection; empty if the peer closed it."""
         if not self._is_tcp:
             return "" if self._has_hung_up() else "stalled" if self._waiting() else "malformed"
         info = self._info()
@@ -93,13 +94,13 @@ class Connection:
         return "stalled" if silent_ms > 2000 else "malformed"
 
     def cut(self) -> None:
-        """Let libzmq find the end of the connection; what it holds of it is freed."""
+        """Shut the connection down; libzmq then detects its end and frees its memory."""
         self.is_cut = True
         with contextlib.suppress(OSError):
             self._socket.shutdown(socket.SHUT_RDWR)
 
     def close(self) -> None:
-        """Forget it."""
+        """Close the descriptor."""
         self._socket.close()
 
     def _bytes(self) -> tuple[int, int]:

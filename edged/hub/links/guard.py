@@ -37,7 +37,7 @@ UNSEEN = "an address that had gone"
 
 
 class Endpoint:
-    """All but the making belongs to the guard's thread."""
+    """One endpoint and its connections. After `__init__` only the guard's thread uses it."""
 
     def __init__(
         self, name: str, port: int | None, bounds: Bounds, monitor: zmq.Socket[bytes], rejections: Rejections
@@ -49,15 +49,15 @@ class Endpoint:
         self._bounds = bounds
         self._rejections = rejections
         self._connections: dict[int, Connection] = {}  # by libzmq's descriptor
-        self._failure = ""  # of a handshake: the end of its connection follows
+        self._failure = ""  # of a handshake: the event of its end follows
 
     @property
     def is_idle(self) -> bool:
-        """Whether nobody is connected whom `look` could find to be at fault."""
+        """Return whether no connection could be at fault."""
         return self._port is None or not self._connections
 
     def listen(self) -> None:
-        """Take in what the monitor has to tell."""
+        """Handle the events of the monitor."""
         while self.monitor.poll(0):
             event = parse_monitor_message(self.monitor.recv_multipart())
             value = event["value"]
@@ -74,7 +74,7 @@ class Endpoint:
                     self._failure = TOLD
 
     def look(self) -> None:
-        """At every connection: who must go, goes. Only TCP counts its bytes."""
+        """Disconnect connections that exceed the bounds. Only TCP counts its bytes."""
         if self.is_idle:
             return
         now = now_ns()
@@ -85,12 +85,12 @@ class Endpoint:
             self._cut_the_largest(self._bounds.together)
 
     def cut(self, descriptor: int, reason: str) -> None:
-        """Cut off the connection to which libzmq has given this number."""
+        """Disconnect the connection with this descriptor of libzmq."""
         if connection := self._connections.get(descriptor):
             self._cut(connection, reason)
 
     def cut_all(self) -> None:
-        """All must come again; nobody has done anything wrong."""
+        """Disconnect all, without counting: every peer must authenticate again."""
         for connection in self._connections.values():
             connection.cut()
 
@@ -101,7 +101,7 @@ class Endpoint:
             self._forget(descriptor)
 
     def _cut_the_largest(self, together: int) -> None:
-        """Until the rest have sent so many unusual bytes at most."""
+        """Disconnect the largest senders until the rest have sent at most so many unusual bytes."""
         unusual = {each: each.unusual_bytes(self._bounds) for each in self._connections.values()}
         total = sum(unusual.values())
         for connection in sorted(unusual, key=lambda each: unusual[each], reverse=True):
@@ -115,7 +115,7 @@ class Endpoint:
         try:
             connection = Connection(descriptor, self._port, now_ns())
         except OSError:
-            return  # it has gone again; its end follows
+            return  # it is already closed; its event follows
         self._connections[descriptor] = connection
         if len(self._connections) > self._bounds.connections:
             self._cut(connection, "too_many")
@@ -138,21 +138,21 @@ class Endpoint:
 
 
 def _why(connection: Connection | None, failure: str) -> str:
-    """What to count the end of a connection as; nothing where the peer has left, or was cut off and counted."""
-    if connection is None:  # it had gone before there was a look at it
+    """Return the reason to count a connection's end as; empty if the peer left, or was counted before."""
+    if connection is None:  # it ended before it was seen
         return "immediate_disconnect" if failure in {"", "silent"} else failure
     if connection.is_cut or not (reason := connection.why_dropped()):
         return ""
     return failure or reason
 
 
-SHORTEST_S, LONGEST_S, IDLE_S = 0.02, 0.5, 0.1  # between two looks at all connections
-SHARE = 30  # a look takes at most this part of the time
-RESTART_S = 0.5  # nobody gets in while the thread is dead
+SHORTEST_S, LONGEST_S, IDLE_S = 0.02, 0.5, 0.1  # seconds between two checks of all connections
+SHARE = 30  # checks take at most one part in this many of the time
+RESTART_S = 0.5  # seconds until a failed thread restarts; nobody is accepted meanwhile
 
 
 class Guard:
-    """Sockets that are given to `admit` before they are bound let in whom `allow` names."""
+    """Accepts only the keys of `allow` at sockets that were passed to `admit`, and limits what peers send."""
 
     def __init__(
         self,
@@ -161,7 +161,7 @@ class Guard:
         services: ServiceThreads,
         pair: KeyPair | None = None,
     ) -> None:
-        """`pair`: the hub's keys; without them connections are neither encrypted nor refused."""
+        """`pair`: the hub's keys; without them connections are neither encrypted nor authenticated."""
         self._context = context
         self._rejections = rejections
         self._pair = pair
@@ -176,16 +176,16 @@ class Guard:
         self._thread = services.start("guard", self._run, RESTART_S)
 
     def admit(self, socket: zmq.Socket[bytes], name: str, address: str, bounds: Bounds) -> None:
-        """Watch over this socket, which is to be bound to `address`; `name`: what it is called in metrics."""
+        """Guard this socket, before it is bound to `address`; `name`: as in the metrics."""
         if self._pair and not is_ipc(address):
             socket.setsockopt(zmq.CURVE_SERVER, 1)
             socket.setsockopt(zmq.CURVE_PUBLICKEY, self._pair.public)
             socket.setsockopt(zmq.CURVE_SECRETKEY, self._pair.secret)
             self._zap.encrypted |= {name}
         socket.setsockopt(zmq.ZAP_DOMAIN, name.encode())
-        socket.setsockopt(zmq.ZAP_ENFORCE_DOMAIN, 1)  # nobody gets in while the thread is dead, rather than all
+        socket.setsockopt(zmq.ZAP_ENFORCE_DOMAIN, 1)  # without the thread no peer is accepted, instead of all
         monitor = self._context.socket(zmq.PAIR)
-        monitor.setsockopt(zmq.RCVHWM, 0)  # else libzmq's thread would wait for us
+        monitor.setsockopt(zmq.RCVHWM, 0)  # else libzmq's thread would block
         monitor.setsockopt(zmq.LINGER, 0)
         socket.monitor(f"inproc://monitor/{name}/{id(monitor)}", EVENTS)
         monitor.connect(f"inproc://monitor/{name}/{id(monitor)}")
@@ -193,13 +193,13 @@ class Guard:
         self._new.put(Endpoint(name, port, bounds, monitor, self._rejections))
 
     def allow(self, allowed: Mapping[str, Mapping[bytes, str]]) -> None:
-        """From now on these keys alone, by endpoint. Where one is taken away, everybody must come again."""
+        """Accept only these keys from now on, by endpoint. If a key is removed, all peers must connect again."""
         before, self._zap.allowed = self._zap.allowed, allowed
         if any(before[name].items() - allowed.get(name, {}).items() for name in before):
             self._cut_all.set()
 
     def reject(self, name: str, part: zmq.Frame, reason: str = "malformed") -> None:
-        """Cut off the peer of endpoint `name` from which this part of a message came. From any thread."""
+        """Disconnect the peer of endpoint `name` that sent this part of a message. Thread-safe."""
         self._to_cut.put((name, int(part.get(zmq.SRCFD)), reason))
 
     def notices(self, now_ns: int) -> list[HubEvent]:
@@ -207,7 +207,7 @@ class Guard:
         return self._rejections.notices(now_ns)
 
     def close(self) -> None:
-        """Stop; to be called before the context ends."""
+        """Stop the thread; call it before the context is closed."""
         self._stopped.set()
         self._thread.join()
         while not self._new.empty():
@@ -251,7 +251,7 @@ class Guard:
                     endpoint.cut(descriptor, reason)
 
     def _look(self) -> None:
-        """At every connection; the more there are, the less often."""
+        """Check all connections; the more there are, the less often."""
         start_s = time.monotonic()
         for endpoint in self._endpoints:
             endpoint.look()

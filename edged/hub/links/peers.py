@@ -26,12 +26,12 @@ from edged.transport.keys import load_allowed, load_pair
 
 QUEUED = 64  # messages of one peer; frames wait in slots, not here
 PRIVATE, OUTER = "link", "link.address"
-OURS = Bounds(burst=0, a_second=0, lifetime=None, connections=1000)  # this user's; ipc counts no bytes
-LARGEST_BYTES = 1 << 30  # 16384 × 16384 × 3 is what a config may ask for at most
+OURS = Bounds(burst=0, a_second=0, lifetime=None, connections=1000)  # of this user; ipc counts no bytes
+LARGEST_BYTES = 1 << 30  # 16384 × 16384 × 3, the largest input that a config allows
 
 
 class Role(StrEnum):
-    """What a peer is, as its name on the link says: `ROLE/NAME`."""
+    """The role of a peer, as in its name on the link: `ROLE/NAME`."""
 
     CAMERA = "camera"
     WORKER = "worker"
@@ -42,7 +42,7 @@ class Role(StrEnum):
     UNKNOWN = ""
 
 
-CONTROL_ROLES = frozenset({Role.RELOAD, Role.PROFILE, Role.TRACE, Role.TEACH})  # on the private link alone
+CONTROL_ROLES = frozenset({Role.RELOAD, Role.PROFILE, Role.TRACE, Role.TEACH})  # on the private link only
 
 
 _ROLES = {role.value: role for role in Role}
@@ -50,14 +50,14 @@ _ROLES = {role.value: role for role in Role}
 
 @lru_cache(maxsize=1024)
 def parse_peer(peer: str) -> tuple[Role, str]:
-    """Return the role and the name of a peer, `ROLE/NAME`."""
+    """Return the role and the name of a peer named `ROLE/NAME`."""
     role, _, name = peer.partition("/")
     return _ROLES.get(role, Role.UNKNOWN), name
 
 
 @dataclass(frozen=True, slots=True)
 class Received:
-    """A message from a peer, with its payloads as they came. `role`, `name`: of the peer."""
+    """A message from a peer, with its payloads as received. `role`, `name`: of the peer."""
 
     peer: str
     message: LinkMessage
@@ -73,7 +73,7 @@ class Received:
 
     @property
     def roles(self) -> frozenset[str]:
-        """What the key of the sender is for, as `Zap` has said; none where there are no keys."""
+        """Return the roles that the sender's key is for, by `Zap`; none without keys."""
         try:
             roles, _, _ = str(self.header.get("User-Id")).partition(" ")
         except zmq.ZMQError:  # a socket without a guard
@@ -82,24 +82,24 @@ class Received:
 
 
 class Link:
-    """A ROUTER socket. Peers are known by their names, `camera/NAME` or `worker/NAME`."""
+    """A ROUTER socket. Peers are identified by their names, `camera/NAME` or `worker/NAME`."""
 
     def __init__(self, socket: zmq.Socket[bytes], name: str = PRIVATE, guard: Guard | None = None) -> None:
-        """`name`: what `guard` calls the socket."""
+        """`name`: the endpoint's name for `guard`."""
         self.socket = socket
         self._name = name
         self._guard = guard
-        self.refused: deque[Refusal] = deque(maxlen=QUEUED)  # whose message did not fit
+        self.refused: deque[Refusal] = deque(maxlen=QUEUED)  # peers that sent an invalid message
 
     def receive(self) -> Received | None:
-        """The next message, or None where there is none now. A peer whose message does not fit is refused."""
+        """Return the next message, or None if there is none now. A peer with an invalid message is refused."""
         while received := receive_parts(self.socket):
             peer, *parts = received
             name = peer.bytes.decode(errors="replace")
             try:
                 header, *payloads = parts
                 return Received(name, decode(header.buffer), payloads, header)
-            except ValueError:  # one part alone: no header
+            except ValueError:  # a single part: no header
                 self.reject(peer)
             except MessageError as error:
                 shown = name if name.isprintable() else repr(peer.bytes)
@@ -109,19 +109,19 @@ class Link:
         return None
 
     def listen_at(self, address: str) -> None:
-        """Hear those too that connect there. Raises OSError."""
+        """Listen at another address too. Raises OSError."""
         try:
             self.socket.bind(address)
         except zmq.ZMQError as error:
             raise OSError(error.errno, f"{address}: {error.strerror}") from None
 
     def reject(self, part: zmq.Frame, reason: str = "malformed") -> None:
-        """Cut off the peer from which this part of a message came; `reason`: one of `rejections`."""
+        """Disconnect the peer that sent this part of a message; `reason`: one of `rejections`."""
         if self._guard:
             self._guard.reject(self._name, part, reason)
 
     def send(self, peer: str, message: LinkMessage, payloads: Sequence[Pixels] = ()) -> bool:
-        """Whether the peer is there and has room; nothing is sent to one that is not."""
+        """Send a message; return False, with nothing sent, if the peer is absent or has no room."""
         try:
             send_parts(self.socket, [peer.encode(), encode(message), *payloads])
         except (zmq.Again, zmq.ZMQError) as error:
@@ -132,10 +132,10 @@ class Link:
 
 
 def local_link(context: zmq.Context[zmq.Socket[bytes]], address: str, guard: Guard | None = None) -> Link:
-    """For children of this hub and `edged reload`, at an address of ipc."""
+    """Open the link for children of this hub and `edged reload`, at an ipc address."""
     socket = context.socket(zmq.ROUTER)
     socket.setsockopt(zmq.ROUTER_MANDATORY, 1)
-    socket.setsockopt(zmq.ROUTER_HANDOVER, 1)  # a child that was started again takes its name over
+    socket.setsockopt(zmq.ROUTER_HANDOVER, 1)  # a restarted child takes over its name
     socket.setsockopt(zmq.LINGER, 0)
     socket.setsockopt(zmq.RCVHWM, QUEUED)
     socket.setsockopt(zmq.SNDHWM, QUEUED)
@@ -148,7 +148,7 @@ def local_link(context: zmq.Context[zmq.Socket[bytes]], address: str, guard: Gua
 
 
 def remote_link(context: zmq.Context[zmq.Socket[bytes]], address: str, guard: Guard | None = None) -> Link:
-    """For cameras and workers of other hosts. Raises ConfigError where the address cannot be used."""
+    """Open the link for cameras and workers of other hosts. Raises ConfigError if the address cannot be used."""
     socket = bind(
         context,
         zmq.ROUTER,
@@ -167,17 +167,17 @@ log = logging.getLogger("edged.hub")
 
 
 def elsewhere(config: Config) -> frozenset[str]:
-    """The names, on their links, of the cameras and workers of other hosts."""
+    """Return the link names of the cameras and workers of other hosts."""
     cameras = (f"camera/{name}" for name, camera in config.cameras.items() if camera.host)
     workers = (f"worker/{config.worker_name(index)}" for index, worker in enumerate(config.workers) if worker.host)
     return frozenset((*cameras, *workers))
 
 
 class Links:
-    """Every camera and worker, by its name.
+    """The links to every camera and worker.
 
-    `elsewhere`: the names of those that come from other hosts. They come through the outer door alone, only with
-    a key for what they are, and nobody else does.
+    `elsewhere`: the names of those that come from other hosts. These connect only to the remote link, with a key
+    for their role, and no other peer does.
     """
 
     def __init__(self, inner: Link, outer: Link | None = None, elsewhere: frozenset[str] = frozenset()) -> None:
@@ -188,45 +188,45 @@ class Links:
 
     @property
     def sockets(self) -> list[zmq.Socket[bytes]]:
-        """To be polled."""
+        """Return the sockets to poll."""
         return [door.socket for door in self._doors]
 
     def wait(self, within_ms: int) -> bool:
-        """Whether a message has come, waiting so long for it."""
+        """Wait for so long; return whether a message has come."""
         poller = zmq.Poller()
         for socket in self.sockets:
             poller.register(socket, zmq.POLLIN)
         return bool(poller.poll(within_ms))
 
     def refusals(self) -> Iterator[Refusal]:
-        """Who has said what does not fit, since this was asked last."""
+        """Return the peers that sent invalid messages since the last call."""
         for door in self._doors:
             while door.refused:
                 yield door.refused.popleft()
 
     def listen_at(self, address: str) -> None:
-        """Hear children at another address of ipc too. Raises OSError."""
+        """Listen for children at another ipc address too. Raises OSError."""
         self._inner.listen_at(address)
 
     def shut(self) -> None:
-        """Hear no other host any more: they go on, whatever becomes of this hub."""
+        """Stop listening for other hosts: their processes continue independently of this hub."""
         self._doors = [self._inner]
 
     def receive(self) -> Received | None:
-        """The next message, or None where there is none now."""
+        """Return the next message, or None if there is none now."""
         return self._from_here() or self._from_elsewhere()
 
     def send(self, peer: str, message: LinkMessage, payloads: Sequence[Pixels] = ()) -> bool:
-        """Whether the peer is there and has room; nothing is sent to one that is not."""
+        """Send a message; return False, with nothing sent, if the peer is absent or has no room."""
         link = self._outer if peer in self.elsewhere else self._inner
         return link is not None and link.send(peer, message, payloads)
 
     def answer_clock(self, peer: str, request: ClockRequest) -> None:
-        """Tell a peer what the clocks of this hub show."""
+        """Send the times of this hub's clocks to a peer."""
         self.send(peer, ClockAnswer(sent_ns=request.sent_ns, hub_ns=now_ns(), hub_at=wall_s()))
 
     def _from_here(self) -> Received | None:
-        """The last words of one that has moved to another host are not its successor's."""
+        """Return False for the last messages of a peer that has moved to another host."""
         while (received := self._inner.receive()) and received.peer in self.elsewhere:
             pass
         return received
@@ -250,11 +250,12 @@ class Links:
         return ""
 
 
-Allowed = Mapping[str, Mapping[bytes, str]]  # by endpoint and key: who it is, `NAME`, or `camera,worker NAME`
+# by endpoint and key: the name of the peer, `NAME`, or `camera,worker NAME`
+Allowed = Mapping[str, Mapping[bytes, str]]
 
 
 def allowed_by(security: SecurityConfig | None) -> Allowed:
-    """What the config allows. Raises ConfigError for a key file that cannot be used."""
+    """Return the keys that the config allows. Raises ConfigError for a key file that cannot be used."""
     if security is None:
         return {}
     subscribers = load_allowed(security.allow)
@@ -273,7 +274,7 @@ Context = zmq.Context[zmq.Socket[bytes]]
 def open_guard(
     context: Context, config: Config, rejections: Rejections, services: ServiceThreads, resources: ExitStack
 ) -> Guard:
-    """Lets in whom the config allows, until `resources` closes it. Raises ConfigError for a key file."""
+    """Open the guard with the keys of the config; `resources` closes it. Raises ConfigError for a key file."""
     security = config.security
     guard = Guard(context, rejections, services, load_pair(security.key) if security else None)
     resources.callback(guard.close)
@@ -283,7 +284,7 @@ def open_guard(
 
 
 def open_links(context: Context, config: Config, address: str, guard: Guard) -> Links:
-    """The inner door at `address`, and the outer one where the config has one. Raises ConfigError."""
+    """Open the local link at `address`, and the remote one if the config has one. Raises ConfigError."""
     outside = config.link.bind or config.link.address
     outer = remote_link(context, outside, guard) if outside else None
     return Links(local_link(context, address, guard), outer, elsewhere(config))

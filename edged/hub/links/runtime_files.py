@@ -1,4 +1,4 @@
-"""The folder with the config and the link's socket for the hub's children, made again where it is removed."""
+"""The folder with the config and the link's socket for the hub's children; recreated if it is removed."""
 
 import logging
 import os
@@ -15,10 +15,10 @@ log = logging.getLogger("edged.hub")
 
 
 class RuntimeFiles:
-    """Without it no child that starts finds the hub: cleaning up /tmp must not end a daemon."""
+    """Keeps these files: without them no new child can find the hub, so cleaning up /tmp must not end a daemon."""
 
     def __init__(self, folder: PrivateFolder, config: Config) -> None:
-        """Raises OSError where the config cannot be written."""
+        """Raises OSError if the config cannot be written."""
         self._folder = folder
         self._config = config
         self._numbers = count(2)
@@ -27,21 +27,21 @@ class RuntimeFiles:
 
     @property
     def config_path(self) -> Path:
-        """The config by which the hub runs, for its children."""
+        """Return the path of the hub's config for its children."""
         return snapshot_path(self._folder.path)
 
     @property
     def address(self) -> str:
-        """Of the private link."""
+        """Return the address of the private link."""
         return link_address(self._folder.path)
 
     def save(self, config: Config) -> None:
-        """Let children that start from now on run by this config. Raises OSError."""
+        """Write the config for children that start from now on. Raises OSError."""
         save_config(config, self.config_path)
         self._config = config
 
     def restore(self, links: Links) -> None:
-        """Once a second: make again what somebody has removed. Who is connected stays so."""
+        """Recreate removed files, once a second. Connected peers stay connected."""
         socket = Path(self.address.removeprefix("ipc://"))
         if self._folder.is_there() and self.config_path.exists() and socket.exists():
             return
@@ -53,14 +53,14 @@ class RuntimeFiles:
                 self._listen_again(links, socket)
         except (ConfigError, OSError) as error:
             if str(error) != self._error:
-                log.warning("no child that starts can find the hub: %s", error)
+                log.warning("no new child can find the hub: %s", error)
             self._error = str(error)
         else:
             self._error = ""
-            log.warning("somebody has removed %s or what was in it: it is there again", self._folder.path)
+            log.warning("%s or its content was removed by another program, and is restored", self._folder.path)
 
     def _listen_again(self, links: Links, socket: Path) -> None:
-        """Under another name at first: libzmq removes the file of a socket that it ends to listen at, later."""
+        """Bind to a new name first: libzmq later removes the file of a socket that it stops listening at."""
         new = socket.with_name(f"{socket.name}-{next(self._numbers)}")
         links.listen_at(f"ipc://{new}")
         os.rename(new, socket)

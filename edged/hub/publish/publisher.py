@@ -28,13 +28,13 @@ from edged.messages import (
 )
 from edged.messages.status import NodeStatus
 
-QUEUED = 100  # messages for a subscriber that stalls; what is over is dropped, and can be fetched again
+QUEUED = 100  # messages for a subscriber that stalls; more are dropped, and can be fetched from the journal
 
 log = logging.getLogger("edged.hub")
 
 
 class Publisher:
-    """Hands messages over to the thread that sends (`sender`), and never waits."""
+    """Passes messages to the sending thread (`sender`), and never waits."""
 
     def __init__(
         self,
@@ -46,7 +46,7 @@ class Publisher:
         unsent: Counter,
         guard: Guard | None = None,
     ) -> None:
-        """`unsent` counts messages that are dropped, by `what`. Raises ConfigError for an unusable address."""
+        """`unsent` counts dropped messages, by `what`. Raises ConfigError for an unusable address."""
         self.boot = uuid.uuid4().hex
         self.node = node
         self._replay = replay
@@ -73,7 +73,7 @@ class Publisher:
         self._send(notice.camera, "event", to_json(event))
 
     def shadow(self, result: ShadowResult, answered_by: str, shadow: str) -> None:
-        """Publish what two models answer to a frame."""
+        """Publish the answers of both models to one frame."""
         answers = ShadowAnswers(
             frame=result.frame,
             sha256=answered_by,
@@ -88,13 +88,13 @@ class Publisher:
             at=wall_s(),
             event="shadow",
             camera=result.camera,
-            message=f"answered {_best(result.top)}, in the shadow {_best(result.shadow)}",
+            message=f"answered {_best(result.top)}, in shadow {_best(result.shadow)}",
             shadow=answers,
         )
         self._send(result.camera, "event", to_json(event))
 
     def status(self, first_seq: int, last_seq: int, last_frames: dict[str, int], standing: NodeStatus) -> None:
-        """Publish that this node is alive, what came last, and how it stands."""
+        """Publish that this node is alive, its last prediction, and its state."""
         status = Status(
             node=self.node,
             boot=self.boot,
@@ -110,7 +110,7 @@ class Publisher:
         self._send(None, "status", to_json(status))
 
     def snapshot(self, snapshot: Snapshot, jpeg: Part) -> None:
-        """Publish a picture of a frame; who stalls misses it."""
+        """Publish a picture of a frame; a subscriber that stalls misses it."""
         header = SnapshotHeader(
             node=self.node,
             boot=self.boot,

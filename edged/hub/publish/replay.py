@@ -1,4 +1,4 @@
-"""Answers subscribers that missed something, from the journal."""
+"""Answer subscribers that missed predictions, from the journal."""
 
 import ctypes
 import logging
@@ -25,29 +25,30 @@ log = logging.getLogger("edged.hub")
 ENDPOINT = "publish.replay"
 QUEUED = 1  # answers that may wait for one subscriber
 LARGEST_PAGE, SMALLEST_PAGE = 1 << 20, 1 << 15  # bytes of predictions in one answer
-ALL_PAGES = 1 << 25  # bytes of a page for each recent subscriber: what may wait in memory
-LEVEL = 1  # of compression: a fifth of the bytes, and three times as fast as 6, which leaves little less
-SHRINKS = 4  # times at least
-RECENT_NS = 10 * NANOSECONDS  # after its last request a subscriber is recent; one that stalls is cut off by then
-STALLED_NS = NANOSECONDS // 2  # who had no room for an answer gets no other for so long
-REST = 1.0  # after each answer, as a share of the time it took: the loop of the hub needs the interpreter too
+ALL_PAGES = 1 << 25  # bytes of all pages that recent subscribers may wait for, in memory
+LEVEL = 1  # compression level: a fifth of the bytes, three times as fast as 6, which saves little more
+SHRINKS = 4  # factor of compression at least
+# a subscriber is recent for so long after a request; one that stalls is disconnected by then
+RECENT_NS = 10 * NANOSECONDS
+STALLED_NS = NANOSECONDS // 2  # a subscriber without room for an answer gets no other for so long
+REST = 1.0  # pause after each answer, as a share of its time: the hub's loop needs the interpreter too
 LONGEST_REST_S = 0.02
-LOOK_MS = 200  # how often to look whether to stop
+LOOK_MS = 200  # between two checks whether to stop
 STOP_S = 1.0
 KEPT_PAGES = 32
 KEPT_NS = 10 * NANOSECONDS  # how long a page may be sent again
-SETTLED = 1000  # predictions before the newest one: none of them is withdrawn any more
-NOTHING = (  # where there is no journal: who asked must not wait for it
+SETTLED = 1000  # predictions before the newest one: older ones are never withdrawn
+NOTHING = (  # answer if there is no journal, so that the client does not wait
     ReplayAnswer(predictions=0, first_kept=None, last_kept=None, next_seq=None).model_dump_json().encode()
 )
 FAILURE = ReplayFailure().model_dump_json().encode()
 
 
 class Replay:
-    """A ROUTER socket and a thread of its own, so that live frames wait neither for it nor for its disk.
+    """Serves replay requests in its own thread, so that live frames wait neither for it nor for its disk.
 
     Subscribers are served in turn, a page each; the more of them there are, the smaller are the pages. An answer
-    for which there is no room, or whose subscriber has left, is dropped. Where the journal cannot be read, a
+    for which there is no room, or whose subscriber has left, is dropped. If the journal cannot be read, a
     ReplayFailure is the answer; `suspect` gets the inode of a file that is damaged.
     """
 
@@ -60,7 +61,7 @@ class Replay:
         services: ServiceThreads,
         guard: Guard | None = None,
     ) -> None:
-        """Raises ConfigError where the address cannot be used."""
+        """Raises ConfigError if the address cannot be used."""
         self.answered = 0
         self._socket = bind(context, zmq.ROUTER, ENDPOINT, address, QUEUED, guard, bounds=REPLAYER)
         self._guard = guard
@@ -69,10 +70,10 @@ class Replay:
         self._pages = Pages(reader)
         self._recent = RecentPeers()
         self._stopping = False
-        self._thread = services.start("replay", self._run)  # from here on the socket is the thread's
+        self._thread = services.start("replay", self._run)  # from here on the thread owns the socket
 
     def stop(self) -> None:
-        """Answer no more; a disk that is stuck is not waited for."""
+        """Stop answering; do not wait for a disk that is stuck."""
         self._stopping = True
         self._thread.join(STOP_S)
 
@@ -80,7 +81,7 @@ class Replay:
         try:
             self._serve_all()
         finally:
-            self._pages.release()  # a connection is of use to the thread alone that opened it
+            self._pages.release()  # only the thread that opened a connection can use it
         self._socket.close()
 
     def _serve_all(self) -> None:
@@ -128,7 +129,7 @@ class Replay:
 
 @dataclass(frozen=True, slots=True)
 class KeptPage:
-    """A page that was read a moment ago: its predictions in one message that is copied for nobody."""
+    """A recently read page, its predictions in one message that is sent without copies."""
 
     header: bytes
     payload: zmq.Frame
@@ -137,14 +138,14 @@ class KeptPage:
 
 
 class Pages:
-    """Answers from the journal. Of a crowd that fetches the same, each page is read once."""
+    """Answers from the journal. If many fetch the same, each page is read once."""
 
     def __init__(self, reader: JournalReader) -> None:
         self._reader = reader
-        self._kept: dict[tuple[object, ...], KeptPage] = {}  # by what was requested; oldest first
+        self._kept: dict[tuple[object, ...], KeptPage] = {}  # by request; oldest first
 
     def answer(self, request: ReplayRequest, most_bytes: int, inode: int) -> list[bytes | zmq.Frame]:
-        """Return header and predictions from the file of that inode. Raises sqlite3.Error."""
+        """Return header and predictions from the file with that inode. Raises sqlite3.Error."""
         first = min(request.first_seq or 0, LAST)
         last = LAST if request.last_seq is None else min(request.last_seq, LAST)
         if request.format == "payloads":
@@ -163,7 +164,7 @@ class Pages:
         return [header, payload]
 
     def release(self) -> None:
-        """Nobody fetches anything for now."""
+        """Release the pages and the connection: no client is fetching."""
         self._kept.clear()
         self._reader.release()
 
@@ -175,7 +176,7 @@ class Pages:
 
 
 def _is_settled(page: Page) -> bool:
-    """Whether it is full, and too far from the newest prediction to change."""
+    """Return whether the page is full, and too old to change."""
     return page.next_seq is not None and page.next_seq + SETTLED <= (page.last_kept or 0)
 
 
@@ -191,32 +192,32 @@ def _header(page: Page) -> bytes:
 
 
 class RecentPeers:
-    """The subscribers that have sent a request within `RECENT_NS`, and those that had no room for its answer."""
+    """The subscribers that sent a request within `RECENT_NS`, and those without room for an answer."""
 
     def __init__(self) -> None:
-        self._asked_ns: dict[bytes, int] = {}  # the earliest first
+        self._asked_ns: dict[bytes, int] = {}  # earliest first
         self._stalled_ns: dict[bytes, int] = {}
 
     def count(self, peer: bytes, now: int) -> int:
-        """How many there are, with this one, which has sent a request now."""
+        """Record a request, and return the number of recent subscribers."""
         self._asked_ns.pop(peer, None)
         self._asked_ns[peer] = now
         _forget(self._asked_ns, now - RECENT_NS)
         return len(self._asked_ns)
 
     def stalls(self, peer: bytes, now: int) -> None:
-        """This one has had no room for an answer, or has left."""
+        """Record that a subscriber had no room for an answer, or has left."""
         self._stalled_ns.pop(peer, None)
         self._stalled_ns[peer] = now
 
     def is_stalled(self, peer: bytes, now: int) -> bool:
-        """Whether that was a moment ago: to read a page for it would be in vain."""
+        """Return whether it stalled recently: reading a page for it would be useless."""
         _forget(self._stalled_ns, now - STALLED_NS)
         return peer in self._stalled_ns
 
 
 def _forget(times_ns: dict[bytes, int], before_ns: int) -> None:
-    """Remove the first ones as far as they are older than that."""
+    """Remove entries older than that."""
     while times_ns and next(iter(times_ns.values())) < before_ns:
         del times_ns[next(iter(times_ns))]
 
@@ -232,6 +233,6 @@ def page_bytes(peers: int, format_: Format) -> int:
 
 
 def give_memory_back() -> None:
-    """Return what the answers took to the system; where the C library has no malloc_trim, it keeps it."""
+    """Return free memory to the system, if the C library has malloc_trim."""
     if trim := getattr(ctypes.CDLL(None), "malloc_trim", None):
         trim(0)

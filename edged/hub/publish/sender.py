@@ -1,6 +1,6 @@
-"""The socket of the stream, and the thread that alone uses it.
+"""The socket of the stream, and the only thread that uses it.
 
-libzmq takes in subscriptions where a message is sent: topics by the thousand hold up this thread, not the loop.
+libzmq processes subscriptions when a message is sent: thousands of topics delay this thread, not the loop.
 """
 
 import threading
@@ -19,15 +19,15 @@ from edged.hub.service_threads import ServiceThreads
 from edged.messages import Prediction, Scores, StageSeconds, WorkerHello, to_json
 
 QUEUED = 1000  # messages that may wait for the thread
-IDLE_S = 0.2  # how often subscriptions are taken in while nothing is sent
-LINGER_MS = 300  # at the end, for subscribers that have not got all
+IDLE_S = 0.2  # seconds between processing subscriptions while nothing is sent
+LINGER_MS = 300  # at the end, for subscribers that have not received everything
 
 What = Literal["prediction", "event", "status", "snapshot"]
 
 
 @dataclass(slots=True)
 class Outgoing:
-    """A prediction on its way to subscribers.
+    """A prediction to send to subscribers.
 
     `held`: its frame, without pixels. `made_ns`: when its times were taken. `stale_ns`: after this it must not be
     sent any more (None: it may always be). `journaled`: whether the journal has it.
@@ -43,7 +43,7 @@ class Outgoing:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of it: `sent`, with the times of the sending; None where it was dropped, for that `reason`."""
+    """The result of one: `sent`, with the times of the sending; None if it was dropped, for that `reason`."""
 
     outgoing: Outgoing
     sent: Prediction | None
@@ -70,17 +70,17 @@ class AnsweredJob:
 
 @dataclass(slots=True)
 class _Message:
-    """In the queue. `is_begun`: it is not tried again where the thread fails on it."""
+    """An entry of the queue. `is_begun`: it is not tried again if the thread fails on it."""
 
     content: Outgoing | Sequence[Part]
     is_begun: bool = False
 
 
 class StreamSender:
-    """Sends in order what the hub's loop hands over, which never waits for it."""
+    """Sends in order what the hub's loop passes on; the loop never waits for it."""
 
     def __init__(self, socket: zmq.Socket[bytes], services: ServiceThreads) -> None:
-        """From now on `socket`, a PUB, belongs to the thread."""
+        """The thread owns `socket`, a PUB, from now on."""
         self._socket = socket
         self._queue: deque[_Message] = deque()
         self._outcomes: deque[Outcome] = deque()
@@ -90,7 +90,7 @@ class StreamSender:
         self._thread = services.start("stream", self._run)
 
     def put(self, *messages: Outgoing | Sequence[Part]) -> int:
-        """Hand over; how many had no room. A prediction among them becomes an outcome, too."""
+        """Queue messages; return how many had no room. A prediction among them becomes an outcome, too."""
         room = max(0, QUEUED - len(self._queue))
         self._queue.extend(_Message(each) for each in messages[:room])
         for each in messages[room:]:
@@ -100,11 +100,11 @@ class StreamSender:
         return len(messages[room:])
 
     def outcomes(self) -> list[Outcome]:
-        """Of the predictions that were settled since the call before."""
+        """Return the outcomes of predictions that were settled since the last call."""
         return [self._outcomes.popleft() for _ in range(len(self._outcomes))]
 
     def stop(self, within_s: float) -> list[Outgoing]:
-        """Send what is queued, and close the socket; the predictions for which the time did not suffice."""
+        """Send what is queued, and close the socket; return the predictions that were not sent in time."""
         self._stopping = True
         self._call()
         self._thread.join(within_s)
@@ -120,7 +120,7 @@ class StreamSender:
     def _run(self) -> None:
         while not self._stopping or self._queue:
             if not self._queue and not self._wake.acquire(timeout=IDLE_S):
-                self._socket.poll(0)  # takes in subscriptions
+                self._socket.poll(0)  # this processes subscriptions
             while self._queue:
                 message = self._queue[0]
                 if not message.is_begun:
@@ -136,7 +136,7 @@ class StreamSender:
             return
         outcome = Outcome(content, None, "not_sent")
         try:
-            self._socket.poll(0, zmq.POLLOUT)  # takes in subscriptions, which may last: look at the clock after it
+            self._socket.poll(0, zmq.POLLOUT)  # processing subscriptions may take long: read the clock after it
             if content.stale_ns is not None and now_ns() > content.stale_ns:
                 outcome = Outcome(content, None, "stale")
             else:
@@ -148,7 +148,7 @@ class StreamSender:
 
 
 def at_the_send(outgoing: Outgoing) -> Prediction:
-    """The prediction with the times of this moment."""
+    """Return the prediction with the times at its sending."""
     prediction, later_s = outgoing.prediction, seconds_since(outgoing.made_ns)
     seconds: StageSeconds = prediction.seconds.model_copy(
         update={"publish": prediction.seconds.publish + later_s, "total": prediction.seconds.total + later_s}

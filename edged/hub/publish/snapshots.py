@@ -1,4 +1,4 @@
-"""Small pictures on their way from a camera to those who look on: published as they come, and never kept."""
+"""Snapshots on their way from cameras to viewers: published as they arrive, and never stored."""
 
 from collections.abc import Callable, Mapping, Sequence
 
@@ -10,7 +10,7 @@ from edged.hub.links.sockets import Part
 from edged.messages import Snapshot, SnapshotSettings
 from edged.metrics import Metrics
 
-JPEG = b"\xff\xd8\xff"  # what each begins with
+JPEG = b"\xff\xd8\xff"  # the first bytes of each
 
 
 class Snapshots:
@@ -28,7 +28,7 @@ class Snapshots:
         self.grant(cameras)
 
     def grant(self, cameras: Mapping[str, config.CameraConfig]) -> None:
-        """From now on what these settings say."""
+        """Apply these settings from now on."""
         self._granted = {name: camera.snapshot for name, camera in cameras.items() if camera.snapshot}
 
     def order_for(self, camera: str) -> SnapshotSettings | None:
@@ -41,7 +41,7 @@ class Snapshots:
         )
 
     def receive(self, snapshot: Snapshot, payloads: Sequence[zmq.Frame], now_ns: int) -> None:
-        """Publish it, or say in the metrics why not."""
+        """Publish a snapshot, or count in the metrics why not."""
         result = self._problem(snapshot.camera, payloads, now_ns) or "published"
         self._metrics.snapshots.labels(snapshot.camera, result).inc()
         if result == "published":
@@ -50,14 +50,14 @@ class Snapshots:
     def _problem(self, camera: str, payloads: Sequence[zmq.Frame], now_ns: int) -> str:
         granted = self._granted.get(camera)
         if granted is None:
-            return "not_wanted"  # any more: it may have been under way
+            return "not_wanted"  # no longer: it may have been on its way
         if len(payloads) != 1 or bytes(payloads[0].buffer[:3]) != JPEG:
             return "malformed"
         if len(payloads[0].buffer) > _bytes(granted):
             return "too_large"
         every_ns = nanoseconds(granted.every_s)
         due_ns = self._due_ns.get(camera, 0)
-        if now_ns < due_ns - every_ns:  # one may come early: the one before may have been held up
+        if now_ns < due_ns - every_ns:  # one may come early: the one before may have been delayed
             return "too_many"
         self._due_ns[camera] = max(due_ns, now_ns) + every_ns
         return ""
