@@ -32,16 +32,19 @@ from edged.messages import (
 )
 from edged.transport.spans import Notebook
 
-RENEWED_NS = NANOSECONDS  # so often every process is told to go on
-LEAVE_S = 3.0  # and without it, it stops by itself
-GONE_NS = 3 * NANOSECONDS  # who takes nothing for so long is dead, or as good as dead
-LAST_WORDS_NS = NANOSECONDS  # what processes have for what they still have to tell
-WAITING = 10_000  # messages for who has asked
+RENEWED_NS = NANOSECONDS  # every process is told this often to continue
+LEAVE_S = 3.0  # without that, it stops by itself
+GONE_NS = 3 * NANOSECONDS  # a client that receives nothing for so long is considered dead
+LAST_WORDS_NS = NANOSECONDS  # time in which processes send their last batches
+WAITING = 10_000  # messages queued for the client
 
 
 @dataclass(eq=False)
 class Recording:
-    """`frames`: of which the layers are wanted, where they are the limit. Times are nanoseconds of one clock."""
+    """A recording for one client. `frames`: number of frames whose layers are timed, if that is the limit.
+
+    Times are nanoseconds of one clock.
+    """
 
     number: int
     asker: str
@@ -55,10 +58,10 @@ class Recording:
     _timed: int = 0
     _missed: int = 0
     _waiting: deque[tuple[LinkMessage, Sequence[Pixels]]] = field(default_factory=deque)
-    _recorders: set[str] = field(default_factory=set)  # those that will have a last word
+    _recorders: set[str] = field(default_factory=set)  # those that will send a last batch
 
     def wants(self, peer: str) -> bool:
-        """Whether it is of this camera, worker, or of the hub."""
+        """Return whether the recording includes this camera, worker, or the hub."""
         return self.worker is None or peer == f"worker/{self.worker}"
 
     def order(self) -> RecordRequest:
@@ -67,7 +70,7 @@ class Recording:
         return RecordRequest(recording=self.number, for_s=for_s, layers=self.layers)
 
     def put(self, message: LinkMessage, payloads: Sequence[Pixels] = ()) -> None:
-        """For who has asked, as soon as there is room."""
+        """Queue a message for the client."""
         if len(self._waiting) < WAITING:
             self._waiting.append((message, payloads))
         else:
@@ -83,19 +86,19 @@ class Recording:
         return now - self.sent_ns < GONE_NS
 
     def begins(self, peer: str) -> None:
-        """A process records."""
+        """Record that a process has joined."""
         self._recorders.add(peer)
 
     def timed(self, frames: int) -> None:
-        """The layers of so many more are known."""
+        """Count frames whose layers were timed."""
         self._timed += frames
 
     def spoke_last(self, peer: str) -> None:
-        """Nothing follows from this one."""
+        """Record that a process has sent its last batch."""
         self._recorders.discard(peer)
 
     def why_over(self, now: int, *, worker_is_lost: bool) -> RecordingEnded | None:
-        """Whether there is enough, or no more to come."""
+        """Return why the recording is complete, or cannot continue; None: it goes on."""
         if worker_is_lost:
             return RecordingEnded(reason="lost")
         if self.frames is not None and self._timed >= self.frames:
@@ -103,32 +106,32 @@ class Recording:
         return RecordingEnded(reason="time") if now >= self.until_ns else None
 
     def end(self, ending: RecordingEnded, now: int) -> None:
-        """The processes may say what they still know."""
+        """End it; processes may still send their last batches."""
         self.ending, self.until_ns = ending, now + LAST_WORDS_NS
 
-    def is_told(self, now: int) -> bool:
-        """Whether nobody has anything to say any more, or has had time enough."""
+    def is_complete(self, now: int) -> bool:
+        """Return whether all processes have sent their last batch, or have had enough time."""
         return self.ending is not None and (now >= self.until_ns or not self._recorders)
 
     @property
     def last_word(self) -> RecordingEnded:
-        """To who has asked."""
+        """Return the last message to the client."""
         return RecordingEnded(reason=self.ending.reason if self.ending else "time", missed=self._missed)
 
 
 class LayerSeconds:
-    """The metric is there only meanwhile: who looks later is not to take old figures for new ones."""
+    """Shows the metric of layers only during a recording, so that old values are not read as new ones."""
 
     def __init__(self, metric: Summary) -> None:
         self._metric = metric
         self._of_worker: dict[str, list[Summary]] = {}
 
     def are(self, worker: str, costs: Sequence[KernelCost]) -> None:
-        """The kernels of a worker, in the order of its launches."""
+        """Set the kernels of a worker, in the order of its launches."""
         self._of_worker[worker] = [self._metric.labels(cost.operator, cost.kernel) for cost in costs]
 
     def add(self, worker: str, jobs: Sequence[JobTimes]) -> int:
-        """What they took. Returns of how many frames the layers were timed."""
+        """Add the times of jobs. Returns the number of frames whose layers were timed."""
         timed = 0
         for job in jobs:
             kernels = job.device.kernels if job.device else ()
@@ -138,7 +141,7 @@ class LayerSeconds:
         return timed
 
     def forget(self) -> None:
-        """It ends."""
+        """Remove the metric at the end."""
         self._metric.clear()
         self._of_worker.clear()
 
@@ -148,14 +151,14 @@ HUB = "hub"
 
 
 def note_drop(notebook: Notebook, held: Held, reason: str) -> None:
-    """Note a frame that the hub drops, while somebody records."""
+    """Note a frame that the hub drops, during a recording."""
     if notebook.is_open:
         frame = held.frame
         notebook.note("drop", now_ns(), frames=((frame.camera, frame.frame),), reason=reason)
 
 
 class Recordings:
-    """Records for one client. It costs nothing while nobody records (`is_active`)."""
+    """Records for one client. It costs nothing while no recording runs (`is_active`)."""
 
     def __init__(
         self,
@@ -178,11 +181,11 @@ class Recordings:
 
     @property
     def is_active(self) -> bool:
-        """Return whether somebody records."""
+        """Return whether a recording runs."""
         return self._now is not None
 
     def start(self, asker: str, request: ProfileRequest | TraceRequest) -> None:
-        """Begin to record for `asker`, or refuse with the reason."""
+        """Start a recording for `asker`, or refuse it with the reason."""
         worker = None
         if not (refused := self._busy()) and isinstance(request, ProfileRequest):
             worker, refused = self._worker_for(request.worker)
@@ -192,12 +195,12 @@ class Recordings:
             self._begin(asker, request, worker)
 
     def stop(self, asker: str) -> None:
-        """End the recording of a client that leaves before the end."""
+        """End the recording of a client that leaves before its end."""
         if self._now and self._now.asker == asker:
             self._stop()
 
     def collect(self, received: Received) -> None:
-        """Pass on what a camera or a worker has recorded."""
+        """Pass on a batch of a camera or a worker."""
         recording, message = self._now, received.message
         if recording is None or not recording.wants(received.peer):
             return
@@ -211,32 +214,32 @@ class Recordings:
         recording.put(Forwarded(peer=received.peer), [received.header])
 
     def step(self, now: int) -> None:
-        """At each turn of the loop."""
+        """Continue the recording, at each turn of the loop."""
         if (recording := self._now) is None:
             return
         if len(self._notebook) >= NOTES:
-            self._tell_notes(recording)
+            self._send_notes(recording)
         lost = recording.worker is not None and recording.worker not in self._workers.hellos
         if not recording.ending and (ending := recording.why_over(now, worker_is_lost=lost)):
             recording.end(ending, now)
             self._renew(recording, now)
         elif now >= recording.renewed_ns:
             self._renew(recording, now)
-        if recording.is_told(now):
+        if recording.is_complete(now):
             self.close()
         elif not recording.flush(self._links, now):
             self._stop()
 
     def close(self) -> None:
-        """Send the client the rest, and the end of the recording."""
+        """Send the client the remaining messages, and the end of the recording."""
         if recording := self._now:
-            self._tell_notes(recording)
+            self._send_notes(recording)
             recording.put(recording.last_word)
             recording.flush(self._links, now_ns())
             self._stop()
 
     def next_ns(self) -> int | None:
-        """When `step` has something to do though nothing comes."""
+        """Return when `step` must be called even if nothing arrives."""
         return min(self._now.renewed_ns, self._now.until_ns) if self._now else None
 
     def _busy(self) -> str:
@@ -247,7 +250,7 @@ class Recordings:
         return f"edged {verb} (process {pid}) records here, for up to {left_s:.0f} s more: one at a time"
 
     def _worker_for(self, name: str | None) -> tuple[str | None, str]:
-        """Whose kernels are wanted, or why there is none."""
+        """Return the worker whose kernels are timed, or why there is none."""
         ready = self._workers.hellos
         there = f"there are: {', '.join(ready)}" if ready else "none is ready"
         if name is not None:
@@ -264,13 +267,13 @@ class Recordings:
             self._now = Recording(number, asker, "half", until_ns, now, worker, request.frames)
         else:
             self._now = Recording(number, asker, "all" if request.layers else "none", until_ns, now)
-            self._tell(self._now, RecorderHello(pid=os.getpid(), host=socket.gethostname()))
+            self._send(self._now, RecorderHello(pid=os.getpid(), host=socket.gethostname()))
         for name, hello in self._workers.hellos.items():
             if self._now.wants(f"worker/{name}"):
                 self._now.put(Forwarded(peer=f"worker/{name}"), [encode(hello)])
 
     def _renew(self, recording: Recording, now: int) -> None:
-        """Each second: a process that has come meanwhile records too, and who has asked hears that we live."""
+        """Renew the recording, once a second: it then includes new processes, and shows that the hub is alive."""
         recording.renewed_ns, order = now + RENEWED_NS, recording.order()
         peers = [f"camera/{name}" for name in self._router.cameras]
         peers += [f"worker/{name}" for name in self._workers.hellos]
@@ -278,7 +281,7 @@ class Recordings:
             self._links.send(peer, order)
         if recording.wants(HUB):
             self._notebook.open(order.recording, order.for_s)
-        self._tell_notes(recording)
+        self._send_notes(recording)
 
     def _stop(self) -> None:
         if self._now and not self._now.ending:
@@ -288,8 +291,8 @@ class Recordings:
         self._layers.forget()
         self._notebook.open(0, 0.0)
 
-    def _tell_notes(self, recording: Recording) -> None:
-        self._tell(recording, TraceBatch(spans=self._notebook.pop_spans()))
+    def _send_notes(self, recording: Recording) -> None:
+        self._send(recording, TraceBatch(spans=self._notebook.pop_spans()))
 
-    def _tell(self, recording: Recording, message: LinkMessage) -> None:
+    def _send(self, recording: Recording, message: LinkMessage) -> None:
         recording.put(Forwarded(peer=HUB), [encode(message)])

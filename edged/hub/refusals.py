@@ -1,4 +1,4 @@
-"""Who was refused, so that each is announced once: a process that is started again and again says the same."""
+"""Remember refused peers, so that each is reported once: a process that restarts repeatedly reports the same."""
 
 from dataclasses import dataclass, field
 
@@ -11,13 +11,13 @@ REMEMBERED = 1000
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """A camera or worker, by its name on the link, that cannot be of use as it is: `problem` says why."""
+    """A camera or worker, by its name on the link, that cannot be used as it is; `problem`: why."""
 
     peer: str
     problem: str
 
     def notice(self) -> HubEvent:
-        """For people."""
+        """Return the text for people."""
         kind, _, name = self.peer.partition("/")
         message = f"{kind} {name} is refused: {self.problem}"
         if kind == "camera":
@@ -27,13 +27,16 @@ class Refusal:
 
 @dataclass(eq=False)
 class Refusals:
-    """By the name on the link; forgotten once the peer is taken, or refused for something else."""
+    """Refusals by name on the link.
+
+    An entry is removed once the peer is accepted, or refused for another reason.
+    """
 
     _said: dict[str, str] = field(default_factory=dict)
-    _lost: set[str] = field(default_factory=set)  # whose end since then was announced
+    _lost: set[str] = field(default_factory=set)  # whose end was reported since then
 
     def is_news(self, notice: HubEvent) -> bool:
-        """Whether to announce it. Call it once for each notice."""
+        """Return whether to report it. Call it once for each notice."""
         peer = f"worker/{notice.worker}" if notice.worker else f"camera/{notice.camera}"
         if notice.event in UP:
             self._forget(peer)

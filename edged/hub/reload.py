@@ -1,4 +1,4 @@
-"""Apply another config to a running hub: check it whole, apply what can be, name what needs a restart."""
+"""Apply another config to a running hub: validate it whole, apply what is possible, name what needs a restart."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -20,8 +20,8 @@ from edged.hub.stats.counters import Stats
 from edged.hub.workers.supervisor import Supervisor
 from edged.hub.workers.workers import Workers
 
-# Keys of the file that take effect at once, with all that lies below them. The others hold what is open or shared
-# for the life of a hub: sockets, the journal's file, the model that every prediction is of.
+# Keys of the file that take effect at once, with everything below them. The others hold what is open or shared for
+# the life of a hub: sockets, the journal's file, the model of every prediction.
 LIVE = (
     "cameras",
     "workers",
@@ -45,11 +45,11 @@ Values = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """From one config to the next.
+    """The difference between two configs.
 
-    `config`: the next one as far as it takes effect at once, what runs after the change. `settings` and `restart`
-    are dotted keys of the file. A camera that another host reads from now on is removed and added. `snapshots`:
-    cameras of which nothing else has changed, which go on as they are.
+    `config`: the one that runs after the change: the next one, as far as it takes effect at once. `settings` and
+    `restart` are dotted keys of the file. A camera that moves to another host is removed and added.
+    `snapshots`: cameras that continue unchanged but for their snapshots.
     """
 
     config: Config
@@ -61,7 +61,7 @@ class Changes:
     restart: tuple[str, ...]
 
     def __str__(self) -> str:
-        """For people, in one line."""
+        """Format the changes for people, in one line."""
         parts = {
             "cameras added": self.added,
             "removed": self.removed,
@@ -69,14 +69,14 @@ class Changes:
             "snapshots": self.snapshots,
             "settings": self.settings,
         }
-        told = [f"{what}: {', '.join(which)}" for what, which in parts.items() if which]
+        lines = [f"{what}: {', '.join(which)}" for what, which in parts.items() if which]
         if self.restart:
-            told.append(f"only after a restart: {', '.join(self.restart)}")
-        return "; ".join(told) or "nothing has changed"
+            lines.append(f"only after a restart: {', '.join(self.restart)}")
+        return "; ".join(lines) or "nothing has changed"
 
 
 def changes(before: Config, after: Config) -> Changes:
-    """What `after` changes of a hub that runs by `before`."""
+    """Return what changes if `after` replaces `before`."""
     config = _with_live_keys(before, after)
     keys = tuple(_differences(before.model_dump(), config.model_dump()))
     old, new = before.cameras, config.cameras
@@ -99,18 +99,18 @@ def _with_snapshot(camera: CameraConfig, snapshot: SnapshotConfig | None) -> Cam
 
 
 def _with_live_keys(before: Config, after: Config) -> Config:
-    """`before` with the values that `after` has under the live keys."""
+    """Return `before` with the values that `after` has under the live keys."""
     values: Values = {}
     for section, _, key in (live.partition(".") for live in LIVE):
         old, new = values.get(section, getattr(before, section)), getattr(after, section)
-        if old is None or new is None:  # a section that may be absent comes and goes with a restart
+        if old is None or new is None:  # an optional section appears and disappears with a restart
             continue
         values[section] = old.model_copy(update={key: getattr(new, key)}) if key else new
     return before.model_copy(update=values)
 
 
 def _differences(before: Values, after: Values, place: str = "") -> Iterator[str]:
-    """The dotted keys under which two dumps differ, in the order of the file."""
+    """Return the dotted keys at which two dumps differ, in the order of the file."""
     for key in before | after:
         old, new = before.get(key), after.get(key)
         if isinstance(old, dict) and isinstance(new, dict):
@@ -170,7 +170,7 @@ class LiveSettings:
                 self._supervisor.cameras.add(name)
 
     def _set_remote_peers(self, peers: frozenset[str]) -> None:
-        """Expect these peers from other hosts; a worker that is none of them any more is stopped."""
+        """Expect these peers from other hosts; a worker that is no longer among them is stopped."""
         for role, name in map(parse_peer, self._links.elsewhere - peers):
             if role is Role.WORKER:
                 self._workers.remove(name)
@@ -187,7 +187,7 @@ class Reload:
     def __init__(
         self, config: Config, path: Path, runtime_files: RuntimeFiles, guard: Guard, settings: LiveSettings
     ) -> None:
-        """`config`: what the hub runs by, as it was read from `path`."""
+        """`config`: the config that the hub runs, as read from `path`."""
         self._config = config
         self._path = path
         self._runtime_files = runtime_files
@@ -202,12 +202,15 @@ class Reload:
         return self._next_ns
 
     def request(self, now: int) -> None:
-        """Have the file read at the next `step`."""
+        """Request that the next `step` reads the file."""
         if self._next_ns is None:
             self._next_ns, self._until_ns = now, now + HALF_WRITTEN_NS
 
     def step(self, now: int) -> HubEvent | None:
-        """Return what has changed, or why nothing has; None: nothing is requested, or it is read again soon."""
+        """Return what has changed, or why nothing has.
+
+        None: nothing is requested, or the file is read again soon.
+        """
         if self._next_ns is None or now < self._next_ns:
             return None
         notice = self._read()
@@ -223,7 +226,7 @@ class Reload:
             allowed = allowed_by(found.config.security)
             self._runtime_files.save(found.config)
         except (ConfigError, OSError) as error:
-            return HubEvent("config_refused", f"{error}; the config before goes on")
+            return HubEvent("config_refused", f"{error}; the present config stays in use")
         self._config = found.config
         self._settings.apply(found)
         self._guard.allow(allowed)
@@ -231,7 +234,7 @@ class Reload:
 
 
 def _was_changed_just_now(path: Path) -> bool:
-    """Also where it is absent: some editors write another file and rename it."""
+    """Return whether the file was just changed, or is absent: some editors write another file and rename it."""
     try:
         return abs(wall_s() - path.stat().st_mtime) < HALF_WRITTEN_NS / NANOSECONDS
     except OSError:
@@ -239,7 +242,7 @@ def _was_changed_just_now(path: Path) -> bool:
 
 
 def _checked(path: Path) -> Config:
-    """The config at `path`, with every secret that it names. Raises ConfigError."""
+    """Return the config at `path`, with every secret that it names checked. Raises ConfigError."""
     config = load_config(path)
     check_passwords(config)
     return config

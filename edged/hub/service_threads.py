@@ -1,4 +1,4 @@
-"""The threads that serve beside the hub's loop. One that fails is reported, and started again after a while."""
+"""Threads that serve beside the hub's loop. One that fails is reported, and restarted after a while."""
 
 import logging
 import threading
@@ -15,14 +15,14 @@ from edged.system.backoff import Backoff
 
 ServiceName = Literal["guard", "host", "journal", "journal_sync", "metrics", "replay", "stream"]
 
-LONGEST_WAIT_S = 10.0  # before the next start of a service that fails again and again
-WORKS_NS = NANOSECONDS  # a service that has run for so long after a failure works again
+LONGEST_WAIT_S = 10.0  # seconds before the next start of a service that fails repeatedly
+WORKS_NS = NANOSECONDS  # seconds without a failure, after which a service has recovered
 
 log = logging.getLogger("edged.hub")
 
 
 class ServiceThreads:
-    """Runs each service in a thread of its own, until its function returns.
+    """Runs each service in a separate thread, until its function returns.
 
     An exception ends no service: it becomes the event `service_failed`, and the function is called again. Until it
     has run for a second, the service counts as failed (`failed`).
@@ -33,7 +33,7 @@ class ServiceThreads:
         self._up = up
         self._failures = failures
         self._notices: deque[HubEvent] = deque(maxlen=100)
-        self._restarted_ns: dict[ServiceName, int | None] = {}  # of those that failed; None: not restarted yet
+        self._restarted_ns: dict[ServiceName, int | None] = {}  # of failed services; None: not restarted yet
         self._lock = threading.Lock()
         self._closing = threading.Event()
         for name in get_args(ServiceName):
@@ -51,12 +51,12 @@ class ServiceThreads:
 
     @property
     def failed(self) -> list[ServiceName]:
-        """The services that have failed and do not work again yet."""
+        """Return the services that have failed and not recovered yet."""
         with self._lock:
             return sorted(self._restarted_ns)
 
     def notices(self, now: int) -> list[HubEvent]:
-        """What has happened since the call before."""
+        """Return the events since the last call."""
         with self._lock:
             for name, restarted_ns in list(self._restarted_ns.items()):
                 if restarted_ns is not None and now - restarted_ns >= WORKS_NS:
@@ -66,7 +66,7 @@ class ServiceThreads:
         return [self._notices.popleft() for _ in range(len(self._notices))]
 
     def close(self) -> None:
-        """Start no service again after its next failure: the hub is about to end."""
+        """Restart no service after its next failure: the hub is about to end."""
         self._closing.set()
 
     def _run(self, name: ServiceName, serve: Callable[[], None], backoff: Backoff) -> None:
@@ -98,7 +98,7 @@ class ServiceThreads:
 
 
 def _described(error: BaseException) -> str:
-    """Its type, its text and the line that raised it."""
+    """Format its type, its text and the line that raised it."""
     frames = traceback.extract_tb(error.__traceback__)
     place = f" ({frames[-1].filename.rpartition('/')[2]}:{frames[-1].lineno})" if frames else ""
     return f"{type(error).__name__}: {error}{place}" if str(error) else f"{type(error).__name__}{place}"

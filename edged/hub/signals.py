@@ -1,4 +1,4 @@
-"""SIGINT, SIGTERM, SIGHUP and SIGCHLD as something a poller can wait for."""
+"""Turn SIGINT, SIGTERM, SIGHUP and SIGCHLD into a file descriptor to poll."""
 
 import signal
 import socket
@@ -9,7 +9,7 @@ STOPPING = (signal.SIGINT, signal.SIGTERM)
 
 
 class Signals:
-    """While entered, a handler only counts; the poller wakes because `fileno` becomes readable."""
+    """While entered, handlers only count; the poller wakes because `fileno` becomes readable."""
 
     def __init__(self) -> None:
         self.stops = 0
@@ -35,7 +35,7 @@ class Signals:
         self._write.close()
 
     def fileno(self) -> int:
-        """Readable after a signal."""
+        """Return a descriptor that is readable after a signal."""
         return self._read.fileno()
 
     def clear(self) -> None:
@@ -47,7 +47,7 @@ class Signals:
             return
 
     def take_reload(self) -> bool:
-        """Whether a SIGHUP has come since the last time."""
+        """Return whether a SIGHUP has come since the last call."""
         reload, self._reload = self._reload, False
         return reload
 
@@ -59,4 +59,4 @@ class Signals:
 
 
 def _wake_only(number: int, frame: FrameType | None) -> None:
-    """A child has ended: the loop looks for itself."""
+    """Only wake the loop, which then checks its children."""

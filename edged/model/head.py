@@ -91,7 +91,7 @@ def features_of(graph: Graph) -> Cut:
     for cut in cuts(graph):
         if cut.operators == last and len(cut.shape) == 1:
             return cut
-    raise ModelError(f"{graph.name} does not end in a fully connected layer: nothing can be taught on top of it")
+    raise ModelError(f"{graph.name} does not end in a fully connected layer: it cannot be taught")
 
 
 def with_head(graph: Graph, head: Head) -> Graph:

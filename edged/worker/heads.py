@@ -15,7 +15,7 @@ from edged.model.head import Head
 from edged.runtime.base import Outputs, Result
 
 MOST = 64  # many more than are ever offered while no job names what answers
-UNTEACHABLE = "its model does not end in a fully connected layer: nothing can be taught on top of it"
+UNTEACHABLE = "its model does not end in a fully connected layer: it cannot be taught"
 
 
 @dataclass(frozen=True, eq=False)

@@ -95,7 +95,7 @@ def test_a_config_that_fails_changes_nothing_and_does_not_hurt_a_camera_that_sta
     assert done.returncode == 2
     assert "edged.yaml:1:18: cameras.demo: unknown key 'sauce'" in done.stderr
     daemon.process.send_signal(signal.SIGHUP)
-    eventually(lambda: "the config before goes on" in daemon.log())
+    eventually(lambda: "the present config stays in use" in daemon.log())
     daemon.child("camera").kill()
     seen = daemon.first(1)[0].seq
     assert daemon.first(30)[-1].seq > seen

@@ -150,7 +150,7 @@ def provoke(daemon: Daemon) -> Iterator[bytes]:
     for count, bad in enumerate(bad_configs(daemon), 1):
         path.write_text(json.dumps(bad))
         daemon.process.send_signal(signal.SIGHUP)
-        eventually(lambda: daemon.log().count("the config before goes on") == count, START_S)  # noqa: B023
+        eventually(lambda: daemon.log().count("the present config stays in use") == count, START_S)  # noqa: B023
     yield edged("reload", path, env=environment).stderr.encode()
     path.write_text(good)
     for verb in ("check", "export"):

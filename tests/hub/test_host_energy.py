@@ -31,7 +31,7 @@ class Host:
 
     def tell(self, worker: str) -> float:
         since, self._at[worker] = self.spent - self._at[worker], self.spent
-        return self.energy.told(worker, {"GPU": since}, "measured")
+        return self.energy.add_report(worker, {"GPU": since}, "measured")
 
     @property
     def counted(self) -> float:
@@ -120,7 +120,7 @@ def test_a_job_bears_the_rails_of_its_device_and_all_are_counted() -> None:
     host = Host()
     host.energy.begins("big-0", "big", ["GPU"])
 
-    assert host.energy.told("big-0", SPENT, "measured") == 4.0
+    assert host.energy.add_report("big-0", SPENT, "measured") == 4.0
     assert host.energy.so_far.rails == {"big/GPU": 4.0, "big/BIG": 9.0}
 
 
@@ -128,7 +128,7 @@ def test_estimates_of_two_workers_are_of_two_processes_and_add_up() -> None:
     host = Host()
     host.begin("big-0", "big-1")
 
-    told = [host.energy.told(worker, {"GPU": 2.0}, "estimated") for worker in ("big-0", "big-1", "big-0")]
+    told = [host.energy.add_report(worker, {"GPU": 2.0}, "estimated") for worker in ("big-0", "big-1", "big-0")]
 
     assert told == [2.0, 2.0, 2.0]
     assert host.energy.so_far.rails == {"big/GPU": 6.0}
@@ -137,9 +137,9 @@ def test_estimates_of_two_workers_are_of_two_processes_and_add_up() -> None:
 def test_joules_that_another_worker_has_reported_are_taken_off_a_job_with_their_idle_share() -> None:
     host = Host()
     host.begin("big-0", "big-1")
-    host.energy.told("big-0", {"GPU": 0.0}, "measured")
-    host.energy.told("big-1", {"GPU": 0.0}, "measured")
-    host.energy.told("big-1", {"GPU": 3.0}, "measured")
+    host.energy.add_report("big-0", {"GPU": 0.0}, "measured")
+    host.energy.add_report("big-1", {"GPU": 0.0}, "measured")
+    host.energy.add_report("big-1", {"GPU": 3.0}, "measured")
     scores = SCORES.model_copy(update={"joules": 3, "idle": 1, "rails": {"GPU": 4.0}})
 
     own = host.energy.answered(HELLO.model_copy(update={"worker": "big-0"}), scores)

@@ -32,26 +32,26 @@ class Hub:
 
 def test_a_worker_tells_of_its_host(tmp_path: Path) -> None:
     hub = Hub(tmp_path)
-    hub.states.told("big-0", "big", HOT, 0)
+    hub.states.add_report("big-0", "big", HOT, 0)
     assert hub.celsius("big", "cpu-thermal") == 93
     assert [hub.hertz(what, "big", "policy0") for what in ("hertz", "limit_hertz", "max_hertz")] == [6, 8, 10]
 
 
 def test_a_sensor_that_is_no_longer_reported_goes(tmp_path: Path) -> None:
     hub = Hub(tmp_path)
-    hub.states.told("big-0", "big", WARM, 0)
-    hub.states.told("big-0", "big", HOT, 1)
+    hub.states.add_report("big-0", "big", WARM, 0)
+    hub.states.add_report("big-0", "big", HOT, 1)
     assert (hub.celsius("big", "cpu-thermal"), hub.celsius("big", "gpu-thermal")) == (93, None)
 
 
 def test_of_two_workers_of_a_host_one_tells_until_it_falls_silent(tmp_path: Path) -> None:
     hub = Hub(tmp_path)
-    hub.states.told("big-0", "big", WARM, 0)
-    hub.states.told("big-1", "big", HOT, 1)
+    hub.states.add_report("big-0", "big", WARM, 0)
+    hub.states.add_report("big-1", "big", HOT, 1)
     assert hub.celsius("big", "cpu-thermal") == 41
     hub.states.tick(SILENT_NS + 1)
     assert hub.celsius("big", "cpu-thermal") is None
-    hub.states.told("big-1", "big", HOT, SILENT_NS + 2)
+    hub.states.add_report("big-1", "big", HOT, SILENT_NS + 2)
     assert hub.celsius("big", "cpu-thermal") == 93
 
 
@@ -64,7 +64,7 @@ def test_the_hub_reads_its_own_host_itself(tmp_path: Path) -> None:
         return hub.celsius("hub", "scpi_sensors.SENSOR_TEMP_PMIC")
 
     assert eventually(shown) == 40.001
-    hub.states.told("local-0", "", WARM, 0)
-    hub.states.told("hub-0", "hub", WARM, 0)
+    hub.states.add_report("local-0", "", WARM, 0)
+    hub.states.add_report("hub-0", "hub", WARM, 0)
     assert hub.celsius("hub", "cpu-thermal") is None
     hub.watch.stop()

@@ -97,7 +97,7 @@ def test_a_config_that_is_being_written_is_read_again(
 
     while_it_runs(run, tmp_path, reload_while_it_is_written)
     assert len(refused) == 1
-    assert "the config before goes on" not in caplog.text
+    assert "the present config stays in use" not in caplog.text
 
 
 def test_a_config_that_stays_wrong_is_refused_and_the_one_before_goes_on(
@@ -108,7 +108,7 @@ def test_a_config_that_stays_wrong_is_refused_and_the_one_before_goes_on(
     def empty() -> None:
         run.path.write_text("")
         os.kill(os.getpid(), signal.SIGHUP)
-        eventually(lambda: "the config before goes on" in caplog.text, START_S)
+        eventually(lambda: "the present config stays in use" in caplog.text, START_S)
         goes_on(tmp_path)
 
     while_it_runs(run, tmp_path, empty)
@@ -128,7 +128,7 @@ def test_keys_that_make_no_sense_are_a_reload_that_is_refused(
         for count, content in enumerate(contents, 1):
             keys.unlink() if content is None else keys.write_text(content)
             os.kill(os.getpid(), signal.SIGHUP)
-            eventually(lambda: caplog.text.count("the config before goes on") == count, START_S)  # noqa: B023
+            eventually(lambda: caplog.text.count("the present config stays in use") == count, START_S)  # noqa: B023
             goes_on(tmp_path)
 
     while_it_runs(run, tmp_path, rewrite)

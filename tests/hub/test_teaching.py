@@ -111,7 +111,7 @@ def test_a_model_that_cannot_be_taught_is_refused_and_its_worker_goes_on(tmp_pat
 
     why = while_it_runs(run, tmp_path, lambda: refusal(taught(run, request)))
 
-    assert why == "told does not end in a fully connected layer: nothing can be taught on top of it"
+    assert why == "told does not end in a fully connected layer: it cannot be taught"
 
 
 KILLED = """

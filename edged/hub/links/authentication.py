@@ -56,8 +56,8 @@ class Rejections:
                 counter.labels(endpoint, reason)
         self._counter = counter
         self._new: deque[Rejection] = deque(maxlen=10_000)
-        self._untold: dict[Rejection, int] = {}
-        self._told_ns: dict[Rejection, int] = {}
+        self._unreported: dict[Rejection, int] = {}
+        self._reported_ns: dict[Rejection, int] = {}
 
     def add(self, endpoint: str, reason: str, host: str, detail: str = "") -> None:
         """Count one; `detail` is added to the log line."""
@@ -68,14 +68,14 @@ class Rejections:
         """Return the events to report now, each with the number of times since its last report."""
         while self._new:
             rejection = self._new.popleft()
-            if len(self._untold) >= MOST_HOSTS and rejection not in self._untold:
+            if len(self._unreported) >= MOST_HOSTS and rejection not in self._unreported:
                 rejection = Rejection(rejection.endpoint, rejection.reason, "other addresses")
-            self._untold[rejection] = self._untold.get(rejection, 0) + 1
-        self._told_ns = {each: at for each, at in self._told_ns.items() if now_ns - at < AGAIN_NS}
-        due = [each for each in self._untold if each not in self._told_ns][:A_TURN]
+            self._unreported[rejection] = self._unreported.get(rejection, 0) + 1
+        self._reported_ns = {each: at for each, at in self._reported_ns.items() if now_ns - at < AGAIN_NS}
+        due = [each for each in self._unreported if each not in self._reported_ns][:A_TURN]
         for each in due:
-            self._told_ns[each] = now_ns
-        return [_notice(each, self._untold.pop(each)) for each in due]
+            self._reported_ns[each] = now_ns
+        return [_notice(each, self._unreported.pop(each)) for each in due]
 
 
 def _notice(rejection: Rejection, count: int) -> HubEvent:

@@ -1,7 +1,7 @@
-"""The endpoint that Prometheus scrapes.
+"""Serve the metrics to Prometheus.
 
 prometheus-client has a server too, with the same options for TLS; but there one client that stalls its handshake
-stops every scrape, and a client that says nothing keeps a thread for ever.
+stops every scrape, and a silent client occupies a thread for ever.
 """
 
 import contextlib
@@ -21,18 +21,18 @@ from edged.hub.links.authentication import Rejections
 from edged.hub.service_threads import ServiceThreads
 
 ENDPOINT = "metrics.address"
-CONNECTIONS = 32  # at once; one more, and the oldest goes
-LONGEST_S = 3.0  # that a scrape may take, handshake and all
+CONNECTIONS = 32  # connections; one more, and the oldest is closed
+LONGEST_S = 3.0  # for a whole scrape, TLS handshake included
 REQUEST_BYTES = 16_384
-PAUSE_AFTER = 1 << 18  # characters, two milliseconds' work; each pause may last until the hub has done a turn
-PAUSE_S = 50e-6  # long enough to hand over the lock
-GZIP_LEVEL = 1  # a tenth of the bytes in a tenth of the time of the highest
-LOOK_S = 0.2  # how often to look who takes too long
+PAUSE_AFTER = 1 << 18  # characters, two milliseconds of work; each pause may last for one turn of the hub's loop
+PAUSE_S = 50e-6  # long enough for another thread to take the lock
+GZIP_LEVEL = 1  # compression level: a tenth of the size in a tenth of the time of the highest
+LOOK_S = 0.2  # seconds between two checks for slow clients
 OF_TLS = {"PEER_DID_NOT_RETURN_A_CERTIFICATE": "no_certificate", "CERTIFICATE_VERIFY_FAILED": "no_certificate"}
 
 
 class Scrapes(ThreadingTCPServer):
-    """A thread of its own for each connection, which has one request and a short time."""
+    """The server, with a thread for each connection, which has one request and a short time."""
 
     daemon_threads = True
     allow_reuse_address = True
@@ -46,28 +46,28 @@ class Scrapes(ThreadingTCPServer):
         rejections: Rejections,
         tls: ssl.SSLContext | None,
     ) -> None:
-        """Bound, and answering nobody yet. `text`: what to answer, in pieces.
+        """Bind, without accepting connections yet. `text`: returns the answer, in pieces.
 
-        Raises OSError where the address cannot be used.
+        Raises OSError if the address cannot be used.
         """
         self.address_family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
         self._tls = tls
         self._rejections = rejections
-        self._open: dict[Any, tuple[int, str]] = {}  # since when (now_ns) and from where, the oldest first
+        self._open: dict[Any, tuple[int, str]] = {}  # start (now_ns) and peer of each connection, the oldest first
         self._text = text
         super().__init__((host, port), Scrape)
 
     def start(self, services: ServiceThreads) -> None:
-        """Answer, in a thread, until `stop`."""
+        """Answer in a thread, until `stop`."""
         services.start("metrics", lambda: self.serve_forever(LOOK_S))
 
     def stop(self) -> None:
-        """Answer nobody any more."""
+        """Stop answering."""
         self.shutdown()
         self.server_close()
 
     def answer(self) -> bytes:
-        """All metrics. Now and then the hub's thread has its turn, which waits for the same lock."""
+        """Yield all metrics, with pauses for the hub's thread, which needs the same lock."""
         pieces, unpaused = [], 0
         for piece in self._text():
             pieces.append(piece)
@@ -78,35 +78,36 @@ class Scrapes(ThreadingTCPServer):
         return "".join(pieces).encode()
 
     def reject(self, connection: Any, reason: str, detail: str = "") -> None:
-        """Count a peer that gets no answer, once, and end its connection."""
+        """Count a peer that gets no answer, once, and close its connection."""
         _, host = self._open.pop(connection, (0, ""))
         if host:
             self._rejections.add(ENDPOINT, reason, host, detail)
             with contextlib.suppress(OSError):
-                socket.socket.shutdown(connection, socket.SHUT_RDWR)  # TLS's own would go on in clear
+                # TLS's own shutdown would continue in clear text
+                socket.socket.shutdown(connection, socket.SHUT_RDWR)
 
     def get_request(self) -> tuple[Any, Any]:
-        """A connection; its handshake is the matter of its own thread."""
+        """Accept a connection; its own thread does the TLS handshake."""
         connection, address = super().get_request()
         if self._tls and isinstance(connection, socket.socket):
             connection = self._tls.wrap_socket(connection, server_side=True, do_handshake_on_connect=False)
         return connection, address
 
     def process_request(self, request: Any, client_address: Any) -> None:
-        """Give it a thread, and nobody more time or room than a scrape needs."""
+        """Start a thread for the connection, and limit its time and the number of connections."""
         if len(held := list(self._open)) >= CONNECTIONS:
             self.reject(held[0], "too_many")
         self._open[request] = now_ns(), str(client_address[0])
         super().process_request(request, client_address)
 
     def service_actions(self) -> None:
-        """Between two connections: who takes too long, goes."""
+        """Disconnect clients that take too long; called between connections."""
         for connection, (since_ns, _) in list(self._open.items()):
             if now_ns() - since_ns > nanoseconds(LONGEST_S):
                 self.reject(connection, "slow")
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """What a peer has brought about; that it has left alone is none of our business."""
+        """Count an error that a peer caused; a peer that only left is ignored."""
         error = sys.exc_info()[1]
         if isinstance(error, ssl.SSLError):
             self.reject(request, OF_TLS.get(error.reason or "", "not_tls"), error.reason or "")
@@ -116,7 +117,7 @@ class Scrapes(ThreadingTCPServer):
             self.reject(request, "malformed", type(error).__name__)
 
     def shutdown_request(self, request: Any) -> None:
-        """The end of a connection."""
+        """Close a connection."""
         self._open.pop(request, None)
         super().shutdown_request(request)
 
@@ -127,7 +128,7 @@ class Scrape(BaseHTTPRequestHandler):
     server: Scrapes
 
     def do_GET(self) -> None:
-        """Always Prometheus' own text format, whatever the path."""
+        """Answer with Prometheus' text format, whatever the path."""
         body = self.server.answer()
         self.send_response(200)
         self.send_header("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
@@ -138,7 +139,7 @@ class Scrape(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def setup(self) -> None:
-        """The handshake, and a bound for what is read."""
+        """Do the TLS handshake, and limit the size of the request."""
         if isinstance(self.request, ssl.SSLSocket):
             self.request.do_handshake()
         super().setup()
@@ -152,24 +153,24 @@ class Scrape(BaseHTTPRequestHandler):
                 self.request.unwrap()
 
     def log_message(self, *_: Any) -> None:
-        """A scrape is nothing to tell of."""
+        """Log nothing for each scrape."""
 
     def log_error(self, format: str, *arguments: Any) -> None:  # noqa: A002 - its name there
-        """The request is none; what it was is not repeated."""
+        """Log an invalid request, without its content."""
         self.server.reject(self.request, "malformed", f"HTTP status {arguments[0]:d}")
 
 
 class TooMuchError(Exception):
-    """More than a scrape has to say."""
+    """The request is larger than a scrape needs."""
 
 
 class Bounded(io.BufferedReader):
-    """Lines of a request."""
+    """Reads lines up to a limit."""
 
     _left = REQUEST_BYTES
 
     def readline(self, size: int | None = None, /) -> bytes:
-        """The next line. Raises TooMuchError."""
+        """Return the next line. Raises TooMuchError."""
         line = super().readline(self._left + 1 if size is None else min(size, self._left + 1))
         self._left -= len(line)
         if self._left < 0:

@@ -1,6 +1,6 @@
-"""The metrics of one moment for each scrape: the hub's loop takes them between two of its turns.
+"""Give each scrape the metrics of one moment: the hub's loop copies them between two turns.
 
-A scrape that read them while the loop goes on would find a prediction in one metric and not yet in the next.
+A scrape that read them while the loop runs could find a prediction in one metric but not in the next.
 """
 
 import os
@@ -9,36 +9,40 @@ from collections.abc import Callable, Iterator
 
 from edged.clock import NANOSECONDS, now_ns
 
-FRESH_NS = NANOSECONDS // 50  # so old may a moment be: scrapes cost the loop no more, however many there are
-WAIT_S = 0.5  # for the loop, which may be held up; then the moment before is shown
+# largest age of a copy: the cost for the loop does not depend on the number of scrapes
+FRESH_NS = NANOSECONDS // 50
+WAIT_S = 0.5  # for the loop, which may be delayed; then the last copy is used
 
 Writing = Callable[[], Iterator[str]]
 
 
 class Moments:
-    """Asked by the threads of scrapes, served by the hub's loop."""
+    """Copies of the metrics: requested by the threads of scrapes, made by the hub's loop."""
 
     def __init__(self, take: Callable[[], Writing]) -> None:
-        """`take`: the metrics now, still to be written, in any thread."""
+        """`take`: returns the metrics of now, to be formatted in any thread."""
         self._take = take
         self._condition = threading.Condition()
         self._newest = take()
         self._newest_ns = now_ns()
-        self._is_served = False  # there is a loop
+        self._is_served = False  # a loop is running
         self._is_wanted = False
         self._descriptor = os.eventfd(0, os.EFD_NONBLOCK | os.EFD_CLOEXEC)
 
     def fileno(self) -> int:
-        """Readable when a scrape waits."""
+        """Return a descriptor that is readable when a scrape waits."""
         return self._descriptor
 
     @property
     def is_wanted(self) -> bool:
-        """Whether a scrape waits."""
+        """Return whether a scrape waits."""
         return self._is_wanted
 
     def serve(self) -> None:
-        """Take this moment, for those that wait. The first call says that a loop does so whenever `is_wanted`."""
+        """Copy the metrics for the scrapes that wait.
+
+        From the first call on, the loop does so whenever `is_wanted`.
+        """
         with self._condition:
             if self._is_wanted:
                 os.eventfd_read(self._descriptor)
@@ -47,16 +51,16 @@ class Moments:
             self._condition.notify_all()
 
     def stop_serving(self) -> None:
-        """There is no loop any more: from now on scrapes take their moments themselves."""
+        """Record that no loop runs any more: scrapes then copy the metrics themselves."""
         self.serve()
         self._is_served = False
 
     def close(self) -> None:
-        """After the last scrape."""
+        """Close the descriptors, after the last scrape."""
         os.close(self._descriptor)
 
     def text(self) -> Iterator[str]:
-        """All metrics in Prometheus' text format, in pieces. For the thread of a scrape."""
+        """Return all metrics in Prometheus' text format, in pieces. For the thread of a scrape."""
         return self._moment()()
 
     def _moment(self) -> Writing:

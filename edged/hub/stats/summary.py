@@ -12,8 +12,8 @@ from edged.hub.frames.ledger import Ledger
 from edged.messages import STAGES, EnergyMethod, Prediction
 from edged.system.plain_text import printable
 
-KEPT = 10_000  # predictions whose times the summary describes
-RECENT = 300  # and the status line
+KEPT = 10_000  # newest predictions that the times of the summary describe
+RECENT = 300  # and those of the status line
 
 
 class Times:
@@ -25,7 +25,7 @@ class Times:
         self._next = 0
 
     def add(self, seconds: float) -> None:
-        """Take one in; the oldest goes where there are too many."""
+        """Add a time; drop the oldest if there are too many."""
         if len(self._values) < self._most:
             self._values.append(seconds)
         else:
@@ -63,15 +63,15 @@ class Tally:
 
     @property
     def joules_each(self) -> float | None:
-        """Joules a prediction, of those whose energy is known; None where it is of none."""
+        """Return joules per prediction, over those whose energy is known; None if there are none."""
         return self.joules / self.with_joules if self.with_joules else None
 
     def add_camera(self, name: str) -> None:
-        """One more camera."""
+        """Add a camera."""
         self.cameras.setdefault(name, CameraTally())
 
     def add(self, prediction: Prediction, right: bool | None) -> None:
-        """Add a prediction. `right`: whether its best label is, None where nobody knows."""
+        """Add a prediction. `right`: whether its best label is correct, None if unknown."""
         self.predictions += 1
         camera = self.cameras[prediction.camera]
         camera.last_frame = prediction.frame
@@ -110,13 +110,13 @@ class Limits:
 
 
 def share_right(truth: Counter[bool]) -> float | None:
-    """Share of right answers, or None where no truth is known."""
+    """Return the share of correct answers, or None if no truth is known."""
     known = truth[True] + truth[False]
     return truth[True] / known if known else None
 
 
 def camera_line(name: str, width: int, seconds: float, *, tally: CameraTally, ledger: Ledger, state: str) -> str:
-    """The state of one camera; `seconds` since its line before, `state`: why there is nothing, or the joules."""
+    """Format a camera's line. `seconds` since its last line; `state`: why there is nothing, or the joules."""
     start = f"{name:{width}}"
     if not tally.since_line or not tally.label:
         return f"{start}  {state}; dropped {_dropped(ledger.dropped)}"
@@ -137,7 +137,7 @@ def camera_line(name: str, width: int, seconds: float, *, tally: CameraTally, le
 
 
 def summary(ledgers: Mapping[str, Ledger], tally: Tally, energy_note: str) -> dict[str, Any]:
-    """The object that `edged run --json` prints last: captured = predictions + all that was dropped."""
+    """Return the object that `edged run --json` prints at the end: captured = predictions + all dropped frames."""
     dropped: Counter[str] = Counter()
     truth: Counter[bool] = Counter()
     for ledger in ledgers.values():
@@ -163,7 +163,7 @@ def summary(ledgers: Mapping[str, Ledger], tally: Tally, energy_note: str) -> di
 
 
 def summary_text(report: Mapping[str, Any], seconds: float) -> str:
-    """The same for people."""
+    """Format the summary for people."""
     accuracy = report["accuracy"]
     energy = report["energy"]
     joules = f"{energy['per_prediction']:.3g} J a prediction, {energy['method']}" if energy["joules"] else ""

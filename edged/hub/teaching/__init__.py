@@ -1,1 +1,1 @@
-"""New labels while the daemon runs: who teaches gets frames, and a version that was taught answers."""
+"""Teach new labels while the daemon runs: clients get frames, and a taught version can answer."""

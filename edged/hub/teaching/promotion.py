@@ -31,14 +31,14 @@ Steps = Generator[None, None, T]
 
 
 def soon_ns() -> int:
-    """When to look again though nothing comes."""
+    """Return when to check again even if nothing arrives."""
     return now_ns() + nanoseconds(LOOKED_AT_S)
 
 
 def elsewhere(work: Callable[[], T]) -> Steps[T]:
-    """Run `work` in a thread, as a disk may take its time; return its result.
+    """Run `work` in a thread, as a disk may be slow; return its result.
 
-    Raises what `work` does, and ModelError where the system gives no thread.
+    Raises what `work` does, and ModelError if the system gives no thread.
     """
     outcome: Future[T] = Future()
 
@@ -58,7 +58,7 @@ def elsewhere(work: Callable[[], T]) -> Steps[T]:
 
 
 def prepare(heads: Heads, workers: Workers, taught: TaughtHead) -> Steps[None]:
-    """Until every worker that gives scores has taken it, also one that joins meanwhile. Raises ModelError."""
+    """Wait until every worker that gives scores has loaded it, new ones included. Raises ModelError."""
     begun_ns, offered = now_ns(), list[WorkerHello]()
     if heads.base is None:
         raise ModelError("no worker is ready yet: wait for one")
@@ -81,7 +81,7 @@ def prepare(heads: Heads, workers: Workers, taught: TaughtHead) -> Steps[None]:
         yield
 
 
-ANSWERED_S = 2.0  # where no frame comes there is no first prediction to tell of
+ANSWERED_S = 2.0  # without frames there is no first prediction to report
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +94,7 @@ class Wanted:
 
 
 class Versions:
-    """One change at a time."""
+    """Changes the version that answers, one change at a time."""
 
     def __init__(
         self, links: Links, heads: Heads, workers: Workers, router: Router, publication: Publication
@@ -114,7 +114,7 @@ class Versions:
         return self._steps is not None
 
     def start(self, asker: str, request: PromoteRequest) -> None:
-        """Begin to change the version for `asker`, or refuse with the reason."""
+        """Begin a change for `asker`, or refuse it with the reason."""
         if self._steps:
             busy = f"{self._asker.replace('/', ' ')} changes the version just now: try again"
             self._links.send(asker, PromoteAnswer(accepted=False, message=busy))
@@ -135,7 +135,7 @@ class Versions:
         return []
 
     def next_ns(self) -> int | None:
-        """When to look again though nothing comes."""
+        """Return when `step` must be called even if nothing arrives."""
         return soon_ns() if self._steps else None
 
     def _over(self, outcome: PromoteAnswer) -> HubEvent:
@@ -155,7 +155,9 @@ class Versions:
         paused_ns = now_ns()
         self._jobs.scores_wait = len(self._jobs.who_scores()) > 1
         while self._jobs.scores_wait and self._jobs.awaits_scores():
-            yield  # of several workers, a slow one would answer by the old one after a fast one has by the new
+            # with several workers, a slow one could answer with the old version after a fast one
+            # answered with the new
+            yield
         if wanted.taught:
             yield from self._prepare_again(wanted.taught, wanted.before)
         self._heads.change(wanted.taught)
@@ -165,11 +167,11 @@ class Versions:
         return self._answer(wanted.taught, first_seq, seconds_since(begun_ns), paused_s)
 
     def _read(self, request: PromoteRequest, answers: TaughtHead | None) -> Wanted:
-        """In a thread of its own. Raises ModelError."""
+        """Read the version in a thread. Raises ModelError."""
         folder = self._heads.folder
         try:
             before = load_promoted(folder)
-        except ModelError:  # of which the start has told
+        except ModelError:  # reported at the start
             before = PromotedRecord()
         record = before.model_copy(update={"version": answers.sha256 if answers else None})
         if request.roll_back:
@@ -184,7 +186,7 @@ class Versions:
         yield from elsewhere(partial(save_promoted, self._heads.folder, record))
 
     def _prepare_again(self, taught: TaughtHead, before: PromotedRecord) -> Steps[None]:
-        """For a worker that has come since: mostly there is none, and no turn of the loop goes by."""
+        """Load it into workers that joined meanwhile: usually none, and then this takes no turn of the loop."""
         try:
             yield from prepare(self._heads, self._workers, taught)
         except ModelError:
@@ -192,7 +194,7 @@ class Versions:
             raise
 
     def _first_answer(self, taught: TaughtHead | None) -> Steps[int]:
-        """The sequence number of the first prediction by it, or of the next one, where no frame comes."""
+        """Return the sequence number of its first prediction, or of the next one if no frame comes."""
         publication, base = self._publication, self._heads.base
         sha256, since_ns = taught.sha256 if taught else base.sha256 if base else "", now_ns()
         while publication.answered_by != sha256 and seconds_since(since_ns) < ANSWERED_S:

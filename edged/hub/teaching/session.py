@@ -29,12 +29,15 @@ from edged.messages import (
 )
 
 PROGRESS_NS = NANOSECONDS
-GONE_NS = 3 * NANOSECONDS  # who takes nothing for so long is dead, or as good as dead
+GONE_NS = 3 * NANOSECONDS  # a client that receives nothing for so long is considered dead
 
 
 @dataclass(eq=False)
 class TeachSession:
-    """One client that teaches. `shadow_head`: what answers in the shadow. Times are nanoseconds of one clock."""
+    """One client that teaches. `shadow_head`: the head that answers in shadow.
+
+    Times are nanoseconds of one clock.
+    """
 
     asker: str
     request: TeachRequest
@@ -62,7 +65,7 @@ class TeachSession:
         return True
 
     def send(self, links: Links, message: LinkMessage, *payloads: Pixels) -> None:
-        """Send a sample to the client; one for which there is no room is counted as missed."""
+        """Send a sample to the client; one without room is counted as missed."""
         if links.send(self.asker, message, payloads):
             self.frames += 1
             self._received_ns = now_ns()
@@ -99,7 +102,7 @@ class TeachSession:
 
     @property
     def next_ns(self) -> int:
-        """When there is something to do though nothing comes."""
+        """Return when something is due even if nothing arrives."""
         return min(self._progress_ns + PROGRESS_NS, self.begun_ns + nanoseconds(self.request.seconds))
 
 
@@ -107,7 +110,7 @@ FLOAT = 4  # bytes
 
 
 def crop_sample(scored: AnsweredJob, place: int) -> CropSample | None:
-    """Return frame number `place` of a job as a sample; None where its worker has sent no features."""
+    """Return frame number `place` of a job as a sample; None if its worker has sent no features."""
     frame, values = scored.assigned.frames[place].frame, _size(scored) // FLOAT
     if not scored.assigned.features or not values or _size(scored) % FLOAT:
         return None
@@ -125,13 +128,13 @@ def crop_sample(scored: AnsweredJob, place: int) -> CropSample | None:
 
 
 def features_of(scored: AnsweredJob, place: int) -> bytes:
-    """Its features, as they came."""
+    """Return the features of a frame, as received."""
     size = _size(scored)
     return bytes(scored.payloads[0].buffer[place * size : (place + 1) * size])
 
 
 def shadowed(scored: AnsweredJob, place: int, taught: TaughtHead) -> ShadowResult | None:
-    """Return both answers to a frame; None where the shadow has given no valid one."""
+    """Return both answers to a frame; None if the shadow has given no valid one."""
     frame, labels, shadow = scored.assigned.frames[place].frame, taught.version.labels, scored.scores.shadow
     if scored.assigned.shadow != taught.sha256 or len(shadow) <= place:
         return None
@@ -147,15 +150,15 @@ def shadowed(scored: AnsweredJob, place: int, taught: TaughtHead) -> ShadowResul
 
 
 def _size(scored: AnsweredJob) -> int:
-    """Bytes of a frame's features."""
+    """Return the bytes of a frame's features."""
     return len(scored.payloads[0]) // len(scored.assigned.frames) if scored.payloads else 0
 
 
-UNTEACHABLE = "{} does not end in a fully connected layer: nothing can be taught on top of it"
+UNTEACHABLE = "{} does not end in a fully connected layer: it cannot be taught"
 
 
 class Teaching:
-    """Serves one client that teaches: an observer of the pipeline's jobs while it is active."""
+    """Serves one client that teaches: it observes the pipeline's jobs while it is active."""
 
     def __init__(
         self,
@@ -167,7 +170,7 @@ class Teaching:
         supervisor: Supervisor,
         publisher: Publisher,
     ) -> None:
-        self.is_active = False  # extras are requested of jobs
+        self.is_active = False  # requests extras of jobs
         self._links = links
         self._heads = heads
         self._workers = workers
@@ -184,7 +187,7 @@ class Teaching:
         return self._now is not None
 
     def start(self, asker: str, request: TeachRequest) -> list[HubEvent]:
-        """Begin a session for `asker`, or refuse with the reason."""
+        """Begin a session for `asker`, or refuse it with the reason."""
         if refused := self._busy() or self._problem(request):
             self._links.send(asker, TeachStarted(refused=refused))
             return []
@@ -214,13 +217,13 @@ class Teaching:
         return [self._end(session)] if session.is_left(now) else []
 
     def next_ns(self) -> int | None:
-        """When `step` has something to do though nothing comes."""
+        """Return when `step` must be called even if nothing arrives."""
         if self._steps:
             return soon_ns()
         return self._now.next_ns if self._now else None
 
     def close(self) -> None:
-        """The hub ends."""
+        """End the session, with the hub."""
         if self._now:
             self._links.send(self._now.asker, self._now.ending("lost", "the daemon ends"))
             self._end(self._now)
@@ -254,12 +257,12 @@ class Teaching:
             version=answers.sha256 if answers else "",
         )
         self._links.send(session.asker, begins)
-        what = f"version {session.shadow_head.version} in the shadow" if session.shadow_head else "crops"
+        what = f"version {session.shadow_head.version} in shadow" if session.shadow_head else "crops"
         message = f"edged teach: {what}, for up to {session.request.seconds:g} s"
         return HubEvent("teaching_started", message, camera=session.request.camera)
 
     def _offer(self, session: TeachSession) -> None:
-        """To workers that have come since."""
+        """Offer the shadow head to workers that have joined since."""
         for name, hello in self._workers.hellos.items():
             if session.shadow_head and gives_scores(hello) and not self._heads.has(name, session.shadow_head):
                 self._heads.offer(name, session.shadow_head)
@@ -282,7 +285,7 @@ class Teaching:
             assigned.shadow = session.shadow_head.sha256
 
     def receive_scores(self, job: AnsweredJob) -> None:
-        """Pass on to the client what a job has brought beside its scores."""
+        """Send the client the extras of a job."""
         session = self._now
         if session is None or session.why_over(now_ns()):
             return
@@ -290,7 +293,7 @@ class Teaching:
             if session.shadow_head is None:
                 if sample := crop_sample(job, place):
                     session.send(self._links, sample, held.pixels, features_of(job, place))
-                return  # one of each job: that is the rate
+                return  # one of each job, up to the requested rate
             if both := shadowed(job, place, session.shadow_head):
                 self._publisher.shadow(both, job.hello.model.sha256, session.shadow_head.sha256)
                 session.send(self._links, both)
@@ -325,5 +328,5 @@ class Teaching:
 
 
 def _of(session: TeachSession, scored: AnsweredJob) -> Iterator[tuple[int, Held]]:
-    """The frames of a job that are wanted, with their places in it."""
+    """Return the requested frames of a job, with their places in it."""
     return (each for each in enumerate(scored.assigned.frames) if session.is_of(each[1].frame.camera))

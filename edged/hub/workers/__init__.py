@@ -1,1 +1,1 @@
-"""The workers, as the hub sees them: which are there, which serve, which are lost."""
+"""The workers, as the hub sees them: which are connected, which serve, which are lost."""

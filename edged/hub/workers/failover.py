@@ -1,4 +1,4 @@
-"""Which workers serve: the first group of slots that works, and an earlier group again once it is back."""
+"""Choose which workers serve: the first group of slots that works, and an earlier group again once it is back."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -12,43 +12,43 @@ AnyWorkerSlot = WorkerSlot | RemoteWorkerSlot
 
 
 class Group:
-    """One or more parts of the network, one behind the other; those that sit at the same part share its work."""
+    """One or more parts of the network in sequence; the slots of one part share its jobs."""
 
     def __init__(self, parts: Sequence[Sequence[AnyWorkerSlot]]) -> None:
         self._parts = parts
 
     @property
     def seats(self) -> list[AnyWorkerSlot]:
-        """All, in the order of the config."""
+        """Return all slots, in the order of the config."""
         return [seat for part in self._parts for seat in part]
 
     @property
     def works(self) -> bool:
-        """Whether each part has a worker that is ready."""
+        """Return whether each part has a worker that is ready."""
         return all(any(seat.ready for seat in part) for part in self._parts)
 
     @property
     def is_split(self) -> bool:
-        """Whether it has several parts."""
+        """Return whether it has several parts."""
         return len(self._parts) > 1
 
     @property
     def could_work(self) -> bool:
-        """Whether its parts would, if those were started that have made way for another group."""
+        """Return whether its parts would work if the slots that yielded to another group were started."""
         return self.is_split and all(any(seat.ready or seat.rests for seat in part) for part in self._parts)
 
     def wake(self) -> None:
-        """Start those that rest."""
+        """Start the slots that rest."""
         for seat in self.seats:
             if seat.rests:
                 seat.start()
 
     def beside(self, seat: AnyWorkerSlot) -> list[AnyWorkerSlot]:
-        """The others at its part."""
+        """Return the other slots of the same part."""
         return [other for part in self._parts if seat in part for other in part if other is not seat]
 
     def beyond(self, seat: AnyWorkerSlot) -> list[AnyWorkerSlot]:
-        """Those at the other parts."""
+        """Return the slots of the other parts."""
         return [other for part in self._parts if seat not in part for other in part]
 
 
@@ -56,7 +56,7 @@ Groups = Sequence[Group]
 
 
 class GroupChoice:
-    """The groups of seats, in order of preference, with what has become of each."""
+    """The groups of slots, in order of preference, each with its state."""
 
     def __init__(self, groups: Groups) -> None:
         self.groups = groups
@@ -68,30 +68,30 @@ class GroupChoice:
 
     @property
     def serving(self) -> Group:
-        """The group that serves, or should."""
+        """Return the group that serves, or should."""
         return self.groups[self._index]
 
     @property
     def is_fallback(self) -> bool:
-        """Whether it is not the first one."""
+        """Return whether another group than the first one serves."""
         return self._index > 0
 
     @property
     def all_seats(self) -> tuple[AnyWorkerSlot, ...]:
-        """Those of the list, and those that leave."""
+        """Return the slots of the list, and those that are leaving."""
         return (*(seat for group in self.groups for seat in group.seats), *self._leaving)
 
     @property
     def ready(self) -> frozenset[str]:
-        """The workers that are to get jobs."""
+        """Return the workers that may get jobs."""
         return frozenset(seat.name for seat in self.serving.seats if seat.ready and not seat.retires)
 
     def named(self, name: str) -> AnyWorkerSlot | None:
-        """The seat of the worker with this name."""
+        """Return the slot of the worker with this name."""
         return next((seat for seat in self.all_seats if seat.name == name), None)
 
     def change(self, groups: Groups, devices: Mapping[str, str]) -> None:
-        """Another list of seats. `devices`: of those whose worker has other settings now, by name."""
+        """Apply another list of slots. `devices`: by name, of workers whose settings have changed."""
         served = self.serving.seats[0]
         kept = [seat for group in groups for seat in group.seats]
         self._leaving = [seat for seat in self.all_seats if seat not in kept and seat.children]
@@ -109,11 +109,11 @@ class GroupChoice:
         self._start()
 
     def next_due_ns(self) -> int | None:
-        """When `step` is to be called at the latest."""
+        """Return when `step` must be called at the latest."""
         return min((seat.due_ns for seat in self.all_seats if seat.due_ns is not None), default=None)
 
     def is_ready(self, name: str) -> list[HubEvent]:
-        """A worker has said hello."""
+        """Record a worker's hello."""
         seat = self.named(name)
         if seat is None or seat.retires:
             return []
@@ -121,11 +121,11 @@ class GroupChoice:
         return list(self._settle())
 
     def step(self, now: int) -> Iterator[HubEvent]:
-        """What has happened to each. Raises EdgedError where no worker can ever serve."""
+        """Return what has happened to each slot. Raises EdgedError if no worker can ever serve."""
         for seat in self.all_seats:
             loss = seat.step(now)
             if loss and loss.cause == "stuck":
-                message = f"worker {seat.name} hangs in the kernel, and holds its device until that lets it go"
+                message = f"worker {seat.name} hangs in the kernel, which holds its device until then"
                 yield HubEvent("worker_stuck", message, worker=seat.name)
             if loss:
                 yield self._lost(seat, loss)
@@ -141,7 +141,7 @@ class GroupChoice:
             seat.start()
 
     def _settle(self) -> Iterator[HubEvent]:
-        """The first group that works serves; an earlier one that only needs to be started is."""
+        """Select the first group that works; an earlier one that only needs to be started is started."""
         self._ever_ready = self._ever_ready or any(group.works for group in self.groups[: self._index + 1])
         for index, group in enumerate(self.groups[: self._index]):
             if group.works or (group.could_work and any(map(self._is_taken, group.seats))):
@@ -162,14 +162,14 @@ class GroupChoice:
         return HubEvent("device_retried", message, worker=self.serving.seats[0].name)
 
     def _try_again(self, group: Group, seat: AnyWorkerSlot) -> None:
-        """What keeps a part from its device makes way once all other parts are there (see `_settle`)."""
+        """Make slots yield a part's device once all other parts of its group are ready (see `_settle`)."""
         if group.is_split and self._is_taken(seat):
             seat.rest()
         else:
             seat.start()
 
     def _is_taken(self, seat: AnyWorkerSlot) -> bool:
-        """Whether a worker that serves in its place keeps it from its device."""
+        """Return whether a worker that serves in its place occupies its device."""
         if seat in self.serving.seats or not seat.alone or seat.children:
             return False
         return any(
@@ -201,11 +201,11 @@ class GroupChoice:
             seat.start()
             message = f"worker {seat.name} has ended, and starts again with other settings"
         else:
-            message = f"worker {seat.name} has made way for another one"
+            message = f"worker {seat.name} has yielded its device to another one"
         return HubEvent("worker_retired", message, worker=seat.name)
 
     def _is_before(self, seat: AnyWorkerSlot) -> bool:
-        """Whether it is of a group that is to serve, once it works, in place of the one that does."""
+        """Return whether it is of a group that should serve, once it works, in place of the present one."""
         return any(seat in group.seats for group in self.groups[: self._index])
 
     def _fall_back(self, lost: AnyWorkerSlot, what: str, cause: str) -> HubEvent:
@@ -233,5 +233,5 @@ def _again(seat: AnyWorkerSlot) -> str:
 
 
 def _given_up(seat: AnyWorkerSlot, cause: str) -> str:
-    """Its device, unless that has no part in what happened."""
+    """Name its device, unless that has no part in the loss."""
     return "it" if cause == "refused" else f"its device {seat.device}"

@@ -1,7 +1,7 @@
-"""Which head answers, and which heads each worker has loaded.
+"""Track which head answers, and which heads each worker has loaded.
 
-A job names its head, so an answer is known to be of that one, whatever has changed meanwhile. The hub passes
-weights on unread.
+A job names its head, so an answer belongs to that head, whatever has changed meanwhile. The hub passes weights on
+unread.
 """
 
 from collections.abc import Iterable
@@ -18,14 +18,14 @@ from edged.model.head_versions import Version, load_head, load_promoted, load_ve
 
 @dataclass(frozen=True, eq=False)
 class TaughtHead:
-    """`head`: as `edged.model.head` writes it."""
+    """The head of a version. `head`: as `edged.model.head` writes it."""
 
     version: Version
     head: bytes
 
     @property
     def sha256(self) -> str:
-        """Its name."""
+        """Return the hash that names it."""
         return self.version.sha256
 
     def message(self) -> LoadHead:
@@ -45,7 +45,7 @@ class TaughtHead:
         return base.model_copy(update={"name": version.name, "sha256": version.sha256, "labels": version.labels})
 
     def misfit(self, base: ModelInfo) -> str:
-        """Why it cannot answer on top of this model; empty where it can."""
+        """Return why it cannot answer on top of this model; empty if it can."""
         if self.version.base.sha256 == base.sha256:
             return ""
         return (
@@ -55,12 +55,12 @@ class TaughtHead:
 
 
 def load_taught_head(folder: Path, version: str) -> TaughtHead:
-    """Raises ModelError for one that is absent or damaged."""
+    """Load a version. Raises ModelError for one that is absent or damaged."""
     found = load_version(folder, version)
     return TaughtHead(found, load_head(folder, found))
 
 
-REMEMBERED = 64  # heads, the newest ones: no job bears the name of another any more
+REMEMBERED = 64  # newest heads; no job names an older one
 
 
 def gives_scores(hello: WorkerHello) -> bool:
@@ -69,13 +69,13 @@ def gives_scores(hello: WorkerHello) -> bool:
 
 
 class Heads:
-    """`answers`: the version that does; None: the config's model itself.
+    """`answers`: the version that answers; None: the config's model itself.
 
-    `base` is that model, once a worker has said which it is.
+    `base` is that model, once a worker has reported it.
     """
 
     def __init__(self, links: Links, metrics: Metrics, folder: Path) -> None:
-        """`folder`: where versions lie, and which of them was promoted."""
+        """`folder`: of the versions, and of the record which one was promoted."""
         self.folder = folder
         self.base: ModelInfo | None = None
         self.answers: TaughtHead | None = None
@@ -130,7 +130,7 @@ class Heads:
             self._taken.setdefault(worker, set()).add(answer.version)
 
     def left(self, worker: str) -> None:
-        """Forget a worker that has gone, with the heads that it had loaded."""
+        """Forget a worker that has left, with its loaded heads."""
         self._taken.pop(worker, None)
         self._refused = {key: why for key, why in self._refused.items() if key[0] != worker}
         self._hellos = {key: hello for key, hello in self._hellos.items() if key[0] != worker}
@@ -140,7 +140,7 @@ class Heads:
         return taught.sha256 in self._taken.get(worker, ())
 
     def refusal(self, workers: Iterable[str], taught: TaughtHead) -> str:
-        """Return why one of these workers has refused a head; empty where none has."""
+        """Return why one of these workers has refused a head; empty if none has."""
         refused = {worker: self._refused.get((worker, taught.sha256)) for worker in workers}
         return next((f"worker {worker} refuses it: {why}" for worker, why in refused.items() if why), "")
 

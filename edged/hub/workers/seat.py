@@ -1,4 +1,4 @@
-"""A worker slot: one entry of `workers:`, its process, its losses, and when its device is tried again."""
+"""A worker slot: one entry of `workers:`, with its process, its losses, and when its device is tried again."""
 
 import signal
 import time
@@ -10,7 +10,7 @@ from edged.config import RecoveryConfig
 from edged.errors import OUT_OF_MEMORY, DeviceError
 from edged.hub.children.child import NOT_STARTED, Budget, Child, describe_exit
 
-# How soon a worker is back after each, in seconds, on a machine that has time. A start, from fork to hello, takes
+# How soon a worker is back after each fault, in seconds, on an idle machine. A start, from fork to hello, takes
 # 0.6 to 1.1 with everything compiled, of which loading the program is 0.4 to 0.8; the first answer comes 0.1 s
 # later. A spare (`children.spare`) begins to load at half of the deadline.
 #   killed, crashed      seen at once                                + start
@@ -30,9 +30,9 @@ FAULTS = {
 
 @dataclass(frozen=True, slots=True)
 class Loss:
-    """The end of a worker's process. `is_final`: its device is to be given up.
+    """The end of a worker's process. `is_final`: its device must be given up.
 
-    `code`: None while it is stuck, and of a worker on another host, which no hub can kill.
+    `code`: None while it is stuck, and for a worker on another host, which the hub cannot kill.
     """
 
     cause: str
@@ -40,7 +40,7 @@ class Loss:
     is_final: bool
 
     def __str__(self) -> str:
-        """`was killed by SIGKILL`, `held a job past its deadline and was killed`."""
+        """Format as `was killed by SIGKILL` or `held a job past its deadline and was killed`."""
         fault = FAULTS.get(self.cause, "")
         if self.code is None or self.cause == "refused":
             return fault
@@ -48,21 +48,24 @@ class Loss:
 
 
 def cause_of(code: int, cause: str) -> str:
-    """Why a worker ended. `cause`: why the hub has killed it, if it has; it may have run out of memory before."""
+    """Return why a worker ended.
+
+    `cause`: why the hub has killed it, if it has; it may have run out of memory before.
+    """
     if code == OUT_OF_MEMORY:
         return "out_of_memory"
     return cause or ("exit" if code >= 0 else "signal")
 
 
-REAPED_WITHIN_S = 0.5  # after SIGKILL; a process that is still there is stuck in the kernel
-STUCK_WITHIN_S = 0.15  # the same, where the kernel itself says so
+REAPED_WITHIN_S = 0.5  # seconds after SIGKILL; a process that still exists is stuck in the kernel
+STUCK_WITHIN_S = 0.15  # and if the kernel itself reports that
 RETIRES_WITHIN_S = 5.0
-LOOKED_AT_S = 0.02  # how often whether one that retires has answered its jobs
+LOOKED_AT_S = 0.02  # seconds between two checks whether a retiring worker has answered its jobs
 LONGEST_WAIT_S = 3600.0
 
 
 class WorkerSlot:
-    """Off, starting, ready or retiring. It does not know of the others (see `choice`)."""
+    """A slot that is off, starting, ready or retiring, without knowledge of the others (see `failover`)."""
 
     def __init__(
         self,
@@ -73,9 +76,9 @@ class WorkerSlot:
         *,
         alone: bool = True,
     ) -> None:
-        """`new_child`: a process of this worker that is not yet started, and due.
+        """`new_child`: creates a process of this worker, due but not yet started.
 
-        `alone`: while it has one, nobody else can use the device.
+        `alone`: no other process can use the device meanwhile.
         """
         self.name = name
         self.device = device
@@ -88,7 +91,7 @@ class WorkerSlot:
         self._stuck: list[Child] = []
         self._cause = ""
         self._killed_ns: int | None = None
-        self._state_ns = 0  # since when it has been ready, or retires
+        self._state_ns = 0  # since when it has been ready, or has been retiring
         self._returned = False  # its device was given up before
         self._retry_ns: int | None = None
         self._wait_s = recovery.retry_device_s
@@ -96,23 +99,23 @@ class WorkerSlot:
 
     @property
     def children(self) -> list[Child]:
-        """Its processes: at most one that is not stuck."""
+        """Return its processes: at most one that is not stuck."""
         return [child for child in (self._child, *self._stuck) if child and child.running]
 
     @property
     def warming_up_s(self) -> float | None:
-        """For how long it has been starting; None where it does not."""
+        """Return for how long it has been starting; None if it is not."""
         starting = self._child and self._child.running and not self.ready
         return self._child.age_s if self._child and starting else None
 
     @property
     def rests(self) -> bool:
-        """Whether it is off for no other reason than that nobody needs it."""
+        """Return whether it is off because it is not needed."""
         return self._child is None and self._retry_ns is None
 
     @property
     def due_ns(self) -> int | None:
-        """When a process is to be started, or to have ended."""
+        """Return when a process must be started, or must have ended."""
         if self.retires:
             return now_ns() + nanoseconds(LOOKED_AT_S)
         if self._child and self._killed_ns:
@@ -121,74 +124,74 @@ class WorkerSlot:
         return self._child.next_step_ns if self._child else self._retry_ns
 
     def start(self) -> None:
-        """Make its process due, where it has none."""
+        """Make its process due, if it has none."""
         self._child = self._child or self._new_child()
         self._retry_ns = None
 
     def says_hello(self) -> None:
-        """Its worker is warm."""
+        """Record that its worker is ready."""
         self.ready, self._state_ns = True, now_ns()
 
     def retire(self) -> None:
-        """It gets no more jobs, and has a few seconds to end."""
+        """Give it no more jobs, and a few seconds to end."""
         if self._child and self._child.running:
             self.retires, self._state_ns = True, now_ns()
         else:
             self.rest()
 
     def rest(self) -> None:
-        """It is not needed until it is started again."""
+        """Switch it off until it is started again."""
         self._child, self._retry_ns, self.retires = None, None, False
         self.set_recovery(self._recovery)
 
     def set_recovery(self, recovery: RecoveryConfig) -> None:
-        """Losses are counted anew."""
+        """Count losses anew, with these limits."""
         self._recovery = recovery
         self._budget = Budget(recovery.losses, recovery.within_s)
 
     def change(self, device: str) -> None:
-        """Its worker has other settings: what has become of it by those before counts no more."""
+        """Apply other settings of its worker: earlier losses no longer count."""
         self.device = device
         self._returned, self._wait_s = False, self._recovery.retry_device_s
         self.stop()
 
     def stop(self) -> None:
-        """It is not needed, and what it has of its device somebody else may be waiting for."""
+        """End its process soon: another one may be waiting for the device."""
         starts = self.warming_up_s is not None
         self.retire()
         if starts:
-            self.kill("")  # it does not listen yet
+            self.kill("")  # it does not receive messages yet
 
     def make_way(self) -> None:
-        """The same for a later group. A device that was given up is still tried again at its time."""
+        """Stop it for a later group, but keep the time at which a device that was given up is tried again."""
         if self._retry_ns is None:
             self.stop()
 
     def give_up(self) -> float:
-        """Its device is tried again after so many seconds, twice as many each time."""
+        """Give the device up; return seconds until it is tried again, doubled each time."""
         wait_s, self._wait_s = self._wait_s, min(2 * self._wait_s, LONGEST_WAIT_S)
         self._child, self._retry_ns = None, now_ns() + nanoseconds(wait_s)
         self._returned = True
         return wait_s
 
     def start_again(self) -> float:
-        """Seconds until its next process is started."""
+        """Restart its process; return seconds until then."""
         self._child = self._child or self._new_child()
         return self._child.start_again()
 
     def kill(self, cause: str) -> None:
-        """`cause`: a key of FAULTS; empty: its own end says why."""
+        """Kill its process. `cause`: a key of FAULTS; empty: its exit code is the reason."""
         self._cause = self._cause or cause
         self._killed_ns = self._killed_ns or now_ns()
         if self._child:
             self._child.signal(signal.SIGKILL)
 
     def refuse(self) -> None:
-        """Record that it was rejected, and ends."""
+        """Record that it was refused; it ends by itself."""
         self._cause = self._cause or "refused"
 
     def step(self, now: int) -> Loss | None:
-        """Start what is due, kill what takes too long, reap what has ended."""
+        """Start what is due, kill what exceeds its time, reap what has ended."""
         self._bury_the_stuck(now)
         if self._child is None:
             return None
@@ -213,7 +216,7 @@ class WorkerSlot:
         return waited_s >= REAPED_WITHIN_S or (waited_s >= STUCK_WITHIN_S and child.is_in_the_kernel)
 
     def _bury_the_stuck(self, now: int) -> None:
-        """The device is worth another try as soon as nobody hangs in it any more."""
+        """Try the device again as soon as no process hangs in it any more."""
         left = [child for child in self._stuck if child.exit_code() is None]
         if len(left) < len(self._stuck) and not left and self._retry_ns:
             self._retry_ns = now
@@ -226,7 +229,7 @@ class WorkerSlot:
 
     def _loss(self, code: int | None, cause: str) -> Loss:
         lived_s = seconds_since(self._state_ns) if self.ready else 0.0
-        was_tried = cause != "refused" and (code is None or code < NOT_STARTED)  # or the device is innocent
+        was_tried = cause != "refused" and (code is None or code < NOT_STARTED)  # or the device is not the cause
         used_up = was_tried and self._budget.lost(time.monotonic())
         cannot_start = code in {DeviceError.exit_code, OUT_OF_MEMORY} and not self.ready
         relapse = was_tried and self._returned and lived_s < self._recovery.within_s
