@@ -1,4 +1,4 @@
-"""The OpenCL devices of this machine, as plain values that a plan can be made for."""
+"""List the OpenCL devices of this machine, as plain values for which a plan can be made."""
 
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -11,9 +11,10 @@ Kind = Literal["gpu", "cpu", "accelerator"]
 
 @dataclass(frozen=True)
 class Device:
-    """What a plan needs to know of a device. `vector_width` is in floats, `alignment` in bytes.
+    """The properties of a device that a plan depends on.
 
-    `position` is (platform, device) in the driver's own order: how `open_device` finds it again.
+    `vector_width` is in floats, `alignment` in bytes. `position` is (platform, device) in the driver's own order,
+    by which `open_device` finds it again.
     """
 
     platform: str
@@ -40,7 +41,7 @@ def list_devices() -> tuple[Device, ...]:
 
 
 def find_device(name: str) -> Device:
-    """Return the first device that `name` fits: auto (a GPU if there is one), gpu, cpu, or a part of its names.
+    """Return the first device that matches `name`: auto (a GPU if there is one), gpu, cpu, or a part of its names.
 
     Raises DeviceError, which lists the devices found.
     """
@@ -53,12 +54,12 @@ def find_device(name: str) -> Device:
     else:
         fitting = [device for device in devices if wanted in f"{device.platform} {device.name}".casefold()]
     if not fitting:
-        raise DeviceError(f"no OpenCL device fits {name!r}; {_what_there_is(devices)}")
+        raise DeviceError(f"no OpenCL device matches {name!r}; {_what_there_is(devices)}")
     return fitting[0]
 
 
 def open_device(device: Device) -> Any:
-    """Return the driver's handle of `device`. Raises DeviceError if it has gone since it was listed."""
+    """Return the driver's handle of `device`. Raises DeviceError if it has disappeared since it was listed."""
     platform, position = device.position
     try:
         handle = _handles(_platforms()[platform])[position]
@@ -72,7 +73,7 @@ def open_device(device: Device) -> Any:
 def _platforms() -> list[Any]:
     try:
         return list(cl.get_platforms())
-    except cl.Error:  # how the loader says that no driver is installed
+    except cl.Error:  # how the loader reports that no driver is installed
         return []
 
 
@@ -84,7 +85,7 @@ def _handles(platform: Any) -> list[Any]:
 
 
 def _describe(platform: Any, handle: Any, position: tuple[int, int]) -> Device:
-    with device_errors(platform.name, "telling its properties"):
+    with device_errors(platform.name, "reading its properties"):
         return Device(
             platform=platform.name.strip(),
             name=handle.name.strip(),
@@ -110,4 +111,4 @@ def _kind(device_type: int) -> Kind:
 def _what_there_is(devices: tuple[Device, ...]) -> str:
     if not devices:
         return "no OpenCL runtime is installed (on Debian: apt install pocl-opencl-icd), or use device: numpy"
-    return "there are: " + ", ".join(f"{device.name} ({device.kind}, {device.platform})" for device in devices)
+    return "available: " + ", ".join(f"{device.name} ({device.kind}, {device.platform})" for device in devices)

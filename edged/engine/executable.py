@@ -12,15 +12,15 @@ from edged.engine.packed import Packed, Source, pack
 from edged.engine.planner import Plan
 from edged.engine.programs import Programs
 
-# Where host and device share their memory there is nothing to copy then (PoCL would keep two copies without it).
+# With shared memory nothing is copied then (PoCL would otherwise keep two copies).
 HOST_VISIBLE = cl.mem_flags.ALLOC_HOST_PTR
 
 
 @dataclass(frozen=True, eq=False)
 class Step:
-    """A kernel ready to be enqueued. It does not keep its buffers alive: `buffers` does.
+    """A kernel ready to be enqueued. `buffers` keeps its buffers alive; the kernel does not.
 
-    `launch` is without its arguments, so that the weights are no longer held by the host.
+    `launch` is without its arguments, so that the host releases the weights.
     """
 
     launch: Launch
@@ -32,7 +32,7 @@ class Step:
         return f"{self.launch.kernel} of {self.launch.operator}"
 
     def enqueue(self, queue: Any, frames: int, after: list[Any] | None = None) -> Any:
-        """Start the kernel for `frames` frames once the events `after` have come; return its own."""
+        """Enqueue the kernel for `frames` frames after the events `after`; return its own event."""
         size, group = self.launch.global_size(frames), self.launch.local_size
         try:
             return cl.enqueue_nd_range_kernel(queue, self.kernel, size, group, wait_for=after)
@@ -43,8 +43,8 @@ class Step:
 class Executable:
     """Device memory and kernels of one plan.
 
-    There are as many buffers of `images` and `outputs` as jobs may be in flight; the steps `forward[i]` lead from
-    `images[i]` to `outputs[i]`. `packed`: where the weights come from.
+    There is a buffer of `images` and of `outputs` for each job that may be in flight; the steps `forward[i]` lead
+    from `images[i]` to `outputs[i]`. `packed`: where the weights come from.
     """
 
     def __init__(
@@ -63,7 +63,7 @@ class Executable:
         self._programs = programs
         self._packed = packed
         self._is_cpu = device.kind == "cpu"
-        self.weight_bytes: dict[Weights, int] = {}  # what each takes on the device
+        self.weight_bytes: dict[Weights, int] = {}  # their size on the device
         with device_errors(device.name, f"reserving {plan.arena.size} bytes for tensors"):
             self._arena = self._buffer(max(1, plan.arena.size))  # a single kernel has nothing between its two ends
             self.images = tuple(self._buffer(plan.images.nbytes) for _ in range(in_flight))
@@ -73,17 +73,17 @@ class Executable:
 
     @property
     def output(self) -> Any:
-        """Return where the steps `forward[0]` leave the output."""
+        """Return where the steps `forward[0]` write the output."""
         return self.outputs[0]
 
     def memory_of(self, tensor: Tensor) -> Any:
-        """Return where `tensor` lives: a part of the arena, or the output of `forward[0]`."""
+        """Return the memory of `tensor`: a part of the arena, or the output of `forward[0]`."""
         if tensor in self._ends:
             return self.output
         return self._arena.get_sub_region(self._offsets[tensor.name], tensor.nbytes)
 
     def _steps(self, launch: Launch) -> tuple[Step, ...]:
-        """One for each job in flight: the same one, unless it touches what a job has to itself."""
+        """Build the steps for each job in flight: shared, unless a step uses buffers of one job."""
         shared = {argument: self._place(argument) for argument in launch.arguments if argument not in self._ends}
         if len(shared) == len(launch.arguments):
             return (self._step(launch, shared),) * len(self.images)
@@ -108,7 +108,7 @@ class Executable:
                 return self._weights_buffer(array)
 
     def _weights_buffer(self, array: Packed) -> Any:
-        """A CPU reads weights that are mapped from a file, on pages of their own, where they are."""
+        """Return the buffer of weights. A CPU reads weights that are mapped from a file in place."""
         mapped = not array.flags.writeable
         where = cl.mem_flags.USE_HOST_PTR if self._is_cpu and mapped else HOST_VISIBLE | cl.mem_flags.COPY_HOST_PTR
         return cl.Buffer(self._context, cl.mem_flags.READ_ONLY | where, hostbuf=array)

@@ -1,4 +1,4 @@
-"""What a network knows of its images before its last layer, read back beside the scores where a job wants it."""
+"""Read back the features of images, the input of the network's last layer, for jobs that request them."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -15,21 +15,21 @@ from edged.errors import ModelError
 
 @dataclass(frozen=True, eq=False)
 class FeatureOutput:
-    """A tensor of a job's, as it lies in memory, once `event` has come; None: it is there."""
+    """A tensor of a job in its memory layout, complete once `event` has come; None: it is complete."""
 
     tensor: Tensor
     memory: Floats
     event: Any = None
 
     def wait(self) -> Floats:
-        """Wait for it. Raises cl.Error."""
+        """Wait for the event. Raises cl.Error."""
         if self.event is not None:
             self.event.wait()
         return self.memory
 
 
 class FeatureReader:
-    """Of one plan; jobs that want no features cost nothing."""
+    """Reads the features of one plan; jobs that do not request them cost nothing."""
 
     def __init__(self, plan: Plan, executable: Executable, queue: Any) -> None:
         self._tensor = plan.features
@@ -38,10 +38,10 @@ class FeatureReader:
         self._memory = executable.memory_of(plan.features) if plan.features and in_the_arena else None
 
     def read(self, frames: int, uploaded: NDArray[np.uint8]) -> FeatureOutput:
-        """Enqueue it behind the kernels of a job, before those of the next one write there.
+        """Enqueue the copy after the kernels of a job, before those of the next one overwrite it.
 
-        `uploaded`: what the job has brought, which are the features where a part begins with them. Raises
-        ModelError where there are none.
+        `uploaded`: the input of the job, which are the features if the part begins with them. Raises ModelError if
+        there are none.
         """
         if self._tensor is None:
             raise ModelError("this network has no features: it does not end in a fully connected layer")

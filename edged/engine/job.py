@@ -1,4 +1,4 @@
-"""A job on its way through a device, and what comes back."""
+"""A job on its way through a device, and its results."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ Launched = Sequence[tuple[Step, Any]]  # with the event of each
 
 @dataclass(frozen=True)
 class KernelTime:
-    """When one kernel of a job began, from the start of the first, and what it took, by the device's clock.
+    """The time of one kernel of a job, from the start of the first one, by the device's clock.
 
     Kernels come in the order of the plan's launches.
     """
@@ -33,7 +33,10 @@ class KernelTime:
 
 @dataclass(frozen=True, slots=True)
 class DeviceInterval:
-    """When the device was at what a job wants of it; `forward`: from the first kernel to the end of the last."""
+    """When the device worked on a job's commands.
+
+    `forward`: from the start of the first kernel to the end of the last.
+    """
 
     upload: CommandInterval
     forward: CommandInterval
@@ -44,8 +47,8 @@ class DeviceInterval:
 class DeviceResult:
     """Raw outputs, float32 [frames, classes], of a part [frames, channels, height, width]; and seconds.
 
-    `upload_s` and `download_s` hold what the host itself had to copy; `forward_s` is by the device's own clock.
-    `launched`: what ran, with its events. `features`: float32 [frames, values], of a job that wanted them.
+    `upload_s` and `download_s` include copies by the host; `forward_s` is by the device's own clock.
+    `launched`: the kernels with their events. `features`: float32 [frames, values], if requested.
     """
 
     outputs: Float32
@@ -57,9 +60,9 @@ class DeviceResult:
     features: Float32 | None = None
 
     def read_clocks(self) -> tuple[CommandInterval, ...]:
-        """Return when each kernel ran, in the order of the launches; nothing where the device will not say.
+        """Return when each kernel ran, in the order of the launches; empty if the device does not report it.
 
-        The queue keeps that in any case, to tell what the whole took; but to ask for each takes a while.
+        The queue records this in any case for the whole duration, but reading it for each kernel takes time.
         """
         try:
             return tuple(ran(event) for _, event in self.launched)
@@ -78,7 +81,7 @@ class DeviceResult:
 
 @dataclass(frozen=True, eq=False)
 class DeviceJob:
-    """What a job has on its device, and what it sent there, which must live until the device has done with it."""
+    """The commands of a job on its device, and its inputs, which must live until the device has finished."""
 
     frames: int
     data: NDArray[np.uint8]
@@ -89,7 +92,7 @@ class DeviceJob:
     extra: FeatureOutput | None = None
 
     def result(self) -> DeviceResult:
-        """Wait for it. Raises cl.Error."""
+        """Wait for the result. Raises cl.Error."""
         outputs = _vectors(self.output, self.download.wait().view(self.output.dtype), self.frames)
         (_, first), (_, last) = self.kernels[0], self.kernels[-1]
         on_device = DeviceInterval(ran(self.upload.command), ran(first, last), ran(self.download.command))
@@ -109,14 +112,14 @@ class DeviceJob:
         return next(failed, "a job")
 
     def _features(self) -> Float32 | None:
-        """The copy of them was enqueued before the download, in the same queue."""
+        """Return the features: their copy was enqueued before the download, in the same queue."""
         if self.extra is None:
             return None
         return _vectors(self.extra.tensor, self.extra.wait(), self.frames).reshape(self.frames, -1)
 
 
 def _vectors(tensor: Tensor, memory: Floats, frames: int) -> Float32:
-    """Return the outputs of so many frames; features are one pixel."""
+    """Return the outputs of so many frames as vectors; features are one pixel."""
     planes = memory.reshape(-1, tensor.blocks, tensor.rows, tensor.pitch, tensor.block)
     if (tensor.height, tensor.width) == (1, 1):
         pixel = planes[:frames, :, tensor.halo.top, tensor.halo.left]
@@ -132,7 +135,7 @@ class PendingDeviceJob:
         self._device_name = device_name
 
     def wait(self) -> DeviceResult:
-        """Block until the scores are there; other Python threads go on. Raises DeviceError."""
+        """Block until the scores have arrived; other Python threads continue. Raises DeviceError."""
         try:
             return self._job.result()
         except cl.Error as error:

@@ -1,4 +1,4 @@
-"""One kernel with everything it needs to run: what a plan is made of."""
+"""One kernel with everything that it needs to run: the element of a plan."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from edged.engine.layout import Defines, Tensor
 
 @dataclass(frozen=True)
 class Images:
-    """The uint8 RGB pixels of a job, [frames, height, width, 3], as they were uploaded."""
+    """The uint8 RGB pixels of a job, [frames, height, width, 3], as uploaded."""
 
     frames: int
     height: int
@@ -27,7 +27,7 @@ class Images:
 class Weights:
     """Constants of a kernel, packed only when they are uploaded: the host never holds all of them twice.
 
-    `pack` gives float32; `half` says that they are stored as float16.
+    `pack` returns float32; `half`: they are stored as float16.
     """
 
     pack: Callable[[], NDArray[np.float32]]
@@ -40,9 +40,9 @@ class Weights:
 
 @dataclass(frozen=True)
 class Resident:
-    """Values that stay on the device from one training step to the next: a part of the buffer named `buffer`.
+    """Values that stay on the device between training steps: a part of the buffer named `buffer`.
 
-    `nbytes` from `offset` on, which is aligned as the device wants it.
+    `nbytes` from `offset` on, which has the device's alignment.
     """
 
     buffer: str
@@ -52,7 +52,7 @@ class Resident:
 
 @dataclass(frozen=True)
 class Scalar:
-    """A number that the host gives by name when it enqueues the kernel: an `np.float32`, `int32` or `uint32`."""
+    """A number that the host passes by name when it enqueues the kernel: an `np.float32`, `int32` or `uint32`."""
 
     name: str
 
@@ -66,8 +66,8 @@ class Launch:
 
     `items` along dimension 0 (a kernel skips those beyond, since whole groups are started), the frames along
     dimension 1, `planes` along dimension 2; with `frames_last` it is planes before frames, so that a device which
-    takes work-groups in their order is through with one frame before the next. `group` work-items of dimension 0
-    make a work-group. `frames`: how many there are where no job says it, as in a training step; they begin with
+    runs work-groups in order finishes one frame before the next. `group` work-items of dimension 0 make a
+    work-group. `frames`: their number if no job gives it, as in a training step; they begin with
     `first_frame` there.
     """
 
@@ -84,7 +84,7 @@ class Launch:
 
     @property
     def options(self) -> tuple[str, ...]:
-        """Return what the compiler gets, in an order that does not depend on who wrote it."""
+        """Return the compiler's options, in an order that does not depend on that of their definition."""
         defines = {**self.defines, "GROUP": self.group, "FRAMES_LAST": int(self.frames_last)}
         return tuple(f"-D{name}={value}" for name, value in sorted(defines.items()))
 
@@ -94,7 +94,7 @@ class Launch:
 
     @property
     def offset(self) -> tuple[int, int, int]:
-        """Return where the work-items' numbers begin."""
+        """Return the offset of the work-items' indices."""
         return (0, 0, self.first_frame) if self.frames_last else (0, self.first_frame, 0)
 
     @property

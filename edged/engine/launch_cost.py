@@ -1,4 +1,4 @@
-"""What each launch of a plan has to compute and to move, whatever way it does it."""
+"""The operations and bytes of each launch of a plan, independent of how the kernel computes."""
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping
@@ -12,7 +12,9 @@ from edged.model.graph import Graph
 
 @dataclass(frozen=True)
 class LaunchCost:
-    """For a full batch. `macs` are those of the operator as it is defined: Winograd needs fewer multiplications.
+    """The cost of a launch for a full batch.
+
+    `macs` are those of the operator's definition: Winograd needs fewer multiplications.
 
     `nbytes` counts all that a launch reads or writes once, as it lies in memory: inputs, outputs and weights;
     `weight_bytes`, these alone.
@@ -31,12 +33,12 @@ class LaunchCost:
 
     @property
     def operators(self) -> tuple[str, ...]:
-        """Return those that the launch computes, or has a part in: a fused one names several."""
+        """Return the operators that the launch computes at least in part; a fused one names several."""
         return tuple(self.operator.split("+"))
 
 
 def packed_bytes(weights: Weights) -> int:
-    """Return what they take on the device: they are packed, to know how many there are."""
+    """Return the size of weights on the device; they are packed to measure it."""
     return weights.pack().size * weights.dtype.itemsize
 
 

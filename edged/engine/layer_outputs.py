@@ -1,4 +1,4 @@
-"""What each layer of a network gives on a device: to see how large an error is, and where it begins."""
+"""Read the output of each layer of a network on a device, to find how large an error is and where it begins."""
 
 from pathlib import Path
 
@@ -20,7 +20,7 @@ from edged.system.paths import cache_directory
 
 
 class LayerOutputs:
-    """The plan that a `Runtime` with the same arguments runs, one kernel at a time, with its tensors to be read.
+    """Runs the plan of a `Runtime` with the same arguments kernel by kernel, and reads its tensors.
 
     output: name of the tensor that holds the scores.
     """
@@ -50,9 +50,9 @@ class LayerOutputs:
                 self._complete[last].append(tensor)
 
     def compute(self, image: NDArray[np.uint8]) -> dict[str, Float32]:
-        """For one image, uint8 RGB [1, height, width, 3], every tensor that the plan writes, by name.
+        """Return every tensor that the plan writes, by name, for one image, uint8 RGB [1, height, width, 3].
 
-        Each is float32 [1, channels, height, width], where features are the channels of one pixel. Raises
+        Each is float32 [1, channels, height, width]; features are the channels of one pixel. Raises
         DeviceError.
         """
         tensors: dict[str, Float32] = {}

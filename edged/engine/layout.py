@@ -66,7 +66,7 @@ class Tensor:
 
     @property
     def pitch(self) -> int:
-        """Pixels from one row to the next."""
+        """Return the number of pixels from one row to the next."""
         return self.halo.left + self.width + self.halo.right
 
     @property
@@ -78,7 +78,7 @@ class Tensor:
         return self.frames * self.blocks * self.rows * self.pitch * self.block * self.dtype.itemsize
 
     def defines(self, role: str) -> dict[str, int]:
-        """Return the macros by which `layout.cl` finds a pixel of the tensor that a kernel knows as `role`."""
+        """Return the macros by which `layout.cl` finds a pixel of the tensor that a kernel calls `role`."""
         geometry = {
             "CHANNELS": self.channels,
             "BLOCK": self.block,
@@ -95,7 +95,7 @@ class Tensor:
 
 
 def image_shape(shape: Shape) -> tuple[int, int, int]:
-    """(channels, height, width) of a graph's tensor: features are the channels of a single pixel."""
+    """Return (channels, height, width) of a graph's tensor: features are the channels of a single pixel."""
     channels, height, width = (*shape, 1, 1)[:3] if len(shape) == 1 else shape
     return channels, height, width
 
@@ -104,7 +104,7 @@ Floats = NDArray[np.float32] | NDArray[np.float16]
 
 
 def to_memory(tensor: Tensor, x: NDArray[np.float32]) -> Floats:
-    """`x`, [frames, channels, height, width] or [frames, features], as `tensor` lies in memory."""
+    """Return `x`, [frames, channels, height, width] or [frames, features], in the memory layout of `tensor`."""
     frames = len(x)
     padded = np.zeros((frames, tensor.blocks * tensor.block, tensor.rows, tensor.pitch), tensor.dtype)
     _inside(tensor, padded)[:] = x.reshape(frames, tensor.channels, tensor.height, tensor.width)
@@ -113,14 +113,14 @@ def to_memory(tensor: Tensor, x: NDArray[np.float32]) -> Floats:
 
 
 def image_of(tensor: Tensor, memory: Floats) -> NDArray[np.float32]:
-    """Return what `to_memory` was given; whatever halo and padding hold."""
+    """Invert `to_memory`, whatever halo and padding contain."""
     blocks = memory.reshape(-1, tensor.blocks, tensor.rows, tensor.pitch, tensor.block)
     padded = blocks.transpose(0, 1, 4, 2, 3).reshape(len(blocks), -1, tensor.rows, tensor.pitch)
     return np.ascontiguousarray(_inside(tensor, padded), np.float32)
 
 
 def from_memory(tensor: Tensor, memory: Floats) -> NDArray[np.float32] | None:
-    """Return what `to_memory` was given; None if the halo or a channel beyond the last is not zero."""
+    """Invert `to_memory`; None if the halo or a channel beyond the last is not zero."""
     blocks = memory.reshape(-1, tensor.blocks, tensor.rows, tensor.pitch, tensor.block)
     padded = blocks.transpose(0, 1, 4, 2, 3).reshape(len(blocks), -1, tensor.rows, tensor.pitch)
     image = _inside(tensor, padded).astype(np.float32)

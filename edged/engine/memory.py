@@ -1,4 +1,4 @@
-"""Where the tensors of a plan live: one arena, in which those that are never needed together overlap."""
+"""Place the tensors of a plan in one arena, where tensors that are never needed together overlap."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ class Arena:
 
 
 def lifetimes(launches: Sequence[Launch]) -> dict[Tensor, Span]:
-    """First and last launch that touches each tensor."""
+    """Return the first and last launch that uses each tensor."""
     spans: dict[Tensor, Span] = {}
     for index, launch in enumerate(launches):
         for tensor in launch.tensors:

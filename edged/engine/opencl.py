@@ -1,4 +1,4 @@
-"""The one door to pyopencl: settings that must be made before a driver is loaded, and its errors in our words."""
+"""The only module that imports pyopencl: settings required before a driver is loaded, and translated errors."""
 
 import os
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ from edged.system.paths import cache_directory
 DRIVER_SETTINGS = {
     # PoCL's own cache runs what it finds, whole or not; ours is checked (`binaries`).
     "POCL_KERNEL_CACHE": "0",
-    # PoCL would compile each kernel once for the binary and once more at its first launch: one is enough, since
+    # PoCL would compile each kernel twice, for the binary and at its first launch: once is enough, since
     # every kernel here fixes its own work-group size.
     "POCL_WORK_GROUP_SPECIALIZATION": "0",
     # Unpinned, Linux often wakes PoCL's second thread on the core of the first, where it waits for as long as a
@@ -26,7 +26,7 @@ use_own_scratch(cache_directory() / "pocl", os.environ)
 
 import pyopencl as cl  # noqa: E402
 
-# Not CL_OUT_OF_RESOURCES, which some drivers say of anything.
+# Without CL_OUT_OF_RESOURCES, which some drivers return for any error.
 NO_MEMORY = (
     cl.status_code.MEM_OBJECT_ALLOCATION_FAILURE,
     cl.status_code.OUT_OF_HOST_MEMORY,
@@ -38,7 +38,7 @@ __all__ = ["cl", "device_error", "device_errors", "in_one_line"]
 
 @contextmanager
 def device_errors(device: str, doing: str) -> Iterator[None]:
-    """Turn what OpenCL raises while `doing` something on `device` into a `DeviceError`."""
+    """Convert errors of OpenCL while `doing` something on `device` into a `DeviceError`."""
     try:
         yield
     except (cl.Error, MemoryError) as error:
@@ -46,7 +46,7 @@ def device_errors(device: str, doing: str) -> Iterator[None]:
 
 
 def device_error(device: str, doing: str, error: cl.Error | MemoryError) -> DeviceError:
-    """Return what failed on which device, and what to do."""
+    """Return an error that names the device, the failure and the remedy."""
     what = f"{device} failed while {doing}: {in_one_line(error)}"
     if isinstance(error, MemoryError) or error.code in NO_MEMORY:
         return DeviceMemoryError(f"{what}. A smaller `batch`, or another device in `workers:`, takes less memory")
@@ -54,6 +54,6 @@ def device_error(device: str, doing: str, error: cl.Error | MemoryError) -> Devi
 
 
 def in_one_line(error: BaseException) -> str:
-    """Return what the compiler complained of, if it did, else the first line."""
+    """Return the compiler's message if there is one, else the first line."""
     lines = str(error).strip().splitlines() or [type(error).__name__]
     return next((line.strip() for line in lines if "error:" in line), lines[0])

@@ -1,4 +1,4 @@
-"""The packed weights of a plan, kept on disk: the next start maps them and packs nothing.
+"""Keep the packed weights of a plan on disk, where the next start maps them.
 
 One entry a plan: the arrays in the order of its launches, each on a page of its own, so that a CPU device can use
 them where they are; then their offsets and sizes as JSON; then the length of that, 8 bytes, little-endian.
@@ -29,7 +29,7 @@ log = logging.getLogger(__name__)
 
 
 def pack(weights: Weights) -> Packed:
-    """Convert weights for the device: float32 or float16, of one dimension."""
+    """Convert weights to the device's float32 or float16, in one dimension."""
     return np.ascontiguousarray(weights.pack(), weights.dtype).reshape(-1)
 
 
@@ -39,7 +39,7 @@ def weights_of(*launches: Launch) -> tuple[Weights, ...]:
 
 
 def plan_key(plan: Plan, model: str, wanted: Input | None) -> str:
-    """Return all that the packed weights depend on: the model's, the kernels' layouts, and the code that packs."""
+    """Return everything that the packed weights depend on: model, layouts of the kernels, and the packing code."""
     launches = [
         [one.kernel, one.operator, one.options, [str(weights.dtype) for weights in weights_of(one)]]
         for one in plan.launches
@@ -51,10 +51,10 @@ def plan_key(plan: Plan, model: str, wanted: Input | None) -> str:
 def packed_weights(
     directory: Path, model: str | None, wanted: Input | None, plan: Plan, whole: Callable[[], Plan]
 ) -> tuple[Plan, Source]:
-    """A plan with the weights for its kernels: `plan` with what was kept in `directory`, or `whole()`, packed now.
+    """Return a plan with packed weights: `plan` with those kept in `directory`, or `whole()`, packed now.
 
-    model: SHA-256 of the weights of the plan; without it nothing is kept. `whole` makes the same plan of a
-    graph whose weights may be read.
+    model: SHA-256 of the weights of the plan; without it nothing is kept. `whole` makes the same plan from a graph
+    whose weights may be read.
     """
     kept = CacheEntries(directory, "packed")
     if model is None:
@@ -68,7 +68,7 @@ def packed_weights(
 
 
 def _load(kept: CacheEntries, key: str, plan: Plan) -> Source | None:
-    """Return where the weights of `plan` are, mapped."""
+    """Return the mapped weights of `plan`."""
     content = kept.load(key)
     if content is None:
         return None

@@ -1,7 +1,7 @@
-"""Peaks of a device, measured: multiply-adds, and bytes read from memory, per second.
+"""Measure peaks of a device: multiply-adds, and bytes read from memory, per second.
 
 They are the two roofs of Williams, Waterman and Patterson, "Roofline: An Insightful Visual Performance Model for
-Multicore Architectures" (2009). They are cached on disk, since a device that serves a daemon cannot be measured.
+Multicore Architectures" (2009). They are cached on disk, since a device in use by a daemon cannot be measured.
 """
 
 import json
@@ -20,23 +20,24 @@ from edged.system.disk_cache import CacheEntries
 from edged.system.paths import cache_directory
 
 CHAINS = 12  # enough for two units with a latency of four cycles or six, few enough for 16 registers
-GROUPS = {"cpu": 32, "gpu": 64, "accelerator": 64}  # work-groups a compute unit: the last ones end together
+# work-groups per compute unit, so that all end at about the same time
+GROUPS = {"cpu": 32, "gpu": 64, "accelerator": 64}
 GPU_GROUP = 64  # work-items
 READ_BYTES = 256 << 20  # far more than caches hold
 READ_STEPS = 256  # vectors that a work-item reads
-LONG_ENOUGH_S = 0.02  # for what a start costs not to be seen
-RUNS = 8  # the best one counts: whatever else happens can only slow a run down
+LONG_ENOUGH_S = 0.02  # enough to make the cost of a start negligible
+RUNS = 8  # the best one counts: other load can only slow a run down
 
 
 @dataclass(frozen=True)
 class Peaks:
-    """Float32 operations (two a multiply-add), and bytes read from memory, in a second."""
+    """Float32 operations (two per multiply-add), and bytes read from memory, per second."""
 
     flops_per_s: float
     bytes_per_s: float
 
     def least_s(self, flops: float, nbytes: float) -> float:
-        """Return the roofline's bound: no kernel with so many operations and bytes to move takes less."""
+        """Return the roofline's bound: the least time for so many operations and bytes."""
         return max(flops / self.flops_per_s, nbytes / self.bytes_per_s)
 
 
@@ -48,7 +49,7 @@ def measure(device: Device) -> Peaks:
 
 
 class PeakBench:
-    """A queue on a device, with the vectors and work-groups that suit it."""
+    """A queue on a device, with the vector and work-group sizes that suit it."""
 
     def __init__(self, device: Device) -> None:
         on_cpu = device.kind == "cpu"
@@ -65,7 +66,7 @@ class PeakBench:
         return cl.Kernel(build(cl.Program(self.context, source_of(name)), options), name)
 
     def buffer(self, nbytes: int) -> Any:
-        """Written once: memory that nobody has written may not exist, and reads fast."""
+        """Return a buffer that was written once: untouched memory may not be allocated, and reads fast."""
         memory = cl.Buffer(self.context, cl.mem_flags.READ_WRITE, nbytes)
         cl.enqueue_fill_buffer(self.queue, memory, np.ones(1, np.float32), 0, nbytes)
         return memory
@@ -88,7 +89,7 @@ def _flops_per_s(bench: PeakBench, operation: str) -> float:
 
 
 def multiply_add(bench: PeakBench, kernel: Any, out: Any, steps: int) -> float:
-    """Run `peak_flops.cl` with x ← x / 2 + 1, whose x tends to 2; its seconds."""
+    """Run `peak_flops.cl` with x ← x / 2 + 1, whose x converges to 2; return its seconds."""
     kernel.set_args(out, np.int32(steps), np.float32(0.5), np.float32(1))
     return bench.seconds(kernel, bench.items)
 
@@ -99,8 +100,9 @@ def _bytes_per_s(bench: PeakBench) -> float:
 
 
 class ReadBenchmark:
-    """`peak_bytes.cl` for up to `most_bytes` of ones: a CPU's work-items read stretches of their own, a GPU's side
-    by side. `out` holds what each found, a vector of sums.
+    """Runs `peak_bytes.cl` over up to `most_bytes` of ones.
+
+    Work-items of a CPU read separate ranges, those of a GPU adjacent elements. `out`: a vector of sums from each.
     """
 
     def __init__(self, bench: PeakBench, most_bytes: int) -> None:
@@ -123,7 +125,7 @@ log = logging.getLogger(__name__)
 
 
 def keep_peaks(device: Device, peaks: Peaks, cache: Path | None = None) -> None:
-    """Write peaks for `cached_peaks`; a failure is logged. `cache`: None for the user's."""
+    """Save peaks for `cached_peaks`; a failure is logged. `cache`: None for the user's."""
     content = json.dumps([peaks.flops_per_s, peaks.bytes_per_s]).encode()
     try:
         _entries(cache).save(file_name(device), [content])
@@ -132,7 +134,7 @@ def keep_peaks(device: Device, peaks: Peaks, cache: Path | None = None) -> None:
 
 
 def cached_peaks(device: Device, cache: Path | None = None) -> Peaks | None:
-    """Return what was measured last of this device with this driver, or None."""
+    """Return the last measured peaks of this device with this driver, or None."""
     content = _entries(cache).load(file_name(device))
     return Peaks(*json.loads(bytes(content))) if content else None
 

@@ -1,4 +1,4 @@
-"""A graph becomes a plan: kernels with their arguments, layouts and places in memory, for one device and batch.
+"""Lower a graph to a plan: kernels with arguments, layouts and memory, for one device and batch.
 
 Nothing here touches a device: a plan is a value.
 """
@@ -30,7 +30,7 @@ class Plan:
     """`launches` turn `images` into `output`; every tensor between them has its place in `arena`.
 
     Of a part of a network that begins behind a cut, `images` is the tensor that crosses it. `features`, which may
-    be the same one, is as it was computed until the last launch is through.
+    be the same tensor, stays unchanged until the last launch has ended.
     """
 
     images: Images | Tensor
@@ -81,7 +81,7 @@ def make_plan(
 
 
 def _lifetimes(launches: Sequence[Launch], kept: Tensor | None) -> dict[Tensor, Span]:
-    """Return the launches between which each tensor lives; no tensor takes the place of `kept`."""
+    """Return the launches between which each tensor lives; no tensor overlaps with `kept`."""
     spans = lifetimes(launches)
     if kept in spans:
         spans[kept] = spans[kept][0], len(launches) - 1
@@ -98,9 +98,9 @@ def check_output(graph: Graph) -> None:
 
 
 def _lowered(graph: Graph) -> tuple[tuple[Operator, ...], Mapping[str, str]]:
-    """Return the operators that kernels must compute, and tensors that are others, by another name.
+    """Return the operators that need kernels, and the tensors that alias others, by name.
 
-    To flatten single pixels changes nothing: the features are the image's channels.
+    Flattening single pixels changes nothing: the features are the image's channels.
     """
     same: dict[str, str] = {}
     operators: list[Operator] = []
@@ -114,7 +114,7 @@ def _lowered(graph: Graph) -> tuple[tuple[Operator, ...], Mapping[str, str]]:
 
 
 def _tensors(graph: Graph, operators: Sequence[Operator], batch: int, block: int, *, begins: bool) -> Tensors:
-    """Without halos. Convolutions alone read the channels of images without padding them to a block."""
+    """Return tensors without halos. Only convolutions read the channels of images without padding to a block."""
     readers = [operator for operator in operators if graph.input in operator.inputs]
     planar = begins and all(isinstance(reader, Conv) for reader in readers)
     tensors = {
@@ -131,7 +131,7 @@ def _site(operator: Operator, tensors: Tensors, device: Device, half_weights: bo
 
 
 def _with_halos(tensors: Tensors, operators: Sequence[Operator], reaches: Sequence[Halo]) -> Tensors:
-    """Return each tensor with the zeros that all of its readers want around it."""
+    """Return each tensor with the halo that all of its readers need."""
     halos: dict[str, Halo] = {}
     for operator, reach in zip(operators, reaches, strict=True):
         source = operator.inputs[0]

@@ -16,13 +16,13 @@ from edged.engine.peaks import Peaks
 from edged.engine.runtime import Runtime
 
 WARM_UP_RUNS = 3
-ENOUGH_S = 15.0  # a slow plan is not run more often than this allows, but FEWEST times
+ENOUGH_S = 15.0  # a slower plan gets fewer runs, but at least FEWEST
 FEWEST = 3
-CLOCK_S = 1e-9  # what an event's clock counts: an empty kernel may take none
+CLOCK_S = 1e-9  # resolution of the device's clock: an empty kernel may take none
 
 
 class TimedResult(Protocol):
-    """What must be known of a job: see `Result`."""
+    """The timings of a job that a profile needs: see `Result`."""
 
     @property
     def upload_s(self) -> float: ...
@@ -36,7 +36,7 @@ class TimedResult(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """Times of one job in seconds, by the host's clock: handed over, submitted, answered."""
+    """The moments of one job in seconds, by the host's clock: handed over, submitted, answered."""
 
     begun_s: float
     submitted_s: float
@@ -50,7 +50,7 @@ class Run:
 
 @dataclass(frozen=True)
 class KernelProfile:
-    """A launch, what it took (median seconds of the runs), and what it had to do."""
+    """A launch with its time (median seconds of the runs), and its operations and bytes."""
 
     cost: LaunchCost
     seconds: float
@@ -64,11 +64,14 @@ class KernelProfile:
         return self.cost.nbytes / self.seconds
 
     def share_of_bound(self, peaks: Peaks) -> float:
-        """1 is the roof. Above it: the data came from a cache, or the kernel saves multiplications (Winograd)."""
+        """Return the share of the roofline's bound.
+
+        Above 1: data came from a cache, or Winograd saves multiplications.
+        """
         return peaks.least_s(2 * self.cost.macs, self.cost.nbytes) / self.seconds
 
     def bound(self, peaks: Peaks) -> Literal["arithmetic", "memory"]:
-        """Return the lower of the two roofs over this kernel."""
+        """Return which of the two roofs is lower for this kernel."""
         arithmetic_s = 2 * self.cost.macs / peaks.flops_per_s
         return "arithmetic" if arithmetic_s > self.cost.nbytes / peaks.bytes_per_s else "memory"
 
@@ -83,7 +86,7 @@ class Profile:
 
     @cached_property
     def kernels(self) -> tuple[KernelProfile, ...]:
-        """In the order of the launches."""
+        """Return the kernels in the order of the launches."""
         times = [[kernel.seconds for kernel in run.result.kernels] for run in self.runs]
         medians = [statistics.median(column) for column in zip(*times, strict=True)]
         return tuple(
@@ -96,7 +99,7 @@ class Profile:
 
     @property
     def gaps_s(self) -> float:
-        """Between the first kernel's start and the last one's end, when none was running."""
+        """Return the time between the first kernel's start and the last one's end in which none was running."""
         return self.forward_s - self.kernels_s
 
     @property
@@ -105,12 +108,12 @@ class Profile:
 
     @property
     def wall_s(self) -> float:
-        """From handing over a job to its scores."""
+        """Return the time from handing over a job to its scores."""
         return statistics.median(run.wall_s for run in self.runs)
 
     @property
     def submit_s(self) -> float:
-        """Return the host's part of it: to enqueue the kernels, while the first of them may run already."""
+        """Return the host's part of it: the time to enqueue the kernels, while the first ones may already run."""
         return statistics.median(run.submitted_s - run.begun_s for run in self.runs)
 
 
@@ -146,7 +149,7 @@ def by_layer(kernels: Kernels) -> list[KernelProfile]:
 
 
 def side_by_side(first: Kernels, second: Kernels) -> list[tuple[KernelProfile, KernelProfile]]:
-    """Pair the layers of two plans of one graph; what one of them has fused is one layer of both."""
+    """Pair the layers of two plans of one graph; operators fused in one plan are one layer in both."""
     pairs = {}
     for group in _groups([*first, *second]):
         one, other = _of(group, first), _of(group, second)
@@ -160,7 +163,7 @@ def _of(group: set[str], kernels: Kernels) -> Kernels:
 
 
 def _groups(kernels: Iterable[KernelProfile]) -> list[set[str]]:
-    """Return the smallest sets of operators that no kernel computes only in part."""
+    """Return the smallest sets of operators that no kernel computes only partially."""
     groups: list[set[str]] = []
     for kernel in kernels:
         names = set(kernel.cost.operators)
@@ -170,7 +173,7 @@ def _groups(kernels: Iterable[KernelProfile]) -> list[set[str]]:
 
 
 def _merged(kernels: Kernels) -> KernelProfile:
-    """Named after the kernel that has most to compute."""
+    """Merge kernels, under the name of the one with most to compute."""
     main = max(kernels, key=lambda kernel: (kernel.cost.macs, kernel.seconds))
     macs, nbytes = sum(kernel.cost.macs for kernel in kernels), sum(kernel.cost.nbytes for kernel in kernels)
     operator = "+".join(dict.fromkeys(kernel.cost.operator for kernel in kernels))

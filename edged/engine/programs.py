@@ -1,4 +1,7 @@
-"""Kernels from source or the cache of binaries. One program a kernel, so that an edit recompiles one."""
+"""Load kernels from the cache of binaries, or compile them.
+
+One program per kernel, so that an edit recompiles one.
+"""
 
 import json
 import logging
@@ -18,13 +21,13 @@ from edged.system.disk_cache import CacheEntries
 
 
 class Binaries:
-    """Entries with the suffix `program`, by the key that `Programs` gives them."""
+    """Entries with the suffix `program`, by the keys of `Programs`."""
 
     def __init__(self, directory: Path) -> None:
         self._entries = CacheEntries(directory, "program")
 
     def load(self, key: str) -> bytes | None:
-        """Return what was saved under `key`, or None."""
+        """Return the entry saved under `key`, or None."""
         content = self._entries.load(key)
         return None if content is None else bytes(content)
 
@@ -34,10 +37,11 @@ class Binaries:
 
 
 log = logging.getLogger(__name__)
-progress = logging.getLogger("edged.compiling")  # by this name a terminal shows it in one line that changes
+# under this name a terminal shows the messages as one changing line
+progress = logging.getLogger("edged.compiling")
 
 STANDARD = ("-cl-std=CL1.2", "-Werror")
-# Platforms whose compiler for CPUs is proven to take __builtin_prefetch. Elsewhere it may end the process: the
+# Platforms whose CPU compiler is known to support __builtin_prefetch. Elsewhere it may crash the process: the
 # SPIR-V translator of Mesa's rusticl does, though __has_builtin is true there.
 PREFETCH_PLATFORMS = ("Portable Computing Language", "Intel(R) OpenCL")
 
@@ -50,17 +54,14 @@ WIDE_VECTORS = """#ifdef __clang__
 
 
 def compiler_options(device: Device) -> tuple[str, ...]:
-    """Return what every program for `device` is compiled with.
-
-    The language, and what its compiler is proven to take.
-    """
+    """Return the options of every program for `device`: the language, and what its compiler supports."""
     proven = device.kind == "cpu" and device.platform in PREFETCH_PLATFORMS
     return (*STANDARD, "-DPREFETCH_BUILTIN") if proven else STANDARD
 
 
 @cache
 def source_of(kernel: str) -> str:
-    """Read a kernel file, with its `#include "…"` lines replaced by what they name, each file once."""
+    """Read a kernel file and replace its `#include "…"` lines by their files, each file once."""
     return WIDE_VECTORS + _expand(f"{kernel}.cl", set())
 
 
@@ -75,7 +76,7 @@ def _expand(name: str, included: set[str]) -> str:
 
 
 class Programs:
-    """The kernels of one context. Launches of equal source and options share a program."""
+    """The kernels of one context. Launches with equal source and options share a program."""
 
     def __init__(self, context: Any, device: Device, binaries: Binaries) -> None:
         self._context = context
@@ -86,7 +87,7 @@ class Programs:
         self._fresh: dict[str, Any] = {}
 
     def kernel(self, launch: Launch) -> Any:
-        """Return a kernel object of its own for `launch`. Raises DeviceError if the driver refuses the source."""
+        """Return a new kernel object for `launch`. Raises DeviceError if the driver rejects the source."""
         source = source_of(launch.kernel)
         options = self._options(launch)
         key = self._key(source, options)
@@ -96,7 +97,7 @@ class Programs:
             return cl.Kernel(self._built[key], launch.kernel)
 
     def fitting(self, launch: Launch) -> tuple[Launch, Any]:
-        """`launch` with a work-group that the device can hold of this kernel, and a kernel object for it.
+        """Return `launch` with a work-group that the device supports for this kernel, and a kernel object for it.
 
         A kernel that needs many registers may allow fewer work-items than a light one (Mali: 64 of 256).
         """
@@ -107,10 +108,7 @@ class Programs:
         return launch, kernel
 
     def prepare(self, launches: Sequence[Launch]) -> None:
-        """Load the programs of all, or compile and keep each in turn, with a line in the log now and then.
-
-        Raises DeviceError.
-        """
+        """Load or compile the programs of all launches, and log progress from time to time. Raises DeviceError."""
         programs = {self._key(source_of(one.kernel), self._options(one)): one for one in launches}
         missing = [one for key, one in programs.items() if not self._is_there(key, one)]
         for done, launch in enumerate(missing):
@@ -121,10 +119,10 @@ class Programs:
             progress.info("compiled kernels %d/%d", len(missing), len(missing))
 
     def save(self) -> None:
-        """Keep what had to be compiled. Call it once the kernels exist: some drivers compile only then."""
+        """Save newly compiled programs. Call it once the kernels exist: some drivers compile only then."""
         try:
             for key, program in self._fresh.items():
-                with device_errors(self._device.name, "handing out a compiled program"):
+                with device_errors(self._device.name, "returning a compiled program"):
                     binary = program.get_info(cl.program_info.BINARIES)[0]
                 self._binaries.save(key, binary)
         except OSError as error:
@@ -132,12 +130,12 @@ class Programs:
         self._fresh.clear()
 
     def _largest_group(self, kernel: Any) -> int:
-        with device_errors(self._device.name, "telling the size of a work-group"):
+        with device_errors(self._device.name, "reading the size of a work-group"):
             limit = cl.kernel_work_group_info.WORK_GROUP_SIZE
             return int(kernel.get_work_group_info(limit, self._context.devices[0]))
 
     def _is_there(self, key: str, launch: Launch) -> bool:
-        """Built already, or loaded now."""
+        """Return whether the program is built, or could be loaded now."""
         if key not in self._built and (program := self._load(key, self._options(launch))):
             self._built[key] = program
         return key in self._built
@@ -148,7 +146,7 @@ class Programs:
             return None
         try:
             return build(cl.Program(self._context, self._context.devices, [binary]), options)
-        except cl.Error:  # a driver may refuse what it once gave out
+        except cl.Error:  # a driver may reject its own earlier binary
             return None
 
     def _compile(self, key: str, source: str, options: list[str]) -> Any:
@@ -165,7 +163,7 @@ class Programs:
 
 
 def build(program: Any, options: list[str]) -> Any:
-    """`program`, built. Some drivers report success so wordily that pyopencl takes it for a warning."""
+    """Build `program`. Some drivers report success so verbosely that pyopencl takes it for a warning."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", cl.CompilerWarning)
         return program.build(options)

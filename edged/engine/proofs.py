@@ -1,7 +1,7 @@
-"""Proofs that a device computes a network right, kept with the caches, and the variants that it computes wrongly.
+"""Proofs that a device computes a network correctly, and the variants that it computes wrongly, kept in the cache.
 
 A proof holds for one plan: the network, the device with its driver, the variants with their parameters, and the
-source of their kernels. Where one of them changes, the network is compared with the reference again (`proving`).
+source of their kernels. If one of them changes, the network is compared with the reference again (`proving`).
 """
 
 import json
@@ -31,9 +31,9 @@ Content = TypeVar("Content", bound=RecordSection)
 
 
 class WrongVariant(RecordSection):
-    """A variant that does not agree with the reference for one shape. It is not used there.
+    """A variant that disagrees with the reference for one shape, and is not used there.
 
-    `shape`: as `Shape.key`; `described`: the same for people; `source`: digest of its kernels' source.
+    `shape`: see `Shape.key`; `described`: the same for people; `source`: digest of its kernels' source.
     """
 
     variant: str
@@ -47,9 +47,10 @@ class WrongVariant(RecordSection):
 
 
 class Proof(RecordSection):
-    """A network was compared with the reference on a device. `error`: of its scores, as a share of their range.
+    """A comparison of a network with the reference on a device.
 
-    `part`: of a part of the network, from where to where. `proven_at`: ISO 8601, UTC.
+    `error`: of its scores, as a share of their range. `part`: the part of the network, if it is not the whole.
+    `proven_at`: ISO 8601, UTC.
     """
 
     device: MeasuredOn
@@ -77,7 +78,7 @@ class WrongVariants(RecordSection):
 
 
 class Proofs:
-    """The proofs and exclusions of `device`, in a folder of the cache."""
+    """The proofs and exclusions of `device` in a cache folder."""
 
     def __init__(self, folder: Path, device: Device) -> None:
         self._folder = folder
@@ -94,7 +95,7 @@ class Proofs:
         _save(self._proofs, key, proof)
 
     def exclude(self, wrong: tuple[WrongVariant, ...]) -> None:
-        """Exclude these on this device, until its driver or the source of their kernels changes."""
+        """Exclude these variants on this device, until its driver or the source of their kernels changes."""
         self.wrong = (*self.wrong, *wrong)
         known = WrongVariants(device=measured_on(self._device), found=self.wrong)
         _save(self._wrong, _device_key(self._device), known)
@@ -111,7 +112,7 @@ class Proofs:
 
 
 class ProvenChooser:
-    """Chooses as `chooser` does, but for variants that were found to be wrong."""
+    """Chooses as `chooser` does, but not the excluded variants."""
 
     def __init__(self, chooser: Chooser, wrong: tuple[WrongVariant, ...]) -> None:
         self._chooser = chooser
@@ -120,7 +121,7 @@ class ProvenChooser:
 
     @property
     def excluded_variants(self) -> tuple[str, ...]:
-        """Return those that would have been chosen, for people."""
+        """Return the variants that would have been chosen but are excluded, for people."""
         return tuple(map(str, self._left_out))
 
     def channel_block(self, device: Device) -> int:
@@ -149,13 +150,13 @@ class ProvenChooser:
 
 
 def kernels_digest(site: Site[Any], choice: Choice) -> str:
-    """12 hexadecimal digits that change with the source of the kernels of `choice`, whatever its parameters."""
+    """Return 12 hexadecimal digits that change with the kernels' source of `choice`, not with its parameters."""
     names = {launch.kernel for launch in choice.variant.launches(site, choice.parameters)}
     return sha256("".join(source_of(name) for name in sorted(names)).encode()).hexdigest()[:12]
 
 
 def proof_key(plan: Plan, model: str, wanted: Input | None, device: Device) -> str:
-    """Return all that the answers of a plan depend on."""
+    """Return a key of everything that the answers of a plan depend on."""
     sources = sorted({source_of(launch.kernel) for launch in plan.launches})
     plans = [plan_key(plan, model, wanted), str(plan.images), sources]
     return sha256(json.dumps([*plans, _device_key(device), code_sha256("edged.engine")]).encode()).hexdigest()

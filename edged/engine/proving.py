@@ -1,4 +1,4 @@
-"""Is a network computed right on a device? Its scores and each of its variants are compared with the reference."""
+"""Check that a device computes a network correctly: compare scores and variants with the reference."""
 
 import logging
 from collections.abc import Iterator, Mapping, Sequence
@@ -23,7 +23,7 @@ from edged.model import reference
 from edged.model.graph import Add, AveragePool, Conv, Dense, Float32, Graph, Operator
 from edged.model.package import Input
 
-PICTURES = 2  # that the reference computes; a job of more frames has them again and again
+PICTURES = 2  # frames that the reference computes; larger jobs repeat them
 SCORES_CLOSE: dict[Precision, float] = {"fp32": 1e-3, "fp16-weights": 1e-2, "fp16": 3e-2}  # of the range
 LARGEST_HALF = 65504
 NOT_USED = "it is not used; name another device in `workers:` (`edged devices` lists them), or update its driver"
@@ -35,7 +35,9 @@ Array = NDArray[Any]
 
 @dataclass(frozen=True)
 class Examined:
-    """`error`: of the scores, as a share of their range. `variants`: those that agree with the reference.
+    """The result of a comparison.
+
+    `error`: of the scores, as a share of their range. `variants`: those that agree with the reference.
 
     `is_complete`: False where the host had too little memory for all of it; a warning said what is missing.
     """
@@ -58,9 +60,11 @@ def examine(
     is_part: bool = False,
     features: str | None = None,
 ) -> Examined:
-    """Compare with the reference what `runtime`, made with the same arguments, makes of `frames`, a full batch.
+    """Compare the results of `runtime` for `frames`, a full batch, with the reference.
 
-    The weights of `graph` may be read. Raises DeviceError where the device is wrong and no variant is to blame.
+    The other arguments are those of the runtime.
+
+    The weights of `graph` may be read. Raises DeviceError if the device is wrong and no variant is the cause.
     """
     listener = Listener(chooser)
     plan = make_plan(graph, wanted, device, len(frames), precision, listener, is_part=is_part, features=features)
@@ -69,9 +73,9 @@ def examine(
 
 
 class Examination:
-    """Of `runtime`, which computes `graph` by `plan`. The weights of both may be read.
+    """A comparison of `runtime`, which computes `graph` by `plan`. The weights of both may be read.
 
-    `chosen`: the sites of the plan with what computes each. `wanted`: None for a part behind a cut.
+    `chosen`: the sites of the plan with their variants. `wanted`: None for a part behind a cut.
     """
 
     def __init__(
@@ -97,10 +101,10 @@ class Examination:
             self._written[plan.launches[0].operator] = in_memory[graph.input]
 
     def run(self, frames: Array) -> Examined:
-        """Compare with the reference what the device makes of `frames`, as many as a job may have.
+        """Compare the device's results for `frames`, a full batch, with the reference.
 
         Where the host has too little memory for the comparison, a warning says what was not compared. Raises
-        DeviceError where the device is wrong and no variant is to blame, or where it has no memory for a job.
+        DeviceError if the device is wrong and no variant is the cause, or if it has no memory for a job.
         """
         full = np.resize(frames[:PICTURES], frames.shape)
         found = self._runtime.submit(full).wait().outputs.reshape(len(full), -1)
@@ -123,19 +127,13 @@ class Examination:
         return tuple(dict.fromkeys(choice.variant.name for _, choice in self._chosen))
 
     def _expected(self, inputs: Float32) -> Float32:
-        """Return the reference's scores, of one picture at a time.
-
-        Its tensors take far more memory than they do.
-        """
+        """Return the reference's scores, one picture at a time, since its tensors take far more memory."""
         return np.concatenate([reference.run(self._graph, inputs[i : i + 1]) for i in range(len(inputs))])
 
     def _wrong(
         self, full: Array, inputs: Float32, found: Array, error: float, is_close: bool
     ) -> tuple[WrongVariant, ...]:
-        """Return the variants that do not agree.
-
-        Of the job `full` the tensors of the last frames alone are read.
-        """
+        """Return the variants that disagree. Only the tensors of the last frames of the job `full` are read."""
         outputs, tensors = self._runtime.observe(full, self._written, last=len(inputs))
         self._check_input(tensors, inputs[np.arange(len(full) - len(inputs), len(full)) % len(inputs)])
         tensors |= {self._graph.input: tensors.get(self._graph.input, full), self._output: outputs}
@@ -146,7 +144,7 @@ class Examination:
         return wrong
 
     def _scores_alone(self, error: float, is_close: bool, lack: Exception) -> Examined:
-        """The operators cannot be compared: right scores have to do, wrong ones are not served."""
+        """Decide by the scores alone, if operators cannot be compared: wrong scores are not served."""
         if not is_close:
             device, name = self._runtime.device_name, self._graph.name
             raise DeviceMemoryError(
@@ -157,7 +155,7 @@ class Examination:
         return Examined(error, self._variants, (), is_complete=False)
 
     def _warn_of_memory(self, what: str, lack: Exception) -> None:
-        """`what` is done instead of the whole comparison."""
+        """Warn that only `what` is done instead of the whole comparison."""
         log.warning(
             "%s: %s: too little memory to compare %s (%s)",
             *(self._runtime.device_name, what, self._graph.name, str(lack) or type(lack).__name__),
@@ -179,7 +177,7 @@ class Examination:
             raise DeviceError(f"{device} prepares pictures wrongly (error {error:.1e} of the range): {NOT_USED}")
 
     def _to_compare(self, *, all_of_them: bool) -> Iterator[tuple[Site[Any], Choice]]:
-        """One of each shape, or all: where scores are wrong it may be the fault of a single one."""
+        """Return one site of each shape, or all: wrong scores may be caused by a single site."""
         seen: set[str] = set()
         for site, choice in self._chosen:
             key = f"{shape_of(site).key} {choice}"
@@ -188,7 +186,7 @@ class Examination:
             seen.add(key)
 
     def _compare(self, site: Site[Any], choice: Choice, tensors: Mapping[str, Array]) -> WrongVariant | None:
-        """Return what `choice` has made of its own inputs, of the last frame: whatever went wrong before it."""
+        """Compare the output of `choice` for its own inputs, of the last frame: earlier errors do not count."""
         inputs = tuple(np.asarray(tensors[tensor.name][-1:], np.float32) for tensor in site.inputs)
         if not all(np.isfinite(each).all() for each in inputs):
             return None
@@ -215,9 +213,7 @@ class Examination:
         """Raise an error where the scores differ from the reference though each operator agrees."""
         device, name = self._runtime.device_name, self._graph.name
         if between_runs > SCORES_CLOSE[self._precision]:
-            raise DeviceError(
-                f"{device} answers {name} otherwise each time it is given the same pictures: {NOT_USED}"
-            )
+            raise DeviceError(f"{device} gives different answers of {name} for the same pictures: {NOT_USED}")
         log.warning(
             "%s: rounding alone changes its scores by %.0e of their range on %s, though each operator is right",
             *(name, error, device),
@@ -231,10 +227,7 @@ def _computed(operator: Operator, inputs: tuple[Array, ...]) -> Array:
 
 
 def _bound(operator: Operator, inputs: tuple[Array, ...]) -> float:
-    """Return the largest sum of the products' absolute values.
-
-    Rounding grows with it, also where the sums cancel.
-    """
+    """Return the largest sum of the products' absolute values, which bounds rounding even if the sums cancel."""
     if not isinstance(operator, Conv | Dense | Add | AveragePool):
         return 0.0
     if isinstance(operator, Conv | Dense):
@@ -243,7 +236,7 @@ def _bound(operator: Operator, inputs: tuple[Array, ...]) -> float:
 
 
 def _share(found: Array, expected: Array) -> float:
-    """Return the largest error, as a share of the largest of `expected`; infinite where one is not a number."""
+    """Return the largest error as a share of the largest value of `expected`; infinite for NaN."""
     if not np.isfinite(found).all():
         return float("inf")
     return float(np.abs(found - expected).max() / max(np.abs(expected).max(), 1e-30))

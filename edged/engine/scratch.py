@@ -1,6 +1,6 @@
-"""Where PoCL puts the files of its compiler: a folder of this process's own, since it would run whatever it finds.
+"""Give PoCL's compiler a private folder for its files, since it would run whatever it finds there.
 
-Between two starts programs live in `binaries`, which knows whether they are whole.
+Between two starts programs are kept in `binaries`, with checksums.
 """
 
 import contextlib
@@ -19,7 +19,7 @@ ROOM = 16 << 20  # bytes; a start of ResNet-50 takes 2.4 MB
 def use_own_scratch(parent: Path, environment: MutableMapping[str, str]) -> None:
     """Name a folder of `parent` in `environment`, unless the user has named one; remove those of dead processes.
 
-    What a parent process had named for itself is not ours either: a killed one's folder may vanish any time.
+    A folder that a parent process named is not reused: that of a killed one may disappear at any time.
     """
     inherited = environment.get(VARIABLE)
     if inherited and Path(inherited).parent != parent:
@@ -32,7 +32,7 @@ def use_own_scratch(parent: Path, environment: MutableMapping[str, str]) -> None
 
 
 def _make(folder: Path) -> Path:
-    """`folder`, or one elsewhere if it takes nothing: PoCL finds no device without it, or cannot compile."""
+    """Create `folder`, or one elsewhere if it cannot be written: PoCL needs it to find devices and to compile."""
     try:
         folder.mkdir(parents=True, mode=0o700)
         if _has_room(folder):
@@ -45,10 +45,10 @@ def _make(folder: Path) -> Path:
 
 
 def _elsewhere() -> Iterator[Path]:
-    """Find our own folders in other places."""
+    """Return our own folders in other places."""
     for place in PLACES:
         for folder in place.glob(f"{PREFIX}[0-9]*-*"):
-            with contextlib.suppress(FileNotFoundError):  # another process tidies up too
+            with contextlib.suppress(FileNotFoundError):  # another process removes them too
                 if folder.lstat().st_uid == os.getuid():
                     yield folder
 

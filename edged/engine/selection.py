@@ -36,7 +36,7 @@ class Chooser(Protocol):
 
 
 def candidates(site: Site[Any]) -> tuple[Choice, ...]:
-    """Return each variant that can compute `site`, with all parameters worth trying, its best guess first."""
+    """Return each variant that can compute `site` with all parameters worth trying, the best guess first."""
     return tuple(
         Choice(variant, parameters)
         for variant in VARIANTS[type(site.operator)]
@@ -46,7 +46,7 @@ def candidates(site: Site[Any]) -> tuple[Choice, ...]:
 
 
 def find_candidate(site: Site[Any], variant: str, parameters: Parameters) -> Choice | None:
-    """Return the one of this name with these parameters, if there is."""
+    """Return the candidate of this name with these parameters, if there is one."""
     for choice in candidates(site):
         if choice.variant.name == variant and choice.parameters == parameters:
             return choice
@@ -54,7 +54,7 @@ def find_candidate(site: Site[Any], variant: str, parameters: Parameters) -> Cho
 
 
 def source_digest(site: Site[Any], *choices: Choice) -> str:
-    """12 hexadecimal digits that change when a choice or the source of its kernels does."""
+    """Return 12 hexadecimal digits that change when a choice or the source of its kernels does."""
     digest = sha256()
     for choice in choices:
         digest.update(f"{choice.variant.name} {sorted(choice.parameters.items())}".encode())
@@ -68,7 +68,7 @@ CONVOLUTIONS = ("auto", *(variant.name.removeprefix("conv_") for variant in VARI
 
 @dataclass(frozen=True)
 class Rules:
-    """`conv` names the variant of the convolutions, where it is able, or leaves it to the device (auto).
+    """Chooses by rules. `conv`: the variant of convolutions, if it can compute them; auto: by device.
 
     Raises ConfigError for an unknown `conv`.
     """
@@ -82,7 +82,7 @@ class Rules:
             )
 
     def channel_block(self, device: Device) -> int:
-        """Return what one instruction of the device works on."""
+        """Return the block for one vector instruction of the device."""
         if self.conv == "naive":
             return 1
         if device.kind == "cpu":
@@ -90,14 +90,14 @@ class Rules:
         return 4
 
     def choose(self, site: Site[Any]) -> Choice:
-        """Return the first by name that can; else the first of all that can."""
+        """Return the variant named by the rules if it can compute the site; else the first that can."""
         fitting = [variant for variant in VARIANTS[type(site.operator)] if variant.can_compute(site)]
         wanted = self._wanted(site, fitting)
         variant = next((variant for name in wanted for variant in fitting if variant.name == name), fitting[0])
         return Choice(variant, variant.parameters(site)[0])
 
     def _wanted(self, site: Site[Any], fitting: Sequence[AnyVariant]) -> tuple[str, ...]:
-        """Return the requested variant; else a CPU's tiles in registers, a GPU's many work-items."""
+        """Return the requested variant; else a CPU's tiles in registers, or a GPU's many work-items."""
         if self.conv != "auto":
             return (f"conv_{self.conv}",)
         if site.device.kind != "cpu":

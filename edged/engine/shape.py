@@ -1,4 +1,4 @@
-"""What a tuning record is kept for: all of a site that its speed may depend on, as plain values."""
+"""The key of a tuning record: everything about a site that its speed may depend on, as plain values."""
 
 import json
 from collections.abc import Iterable
@@ -12,7 +12,7 @@ from edged.engine.layout import Tensor
 from edged.engine.variants.variant import Site
 from edged.model.graph import Operator
 
-NAMES = frozenset(field.name for field in fields(Operator))  # what an operator and its tensors are called
+NAMES = frozenset(field.name for field in fields(Operator))  # names of an operator and its tensors
 
 
 class RecordSection(BaseModel):
@@ -22,7 +22,7 @@ class RecordSection(BaseModel):
 
 
 class Image(RecordSection):
-    """A tensor without its name and its halo."""
+    """A tensor without its name and halo."""
 
     channels: int = Field(ge=1)
     height: int = Field(ge=1)
@@ -32,7 +32,7 @@ class Image(RecordSection):
 
 
 class Shape(RecordSection):
-    """An operator in its place, whatever its name and its weights."""
+    """An operator and its tensors, without names and weights."""
 
     operator: str
     frames: int = Field(ge=1, description="Frames that a job may carry")
@@ -43,7 +43,7 @@ class Shape(RecordSection):
 
     @property
     def key(self) -> str:
-        """Equal for equal shapes alone."""
+        """Return a key that is equal only for equal shapes."""
         return json.dumps(self.model_dump(mode="json"), sort_keys=True)
 
     def __str__(self) -> str:
@@ -75,7 +75,7 @@ def _image(tensor: Tensor) -> Image:
 
 
 def _plain(value: Any) -> JsonValue:
-    """`value` as JSON has it; an array as its shape."""
+    """Return `value` for JSON; an array as its shape."""
     if isinstance(value, np.ndarray):
         return list(value.shape)
     return list(value) if isinstance(value, tuple) else value

@@ -20,9 +20,9 @@ Bytes = NDArray[np.uint8]
 
 
 class Upload(Protocol):
-    """A job's images on their way. The first kernel waits for `events`.
+    """A job's images during their upload. The first kernel waits for `events`.
 
-    `command`: the event of what the device does for it; `host_s`: what the host has done itself.
+    `command`: the event of the device's part; `host_s`: time of the host's part.
     """
 
     @property
@@ -34,29 +34,32 @@ class Upload(Protocol):
 
 
 class Download(Protocol):
-    """A job's outputs on their way back. `command`, `host_s`: as of an upload, once they were taken."""
+    """A job's outputs during their download. `command`, `host_s`: as of an upload, once they were taken."""
 
     @property
     def command(self) -> Any: ...
     @property
     def host_s(self) -> float: ...
     def wait(self) -> Float32:
-        """Wait for them, in any thread, as often as one likes. Raises cl.Error."""
+        """Wait for the outputs, in any thread, also repeatedly. Raises cl.Error."""
 
 
 class TransferSlot(Protocol):
-    """What one job in flight has to itself at both ends. Used in turn: `send`, the kernels, `fetch`."""
+    """The input and output buffers of one job in flight.
+
+    Call `send`, enqueue the kernels, call `fetch`, in turn.
+    """
 
     def send(self, images: Bytes) -> Upload:
-        """Enqueue the way in. `images` must stay as they are until the job is done."""
+        """Enqueue the upload. `images` must not change until the job is done."""
 
     def fetch(self, first: Any) -> Download:
-        """Enqueue the way back. `first`: the event of the kernel that reads the images."""
+        """Enqueue the download. `first`: the event of the kernel that reads the images."""
 
 
 @dataclass(frozen=True, slots=True)
 class CommandInterval:
-    """From when to when the device was at a command, in nanoseconds of its own clock."""
+    """Begin and end of a command on the device, in nanoseconds of its own clock."""
 
     start_ns: int
     end_ns: int
@@ -67,12 +70,12 @@ class CommandInterval:
 
 
 def ran(first: Any, last: Any = None) -> CommandInterval:
-    """Return the times from the start of this event's command to its end, or that of a later one."""
+    """Return the times from the start of this event's command to its end, or to that of a later one."""
     return CommandInterval(first.profile.start, (last or first).profile.end)
 
 
 class CopiedSlot:
-    """A slot whose images are copied in a queue beside that of the kernels: the device can do both at once."""
+    """A slot whose images are copied in a separate queue, so that the device can copy and compute at once."""
 
     def __init__(self, compute: Any, upload: Any, images: Any, output: Any) -> None:
         self._compute, self._upload = compute, upload
@@ -80,20 +83,20 @@ class CopiedSlot:
         self._read: list[Any] = []
 
     def send(self, images: Bytes) -> "CopyIn":
-        """Enqueue the upload, behind the kernel that read the slot's last images."""
+        """Enqueue the upload, after the kernel that read the slot's last images."""
         event = cl.enqueue_copy(self._upload, self._images, images, is_blocking=False, wait_for=self._read)
         self._upload.flush()
         return CopyIn(event)
 
     def fetch(self, first: Any) -> "CopyOut":
-        """Enqueue the download behind the kernels, in their queue."""
+        """Enqueue the download after the kernels, in their queue."""
         self._read = [first]
         values = np.empty(self._output.size // 4, np.float32)
         return CopyOut(values, cl.enqueue_copy(self._compute, values, self._output, is_blocking=False))
 
 
 class CopyIn:
-    """The copy is an event of another queue."""
+    """An upload by copy; its event is in another queue."""
 
     host_s = 0.0
 
@@ -103,7 +106,7 @@ class CopyIn:
 
 
 class CopyOut:
-    """The copy writes into memory of the job's own."""
+    """A download by copy, into the job's own memory."""
 
     host_s = 0.0
 
@@ -116,10 +119,10 @@ class CopyOut:
 
 
 class MappedSlot:
-    """A slot whose buffer of images is the host's while no job is in it.
+    """A slot whose image buffer belongs to the host while no job is in it.
 
-    It takes a job when the one before it is through, since the host reads the outputs where the device wrote them.
-    All commands are in one queue, in order.
+    It accepts a job when the previous one has finished, since the host reads the outputs in place. All commands
+    are in one queue, in order.
     """
 
     def __init__(self, queue: Any, images: Any, output: Any) -> None:
@@ -129,7 +132,7 @@ class MappedSlot:
         self._last: MapOut | None = None
 
     def send(self, images: Bytes) -> "MapIn":
-        """Waits for the slot's last job first."""
+        """Wait for the slot's last job, then enqueue the upload."""
         if self._last:
             self._last.release(self._queue)
         pixels, ready = self._free
@@ -140,9 +143,9 @@ class MappedSlot:
         return MapIn(seconds, pixels.base.release(self._queue))
 
     def fetch(self, first: Any) -> "MapOut":
-        """Enqueue the mapping behind the kernels; the images' buffer belongs to the host again by then."""
+        """Enqueue the mapping after the kernels; the image buffer belongs to the host again by then."""
         self._last = MapOut(*self._map(self._output, cl.map_flags.READ, np.dtype(np.float32)))
-        self._free = self._map_images()  # nobody waits for that now
+        self._free = self._map_images()  # no thread waits for it now
         return self._last
 
     def _map_images(self) -> tuple[Any, Any]:
@@ -155,7 +158,7 @@ class MappedSlot:
 
 
 class MapIn:
-    """The host wrote into the buffer; giving it to the device is a command before the first kernel."""
+    """An upload by mapping: unmapping is a command before the first kernel."""
 
     def __init__(self, host_s: float, unmapped: Any) -> None:
         self.host_s, self.command = host_s, unmapped
@@ -163,7 +166,7 @@ class MapIn:
 
 
 class MapOut:
-    """The outputs where the device wrote them, read by the waiting thread or by the slot's next job."""
+    """A download by mapping: the outputs in place, read by the waiting thread or by the slot's next job."""
 
     def __init__(self, mapping: Float32, ready: Any) -> None:
         self._mapping, self.command = mapping, ready
@@ -181,7 +184,7 @@ class MapOut:
             return self._values
 
     def release(self, queue: Any) -> None:
-        """Take the outputs, and let the device write there again."""
+        """Read the outputs, and return the buffer to the device."""
         with suppress(cl.Error):  # the thread that waits for that job gets the error
             self.wait()
         self._mapping.base.release(queue)  # type: ignore[union-attr]

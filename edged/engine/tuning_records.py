@@ -28,23 +28,23 @@ SHIPPED = Path(str(files("edged.engine"))) / "tuned"
 def user_record(device: Device, state: Path | None = None) -> Path:
     """Return the file that `edged tune` writes.
 
-    `state`: folder of what must outlive a restart, None for the user's.
+    `state`: folder of files that must survive a restart, None for the user's.
     """
     return (state or state_directory()) / "tuned" / file_name(device)
 
 
 def record_places(device: Device, state: Path | None = None) -> tuple[Path, ...]:
-    """Files to look into, in order of preference."""
+    """Return the files to search, in order of preference."""
     return user_record(device, state), SHIPPED / file_name(device), SHIPPED / f"{family_of(device)}.json"
 
 
 def file_name(device: Device) -> str:
-    """Equal on two boards of a kind: a record can be copied from one to the other."""
+    """Return the name of a device's file: equal on boards of the same kind, so that records can be copied."""
     return f"{_plain(f'{device.platform} {device.name} {device.driver} x{device.compute_units}')}.json"
 
 
 def family_of(device: Device) -> str:
-    """Devices that the same choices suit: mali-t6, mali-g, a maker's GPUs, CPUs by maker and vector width."""
+    """Return the family of devices that the same choices suit: Mali series, GPUs by maker, CPUs by maker and width."""
     name = device.name.casefold()
     if mali := re.search(r"mali-(t\d|g)", name):
         return mali[0]
@@ -55,7 +55,7 @@ def family_of(device: Device) -> str:
 
 
 def _plain(text: str) -> str:
-    """Small letters, digits and single hyphens."""
+    """Convert to small letters, digits and single hyphens."""
     return re.sub(r"[^a-z0-9]+", "-", text.casefold()).strip("-")
 
 
@@ -74,7 +74,7 @@ class TunedVariant(RecordSection):
 
 
 class BestVariant(TunedVariant):
-    """The fastest of those that agreed with the reference."""
+    """The fastest variant of those that agreed with the reference."""
 
     seconds: float = Field(gt=0, description="On the device, its weights not in the caches")
 
@@ -118,14 +118,14 @@ class TuningRecord(RecordSection):
 
 
 def measured_on(device: Device) -> MeasuredOn:
-    """Return how a record names `device`."""
+    """Return the device's entry in a record."""
     return MeasuredOn(platform=device.platform, name=device.name, driver=device.driver)
 
 
 def read_record(path: Path) -> TuningRecord | None:
-    """Return the record in a file, None if there is no such file.
+    """Return the record in a file, None if there is none.
 
-    Raises ConfigError with every mistake and its place, also where another user could have written the file.
+    Raises ConfigError with every mistake and its place, also if another user could have written the file.
     """
     try:
         problem = "" if path.is_relative_to(SHIPPED) else why_not_trusted(path, path.stat())
@@ -180,17 +180,17 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class TuningRecords:
-    """`tuned` by the key of the shape, in order of preference; `rules` decide where there is none."""
+    """Chooses by `tuned`, by key of the shape and in order of preference; by `rules` if there is no entry."""
 
     tuned: Mapping[str, tuple[TunedShape, ...]]
     rules: Chooser = field(default_factory=Rules)
 
     def channel_block(self, device: Device) -> int:
-        """Return the block size of the rules: records hold for the layout that they were measured in."""
+        """Return the block size of the rules: records are valid for the layout in which they were measured."""
         return self.rules.channel_block(device)
 
     def choose(self, site: Site[Any]) -> Choice:
-        """Return the first that is known and not refused. Raises DeviceError if all are refused."""
+        """Return the first choice that is known and not refused. Raises DeviceError if all are refused."""
         tuned = self.tuned.get(shape_of(site).key, ())
         for choice in self._in_order(site, tuned):
             if not any(is_refused(site, choice, each) for each in tuned):
@@ -211,9 +211,9 @@ class TuningRecords:
 
 
 def chooser_for(device: Device, state: Path | None = None) -> TuningRecords:
-    """Return what to build plans for `device` with. `state`: as for `user_record`.
+    """Return the chooser for plans on `device`. `state`: see `user_record`.
 
-    A record that cannot be used is logged as a warning, and the next one decides.
+    A record that cannot be used is logged as a warning, and the next one applies.
     """
     by_key: dict[str, tuple[TunedShape, ...]] = {}
     for path in record_places(device, state):
@@ -223,7 +223,7 @@ def chooser_for(device: Device, state: Path | None = None) -> TuningRecords:
 
 
 def chooser_named(conv: str, device: Device) -> Chooser:
-    """Return what records and rules say for auto; rules alone for a variant by name.
+    """Return the chooser by records and rules for auto; by rules alone for a named variant.
 
     Raises ConfigError, as `Rules`.
     """
@@ -250,5 +250,5 @@ def _usable(path: Path) -> TuningRecord | None:
 
 @cache
 def _warn(message: str) -> None:
-    """Once: a plan asks for many sites, and a process makes several plans."""
+    """Warn once: a plan has many sites, and a process makes several plans."""
     log.warning("%s", message)

@@ -105,7 +105,7 @@ def test_a_roofline_has_a_dot_for_each_layer_that_multiplies(model: Path, tmp_pa
     [
         (("--conv", "fancy"), 2, "there are: auto, vector"),
         (("--compare", "fancy"), 2, "there are: auto, vector"),
-        (("--device", "Voodoo"), 3, "no OpenCL device fits 'Voodoo'"),
+        (("--device", "Voodoo"), 3, "no OpenCL device matches 'Voodoo'"),
         (("--device", "numpy"), 2, "no kernels to profile"),
         (("--batch", 65), 2, "expected 1 to 64 frames"),
         (("--roofline", "picture.bmp"), 2, "the name of an .svg file"),

@@ -20,7 +20,7 @@ def test_auto_prefers_a_gpu() -> None:
 
 
 def test_an_unknown_device_is_an_error_that_lists_what_there_is(device: Device) -> None:
-    with pytest.raises(DeviceError, match="no OpenCL device fits 'Voodoo'") as error:
+    with pytest.raises(DeviceError, match="no OpenCL device matches 'Voodoo'") as error:
         find_device("Voodoo")
     assert device.name in str(error.value)
 

@@ -1,4 +1,4 @@
-"""The backward pass of a training step: for each operator the kernels that give the gradients of what it read."""
+"""The backward pass of a training step: for each operator the kernels that compute its gradients."""
 
 from collections.abc import Mapping
 

@@ -10,7 +10,10 @@ NUMBERS = ("rate", "root", "beta1", "beta2", "epsilon", "decay")
 def adam(
     weights: Resident, gradients: Resident, moments: Resident, decayed: int, device: Device, *, decoupled: bool
 ) -> Launch:
-    """All float32; `moments` has twice the length of the others. Scalars: NUMBERS, as `adam.cl` explains them."""
+    """Return a step of Adam over float32 arrays; `moments` is twice as long as the others.
+
+    Scalars: NUMBERS, as `adam.cl` explains them.
+    """
     return update(
         "adam",
         (weights, gradients, moments, *map(Scalar, NUMBERS)),

@@ -8,7 +8,7 @@ from edged.model.graph import AveragePool
 
 
 def average_pool_gradient(slope: Slope[AveragePool]) -> tuple[Launch, ...]:
-    """An equal share to each pixel of the window."""
+    """Give each pixel of the window an equal share."""
     if slope.wanted is None:
         return ()
     defines = pool_defines(slope.operator) | {"COUNT_PADDING": int(slope.operator.count_include_pad)}

@@ -13,13 +13,13 @@ from edged.engine.variants.tiles import OVERHEAD, registers, tiles
 from edged.engine.variants.variant import WORK_GROUP, Site
 from edged.model.graph import Conv
 
-SHARE_BYTES = 2**19  # of activations and gradients that a share reads again and again: a part of a CPU's own cache
-SPARE = 8  # registers of a CPU that hold no sums; with fewer its compiler puts some sums into memory (measured)
+SHARE_BYTES = 2**19  # of activations and gradients that a share reads repeatedly: a part of a CPU's own cache
+SPARE = 8  # registers of a CPU that hold no sums; with fewer its compiler spills some sums (measured)
 IN_FLIGHT = 6  # sums that keep a multiply-add unit busy
 SUMS_ON_GPU = 16  # vectors of four that leave a GPU's registers enough work-items at once
 PIXELS_ON_GPU = 8
 ITEMS_PER_UNIT = 16  # work-groups that keep a compute unit busy to the end
-PARTS_BYTES = 2**25  # that the parts of all shares may take
+PARTS_BYTES = 2**25  # that the partial sums of all shares may take
 RUN_LENGTH = 32  # vectors that a work-item of `sum_shares` adds
 
 
@@ -29,7 +29,7 @@ def conv_gradient(slope: Slope[Conv]) -> tuple[Launch, ...]:
 
 
 def halo_of_given(conv: Conv, source: Tensor, output: Tensor) -> Halo:
-    """Return the zeros that the gradient of the input reads around the gradient of the output."""
+    """Return the halo of zeros that the gradient of the input reads around the gradient of the output."""
     (top, bottom), (left, right) = (
         _outside(conv, axis, size, outputs)
         for axis, (size, outputs) in enumerate(((source.height, output.height), (source.width, output.width)))
@@ -53,7 +53,7 @@ def _input_gradient(slope: Slope[Conv], wanted: Tensor) -> tuple[Launch, ...]:
 
 
 def _turned_weights(slope: Slope[Conv], wanted: Tensor) -> tuple[Tensor, Launch]:
-    """Return the weights with inputs and outputs changed about, and what makes them so."""
+    """Return the weights with inputs and outputs exchanged, and the launches that compute them."""
     conv, given = slope.operator, slope.given
     taps = conv.weight.shape[2] * conv.weight.shape[3]
     pairs = slope.source.blocks * given.blocks
@@ -134,7 +134,7 @@ def _weight_gradient(slope: Slope[Conv]) -> tuple[Launch, ...]:
 
 
 def _sums(slope: Slope[Conv]) -> tuple[int, int, int]:
-    """Rows and columns of taps, and input channels, that a work-item sums up: the fewest instructions."""
+    """Choose rows and columns of taps, and input channels, per work-item, for the fewest instructions."""
     block = slope.source.block
     high, wide = slope.operator.weight.shape[2:]
     most = registers(slope.given.block) - SPARE if slope.device.kind == "cpu" else SUMS_ON_GPU
@@ -150,7 +150,7 @@ def _sums(slope: Slope[Conv]) -> tuple[int, int, int]:
 
 
 def _shares(slope: Slope[Conv], items: int, weight_bytes: int) -> int:
-    """Into how many shares the rows of all frames fall: each fits into the cache, all of the device is busy."""
+    """Return the number of shares of all frames' rows: each fits into the cache, and the whole device is busy."""
     rows = slope.given.frames * slope.given.height
     for_cache = ceil_div(slope.source.nbytes + slope.given.nbytes, SHARE_BYTES)
     for_units = ceil_div(ITEMS_PER_UNIT * slope.device.compute_units, items)

@@ -1,4 +1,4 @@
-"""The end of a forward pass and the start of the way back: loss, right answers, gradient of the scores."""
+"""The end of the forward pass and the start of the backward pass: loss, right answers, gradient of the scores."""
 
 import numpy as np
 
@@ -8,7 +8,7 @@ from edged.engine.launch import Launch, Resident, Scalar, Weights
 from edged.engine.layout import Tensor
 from edged.engine.variants.variant import WORK_GROUP
 
-CPU_RUN = 32  # frames of a work-item on a CPU
+CPU_RUN = 32  # frames per work-item on a CPU
 
 
 def cross_entropy(

@@ -1,4 +1,4 @@
-"""Images as vectors of features, and back: where the layout of a training step changes."""
+"""Convert images to vectors of features and back, where the layout of a training step changes."""
 
 from edged.engine.gradients.gradient_run import gradient_run
 from edged.engine.gradients.slope import Slope
@@ -9,7 +9,7 @@ from edged.model.graph import Flatten
 
 
 def flatten_batch(site: Site[Flatten]) -> tuple[Launch, ...]:
-    """The forward pass: the vectors of all frames are the pixels of one image."""
+    """Convert in the forward pass: the vectors of all frames are the pixels of one image."""
     runs = Runs(site.output, site.device)
     return (
         Launch(

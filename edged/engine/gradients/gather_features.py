@@ -1,4 +1,4 @@
-"""The first kernel of a training step on vectors: the batch's, from all of them on the device."""
+"""The first kernel of a training step on vectors: gather those of the batch."""
 
 from edged.engine.device import Device
 from edged.engine.launch import Launch, Resident, Scalar

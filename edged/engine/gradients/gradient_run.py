@@ -1,4 +1,4 @@
-"""Kernels whose work-items each write a run of pixels of a gradient: what their launches share."""
+"""Launches of kernels whose work-items each write a run of pixels of a gradient."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ from edged.engine.variants.pixelwise import Runs
 def gradient_run(
     kernel: str, slope: Slope[Any], wanted: Tensor, reads: tuple[Argument, ...], more: Defines
 ) -> Launch:
-    """A launch of `kernel` with the arguments given, what else it `reads`, wanted, and how a gradient ends."""
+    """Return a launch of `kernel` with these arguments, the tensors that it `reads`, `wanted`, and the ending."""
     runs = Runs(wanted, slope.device)
     geometry = slope.given.defines("IN") | wanted.defines("OUT")
     return Launch(

@@ -1,4 +1,4 @@
-"""Where the gradients that several readers of a tensor give meet."""
+"""Add the gradients that several readers of a tensor contribute."""
 
 from typing import Any
 
@@ -9,5 +9,5 @@ from edged.engine.layout import Tensor
 
 
 def join_gradients(slope: Slope[Any], wanted: Tensor) -> Launch:
-    """`wanted` is `given`, a gradient of the same tensor, with `plus` and the mask of ReLU."""
+    """Write `wanted`: `given`, a gradient of the same tensor, with `plus` and the mask of ReLU."""
     return gradient_run("join_gradients", slope, wanted, (), {})

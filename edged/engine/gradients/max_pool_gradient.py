@@ -11,7 +11,7 @@ from edged.model.graph import MaxPool
 
 
 def max_pool_gradient(slope: Slope[MaxPool]) -> tuple[Launch, ...]:
-    """All to the largest, of equal ones to the first."""
+    """Give the whole gradient to the largest pixel; of equal ones to the first."""
     if slope.wanted is None:
         return ()
     seen = slope.source.defines("SOURCE") | slope.output.defines("OUTPUT")

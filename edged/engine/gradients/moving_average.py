@@ -1,4 +1,4 @@
-"""The moving average of all weights, which is steadier than they are."""
+"""The moving average of all weights, which varies less than they do."""
 
 from edged.engine.device import Device
 from edged.engine.gradients.update import update
@@ -6,5 +6,5 @@ from edged.engine.launch import Launch, Resident, Scalar
 
 
 def moving_average(weights: Resident, averages: Resident, device: Device) -> Launch:
-    """Both float32, of one length. Scalar: kept, the share of the old average that stays."""
+    """Update float32 averages of one length. Scalar: kept, the share of the old average that stays."""
     return update("moving_average", (weights, Scalar("kept"), averages), 0, weights.nbytes // 4, device, {})

@@ -1,6 +1,6 @@
-"""Forward pass of a batch norm that is trained: statistics of the batch, then what they make of it.
+"""Forward pass of a batch norm that is trained: statistics of the batch, then the normalisation.
 
-The operator is a `train.norm.TrainedNorm`, which this layer may not know by name.
+The operator is a `train.norm.TrainedNorm`, which this layer must not import.
 """
 
 from collections.abc import Mapping
@@ -18,9 +18,10 @@ from edged.engine.variants.variant import Site
 def norm_forward(
     site: Site[Any], parameters: Mapping[str, Resident], statistics: Mapping[str, Resident]
 ) -> tuple[Launch, ...]:
-    """In training: `statistics` (mean, variance) run after the batch's, which stay for the way back.
+    """Normalise in training; `statistics` (mean, variance) of the batch stay for the backward pass.
 
-    parameters: scale and offset. All are float32 by channel, filled with zeros to whole blocks.
+    The running statistics follow those of the batch. parameters: scale and offset. All are float32 by channel,
+    padded with zeros to whole blocks.
     """
     (source,), name = site.inputs, site.operator.name
     slices, (mean, variance) = Slices(source, site.device), batch_statistics(name, source)
@@ -58,11 +59,14 @@ def _apply(site: Site[Any], parameters: Mapping[str, Resident], mean: Argument, 
 
 
 def batch_statistics(name: str, source: Tensor) -> tuple[Tensor, Tensor]:
-    """Mean and variance of a batch, by channel: they live until the norm `name` has passed its gradient on."""
+    """Return mean and variance of a batch by channel.
+
+    They live until the norm `name` has passed its gradient on.
+    """
     channels, block = source.blocks * source.block, source.block
     return Tensor(f"{name}.mean", 1, channels, 1, 1, block), Tensor(f"{name}.variance", 1, channels, 1, 1, block)
 
 
 def numbers(norm: Any) -> Weights:
-    """[epsilon, momentum], as the kernels take them."""
+    """Return [epsilon, momentum], as the kernels take them."""
     return Weights(lambda: np.array([norm.epsilon, norm.momentum], np.float32))

@@ -10,7 +10,7 @@ from edged.engine.launch import Launch
 
 
 def norm_gradient(slope: Slope[Any]) -> tuple[Launch, ...]:
-    """Gradients of scale and offset, which are sums over the batch, then from them that of what it read."""
+    """Compute the gradients of scale and offset, sums over the batch, and from them that of the input."""
     name, source, given = slope.operator.name, slope.source, slope.given
     slices, statistics = Slices(given, slope.device), batch_statistics(name, source)
     constants, seen = numbers(slope.operator), source.defines("SOURCE")

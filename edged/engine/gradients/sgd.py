@@ -14,7 +14,10 @@ def sgd(
     *,
     nesterov: bool,
 ) -> Launch:
-    """All float32, of one length. Without a velocity there is no momentum. Scalars: rate, decay, momentum."""
+    """Return a step of SGD over float32 arrays of one length. Without a velocity there is no momentum.
+
+    Scalars: rate, decay, momentum.
+    """
     remembered = (velocity, Scalar("momentum")) if velocity else ()
     return update(
         "sgd",

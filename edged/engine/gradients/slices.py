@@ -1,4 +1,4 @@
-"""How sums over a whole batch are shared out among work-items: the macros of `norm_slices.cl`."""
+"""Distribute sums over a whole batch among work-items: the macros of `norm_slices.cl`."""
 
 from dataclasses import dataclass, replace
 
@@ -8,14 +8,14 @@ from edged.engine.launch import Argument, Launch
 from edged.engine.layout import NO_HALO, Defines, Tensor
 from edged.engine.variants.variant import WORK_GROUP
 
-CPU_PIXELS = 2048  # of a slice: its vectors are still in the cache when they are read for the second time
+CPU_PIXELS = 2048  # bytes of a slice: its vectors are still in the cache when they are read for the second time
 CPU_CHUNK = 32
 MOST_ON_CPU, MOST_ON_GPU = 64, 512
 
 
 @dataclass(frozen=True)
 class Slices:
-    """Parts of `tensor`, all of its frames, over which each block of channels is summed."""
+    """Parts of `tensor`, with all of its frames, over which each block of channels is summed."""
 
     tensor: Tensor
     device: Device
@@ -26,7 +26,7 @@ class Slices:
 
     @property
     def count(self) -> int:
-        """No more than there are chunks: each slice has something."""
+        """Return the number of slices, at most that of the chunks, so that none is empty."""
         tensor, on_cpu = self.tensor, self.device.kind == "cpu"
         chunks = tensor.frames * tensor.height * ceil_div(tensor.width, self.chunk)
         pixels = tensor.frames * tensor.height * tensor.width
@@ -35,13 +35,13 @@ class Slices:
 
     @property
     def shares(self) -> Tensor:
-        """Three vectors of each slice and block."""
+        """Return the size of the results: three vectors for each slice and block."""
         return replace(
             self.tensor, name=f"{self.tensor.name}.shares", frames=self.count, height=1, width=3, halo=NO_HALO
         )
 
     def launch(self, kernel: str, operator: str, arguments: tuple[Argument, ...], more: Defines) -> Launch:
-        """One work-item a slice and block of the tensor that the kernel knows as IN."""
+        """Return a launch with one work-item per slice and block of the tensor that the kernel calls IN."""
         return Launch(
             kernel=kernel,
             operator=operator,
@@ -59,9 +59,6 @@ class Slices:
         return Launch(kernel, operator, self.defines(), arguments, blocks, group=group)
 
     def defines(self) -> Defines:
-        """Return the geometry of IN and of its slices.
-
-        OUT is like IN, since `layout.cl` takes vectors from there.
-        """
+        """Return the geometry of IN and its slices. OUT is like IN, since `layout.cl` takes vectors from there."""
         shape = {"SLICES": self.count, "CHUNK": self.chunk, "FRAMES": self.tensor.frames}
         return {**self.tensor.defines("IN"), **self.tensor.defines("OUT"), **shape}

@@ -1,4 +1,4 @@
-"""What the backward pass of an operator is made of: the tensors and parameters that its kernels read and write."""
+"""The tensors and parameters that the kernels of an operator's backward pass read and write."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -15,12 +15,12 @@ Residents = Mapping[str, Resident]
 
 @dataclass(frozen=True, eq=False)
 class Slope(Generic[Op]):
-    """An operator in its place in a training step, seen from the loss.
+    """An operator in a training step, and the tensors of its backward pass.
 
     source, output: what it read and wrote in the forward pass (`output` after its ReLU, if it ends in one).
     given: the gradient of the loss by the output; where the operator ends in ReLU, by what it had before ReLU.
     wanted: the gradient by `source`, to be written; None if nothing before the operator learns.
-    plus: what other readers of `source` have given already: to be added to what is written.
+    plus: the gradients of other readers of `source` so far, which are added to what is written.
     masked: `source` ends in ReLU: what is written, `plus` too, is zero where `source` is not above zero.
     parameters, gradients: by the operator's own names (weight, bias …), in the layout in which the kernels of the
     forward pass read them.

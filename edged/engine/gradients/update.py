@@ -1,4 +1,4 @@
-"""Kernels that change every weight: what their launches share."""
+"""Launches of kernels that change every weight."""
 
 from edged.arithmetic import ceil_div
 from edged.engine.device import Device
@@ -6,7 +6,7 @@ from edged.engine.launch import Argument, Launch
 from edged.engine.layout import Defines
 from edged.engine.variants.variant import WORK_GROUP
 
-CHUNK = 4096  # floats that a CPU's work-item updates: enough to be worth its start
+CHUNK = 4096  # floats that a CPU's work-item updates: enough to amortise its start
 
 
 def update(

@@ -1,4 +1,4 @@
-"""Winograd's convolution with weights that change at each step: they are transformed on the device."""
+"""Winograd's convolution with weights that change at each step: the device transforms them."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -13,11 +13,11 @@ from edged.engine.variants.conv_winograd import CONV_WINOGRAD, is_profitable, wi
 from edged.engine.variants.variant import Parameters, Site
 from edged.model.graph import Conv
 
-CHUNK_BYTES = 2**22  # of frequencies: what is written is still in the cache when it is read
+CHUNK_BYTES = 2**22  # bytes of frequencies: still in the cache when they are read
 
 
 def is_faster(site: Site[Conv]) -> bool:
-    """Return whether to compute `site` so."""
+    """Return whether Winograd is the faster way to compute `site`."""
     return site.device.kind == "cpu" and CONV_WINOGRAD.can_compute(site) and is_profitable(site)
 
 
@@ -34,9 +34,9 @@ def winograd_forward(
 
 
 def input_gradient_site(slope: Slope[Conv], wanted: Tensor) -> Site[Conv] | None:
-    """Return the convolution that makes the gradient of the input of that of the output.
+    """Return the convolution that computes the gradient of the input from that of the output.
 
-    None where there is none.
+    None if there is none.
     """
     conv = slope.operator
     high, wide = conv.weight.shape[2:]
@@ -69,7 +69,7 @@ def winograd_gradient(
 
 
 def _transformed(site: Site[Conv], parameters: Parameters) -> Tensor:
-    """Return where the weights are, one after the other, while the step needs them."""
+    """Return the transformed weights, one after the other, as long as the step needs them."""
     source, target, side = site.inputs[0], site.output, parameters["OUTPUT"] + 2
     vectors = target.blocks * side**2 * source.blocks * source.block
     return Tensor(f"{site.operator.name}.transformed", 1, vectors * target.block, 1, 1, 1)
@@ -89,7 +89,7 @@ def _weights(
 
 
 def _in_chunks(site: Site[Conv], of_input: Launch, product: Launch) -> Iterator[Launch]:
-    """Yield both kernels for as many frames at a time as have frequencies that the cache holds."""
+    """Yield both kernels for as many frames at a time as have their frequencies in the cache."""
     whole = next(argument for argument in product.arguments if isinstance(argument, Tensor))
     frames = site.output.frames
     kept = max(1, min(frames, CHUNK_BYTES * frames // whole.nbytes))

@@ -1,1 +1,1 @@
-"""Measuring which variant computes an operator fastest on a device, and whether it is right."""
+"""Measure which variant computes an operator fastest on a device, and whether it is correct."""

@@ -1,4 +1,4 @@
-"""The record of a device during tuning: no measurement is lost however the tuner ends.
+"""The record of a device during tuning: no measurement is lost, however the tuner ends.
 
 A driver that hangs cannot be interrupted from inside, so the process is ended after a time limit.
 """
@@ -27,14 +27,14 @@ from edged.engine.variants.variant import Site
 from edged.errors import ConfigError, DeviceError
 from edged.system.exclusive_lock import try_lock
 
-PATIENCE_S = 180.0  # to compile for a slow board takes long, too
+PATIENCE_S = 180.0  # seconds; compiling takes long on a slow board, too
 
 log = logging.getLogger(__name__)
 
 
 @contextmanager
 def watchdog(choice: Choice, patience_s: float = PATIENCE_S) -> Iterator[None]:
-    """End the process if what is done meanwhile with `choice` takes longer than `patience_s`."""
+    """End the process if the block, which tries `choice`, takes longer than `patience_s`."""
     timer = Timer(patience_s, _give_up, [choice, patience_s])
     timer.daemon = True
     timer.start()
@@ -51,9 +51,9 @@ def _give_up(choice: Choice, patience_s: float) -> None:
 
 
 class AttemptLog:
-    """The record in the file `path`, for one tuner at a time. Raises ConfigError for a file that cannot be used.
+    """The record in the file `path`, for one tuner at a time. Raises ConfigError for an unusable file.
 
-    What a dead tuner was trying when it died is refused from then on.
+    The variant that a killed tuner was trying is refused from then on.
     """
 
     def __init__(self, path: Path, device: Device) -> None:
@@ -78,7 +78,7 @@ class AttemptLog:
         return self._tuned.get(shape.key, TunedShape(shape=shape))
 
     def write(self, tuned: TunedShape) -> None:
-        """Put `tuned` in the place of what was known, and save all."""
+        """Replace the entry by `tuned`, and save all."""
         self._tuned[tuned.shape.key] = tuned
         record = TuningRecord(edged=__version__, device=self._device, tuned=tuple(self._tuned.values()))
         write_json(self.path, record)
@@ -89,12 +89,12 @@ class AttemptLog:
             self._tuned.pop(shape_of(site).key, None)
 
     def refuse(self, site: Site[Any], refusal: RefusedVariant) -> None:
-        """Remember what must not be used."""
+        """Record variants that must not be used."""
         self.write(_with(self.attempts_for(site), refusal))
 
     @contextmanager
     def trying(self, site: Site[Any], choice: Choice) -> Iterator[None]:
-        """While this lasts, the file beside the record says what would be to blame for the tuner's death."""
+        """Record in a file, during the block, what would be the cause if the tuner were killed."""
         refusal = RefusedVariant(
             variant=choice.variant.name,
             parameters=choice.parameters,
@@ -119,7 +119,7 @@ def _with(tuned: TunedShape, *refusals: RefusedVariant) -> TunedShape:
 
 
 def _lock(path: Path) -> int:
-    """Return an exclusive lock that lives as long as this process."""
+    """Return an exclusive lock that is held as long as this process lives."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         lock = os.open(path.with_suffix(".lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)

@@ -1,4 +1,4 @@
-"""A whole network by several plans: how long each takes, and whether it is right."""
+"""Compare several plans of a whole network: their times and their errors."""
 
 import time
 from collections.abc import Sequence
@@ -12,14 +12,14 @@ from edged.model.graph import Graph
 from edged.model.package import Input
 
 ROUNDS = 60
-ENOUGH_S = 20.0  # a slow network has fewer rounds
+ENOUGH_S = 20.0  # rounds; a slow network gets fewer
 WARM_UP_RUNS = 3
 
 Seconds = NDArray[np.float64]
 
 
 def times_in_turn(runtimes: Sequence[Runtime], images: NDArray[np.uint8]) -> list[Seconds]:
-    """Wall seconds of jobs, by runtime. Each runs once a round, and each round another one is the first."""
+    """Return wall seconds of jobs by runtime. Each runs once per round, and each round begins with another one."""
     for runtime in runtimes:
         for _ in range(WARM_UP_RUNS):
             _time(runtime, images)

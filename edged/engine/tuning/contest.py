@@ -1,4 +1,4 @@
-"""Find the fastest correct candidate for a problem: hopeless ones are dropped early, the best are measured again.
+"""Find the fastest correct candidate for a problem: slow ones are dropped early, the best are measured again.
 
 After "successive halving" (Jamieson and Talwalkar, "Non-stochastic Best Arm Identification", 2016).
 """
@@ -19,7 +19,7 @@ from edged.engine.tuning.rig import Rig
 from edged.engine.tuning_records import Reason, RefusedVariant
 from edged.errors import DeviceError
 
-NEXT_READS = Halo(1, 1, 1, 1)  # what most readers of an output want around it
+NEXT_READS = Halo(1, 1, 1, 1)  # the halo that most readers of an output need
 
 
 class Trial:
@@ -42,7 +42,7 @@ class Trial:
         ]
 
     def error(self) -> float:
-        """Of the answer, from memory where every float was NaN, as a share of the range. Raises DeviceError."""
+        """Return the error as a share of the range. Memory is filled with NaN before. Raises DeviceError."""
         with self._errors():
             for tensor in self._tensors:
                 self._poison(tensor)
@@ -53,7 +53,7 @@ class Trial:
         return self._problem.error(from_memory(self._output, memory))
 
     def seconds(self) -> float:
-        """From the start of its first kernel to the end of its last, by the device's clock. Raises DeviceError.
+        """Return the time from the start of its first kernel to the end of its last. Raises DeviceError.
 
         As in a whole network: other data has passed through the caches, then the inputs were written.
         """
@@ -84,10 +84,10 @@ class Trial:
         return device_errors(self._rig.device.name, f"trying {self.choice.variant.name}")
 
 
-HOPELESS = 1.5  # times the best so far: it does not run a second time
-IMPRESSION = 3  # runs by which the best few are found
+HOPELESS = 1.5  # times the best so far: such a candidate does not run again
+IMPRESSION = 3  # runs to select the best few
 FINALISTS = 4
-ROUNDS = 15  # of the final: each runs once a round, so that whatever else the machine does meets all alike
+ROUNDS = 15  # runs of the final: each once per round, so that other load affects all alike
 GAIN = 0.98  # of the untuned choice's time: less would be noise
 
 
@@ -100,7 +100,7 @@ class Contestant:
 
 
 class Contest:
-    """Candidates join one at a time. `untuned`, what the rules choose, meets the best few at the end."""
+    """Candidates join one at a time. `untuned`, the choice of the rules, competes with the best few at the end."""
 
     def __init__(self, rig: Rig, problem: ReferenceProblem, untuned: Choice) -> None:
         self._rig, self._problem, self._untuned = rig, problem, untuned
@@ -108,13 +108,13 @@ class Contest:
 
     @property
     def best_s(self) -> float:
-        """Return seconds of the best so far; infinite before the first."""
+        """Return the best seconds so far; infinite before the first."""
         return min((entry.seconds for entry in self._entries), default=float("inf"))
 
     def join(self, choice: Choice) -> RefusedVariant | None:
-        """Compare `choice` with the reference, then time it. Why it must not be used, if so.
+        """Compare `choice` with the reference, then time it. Returns why it must not be used, if so.
 
-        Raises DeviceError if the device does not work any more.
+        Raises DeviceError if the device has failed.
         """
         try:
             trial = Trial(self._rig, self._problem, choice)
@@ -130,17 +130,14 @@ class Contest:
         return None
 
     def final(self) -> list[Contestant]:
-        """Return the best few with the medians of new runs, best first.
-
-        The untuned choice where nothing beats it.
-        """
+        """Return the best few with the medians of new runs, best first; the untuned choice if none is faster."""
         seconds = [[entry.trial.seconds() for entry in self._entries] for _ in range(ROUNDS)]
         medians = map(statistics.median, zip(*seconds, strict=True))
         entries = [Contestant(entry.trial, median) for entry, median in zip(self._entries, medians, strict=True)]
         return sorted(entries, key=lambda entry: entry.seconds * (GAIN if self.is_untuned(entry) else 1))
 
     def is_untuned(self, entry: Contestant) -> bool:
-        """Return whether it is what the rules choose."""
+        """Return whether it is the choice of the rules."""
         return entry.trial.choice == self._untuned
 
     def _first_estimate(self, trial: Trial) -> float:

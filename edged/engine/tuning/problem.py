@@ -1,4 +1,4 @@
-"""An operator with inputs and the right answer: what every candidate has to solve."""
+"""An operator with inputs and the correct answer, which every candidate must compute."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -25,7 +25,7 @@ class ReferenceProblem:
 
     @property
     def tolerance(self) -> float:
-        """Return the largest error with which an answer passes, as a share of the range of the right one."""
+        """Return the largest accepted error, as a share of the range of the correct answer."""
         half = self.site.half_weights or any(each.half for each in (*self.site.inputs, self.site.output))
         return HALF_TOLERANCE if half else TOLERANCE
 
@@ -37,12 +37,12 @@ class ReferenceProblem:
 
 
 def problem_of(site: Site[Any]) -> ReferenceProblem:
-    """Normally distributed inputs, the operator's own weights."""
+    """Make a problem with normally distributed inputs and the operator's own weights."""
     random = np.random.default_rng(0)
     inputs = tuple(random.standard_normal(_shape(tensor), np.float32) for tensor in site.inputs)
     frames = [
         reference.compute(site.operator, *(_as_read(site, x[i : i + 1]).astype(np.float64) for x in inputs))
-        for i in range(site.output.frames)  # one at a time: its patches take far more memory than the frame
+        for i in range(site.output.frames)  # one frame at a time: its patches take far more memory than the frame
     ]
     return ReferenceProblem(site, inputs, np.concatenate(frames).reshape(_shape(site.output)))
 

@@ -1,4 +1,4 @@
-"""A device on which candidates run as they would in a whole network: with their weights not in the caches."""
+"""A device on which candidates run as in a whole network: with their weights not in the caches."""
 
 from pathlib import Path
 from typing import Any
@@ -15,16 +15,15 @@ from edged.engine.variants.relu import RELU
 from edged.engine.variants.variant import Site
 from edged.model.graph import Relu
 
-MOST_SWEPT = 128 * 2**20  # beyond any cache
-SIDE, BLOCK = 64, 16  # of the images that sweep
+MOST_SWEPT = 128 * 2**20  # larger than any cache
+SIDE, BLOCK = 64, 16  # of the images that clear the caches
 
 
 class Rig:
     """The device with a queue and its programs.
 
-    between: bytes that a frame touches between two uses of the same layer. As many pass through the caches
-    before each run, by a ReLU, since a fill by the driver might pass through one core's alone.
-    Raises DeviceError.
+    between: bytes that a frame uses between two uses of the same layer. A ReLU passes as many through the caches
+    before each run, since a fill by the driver might use only one core's. Raises DeviceError.
     """
 
     def __init__(self, device: Device, programs: Path, between: int) -> None:
@@ -39,7 +38,7 @@ class Rig:
         self.finish()
 
     def executable(self, launches: tuple[Launch, ...]) -> Executable:
-        """`launches` ready to run, no two of their tensors in the same memory."""
+        """Return `launches` ready to run, no two of their tensors in the same memory."""
         spans = {tensor: (0, 0) for launch in launches for tensor in launch.tensors}
         plan = Plan(Images(1, 1, 1), launches, launches[-1].tensors[-1], arrange(spans, self.device.alignment))
         return Executable(plan, self.context, self.device, self.programs)
@@ -49,17 +48,17 @@ class Rig:
         self.run(self._sweep, 1)
 
     def run(self, executable: Executable, frames: int) -> list[Any]:
-        """Enqueue all kernels; their events."""
+        """Enqueue all kernels; return their events."""
         return [step.enqueue(self.queue, frames) for step in executable.forward[0]]
 
     def finish(self) -> None:
-        """Wait until all that was enqueued is through. Raises DeviceError."""
+        """Wait until everything enqueued has finished. Raises DeviceError."""
         with device_errors(self.device.name, "running a candidate"):
             self.queue.finish()
 
 
 def _swept(device: Device, nbytes: int) -> Site[Relu]:
-    """Return a ReLU that reads and writes `nbytes` in all, more or less."""
+    """Return a ReLU that reads and writes about `nbytes` in all."""
     blocks = max(1, nbytes // (2 * SIDE * SIDE * BLOCK * 4))
     source, target = (Tensor(name, 1, blocks * BLOCK, SIDE, SIDE, BLOCK) for name in ("old", "new"))
     return Site(Relu("sweep", ("old",), "new"), (source,), target, device)

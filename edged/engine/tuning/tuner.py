@@ -1,4 +1,4 @@
-"""Tunes one shape after another until all are done or the time is up."""
+"""Tune one shape after another until all are done or the time is up."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -15,13 +15,13 @@ from edged.engine.tuning.work import TuningTask
 from edged.engine.tuning_records import BestVariant, RefusedVariant, TunedShape, is_refused
 from edged.engine.variants.variant import Site
 
-PATIENCE = 12  # candidates of a variant in a row that are no better than the best: its best guesses come first
-FAULTS = 3  # refused candidates of a variant for one shape, after which it has no more chances there
+PATIENCE = 12  # candidates of a variant in a row without improvement: its best guesses come first
+FAULTS = 3  # refused candidates of a variant for one shape, after which no more are tried there
 
 
 @dataclass(frozen=True)
 class TuningProgress:
-    """Where the tuner stands. Seconds are of a frame; `refused` is what the last step found to be so."""
+    """The state of the tuner. Seconds are per frame; `refused`: what the last step rejected."""
 
     shapes_done: int
     shapes: int
@@ -34,7 +34,7 @@ class TuningProgress:
 
 
 class Tuner:
-    """Finds the best candidate of each `works`; `time_expired` is checked before each try."""
+    """Finds the best candidate of each of `works`; `time_expired` is checked before each attempt."""
 
     def __init__(
         self,
@@ -54,7 +54,7 @@ class Tuner:
         return all(map(self._is_done, self._works))
 
     def tune(self) -> Iterator[TuningProgress]:
-        """Yield after each try, and after each shape. Raises DeviceError if the device does not work any more."""
+        """Yield after each attempt, and after each shape. Raises DeviceError if the device has failed."""
         for work in self._works:
             if self._is_done(work):
                 continue
@@ -65,7 +65,7 @@ class Tuner:
             yield self._progress(work)
 
     def _tune(self, work: TuningTask) -> Iterator[tuple[Choice, RefusedVariant | None]]:
-        """Try all candidates, then write the best into the attempts."""
+        """Try all candidates, then record the best."""
         site = work.site
         untuned = self._rules.choose(site)
         contest = Contest(self._rig, problem_of(site), untuned)
@@ -78,7 +78,7 @@ class Tuner:
         self._write(work, contest)
 
     def _worth_trying(self, site: Site[Any], untuned: Choice, contest: Contest) -> Iterator[Choice]:
-        """The untuned choice, then variant by variant, each until its candidates get no better or are refused."""
+        """Yield the untuned choice, then each variant's candidates until they stop improving or are refused."""
         if not self._is_refused(site, untuned):
             yield untuned
         vain: Counter[str] = Counter()
@@ -94,7 +94,7 @@ class Tuner:
             vain[name] = 0 if contest.best_s < best_s else vain[name] + 1
 
     def _write(self, work: TuningTask, contest: Contest) -> None:
-        """Write the best so far; a shape whose time was cut short is tried again next time."""
+        """Record the best so far; a shape whose time ran out is tried again next time."""
         entries = contest.final()
         found: dict[str, Any] = {"tried": "" if self._time_is_up() else self._all[work]}
         if entries:
@@ -135,7 +135,7 @@ class Tuner:
 
 
 def _gain(tuned: TunedShape) -> float:
-    """Return the share of the untuned time that the best saves."""
+    """Return the share of the untuned time that the best candidate saves."""
     if tuned.best is None or tuned.rules_seconds is None:
         return 0.0
     return 1 - tuned.best.seconds / tuned.rules_seconds

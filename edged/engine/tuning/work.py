@@ -1,4 +1,4 @@
-"""The shapes to tune in a network: its distinct shapes, those that take most of a frame first."""
+"""List the distinct shapes of a network to tune, those that take most of a frame first."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,7 +13,7 @@ from edged.model.graph import Conv, Dense
 
 @dataclass(frozen=True)
 class TuningTask:
-    """Equal sites of a network: one of them, and how much of a frame they all take untuned, in seconds."""
+    """Equal sites of a network: one of them, and the untuned seconds of a frame that all take."""
 
     site: Site[Any]
     frame_s: float
@@ -21,7 +21,7 @@ class TuningTask:
 
 @dataclass(frozen=True)
 class Listener:
-    """Chooses as `chooser` does, and remembers for which sites."""
+    """Chooses as `chooser` does, and records the sites."""
 
     chooser: Chooser
     sites: list[Site[Any]] = field(default_factory=list)
@@ -37,7 +37,7 @@ class Listener:
 
 
 def work_of(sites: Sequence[Site[Any]], seconds: Mapping[str, float]) -> tuple[TuningTask, ...]:
-    """`sites` of a plan, and `seconds` of a frame by operator, as work: the longest first."""
+    """Return `sites` of a plan, with `seconds` of a frame by operator, as tasks: the longest first."""
     equal: dict[str, list[Site[Any]]] = {}
     for site in sites:
         equal.setdefault(shape_of(site).key, []).append(site)
@@ -48,7 +48,7 @@ def work_of(sites: Sequence[Site[Any]], seconds: Mapping[str, float]) -> tuple[T
 
 
 def touched_bytes(sites: Sequence[Site[Any]]) -> int:
-    """Weights and tensors that one frame passes through the caches."""
+    """Return the weights and tensors, in bytes, that one frame passes through the caches."""
     tensors = sum(tensor.nbytes for site in sites for tensor in (*site.inputs, site.output))
     weights = sum(_weight_bytes(site) for site in sites)
     return tensors + weights

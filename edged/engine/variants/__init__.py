@@ -1,4 +1,4 @@
-"""Every variant that there is, by the operator that it computes."""
+"""All variants, by the operator that they compute."""
 
 from collections.abc import Mapping
 

@@ -10,7 +10,7 @@ from edged.model.graph import Conv, Float32
 
 
 def _can_compute(site: Site[Conv]) -> bool:
-    """One output channel for each input channel, both in blocks of one size."""
+    """Return whether each input channel has one output channel, both in blocks of one size."""
     source, target = site.inputs[0], site.output
     return site.operator.groups == source.channels == target.channels and source.block == target.block
 
@@ -33,7 +33,7 @@ def _launches(site: Site[Conv], parameters: Parameters) -> tuple[Launch, ...]:
 
 
 def _pack_weights(site: Site[Conv]) -> Float32:
-    """[block][ky][kx][channel of the block], zero beyond the last channel."""
+    """Pack weights as [block][ky][kx][channel of the block], zero beyond the last channel."""
     weight, target = site.operator.weight, site.output
     packed = np.zeros((target.blocks * target.block, *weight.shape[2:]), np.float32)
     packed[: len(weight)] = weight[:, 0]

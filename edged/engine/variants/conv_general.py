@@ -1,4 +1,4 @@
-"""Implicit matrix product with many work-items: every convolution on every device, best for GPUs."""
+"""Implicit matrix product with many work-items: computes every convolution on every device, best for GPUs."""
 
 from itertools import product
 
@@ -11,12 +11,13 @@ from edged.model.graph import Conv
 TILES = (1, 2, 4, 8)
 OUTS = (1, 2, 4)
 GROUPS = (WORK_GROUP, 16, 32, 128, 256)
-MOST_SUMS = 8  # vectors of sums that leave a GPU's registers enough work-items at once; more for the tuner alone
+# vectors of sums that leave a GPU's registers enough work-items at once; more are for the tuner only
+MOST_SUMS = 8
 IN_FLIGHT = 4 * WORK_GROUP  # work-items that keep one compute unit busy while others wait for memory
 
 
 def _parameters(site: Site[Conv]) -> tuple[Parameters, ...]:
-    """Return the shapes of a work-item by what they should take, then all of them again by work-group."""
+    """Return the tile shapes by their estimated cost, then all again by work-group."""
     outs = OUTS if site.operator.groups == 1 else (1,)
     shapes = [(t, o) for t, o in product(TILES, outs) if t <= site.output.width and o <= site.output.blocks]
     shapes.sort(key=lambda shape: _cost(site, *shape))
@@ -24,7 +25,7 @@ def _parameters(site: Site[Conv]) -> tuple[Parameters, ...]:
 
 
 def _cost(site: Site[Conv], tile: int, outs: int) -> tuple[bool, float]:
-    """Rounds of work-items on the whole device, times the instructions of one for four input channels."""
+    """Estimate the cost: rounds of work-items on the device × instructions of one for four input channels."""
     rounds = max(1.0, _items(site, tile, outs) * site.output.frames / (IN_FLIGHT * site.device.compute_units))
     multiplications, loads = 4 * tile * outs, tile + 4 * outs
     return tile * outs > MOST_SUMS, rounds * (multiplications + loads)

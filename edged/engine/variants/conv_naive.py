@@ -1,4 +1,4 @@
-"""One work-item computes one output element: as one would first write it, kept to compare with."""
+"""One work-item computes one output element: the simplest kernel, for comparison."""
 
 from edged.engine.launch import Launch, Weights
 from edged.engine.variants.convolution import window_defines

@@ -11,11 +11,11 @@ from edged.model.graph import Conv
 
 DRAM_BOUND_PIXELS = 256  # images up to this size use each weight too rarely to hide the wait for it
 LINE_BYTES = 64
-LINES_AHEAD = 96  # how far a single tile asks ahead in its own stream of weights
+LINES_AHEAD = 96  # prefetch distance of a single tile in its own stream of weights
 
 
 def _parameters(site: Site[Conv]) -> tuple[Parameters, ...]:
-    """Tiles that fill the registers first, with the rule for prefetching that goes with each."""
+    """Return the tiles that fill the registers first, each with its rule for prefetching."""
     return tuple(
         {"TILE_H": height, "TILE_W": width, **_prefetch(site, (height, width))}
         for height, width in tiles(site.output.height, site.output.width, site.output.block)
@@ -27,7 +27,7 @@ def _count(site: Site[Conv], tile: Tile) -> int:
 
 
 def _prefetch(site: Site[Conv], tile: Tile) -> Parameters:
-    """Return how `conv_vector.cl` asks for weights ahead of use."""
+    """Return how `conv_vector.cl` prefetches weights."""
     source = site.inputs[0]
     if site.device.kind != "cpu" or source.block == 1 or site.pixels > DRAM_BOUND_PIXELS:
         return {"PREFETCH": 0, "AHEAD": 0, "SHARE": 0}

@@ -18,13 +18,13 @@ POINTS = {2: (0.0, 1.0, -1.0), 4: (0.0, math.sqrt(0.5), -math.sqrt(0.5), math.sq
 # All costs are counted in multiply-adds of one vector, on all cores, for one input channel and one output block.
 OVERHEAD = 1.5  # to load a weight and to count
 LATENCY = 8  # sums in flight that keep two multiply-add units busy for their four cycles
-WAIT = 16  # until a vector of weights has come from memory; half as long for half-stored ones
+WAIT = 16  # until a vector of weights arrives from memory; half for half-stored ones
 TRANSFORM = {2: 60, 4: 250}  # for one tile of one block, of the input or of the output
-LAUNCH = 60_000  # to start one more kernel; not by channel
+LAUNCH = 60_000  # to start one more kernel; independent of the channels
 
 
 def _can_compute(site: Site[Conv]) -> bool:
-    """Each convolution that has a window of 3 × 3 and no gaps, on an image with room for a tile."""
+    """Return whether it is a 3 × 3 convolution without gaps, on an image with room for a tile."""
     conv, target = site.operator, site.output
     plain = conv.strides == conv.dilations == (1, 1) and conv.groups == 1
     same_block = site.inputs[0].block == target.block > 1
@@ -32,16 +32,16 @@ def _can_compute(site: Site[Conv]) -> bool:
 
 
 def is_profitable(site: Site[Conv]) -> bool:
-    """Whether it takes less time than direct convolution: multiplications saved, against transforms and weights.
+    """Return whether it is faster than direct convolution: saved multiplications against transforms and weights.
 
-    There are 16/9 or 4 times as many weights. A small image uses each too rarely to hide the wait for it.
+    There are 16/9 or 4 times as many weights. A small image uses each too rarely to hide its latency.
     """
     direct = 9 * max(1.1 * site.pixels * site.output.frames, _wait(site))
     return _cost(site, _parameters(site)[0]) < direct
 
 
 def _parameters(site: Site[Conv]) -> tuple[Parameters, ...]:
-    """Groups that fill the registers; many small tiles, or few large ones."""
+    """Return groups of tiles that fill the registers: many small tiles, or few large ones."""
     fitting = [
         {"OUTPUT": output, "TILES": tiles}
         for output in POINTS
@@ -52,12 +52,12 @@ def _parameters(site: Site[Conv]) -> tuple[Parameters, ...]:
 
 
 def _most_tiles(site: Site[Conv]) -> int:
-    """As many as there are registers, but for a weight and a float of the input."""
+    """Return the number of registers left beside a weight and a float of the input."""
     return (16 if site.output.block == 8 else 32) - 2
 
 
 def _cost(site: Site[Conv], parameters: Parameters) -> float:
-    """Products of all frequencies, transforms that all channels of the other side share, and a launch."""
+    """Estimate the cost: products of all frequencies, transforms, which other channels share, and a launch."""
     source, target, output, tiles = site.inputs[0], site.output, parameters["OUTPUT"], parameters["TILES"]
     groups = ceil_div(_count(site, output), tiles) * target.frames
     products = (output + 2) ** 2 * max(groups * (max(tiles, LATENCY) + OVERHEAD), _wait(site))
@@ -99,7 +99,7 @@ def _launches(site: Site[Conv], parameters: Parameters) -> tuple[Launch, ...]:
 
 
 def _pack_weights(site: Site[Conv], output: int) -> Float32:
-    """[out block][frequency][input channel][channel of out block], zero where there is none: G w Gᵀ."""
+    """Pack weights, G w Gᵀ, as [out block][frequency][input channel][channel of out block], with zeros added."""
     values = window_values(output)
     weight = site.operator.weight.astype(np.float64)
     outputs, inputs, source, target = *weight.shape[:2], site.inputs[0], site.output
@@ -110,9 +110,9 @@ def _pack_weights(site: Site[Conv], output: int) -> Float32:
 
 
 def window_values(output: int) -> NDArray[np.float64]:
-    """G of the paper, [point][x]: the values of a window's row as a polynomial, the highest coefficient at ∞.
+    """Return G of the paper, [point][x]: a window's row as a polynomial at the points.
 
-    Divided by what Lagrange's formula has in its denominators.
+    At ∞ it is the highest coefficient. It is divided by the denominators of Lagrange's formula.
     """
     points = POINTS[output]
     rows = [[p**i / math.prod(p - q for q in points if q != p) for i in range(3)] for p in points]

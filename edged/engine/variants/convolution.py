@@ -1,4 +1,4 @@
-"""What the convolution variants share: packed weights, and the macros of `convolution.cl`."""
+"""Shared by the convolution variants: packed weights, and the macros of `convolution.cl`."""
 
 from functools import partial
 
@@ -14,7 +14,7 @@ SMALL_IMAGE = 32  # pixels; measured: 7×7 gains by frames last, 4×4 loses
 
 
 def window_defines(site: Site[Conv]) -> dict[str, int]:
-    """Return every macro that `convolution.cl` knows, of the tensors too."""
+    """Return every macro of `convolution.cl`, including those of the tensors."""
     conv = site.operator
     outputs, group_inputs, kernel_h, kernel_w = conv.weight.shape
     return {
@@ -37,7 +37,7 @@ def window_defines(site: Site[Conv]) -> dict[str, int]:
 
 
 def halo_of_window(site: Site[Conv], parameters: Parameters) -> Halo:
-    """Return what the windows of all output pixels cover outside the input's image."""
+    """Return the area outside the image that the windows of all output pixels cover."""
     conv, (source, *_), target = site.operator, site.inputs, site.output
     bottom = _last_covered(conv, 0, target.height) - (source.height - 1)
     right = _last_covered(conv, 1, target.width) - (source.width - 1)
@@ -50,19 +50,24 @@ def _last_covered(conv: Conv, axis: int, outputs: int) -> int:
 
 
 def frame_by_frame(site: Site[Conv]) -> bool:
-    """Whether to be through with a frame before the next: each output block reads all of its input again, from the
-    cache if it is one frame's. Where the image is small, rather read the weights once for all frames.
+    """Return whether to finish one frame before the next.
+
+    Each output block reads its whole input again, from the cache if it is one frame's. For a small image it is
+    better to read the weights once for all frames.
     """
     return site.output.frames > 1 and site.pixels >= SMALL_IMAGE
 
 
 def packed(site: Site[Conv]) -> tuple[Weights, Weights]:
-    """Weights and bias as `convolution.cl` reads them."""
+    """Return weights and bias as `convolution.cl` reads them."""
     return Weights(lambda: pack_weights(site), site.half_weights), Weights(lambda: pack_bias(site))
 
 
 def pack_weights(site: Site[Conv]) -> Float32:
-    """[out block][SPAN in blocks][ky][kx][channel of in block][channel of out block], zero where there is none."""
+    """Pack weights as [out block][SPAN in blocks][ky][kx][channel of in block][channel of out block].
+
+    Missing ones are zero.
+    """
     conv, source, target = site.operator, site.inputs[0], site.output
     outputs, group_inputs, *kernel = conv.weight.shape
     firsts, blocks = first_blocks(site), span(site)
@@ -77,14 +82,14 @@ def pack_weights(site: Site[Conv]) -> Float32:
 
 
 def pack_bias(site: Site[Conv] | Site[Dense]) -> Float32:
-    """[out block][channel of out block], zero beyond the last channel."""
+    """Pack a bias as [out block][channel of out block], zero beyond the last channel."""
     packed = np.zeros(site.output.blocks * site.output.block, np.float32)
     packed[: len(site.operator.bias)] = site.operator.bias
     return packed
 
 
 def span(site: Site[Conv]) -> int:
-    """Input blocks that each output block reads: enough for the groups of any one."""
+    """Return how many input blocks each output block reads: enough for any one's groups."""
     return max(end - first for first, end in map(partial(_read_by, site), range(site.output.blocks)))
 
 
@@ -95,7 +100,7 @@ def first_blocks(site: Site[Conv]) -> list[int]:
 
 
 def _read_by(site: Site[Conv], block: int) -> tuple[int, int]:
-    """The first input block that holds a channel of the groups of an output block, and the one after the last."""
+    """Return the first input block with a channel of an output block's groups, and the one after the last."""
     outputs, group_inputs = site.operator.weight.shape[:2]
     group_outputs = outputs // site.operator.groups
     first_channel, last_channel = block * site.output.block, min((block + 1) * site.output.block, outputs) - 1

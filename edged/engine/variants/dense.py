@@ -27,20 +27,20 @@ def _launches(site: Site[Dense], parameters: Parameters) -> tuple[Launch, ...]:
 
 
 def dense_defines(site: Site[Dense]) -> dict[str, int]:
-    """Return every macro that `fully_connected.cl` knows, of the tensors too."""
+    """Return every macro of `fully_connected.cl`, including those of the tensors."""
     flags = {"WITH_RELU": int(site.operator.relu), "WEIGHTS_HALF": int(site.half_weights)}
     return {**site.tensor_defines(), **flags}
 
 
 def dense_arguments(site: Site[Dense]) -> tuple[Argument, ...]:
-    """Input, weights and bias, output."""
+    """Return the arguments: input, weights and bias, output."""
     (source,) = site.inputs
     weights = Weights(lambda: _pack_weights(site), site.half_weights)
     return source, weights, Weights(lambda: pack_bias(site)), site.output
 
 
 def _pack_weights(site: Site[Dense]) -> Float32:
-    """[out block][input][channel of out block], zero where there is none."""
+    """Pack weights as [out block][input][channel of out block], zero for missing ones."""
     source, target = site.inputs[0], site.output
     outputs, inputs = site.operator.weight.shape
     packed = np.zeros((target.blocks * target.block, source.blocks * source.block), np.float32)

@@ -1,4 +1,4 @@
-"""An image becomes a vector of features."""
+"""Convert an image to a vector of features."""
 
 from edged.engine.launch import Launch
 from edged.engine.variants.variant import WORK_GROUP, Parameters, Site, Variant

@@ -1,4 +1,4 @@
-"""Kernels whose work-items each write a run of pixels of one block: what their launches share."""
+"""Launches of kernels whose work-items each write a run of pixels of one block."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -13,9 +13,9 @@ from edged.model.graph import AveragePool, MaxPool
 
 @dataclass(frozen=True)
 class Runs:
-    """How the pixels of `tensor` are shared out, as `layout.cl` has it: `length` to a work-item.
+    """How the pixels of `tensor` are distributed, for `layout.cl`: `length` per work-item.
 
-    A CPU's compiler makes vectors of a loop over a row; a GPU wants a work-item for each pixel.
+    A CPU's compiler vectorises a loop over a row; a GPU needs a work-item for each pixel.
     """
 
     tensor: Tensor

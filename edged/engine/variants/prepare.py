@@ -1,4 +1,4 @@
-"""The first kernel of every plan: bytes of the image to the network's input."""
+"""The first kernel of every plan: convert the image's bytes to the network's input."""
 
 import numpy as np
 
@@ -10,7 +10,7 @@ from edged.model.package import Input
 
 
 def prepare(images: Images, wanted: Input, target: Tensor, device: Device) -> Launch:
-    """input = (pixel × scale − mean) ÷ std as one multiplication and one addition by channel."""
+    """Compute input = (pixel × scale − mean) ÷ std as one multiplication and one addition by channel."""
     std = np.array(wanted.std)
     normalize = np.concatenate([wanted.scale / std, -np.array(wanted.mean) / std]).astype(np.float32)
     runs = Runs(target, device)

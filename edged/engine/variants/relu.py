@@ -1,4 +1,4 @@
-"""max(x, 0), where it could not be fused into what comes before."""
+"""max(x, 0), if it could not be fused into the operator before it."""
 
 from edged.engine.launch import Launch
 from edged.engine.variants.pixelwise import pixelwise

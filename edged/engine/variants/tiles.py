@@ -9,10 +9,10 @@ LATENCY = 8  # sums in flight that keep two multiply-add units busy for their fo
 
 
 def tiles(height: int, width: int, block: int) -> list[Tile]:
-    """Return those (rows, columns) that fit into the image and the registers, the quickest first.
+    """Return the (rows, columns) that fit into the image and the registers, the fastest first.
 
-    A tile of n pixels takes n multiply-adds, one load of a weight, and some overhead that it shares among them;
-    where equal, the flattest tile.
+    A tile of n pixels takes n multiply-adds, one load of a weight, and some overhead for all; of equal ones the
+    flattest tile is first.
     """
     most = registers(block) - 2
     fitting = [
@@ -26,10 +26,10 @@ def tiles(height: int, width: int, block: int) -> list[Tile]:
 
 
 def count(height: int, width: int, tile: Tile) -> int:
-    """Tiles that cover an image."""
+    """Return the number of tiles that cover an image."""
     return ceil_div(height, tile[0]) * ceil_div(width, tile[1])
 
 
 def registers(block: int) -> int:
-    """Vector registers of the instruction set with this width: AVX has 16, AVX-512 and 64-bit NEON have 32."""
+    """Return the number of vector registers of this width: AVX has 16, AVX-512 and 64-bit NEON have 32."""
     return 16 if block == 8 else 32

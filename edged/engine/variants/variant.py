@@ -1,4 +1,4 @@
-"""What a variant is: one way to compute an operator, with its parameters."""
+"""A variant: one way to compute an operator, with its parameters."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -12,12 +12,12 @@ from edged.model.graph import Operator
 Op = TypeVar("Op", bound=Operator)
 Parameters = Mapping[str, int]
 
-WORK_GROUP = 64  # enough for every GPU's lanes, and no driver allows less for a small kernel
+WORK_GROUP = 64  # enough for every GPU's lanes, and within every driver's limit for a small kernel
 
 
 @dataclass(frozen=True, eq=False)
 class Site(Generic[Op]):
-    """An operator in its place in a plan: the tensors that it reads and writes, the device, and the precision."""
+    """An operator in a plan: the tensors that it reads and writes, the device, and the precision."""
 
     operator: Op
     inputs: tuple[Tensor, ...]
@@ -27,11 +27,11 @@ class Site(Generic[Op]):
 
     @property
     def pixels(self) -> int:
-        """Of one channel of the output."""
+        """Return the number of pixels of one channel of the output."""
         return self.output.height * self.output.width
 
     def tensor_defines(self) -> dict[str, int]:
-        """Return the geometry of IN, RESIDUAL (a second input) and OUT, as `layout.cl` wants it."""
+        """Return the geometry of IN, RESIDUAL (a second input) and OUT, for `layout.cl`."""
         defines = self.output.defines("OUT")
         for role, tensor in zip(("IN", "RESIDUAL"), self.inputs, strict=False):
             defines |= tensor.defines(role)
