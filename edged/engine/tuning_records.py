@@ -44,7 +44,7 @@ def file_name(device: Device) -> str:
 
 
 def family_of(device: Device) -> str:
-    """Return the family of devices that the same choices suit: Mali series, GPUs by maker, CPUs by maker and width."""
+    """Return the family of devices that the same choices suit: Mali, GPUs by maker, CPUs by maker and width."""
     name = device.name.casefold()
     if mali := re.search(r"mali-(t\d|g)", name):
         return mali[0]

@@ -125,7 +125,7 @@ def test_a_picture_of_too_many_pixels_is_refused_by_its_header(name: str) -> Non
         (b"\xff\xd8" + b"\xff" * 1_000_000, "is cut short: a JPEG without its end"),
         (b"\x89PNG\r\n\x1a\n", "is cut short within its header"),
         (b"MM\0*\xff\xff\xff\xff", "is cut short within its header"),
-        (b"II*\0\x08\0\0\0\0\0", "is a TIFF that does not say its size"),
+        (b"II*\0\x08\0\0\0\0\0", "is a TIFF without a size"),
         (png_header(4, 4) + bytes(99), "is damaged or cut short"),
     ],
 )

@@ -49,7 +49,7 @@ def test_a_short_run_keeps_a_record_and_says_what_it_brought(model: Path, tmp_pa
         (("--duration", 0), 2, "'0' is not a time like 30, 30s, 5m, 2h or 1d"),
         (("--batch", 65), 2, "expected 1 to 64 frames"),
         (("--device", "numpy"), 2, "numpy has no variants"),
-        (("--device", "Voodoo"), 3, "no OpenCL device fits 'Voodoo'"),
+        (("--device", "Voodoo"), 3, "no OpenCL device matches 'Voodoo'"),
     ],
 )
 def test_a_mistake_is_one_clear_error(model: Path, mistake: tuple[str | int, ...], code: int, words: str) -> None:
