@@ -41,13 +41,13 @@ RECIPES: Mapping[Preprocess, Recipe] = {
 
 
 def shorter_side(side: int) -> int:
-    """Pixels that `center-crop` resizes to before it cuts out `side`: 256 for 224."""
+    """Return the pixels to which `center-crop` resizes the shorter side before it cuts out `side`: 256 for 224."""
     resized, cut = CENTER_CROP
     return max(side, round(side * resized / cut))
 
 
 def description(recipe: Recipe, width: int, height: int) -> str:
-    """Words for people: `imagenet: shorter side to 256, centre 224×224, RGB, 0 … 1, less …, divided by …`."""
+    """Describe in words: `imagenet: shorter side to 256, centre 224×224, RGB, 0 … 1, less …, divided by …`."""
     known = [name for name, named in RECIPES.items() if _spread(named, recipe) == recipe]
     size = f"{width}×{height}"
     shape = {
@@ -65,7 +65,10 @@ def description(recipe: Recipe, width: int, height: int) -> str:
 
 
 def default_warning(described: str, option: str) -> str:
-    """Where nothing says how pictures are prepared. `option`: how a recipe is named there, as text with a `{}`."""
+    """Return a warning that nothing defines how pictures are prepared.
+
+    `option`: how a recipe is named there, as text with a `{}`.
+    """
     return (
         f"nothing says how pictures are prepared for this model; by default: {described}. One that was trained on "
         "ImageNet as usual gets far fewer answers right so: "
@@ -74,7 +77,7 @@ def default_warning(described: str, option: str) -> str:
 
 
 def spread(numbers: tuple[float, ...], channels: int) -> tuple[float, ...]:
-    """One number for all channels becomes one for each."""
+    """Return one value for each channel; a single number is repeated."""
     return numbers * channels if len(numbers) == 1 else numbers
 
 

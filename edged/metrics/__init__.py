@@ -57,7 +57,7 @@ class Metrics(
         self._frames_told: dict[tuple[str, str], int] = {}
 
     def count_frames(self, camera: str, captured: int, dropped: Mapping[str, int], pending: int) -> None:
-        """Bring the counters of a camera's frames up to these totals."""
+        """Raise the counters of a camera's frames to these totals."""
         self.frames.labels(camera).inc(self._new(camera, "", captured))
         for reason, total in dropped.items():
             self.dropped.labels(camera, reason).inc(self._new(camera, reason, total))

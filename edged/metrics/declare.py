@@ -1,4 +1,4 @@
-"""How a metric is declared: name, help and labels, in the registry of one hub."""
+"""Declare metrics: name, help and labels, in the registry of one hub."""
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
@@ -8,7 +8,7 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, Summ
 
 from edged.metrics.fast import Family, HistogramSeries, ScalarSeries
 
-# From 1 ms to 10 s, closest where a frame's stages lie.
+# From 1 ms to 10 s, densest at the stages of a frame.
 SECONDS = (0.001, 0.002, 0.003, 0.005, 0.0075, 0.01, 0.015, 0.02, 0.03, 0.05, 0.075, 0.1, 0.2, 0.5, 1, 2, 5, 10)
 JOULES = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30, 100)
 SHARES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99, 1)
@@ -17,7 +17,7 @@ F = TypeVar("F", Family[ScalarSeries], Family[HistogramSeries])
 
 
 class Declare:
-    """Makes metrics: prometheus-client's, or quick ones (see `quick`). `registry` has them all."""
+    """Makes metrics: prometheus-client's, or fast ones (see `fast`). `registry` has them all."""
 
     def __init__(self) -> None:
         self.library = CollectorRegistry()
@@ -47,8 +47,8 @@ class Declare:
     def now(self) -> Callable[[], Iterator[str]]:
         """Return all metrics in Prometheus' text format, in pieces; the last takes longest.
 
-        The quick ones are those of this moment, still to be written: in any thread. The others, of which none
-        belongs to a frame, are read when they are written.
+        The fast ones are copied now and formatted later, in any thread. The others, which do not count frames, are
+        read when they are formatted.
         """
         return partial(self._pieces, [family.now() for family in self._quick])
 

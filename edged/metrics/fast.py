@@ -1,7 +1,7 @@
-"""Counters, gauges and histograms that are counted with each frame, or of which each camera has some.
+"""Fast counters, gauges and histograms, for those that each frame or each camera updates.
 
-prometheus-client's own take 7 µs a series to write: with 64 cameras 100 ms, during which the hub, whose thread has
-the same lock, is held up again and again. Each of these knows what it looks like, and only fills in its values.
+prometheus-client's own take 7 µs a series to write: with 64 cameras 100 ms, during which the hub, whose thread
+needs the same lock, is delayed repeatedly. Each of these keeps its text, and only fills in the values.
 They are counted by one thread alone, the hub's, and read by others.
 """
 
@@ -17,7 +17,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from prometheus_client.registry import Collector
 from prometheus_client.utils import floatToGoString
 
-CHUNK = 64  # children that are written in one go
+CHUNK = 64  # series that are written at once
 
 
 class Series(Protocol):
@@ -89,7 +89,7 @@ class HistogramSeries:
 
 
 class Family(Collector, Generic[C]):
-    """All series of one metric, by their labels."""
+    """All series of one metric, by labels."""
 
     def __init__(
         self,
@@ -99,7 +99,7 @@ class Family(Collector, Generic[C]):
         labelnames: Sequence[str],
         new: Callable[[str, str], C],
     ) -> None:
-        """`new`: a child, from the name and its labels as they are written."""
+        """`new`: makes a series from its name and its labels in text form."""
         self.labelnames = tuple(labelnames)
         self._name = name
         self._new = new

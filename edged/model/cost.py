@@ -1,4 +1,4 @@
-"""What a network costs, and what tells one set of weights from another."""
+"""The cost of a network, and the hash that identifies a set of weights."""
 
 import hashlib
 import math
@@ -7,12 +7,12 @@ from edged.model.graph import Conv, Dense, Graph, Operator
 
 
 def macs(graph: Graph) -> int:
-    """Multiply-accumulates of convolutions and fully connected layers for one frame."""
+    """Return the multiply-accumulates of convolutions and fully connected layers for one frame."""
     return sum(operator_macs(graph, operator) for operator in graph.operators)
 
 
 def operator_macs(graph: Graph, operator: Operator) -> int:
-    """Return those of one operator; 0 for what has no weights."""
+    """Return the multiply-accumulates of one operator; 0 without weights."""
     if isinstance(operator, Conv):
         rows_and_columns = graph.shapes[operator.output][1:]
         return operator.weight.size * math.prod(rows_and_columns)
@@ -20,7 +20,7 @@ def operator_macs(graph: Graph, operator: Operator) -> int:
 
 
 def weights_sha256(graph: Graph) -> str:
-    """Hexadecimal SHA-256 of all weights and biases in order."""
+    """Return the hexadecimal SHA-256 of all weights and biases in order."""
     digest = hashlib.sha256()
     for operator in graph.operators:
         if isinstance(operator, Conv | Dense):

@@ -1,4 +1,4 @@
-"""Where a network can be cut in two so that a single tensor crosses, and the parts between cuts."""
+"""Find where a network can be cut in two so that a single tensor crosses, and extract the parts between cuts."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -10,7 +10,7 @@ from edged.model.graph import Flatten, Graph, Shape
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """After the first `operators` of a graph, of which the last is called `after`: `tensor` alone crosses."""
+    """A cut after the first `operators` of a graph, the last one named `after`: only `tensor` crosses it."""
 
     operators: int
     after: str
@@ -43,10 +43,7 @@ def cut_after(graph: Graph, until: str) -> Cut:
 
 
 def ends_of(graph: Graph, begin: str | None, end: str | None) -> tuple[Cut | None, Cut | None]:
-    """Return the cuts with these names, in their order.
-
-    Raises ModelError, also where nothing computes between them.
-    """
+    """Return the cuts with these names, in order. Raises ModelError, also if nothing is computed between them."""
     first, last = (cut_after(graph, name) if name is not None else None for name in (begin, end))
     if first and last and first.operators >= last.operators:
         raise ModelError(f"{graph.name} has nothing between {begin!r} and {end!r}: segments come in its own order")

@@ -18,7 +18,7 @@ Float32 = NDArray[np.float32]
 
 @dataclass(frozen=True, eq=False)
 class Operator:
-    """What every operator has: a unique name, the tensors it reads, and the one it writes."""
+    """The base of operators: a unique name, the tensors it reads, and the one it writes."""
 
     name: str
     inputs: tuple[str, ...]
@@ -92,7 +92,7 @@ class Relu(Operator):
 
 @dataclass(frozen=True, eq=False)
 class Softmax(Operator):
-    """Over the features (or channels) of a frame."""
+    """Softmax over the features (or channels) of a frame."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,9 +102,9 @@ class Flatten(Operator):
 
 @dataclass(frozen=True, eq=False)
 class Graph:
-    """Operators in an order in which each comes after what it reads. `shapes` knows every tensor.
+    """Operators in topological order. `shapes` has every tensor.
 
-    `recheck`: of a graph whose weights are mapped from a cache and unread; see `checked`.
+    `recheck`: verifies weights that are mapped from a cache and unread; see `checked`.
     """
 
     name: str
@@ -115,5 +115,5 @@ class Graph:
     recheck: Callable[[], "Graph"] | None = None
 
     def checked(self) -> "Graph":
-        """Return the same graph, its weights known to be those of the model: for who is to read them."""
+        """Return the same graph with verified weights, for code that reads them."""
         return self.recheck() if self.recheck else self

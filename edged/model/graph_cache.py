@@ -1,4 +1,4 @@
-"""Graphs that were read and simplified once, kept for the next start: JSON and raw weights, no `onnx` needed.
+"""Keep simplified graphs for the next start, as JSON and raw weights, so that `onnx` is not needed.
 
 Two entries by one key: `.graph`, small and checked whenever it is loaded, and `.weights`, which is mapped and
 stays unread until `Graph.checked` is called.
@@ -20,7 +20,7 @@ from edged.model import graph as operators
 from edged.model.graph import Graph, Operator, Pair
 from edged.system.disk_cache import CacheEntries, CacheEntry, Piece, code_sha256
 
-ALIGNMENT = 64  # bytes, of each array
+ALIGNMENT = 64  # alignment of each array, in bytes
 
 log = logging.getLogger(__name__)
 
@@ -41,9 +41,9 @@ class KeptGraphs:
         self._weights = CacheEntries(directory, "weights")
 
     def load(self, key: str, read_again: Callable[[], Graph]) -> KeptGraph | None:
-        """Return what was saved under `key`.
+        """Return the graph saved under `key`.
 
-        `read_again` makes the graph anew if its weights turn out to be damaged.
+        `read_again` rebuilds the graph if its weights prove damaged.
         """
         text, weights = self._graphs.load(key), self._weights.find(key)
         if text is None or weights is None:
@@ -78,18 +78,18 @@ class KeptGraphs:
             text = json.dumps(content, default=index)
             self._weights.save(key, layout.pieces())
             self._graphs.save(key, [text.encode()])
-        except (OSError, TypeError) as error:  # a damaged file may have names that are no text
+        except (OSError, TypeError) as error:  # a damaged file may have names that are not text
             log.warning("the network cannot be kept, so the next start will read the file again: %s", error)
 
 
 def graph_key(file_sha256: str, name: str, size: Pair | None) -> str:
-    """Return the key of the graph that this code makes of a file for an input size (width, height)."""
+    """Return the key of the graph for a file, an input size (width, height) and the code that reads it."""
     parts = [file_sha256, name, size, code_sha256("edged.model")]
     return sha256(json.dumps(parts).encode()).hexdigest()
 
 
 class _Layout:
-    """Arrays one behind the other."""
+    """Places arrays one after another."""
 
     def __init__(self) -> None:
         self.size = 0
@@ -113,7 +113,7 @@ def _padded(size: int) -> int:
 
 
 def _fields(operator: Operator, layout: _Layout) -> dict[str, Any]:
-    """Return an operator as JSON has it; an array is its offset and its shape."""
+    """Return an operator for JSON; an array is its offset and shape."""
     values = {field.name: getattr(operator, field.name) for field in fields(operator)}
     arrays = {
         name: {"offset": layout.place(value), "shape": value.shape}

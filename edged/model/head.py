@@ -1,4 +1,4 @@
-"""The last layers of a network that edged is taught: Dense → ReLU → Dense → Softmax on a frozen backbone."""
+"""The last layers of a network that are taught: Dense → ReLU → Dense → Softmax on a frozen backbone."""
 
 from dataclasses import dataclass, replace
 from typing import Self
@@ -31,7 +31,7 @@ class Head:
 
     @property
     def features(self) -> int:
-        """Return how many the backbone gives."""
+        """Return the number of features."""
         return int(self.hidden_weight.shape[1])
 
     @property
@@ -45,7 +45,7 @@ class Head:
         return len(self.bias)
 
     def operators(self, source: str, prefix: str = "taught") -> tuple[Operator, ...]:
-        """Return the head's operators behind `source`, [features] a frame. Their names begin with `prefix`."""
+        """Return the head's operators after `source`, [features] per frame. Their names begin with `prefix`."""
         hidden, scores, shares = (f"{prefix}.{layer}" for layer in LAYERS)
         return (
             Dense(hidden, (source,), hidden, self.hidden_weight, self.hidden_bias, relu=True),
@@ -54,20 +54,20 @@ class Head:
         )
 
     def shares(self, features: NDArray[np.float32]) -> Float32:
-        """Return what it says of features [n, features]: a share for each class, [n, classes], that sum to 1."""
+        """Compute a share for each class from features [n, features]: [n, classes], each row with the sum 1."""
         values = features
         for operator in self.operators("features"):
             values = compute(operator, values)
         return values
 
     def to_bytes(self) -> bytes:
-        """Return the four in their order, little-endian float32, C order."""
+        """Return the four arrays in order, little-endian float32, C order."""
         arrays = (self.hidden_weight, self.hidden_bias, self.weight, self.bias)
         return b"".join(np.ascontiguousarray(array, WIRE).tobytes() for array in arrays)
 
     @classmethod
     def from_bytes(cls, content: bytes | memoryview, features: int, hidden: int, classes: int) -> Self:
-        """Return what `to_bytes` gave. Raises ModelError where they are not as many, or not finite."""
+        """Invert `to_bytes`. Raises ModelError for a wrong number of values, or values that are not finite."""
         shapes = ((hidden, features), (hidden,), (classes, hidden), (classes,))
         sizes = [int(np.prod(shape)) for shape in shapes]
         if memoryview(content).nbytes != sum(sizes) * WIRE.itemsize:
@@ -83,9 +83,9 @@ class Head:
 
 
 def features_of(graph: Graph) -> Cut:
-    """Return the place before the last Dense: what it reads are a frame's features, [features].
+    """Return the cut before the last Dense, whose input are a frame's features, [features].
 
-    Raises ModelError for a network that has none there, or more than that crosses.
+    Raises ModelError for a network without such a cut, or where more than the features crosses it.
     """
     last = max((place for place, each in enumerate(graph.operators) if isinstance(each, Dense)), default=0)
     for cut in cuts(graph):
@@ -95,7 +95,7 @@ def features_of(graph: Graph) -> Cut:
 
 
 def with_head(graph: Graph, head: Head) -> Graph:
-    """Return the backbone of `graph`, then `head`. Raises ModelError where it has other features."""
+    """Return the backbone of `graph`, then `head`. Raises ModelError if it has other features."""
     cut = features_of(graph)
     if cut.shape != (head.features,):
         raise ModelError(f"a head for {head.features} features: {graph.name} has {cut.shape[0]}")
@@ -113,6 +113,6 @@ def with_head(graph: Graph, head: Head) -> Graph:
 
 
 def _prefix(graph: Graph) -> str:
-    """Return a prefix that no tensor has: a network may be taught on top of one that was."""
+    """Return a prefix that no tensor has: the network may itself have been taught."""
     used = {name.partition(".")[0] for name in graph.shapes}
     return next(name for name in map("taught{}".format, ("", *range(2, 99))) if name not in used)

@@ -1,4 +1,4 @@
-"""What was taught on this node: where it lies, the versions there are, and which of them answers.
+"""The versions taught on this node: their files, and which of them answers.
 
 For the daemon and for `edged teach`; loads no NumPy. A version is a head for the model of the config: three files
 by the hash of the first, `.onnx` (all of it, for any runtime), `.head` (the weights alone, see `model.head`) and
@@ -15,7 +15,7 @@ from edged.errors import ModelError
 from edged.system.atomic_file import replace_file
 from edged.system.paths import state_directory
 
-REMEMBERED = 20  # promotions that can be taken back
+REMEMBERED = 20  # promotions that can be rolled back
 FLOAT = 4  # bytes
 
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
@@ -24,7 +24,7 @@ T = TypeVar("T", bound=BaseModel)
 
 
 class OpenFile(BaseModel):
-    """A file of a teach folder: unknown keys, of a newer edged, are ignored."""
+    """A file of a teach folder; unknown keys, of newer versions, are ignored."""
 
     model_config = ConfigDict(extra="ignore", frozen=True, allow_inf_nan=False, populate_by_name=True)
     schema_version: Literal[1] = Field(1, alias="schema")
@@ -54,7 +54,7 @@ class Version(OpenFile):
 
     @property
     def head_bytes(self) -> int:
-        """Return what the weights and biases of its two layers take, as float32."""
+        """Return the size of the weights and biases of its two layers as float32."""
         classes = len(self.labels)
         return FLOAT * (self.hidden * (self.features + 1) + classes * (self.hidden + 1))
 
@@ -69,7 +69,7 @@ class PromotedRecord(OpenFile):
     before: tuple[Sha256 | None, ...] = ()
 
     def promote(self, version: str) -> Self:
-        """Return what is to be kept once `version` answers."""
+        """Return the record after `version` was promoted."""
         before = (self.version, *self.before)[:REMEMBERED]
         return self.model_copy(update={"version": version, "before": before})
 
@@ -81,7 +81,7 @@ class PromotedRecord(OpenFile):
 
 
 def teach_folder(node: str) -> Path:
-    """Return all that is taught on `node`."""
+    """Return the folder of crops and versions of `node`."""
     return state_directory() / node / "teach"
 
 
@@ -104,7 +104,10 @@ def load_version(folder: Path, version: str) -> Version:
 
 
 def load_head(folder: Path, version: Version) -> bytes:
-    """Return its weights, as `model.head` writes them. Raises ModelError where they are absent or damaged."""
+    """Return the weights of a version, as `model.head` writes them.
+
+    Raises ModelError if they are absent or damaged.
+    """
     path = version_path(folder, version.sha256, "head")
     try:
         content = path.read_bytes()
@@ -116,10 +119,7 @@ def load_head(folder: Path, version: Version) -> bytes:
 
 
 def load_promoted(folder: Path) -> PromotedRecord:
-    """Return which version answers; nothing was promoted where there is no file.
-
-    Raises ModelError for a damaged one.
-    """
+    """Return which version answers; none if there is no file. Raises ModelError for a damaged one."""
     return _load(_promoted_path(folder), PromotedRecord) or PromotedRecord()
 
 

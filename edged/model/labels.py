@@ -1,4 +1,4 @@
-"""A file of labels: text, one a line, in the order of the classes."""
+"""Read a file of labels: text, one per line, in the order of the classes."""
 
 from pathlib import Path
 
@@ -25,7 +25,7 @@ def read(path: Path, classes: int) -> tuple[str, ...]:
 
 
 def _text(path: Path) -> str:
-    """Return the text with line feeds as the ends of lines."""
+    """Return the text with line feeds as line ends."""
     try:
         text = read_regular_file(path, MAX_BYTES).decode("utf-8-sig")
     except OSError as error:

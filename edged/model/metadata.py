@@ -1,4 +1,4 @@
-"""What a model file says of itself beyond its network: ONNX metadata properties, `edged.…`, values in JSON."""
+"""The metadata of a model file: ONNX metadata properties, `edged.…`, values in JSON."""
 
 import json
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ from edged.messages.preparation import Color, Preprocess, Resize
 from edged.system.plain_text import problem_of
 
 PREFIX = "edged."
-MOST_SHOWN = 5  # mistakes
+MOST_SHOWN = 5  # mistakes that are shown
 TEXTS = frozenset({"name", "preprocess", "resize", "color"})  # the other values are in JSON
 
 
@@ -27,7 +27,7 @@ Label = Annotated[str, AfterValidator(_checked)]
 
 
 class Metadata(BaseModel):
-    """The labels by class index, and what the config's `model` says too; None where the file does not say."""
+    """Labels by class index, and the keys of the config's `model`; None if the file has no value."""
 
     model_config = ConfigDict(frozen=True, extra="ignore", allow_inf_nan=False, hide_input_in_errors=True)
 
@@ -42,7 +42,7 @@ class Metadata(BaseModel):
 
 
 def encode(metadata: Metadata) -> dict[str, str]:
-    """Return the properties to write into a file: texts as they are, the rest in JSON."""
+    """Return the properties to write into a file: texts unchanged, the rest in JSON."""
     values = metadata.model_dump(exclude_none=True, mode="json")
     return {
         PREFIX + key: value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

@@ -1,7 +1,7 @@
-"""Writing metadata into an ONNX file: all else of it stays as it is, byte for byte.
+"""Write metadata into an ONNX file, and keep all other bytes.
 
-The file is one protobuf message. Its fields are copied as they lie there, without a look into them; only entries
-of `metadata_props` that are set anew are left out, and written at the end.
+The file is one protobuf message. Its fields are copied unread; only entries of `metadata_props` that change are
+left out, and written at the end.
 """
 
 from collections.abc import Iterator, Mapping
@@ -51,7 +51,7 @@ def _fields(view: memoryview) -> Iterator[tuple[int, memoryview, memoryview]]:
 
 
 def _varint(view: memoryview, place: int) -> tuple[int, int]:
-    """Return a number of 7 bits a byte, the lowest first, and the place behind it."""
+    """Return a number of 7 bits per byte, the lowest first, and the position after it."""
     number = 0
     for index, byte in enumerate(view[place : place + 10]):
         number |= (byte & 0x7F) << (7 * index)

@@ -1,4 +1,4 @@
-"""A model file's bytes, before anybody knows what they mean."""
+"""Read a model file's bytes, within limits."""
 
 import hashlib
 from pathlib import Path
@@ -10,7 +10,7 @@ MAX_BYTES = 2**30
 
 
 def read_content(path: Path) -> bytes:
-    """Return all of the file, within limits. Raises ModelError."""
+    """Return the whole file. Raises ModelError, also for one beyond the limits."""
     _require(path)
     try:
         return read_regular_file(path, MAX_BYTES)
@@ -19,7 +19,10 @@ def read_content(path: Path) -> bytes:
 
 
 def content_sha256(path: Path) -> str:
-    """Hexadecimal SHA-256 of what `read_content` gives, never all of it in memory. Raises ModelError."""
+    """Return the hexadecimal SHA-256 of `read_content`, without loading the file into memory.
+
+    Raises ModelError.
+    """
     _require(path)
     try:
         with open_regular_file(path) as file:

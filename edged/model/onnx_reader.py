@@ -1,4 +1,4 @@
-"""An ONNX file as a graph. Importing this imports `onnx`, which takes 130 ms: do so only for a file."""
+"""Convert an ONNX file to a graph. Importing this imports `onnx`, which takes 130 ms: do so only for a file."""
 
 import logging
 from collections.abc import Callable, Iterator, Mapping
@@ -20,7 +20,7 @@ log = logging.getLogger(__name__)
 
 Converter = Callable[[Node, Scope], None]
 
-# What each kind of node becomes, and the attributes that it may have.
+# The conversion of each kind of node, and its supported attributes.
 CONVERTERS: Mapping[str, tuple[Converter, tuple[str, ...]]] = {
     "Add": (by_channel.add, ()),
     "AveragePool": (pool.average_pool, pool.AVERAGE_ATTRIBUTES),
@@ -54,7 +54,9 @@ CONVERTERS: Mapping[str, tuple[Converter, tuple[str, ...]]] = {
 
 
 def read_onnx(path: Path, input_size: Pair | None = None) -> Graph:
-    """The network in a file, not yet simplified. `input_size` (width, height) is for a file that leaves it open.
+    """Read the network of a file, without simplification.
+
+    `input_size` (width, height) is for a file that leaves it open.
 
     Raises ModelError, which names the file, the node, and what is supported.
     """
@@ -80,7 +82,7 @@ def graph_of(file: OnnxFile, input_size: Pair | None = None) -> Graph:
 
 @contextmanager
 def _place(where: str) -> Iterator[None]:
-    """Whatever goes wrong inside is a ModelError that says where: a damaged file must not end in a traceback."""
+    """Convert every error of the block to a ModelError with its place, for a message in place of a traceback."""
     try:
         yield
     except ModelError as error:

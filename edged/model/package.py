@@ -1,4 +1,4 @@
-"""A model with all that is needed to use it: its graph, its labels, and what it wants as input."""
+"""A model with everything needed to use it: its graph, its labels, and the description of its input."""
 
 from dataclasses import dataclass, replace
 from importlib import resources
@@ -30,11 +30,11 @@ RANDOM_SIZE = (224, 224)
 
 @dataclass(frozen=True)
 class Input:
-    """What the network wants: input = (pixel × scale − mean) ÷ std, pixel in 0 … 255, by channel.
+    """The network's input: input = (pixel × scale − mean) ÷ std, pixel in 0 … 255, by channel.
 
     `resize`: how a picture takes that width and height. `mean` and `std` are in the model's channel order,
-    `color`, one number each where that is gray; frames always travel as RGB (`reference.luma` is what a gray
-    network sees of them).
+    `color`, one number each where that is gray; frames always travel as RGB (a gray network receives
+    `reference.luma` of them).
     """
 
     width: int
@@ -60,8 +60,8 @@ class Input:
 class Model:
     """`sha256` is that of the model file (of the weights for a random model). `labels` by class index.
 
-    `random_weights` marks the named networks that are for timing alone: say so wherever they are used.
-    `prepared_by`: what says which numbers of `input` make pictures the network's input.
+    `random_weights` marks the named networks that are for timing only, which every output must mention.
+    `prepared_by`: the source of the values of `input`.
     """
 
     name: str
@@ -74,7 +74,7 @@ class Model:
 
 
 def load_model(wanted: config.ModelConfig, *, lazily: bool = False) -> Model:
-    """Return the model that a config names, simplified. What the config says goes before what the file says.
+    """Return the model that a config names, simplified. The config takes precedence over the file.
 
     lazily: leave weights that a former start has kept on disk unread; read them from `graph.checked()` alone.
     Raises ModelError.
@@ -104,7 +104,7 @@ def _bundled(name: str, wanted: config.ModelConfig) -> Model:
 
 
 def read_model(wanted: config.ModelConfig) -> tuple[Model, bool]:
-    """Return the model of `wanted.path`, of which nothing is kept, and whether weights lie in other files.
+    """Load the model of `wanted.path` without caching; also return whether weights are in other files.
 
     Raises ModelError.
     """
@@ -138,9 +138,9 @@ def _packed(path: Path, wanted: config.ModelConfig, sha256: str, kept: KeptGraph
 
 
 def _read(path: Path, size: Pair | None) -> tuple[str, KeptGraph]:
-    """Return the file's SHA-256 and its graph, which is kept so that the next start needs no `onnx`.
+    """Return the file's SHA-256 and its graph, cached so that the next start needs no `onnx`.
 
-    A model whose weights lie in other files is read anew each time.
+    A model whose weights are in other files is read again each time.
     """
     sha256 = content_sha256(path)
     graphs, key = KeptGraphs(cache_directory() / "graphs"), graph_key(sha256, path.stem, size)

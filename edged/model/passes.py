@@ -1,4 +1,4 @@
-"""Rewrites of a graph that leave its numbers as they are and its operators fewer."""
+"""Rewrite a graph to fewer operators that compute the same numbers."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -25,9 +25,9 @@ from edged.model.shapes import make_graph
 
 
 def simplify(graph: Graph) -> Graph:
-    """Return all passes: no batch norm on images, no identity, nothing unused; sums and ReLU inside convolutions.
+    """Apply all passes: no batch norm on images, no identity, nothing unused; sums and ReLU inside convolutions.
 
-    Raises ModelError, which names the node, where float32 does not hold the folded weights.
+    Raises ModelError, which names the node, if float32 cannot represent the folded weights.
     """
     for rewrite in (
         remove_identities,
@@ -42,7 +42,7 @@ def simplify(graph: Graph) -> Graph:
 
 
 def remove_identities(graph: Graph) -> Graph:
-    """Remove operators that write what they read: 1×1 pools, a Flatten of features, ReLU after ReLU."""
+    """Remove operators that copy their input: 1×1 pools, a Flatten of features, ReLU after ReLU."""
     kept: list[Operator] = []
     same: dict[str, str] = {}
     not_negative = set()
@@ -76,7 +76,7 @@ def remove_unused(graph: Graph) -> Graph:
 
 
 def fold_batch_norm(graph: Graph) -> Graph:
-    """BatchNorm as part of the Conv, Dense or BatchNorm before: f · (W · x + b) + o = (f · W) · x + f · b + o."""
+    """Fold a BatchNorm into the operator before it: f · (W · x + b) + o = (f · W) · x + f · b + o."""
     uses = _uses(graph)
     written: dict[str, Operator] = {}
     for operator in graph.operators:
@@ -90,7 +90,7 @@ def fold_batch_norm(graph: Graph) -> Graph:
 
 
 def _folded(before: Operator, norm: BatchNorm) -> Operator:
-    """Return one operator that includes `norm`, or `norm` itself behind an operator that cannot include it."""
+    """Return one operator that includes `norm`, or `norm` itself after an operator that cannot include it."""
     if isinstance(before, BatchNorm):
         factor, offset = _folded_numbers(before.factor, before.offset, norm)
         return BatchNorm(norm.name, before.inputs, norm.output, factor, offset)
@@ -101,9 +101,9 @@ def _folded(before: Operator, norm: BatchNorm) -> Operator:
 
 
 def _folded_numbers(weight: Float32, bias: Float32, norm: BatchNorm) -> tuple[Float32, Float32]:
-    """Return scale and offset. Raises ModelError if float32 does not hold them."""
+    """Return scale and offset. Raises ModelError if float32 cannot represent them."""
     by_output = (-1,) + (1,) * (weight.ndim - 1)
-    with np.errstate(over="ignore", invalid="ignore"):  # found by the next line
+    with np.errstate(over="ignore", invalid="ignore"):  # overflow is detected by the next line
         weight, bias = weight * norm.factor.reshape(by_output), bias * norm.factor + norm.offset
     if not (np.isfinite(weight).all() and np.isfinite(bias).all()):
         raise ModelError(f"node {norm.name}: its factors make weights before it larger than float32 holds")
@@ -111,7 +111,7 @@ def _folded_numbers(weight: Float32, bias: Float32, norm: BatchNorm) -> tuple[Fl
 
 
 def batch_norm_as_convolution(graph: Graph) -> Graph:
-    """BatchNorm of an image that could not be folded as a 1×1 convolution of each channel by itself."""
+    """Convert a BatchNorm of an image that could not be folded to a 1×1 convolution of each channel by itself."""
     return _rebuilt(
         graph,
         [
@@ -122,7 +122,7 @@ def batch_norm_as_convolution(graph: Graph) -> Graph:
 
 
 def as_convolution(operator: Operator) -> Operator:
-    """Return a BatchNorm as the 1×1 convolution of each channel with itself; any other operator as it is."""
+    """Return a BatchNorm as the 1×1 convolution of each channel with itself; any other operator unchanged."""
     if not isinstance(operator, BatchNorm):
         return operator
     weight, groups = operator.factor[:, None, None, None], len(operator.factor)
@@ -130,7 +130,7 @@ def as_convolution(operator: Operator) -> Operator:
 
 
 def fuse_relu(graph: Graph, able: tuple[type[Operator], ...] = (Conv, Dense, Add)) -> Graph:
-    """ReLU after Conv, Dense or Add as the end of that, or after another operator that is able to."""
+    """Fuse ReLU into the operator before it, if that supports it."""
     uses = _uses(graph)
     written: dict[str, Operator] = {}
     for operator in graph.operators:
@@ -144,7 +144,7 @@ def fuse_relu(graph: Graph, able: tuple[type[Operator], ...] = (Conv, Dense, Add
 
 
 def fuse_sum(graph: Graph) -> Graph:
-    """Return an Add as the end of the later convolution that it reads, which moves to its place."""
+    """Fuse an Add into the later convolution that it reads; the convolution moves to its place."""
     uses = _uses(graph)
     place = {operator.output: i for i, operator in enumerate(graph.operators)}
     written: dict[str, Operator] = {}
@@ -163,7 +163,7 @@ def fuse_sum(graph: Graph) -> Graph:
 
 
 def _uses(graph: Graph) -> Counter[str]:
-    """Return how often each tensor is read; the network's output once more."""
+    """Return how often each tensor is read; the network's output counts once more."""
     reads = Counter(tensor for operator in graph.operators for tensor in operator.inputs)
     reads[graph.output] += 1
     return reads

@@ -11,13 +11,13 @@ from edged.model.metadata import Metadata
 CHANNELS: Mapping[Color, int] = {"rgb": 3, "bgr": 3, "gray": 1}
 DEFAULT = RECIPES["unit"]
 
-Said = config.ModelConfig | Metadata  # each may say all, nothing, or some of it
+Said = config.ModelConfig | Metadata  # each may define all, none, or some of it
 
 
 def recipe_for(channels: int, wanted: config.ModelConfig, file: Metadata) -> Recipe:
-    """Return what a network of so many channels gets; mean and std have a number for each.
+    """Return the recipe for a network with so many channels; mean and std have a value for each.
 
-    Raises ModelError where what is said does not fit its channels.
+    Raises ModelError if the definitions do not fit its channels.
     """
     if channels not in CHANNELS.values():
         raise ModelError(f"its input has {channels} channels; supported are 3, red, green and blue, and 1, gray")
@@ -31,14 +31,14 @@ def recipe_for(channels: int, wanted: config.ModelConfig, file: Metadata) -> Rec
 
 
 def prepared_by(wanted: config.ModelConfig, file: Metadata) -> PreparedBy:
-    """Return what says which numbers the network gets."""
+    """Return the source of the values."""
     if _names_values(wanted):
         return "config"
     return "file" if _names_values(file) else "default"
 
 
 def _merge_recipe(source: Said, otherwise: Recipe, channels: int) -> Recipe:
-    """Return what its keys say, then the recipe that it names, then `otherwise`."""
+    """Return the keys of the section, then of the recipe that it names, then of `otherwise`."""
     named = RECIPES[source.preprocess] if source.preprocess else otherwise
     return Recipe(
         resize=source.resize or named.resize,
@@ -50,10 +50,7 @@ def _merge_recipe(source: Said, otherwise: Recipe, channels: int) -> Recipe:
 
 
 def _names_values(source: Said) -> bool:
-    """Return whether it says which numbers the network gets.
-
-    A size, a shape or an order of colours alone does not.
-    """
+    """Return whether it defines values. A size, a shape or an order of colours alone does not."""
     return any(each is not None for each in (source.preprocess, source.scale, source.mean, source.std))
 
 

@@ -1,4 +1,4 @@
-"""Every operator in NumPy: the truth that each kernel is compared with, and the device `numpy`.
+"""Every operator in NumPy: the reference of all kernels, and the device `numpy`.
 
 Formulas are those of the ONNX operator specification (https://onnx.ai/onnx/operators/), the batch first.
 """
@@ -20,7 +20,7 @@ NO_PADS = (0, 0, 0, 0)
 
 
 def prepare(images: NDArray[np.uint8], wants: Input) -> Float32:
-    """Images, uint8 [n, height, width, 3] RGB, as the network wants them: float32 [n, channels, height, width]."""
+    """Convert uint8 RGB [n, height, width, 3] to the network's input, float32 [n, channels, height, width]."""
     return normalised(luma(images) if wants.color == "gray" else images, wants)
 
 
@@ -34,10 +34,10 @@ def normalised(images: NDArray[np.uint8], wants: Input) -> Float32:
 
 
 def luma(images: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """Return what a gray network sees of RGB pixels: uint8 [..., 3] → uint8 [..., 1].
+    """Convert RGB to the input of a gray network: uint8 [..., 3] → uint8 [..., 1].
 
-    0.299 R + 0.587 G + 0.114 B (ITU-R BT.601) in whole numbers, so that every device says the same, and gray
-    pixels stay as they are.
+    0.299 R + 0.587 G + 0.114 B (ITU-R BT.601) in integers, so that all devices agree, and gray pixels stay
+    unchanged.
     """
     red, green, blue = (images[..., channel].astype(np.uint32) for channel in range(3))
     sums = 9798 * red + 19235 * green + 3735 * blue
@@ -50,17 +50,14 @@ def run(network: Graph, x: Array, dtype: type[np.float32] | type[np.float64] = n
     tensors: dict[str, Array] = {network.input: x.astype(dtype)}
     for operator in network.operators:
         tensors[operator.output] = compute(operator, *(tensors[name] for name in operator.inputs))
-        for name in {*operator.inputs} - {network.output}:  # frees what no later operator reads
+        for name in {*operator.inputs} - {network.output}:  # frees tensors that no later operator reads
             if last_use[name] is operator:
                 del tensors[name]
     return tensors[network.output].reshape(len(x), -1)
 
 
 def run_all(network: Graph, x: Array, dtype: type[np.float32] | type[np.float64] = np.float32) -> dict[str, Array]:
-    """Return every tensor of the network by name, each [n, *shape].
-
-    To find the operator where a kernel goes wrong.
-    """
+    """Return every tensor of the network by name, each [n, *shape], to find the operator of a wrong kernel."""
     tensors: dict[str, Array] = {network.input: x.astype(dtype)}
     for operator in network.operators:
         tensors[operator.output] = compute(operator, *(tensors[name] for name in operator.inputs))
@@ -69,13 +66,13 @@ def run_all(network: Graph, x: Array, dtype: type[np.float32] | type[np.float64]
 
 @singledispatch
 def compute(operator: Operator, *inputs: Array) -> Array:
-    """Return what `operator` writes for batches of the tensors it reads, in their dtype."""
+    """Return the output of `operator` for batches of its inputs, in their dtype."""
     raise NotImplementedError(type(operator).__name__)
 
 
 @compute.register
 def _conv(operator: graph.Conv, x: Array, *residual: Array) -> Array:
-    """Patches as columns, then one matrix product a group (im2col: Chellapilla et al., 2006)."""
+    """Convolve by patches as columns, one matrix product per group (im2col: Chellapilla et al., 2006)."""
     out, _, *kernel = operator.weight.shape
     patches = _patches(x, (kernel[0], kernel[1]), operator.strides, operator.pads, operator.dilations)
     rows, columns = patches.shape[-2:]
@@ -89,10 +86,7 @@ def _conv(operator: graph.Conv, x: Array, *residual: Array) -> Array:
 
 
 def _patches(x: Array, kernel: Pair, strides: Pair, pads: Pads, dilations: Pair) -> Array:
-    """Return a view [n, channels, kernel rows, kernel columns, rows, columns].
-
-    What each tap sees at each position.
-    """
+    """Return a view [n, channels, kernel rows, kernel columns, rows, columns]: the input of each tap."""
     seen = sliding_window_view(_padded(x, pads, 0), extent(kernel, dilations), axis=(2, 3))
     seen = seen[:, :, :: strides[0], :: strides[1], :: dilations[0], :: dilations[1]]
     return seen.transpose(0, 1, 4, 5, 2, 3)
@@ -141,7 +135,7 @@ def _average_pool(operator: graph.AveragePool, x: Array) -> Array:
 
 
 def _taps(x: Array, operator: graph.MaxPool | graph.AveragePool) -> list[Array]:
-    """Views [n, channels, rows, columns], one for each place of the window."""
+    """Yield views [n, channels, rows, columns], one for each position in the window."""
     seen = _patches(x, operator.kernel, operator.strides, NO_PADS, (1, 1))
     return [seen[:, :, i, j] for i in range(operator.kernel[0]) for j in range(operator.kernel[1])]
 

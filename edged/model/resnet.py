@@ -1,4 +1,4 @@
-"""ResNets with seeded random weights, built without a file: for timing alone, they recognise nothing.
+"""Build ResNets with seeded random weights, without a file, for timing only.
 
 Architecture: He et al., "Deep Residual Learning for Image Recognition", 2015, tables 1 and 6 (v1: stride in a
 bottleneck's first 1×1), and the v1.5 of torchvision and NVIDIA (stride in its 3×3), batch norm already folded.
@@ -29,7 +29,7 @@ def random_resnet(
     classes: int = 1000,
     seed: int = 0,
 ) -> Graph:
-    """ResNet of `depth` 18, 34, 50, 101 or 152 for inputs 3 × height × width, each at least 32.
+    """Return a ResNet of `depth` 18, 34, 50, 101 or 152 for inputs 3 × height × width, each at least 32.
 
     He initialisation; the last convolution of a block is scaled down so that activations stay of the order of one
     through 50 blocks.
@@ -47,7 +47,7 @@ def random_resnet(
 
 
 class _ResnetBuilder:
-    """Operators so far, and the tensor that the next one reads (`tensor`, with `channels`)."""
+    """The operators so far, and the tensor that the next one reads (`tensor`, with `channels`)."""
 
     def __init__(self, depth: int, version: Version, random: np.random.Generator) -> None:
         self.operators: list[Operator] = []
@@ -63,7 +63,7 @@ class _ResnetBuilder:
         self._push(MaxPool("stem.pool", (self.tensor,), "stem.pool", (3, 3), (2, 2), (1, 1, 1, 1)))
 
     def block(self, name: str, channels: int, stride: int) -> None:
-        """Add a residual block; the shortcut is a 1×1 convolution where the shape changes."""
+        """Add a residual block; the shortcut is a 1×1 convolution if the shape changes."""
         start, start_channels = self.tensor, self.channels
         out = channels * 4 if self._bottleneck else channels
         shortcut = start

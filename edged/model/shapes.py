@@ -1,4 +1,4 @@
-"""The shape that each operator writes, and graphs put together from operators with every shape worked out."""
+"""Compute the shape that each operator writes, and build graphs with all shapes."""
 
 import math
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ MAX_VALUES = 2**28  # of one tensor of one frame: 1 GiB of float32
 def make_graph(
     name: str, source: str, source_shape: Shape, operators: Sequence[Operator], output: str | None = None
 ) -> Graph:
-    """Operators in order, from the input `source` to `output`, by default what the last operator writes.
+    """Build a graph of operators in order, from the input `source` to `output`, by default the last one's.
 
     Raises ModelError for an operator that does not fit the shapes it reads, or a tensor above `MAX_VALUES`.
     """
@@ -42,10 +42,7 @@ def extent(kernel: Pair, dilations: Pair) -> Pair:
 
 
 def windows(size: Pair, kernel: Pair, strides: Pair, pads: Pads, dilations: Pair = (1, 1)) -> Pair:
-    """Return how many window positions there are (rows, columns).
-
-    Below 1 where the window is larger than the image.
-    """
+    """Return the number of window positions (rows, columns); below 1 if the window is larger than the image."""
     top, left, bottom, right = pads
     high, wide = extent(kernel, dilations)
     return (size[0] + top + bottom - high) // strides[0] + 1, (size[1] + left + right - wide) // strides[1] + 1
@@ -53,9 +50,9 @@ def windows(size: Pair, kernel: Pair, strides: Pair, pads: Pads, dilations: Pair
 
 @singledispatch
 def output_shape(operator: Operator, *inputs: Shape) -> Shape:
-    """The shape that `operator` writes when it reads tensors of the shapes `inputs`: for most, that of the first.
+    """Return the shape that `operator` writes for inputs of the shapes `inputs`: for most, that of the first.
 
-    Raises ModelError where they do not fit.
+    Raises ModelError if they do not fit.
     """
     return inputs[0]
 

@@ -19,10 +19,10 @@ NUMPY = "NumPy"  # as a device's name
 
 
 class Result(Protocol):
-    """What came back, and seconds of device time.
+    """The result of a job, and seconds of device time.
 
     `outputs`: float32, the network's own, [n, classes], or of a part [n, *shape of what crosses the cut].
-    `features`: float32 [n, values], what the last Dense reads, of a submission that wanted them.
+    `features`: float32 [n, values], the input of the last Dense, if requested.
     """
 
     @property
@@ -37,10 +37,10 @@ class Result(Protocol):
     def download_s(self) -> float: ...
     @property
     def on_device(self) -> "DeviceInterval | None":
-        """By the device's own clock; None where there is none but the host's."""
+        """Return the times by the device's own clock; None if it has no clock of its own."""
 
     def read_clocks(self) -> "tuple[CommandInterval, ...]":
-        """Return when each kernel ran. The device has kept that in any case, but to ask for each takes a while."""
+        """Return when each kernel ran. The device records that in any case, but reading it takes time."""
 
 
 class Pending(Protocol):
@@ -57,20 +57,20 @@ class ModelRuntime(Protocol):
     def device_name(self) -> str: ...
     @property
     def kernels(self) -> int:
-        """Kernels that one forward pass launches."""
+        """Return the kernels that one forward pass launches."""
 
     @property
     def costs(self) -> "tuple[LaunchCost, ...]":
-        """Return what each of them has to compute and to move, for a full batch."""
+        """Return the operations and bytes of each, for a full batch."""
 
     def cached_peaks(self) -> tuple[float, float] | None:
-        """Operations and bytes that the device can do in a second, where `edged profile` has measured it there."""
+        """Return operations and bytes per second of the device, if `edged profile` has measured them there."""
 
     def submit(self, frames: Images | Features, *, features: bool = False) -> Pending:
         """Start images, uint8 [n, height, width, 3] RGB with 1 ≤ n ≤ batch, without waiting for the answer.
 
         A part behind a cut takes float32 [n, channels, height, width]. Two submissions may be in flight.
-        `features`: they are wanted too, of a part that has some. Raises DeviceError.
+        `features`: return those too, if the part has them. Raises DeviceError.
         """
 
     def close(self) -> None: ...

@@ -1,4 +1,4 @@
-"""Which workers may drive a device at the same time."""
+"""Locks that decide which workers may use a device at the same time."""
 
 from typing import TYPE_CHECKING
 
@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 def hold_device(worker: WorkerConfig, name: str) -> None:
     """Lock a device until this process ends. `name`: the worker's own.
 
-    Beside a worker that is stuck in the driver of a device there must not be a second one. A CPU that keeps to
-    `threads` has no driver to be stuck in, and several may share it, each in a place of its own. Raises
-    DeviceError where the device, or the place, is taken, or where the device takes more than `threads`.
+    A worker that is stuck in a driver must not get a second one beside it. A CPU limited to `threads` has no such
+    driver, and several workers may share it, each in its own place. Raises DeviceError if the device, or the
+    place, is taken, or if the device cannot be limited to `threads`.
     """
     if is_numpy(worker):
         return
@@ -28,11 +28,11 @@ def hold_device(worker: WorkerConfig, name: str) -> None:
         exclusive_lock.hold(f"{what}-{name}")
     else:
         raise DeviceError(
-            f"{device.name} ({device.platform}) does not keep to threads: {worker.threads}, which is for CPUs "
+            f"{device.name} ({device.platform}) cannot be limited to threads: {worker.threads}, which is for CPUs "
             "with PoCL, and for numpy: leave it out, or name another device"
         )
 
 
 def lock_of(device: "Device") -> str:
-    """Return what who drives it alone holds (see `edged.system.exclusive_lock`)."""
+    """Return the name of the lock for exclusive use of the device (see `edged.system.exclusive_lock`)."""
     return f"device-{device.platform}-{device.name}"

@@ -1,4 +1,4 @@
-"""What one worker runs of a model: all of it, or from one cut to the next, with what goes in and comes out."""
+"""The part of a model that one worker runs: all of it, or from one cut to the next, with its input and output."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -34,7 +34,7 @@ class ModelPart:
 
     @property
     def frame_shape(self) -> Shape:
-        """Of one frame's input: (height, width, 3) of uint8, or (channels, height, width) of float32."""
+        """Return the shape of a frame: uint8 (height, width, 3), or float32 (channels, height, width)."""
         if self.input:
             return self.input.height, self.input.width, 3
         shape = self.graph.shapes[self.graph.input]
@@ -42,7 +42,7 @@ class ModelPart:
 
     @property
     def described(self) -> messages.Part | None:
-        """For the hub; None for a whole network."""
+        """Return the description for the hub; None for a whole network."""
         if not self.begin and not self.end:
             return None
         return messages.Part(
@@ -53,9 +53,9 @@ class ModelPart:
         )
 
     def noise(self, frames: int) -> Images | Features:
-        """Return the same input at every start, in which every weight has its say.
+        """Return a fixed random input that affects every weight.
 
-        Features as a ReLU leaves them.
+        Features are as after a ReLU.
         """
         random = np.random.default_rng(0)
         if self.input:
@@ -63,14 +63,14 @@ class ModelPart:
         return np.abs(random.standard_normal((frames, *self.frame_shape), np.float32))
 
     def truth(self, frames: Images | Features) -> Features:
-        """Return what the reference makes of them."""
+        """Return the reference's answer for this input."""
         return run_reference(self.graph.checked(), self.input, frames)[self.graph.output].reshape(len(frames), -1)
 
 
 def run_reference(graph: Graph, wanted: Input | None, frames: Images | Features) -> Mapping[str, Features]:
     """Return every tensor of the reference, float32 [n, *shape], by name.
 
-    For images or, where `wanted` is None, for features.
+    For images, or for features if `wanted` is None.
     """
     x = reference.prepare(frames.view(np.uint8), wanted) if wanted else frames.view(np.float32)
     return reference.run_all(graph, x.reshape(len(x), *graph.shapes[graph.input]))
@@ -89,13 +89,13 @@ def part_of(model: Model, begin: str | None, end: str | None) -> ModelPart:
     first, last = ends_of(model.graph, begin, end)
     graph = part(model.graph, first, last)
     features = None if last else _features(model.graph)
-    if not any(features in operator.inputs for operator in graph.operators):  # the cut is behind them
+    if not any(features in operator.inputs for operator in graph.operators):  # the cut is before it
         features = None
     return ModelPart(graph, None if first else model.input, first, last, features)
 
 
 def _features(graph: Graph) -> str | None:
-    """A part may begin with them: of that one alone nobody could say."""
+    """Return the features. If the part begins with them, the part alone does not show it."""
     try:
         return features_of(graph).tensor
     except ModelError:

@@ -1,4 +1,4 @@
-"""The NumPy reference as a device: slow, but it needs nothing installed."""
+"""The NumPy reference as a device: slow, but without dependencies."""
 
 import time
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from edged.runtime.model_part import Features, Images, run_reference
 
 @dataclass(frozen=True)
 class NumpyResult:
-    """See `runtime.Result`. There is no link to a device, so only `forward_s` is not zero."""
+    """A result with the fields of `runtime.Result`. Nothing is transferred, so only `forward_s` is not zero."""
 
     outputs: Outputs
     forward_s: float
@@ -35,7 +35,7 @@ class NumpyPending:
     features: str | None = None
 
     def wait(self) -> NumpyResult:
-        """Return the forward pass, in the thread that waits for it."""
+        """Compute the forward pass, in the thread that waits for it."""
         start = time.perf_counter()
         tensors = run_reference(self.graph, self.input, self.images)
         outputs = tensors[self.graph.output].reshape(len(self.images), -1)

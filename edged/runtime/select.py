@@ -1,4 +1,4 @@
-"""The choice of a device for a model: NumPy, or the OpenCL device that the config names."""
+"""Choose the device of a model: NumPy, or the OpenCL device that the config names."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -31,8 +31,8 @@ def open_runtime(
 ) -> ModelRuntime:
     """`model`, or that `part` of it, on the device that `worker` names.
 
-    `cache`: folder of compiled programs, None for the user's. `comes_again`: keep its weights packed.
-    Raises DeviceError, which lists the devices that there are, or ModelError if the network does not fit it.
+    `cache`: folder of compiled programs, None for the user's. `comes_again`: cache its packed weights. Raises
+    DeviceError, which lists the available devices, or ModelError if the network does not fit it.
     """
     part = part or whole_model(model)
     if is_numpy(worker):
@@ -53,7 +53,7 @@ def open_on_device(
     cache: Path | None = None,
     comes_again: bool = True,
 ) -> "Runtime":
-    """Open an OpenCL device as `open_runtime` does. `chooser`: None for what was measured there."""
+    """Open an OpenCL device as `open_runtime` does. `chooser`: None for the measured choices of the device."""
     from edged.engine.runtime import Runtime
     from edged.engine.tuning_records import chooser_for
 
@@ -83,7 +83,7 @@ def is_numpy(worker: config.WorkerConfig) -> bool:
 
 
 def opencl_devices() -> "tuple[Device, ...]":
-    """Return every OpenCL device. Raises DeviceError, which says what to install, where there is none."""
+    """Return every OpenCL device. Raises DeviceError, which names what to install, if there is none."""
     try:
         from edged.engine.device import list_devices
     except ImportError as error:
@@ -95,7 +95,10 @@ def opencl_devices() -> "tuple[Device, ...]":
 
 
 def opencl_device(name: str) -> "Device":
-    """Return the one that fits `name`, as in the config. Raises DeviceError, which lists those that there are."""
+    """Return the device that matches `name`, as in the config.
+
+    Raises DeviceError, which lists the available ones.
+    """
     try:
         opencl_devices()
     except DeviceError as error:

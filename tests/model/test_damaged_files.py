@@ -175,8 +175,8 @@ def operator_set(version: int) -> Callable[[onnx.ModelProto], None]:
         (set_input(1, 3, 0, 40), "the file leaves the input size open: give it as size"),
         (set_input(1, 3, 40, 40, kind=TensorProto.UINT8), "is of UINT8; supported are FLOAT, FLOAT16, DOUBLE"),
         (set_input(1, 2**20, 16000, 16000), "do not fit 1048576 input channels"),
-        (operator_set(999), r"asks for ONNX operator set \[999\]; supported are 7 to"),
-        (operator_set(6), r"asks for ONNX operator set \[6\]; supported are 7 to"),
+        (operator_set(999), r"requires ONNX operator set \[999\]; supported are 7 to"),
+        (operator_set(6), r"requires ONNX operator set \[6\]; supported are 7 to"),
         (
             lambda model: model.graph.node.append(model.graph.node[0]),
             "writes tensor conv_0, which is already written",
@@ -285,7 +285,7 @@ def test_a_second_location_is_refused_however_harmless_the_first_is(tmp_path: Pa
     path = folder / "model.onnx"
     path.write_bytes(model.SerializeToString())
 
-    with pytest.raises(ModelError, match="its entries say something twice"):
+    with pytest.raises(ModelError, match="an entry is repeated"):
         read_onnx(path)
 
 

@@ -64,4 +64,4 @@ def test_two_workers_share_a_cpu_where_each_has_its_threads(tmp_path: Path) -> N
 def test_a_device_that_takes_more_threads_than_the_config_says_is_refused(tmp_path: Path) -> None:
     done = python(HOLDS, POCL_MAX_PTHREAD_COUNT="2", XDG_STATE_HOME=str(tmp_path))
 
-    assert "does not keep to threads: 1" in done.stderr
+    assert "cannot be limited to threads: 1" in done.stderr

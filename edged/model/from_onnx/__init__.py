@@ -1,1 +1,1 @@
-"""How each operator of an ONNX file becomes one of `graph`'s. `onnx_reader` is the way in."""
+"""Convert each operator of an ONNX file to one of `graph`. The entry point is `onnx_reader`."""

@@ -1,4 +1,4 @@
-"""Relu, Clip and Softmax."""
+"""Convert Relu, Clip and Softmax."""
 
 import numpy as np
 
@@ -15,7 +15,7 @@ def relu(node: Node, scope: Scope) -> None:
 
 
 def clip(node: Node, scope: Scope) -> None:
-    """Convert Clip(0, ∞) alone, which some exporters write for ReLU."""
+    """Convert Clip(0, ∞), which some exporters write for ReLU; other limits are not supported."""
     low = _bound(node, scope, 1, "min", -np.inf)
     high = _bound(node, scope, 2, "max", np.inf)
     if low != 0 or high < np.finfo(np.float32).max:
@@ -33,7 +33,10 @@ def _bound(node: Node, scope: Scope, index: int, name: str, default: float) -> f
 
 
 def softmax(node: Node, scope: Scope) -> None:
-    """Over features, or the channels of a 1×1 image. Up to operator set 12 it takes in all axes from `axis` on."""
+    """Convert Softmax over features, or over the channels of a 1×1 image.
+
+    Up to operator set 12 it covers all axes from `axis` on.
+    """
     shape = scope.plain(node.input(0)).shape
     old = node.opset < 13
     rank = len(shape) + 1

@@ -1,4 +1,7 @@
-"""Slice and Pad: every n-th row, zeros around. Nothing is computed yet; what reads the tensor sees to it."""
+"""Convert Slice and Pad: every n-th row, zeros around.
+
+They are applied later, by the operator that reads the tensor.
+"""
 
 from dataclasses import replace
 
@@ -40,7 +43,7 @@ def _slice_arguments(node: Node, scope: Scope) -> tuple[tuple[int, ...], ...]:
 
 
 def pad(node: Node, scope: Scope) -> None:
-    """Zeros around the image, or before and after its channels."""
+    """Record zeros around the image, or before and after its channels."""
     _only_zeros(node, scope)
     value = scope.bordered(node.input(0))
     amounts = _pad_amounts(node, scope)
@@ -71,7 +74,7 @@ def _only_zeros(node: Node, scope: Scope) -> None:
 
 
 def _pad_amounts(node: Node, scope: Scope) -> tuple[int, ...]:
-    """Before each of the four axes, then after each."""
+    """Return the pads before each of the four axes, then after each."""
     given = scope.integers(node.input(1)) if node.input(1) else node.integers("pads") or ()
     axes = scope.integers(node.input(3)) if node.input(3) else (0, 1, 2, 3)
     if len(given) != 2 * len(axes):

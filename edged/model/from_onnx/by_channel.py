@@ -1,4 +1,4 @@
-"""BatchNormalization, sums, and arithmetic with constants: one factor and one offset for each channel."""
+"""Convert BatchNormalization, sums, and arithmetic with constants: one factor and one offset per channel."""
 
 from typing import TypeVar
 
@@ -16,7 +16,7 @@ F = TypeVar("F", np.float32, np.float64)
 
 
 def batch_norm(node: Node, scope: Scope) -> None:
-    """(x − mean) ÷ √(variance + epsilon) · scale + bias (Ioffe and Szegedy, 2015), as factor and offset."""
+    """Convert (x − mean) ÷ √(variance + epsilon) · scale + bias (Ioffe and Szegedy, 2015) to factor and offset."""
     if node.integer("training_mode", 0) or node.integer("spatial", 1) != 1:
         raise ModelError("training_mode is supported only as 0, spatial only as 1")
     scale, bias, mean, variance = (scope.weights(node.input(i)).astype(np.float64) for i in (1, 2, 3, 4))
@@ -73,7 +73,7 @@ def divide(node: Node, scope: Scope) -> None:
 
 
 def _computed_and_constant(node: Node, scope: Scope) -> tuple[str, Float64 | None]:
-    """Return the name of the input that is computed, and the other's values if it is constant."""
+    """Return the name of the computed input, and the other one's values if it is constant."""
     first, second = node.input(0), node.input(1)
     if scope.constant(second) is not None:
         return first, scope.weights(second).astype(np.float64)
@@ -83,14 +83,14 @@ def _computed_and_constant(node: Node, scope: Scope) -> tuple[str, Float64 | Non
 
 
 def _push_affine(node: Node, scope: Scope, x: str, factor: Float64, offset: Float64) -> None:
-    """x · factor + offset, each one value or one for each channel."""
+    """Push x · factor + offset, each one value or one per channel."""
     shape = scope.plain(x).shape
     scope.reserve(2 * shape[0])
     _push_batch_norm(node, scope, x, per_channel(factor, shape), per_channel(offset, shape))
 
 
 def _push_batch_norm(node: Node, scope: Scope, x: str, factor: Floats, offset: Floats) -> None:
-    """Of features, only right after Dense (and others of its kind), into which it can be folded."""
+    """Push a BatchNorm; of features only right after Dense (or another BatchNorm), into which it can be folded."""
     is_image = len(scope.plain(x).shape) == 3
     tensor = scope.image(x) if is_image else scope.features(x)
     if not is_image and not isinstance(scope.writer(tensor), Dense | BatchNorm):

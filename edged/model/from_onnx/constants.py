@@ -1,4 +1,4 @@
-"""Constant folding: nodes whose inputs are all known while the file is read, as exporters write around shapes."""
+"""Fold constants: nodes whose inputs are all known while the file is read, as exporters write around shapes."""
 
 from collections.abc import Callable, Mapping, Sequence
 
@@ -9,7 +9,7 @@ from edged.errors import ModelError
 from edged.model.from_onnx.node import Node, array_of
 from edged.model.from_onnx.scope import MAX_INTEGERS, Constant, Scope
 
-OF_AXES = {"Reshape", "Slice", "Squeeze", "Unsqueeze"}  # whose inputs but the first are lists of them
+OF_AXES = {"Reshape", "Slice", "Squeeze", "Unsqueeze"}  # kinds whose inputs but the first are lists of axes
 
 
 def constant(node: Node) -> Constant:
@@ -42,7 +42,7 @@ def _require_few_axes(node: Node, inputs: Sequence[Constant]) -> None:
 
 
 def _size(node: Node, inputs: Sequence[Constant]) -> int:
-    """Values that the node writes, none where it only looks at its input in another way."""
+    """Return the number of values that the node writes; 0 if it only changes the view of its input."""
     match node.kind:
         case "Identity" | "Shape" | "Slice" | "Squeeze" | "Transpose" | "Unsqueeze":
             return 0
@@ -119,14 +119,14 @@ def _unsqueeze(node: Node, inputs: Sequence[Constant]) -> Constant:
 
 def _binary(function: Callable[[Constant, Constant], Constant]) -> Callable[[Node, Sequence[Constant]], Constant]:
     def apply(node: Node, inputs: Sequence[Constant]) -> Constant:
-        with np.errstate(all="ignore"):  # infinities are refused where weights are read
+        with np.errstate(all="ignore"):  # infinities are rejected where weights are read
             return np.asarray(function(inputs[0], inputs[1]))
 
     return apply
 
 
 def _divide(a: Constant, b: Constant) -> Constant:
-    """Integers are cut towards zero, as in C."""
+    """Divide; integers are rounded towards zero, as in C."""
     quotient = np.true_divide(a, b)
     return np.trunc(quotient).astype(a.dtype) if np.issubdtype(a.dtype, np.integer) else quotient.astype(a.dtype)
 

@@ -1,4 +1,4 @@
-"""Conv."""
+"""Convert Conv."""
 
 import numpy as np
 

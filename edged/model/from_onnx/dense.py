@@ -1,4 +1,4 @@
-"""Gemm and MatMul as fully connected layers."""
+"""Convert Gemm and MatMul to fully connected layers."""
 
 import numpy as np
 
@@ -10,7 +10,7 @@ from edged.model.graph import Dense, Float32
 
 
 def gemm(node: Node, scope: Scope) -> None:
-    """alpha · A · B + beta · C, where A is computed and B and C are constant."""
+    """Convert alpha · A · B + beta · C, where A is computed and B and C are constant."""
     if node.integer("transA", 0):
         raise ModelError("attribute transA is supported only as 0")
     weight = _times(_matrix(scope, node.input(1)), node.real("alpha", 1.0))
@@ -23,7 +23,7 @@ def gemm(node: Node, scope: Scope) -> None:
 
 
 def matmul(node: Node, scope: Scope) -> None:
-    """x · constant; an Add of a constant after it becomes the bias."""
+    """Convert x · constant; an Add of a constant after it becomes the bias."""
     weight = _matrix(scope, node.input(1)).T
     _push_dense(node, scope, weight, np.zeros(len(weight), np.float32))
 

@@ -1,4 +1,4 @@
-"""The input and the output of the network in a file."""
+"""Find the input and the output of the network in a file."""
 
 from collections.abc import Sequence
 
@@ -11,7 +11,7 @@ from edged.model.from_onnx.scope import Scope
 from edged.model.graph import Pair, Shape
 
 MAX_SIDE = 16384
-CHANNELS = 3  # where the file leaves it open
+CHANNELS = 3  # if the file leaves it open
 
 
 def input_of(file: OnnxFile, size: Pair | None) -> tuple[str, Shape, bool]:

@@ -1,6 +1,6 @@
-"""Tensors whose data lies in other files, which must be in the model's folder.
+"""Load tensors whose data is in other files, which must be in the model's folder.
 
-The `onnx` package reads them too, but from 1.17 on each version checks something else; here all is checked.
+The `onnx` package reads them too, but its checks differ between versions from 1.17 on; here everything is checked.
 """
 
 import os
@@ -16,16 +16,19 @@ TOO_LARGE = f"is too large: data in other files may have {MAX_BYTES // 2**20} Mi
 
 
 class External:
-    """`files`: what was read, each once and whole, so that its checksum is that of what is used."""
+    """The files of external data.
+
+    `files`: each is read once and whole, so that its checksum is that of the used data.
+    """
 
     def __init__(self, path: Path) -> None:
         self.files: dict[Path, bytes] = {}
         self._path = path
         self._left = MAX_BYTES  # bytes of files
-        self._unused = MAX_BYTES  # bytes of tensors, which may lie one over the other
+        self._unused = MAX_BYTES  # bytes of tensors, which may overlap
 
     def load(self, tensor: onnx.TensorProto) -> None:
-        """Move its data into the message. Raises ModelError."""
+        """Move the tensor's data into the message. Raises ModelError."""
         if tensor.data_location != onnx.TensorProto.EXTERNAL:
             return
         try:
@@ -38,7 +41,7 @@ class External:
     def _data(self, tensor: onnx.TensorProto) -> bytes:
         entries = {entry.key: entry.value for entry in tensor.external_data}
         if len(entries) != len(tensor.external_data):
-            raise ValueError("its entries say something twice")
+            raise ValueError("an entry is repeated")
         content = self._content(tensor.name, entries.get("location", ""))
         offset = int(entries.get("offset", "0"))
         length = int(entries.get("length", len(content) - offset))
@@ -67,7 +70,7 @@ class External:
 
 
 def _read(file: Path, most: int) -> bytes:
-    """Up to one byte more than `most`. Neither a link nor a pipe that has taken the file's place is read."""
+    """Read up to one byte more than `most`. A link or a pipe in place of the file is not read."""
     descriptor = os.open(file, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
     with open(descriptor, "rb") as opened:
         found = os.fstat(descriptor)

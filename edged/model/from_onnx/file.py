@@ -1,7 +1,7 @@
-"""An ONNX file as a message, with its tensors inside, within limits of our own.
+"""Load an ONNX file as a message with all tensors inside, within limits.
 
-The parser and checker of the `onnx` package raise seven kinds of exception on damaged files and pass absurd ones;
-here every one of them becomes a ModelError.
+The parser and checker of the `onnx` package raise seven kinds of exception on damaged files and accept invalid
+ones; here each of them becomes a ModelError.
 """
 
 import hashlib
@@ -21,7 +21,10 @@ MIN_OPSET = 7
 
 @dataclass(frozen=True, eq=False)
 class OnnxFile:
-    """`sha256` covers the file and the `external` ones with its data; `metadata`: its key-value properties."""
+    """A loaded file.
+
+    `sha256` covers the file and the `external` ones with its data; `metadata`: its key-value properties.
+    """
 
     path: Path
     model: onnx.ModelProto
@@ -37,7 +40,7 @@ def read_file(path: Path) -> OnnxFile:
     model = onnx.ModelProto()
     try:
         model.ParseFromString(content)
-    except Exception:  # protobuf's error class depends on which of its implementations is installed
+    except Exception:  # protobuf's error class depends on its installed implementation
         raise ModelError(f"{path}: is not an ONNX file, or is cut short") from None
     if not model.graph.node:
         raise ModelError(f"{path}: holds no network; expected an ONNX file")
@@ -58,6 +61,6 @@ def _opset(path: Path, model: onnx.ModelProto) -> int:
     newest = onnx.defs.onnx_opset_version()
     if len(versions) != 1 or not MIN_OPSET <= versions[0] <= newest:
         raise ModelError(
-            f"{path}: asks for ONNX operator set {versions or 'none'}; supported are {MIN_OPSET} to {newest}"
+            f"{path}: requires ONNX operator set {versions or 'none'}; supported are {MIN_OPSET} to {newest}"
         )
     return int(versions[0])

@@ -1,4 +1,4 @@
-"""One node of an ONNX file, its attributes taken by type."""
+"""One node of an ONNX file, with typed access to its attributes."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from edged.errors import ModelError
 
 @dataclass(frozen=True)
 class Node:
-    """`inputs` that are left out are empty strings. Getters raise ModelError for a value of another type."""
+    """A node. Omitted `inputs` are empty strings. Getters raise ModelError for a value of another type."""
 
     kind: str
     name: str
@@ -26,7 +26,7 @@ class Node:
         return self.outputs[0]
 
     def input(self, index: int) -> str:
-        """Return the name of the tensor at `index`, empty where it is left out."""
+        """Return the name of the tensor at `index`, empty if it is omitted."""
         return self.inputs[index] if index < len(self.inputs) else ""
 
     def allow(self, names: Sequence[str]) -> None:
@@ -72,17 +72,17 @@ def node_of(proto: NodeProto, opset: int) -> Node:
 
 
 def array_of(tensor: TensorProto) -> NDArray[np.generic]:
-    """Return a tensor's values. Raises ModelError for damaged ones and for types that NumPy does not know."""
+    """Return a tensor's values. Raises ModelError for damaged ones and for types unknown to NumPy."""
     if tensor.data_location == TensorProto.EXTERNAL:
         raise ModelError(f"tensor {tensor.name} lies in another file: supported for initializers only")
     try:
         return numpy_helper.to_array(tensor)
-    except Exception:  # damaged files make it raise whatever it stumbles over
+    except Exception:  # for damaged files it raises arbitrary exceptions
         raise ModelError(f"tensor {tensor.name} ({type_name(tensor.data_type)}) is damaged") from None
 
 
 def type_name(data_type: int) -> str:
-    """Such as "FLOAT", or the number of a type that there is not."""
+    """Return the name of a type, such as "FLOAT", or the number of an unknown one."""
     try:
         return helper.tensor_dtype_to_string(data_type).removeprefix("TensorProto.")
     except (KeyError, ValueError):

@@ -1,4 +1,4 @@
-"""The pools, and ReduceMean as one of them."""
+"""Convert pools, and ReduceMean as one of them."""
 
 from collections.abc import Callable
 
@@ -48,7 +48,7 @@ def global_pool(kind: type[AveragePool] | type[MaxPool]) -> Callable[[Node, Scop
 
 
 def reduce_mean(node: Node, scope: Scope) -> None:
-    """Over height and width only: a global average pool, with the 1×1 image kept or not."""
+    """Convert a mean over height and width to a global average pool, with the 1×1 image kept or not."""
     tensor = scope.image(node.input(0))
     axes = scope.integers(node.input(1)) if node.input(1) else node.integers("axes") or ()
     if sorted(axis % 4 for axis in axes) != [2, 3]:
@@ -59,7 +59,7 @@ def reduce_mean(node: Node, scope: Scope) -> None:
 
 
 def _pool_window(node: Node, scope: Scope, tensor: str, around: Pads) -> tuple[Pair, Pair, Pads, Pads]:
-    """Kernel, strides, pads, and the pads more that ceil_mode takes at the bottom and the right."""
+    """Return kernel, strides, pads, and the extra pads of ceil_mode at the bottom and the right."""
     if pair(node, "dilations", (1, 1)) != (1, 1):
         raise ModelError("attribute dilations is supported only as 1")
     kernel, strides = pair(node, "kernel_shape", None), pair(node, "strides", (1, 1))

@@ -1,4 +1,4 @@
-"""What is known while a file is read: its constants, and how each of its tensors lies in the graph so far."""
+"""The state while a file is read: its constants, and the tensors of the graph so far."""
 
 import math
 from dataclasses import dataclass
@@ -39,7 +39,10 @@ class Value:
 
 
 class Scope:
-    """Grows with each node. The methods raise ModelError without file and node, which the reader adds."""
+    """Collects constants, tensors and operators.
+
+    The methods raise ModelError without file and node; the reader adds them.
+    """
 
     def __init__(self, source: str, shape: Shape, channels_last: bool = False) -> None:
         seen = (*shape[1:], shape[0]) if channels_last else shape
@@ -50,13 +53,13 @@ class Scope:
         self._left = MAX_VALUES
 
     def reserve(self, values: int) -> None:
-        """Reserve memory for weights or constants, before they are made: a small file can request much."""
+        """Reserve memory for weights or constants before they are made: a small file can require much."""
         self._left -= values
         if self._left < 0:
             raise ModelError(f"takes the weights of the network beyond {MAX_VALUES} values, the most in all")
 
     def define(self, name: str, value: Value | Constant) -> None:
-        """Give a name of the file its meaning. Each has one only."""
+        """Define a name of the file, which must be new."""
         if name in self._values or name in self._constants:
             raise ModelError(f"writes tensor {name}, which is already written")
         if isinstance(value, Value):
@@ -65,7 +68,7 @@ class Scope:
             self._constants[name] = value
 
     def constant(self, name: str) -> Constant | None:
-        """Return a constant; None where the tensor depends on the network's input."""
+        """Return a constant; None if the tensor depends on the network's input."""
         return self._constants.get(name)
 
     def integers(self, name: str) -> tuple[int, ...]:
@@ -78,7 +81,7 @@ class Scope:
         return tuple(int(number) for number in constant.reshape(-1))
 
     def weights(self, name: str) -> Float32:
-        """Constant floats, all finite, as float32."""
+        """Return constant floats, all finite, as float32."""
         constant = self._constants.get(name)
         if constant is None:
             raise ModelError(f"input {name} is supported only as constant weights")
@@ -105,7 +108,7 @@ class Scope:
         return self._values[name]
 
     def plain(self, name: str) -> Value:
-        """Return a tensor with nothing pending."""
+        """Return a tensor without pending steps or pads."""
         value = self.value(name)
         return self._select(value) if value.pending else value
 
@@ -114,7 +117,7 @@ class Scope:
         return self._image(name, self.plain(name))
 
     def padded_image(self, name: str) -> tuple[str, Pads]:
-        """Return an image, with the zeros around it that the reading operator must add itself."""
+        """Return an image, and the zeros around it that the reading operator must add itself."""
         value = self.value(name)
         if value.steps != (1, 1) or value.channel_pads != (0, 0):
             value = self._select(value)
@@ -123,7 +126,7 @@ class Scope:
         return self._image(name, value), NO_PADS
 
     def bordered(self, name: str) -> Value:
-        """Return an image, with the effect of Slice and Pad nodes so far."""
+        """Return an image with all Slice and Pad nodes so far applied."""
         value = self.value(name)
         if not value.pending:
             self._image(name, value)
@@ -142,7 +145,7 @@ class Scope:
         return flat
 
     def padded_size(self, tensor: str, pads: Pads) -> Pair:
-        """Height and width of a tensor of the graph with zeros around it."""
+        """Return height and width of a tensor of the graph, zeros around it included."""
         _, height, width = self.shapes[tensor]
         return height + pads[0] + pads[2], width + pads[1] + pads[3]
 
@@ -151,7 +154,7 @@ class Scope:
         return next((operator for operator in self.operators if operator.output == tensor), None)
 
     def push(self, operator: Operator, shape: Shape | None = None) -> None:
-        """Append an operator that writes a tensor of the file, seen with `shape` where that is not its own."""
+        """Append an operator that writes a tensor of the file, of the shape `shape` if that is not its own."""
         self._append(operator)
         own = self.shapes[operator.output]
         self.define(operator.output, Value(operator.output, own if shape is None else shape))
@@ -171,7 +174,7 @@ class Scope:
         return value.tensor
 
     def _select(self, value: Value) -> Value:
-        """Steps and pads as a 1×1 convolution whose weights are 1 where a channel goes on, else 0."""
+        """Apply steps and pads by a 1×1 convolution whose weights are 1 for kept channels, else 0."""
         channels = self.shapes[value.tensor][0]
         before, after = value.channel_pads
         out = before + channels + after
@@ -187,11 +190,8 @@ class Scope:
 
 
 def as_weights(numbers: Constant, what: str) -> Float32:
-    """Return a copy in float32, which may be written to.
-
-    Raises ModelError for numbers that are not finite in float32.
-    """
-    with np.errstate(over="ignore"):  # found by the next line
+    """Return a copy in float32, writable. Raises ModelError for numbers that are not finite in float32."""
+    with np.errstate(over="ignore"):  # overflow is detected by the next line
         weights = numbers.astype(np.float32, order="C")
     if not np.isfinite(weights).all():
         raise ModelError(f"{what} holds infinities or NaN, or numbers that float32 does not hold")

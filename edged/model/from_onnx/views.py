@@ -1,4 +1,4 @@
-"""Nodes that compute nothing: the same numbers, seen with another shape or type."""
+"""Convert nodes that compute nothing: the same numbers with another shape or type."""
 
 import math
 from dataclasses import replace
@@ -28,7 +28,7 @@ def cast(node: Node, scope: Scope) -> None:
 
 
 def shape(node: Node, scope: Scope) -> None:
-    """As of a batch of one; the batch is never mixed with the rest (see `reshape`)."""
+    """Return the shape for a batch of one; the batch is never merged with other axes (see `reshape`)."""
     dims = np.array((1, *scope.value(node.input(0)).shape), np.int64)
     scope.define(node.output, dims[node.integer("start", 0) : node.integer("end", len(dims))])
 
@@ -75,7 +75,10 @@ def unsqueeze(node: Node, scope: Scope) -> None:
 
 
 def transpose(node: Node, scope: Scope) -> None:
-    """Of the network's input from (height, width, channels), as TensorFlow has it: the graph's is never so."""
+    """Convert a transpose of the network's input from (height, width, channels), TensorFlow's order.
+
+    In the graph images are always (channels, height, width).
+    """
     value = scope.raw_value(node.input(0))
     order = node.integers("perm")
     if order == (0, 3, 1, 2) and value.channels_last:

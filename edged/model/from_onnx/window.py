@@ -1,4 +1,4 @@
-"""What Conv and the pools say of their windows: kernel, strides and pads."""
+"""Read the windows of Conv and the pools: kernel, strides and pads."""
 
 from edged.arithmetic import ceil_div
 from edged.errors import ModelError
@@ -6,7 +6,7 @@ from edged.model.from_onnx.node import Node
 from edged.model.from_onnx.scope import NO_PADS
 from edged.model.graph import Pads, Pair
 
-MAX_STEP = 2**16  # of a kernel, stride, dilation or pad
+MAX_STEP = 2**16  # largest kernel, stride, dilation or pad
 
 
 def pair(node: Node, name: str, default: Pair | None) -> Pair:
@@ -18,7 +18,7 @@ def pair(node: Node, name: str, default: Pair | None) -> Pair:
 
 
 def padding(node: Node, size: Pair, extent: Pair, strides: Pair) -> Pads:
-    """Explicit pads, or those that `auto_pad` means (ONNX operator specification, Conv)."""
+    """Return explicit pads, or those of `auto_pad` (ONNX operator specification, Conv)."""
     auto = node.text("auto_pad", "NOTSET")
     if auto == "NOTSET":
         pads = _numbers(node, "pads", node.integers("pads") or NO_PADS, 4, least=0)
@@ -38,7 +38,7 @@ def padding(node: Node, size: Pair, extent: Pair, strides: Pair) -> Pads:
 
 
 def last_window(size: int, kernel: int, stride: int, before: int, after: int) -> int:
-    """Padding that one more, cut window takes; none where that window would begin beyond the image."""
+    """Return the padding for one more, partial window; none if that window would begin beyond the image."""
     left_over = (size + before + after - kernel) % stride
     begin = size + before + after - kernel - left_over + stride
     return stride - left_over if left_over and begin < size + before else 0
@@ -53,6 +53,6 @@ def _numbers(node: Node, name: str, numbers: tuple[int, ...], count: int, least:
 
 
 def sum_of(*several: Pads) -> Pads:
-    """Add pads, side by side."""
+    """Add pads element by element."""
     top, left, bottom, right = (sum(side) for side in zip(*several, strict=True))
     return top, left, bottom, right
