@@ -1,4 +1,4 @@
-"""Write a file atomically: a reader sees the old content or all of the new one."""
+"""Write a file atomically: a reader sees either the old content or all of the new one."""
 
 import os
 import secrets
@@ -14,8 +14,8 @@ FOR_ALL = 0o644  # mode of a file that is meant to be shared
 def replace_file(path: Path, mode: int = 0o600, durable: bool = True) -> Iterator[BinaryIO]:
     """Write a new file, which replaces `path` if the block ends well; else `path` stays as it is.
 
-    `durable`: it outlives a loss of power from then on; without, one that a reader checks may be empty after it.
-    Who is killed leaves `.NAME-…` beside it. Raises OSError.
+    `durable`: it survives a power failure from then on; otherwise it may be empty after one. A process that is
+    killed leaves `.NAME-…` beside it. Raises OSError.
     """
     unfinished = path.with_name(f".{path.name}-{secrets.token_hex(4)}")
     try:

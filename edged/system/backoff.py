@@ -1,4 +1,4 @@
-"""How long to wait before the next attempt."""
+"""Compute how long to wait before the next attempt."""
 
 import random
 from collections.abc import Callable
@@ -9,10 +9,10 @@ JITTER = 0.25
 
 
 class Backoff:
-    """Twice as long after each failure; a little longer by chance, so that forty cameras do not call together."""
+    """Doubles the wait after each failure, plus a random part, so that forty cameras do not connect at once."""
 
     def __init__(self, chance: Callable[[], float] = random.random, longest_s: float = LONGEST_S) -> None:
-        """`chance`: 0 … 1. `longest_s`: bound of the wait, before chance lengthens it by at most a quarter."""
+        """`chance`: 0 … 1. `longest_s`: limit of the wait, before chance adds at most a quarter."""
         self._chance = chance
         self._longest_s = longest_s
         self._next_s = FIRST_S
@@ -24,5 +24,5 @@ class Backoff:
         return wait_s
 
     def succeeded(self) -> None:
-        """Start again from the shortest."""
+        """Start again from the shortest wait."""
         self._next_s = FIRST_S

@@ -1,9 +1,9 @@
-"""What one start leaves on disk for the next.
+"""A cache on disk, from one start to the next.
 
 An entry is a file named by its key: a format line, a checksum over key and content, and from byte `HEADER` the
-content. One that is damaged or not what it claims to be is as good as absent, and so is one that another user
-could have written, for the checksum is no secret. Entries are mapped, not read: a process pays for what it looks
-at, and shares it with others.
+content. One that is damaged or has another key counts as absent, and so does one that another user could have
+written, since the checksum is not secret. Entries are mapped: a process loads only the parts that it reads, and
+shares them with others.
 """
 
 import logging
@@ -25,7 +25,7 @@ from edged.system.trusted import why_not_trusted
 FORMAT = b"edged cache 2\n"  # change the number when the meaning of an entry changes
 ANY_FORMAT = re.compile(rb"edged (cache|program) \d+\n")
 CHECKSUM = slice(32, 64)
-HEADER = 4096  # a page: what is aligned in the content is aligned in memory
+HEADER = 4096  # a page: alignment in the content is alignment in memory
 
 log = logging.getLogger(__name__)
 
@@ -34,7 +34,7 @@ Piece = bytes | memoryview
 
 @dataclass(frozen=True)
 class CacheEntry:
-    """The mapped file at `path`, whose content nobody has looked at yet. It outlives the file."""
+    """The mapped file at `path`, whose content is still unread. It stays valid after the file is removed."""
 
     path: Path
     key: str
@@ -45,7 +45,7 @@ class CacheEntry:
         return self.file[HEADER:]
 
     def is_whole(self) -> bool:
-        """Read all of it. A damaged one of this version is logged."""
+        """Read all of it, and return whether it is whole. A damaged one of this version is logged."""
         if self.file[: len(FORMAT)] != FORMAT and ANY_FORMAT.match(self.file):
             log.debug("%s is of another version: building it again", self.path)
             return False
@@ -58,7 +58,7 @@ class CacheEntry:
 
 
 class CacheEntries:
-    """The entries of a folder that share a suffix: up to `limit` bytes, of which the least used make room."""
+    """The entries of a folder with one suffix: up to `limit` bytes; the least recently used are removed."""
 
     def __init__(self, directory: Path, suffix: str, limit: int = 2**29) -> None:
         self._directory = directory
@@ -66,7 +66,7 @@ class CacheEntries:
         self._limit = limit
 
     def find(self, key: str) -> CacheEntry | None:
-        """Return what was saved under `key`, unchecked, or None."""
+        """Return the entry saved under `key`, unchecked, or None."""
         path = self._path(key)
         if not self._is_trusted():
             return None
@@ -83,7 +83,7 @@ class CacheEntries:
         return CacheEntry(path, key, mapped)
 
     def load(self, key: str) -> memoryview | None:
-        """Return the content that was saved under `key`, if it is whole, or None."""
+        """Return the content saved under `key`, if it is whole, or None."""
         entry = self.find(key)
         return entry.content if entry and entry.is_whole() else None
 
@@ -100,7 +100,7 @@ class CacheEntries:
         if not self._is_trusted():
             return
         digest = sha256(FORMAT + key.encode())
-        with replace_file(self._path(key), durable=False) as file:  # a damaged entry is found out and made again
+        with replace_file(self._path(key), durable=False) as file:  # a damaged entry is detected and rebuilt
             file.seek(HEADER)
             for piece in pieces:
                 digest.update(piece)
@@ -119,7 +119,7 @@ class CacheEntries:
         return not problem
 
     def _make_room(self, newest: str) -> None:
-        """Remove what was not used for the longest time. Who has mapped it keeps it."""
+        """Remove the least recently used entries. A process that has mapped one keeps it."""
         found = [(file.stat(), file) for file in self._directory.glob(f"*.{self._suffix}")]
         size = sum(status.st_size for status, _ in found)
         for status, file in sorted(found, key=lambda one: one[0].st_mtime_ns):
@@ -133,13 +133,13 @@ class CacheEntries:
 
 @cache
 def _warn(message: str) -> None:
-    """Once: a start looks up many entries."""
+    """Warn once: a start looks up many entries."""
     log.warning("%s", message)
 
 
 @cache
 def code_sha256(package: str) -> str:
-    """Return what tells one version of a package's source from another: for keys of what the code made."""
+    """Return a hash of a package's source, for keys of what its code produced."""
     digest = sha256()
     for file in _sources(files(package)):
         digest.update(file.name.encode() + b"\0" + file.read_bytes())
@@ -147,7 +147,7 @@ def code_sha256(package: str) -> str:
 
 
 def _sources(folder: Traversable) -> list[Traversable]:
-    """Return every source file, by name; those of folders too."""
+    """Return every source file by name, including those in sub-folders."""
     found = []
     for one in sorted(folder.iterdir(), key=lambda one: one.name):
         if one.is_dir():

@@ -1,7 +1,7 @@
-"""One process a camera or device: an exclusive lock that the kernel gives back when its holder has ended.
+"""Allow one process per camera or device: an exclusive lock that the kernel releases when its holder ends.
 
-A process that is stuck in a driver cannot be killed, and a service manager starts a second one beside it: two that
-drive the same hardware. The lock outlives every kill that does not work.
+A process that is stuck in a driver cannot be killed, and a service manager starts a second one beside it: two
+would use the same hardware. The lock survives every kill without effect.
 """
 
 import fcntl
@@ -15,7 +15,7 @@ from pathlib import Path
 from edged.errors import DeviceError
 from edged.system.paths import state_directory
 
-PATIENCE_S = 1.0  # a holder that was killed may still be on its way out
+PATIENCE_S = 1.0  # a holder that was killed may still be ending
 
 log = logging.getLogger("edged.system.exclusive_lock")
 
@@ -23,10 +23,11 @@ _held: dict[Path, int] = {}
 
 
 def hold(what: str, within_s: float = PATIENCE_S) -> int:
-    """Hold `what` (`camera-/dev/video0`) until this process ends; the descriptor that does it.
+    """Lock `what` (`camera-/dev/video0`) until this process ends; return the lock's descriptor.
 
-    A program that replaces this process must call it again. Where no lock file can be made or opened there is a
-    warning, and no lock (-1). Raises DeviceError, which names the holder, if it keeps the lock for `within_s`.
+    A program that replaces this process must call it again. If no lock file can be created or opened, a warning is
+    logged, and there is no lock (-1). Raises DeviceError, which names the holder, if it keeps the lock for
+    `within_s`.
     """
     path = state_directory() / "locks" / f"{re.sub(r'[^A-Za-z0-9_.-]+', '_', what)}.lock"
     if path in _held:
@@ -57,9 +58,9 @@ def try_lock(descriptor: int, *, shared: bool = False) -> bool:
 
 
 def state_of(pid: int, thread: str = "") -> str:
-    """Return what the kernel says that a process, or one of its threads, does (proc(5): R, S, D, T …).
+    """Return the state of a process, or of one of its threads, by the kernel (proc(5): R, S, D, T …).
 
-    Empty: none is.
+    Empty: it has ended.
     """
     place = f"/proc/{pid}/task/{thread}/stat" if thread else f"/proc/{pid}/stat"
     try:
@@ -69,7 +70,7 @@ def state_of(pid: int, thread: str = "") -> str:
 
 
 def _open(path: Path) -> int:
-    """Open the file of a lock, which no child inherits; on a full disk an existing file will do."""
+    """Open the file of a lock, which no child inherits; on a full disk an existing file is used."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         return os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
@@ -90,7 +91,7 @@ def _lock(descriptor: int, deadline: float) -> bool:
 
 
 def _sign(descriptor: int) -> None:
-    """Say who holds it, as far as the disk takes it."""
+    """Write the holder's name into the file, if the disk permits."""
     try:
         os.ftruncate(descriptor, 0)
         os.pwrite(descriptor, f"{os.getpid()} edged {' '.join(sys.argv[1:3])}\n".encode(), 0)
@@ -99,15 +100,15 @@ def _sign(descriptor: int) -> None:
 
 
 def _by_whom(path: Path) -> str:
-    """`by process 123 (edged worker 0), …`, and what to do."""
+    """Format as `by process 123 (edged worker 0), …`, with what to do."""
     number, _, name = path.read_text(errors="replace").strip().partition(" ")
     if not number.isdecimal():
-        return f"by another process (`fuser {path}` tells which): stop that one first"
+        return f"by another process (`fuser {path}` shows which): stop that one first"
     match state_of(int(number)):
         case "D":
-            what = "which is stuck in the kernel (state D): it ends when its driver lets it go, or at a restart"
+            what = "which is stuck in the kernel (state D): it ends when its driver returns, or at a restart"
         case "T" | "t":
-            what = f"which is stopped (state T): `kill -CONT {number}` lets it go on, `kill -9 {number}` ends it"
+            what = f"which is stopped (state T): `kill -CONT {number}` resumes it, `kill -9 {number}` ends it"
         case state:
             what = f"which runs (state {state or 'unknown'}): stop that one first, or name another in the config"
     return f"by process {number} ({name}), {what}"

@@ -21,15 +21,15 @@ LONGEST = 64  # characters of a name
 
 
 def text(path: Path) -> str:
-    """Return what it says; empty where it says nothing that can be read."""
+    """Return a file's content; empty if it cannot be read."""
     try:
         return path.read_text().strip()
-    except (OSError, ValueError):  # bytes that are no UTF-8 are a ValueError
+    except (OSError, ValueError):  # invalid UTF-8 is a ValueError
         return ""
 
 
 def number(path: Path) -> int | None:
-    """Return what it says, or None where that is no whole number."""
+    """Return a file's integer, or None if it has none."""
     try:
         return int(text(path))
     except ValueError:
@@ -42,7 +42,7 @@ def in_order(paths: Iterable[Path]) -> list[Path]:
 
 
 def new_name(wanted: str, taken: Iterable[str]) -> str:
-    """`wanted`, short enough, with a number behind it where others have it already: `nvme`, `nvme-2`."""
+    """Return `wanted`, shortened, with a number appended if the name is in use: `nvme`, `nvme-2`."""
     names, name, count = set(taken), wanted[:LONGEST], 1
     while name in names:
         count += 1
@@ -51,7 +51,7 @@ def new_name(wanted: str, taken: Iterable[str]) -> str:
 
 
 KILOHERTZ = 1000
-MOST_FREQUENCIES = 10**12  # beyond it a file is damaged
+MOST_FREQUENCIES = 10**12  # above it a file is damaged
 
 
 def frequencies(root: Path) -> dict[str, Frequency]:
@@ -93,7 +93,7 @@ BELIEVED = range(-100_000, 250_001)  # m°C; a sensor that is off or broken show
 
 
 def temperatures(root: Path) -> dict[str, float]:
-    """°C by sensor, thermal zones first: `cpu-thermal`, `scpi_sensors.SENSOR_TEMP_SOC`, `coretemp.temp1`."""
+    """Read temperatures in °C by sensor, thermal zones first: `cpu-thermal`, `scpi_sensors.SENSOR_TEMP_SOC`."""
     found: dict[str, float] = {}
     for name, path in (*_zones(root), *_hwmon(root)):
         millidegrees = number(path)
@@ -108,7 +108,7 @@ def _zones(root: Path) -> Iterator[tuple[str, Path]]:
 
 
 def _hwmon(root: Path) -> Iterator[tuple[str, Path]]:
-    """Yield those that are no thermal zone's second face (`cpu_thermal` is `cpu-thermal` once more)."""
+    """Yield sensors that do not repeat a thermal zone (`cpu_thermal` is `cpu-thermal`)."""
     zones = {name.replace("-", "_") for name, _ in _zones(root)}
     for path in in_order((root / "class/hwmon").glob("hwmon*/temp*_input")):
         device = text(path.with_name("name")) or path.parent.name
@@ -121,14 +121,14 @@ READ_S = 5.0
 
 
 def start_thread(name: Literal["host"], run: Callable[[], None]) -> threading.Thread:
-    """Run in a thread of that name, which keeps no process alive."""
+    """Run in a daemon thread of that name."""
     thread = threading.Thread(target=run, name=name, daemon=True)
     thread.start()
     return thread
 
 
 class HostWatch:
-    """Reads at once, and then every `every_s`. Where a machine shows nothing, there is no news."""
+    """Reads at once, and then every `every_s`. A machine without sensors produces no state."""
 
     def __init__(
         self,
@@ -136,7 +136,7 @@ class HostWatch:
         every_s: float = READ_S,
         start: Callable[[Literal["host"], Callable[[], None]], threading.Thread] = start_thread,
     ) -> None:
-        """`start`: starts the thread; a caller that gives another one can supervise it."""
+        """`start`: starts the thread; a caller can pass its own, to supervise it."""
         self._root = root
         self._every_s = every_s
         self._news: HostState | None = None
@@ -144,17 +144,17 @@ class HostWatch:
         start("host", self._run)
 
     def pop_state(self) -> HostState | None:
-        """Return what was read since the call before, once."""
+        """Return the newest state, once; None if nothing was read since the last call."""
         news, self._news = self._news, None
         return news
 
     def stop(self) -> None:
-        """Read no more; a driver that blocks is not waited for."""
+        """Stop reading; do not wait for a driver that blocks."""
         self._stopped.set()
 
     def _run(self) -> None:
         while not self._stopped.is_set():
-            with contextlib.suppress(OSError):  # a device that goes while its files are looked for
+            with contextlib.suppress(OSError):  # a device may disappear while its files are listed
                 state = read(self._root)
                 self._news = state if state.celsius or state.frequencies else None
             self._stopped.wait(self._every_s)

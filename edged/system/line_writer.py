@@ -1,4 +1,4 @@
-"""Lines for a file, pipe or terminal that may be full, closed, or not read."""
+"""Write lines to a file, pipe or terminal that may be full, closed, or not read."""
 
 import errno
 import os
@@ -8,14 +8,14 @@ import threading
 import time
 from collections.abc import Callable
 
-WAITING = 1000  # lines; what comes while as many wait is lost, and counted
+WAITING = 1000  # lines; further ones are lost, and counted
 FLUSHED_S = 1.0
 
 
 class LineWriter:
-    """Writes in a thread of its own, so nobody waits for a disk or for a reader that has stopped reading.
+    """Writes in a separate thread, so that no caller waits for a disk or a reader that has stopped.
 
-    A line that cannot be written is lost; how many were is written once there is room again.
+    A line that cannot be written is lost; the number of lost lines is written once there is room again.
     """
 
     def __init__(
@@ -36,14 +36,14 @@ class LineWriter:
         threading.Thread(target=self._run, name=f"lines-{descriptor}", daemon=True).start()
 
     def write(self, line: str) -> None:
-        """Have a line written, without its end. Never waits."""
+        """Queue a line, without its end. Never waits."""
         try:
             self._lines.put_nowait(line)
         except queue.Full:
             self._count_lost(1)
 
     def flush(self, within_s: float = FLUSHED_S) -> bool:
-        """Wait until all lines were written or lost; False where that takes longer."""
+        """Wait until all lines were written or lost; return False if that takes longer."""
         until = time.monotonic() + within_s
         with self._lines.all_tasks_done:
             while self._lines.unfinished_tasks:
@@ -88,5 +88,5 @@ class LineWriter:
 
 
 def is_gone(error: OSError) -> bool:
-    """Return whether the reader has ended: nothing is wrong with `edged … | head`."""
+    """Return whether the error only means that the reader has ended, as in `edged … | head`."""
     return error.errno == errno.EPIPE

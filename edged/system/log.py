@@ -1,4 +1,4 @@
-"""Logging to standard error, one line an event, with journald's priorities under systemd.
+"""Log to standard error, one line per event, with journald's priorities under systemd.
 
 A line that repeats is counted, and the count logged once a minute.
 """
@@ -17,10 +17,10 @@ from edged.system.plain_text import printable
 from edged.system.systemd import is_journal
 
 WINDOW_S = 60.0
-SHOWN = 5  # times in a window: somebody who reads along sees that it goes on
+SHOWN = 5  # times in a window: a reader sees that it continues
 KNOWN = 256  # different messages at a time
 
-DURATION = re.compile(r"\d[\d.]*(?= m?s\b)")  # "again in 0.5 s" and "again in 1 s" say the same
+DURATION = re.compile(r"\d[\d.]*(?= m?s\b)")  # "again in 0.5 s" and "again in 1 s" are the same message
 
 
 @dataclass(slots=True)
@@ -35,10 +35,10 @@ class _Said:
 
 
 class Sparing(logging.Handler):
-    """Hands records on to `target`; the same message, whatever durations it names, `SHOWN` times in `WINDOW_S`.
+    """Passes records to `target`; the same message, whatever durations it contains, `SHOWN` times in `WINDOW_S`.
 
-    `clock`: seconds, monotonic. The count of suppressed records is logged with the first one after the window,
-    or by `close`.
+    `clock`: seconds, monotonic. The count of suppressed records is logged with the first one after the window, or
+    by `close`.
     """
 
     def __init__(self, target: logging.Handler, clock: Callable[[], float] = time.monotonic) -> None:
@@ -87,14 +87,14 @@ SYSLOG_PRIORITY = {"DEBUG": 7, "INFO": 6, "WARNING": 4, "ERROR": 3, "CRITICAL": 
 
 
 class _OneLine(logging.Formatter):
-    """The event on one line, whatever the message holds; only a bug's traceback has more."""
+    """Formats a record on one line, whatever the message contains; only a bug's traceback has more."""
 
     def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 (the base class names it)
         return printable(super().formatMessage(record), " ")
 
 
 class _Terminal(_OneLine):
-    """`12:34:56 warning: message`; an ordinary event without the word."""
+    """Formats as `12:34:56 warning: message`; at level info without the level."""
 
     def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802
         level = "" if record.levelno == logging.INFO else f"{record.levelname.lower()}: "
@@ -102,7 +102,7 @@ class _Terminal(_OneLine):
 
 
 class _Journal(_OneLine):
-    """`<4>message`: journald adds time and process itself. Every line of a traceback has the priority."""
+    """Formats as `<4>message`: journald adds time and process. Every line of a traceback has the priority."""
 
     def format(self, record: logging.LogRecord) -> str:
         prefix = f"<{SYSLOG_PRIORITY.get(record.levelname, 6)}>"
@@ -110,14 +110,14 @@ class _Journal(_OneLine):
 
 
 class _Lines(logging.Handler):
-    """Each event to a writer, for which no thread of ours waits."""
+    """Passes each record to a writer, so that no thread of ours waits."""
 
     def __init__(self, writer: LineWriter) -> None:
         super().__init__()
         self._writer = writer
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Hand the record's lines to the writer."""
+        """Pass the record's lines to the writer."""
         self._writer.write(self.format(record))
 
 
@@ -125,7 +125,7 @@ def configure(level: str | None = None, writer: LineWriter | None = None) -> Non
     """Send edged's log records from `level` up, and other packages' warnings, to standard error.
 
     `level`: debug, info, warning or error; None: as the environment variable EDGED_LOG_LEVEL says, else info.
-    `writer`: of standard error, for a process that must not wait for who reads there.
+    `writer`: of standard error, for a process that must not wait for the reader.
     """
     stream = _Lines(writer) if writer else logging.StreamHandler(sys.stderr)
     stream.setFormatter(_Journal() if is_journal(sys.stderr) else _Terminal())

@@ -1,11 +1,11 @@
-"""What a process owes the one that started it: to end when that does, however it ends."""
+"""End a process together with the one that started it, however that ends."""
 
 import ctypes
 import os
 import signal
 
 PARENT = "EDGED_HUB_PID"  # the hub sets it for its children
-ON_REQUEST = "--on-request"  # an option of `edged worker`: load all, then wait for the name of the worker
+ON_REQUEST = "--on-request"  # an option of `edged worker`: load everything, then wait for the index of the worker
 PR_SET_PDEATHSIG = 1  # prctl(2)
 
 

@@ -8,25 +8,25 @@ from pathlib import Path
 
 
 def cache_directory() -> Path:
-    """Program binaries: may be deleted at any time."""
+    """Return the folder of caches, which may be deleted at any time."""
     return _directory("CACHE_DIRECTORY", "XDG_CACHE_HOME", Path.home() / ".cache")
 
 
 def state_directory() -> Path:
-    """Return the journal: what must outlive a restart."""
+    """Return the folder of files that must survive a restart, such as the journal."""
     return _directory("STATE_DIRECTORY", "XDG_STATE_HOME", Path.home() / ".local/state")
 
 
 def journal_path(node: str, configured: Path | None) -> Path:
-    """Return where the predictions of `node` are kept. One daemon alone uses the file."""
+    """Return the path of the journal of `node`, which one daemon uses at a time."""
     return configured or state_directory() / node / "journal.sqlite"
 
 
 def runtime_directory(journal: Path) -> Path:
-    """Return the folder for the sockets of the daemon whose journal is at `journal`; others find it there.
+    """Return the folder for the sockets of the daemon whose journal is at `journal`.
 
-    The usual one, or where somebody else has taken its name, the one to which the daemon has made a link beside
-    its journal: /tmp is everybody's, and its name can be guessed.
+    It is the usual one; or, if another user has taken that name in /tmp, the one to which the daemon has made a
+    link beside its journal.
     """
     usual, link = _usual_runtime_directory(journal), link_to_runtime_directory(journal)
     if not os.path.lexists(usual) or is_private(usual) or not link.is_symlink():
@@ -36,12 +36,12 @@ def runtime_directory(journal: Path) -> Path:
 
 
 def link_to_runtime_directory(journal: Path) -> Path:
-    """Leads to it where it is not at its usual place."""
+    """Return the link to the runtime folder if that is not at its usual place."""
     return journal.with_name(f"{journal.name}.sockets")
 
 
 def is_private(folder: Path) -> bool:
-    """Return whether it is a folder of this user, and for nobody else."""
+    """Return whether it is a folder of this user that no other user may enter."""
     try:
         status = folder.lstat()
     except OSError:
@@ -51,7 +51,7 @@ def is_private(folder: Path) -> bool:
 
 
 def _usual_runtime_directory(journal: Path) -> Path:
-    """Its name is short: the path of a socket has at most 107 bytes (unix(7))."""
+    """Return the usual folder. Its name is short: the path of a socket has at most 107 bytes (unix(7))."""
     name = f"edged-{os.getuid()}-{sha256(os.fsencode(journal)).hexdigest()[:12]}"
     parent = (os.environ.get("RUNTIME_DIRECTORY") or os.environ.get("XDG_RUNTIME_DIR") or "").split(":")[0]
     return Path(parent if parent and os.access(parent, os.W_OK) else tempfile.gettempdir()) / name

@@ -1,4 +1,4 @@
-"""Reading files that others have named: a pipe or device may wait or have no end, a file may be too large."""
+"""Read files named by users: a pipe or device may block or never end, a file may be too large."""
 
 import errno
 import os
@@ -17,9 +17,12 @@ KINDS = {
 
 
 def open_regular_file(path: Path) -> BufferedReader:
-    """Return the file, open for reading. Raises OSError, whose `strerror` says too where it is no regular file."""
+    """Return the file, open for reading.
+
+    Raises OSError, whose `strerror` also names what is not a regular file.
+    """
     try:
-        _require_regular(os.stat(path), path)  # before it is opened: a device may do something then
+        _require_regular(os.stat(path), path)  # before it is opened: opening a device may have effects
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY)
     except ValueError as error:  # a NUL in its name
         raise OSError(errno.EINVAL, str(error), str(path)) from None
@@ -32,10 +35,10 @@ def open_regular_file(path: Path) -> BufferedReader:
 
 
 def read_regular_file(path: Path, most: int) -> bytes:
-    """Return all of the file. Raises OSError, also where it has more than `most` bytes or is no regular file."""
+    """Return the whole file. Raises OSError, also if it has more than `most` bytes or is not a regular file."""
     with open_regular_file(path) as file:
         content = file.read(min(os.fstat(file.fileno()).st_size, most) + 1)
-        while len(content) <= most and (more := file.read(max(BLOCK, len(content)))):  # it did not say its size
+        while len(content) <= most and (more := file.read(max(BLOCK, len(content)))):  # its size was not known
             content += more
     if len(content) > most:
         raise OSError(errno.EFBIG, f"it has more than {_size(most)}", str(path))

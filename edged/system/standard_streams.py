@@ -1,4 +1,4 @@
-"""Standard output and error: there in any case, in whatever encoding, and no cause for another exit code."""
+"""Make standard output and error available in any case, in any encoding, and no cause of another exit code."""
 
 import codecs
 import os
@@ -8,7 +8,7 @@ from contextlib import suppress
 from io import TextIOWrapper
 from typing import TextIO
 
-ESCAPED = "edged.escaped"  # `errors=` of a stream: what its encoding lacks is written as JSON writes it
+ESCAPED = "edged.escaped"  # `errors=` of a stream: characters missing in its encoding are written as JSON escapes
 
 
 def open_standard_streams() -> None:
@@ -25,19 +25,19 @@ def open_standard_streams() -> None:
 
 
 def encoder_of(stream: TextIO | None) -> Callable[[str], bytes]:
-    """Return how text becomes what is written there."""
+    """Return the function that encodes text for a stream."""
     encoding = getattr(stream, "encoding", None) or "utf-8"
     return lambda text: text.encode(encoding, ESCAPED)
 
 
 def flush_standard_output() -> None:
-    """Write what waits. Raises OSError."""
+    """Write buffered output. Raises OSError."""
     if sys.stdout:
         sys.stdout.flush()
 
 
 def discard_unwritten() -> None:
-    """Drop what cannot be written: Python would try again at the end of the process, and exit with code 120."""
+    """Drop output that cannot be written: Python would try again at the end, and exit with code 120."""
     for stream in (sys.stdout, sys.stderr):
         try:
             if stream:
@@ -48,7 +48,7 @@ def discard_unwritten() -> None:
 
 
 def _escape(error: UnicodeError) -> tuple[str, int]:
-    """`°` as `\\u00b0`: still JSON where it was."""
+    """Escape `°` as `\u00b0`: JSON stays valid."""
     if not isinstance(error, UnicodeEncodeError):
         raise error
     text = error.object[error.start : error.end].encode("utf-16-be", "surrogatepass")

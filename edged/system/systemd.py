@@ -1,6 +1,6 @@
 """The protocol of systemd: sd_notify(3), sd_watchdog_enabled(3), and the life of a camera or worker unit.
 
-Each function does nothing where no systemd listens; none blocks for long, none raises. A camera or worker unit
+Each function does nothing without systemd; none blocks for long, none raises. A camera or worker unit
 on another host is ready once its hub has accepted it, and alive while its loop reaches the link: a driver that
 hangs does not let it.
 """
@@ -16,21 +16,21 @@ PATIENCE_S = 0.5  # systemd reads at once; one that does not must not stop the h
 
 
 def is_started_by_systemd() -> bool:
-    """Return whether this very process is the one that a unit has started, not a child of it."""
+    """Return whether a unit has started this very process, and not a parent of it."""
     return os.environ.get("SYSTEMD_EXEC_PID") == str(os.getpid())
 
 
 def is_journal(stream: TextIO) -> bool:
-    """Return whether what is written there goes into systemd's journal (systemd.exec(5): device and inode)."""
+    """Return whether the stream is connected to systemd's journal (systemd.exec(5): device and inode)."""
     try:
         status = os.fstat(stream.fileno())
-    except (OSError, ValueError, AttributeError):  # closed, or replaced by something that is no file
+    except (OSError, ValueError, AttributeError):  # closed, or not a file
         return False
     return os.environ.get("JOURNAL_STREAM") == f"{status.st_dev}:{status.st_ino}"
 
 
 def ready(status: str = "") -> bool:
-    """Notify systemd that the service works, or has reloaded. False if systemd does not listen."""
+    """Notify systemd that the service is ready, or has reloaded. Returns False without systemd."""
     return _notify("READY=1", *([f"STATUS={status}"] if status else []))
 
 
@@ -50,7 +50,7 @@ def stopping() -> bool:
 
 
 def extend_timeout(seconds: float) -> bool:
-    """Starting, reloading or stopping takes longer: wait for so many more seconds."""
+    """Notify systemd that starting, reloading or stopping takes so many more seconds."""
     return _notify(f"EXTEND_TIMEOUT_USEC={round(seconds * MICROSECONDS)}")
 
 
@@ -85,8 +85,8 @@ def _notify(*lines: str) -> bool:
 
 
 EVERY_S = 1.0
-EXTEND_S = 30.0  # requested anew each second
-BEATS = 3  # in the time that the watchdog gives
+EXTEND_S = 30.0  # requested again each second
+BEATS = 3  # of the time that the watchdog gives
 
 
 class SystemdUnit:
@@ -99,7 +99,7 @@ class SystemdUnit:
 
     @property
     def within_s(self) -> float:
-        """`turns` is to be called so often."""
+        """Return how often `turns` must be called."""
         if not self._is_service:
             return math.inf
         watchdog_s = watchdog_interval_s() or math.inf

@@ -8,9 +8,10 @@ OTHERS_WRITE = 0o022
 
 
 def why_not_trusted(path: Path, status: os.stat_result) -> str:
-    """Return why what lies at `path` is not to be used, and what to do; empty where it is ours, or root's, alone.
+    """Return why the file or folder at `path` must not be used, and what to do; empty if it is safe.
 
-    `status`: of the file that was opened, or of the folder.
+    It must belong to this user or root, and not be writable by others. `status`: of the file that was opened, or
+    of the folder.
     """
     if status.st_uid not in {0, os.geteuid()}:
         return f"{path} belongs to another user and is not used: remove it, or sudo chown {os.geteuid()} {path}"

@@ -1,4 +1,4 @@
-"""Features of crops that no worker has sent: the model up to its last layer, on a device or in NumPy."""
+"""Compute features of crops that no worker has sent: the model up to its last layer, on a device or in NumPy."""
 
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
@@ -21,7 +21,7 @@ BATCH = 16
 
 
 class Backbone:
-    """`model` up to its features. `device`: None is NumPy."""
+    """Runs `model` up to its features. `device`: None for NumPy."""
 
     def __init__(self, model: Model, device: "Device | None") -> None:
         graph = model.graph.checked()
@@ -37,7 +37,7 @@ class Backbone:
             )
 
     def features(self, crops: Sequence[Pixels]) -> Vector:
-        """[n, features]. A crop of another size is stretched to that of the model."""
+        """Return features [n, features]. A crop of another size is resized to that of the model."""
         wanted = self._input
         frames = np.stack([preprocess(crop, wanted.width, wanted.height) for crop in crops])
         if self._runtime is None:
@@ -52,7 +52,7 @@ class Backbone:
 
 
 def missing(store: CropStore, known: dict[str, Vector]) -> list[Crop]:
-    """Return the crops whose features are not known yet."""
+    """Return the crops without known features."""
     return [crop for crop in store.crops if crop.sha256 not in known]
 
 
@@ -61,7 +61,7 @@ def all_features(
 ) -> Iterator[tuple[int, dict[str, Vector]]]:
     """Yield features by the crop's hash: first the known ones, then more, with the number still to come.
 
-    What was computed is kept for the next time. Raises StoreError for a crop that is damaged.
+    Computed features are stored. Raises StoreError for a damaged crop.
     """
     files = FeatureFiles(store.folder, model)
     there = {crop.sha256 for crop in store.crops}

@@ -1,7 +1,7 @@
-"""Where a head is trained and features are computed, while a daemon may be using the device.
+"""Choose where a head is trained and features are computed, while a daemon may be using the device.
 
-A GPU is taken where it is free. A CPU's runtime is shared with a worker on it, at the lowest priority: it has no
-driver to be stuck in. Else NumPy, which is enough for a head.
+A GPU is used if it is free. A CPU's runtime is shared with its worker, at the lowest priority: no driver can block
+there. Otherwise NumPy is used, which is enough for a head.
 """
 
 import os
@@ -21,9 +21,9 @@ NICE = 19
 
 
 def find_place(workers: Sequence[config.WorkerConfig], wanted: str | None) -> "Device | None":
-    """Return the OpenCL device, held by this process from now on if it is no CPU; None: NumPy.
+    """Return the OpenCL device, locked by this process if it is not a CPU; None: NumPy.
 
-    wanted: as in the config's `device`. Raises DeviceError where that one is absent or in use.
+    wanted: as in the config's `device`. Raises DeviceError if that is absent or in use.
     """
     if wanted is not None:
         if is_numpy(config.WorkerConfig(device=wanted)):
@@ -41,12 +41,12 @@ def find_place(workers: Sequence[config.WorkerConfig], wanted: str | None) -> "D
 
 
 def lower_priority() -> None:
-    """Lower the priority of this process; threads that exist already keep theirs."""
+    """Lower the priority of this process; existing threads keep theirs."""
     os.nice(NICE)
 
 
 def _candidates(workers: Sequence[config.WorkerConfig]) -> "Iterator[Device]":
-    """Yield those of this host's workers, in their order, then CPUs."""
+    """Yield the devices of this host's workers, in order, then CPUs."""
     for worker in workers:
         if worker.host is None and not is_numpy(worker):
             try:

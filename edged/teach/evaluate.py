@@ -1,4 +1,4 @@
-"""How many of the held-back crops a model gets right: from their features, as all have the same backbone."""
+"""Count how many held-back crops a model classifies correctly, by their features: all share the same backbone."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,25 +16,25 @@ OTHER = "other"
 
 @dataclass(frozen=True)
 class Verdict:
-    """`answers`: what a model says of each held-back crop; `truth`: its label."""
+    """The answers of a model to the held-back crops. `answers`: one for each; `truth`: its label."""
 
     truth: tuple[str, ...]
     answers: tuple[str, ...]
 
     @property
     def right(self) -> int:
-        """Number of correct answers."""
+        """Return the number of correct answers."""
         return sum(a == b for a, b in zip(self.truth, self.answers, strict=True))
 
     @property
     def accuracy(self) -> float:
-        """Return the share of those; 0 where there are none."""
+        """Return the share of correct answers; 0 without crops."""
         return self.right / len(self.truth) if self.truth else 0.0
 
     def table(self, labels: Sequence[str]) -> str:
-        """Return a row a label, how often it was called what.
+        """Format a row for each label: how often each answer was given.
 
-        A column for all answers that are no label of these.
+        One column counts all answers that are none of these labels.
         """
         columns = [*labels, *([OTHER] if set(self.answers) - set(labels) else [])]
         rows = [["", *columns, "right"]]
@@ -60,14 +60,14 @@ def of_head(head: Head, labels: Sequence[str], held_back: LabelledFeatures) -> V
 
 
 def of_model(model: Model, held_back: LabelledFeatures) -> Verdict:
-    """Return what the layers behind the features of the config's own model say."""
+    """Evaluate the layers after the features of the config's own model."""
     graph = model.graph.checked()
     rest = part(graph, features_of(graph), None)
     return _verdict(reference.run(rest, held_back.features), model.labels, held_back)
 
 
 def of_version(version: Version, content: bytes, held_back: LabelledFeatures) -> Verdict:
-    """Return what a version says, whose head has this content. Raises ModelError for a damaged one."""
+    """Evaluate a version whose head has this content. Raises ModelError for a damaged one."""
     head = Head.from_bytes(content, version.features, version.hidden, len(version.labels))
     return of_head(head, version.labels, held_back)
 

@@ -1,4 +1,4 @@
-"""What a head is trained on and judged by: features and labels of all crops, or why there is nothing to learn."""
+"""The training and evaluation data of a head: features and labels of all crops, or why training is impossible."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ SHOWN = 3
 
 @dataclass(frozen=True, eq=False)
 class LabelledFeatures:
-    """`features`: [n, features]. `classes`: the index of each one's label, int32 [n]."""
+    """Features with their labels. `features`: [n, features]. `classes`: the index of each label, int32 [n]."""
 
     labels: tuple[str, ...]
     features: Vector
@@ -27,7 +27,7 @@ class LabelledFeatures:
 
 
 def split(store: CropStore, features: dict[str, Vector]) -> tuple[LabelledFeatures, LabelledFeatures]:
-    """Return those to train on, and those held back. In an order that no recording decides."""
+    """Return the crops to train on, and those held back, in an order independent of the recording."""
     labels = tuple(sorted({crop.label for crop in store.crops}))
     crops = sorted(store.crops, key=lambda crop: (crop.sha256, crop.label))
 

@@ -1,6 +1,6 @@
-"""Features of crops by the model that they are of: `features/KEY/SHA256.npy`, named by the content's hash.
+"""Store features of crops by model: `features/KEY/SHA256.npy`, named by the content's hash.
 
-They came from the running worker, or are computed: a file that is gone or damaged costs time, and nothing else.
+They came from the running worker, or were computed: a missing or damaged file only costs time.
 """
 
 import logging
@@ -21,21 +21,18 @@ from edged.teach.store_files import save
 
 Vector = NDArray[np.float32]
 
-MODELS = 3  # whose features are kept: those that were used last
+MODELS = 3  # models whose features are kept: the most recently used
 
 log = logging.getLogger("edged.teach")
 
 
 def features_key(model: Model) -> str:
-    """Return what tells the features of one model from those of another.
-
-    Its file, and how its input is prepared.
-    """
+    """Return a key of the model's features: of its file, and of how its input is prepared."""
     return sha256(f"{model.sha256} {model.input!r}".encode()).hexdigest()
 
 
 class FeatureFiles:
-    """The cached features of one model, below a teach folder."""
+    """The stored features of one model, in a teach folder."""
 
     def __init__(self, folder: Path, model: Model) -> None:
         self._folder = folder / "features" / features_key(model)
@@ -43,7 +40,7 @@ class FeatureFiles:
         self._row = np.dtype([("crop", "S64"), ("values", "<f4", (count,))])
 
     def load(self) -> dict[str, Vector]:
-        """Return all that are whole and finite, by the hash of the crop."""
+        """Return all whole and finite features, by the hash of the crop."""
         rows = [row for path in self._files() for row in self._rows_of(path)]
         return {crop.decode(): values for crop, values in rows if np.isfinite(values).all()}
 

@@ -1,4 +1,4 @@
-"""How a head is trained on features: in NumPy here, or on a device by the trainer of `edged train`."""
+"""Train a head on features: in NumPy here, or on a device by the trainer of `edged train`."""
 
 from dataclasses import dataclass
 
@@ -16,7 +16,10 @@ Doubles = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class FitSettings:
-    """`hidden`: values between the layers. `rate` falls to zero as a half cosine. `decay`: of weights alone."""
+    """How a head is trained.
+
+    `hidden`: values between the layers. `rate` falls to zero as a half cosine. `decay`: of weights only.
+    """
 
     hidden: int = 64
     steps: int = 600
@@ -26,7 +29,7 @@ class FitSettings:
     seed: int = 1
 
     def orders(self, examples: int) -> NDArray[np.int32]:
-        """Indices [steps, batch]: permutations of all, one after the other."""
+        """Return indices [steps, batch]: permutations of all examples, one after another."""
         rng = np.random.default_rng([self.seed, 1])
         rounds = ceil_div(self.steps * self.batch, examples)
         order = np.concatenate([rng.permutation(examples) for _ in range(rounds)])
@@ -40,23 +43,23 @@ class FitSettings:
 
 @dataclass(frozen=True, eq=False)
 class Scale:
-    """Features to a mean of 0 and a deviation of 1 each, over the training's; and back into a head's weights."""
+    """Scales features to mean 0 and deviation 1 over the training data; `folded` puts it into the weights."""
 
     mean: Doubles
     deviation: Doubles
 
     @classmethod
     def of(cls, features: Vector) -> "Scale":
-        """Fit the scale to features; one that never changes is only centred."""
+        """Fit the scale to features; a constant one is only centred."""
         deviation = features.std(axis=0, dtype=np.float64)
         return cls(features.mean(axis=0, dtype=np.float64), np.where(deviation > 1e-6, deviation, 1.0))
 
     def apply(self, features: Vector) -> Vector:
-        """Scale features as the head in training sees them."""
+        """Scale features for the head in training."""
         return np.asarray((features - self.mean) / self.deviation, np.float32)
 
     def folded(self, head: Head) -> Head:
-        """Return the same answers for features as they are.
+        """Return a head with the same answers for unscaled features.
 
         W · (x − m) ÷ d + b = (W ÷ d) · x + b − (W ÷ d) · m.
         """
@@ -66,7 +69,7 @@ class Scale:
 
 
 def first_head(features: int, classes: int, recipe: FitSettings) -> Head:
-    """Random weights for a ReLU (He et al. 2015), zero biases."""
+    """Return random weights for a ReLU (He et al. 2015), and zero biases."""
     rng = np.random.default_rng([recipe.seed, 0])
 
     def weights(outputs: int, inputs: int) -> NDArray[np.float32]:
@@ -78,7 +81,7 @@ def first_head(features: int, classes: int, recipe: FitSettings) -> Head:
 
 
 def fit_numpy(examples: LabelledFeatures, recipe: FitSettings) -> Head:
-    """Adam with decoupled decay of weights (Kingma and Ba 2014; Loshchilov and Hutter 2017), in float64."""
+    """Train by Adam with decoupled weight decay (Kingma and Ba 2014; Loshchilov and Hutter 2017), in float64."""
     scale = Scale.of(examples.features)
     x = scale.apply(examples.features).astype(np.float64)
     head = first_head(x.shape[1], len(examples.labels), recipe)
@@ -97,7 +100,7 @@ def fit_numpy(examples: LabelledFeatures, recipe: FitSettings) -> Head:
 
 
 def gradients(parameters: list[Doubles], x: Doubles, classes: NDArray[np.int32]) -> list[Doubles]:
-    """Of the mean cross-entropy: that of scores before the softmax is its shares, less 1 at the right class."""
+    """Return the gradients of the mean cross-entropy: for scores, the shares minus 1 at the correct class."""
     hidden_weight, hidden_bias, weight, bias = parameters
     hidden = np.maximum(x @ hidden_weight.T + hidden_bias, 0)
     scores = hidden @ weight.T + bias

@@ -15,13 +15,13 @@ SOURCE = "features"
 
 
 def fit(examples: LabelledFeatures, recipe: FitSettings, device: "Device | None") -> Head:
-    """Train a head on `device`, or in NumPy where it is None. Raises DeviceError."""
+    """Train a head on `device`, or in NumPy if it is None. Raises DeviceError."""
     return fit_numpy(examples, recipe) if device is None else fit_on(device, examples, recipe)
 
 
 def fit_on(device: "Device", examples: LabelledFeatures, recipe: FitSettings) -> Head:
     """Train a head as `fit_numpy` does, in single precision. Raises DeviceError."""
-    from edged.train.optimizer import Adam  # loads pyopencl, which a machine without OpenCL may lack
+    from edged.train.optimizer import Adam  # imports pyopencl, which a machine without OpenCL may lack
     from edged.train.trainer import Trainer
 
     scale = Scale.of(examples.features)

@@ -1,4 +1,4 @@
-"""Crops to look at: in a terminal, two pixels a character, or as one PNG."""
+"""Show crops: in a terminal, two pixels per character, or as one PNG."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -15,13 +15,13 @@ PAPER, INK, HELD_BACK = 255, (0, 0, 0), (220, 60, 0)
 
 
 def shows_colours(terminal: TextIO, environment: Mapping[str, str] = os.environ) -> bool:
-    """Return whether it is one that says that it can (COLORTERM), and nobody wants none (NO_COLOR)."""
+    """Return whether the terminal announces colours (COLORTERM), and the user has not disabled them (NO_COLOR)."""
     can = environment.get("COLORTERM", "") in {"truecolor", "24bit"} and not environment.get("NO_COLOR")
     return can and terminal.isatty() and (terminal.encoding or "").lower().replace("-", "") == "utf8"
 
 
 def in_terminal(crop: Pixels, columns: int) -> list[str]:
-    """Rows of upper half blocks: the upper pixel in front, the lower one behind (ECMA-48, SGR 38 and 48)."""
+    """Return rows of upper half blocks: the upper pixel in front, the lower one behind (ECMA-48, SGR)."""
     height, width, _ = crop.shape
     rows = max(1, round(columns * height / width / 2))
     small = cv2.resize(crop, (columns, 2 * rows), interpolation=cv2.INTER_AREA).tolist()
@@ -29,7 +29,7 @@ def in_terminal(crop: Pixels, columns: int) -> list[str]:
 
 
 def side_by_side(crops: Sequence[Pixels], columns: int) -> list[str]:
-    """Return each so wide, as many rows as the highest has."""
+    """Return the columns side by side, each so wide, in as many rows as the highest has."""
     pictures = [in_terminal(crop, columns) for crop in crops]
     rows = max(map(len, pictures), default=0)
     filled = [picture + [" " * columns] * (rows - len(picture)) for picture in pictures]
@@ -37,7 +37,7 @@ def side_by_side(crops: Sequence[Pixels], columns: int) -> list[str]:
 
 
 def contact_sheet(labels: Mapping[str, Sequence[tuple[Pixels, bool]]]) -> bytes:
-    """Return a PNG: a row or more a label, its name above it; crops that are held back have a frame."""
+    """Return a PNG: one or more rows for each label, its name above them; held-back crops have a frame."""
     return _encoded(np.concatenate([_rows(label, crops) for label, crops in labels.items()]))
 
 

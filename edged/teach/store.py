@@ -1,4 +1,4 @@
-"""What was recorded on a node: crops by label, within limits. One process at a time writes, any number read."""
+"""The crops recorded on a node, by label and within limits. One process at a time writes, any number read."""
 
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
@@ -25,7 +25,10 @@ Key = tuple[str, str]  # label, hash
 
 
 class CropStore:
-    """`problems`: files that are no crops. `damage`: of the manifest. `gone`: crops that it alone knows of."""
+    """The crops of one folder.
+
+    `problems`: files that are not crops. `damage`: of the manifest. `gone`: crops of the manifest without files.
+    """
 
     def __init__(
         self, folder: Path, limits: StoreLimits, crops: Iterable[Crop], problems: Iterable[CropProblem]
@@ -40,12 +43,12 @@ class CropStore:
 
     @classmethod
     def read(cls, folder: Path) -> Self:
-        """Read the store; another process may be writing. Raises StoreError for a folder that cannot be read."""
+        """Read the store; another process may be writing. Raises StoreError for an unreadable folder."""
         damage, manifest = "", None
         try:
             manifest = read_manifest(folder)
         except StoreError as error:
-            damage = f"{error}; it is made again from the crops"
+            damage = f"{error}; it is rebuilt from the crops"
         known = {(crop.label, crop.sha256): crop for crop in manifest.crops} if manifest else {}
         store = cls(folder, manifest.limits if manifest else StoreLimits(), *_there(folder, known))
         store.damage, store.is_stale = damage, bool(damage) or store._crops != known
@@ -56,9 +59,9 @@ class CropStore:
 
     @classmethod
     def open(cls, folder: Path) -> Self:
-        """Open the store for changes by this process alone. Raises DeviceError, which names another one.
+        """Open the store for changes by this process alone. Raises DeviceError that names another process with it.
 
-        A manifest that is damaged is set aside, and made again.
+        A damaged manifest is moved away and rebuilt.
         """
         exclusive_lock.hold(f"teach-{folder.parent.name}", within_s=0)
         try:
@@ -82,7 +85,7 @@ class CropStore:
         return key in self._crops
 
     def labels_of(self, sha256: str) -> tuple[str, ...]:
-        """Under which these pixels lie."""
+        """Return the labels under which these pixels are stored."""
         return tuple(label for label, ours in self._crops if ours == sha256)
 
     def path(self, crop: Crop) -> Path:
@@ -90,16 +93,16 @@ class CropStore:
         return self.folder / "crops" / crop.file
 
     def pixels(self, crop: Crop) -> Pixels:
-        """uint8 [height, width, 3] RGB. Raises StoreError where they are not those that were recorded."""
+        """Return uint8 [height, width, 3] RGB. Raises StoreError if the pixels differ from the recorded ones."""
         pixels = read_pixels(self.path(crop))
         if isinstance(pixels, CropProblem):
             raise StoreError(str(pixels))
         return pixels
 
     def add(self, pixels: Pixels, label: str, camera: str, at: float) -> Crop | None:
-        """On disk when this returns; None where the very same is there. Raises StoreError.
+        """Store a crop on disk; return None if it is already there. Raises StoreError.
 
-        The manifest knows of it after `save`, or whenever the store is opened next.
+        The manifest has it after `save`, or when the store is next opened.
         """
         sha256 = pixels_sha256(pixels)
         if (label, sha256) in self._crops:
@@ -125,10 +128,10 @@ class CropStore:
         write_manifest(self.folder, self.limits, self.crops)
 
     def limit(self, crops: int | None, megabytes: float | None) -> None:
-        """Set the limits for now and later; None: as before. Raises StoreError or ConfigError."""
+        """Set the limits from now on; None: unchanged. Raises StoreError or ConfigError."""
         if crops is not None and crops < LEAST_CROPS:
             raise ConfigError(
-                f"--crops {crops}: a label needs {LEAST_CROPS} at least, to learn from and to be judged by"
+                f"--crops {crops}: a label needs {LEAST_CROPS} at least, for training and evaluation"
             )
         changes = {"crops": crops, "megabytes": megabytes}
         self.limits = self.limits.model_copy(update={name: n for name, n in changes.items() if n is not None})
@@ -150,7 +153,7 @@ class CropStore:
         return ours
 
     def repair(self) -> list[Path]:
-        """Read every crop; set aside what is none. Where those are now."""
+        """Read every crop, and move the damaged ones away; return their new paths."""
         damaged = list(self.problems)
         for crop in self.crops:
             pixels = read_pixels(self.path(crop))
@@ -180,7 +183,7 @@ class CropStore:
 
 
 def _there(folder: Path, known: Mapping[Key, Crop]) -> tuple[list[Crop], list[CropProblem]]:
-    """Crops whose files are there, and other files."""
+    """Return the crops whose files exist, and other files."""
     crops: list[Crop] = []
     problems: list[CropProblem] = []
     for found in crops_in(folder):

@@ -1,7 +1,7 @@
-"""A crop: a frame as the network got it, under the label that somebody has given it.
+"""A crop: a frame as the network received it, under the label of the recording.
 
-Its file is `crops/LABEL/SHA256.png`, by the hash of its pixels: folder and name say all that training needs, and
-the manifest can be made again from the files.
+Its file is `crops/LABEL/SHA256.png`, by the hash of its pixels: folder and name contain all that training needs,
+and the manifest can be rebuilt from the files.
 """
 
 import re
@@ -20,18 +20,18 @@ from edged.model.head_versions import Sha256
 
 Pixels = NDArray[np.uint8]
 
-HELD_BACK = 5  # of so many, one is for judging alone
+HELD_BACK = 5  # one crop in this many is held back for evaluation
 MOST_PIXELS = 2**24
 SIGNATURE = b"\x89PNG\r\n\x1a\n"
 LABEL = re.compile(r"[^\W_](?:[\w .+-]{0,62}[\w+-])?")
 
 
 def label_of(text: str) -> str:
-    """Return the label in one Unicode form (NFC). Raises ConfigError for what cannot be the name of a folder."""
+    """Return the label in one Unicode form (NFC). Raises ConfigError for text that cannot be the name of a folder."""
     label = unicodedata.normalize("NFC", text)
     if not LABEL.fullmatch(label) or len(label.encode()) > 200:
         raise ConfigError(
-            f"a label like {text!r} cannot be: expected up to 64 letters, digits, spaces and _ . + -, "
+            f"{text!r} cannot be a label: expected up to 64 letters, digits, spaces and _ . + -, "
             "a letter or digit first"
         )
     return label
@@ -64,7 +64,7 @@ class Crop(BaseModel):
 
     @property
     def held_back(self) -> bool:
-        """Return whether nothing is trained on it: the same in every run, and for every version."""
+        """Return whether it is never trained on: the same in every run, and for every version."""
         return is_held_back(self.sha256)
 
 
@@ -80,7 +80,7 @@ def pixels_sha256(pixels: Pixels) -> str:
 
 
 def to_png(pixels: Pixels) -> bytes:
-    """Return a file's content, without loss."""
+    """Return the content of a lossless file."""
     written, content = cv2.imencode(".png", cv2.cvtColor(pixels, cv2.COLOR_RGB2BGR))
     if not written:
         raise ValueError(f"no picture: {pixels.dtype} {pixels.shape}")
@@ -88,7 +88,7 @@ def to_png(pixels: Pixels) -> bytes:
 
 
 def from_png(content: bytes) -> Pixels | None:
-    """Return the pixels, RGB; None for what is no whole picture."""
+    """Return the pixels, RGB; None for a damaged picture."""
     if not _is_whole(content):
         return None
     try:
@@ -99,9 +99,9 @@ def from_png(content: bytes) -> Pixels | None:
 
 
 def _is_whole(content: bytes) -> bool:
-    """Whether it is a PNG, of a size that a crop may have, to its last byte (the format's clauses 5 and 11.2.2).
+    """Return whether it is a PNG of an allowed size, complete to its last byte (clauses 5 and 11.2.2).
 
-    The decoder would say what is wrong itself, on standard error.
+    The decoder would report errors itself, on standard error.
     """
     place = len(SIGNATURE)
     if not content.startswith(SIGNATURE) or content[place + 4 : place + 8] != b"IHDR":

@@ -1,4 +1,4 @@
-"""The files of a teach folder: how crops are found, read, written and set aside."""
+"""The files of a teach folder: find, read and write crops, and move damaged ones away."""
 
 import os
 import re
@@ -15,23 +15,23 @@ HASH = "a PNG whose pixels have the hash that is its name"
 
 
 class StoreError(ModelError):
-    """A file of the store that is not as edged has written it, or that cannot be written."""
+    """A file of the store that edged did not write like this, or that cannot be written."""
 
 
 @dataclass(frozen=True)
 class CropProblem:
-    """A file that is no crop: where, and what is the matter."""
+    """A file that is not a valid crop: where, and why."""
 
     path: Path
     what: str
 
     def __str__(self) -> str:
-        return f"{self.path} {self.what}; expected {HASH}: `edged teach repair CONFIG` sets it aside"
+        return f"{self.path} {self.what}; expected {HASH}: `edged teach repair CONFIG` moves it to damaged/"
 
 
 @dataclass(frozen=True)
 class Found:
-    """A file that has the name of a crop."""
+    """A file with the name of a crop."""
 
     path: Path
     label: str
@@ -41,27 +41,24 @@ class Found:
 
 
 def crops_in(folder: Path) -> Iterator[Found | CropProblem]:
-    """Yield all files of `crops`, unread.
-
-    What is being written, or was not ended, is passed over. Raises StoreError.
-    """
+    """Yield all files of `crops`, unread. Unfinished files are skipped. Raises StoreError."""
     for path in sorted((folder / "crops").glob("*/*")):
         if path.name.startswith("."):
             continue
         try:
             status = path.lstat()
-        except FileNotFoundError:  # the process that records has made room
+        except FileNotFoundError:  # the process that records has deleted it
             continue
         except OSError as error:
             raise StoreError(f"{path} cannot be read: {error.strerror}") from None
         if LABEL.fullmatch(path.parent.name) and NAME.fullmatch(path.name) and path.is_file():
             yield Found(path, path.parent.name, path.stem, status.st_size, status.st_mtime)
         else:
-            yield CropProblem(path, "is none of edged's crops")
+            yield CropProblem(path, "is not a crop of edged")
 
 
 def read_pixels(path: Path) -> Pixels | CropProblem:
-    """Read the pixels of a crop's file, whose hash is its name."""
+    """Read the pixels of a crop's file, whose name is their hash."""
     try:
         content = path.read_bytes()
     except OSError as error:
@@ -73,7 +70,7 @@ def read_pixels(path: Path) -> Pixels | CropProblem:
 
 
 def adopted(found: Found) -> Crop | CropProblem:
-    """Return a crop that the manifest does not know."""
+    """Return a crop that the manifest does not have."""
     pixels = read_pixels(found.path)
     if isinstance(pixels, CropProblem):
         return pixels
@@ -89,20 +86,20 @@ def adopted(found: Found) -> Crop | CropProblem:
 
 
 def save(path: Path, content: bytes) -> None:
-    """Write all or nothing. Raises StoreError, as for a disk that is full."""
+    """Write all or nothing. Raises StoreError, such as for a full disk."""
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         with replace_file(path) as file:
             file.write(content)
     except OSError as error:
         raise StoreError(
-            f"{path} cannot be written: {error.strerror}; what is there is whole: make room, or let fewer be kept "
+            f"{path} cannot be written: {error.strerror}; stored crops are intact: make room, or keep fewer "
             "(--megabytes, --crops), and start again"
         ) from None
 
 
 def sweep(folder: Path) -> None:
-    """Remove what a killed edged has not ended."""
+    """Remove unfinished files of a killed edged."""
     for path in (*folder.glob(".*-*"), *folder.glob("*/.*-*"), *folder.glob("*/*/.*-*")):
         if path.is_file():
             path.unlink(missing_ok=True)

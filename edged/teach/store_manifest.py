@@ -1,4 +1,4 @@
-"""`manifest.json`: an index of the recorded crops by label, and which of them make room for newer ones."""
+"""`manifest.json`: an index of the recorded crops by label, and which ones are deleted for newer ones."""
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -16,7 +16,10 @@ MEGABYTE = 10**6
 
 
 class StoreLimits(BaseModel):
-    """The oldest go first: of a label that has too many, then of the largest, where there is too much."""
+    """Limits of the store.
+
+    The oldest are deleted first: of a label with too many crops, then of the largest label if all take too much.
+    """
 
     model_config = ConfigDict(extra="ignore", frozen=True)
 
@@ -35,7 +38,7 @@ class CropCounts(BaseModel):
 
 
 class Manifest(OpenFile):
-    """`labels` sums up `crops`, for people. Oldest first."""
+    """The content of the file, oldest crops first. `labels` sums up `crops`, for people."""
 
     limits: StoreLimits = StoreLimits()
     labels: dict[str, CropCounts] = Field(default_factory=dict)
@@ -82,7 +85,7 @@ def write_manifest(folder: Path, limits: StoreLimits, crops: Sequence[Crop]) -> 
 
 
 def surplus(crops: Sequence[Crop], limits: StoreLimits) -> list[Crop]:
-    """Return the crops to delete, from the oldest first: too many of a label, then of the largest label."""
+    """Return the crops to delete, the oldest first: of a label with too many, then of the largest label."""
     by_label: dict[str, list[Crop]] = {}
     for crop in crops:
         by_label.setdefault(crop.label, []).append(crop)

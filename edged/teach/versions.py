@@ -1,4 +1,4 @@
-"""Versions on disk: written whole, listed, and the oldest deleted."""
+"""Versions on disk: write, list, and delete the oldest."""
 
 from hashlib import sha256
 from pathlib import Path
@@ -18,7 +18,10 @@ KEPT = 10
 def write_version(
     folder: Path, model: Model, head: Head, labels: tuple[str, ...], seed: int, held_back: dict[str, Any]
 ) -> Version:
-    """Three files, that which tells of it last: what was killed before has left no version. Raises StoreError."""
+    """Write a version as three files, its description last: an interrupted write leaves no version.
+
+    Raises StoreError.
+    """
     name = f"{model.name}-taught"
     network, weights = to_onnx(with_head(model.graph.checked(), head), name, labels, model.input), head.to_bytes()
     version = Version(
@@ -43,20 +46,20 @@ def write_version(
 
 
 def versions_in(folder: Path) -> list[Version]:
-    """Oldest first. Raises ModelError for a damaged one."""
+    """Return all versions, oldest first. Raises ModelError for a damaged one."""
     names = [path.stem for path in (folder / "versions").glob("*.json") if not path.name.startswith(".")]
     return sorted((load_version(folder, name) for name in names), key=lambda version: version.trained_at)
 
 
 def find_version(folder: Path, begins: str | None) -> Version:
-    """Return the newest, or the one whose hash begins so. Raises ModelError."""
+    """Return the newest version, or the one whose hash begins with `begins`. Raises ModelError."""
     versions = versions_in(folder)
     if begins is None and versions:
         return versions[-1]
     fitting = [version for version in versions if begins and version.sha256.startswith(begins.lower())]
     if len(fitting) == 1:
         return fitting[0]
-    there = "; ".join(map(str, versions)) or "none: `edged teach train CONFIG` makes one"
+    there = "; ".join(map(str, versions)) or "none: `edged teach train CONFIG` trains one"
     which = f"version {begins}" if begins else "version"
     count = "no" if not fitting else f"more than one ({len(fitting)})"
     raise ModelError(f"{folder / 'versions'} has {count} {which}; there are: {there}")
@@ -68,7 +71,7 @@ def _delete_unused(folder: Path) -> None:
         promoted = load_promoted(folder)
         versions = versions_in(folder)
     except ModelError:
-        return  # the client of a promotion gets the error
+        return  # the client of a promotion receives the error
     used = {promoted.version, *promoted.before}
     for version in versions[:-KEPT]:
         if version.sha256 not in used:

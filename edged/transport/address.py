@@ -1,11 +1,11 @@
-"""Addresses that edged listens at: `tcp://host:port`, `ipc:///path`, and host:port for HTTP."""
+"""Addresses at which edged listens: `tcp://host:port`, `ipc:///path`, and host:port for HTTP."""
 
 import ipaddress
 
 _HOST = r"(\[[0-9A-Fa-f:.]+\]|[^:/\s\[\]]+)"
-ZMQ_ADDRESS = rf"^(tcp://{_HOST}:\d{{1,5}}|ipc:///[^\s@]{{1,100}})$"  # 107 bytes are what the kernel takes
+ZMQ_ADDRESS = rf"^(tcp://{_HOST}:\d{{1,5}}|ipc:///[^\s@]{{1,100}})$"  # 107 bytes are the kernel's limit
 HOST_AND_PORT = rf"^{_HOST}:\d{{1,5}}$"
-LOCALHOST = "127.0.0.1"  # for the name, whatever a resolver would make of it
+LOCALHOST = "127.0.0.1"  # for the name, independent of the resolver
 
 
 def host_and_port(address: str) -> tuple[str, int]:
@@ -26,7 +26,7 @@ def is_ipv6(address: str) -> bool:
 
 
 def is_local(address: str) -> bool:
-    """Return whether programs of this host alone can reach it. A name other than localhost, `*` or 0.0.0.0: no."""
+    """Return whether only programs of this host can reach it. Not for a name but localhost, `*` or 0.0.0.0."""
     if is_ipc(address):
         return True
     try:

@@ -1,6 +1,6 @@
-"""Client sockets: they reconnect by themselves, notice a dead peer, and say why a hub refuses the handshake.
+"""Client sockets that reconnect, detect a dead peer, and report why a hub refuses the handshake.
 
-libzmq never tries again after a refused handshake: the socket must be made anew.
+libzmq never tries again after a refused handshake: a new socket is needed.
 """
 
 from collections.abc import Callable
@@ -27,7 +27,7 @@ class Curve:
 
 
 def curve_of(key: str | Path | None, server_key: str | Path | None) -> Curve | None:
-    """Read key files; None without any. Raises ConfigError."""
+    """Read key files; return None without any. Raises ConfigError."""
     if key is None and server_key is None:
         return None
     if key is None or server_key is None:
@@ -38,23 +38,23 @@ def curve_of(key: str | Path | None, server_key: str | Path | None) -> Curve | N
 def connect(
     context: Context, kind: int, address: str, queued: int, curve: Curve | None = None
 ) -> zmq.Socket[bytes]:
-    """Return a socket that connects to `address`, as soon as somebody is there and again and again."""
+    """Return a socket that connects to `address` as soon as it is reachable, and reconnects."""
     socket = unconnected(context, kind, address, queued, curve)
     socket.connect(address)
     return socket
 
 
 def by_heartbeats(socket: zmq.Socket[bytes]) -> None:
-    """Notice within 3 s that the other end is gone, or stands still."""
+    """Detect within 3 s that the other end is gone, or stopped."""
     socket.setsockopt(zmq.HEARTBEAT_IVL, 1000)  # milliseconds
     socket.setsockopt(zmq.HEARTBEAT_TIMEOUT, 3000)
 
 
 def by_the_kernel(socket: zmq.Socket[bytes]) -> None:
-    """Notice within 3 s that the other end's host is gone, or that it takes nothing any more.
+    """Detect within 3 s that the other end's host is gone, or that it has stopped reading.
 
-    For links, where messages may wait for us: libzmq 4.3.5 aborts where a heartbeat is due, or comes, on a
-    connection that broke meanwhile (zeromq/libzmq#3937, #4364).
+    For links, where messages may be queued: libzmq 4.3.5 aborts if a heartbeat is due or arrives on a connection
+    that broke meanwhile (zeromq/libzmq#3937, #4364).
     """
     socket.setsockopt(zmq.TCP_KEEPALIVE, 1)
     socket.setsockopt(zmq.TCP_KEEPALIVE_IDLE, 1)  # seconds
@@ -81,14 +81,14 @@ def unconnected(
     socket.setsockopt(zmq.RCVHWM, queued)
     socket.setsockopt(zmq.MAXMSGSIZE, 2**24)  # bytes of one part, far more than a prediction has
     notice(socket)
-    # the kernel asks a second time after 1 s, so that at any moment the next question is at most 1.1 s away
+    # the kernel repeats a probe after 1 s, so that the next one is at most 1.1 s away
     socket.setsockopt(zmq.CONNECT_TIMEOUT, 1500)
     socket.setsockopt(zmq.RECONNECT_IVL, 100)
     socket.setsockopt(zmq.RECONNECT_IVL_MAX, 500)
     return socket
 
 
-NUMBERS = count()  # of monitors: libzmq frees the name of one that was closed after a while only
+NUMBERS = count()  # numbers the monitor sockets: libzmq releases the name of a closed one only later
 EVENTS = (
     zmq.EVENT_HANDSHAKE_FAILED_AUTH
     | zmq.EVENT_HANDSHAKE_FAILED_PROTOCOL
@@ -99,14 +99,14 @@ UNKNOWN = (
     "the hub does not know this key: there, add its .pub to security.allow for a subscriber, to security.cameras "
     "or security.workers for a host, then `edged reload`"
 )
-NO_KEY = "the hub asks for a key: give yours and the hub's .pub (key and server_key, --key and --server-key)"
-NO_KEYS_THERE = "the hub speaks without keys: leave key and server_key out, or is it another program?"
+NO_KEY = "the hub requires a key: give yours and the hub's .pub (key and server_key, --key and --server-key)"
+NO_KEYS_THERE = "the hub uses no keys: leave key and server_key out, or is it another program?"
 WRONG_HUB = "the handshake fails: is the server key the .pub of this very hub?"
-NO_HUB = "who answers there does not speak as a hub does: is it the right address?"
+NO_HUB = "the answer there is not a hub's: is it the right address?"
 
 
 class Handshakes:
-    """The handshakes of one socket that connects. `socket` is readable where there is news."""
+    """The handshakes of one connecting socket. `socket` is readable when there is an event."""
 
     def __init__(self, context: Context, socket: zmq.Socket[bytes], curve: Curve | None) -> None:
         self._curve = curve
@@ -120,9 +120,9 @@ class Handshakes:
         self.socket.connect(name)
 
     def failure(self) -> str:
-        """Return why the last one has failed since we asked.
+        """Return why the last handshake has failed since the last call.
 
-        Nothing where none has, or one has succeeded since.
+        Empty if none has, or one has succeeded since.
         """
         failure = ""
         while self.socket.poll(0):
@@ -147,7 +147,10 @@ class Handshakes:
         return succeeded
 
     def _guess(self) -> str:
-        """A hub that wants a key may hang up before its greeting is read; one that ends meanwhile does so once."""
+        """Guess the reason: a hub with keys may close the connection early.
+
+        A hub that is ending does so only once.
+        """
         self._broken_off += 1
         if self._curve:
             return WRONG_HUB

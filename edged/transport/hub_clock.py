@@ -1,17 +1,17 @@
-"""The hub's clocks, as a process on another host knows them: from the round trips of its link, as NTP does."""
+"""Estimate the hub's clocks on another host, from round trips of the link, as NTP does."""
 
 from collections import deque
 from dataclasses import dataclass
 
 from edged.clock import NANOSECONDS, now_ns, wall_s
 
-KEPT = 8  # round trips, of which the quickest counts (RFC 5905, section 10: the clock filter)
-DRIFT = 100e-6  # what two crystals may differ by
+KEPT = 8  # round trips, of which the fastest counts (RFC 5905, section 10: the clock filter)
+DRIFT = 100e-6  # largest drift between two quartz clocks
 
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """One round trip, in nanoseconds: what to add to our clock for the hub's, off by at most `error`, at `at`."""
+    """One round trip, in nanoseconds: the offset to the hub's clock, its largest `error`, and the time `at`."""
 
     offset: int
     error: int
@@ -24,7 +24,7 @@ class Sample:
 
 
 class HubClock:
-    """Estimates the hub's clocks. Not required on the hub's host, where CLOCK_MONOTONIC is the same."""
+    """Estimates the hub's clocks. Not needed on the hub's host, where CLOCK_MONOTONIC is the same."""
 
     def __init__(self, *, same_host: bool) -> None:
         self.same_host = same_host
@@ -47,24 +47,21 @@ class HubClock:
         self._samples.append(Sample(hub_ns - middle_ns, error, hub_s - wall_middle_s, received_ns))
 
     def offset_ns(self) -> tuple[int, int]:
-        """Return what leads from our monotonic clock to the hub's, and how wrong that may be.
-
-        (0, 0) if unknown.
-        """
+        """Return the offset from our monotonic clock to the hub's, and its largest error; (0, 0) if unknown."""
         if self.same_host or not self._samples:
             return 0, 0
         best, error = self._best()
         return best.offset, error
 
     def to_hub_time(self, at_ns: int, at_s: float) -> tuple[int, float, int]:
-        """Return a moment of our two clocks in the hub's, and by how many nanoseconds that may be wrong."""
+        """Convert a moment of our two clocks to the hub's; also return the largest error in nanoseconds."""
         if self.same_host:
             return at_ns, at_s, 0
         best, error = self._best()
         return max(0, at_ns + best.offset), at_s + best.wall_offset_s, error
 
     def _best(self) -> tuple[Sample, int]:
-        """Return the round trip that tells most now, and its error."""
+        """Return the round trip with the least error now, and that error."""
         now = now_ns()
         best = min(self._samples, key=lambda sample: sample.error_at(now))
         return best, best.error_at(now)

@@ -1,4 +1,4 @@
-"""A camera's or worker's end of the link to its hub, on this host or another: it comes back by itself."""
+"""A camera's or worker's end of the link to its hub, on this host or another; it reconnects by itself."""
 
 import logging
 import math
@@ -12,8 +12,8 @@ from edged.system.systemd import SystemdUnit
 from edged.transport.address import is_ipc
 from edged.transport.client_socket import Curve, Handshakes, by_the_kernel, unconnected
 
-REFUSED_S = 1.0  # from one attempt to the next, where the hub refuses us
-ROOM_S = 0.05  # until a hub that has let us in can be greeted: libzmq's threads have yet to agree
+REFUSED_S = 1.0  # seconds between two attempts while the hub rejects us
+ROOM_S = 0.05  # seconds until a hub that accepted us can receive a hello: libzmq's threads must synchronise first
 QUEUED = 64  # messages of the hub
 LARGEST_BYTES = 1 << 30  # of a job's picture
 
@@ -21,9 +21,10 @@ log = logging.getLogger("edged.link")
 
 
 class HubLink:
-    """A DEALER socket. Nothing waits here for a hub that is away: what is sent meanwhile is refused.
+    """A DEALER socket. Messages for an absent hub are not queued: they are refused.
 
-    A hub that is met again may be another process, or have given us up: it is to be greeted anew (`has_joined`).
+    After a reconnection the hub may be another process, or have given us up: it must get a new hello
+    (`has_joined`).
     """
 
     def __init__(
@@ -55,7 +56,7 @@ class HubLink:
 
     @property
     def same_host(self) -> bool:
-        """Return whether the hub is on this host, and its clock ours."""
+        """Return whether the hub is on this host, and uses the same clock."""
         return is_ipc(self._address)
 
     def watch(self, descriptor: int) -> None:
@@ -77,7 +78,7 @@ class HubLink:
         return bool(ready)
 
     def has_joined(self) -> bool:
-        """Return whether a hub has let us in since this was last True, and hears us: it is to be greeted."""
+        """Return True once after a hub has accepted us: it must then get a hello."""
         if self._is_news or self._refusal:
             self._read_handshakes()
         if self._is_ungreeted and self.has_room():
@@ -87,7 +88,7 @@ class HubLink:
         return False
 
     def send(self, message: LinkMessage, payloads: Sequence[bytes | memoryview] = ()) -> bool:
-        """Return whether there was room, and a hub; else it is not sent. Never blocks."""
+        """Return whether there was a hub, and room; otherwise the message is not sent. Never blocks."""
         try:
             self._socket.send_multipart([encode(message), *payloads], zmq.NOBLOCK)
         except zmq.Again:
@@ -95,11 +96,11 @@ class HubLink:
         return True
 
     def has_room(self, within_s: float = 0.0) -> bool:
-        """Return whether the next message will be sent, waiting so long for it."""
+        """Wait for room for so long, and return whether the next message can be sent."""
         return bool(self._socket.poll(math.ceil(1000 * within_s), zmq.POLLOUT))
 
     def receive(self) -> list[bytes] | None:
-        """Return the parts of the hub's next message, or None where there is none now."""
+        """Return the parts of the hub's next message, or None if there is none now."""
         try:
             return self._socket.recv_multipart(zmq.NOBLOCK)
         except zmq.Again:
@@ -142,7 +143,7 @@ class HubLink:
         self._socket.close()
 
     def _connect_again(self) -> None:
-        """Connect again, which libzmq does not once it was refused. The reason is logged once."""
+        """Connect again after a rejection, which libzmq does not do. The reason is logged once."""
         if self._refusal != self._told:
             log.warning("hub %s: %s", self._address, self._refusal)
         self._told, self._refusal = self._refusal, ""

@@ -1,6 +1,6 @@
 """CURVE key files in ZeroMQ's own format (ZPL): NAME.key holds both halves, NAME.pub the public one alone.
 
-zmq.auth reads them too; it is not used for writing, because its files are open to others for a moment.
+zmq.auth reads them too, but is not used for writing: its files are readable by others for a moment.
 """
 
 import os
@@ -32,7 +32,7 @@ class KeyPair:
 
 
 def new_pair(directory: Path, name: str) -> tuple[Path, Path]:
-    """Make NAME.key, for its owner's eyes alone from the start, and NAME.pub; neither replaces a file.
+    """Make NAME.key, readable by its owner only from the start, and NAME.pub; neither replaces a file.
 
     Raises ConfigError.
     """
@@ -51,13 +51,13 @@ def new_pair(directory: Path, name: str) -> tuple[Path, Path]:
 
 
 def load_pair(path: Path) -> KeyPair:
-    """Return the key pair in a NAME.key. Raises ConfigError, also where others could read the file."""
+    """Return the key pair in a NAME.key. Raises ConfigError, also if others could read the file."""
     path = located(path)
     text = _read(path)
     refuse_if_open(path)
     public, secret = _half("public", text), _half("secret", text)
     if public is None or secret is None:
-        raise ConfigError(f"{path}: expected a secret key as `edged keys new NAME` writes it (NAME.key)")
+        raise ConfigError(f"{path}: expected a secret key as written by `edged keys new NAME` (NAME.key)")
     if zmq.curve_public(secret) != public:
         raise ConfigError(f"{path}: its two halves do not belong together: make a new pair by `edged keys new`")
     return KeyPair(public, secret)
@@ -68,7 +68,7 @@ def load_public(path: Path) -> bytes:
     path = located(path)
     public = _half("public", _read(path))
     if public is None:
-        raise ConfigError(f"{path}: expected a public key as `edged keys new NAME` writes it (NAME.pub)")
+        raise ConfigError(f"{path}: expected a public key as written by `edged keys new NAME` (NAME.pub)")
     return public
 
 
@@ -85,7 +85,7 @@ def load_allowed(paths: tuple[Path, ...]) -> dict[bytes, str]:
 
 
 def located(path: Path) -> Path:
-    """`credential:NAME` becomes that file of systemd's."""
+    """Return the file of systemd for `credential:NAME`; any other path unchanged."""
     name = str(path)
     if not name.startswith(CREDENTIAL):
         return path
@@ -103,7 +103,7 @@ def _create(path: Path, mode: int, text: str) -> None:
     except OSError as error:
         raise ConfigError(f"{path} cannot be written: {error.strerror}") from None
     with os.fdopen(descriptor, "w") as file:
-        os.fchmod(descriptor, mode)  # whatever the umask says: a .pub may be read
+        os.fchmod(descriptor, mode)  # whatever the umask: a .pub may be read
         file.write(text)
 
 
@@ -121,9 +121,9 @@ def _read(path: Path) -> str:
 
 
 def refuse_if_open(path: Path) -> None:
-    """Raise ConfigError unless a secret is ours, or root's as systemd's credentials are, and private.
+    """Raise ConfigError unless a secret belongs to us, or to root as systemd's credentials do, and is private.
 
-    systemd may give a credential to the service by its group (0440): the folder keeps everybody else out.
+    systemd may give a credential to the service by its group (0440): the folder excludes all others.
     """
     status = path.stat()
     credentials = os.environ.get("CREDENTIALS_DIRECTORY")
@@ -140,6 +140,6 @@ def _half(which: str, text: str) -> bytes | None:
         return None
     try:
         z85.decode(match[1])
-    except (ValueError, KeyError, IndexError, struct.error):  # the last: five digits of more than 32 bits
+    except (ValueError, KeyError, IndexError, struct.error):  # the last one: five digits for more than 32 bits
         return None
     return match[1].encode()

@@ -1,9 +1,9 @@
-"""Notes that a camera or the hub takes of its work while a client records; nothing otherwise."""
+"""Record spans of a camera's or the hub's work while a client records; nothing at other times."""
 
 from edged.clock import nanoseconds, now_ns
 from edged.messages import Features, Frame, LinkMessage, Prediction, Scores, TraceSpan
 
-MOST = 20_000  # notes that wait to be sent: more are not taken
+MOST = 20_000  # spans that wait to be sent; more are dropped
 
 
 class Notebook:
@@ -55,7 +55,7 @@ class Notebook:
             )
 
     def pop_spans(self) -> tuple[TraceSpan, ...]:
-        """Return all spans, and forget them."""
+        """Return all spans, and remove them."""
         notes, self._notes = tuple(self._notes), []
         return notes
 

@@ -1,4 +1,4 @@
-"""TLS for a server of ours, from the PEM files that the config names."""
+"""TLS contexts for servers, from the PEM files that the config names."""
 
 import ssl
 from pathlib import Path
@@ -10,7 +10,7 @@ from edged.transport.keys import located, refuse_if_open
 def server_context(certificate: Path, key: Path, client_ca: Path | None) -> ssl.SSLContext:
     """Make a server's context, TLS 1.2 or newer; with `client_ca`, clients must have a certificate of it.
 
-    Raises ConfigError, also where others could read the key.
+    Raises ConfigError, also if others could read the key.
     """
     certificate, key = located(certificate), located(key)
     for path in (certificate, key):
@@ -19,7 +19,7 @@ def server_context(certificate: Path, key: Path, client_ca: Path | None) -> ssl.
     refuse_if_open(key)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     try:
-        context.load_cert_chain(certificate, key, password="")  # else OpenSSL asks at the terminal
+        context.load_cert_chain(certificate, key, password="")  # otherwise OpenSSL would prompt at the terminal
     except ssl.SSLError as error:
         raise ConfigError(
             f"{certificate}, {key}: expected a certificate and its own private key, in PEM, without a passphrase "

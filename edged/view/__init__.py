@@ -1,1 +1,1 @@
-"""`edged view`: what a hub publishes as a page for a browser. A subscriber like any other."""
+"""`edged view`: show what a hub publishes as a page for a browser. It is an ordinary subscriber."""

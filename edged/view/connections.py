@@ -1,4 +1,4 @@
-"""Accepts connections for uvicorn, which has no time-out for a handshake of TLS, a request or an answer."""
+"""Accept connections for uvicorn, which has no time-out for a TLS handshake, a request or a response."""
 
 import asyncio
 import logging
@@ -14,14 +14,14 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from edged.view.disconnections import Disconnections, Reason
 from edged.view.limits import ConnectionLimits, displaced_by, network_of
 
-WRITE_BUFFER = 32_768  # bytes of answers in this process, and as many in the kernel: a slow reader costs no more
-RETRY_S = 0.1  # after an error of the kernel's, as where there are no more file descriptors
+WRITE_BUFFER = 32_768  # bytes of responses in this process, and as many in the kernel, for a slow reader
+RETRY_S = 0.1  # seconds after an error of the kernel, such as no more file descriptors
 
 log = logging.getLogger("edged.view")
 
 
 class ViewConnection(H11Protocol):
-    """A connection of uvicorn's that knows since when its peer has kept it waiting; seconds are monotonic."""
+    """A connection of uvicorn that records since when it waits for its peer; seconds are monotonic."""
 
     def __init__(
         self,
@@ -30,10 +30,10 @@ class ViewConnection(H11Protocol):
         report: Callable[[Reason, str], None],
         ended: Callable[["ViewConnection"], None],
     ) -> None:
-        """`report`: of a fault that the peer has; `ended`: called once there is no connection any more."""
+        """`report`: called with a fault of the peer; `ended`: called once the connection has ended."""
         super().__init__(server.config, server.server_state, app_state={"connection": self})
         self.host = host
-        self.is_trusted = False  # has shown the password
+        self.is_trusted = False  # has sent the password
         self._report = report
         self._ended = ended
         self._begun_s = time.monotonic()
@@ -48,7 +48,7 @@ class ViewConnection(H11Protocol):
         return 2 * self.is_trusted + (self._request_since_s is None), self._begun_s
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """TLS, if any, is agreed upon: from now on a request is awaited."""
+        """Wait for a request from now on; a TLS handshake, if any, has succeeded."""
         transport.set_write_buffer_limits(high=WRITE_BUFFER)
         self._request_since_s = time.monotonic()
         super().connection_made(transport)
@@ -69,12 +69,12 @@ class ViewConnection(H11Protocol):
         self._note_request()
 
     def send_400_response(self, msg: str) -> None:
-        """End the connection: the data are not HTTP."""
+        """Close the connection: the data are not HTTP."""
         self._report("malformed", self.host)
         super().send_400_response(msg)
 
     def fault(self, limits: ConnectionLimits, now_s: float) -> Reason | None:
-        """Return why this connection is to end now. To be called again and again."""
+        """Return why this connection must be closed now; empty if not. It is called repeatedly."""
         if self._request_since_s is not None and now_s - self._request_since_s > limits.request_s:
             return "silent" if self._is_new else "slow"
         unread = self.transport.get_write_buffer_size()
@@ -87,7 +87,7 @@ class ViewConnection(H11Protocol):
         return "stalled" if is_stalled else None
 
     def _note_request(self) -> None:
-        """Record whether a part of a request is here and the rest is awaited."""
+        """Record whether part of a request has arrived and the rest is awaited."""
         state = self.conn.their_state
         if state is h11.SEND_BODY or (state is h11.IDLE and self.conn.trailing_data[0]):
             self._request_since_s = self._request_since_s or time.monotonic()
@@ -96,7 +96,7 @@ class ViewConnection(H11Protocol):
 
 
 class ConnectionServer:
-    """Lets connections in, and ends those that go beyond the limits."""
+    """Accepts connections, and closes those that exceed the limits."""
 
     def __init__(
         self,
@@ -106,7 +106,7 @@ class ConnectionServer:
         disconnections: Disconnections,
     ) -> None:
         listener.setblocking(False)
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, WRITE_BUFFER)  # its connections inherit it
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, WRITE_BUFFER)  # connections inherit it
         self._listener = listener
         self._tls = tls
         self._limits = limits
@@ -119,13 +119,13 @@ class ConnectionServer:
             try:
                 accepted, address = await asyncio.get_running_loop().sock_accept(self._listener)
                 self._admit(server, accepted, network_of(str(address[0])))
-                await asyncio.sleep(0)  # else it would not begin while more connections wait to be accepted
+                await asyncio.sleep(0)  # otherwise it would not start while more connections wait to be accepted
             except OSError as error:
                 log.warning("view: no connection can be accepted: %s", error.strerror)
                 await asyncio.sleep(RETRY_S)
 
     async def watch(self) -> None:
-        """Look at all connections again and again, until cancelled."""
+        """Check all connections repeatedly, until cancelled."""
         while True:
             await asyncio.sleep(self._limits.look_s)
             now_s = time.monotonic()
@@ -147,7 +147,7 @@ class ConnectionServer:
         self._open[connection] = asyncio.create_task(self._begin(accepted, connection))
 
     async def _begin(self, accepted: socket.socket, connection: ViewConnection) -> None:
-        """With the handshake, if any."""
+        """Start a connection, with the TLS handshake if configured."""
         limits = self._limits
         loop = asyncio.get_running_loop()
         try:
@@ -161,7 +161,7 @@ class ConnectionServer:
                 ssl_handshake_timeout=limits.handshake_s,
                 ssl_shutdown_timeout=limits.stalled_s,
             )
-        except OSError:  # ssl.SSLError is one, and what asyncio raises after the time-out
+        except OSError:  # ssl.SSLError is one, and so is asyncio's error after the time-out
             self._disconnections.add("not_tls", connection.host)
             self._forget(connection)
 

@@ -12,20 +12,20 @@ TEXTS: dict[Reason, str] = {
     "slow": "disconnected: it did not finish its request in time",
     "silent": "disconnected: it sent no request",
     "stalled": "disconnected: it does not read the response",
-    "too_many": "disconnected to make room for a newcomer: no address has more connections",
-    "malformed": "disconnected: what it sent is no HTTP request",
-    "not_tls": "disconnected: it does not finish a TLS handshake, or shows no certificate of --client-ca",
+    "too_many": "disconnected to make room for a new connection: no address has more",
+    "malformed": "disconnected: it sent an invalid HTTP request",
+    "not_tls": "disconnected: its TLS handshake failed, or it has no certificate of --client-ca",
     "wrong_password": "sent a wrong password",
     "guessing": "sent too many wrong passwords: refused for a while",
 }
-QUIET: frozenset[Reason] = frozenset({"silent"})  # browsers connect ahead of need
-AGAIN_S = 60.0  # between two lines of the same address and reason
+QUIET: frozenset[Reason] = frozenset({"silent"})  # browsers connect in advance
+AGAIN_S = 60.0  # seconds between two lines for the same address and reason
 LINES = 5  # at most, each time that lines are written
 MOST_HOSTS = 100
 
 
 class Disconnections:
-    """All since the start, by reason; and those that are not logged yet."""
+    """Counts disconnections by reason, and collects those that are not logged yet."""
 
     def __init__(self) -> None:
         self.totals: Counter[Reason] = Counter(dict.fromkeys(get_args(Reason), 0))
@@ -40,7 +40,7 @@ class Disconnections:
         self._unlogged[key if is_known else (reason, "other addresses")] += 1
 
     def write_log(self, now_s: float) -> None:
-        """Log what is new: a line for each address and reason, with how often, once a minute."""
+        """Log new ones: a line for each address and reason, with its count, once a minute."""
         self._logged_s = {key: at for key, at in self._logged_s.items() if now_s - at < AGAIN_S}
         due = [key for key in self._unlogged if key not in self._logged_s][:LINES]
         for reason, host in due:
@@ -48,7 +48,7 @@ class Disconnections:
             self._write_line(reason, host, self._unlogged.pop((reason, host)))
 
     def close(self) -> None:
-        """Log all that is left."""
+        """Log all that remain."""
         for (reason, host), times in self._unlogged.items():
             self._write_line(reason, host, times)
         self._unlogged.clear()

@@ -1,4 +1,4 @@
-"""The newest state of everything as server-sent events, made once for all browsers.
+"""Server-sent events with the newest state, made once for all browsers.
 
 Nothing is queued: a browser that is slow, or has just connected, gets the newest when it has room. Predictions
 are sent as they were published.
@@ -20,7 +20,7 @@ Message = dict[str, Any]
 
 
 def node_message(known: NodeState, watcher: Watcher, disconnections: Mapping[Reason, int]) -> Message:
-    """Return the node as a whole. `at`: its clock now, by which the page tells ages.
+    """Return the node as a whole. `at`: its clock now, from which the page computes ages.
 
     `disconnections`: peers that the view itself has disconnected or refused, by reason.
     """
@@ -40,7 +40,7 @@ def node_message(known: NodeState, watcher: Watcher, disconnections: Mapping[Rea
 
 
 def camera_message(camera: CameraSummary) -> Message:
-    """Return a camera but for its newest prediction."""
+    """Return a camera without its newest prediction."""
     return {
         "name": camera.name,
         "state": camera.state,
@@ -68,9 +68,9 @@ def events_message(known: NodeState) -> list[Message]:
 
 
 def picture_message(shot: Shot, run: str) -> Message:
-    """Return a picture with the labels of its own frame; `top` is null where nothing was predicted from it.
+    """Return a picture with the labels of its own frame; `top` is null without a prediction.
 
-    `run`: of the view, whose shots are numbered anew.
+    `run`: of the view, since each one numbers its pictures anew.
     """
     header, prediction = shot.picture.header, shot.prediction
     return {
@@ -86,22 +86,22 @@ def picture_message(shot: Shot, run: str) -> Message:
 
 
 def _label(label: Label) -> Message:
-    return {"label": label.label, "score": label.score}  # as in a prediction, so that both are rounded alike
+    return {"label": label.label, "score": label.score}  # rounded as in a prediction
 
 
 def _rounded(value: float | None, digits: int) -> float | None:
     return None if value is None else round(value, digits)
 
 
-TICK_S = 0.1  # nothing is sent more often
-FIGURES_S = 1.0  # nor what is counted over seconds, unless something has happened
+TICK_S = 0.1  # no event is sent more often
+FIGURES_S = 1.0  # nor are figures over seconds, unless something has happened
 
 
 class Feed:
-    """Keeps an event for each thing that there is to tell, with the version in which it has changed last."""
+    """Keeps the newest event of each kind and camera, with the version at which it last changed."""
 
     def __init__(self, watcher: Watcher, disconnections: Mapping[Reason, int] | None = None) -> None:
-        """`disconnections`: of the view's own peers, by reason; as it is at each moment."""
+        """`disconnections`: of the view's own peers, by reason; always current."""
         self._watcher = watcher
         self._disconnections = disconnections or {}
         self._told: dict[tuple[str, str], tuple[int, bytes]] = {}
@@ -110,7 +110,7 @@ class Feed:
         self._news = -1
 
     def refresh(self, now_s: float) -> None:
-        """Bring it up to date; as often as anybody likes."""
+        """Update the events; may be called at any rate."""
         if now_s - self._ticked_s < 0.9 * TICK_S:  # a timer may be early
             return
         self._ticked_s = now_s
@@ -123,7 +123,7 @@ class Feed:
             self._publish_message("picture", camera, picture_message(shot, self._watcher.run))
 
     def events_since(self, version: int) -> tuple[int, bytes]:
-        """Return the events that have changed after `version`, and the version that they lead to."""
+        """Return the events that have changed after `version`, and the new version."""
         return self._version, b"".join(event for at, event in self._told.values() if at > version)
 
     def _figures(self, now_s: float) -> None:
@@ -132,7 +132,7 @@ class Feed:
         gone = [key for key in self._told if key[1] and key[1] not in cameras]
         for key in gone:
             del self._told[key]
-        self._told.pop(("node", ""), None)  # sent though nothing changed: the browser sees that the view is there
+        self._told.pop(("node", ""), None)  # sent even if nothing changed: the browser sees that the view is alive
         self._publish_message("node", "", node_message(known, self._watcher, self._disconnections))
         for name, camera in cameras.items():
             self._publish_message("camera", name, camera_message(camera))

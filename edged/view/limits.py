@@ -1,7 +1,7 @@
 """Limits of connections to the view, and which connection is closed when one is exceeded.
 
-Nobody keeps others out: a connection that does not send its request, or does not read the answer, has seconds; and
-where all places are taken, a newcomer gets one from the address that has most.
+No peer can exclude others: a connection that does not send its request, or does not read the response, is closed
+after seconds; and if all places are taken, a new one gets a place from the address that has most.
 """
 
 import ipaddress
@@ -13,16 +13,16 @@ from typing import Protocol, TypeVar
 
 @dataclass(frozen=True, slots=True)
 class ConnectionLimits:
-    """Limits of what a peer may use."""
+    """Limits for peers."""
 
     connections: int = 128  # at once
     connections_each: int = 64  # of one address: the rest is for others
     handshake_s: float = 5.0  # for TLS
     request_s: float = 5.0  # from its first byte, or from the connection's begin, to its last
-    stalled_s: float = 5.0  # in which a peer reads nothing of what waits for it
+    stalled_s: float = 5.0  # in which a peer reads nothing that is sent
     drain_s: float = 30.0  # in which all of it must be read
-    look_s: float = 0.5  # between two looks at all connections
-    viewers: int = 32  # streams of events at once; each costs a little of the processor ten times a second
+    look_s: float = 0.5  # between two checks of all connections
+    viewers: int = 32  # streams of events at once; each takes some processor time ten times a second
 
 
 class LimitedConnection(Protocol):
@@ -35,7 +35,7 @@ class LimitedConnection(Protocol):
 
     @property
     def rank(self) -> tuple[int, float]:
-        """Return its rank: the lowest of an address gives up its place first."""
+        """Return its rank: the lowest of an address loses its place first."""
         ...
 
 
@@ -43,7 +43,7 @@ G = TypeVar("G", bound=LimitedConnection)
 
 
 def displaced_by(host: str, guests: Iterable[G], most: int, each: int) -> G | None:
-    """Return which of `guests` gives up its place for a newcomer from `host`; None while there is room for it.
+    """Return which of `guests` loses its place to a new one from `host`; None if there is room.
 
     `most`: places in all; `each`: for one address.
     """
@@ -56,7 +56,7 @@ def displaced_by(host: str, guests: Iterable[G], most: int, each: int) -> G | No
 
 
 def network_of(address: str) -> str:
-    """Return what counts as one address: an IPv4 address; of IPv6 the /64, which one peer has for itself alone."""
+    """Return what counts as one address: an IPv4 address, or an IPv6 /64, which one peer can have for itself."""
     try:
         found = ipaddress.ip_address(address.partition("%")[0])
     except ValueError:

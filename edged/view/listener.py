@@ -1,4 +1,4 @@
-"""Two subscriptions, each with a thread, that tell a watcher what comes."""
+"""Two subscriptions, each in a thread, that pass messages to a watcher."""
 
 import threading
 import time
@@ -17,7 +17,7 @@ WAIT_MS = 100
 
 @contextmanager
 def listening(watcher: Watcher, curve: Curve | None = None) -> Iterator[None]:
-    """Until the end. `curve`: our keys, where there are any."""
+    """Listen until the end of the block. `curve`: our keys, if any."""
     context: Context = zmq.Context()
     stopped = threading.Event()
     threads = [

@@ -1,11 +1,11 @@
-"""Slow down guessing: each address may give a few wrong passwords, then waits ever longer."""
+"""Slow down guessing: each address may send a few wrong passwords, then must wait ever longer."""
 
 from collections import OrderedDict
 from dataclasses import dataclass
 
 FREE = 5  # wrong passwords before the first pause
-FIRST_S, LONGEST_S = 1.0, 60.0  # a pause; each is twice the one before
-FORGOTTEN_S = 900.0  # after the last wrong one
+FIRST_S, LONGEST_S = 1.0, 60.0  # seconds of a pause; each is twice the last one
+FORGOTTEN_S = 900.0  # seconds after the last wrong one
 MOST_HOSTS = 1024
 
 
@@ -17,13 +17,13 @@ class _Wrong:
 
 
 class PasswordThrottle:
-    """Remembers who has given wrong passwords, of at most `MOST_HOSTS` addresses. Seconds are monotonic."""
+    """Remembers wrong passwords of at most `MOST_HOSTS` addresses. Seconds are monotonic."""
 
     def __init__(self) -> None:
         self._wrong: OrderedDict[str, _Wrong] = OrderedDict()  # the latest last
 
     def pause_s(self, who: str, now_s: float) -> float:
-        """Return how long no password of `who` is looked at; 0: it is now."""
+        """Return how long passwords of `who` are rejected unchecked; 0: they are checked."""
         known = self._wrong.get(who)
         return max(0.0, known.until_s - now_s) if known else 0.0
 

@@ -39,7 +39,7 @@ PAGE = Path(__file__).with_name("page")
 
 @dataclass(eq=False, slots=True)
 class Viewer:
-    """A browser that gets the events. `rank`: see `LimitedConnection`."""
+    """A browser that receives events. `rank`: see `LimitedConnection`."""
 
     host: str
     rank: tuple[int, float]
@@ -47,7 +47,7 @@ class Viewer:
 
 
 class ViewSite:
-    """Shows what `watcher` knows, until `is_closing`."""
+    """Shows the state of `watcher`, until `is_closing`."""
 
     def __init__(
         self, watcher: Watcher, disconnections: Disconnections, viewers: int, is_closing: Callable[[], bool]
@@ -76,7 +76,7 @@ class ViewSite:
         return StreamingResponse(self._updates(viewer), media_type="text/event-stream", headers=headers)
 
     def _viewer(self, host: str) -> Viewer:
-        """Add a viewer; if all places are taken, another one's stream ends."""
+        """Add a viewer; if all places are taken, another viewer's stream ends."""
         displaced = displaced_by(host, self._viewers, self._most, self._most)
         if displaced:
             displaced.is_displaced = True
@@ -85,7 +85,7 @@ class ViewSite:
         return Viewer(host, (0, time.monotonic()))
 
     async def _updates(self, viewer: Viewer) -> AsyncIterator[bytes]:
-        """Yield what has changed since the last event, as often as the browser takes it, but for `TICK_S`."""
+        """Yield what has changed since the last event, as fast as the browser reads, at most every `TICK_S`."""
         self._viewers.add(viewer)
         try:
             version = 0
@@ -102,7 +102,7 @@ class ViewSite:
         run, camera, number = request.path_params.values()
         jpeg = self._watcher.jpeg(camera, number) if run == self._watcher.run else None
         if jpeg is None:
-            return Response(status_code=204)  # it has gone, as newer ones are there: no mistake of the browser's
+            return Response(status_code=204)  # replaced by newer ones: no error of the browser
         return Response(jpeg, media_type="image/jpeg", headers={"cache-control": "no-store"})
 
 
@@ -122,10 +122,10 @@ HEADERS = {
 
 
 class AccessControl:
-    """Answers whom it does not let in, and says in each answer what the browser must not do with it.
+    """Rejects requests without permission, and sets security headers on each response.
 
-    A page of somebody else's may lead a browser here under a name of its own (DNS rebinding): so none is answered
-    but an address, this host's own name, and those of `names`.
+    A foreign page may lead a browser here under another name (DNS rebinding): so only requests by address, by this
+    host's own name, and by those of `names` are answered.
     """
 
     def __init__(
@@ -140,11 +140,11 @@ class AccessControl:
         self._names = {"localhost", own, f"{own}.local", *(name.lower() for name in names)} - {"", ".local"}
         self._password = password
         self._throttle = PasswordThrottle()
-        self._known = secrets.token_urlsafe(32)  # a cookie of browsers that have given the password before
+        self._known = secrets.token_urlsafe(32)  # cookie of browsers that have sent the password before
         self._disconnections = disconnections or Disconnections()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request."""
+        """Handle a request."""
 
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
@@ -162,7 +162,7 @@ class AccessControl:
     def _refusal(self, scope: Scope, connection: ViewConnection | None) -> ASGIApp | None:
         headers = Headers(scope=scope)
         if not self._knows(headers.get("host", "")):
-            return PlainTextResponse("edged view goes by another name: see its option --server-name\n", 421)
+            return PlainTextResponse("edged view has another name: see its option --server-name\n", 421)
         if self._password is None:
             return None
         who, now_s = self._guesser(scope), time.monotonic()
@@ -185,12 +185,12 @@ class AccessControl:
         return None
 
     def _guesser(self, scope: Scope) -> str:
-        """Whose wrong passwords count together: of an address, or of all browsers that have known the right one.
+        """Return whose wrong passwords count together: of an address, or of all browsers accepted before.
 
-        So guesses from the same address, as behind the same router, lock out no one who was in before.
+        So guesses from the same address, as behind a shared router, lock out no browser that was accepted before.
         """
         if self._has_cookie(scope):
-            return "a browser that was let in before"
+            return "a browser that was accepted before"
         return network_of(scope["client"][0] if scope.get("client") else "")
 
     def _has_cookie(self, scope: Scope) -> bool:
@@ -209,7 +209,7 @@ class AccessControl:
         return name in self._names or _is_address(name)
 
     def _opens(self, authorization: str) -> bool:
-        """Whatever the user is called."""
+        """Return whether the password is correct, whatever the user name."""
         scheme, _, credentials = authorization.partition(" ")
         try:
             _, _, password = base64.b64decode(credentials, validate=True).partition(b":")
@@ -220,7 +220,7 @@ class AccessControl:
 
 def _unauthorized() -> PlainTextResponse:
     challenge = {"www-authenticate": 'Basic realm="edged view", charset="UTF-8"'}
-    return PlainTextResponse("a password is needed\n", 401, challenge)
+    return PlainTextResponse("a password is required\n", 401, challenge)
 
 
 def _is_address(name: str) -> bool:
@@ -231,14 +231,14 @@ def _is_address(name: str) -> bool:
     return True
 
 
-BACKLOG = 128  # connections that the kernel keeps until they are accepted
-LAST_WORDS_S = 1  # for answers that are under way at the end
+BACKLOG = 128  # connections that the kernel queues until they are accepted
+LAST_WORDS_S = 1  # seconds for responses in progress at the end
 
 log = logging.getLogger("edged.view")
 
 
 def bound(address: str) -> socket.socket:
-    """Return a socket that listens at host:port. Raises OSError where that cannot be."""
+    """Return a socket that listens at host:port. Raises OSError if that is impossible."""
     family = socket.AF_INET6 if is_ipv6(address) else socket.AF_INET
     return socket.create_server(host_and_port(address), family=family, backlog=BACKLOG)
 
@@ -252,7 +252,7 @@ def view_server(
     tls: ssl.SSLContext | None = None,
     limits: ConnectionLimits | None = None,
 ) -> "Server":
-    """Shows what `watcher` knows, at `listener`, once it runs. `names`: by which browsers may know this host."""
+    """Return a server that shows the state of `watcher` at `listener`. `names`: accepted names of this host."""
     limits = limits or ConnectionLimits()
     disconnections = Disconnections()
     site = ViewSite(watcher, disconnections, limits.viewers, is_closing=lambda: server.should_exit)
@@ -275,7 +275,7 @@ def view_server(
 
 
 class Server(uvicorn.Server):
-    """Gets its connections from an `ConnectionServer` in place of sockets of its own."""
+    """Gets its connections from a `ConnectionServer` instead of its own sockets."""
 
     def __init__(self, config: uvicorn.Config, entrance: ConnectionServer) -> None:
         super().__init__(config)
@@ -289,7 +289,7 @@ class Server(uvicorn.Server):
         self._entrance.close()
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Begin to accept."""
+        """Begin to accept connections."""
         await super().startup(sockets)
         self._tasks = [
             asyncio.create_task(_repeat(work))
@@ -304,10 +304,10 @@ class Server(uvicorn.Server):
 
 
 async def _repeat(work: Callable[[], Awaitable[None]]) -> None:
-    """Log an error of a request: it must not close the page for others."""
+    """Log an error of a request: it must not end the page for others."""
     while True:
         try:
             await work()
         except Exception:
-            log.exception("view: it goes on after an error")
+            log.exception("view: an error of a request; the view continues")
             await asyncio.sleep(RETRY_S)

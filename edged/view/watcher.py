@@ -1,6 +1,6 @@
-"""The newest state and pictures of a node, once for all browsers.
+"""The newest state and pictures of a node, kept once for all browsers.
 
-Pictures and the predictions that belong to them arrive on two connections, in any order.
+Pictures and their predictions arrive on two connections, in any order.
 """
 
 import threading
@@ -14,14 +14,14 @@ from edged.client.node_state import NodeState
 from edged.client.subscription import Arrival, SnapshotPicture, StreamMessage
 from edged.messages import Prediction, Status
 
-REMEMBERED = 64  # predictions whose picture may be on its way
+REMEMBERED = 64  # predictions whose picture may still arrive
 KEPT = 8  # pictures that a browser may be about to fetch
-ALONE_S = 1.0  # a picture whose prediction has not come by then is shown without
+ALONE_S = 1.0  # after that a picture is shown without its prediction
 
 
 @dataclass(frozen=True, slots=True)
 class Shot:
-    """A picture, and what was predicted from its frame; None where nothing was. `number`: grows with each."""
+    """A picture, and the prediction of its frame, or None. `number`: grows with each picture."""
 
     number: int
     picture: SnapshotPicture
@@ -29,7 +29,7 @@ class Shot:
 
 
 class Shots:
-    """The snapshots of one camera, by the time of capture: frame numbers restart at times."""
+    """The snapshots of one camera, by capture time: frame numbers may restart."""
 
     def __init__(self) -> None:
         self.shown: Shot | None = None
@@ -39,7 +39,7 @@ class Shots:
         self._number = 0
 
     def add_picture(self, picture: SnapshotPicture, now_s: float) -> None:
-        """Add a snapshot; it is shown once its prediction is here."""
+        """Add a snapshot; it is shown once its prediction has arrived."""
         if self._waiting:
             self._show(self._waiting[0], None)
         self._waiting = picture, now_s
@@ -47,7 +47,7 @@ class Shots:
             self._show(picture, prediction)
 
     def add_prediction(self, prediction: Prediction) -> None:
-        """Show the snapshot of this prediction, or an older one that will have none."""
+        """Show the snapshot of this prediction, or an older one without a prediction."""
         self._predictions[prediction.captured_at] = prediction
         if len(self._predictions) > REMEMBERED:
             self._predictions.popitem(last=False)
@@ -57,13 +57,13 @@ class Shots:
             self._show(waiting, prediction if is_its_own else None)
 
     def current(self, now_s: float) -> Shot | None:
-        """Return what is to be shown now."""
+        """Return the picture to show now."""
         if self._waiting and now_s - self._waiting[1] > ALONE_S:
             self._show(self._waiting[0], None)
         return self.shown
 
     def jpeg(self, number: int) -> bytes | None:
-        """Return the JPEG of a shot that is shown, or was a moment ago."""
+        """Return the JPEG of a picture that is shown, or was shown recently."""
         return next((shot.picture.jpeg for shot in self._kept if shot.number == number), None)
 
     def _show(self, picture: SnapshotPicture, prediction: Prediction | None) -> None:
@@ -74,12 +74,12 @@ class Shots:
 
 
 class Watcher:
-    """Folds what one node publishes at an address. Any thread may tell it, and ask."""
+    """Collects what one node publishes at an address. Thread-safe."""
 
     def __init__(self, address: str, node: str | None = None) -> None:
-        """`node`: this one; default: the first that is heard."""
+        """`node`: only this one; default: the first one received."""
         self.address = address
-        self.refusal = ""  # why the hub does not let us in
+        self.refusal = ""  # why the hub rejects us
         self.news = 0  # grows with each event and status
         self.run = uuid4().hex  # so that no browser takes a picture of an earlier view for one of this
         self._node = node
@@ -99,13 +99,13 @@ class Watcher:
             return dict(self._newest)
 
     def current_shots(self, now_s: float) -> Mapping[str, Shot]:
-        """Return the picture of each camera that is to be shown now."""
+        """Return the picture to show now of each camera."""
         with self._lock:
             shown = {camera: shots.current(now_s) for camera, shots in self._shots.items()}
         return {camera: shot for camera, shot in shown.items() if shot}
 
     def jpeg(self, camera: str, number: int) -> bytes | None:
-        """Return the JPEG of a shot; None for one of long ago."""
+        """Return the JPEG of a picture; None for an old one."""
         with self._lock:
             return self._shots[camera].jpeg(number) if camera in self._shots else None
 

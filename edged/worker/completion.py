@@ -1,4 +1,4 @@
-"""Waits for the device in a thread of its own, so that the worker's loop never does."""
+"""Wait for the device in a separate thread, so that the worker's loop never does."""
 
 import socket
 import threading
@@ -15,7 +15,7 @@ Outcome = Result | Exception
 
 @dataclass(frozen=True, slots=True)
 class Completed:
-    """A job with its result, or what went wrong, and when that was there."""
+    """A job with its result, or its error, and the time of its completion."""
 
     job: Job
     outcome: Outcome
@@ -23,7 +23,7 @@ class Completed:
 
 
 class Completions:
-    """Jobs in the order in which they were submitted, each handed back when the device is done with it.
+    """Jobs in the order of submission, each returned when the device has completed it.
 
     A poller sees it readable while there are completions to `pop`.
     """
@@ -33,8 +33,8 @@ class Completions:
         self._completed: deque[Completed] = deque()
         self._bell, self._ring = socket.socketpair()
         self.in_flight = 0
-        self._since_ns = 0  # the device has worked on the oldest job, at the most
-        # a daemon: a device that hangs must not keep the process alive
+        self._since_ns = 0  # the earliest time at which the device began the oldest job
+        # a daemon thread: a device that hangs must not keep the process alive
         self._thread = threading.Thread(target=self._wait_for_each, name="completion", daemon=True)
         self._thread.start()
 
@@ -43,14 +43,14 @@ class Completions:
         return self._bell.fileno()
 
     def add(self, job: Job, pending: Pending) -> None:
-        """Wait for this one too."""
+        """Wait for this job too."""
         if not self.in_flight:
             self._since_ns = now_ns()
         self.in_flight += 1
         self._submitted.put((job, pending))
 
     def pop(self) -> Completed | None:
-        """Return the next one, or None where no job is done."""
+        """Return the next completion, or None if no job is done."""
         if not self._completed:
             return None
         self._bell.recv(1)
@@ -60,11 +60,11 @@ class Completions:
 
     @property
     def waiting_s(self) -> float:
-        """For how long the device has had its present job; 0 where it has none."""
+        """Return for how long the device has had its present job; 0 without one."""
         return seconds_since(self._since_ns) if self.in_flight else 0.0
 
     def close(self, within_s: float = 0.5) -> None:
-        """End the thread; one that waits for a device that hangs is left behind."""
+        """End the thread; one that waits for a device that hangs is left running."""
         self._submitted.put(None)
         self._thread.join(within_s)
         if not self._thread.is_alive():

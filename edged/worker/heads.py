@@ -1,7 +1,7 @@
-"""The heads that were taught on this model, by version: they answer from its features, on the host.
+"""The taught heads of this model, by version: they answer from its features, on the host.
 
-A head is so small against what lies before it (tens of thousands of multiplications against many millions) that
-NumPy is through with it before a device would have begun: no second plan, and nothing to compile at a change.
+A head is so small compared with the layers before it (tens of thousands of multiplications against many millions)
+that NumPy finishes before a device would have begun: no second plan, and nothing to compile at a change.
 """
 
 import time
@@ -14,13 +14,13 @@ from edged.messages import HeadLoaded, Job, LoadHead
 from edged.model.head import Head
 from edged.runtime.base import Outputs, Result
 
-MOST = 64  # many more than are ever offered while no job names what answers
+MOST = 64  # many more than are offered while no job names them
 UNTEACHABLE = "its model does not end in a fully connected layer: it cannot be taught"
 
 
 @dataclass(frozen=True, eq=False)
 class HeadAnswers:
-    """Shares [n, classes] by the job's head and by the one in the shadow, and the seconds of both."""
+    """Shares [n, classes] by the job's head and by the one in shadow, and the seconds of both."""
 
     shares: Outputs | None = None
     shadow: Outputs | None = None
@@ -31,10 +31,10 @@ NOTHING = HeadAnswers()
 
 
 class LoadedHeads:
-    """The heads that a worker has loaded, the newest ones."""
+    """The most recently loaded heads of a worker."""
 
     def __init__(self, base: str, features: int) -> None:
-        """`base`: SHA-256 of the model that runs; `features`: how many it gives of a frame, 0: none."""
+        """`base`: SHA-256 of the model that runs; `features`: values per frame, 0: none."""
         self._base = base
         self._features = features
         self._heads: OrderedDict[str, Head] = OrderedDict()
@@ -52,20 +52,17 @@ class LoadedHeads:
         return HeadLoaded(version=message.version, refused=refused)
 
     def wants_features(self, job: Job) -> bool:
-        """Return whether its features are to be read back.
-
-        Raises ValueError for a job that cannot be done here.
-        """
+        """Return whether the job needs features. Raises ValueError for a job that cannot be done here."""
         unknown = [name for name in (job.head, job.shadow) if name and name not in self._heads]
         if unknown:
-            raise ValueError(f"no head {unknown[0][:12]} was taken here")
+            raise ValueError(f"no head {unknown[0][:12]} is loaded here")
         wanted = job.features or bool(job.head or job.shadow)
         if wanted and not self._features:
             raise ValueError(UNTEACHABLE)
         return wanted
 
     def answer(self, job: Job, result: Result) -> HeadAnswers:
-        """Return what the job's heads make of its features."""
+        """Return the answers of the job's heads for these features."""
         if result.features is None or not (job.head or job.shadow):
             return NOTHING
         start = time.perf_counter()

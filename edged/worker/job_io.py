@@ -1,4 +1,4 @@
-"""From a job's payloads to what the network takes, and from the outputs to the message that answers the job."""
+"""Convert a job's payloads to the network's input, and its outputs to the message that answers the job."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,9 +21,9 @@ FEATURE = np.dtype("<f4")
 
 @dataclass(frozen=True)
 class Served:
-    """What the loop must know of the part of the model that it serves.
+    """The properties of the served part of the model that the loop needs.
 
-    `frame`: the shape in which a frame comes: (height, width, 3) of uint8, or features of float32 where the part
+    `frame`: the shape of a frame: (height, width, 3) of uint8, or features of float32 if the part
     `takes_features`. Its answers are features too where it `gives_features`; else scores, for which
     `probabilities` says that the network's outputs need no softmax. `taught`: values of a frame from which heads
     can answer; 0: the model has no place for one.
@@ -38,7 +38,7 @@ class Served:
 
 
 def frames_of(job: Job, payloads: Sequence[bytes | memoryview], served: Served) -> Images | Features:
-    """Return the job's frames, [n, *served.frame]. Raises ValueError where they do not fit the model."""
+    """Return the job's frames, [n, *served.frame]. Raises ValueError if they do not fit the model."""
     expected, what = (1, "one payload for all") if served.takes_features else (job.frames, "a payload each")
     if len(payloads) != expected or job.frames > served.batch:
         raise ValueError(
@@ -69,7 +69,7 @@ def _product(shape: Shape) -> str:
 
 
 def not_finite(outputs: Outputs) -> str:
-    """Return what is wrong with outputs that hold NaN or infinity; empty where they hold none."""
+    """Describe outputs with NaN or infinity; empty if all are finite."""
     finite = np.isfinite(outputs)
     if finite.all():
         return ""
@@ -79,7 +79,7 @@ def not_finite(outputs: Outputs) -> str:
 def answer_to(
     job: Job, result: Result, spent: JobEnergy, served: Served, answered: HeadAnswers = NOTHING
 ) -> tuple[Scores | messages.Features, Sequence[memoryview]]:
-    """Return the answer to a job, with its payloads. `answered`: what its heads have made of it."""
+    """Return the answer to a job, with its payloads. `answered`: the results of its heads."""
     if served.gives_features:
         features, payload = features_of(job, result, spent)
         return features, (payload,)

@@ -1,4 +1,4 @@
-"""The worker's loop: jobs in, scores out, until the hub says stop."""
+"""The worker's loop: receive jobs, send scores, until the hub stops it."""
 
 import logging
 import math
@@ -34,29 +34,29 @@ from edged.worker.job_io import Served, answer_to, frames_of, not_finite
 from edged.worker.warm_up import SelfCheck
 from edged.worker.watch import JobTrace
 
-HANGS = 2  # times what a job may take
-ANSWERS = 64  # that may wait to be sent: more than there ever are, for each would be a frame lost
-SURE_S = 60.0  # after which the device is checked again by a known answer
-IN_DOUBT_S = 1.0  # the same where its answer holds NaN: of a network that answers so always, one more job a second
+HANGS = 2  # factor on the time of a job
+ANSWERS = 64  # messages that may wait to be sent: more than ever occur, as each would be a lost frame
+SURE_S = 60.0  # seconds until the device is checked again by a known answer
+IN_DOUBT_S = 1.0  # the same if an answer has NaN: for a network that always gives NaN, one more job per second
 TELL_S = 5.0  # interval of energy reports without jobs: no counter wrap is missed
-IDLE_S = 60.0  # without rails there is nothing to tell
+IDLE_S = 60.0  # without rails nothing is reported
 
-PlanSplitRequest = MeasureRequest | AssignPart  # of `edged plan-split`: the device is wanted for something else
+PlanSplitRequest = MeasureRequest | AssignPart  # of `edged plan-split`: the device is needed for something else
 
 log = logging.getLogger("edged.worker")
 
 
 class Loop:
-    """One thread takes jobs, submits them and answers; a second one waits for the device.
+    """One thread receives jobs, submits them and answers; a second one waits for the device.
 
-    So the upload of a job overlaps the forward pass before it. Every job is answered, late ones too:
-    whether an answer is too old is for the hub to say.
+    So the upload of a job overlaps the forward pass before it. Every job is answered, even late: the hub decides
+    whether an answer is too old.
     """
 
     def __init__(
         self, runtime: ModelRuntime, served: Served, known: SelfCheck, meter: Meter, host: HostWatch | None = None
     ) -> None:
-        """`host`: where the hub is on another one, which cannot see this one's state."""
+        """`host`: watch of this host if the hub is on another one, which cannot see its state."""
         self._runtime = runtime
         self._known = known
         self._served = served
@@ -71,7 +71,7 @@ class Loop:
 
         Raises MessageError if the hub refuses this worker.
 
-        Raises DeviceMemoryError or MemoryError where there is no more: the end of the process gives it back.
+        Raises DeviceMemoryError or MemoryError if memory is exhausted: the end of the process releases it.
         """
         hub.watch(self._completions.fileno())
         self._watch = JobTrace(self._runtime, same_host=hub.same_host)
@@ -152,7 +152,7 @@ class Loop:
 
     def _answer(self, hub: HubLink, completed: Completed) -> None:
         taken_ns = now_ns()
-        hub.send(*self._completed(completed.job, completed.outcome))  # one that has gone has given the job up
+        hub.send(*self._completed(completed.job, completed.outcome))  # a hub that has gone has given the job up
         self._send(hub, self._watch.job_answered(completed, taken_ns))
 
     def _completed(self, job: Job, outcome: Outcome) -> tuple[Scores | Features | JobFailed, Sequence[memoryview]]:

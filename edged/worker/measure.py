@@ -1,4 +1,4 @@
-"""How long each part of a network takes on this worker's device: the answer to `MeasureRequest`."""
+"""Measure how long each part of a network takes on this worker's device: the answer to `MeasureRequest`."""
 
 import time
 from collections.abc import Iterator, Sequence
@@ -24,11 +24,11 @@ from edged.worker.warm_up import served_of, warm_up
 FEWEST = 3  # rounds
 UNMEASURED = JobEnergy(None, {})
 
-Payloads = Sequence[bytes | memoryview]  # a job's, or of its answer
+Payloads = Sequence[bytes | memoryview]  # bytes of a job, or of its answer
 
 
 def measure(asked: MeasureRequest, model: Model, worker: WorkerConfig, cache: Path) -> MeasureAnswer:
-    """Lead frames of noise through the network in stretches, from one place to the next, again and again.
+    """Run frames of noise through the network in stretches, from one place to the next, repeatedly.
 
     So each stretch finds the caches as the one before it leaves them. Raises DeviceError.
     """
@@ -49,7 +49,7 @@ def measure(asked: MeasureRequest, model: Model, worker: WorkerConfig, cache: Pa
 
 
 def places_in(graph: Graph) -> Iterator[Cut]:
-    """Yield the cuts that a config can name, where there is something to compute between each and the next."""
+    """Yield the cuts that a config can name, with something to compute between each and the next."""
     begin = 0
     for cut in cuts(graph):
         named = cut_after(graph, cut.after)
@@ -66,7 +66,7 @@ def _computes(operators: Sequence[Operator]) -> bool:
 
 
 class Stretch:
-    """What is not to be cut, as a worker would run it. `seconds`: of the three steps of each job."""
+    """An indivisible part, as a worker would run it. `seconds`: of the three steps of each job."""
 
     def __init__(
         self, model: Model, part: ModelPart, worker: WorkerConfig, cache: Path, opened: ExitStack
@@ -94,9 +94,9 @@ class Stretch:
 
     @property
     def means(self) -> tuple[float, float, float]:
-        """Return seconds to take a job, to compute it and to give the answer.
+        """Return seconds to receive a job, compute it and send the answer.
 
-        Not medians: what holds up one job in ten adds to a whole network, but to the median of no stretch.
+        Means, not medians: a delay of one job in ten adds to the whole network, but not to any median.
         """
         receive_s, compute_s, send_s = map(fmean, zip(*self.seconds, strict=True))
         return receive_s, compute_s, send_s

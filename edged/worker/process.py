@@ -1,8 +1,8 @@
 """The worker process: load the model, open the device, warm up, join the hub, serve.
 
-Also serves `edged plan-split`, one part of the network after the other. A compiler inside a driver keeps its
-memory until the process ends (PoCL's LLVM: 150 MB); so a start that filled the program cache starts the process
-again, which then loads every program from the cache and needs no compiler.
+Also serves `edged plan-split`, one part of the network after another. A compiler inside a driver keeps its memory
+until the process ends (PoCL's LLVM: 150 MB); so a start that filled the program cache restarts the process, which
+then loads every program from the cache and needs no compiler.
 """
 
 import logging
@@ -33,9 +33,9 @@ log = logging.getLogger("edged.worker")
 def serve_plan_split(
     wish: PlanSplitRequest | None, hub: HubLink, hello: WorkerHello, config: Config, index: int, meter: Meter
 ) -> None:
-    """Serve requests of `edged plan-split` one after the other, until the hub says stop. The device is free.
+    """Serve requests of `edged plan-split` one after another, until the hub stops this worker. The device is free.
 
-    Raises ModelError for a part that cannot be, DeviceError, and what `Loop.run` does.
+    Raises ModelError for an impossible part, DeviceError, and what `Loop.run` does.
     """
     worker, cache = config.workers[index], cache_directory() / "programs"
     ends = (hello.part.begin, hello.part.end) if hello.part else (None, None)
@@ -54,7 +54,7 @@ def serve_plan_split(
         ready.runtime.close()
 
 
-ONCE = "EDGED_STARTED_AGAIN"  # in the environment: never start again twice, whatever the cache does
+ONCE = "EDGED_STARTED_AGAIN"  # in the environment: never restart twice, whatever the cache does
 
 
 def programs_in(cache: Path) -> frozenset[str]:
@@ -63,24 +63,24 @@ def programs_in(cache: Path) -> frozenset[str]:
 
 
 def start_again_if_compiled(cache: Path, before: frozenset[str]) -> None:
-    """Replace this process by the same command if `cache` has more programs than `before`; else return.
+    """Replace this process by the same command if `cache` has more programs than `before`; otherwise return.
 
-    Call it while no connection is open. Kernel settings of the process stay (see `child`).
+    Call it while no connection is open. Kernel settings of the process are kept (see `child`).
     """
     if os.environ.get(ONCE) or programs_in(cache) <= before:
         return
     log.info("compiled programs are cached now: starting again without the compiler's memory")
     sys.stderr.flush()
     os.environ[ONCE] = "1"
-    os.closerange(3, 1024)  # not every driver closes its device for the next program
+    os.closerange(3, 1024)  # some drivers leave their device open for the next program
     os.execv(sys.executable, sys.orig_argv)  # noqa: S606 (our own command line)
 
 
 def run_worker(config: Config, index: int, hub_address: str, curve: Curve | None = None) -> None:
     """Serve the hub with `config.workers[index]` until it says stop. The link is open until the process ends.
 
-    Raises ModelError, DeviceError (also where another worker drives the device), or MessageError where the hub
-    refuses this worker.
+    Raises ModelError, DeviceError (also if another worker uses the device), or MessageError if the hub refuses
+    this worker.
     """
     worker = config.workers[index]
     start = time.perf_counter()
@@ -101,7 +101,7 @@ def run_worker(config: Config, index: int, hub_address: str, curve: Curve | None
     )
     watch = HostWatch(config.energy.sysfs) if worker.host else None
     loop = Loop(ready.runtime, ready.served, ready.self_check, meter, watch)
-    del model  # its weights are the runtime's now
+    del model  # the runtime owns its weights now
     hub = HubLink(f"worker/{hello.worker}", hub_address, queued=ANSWERS, curve=curve)
     wish = loop.run(hub, hello)
     if wish:

@@ -1,4 +1,4 @@
-"""Open a device only after it was compared with the reference: for this network, driver and source of kernels."""
+"""Open a device only after comparing it with the reference: for this network, driver and source of kernels."""
 
 import logging
 import time
@@ -39,9 +39,9 @@ def open_proven(
 ) -> Proven:
     """Open a runtime as `open_runtime` does, without variants that disagree with the reference.
 
-    Proofs are kept beside `cache`, the folder of programs. Raises what `open_runtime` does, and DeviceError where
-    the device computes something wrongly by every variant. Where there is too little memory for the comparison, a
-    warning says what was not compared.
+    Proofs are kept beside `cache`, the folder of programs. Raises what `open_runtime` does, and DeviceError if the
+    device computes something wrongly by every variant. If there is too little memory for the comparison, a warning
+    says what was not compared.
     """
     if is_numpy(worker):
         return Proven(open_runtime(model, worker, part=part, cache=cache))
@@ -108,5 +108,5 @@ def _proof(
 
 
 def proofs_folder(cache: Path | None = None) -> Path:
-    """Return where proofs are kept. `cache`: the folder of programs, None for the user's."""
+    """Return the folder of proofs. `cache`: the folder of programs, None for the user's."""
     return cache.with_name("proofs") if cache else cache_directory() / "proofs"

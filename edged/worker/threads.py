@@ -1,8 +1,8 @@
-"""Hold a worker on the CPU to so many threads, so that several of them share it, or leave some of it to others."""
+"""Limit a worker on the CPU to so many threads, so that several workers, or other programs, can share it."""
 
 import os
 
-# Read by PoCL before 5 and since, by PoCL of any device, and by the libraries that NumPy may multiply with.
+# Read by PoCL before version 5 and since, on any device, and by libraries that NumPy may multiply with.
 COUNTS = (
     "POCL_MAX_PTHREAD_COUNT",
     "POCL_CPU_MAX_CU_COUNT",
@@ -15,7 +15,10 @@ PINNED = "POCL_AFFINITY"  # would put the first thread of each worker on the fir
 
 
 def limit_threads(threads: int | None) -> None:
-    """Call it before NumPy and OpenCL are loaded, which look into the environment once. None: all threads."""
+    """Limit the threads; None: no limit.
+
+    Call it before NumPy and OpenCL are loaded, which read the environment once.
+    """
     if threads is not None:
         os.environ.update(dict.fromkeys(COUNTS, str(threads)))
         os.environ[PINNED] = "0"

@@ -21,21 +21,21 @@ from edged.runtime.scores import ends_in_softmax
 from edged.worker.job_io import Served
 from edged.worker.proven import open_proven
 
-TOLERANCE = 1e-3  # of the largest output: more than rounding ever changes, less than a broken device does
+TOLERANCE = 1e-3  # share of the largest output: more than rounding ever changes, less than a broken device does
 
 
 @dataclass(eq=False)
 class SelfCheck:
-    """`outputs`: what the device made of `frames` at its start."""
+    """Checks the device by a known answer. `outputs`: its answer to `frames` at its start."""
 
     frames: Images | Features
     outputs: Outputs
     _checked_ns: int = field(default_factory=now_ns)
 
     def check(self, runtime: ModelRuntime, every_s: float) -> None:
-        """Check the answer again if the last check is long ago, which takes a job or two.
+        """Check the answer again if the last check is long ago, which takes one or two jobs.
 
-        Raises DeviceError if it is another one, or none.
+        Raises DeviceError if it has changed, or there is none.
         """
         now = now_ns()
         if now - self._checked_ns < every_s * NANOSECONDS:
@@ -49,12 +49,12 @@ class SelfCheck:
 
 
 def _agree(one: Outputs, other: Outputs) -> bool:
-    """Up to rounding; NaN agrees with NaN alone."""
+    """Compare up to rounding; NaN equals only NaN."""
     largest = np.abs(other, where=np.isfinite(other), out=np.zeros_like(other)).max()
     return np.allclose(one, other, rtol=0, atol=TOLERANCE * largest, equal_nan=True)
 
 
-WARM_UP_RUNS = 2  # some devices compile at the first launch; the second one runs as all later ones will
+WARM_UP_RUNS = 2  # some devices compile at the first launch; the second one is like all later ones
 
 log = logging.getLogger("edged.worker")
 
@@ -86,7 +86,7 @@ def make_ready(model: Model, part: ModelPart, worker: WorkerConfig, cache: Path)
 
 
 def served_of(model: Model, part: ModelPart, worker: WorkerConfig) -> Served:
-    """Return what the worker's loop must know of it."""
+    """Return the properties of the part that the worker's loop needs."""
     return Served(
         frame=part.frame_shape,
         batch=worker.batch,
@@ -98,7 +98,7 @@ def served_of(model: Model, part: ModelPart, worker: WorkerConfig) -> Served:
 
 
 def warm_up(runtime: ModelRuntime, part: ModelPart, worker: WorkerConfig) -> tuple[float, SelfCheck]:
-    """Run a batch, so that the first frame does not wait for what a device does once.
+    """Run a batch, so that the first frame does not wait for one-time work of the device.
 
     Returns the seconds of the last run, from its submission to its answer, and its answer for one picture.
     Raises DeviceError if the device gives NaN where the reference does not.
@@ -109,7 +109,7 @@ def warm_up(runtime: ModelRuntime, part: ModelPart, worker: WorkerConfig) -> tup
         outputs = runtime.submit(frames).wait().outputs
     forward_s = time.perf_counter() - start
     known = SelfCheck(frames[:1], outputs[:1])
-    if not np.isfinite(known.outputs).all() and worker.precision == "fp32":  # half has no number beyond 65504
+    if not np.isfinite(known.outputs).all() and worker.precision == "fp32":  # fp16 has no number beyond 65504
         _check_nan(runtime.device_name, part, known)
     return forward_s, known
 

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from edged.engine.transfer import CommandInterval
 
 TOGETHER = 16  # jobs in a message
-SENT_NS = NANOSECONDS // 5  # nor do they wait longer, where there are jobs
-BLOCK = 8  # jobs with their layers, and as many without
+SENT_NS = NANOSECONDS // 5  # longest time that jobs wait for a message
+BLOCK = 8  # jobs with their layers timed, and as many without
 
 
 @dataclass(frozen=True, slots=True)

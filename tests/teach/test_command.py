@@ -200,7 +200,7 @@ def test_damage_is_reported_and_repaired(
     ("action", "options", "problem"),
     [
         ("record", ["--label", "x", "--camera", "gate"], "has no camera gate: it has door"),
-        ("record", ["--label", "../x", "--camera", "door"], "a label like '../x' cannot be"),
+        ("record", ["--label", "../x", "--camera", "door"], "'../x' cannot be a label"),
         ("promote", [], "has no version; there are: none"),
         ("shadow", ["abc"], "has no version abc"),
         ("train", ["--device", "none such"], "no OpenCL"),

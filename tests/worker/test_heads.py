@@ -129,5 +129,5 @@ def test_a_head_that_does_not_fit_is_refused_with_the_reason(worker: WorkerUnder
 def test_a_job_for_a_head_that_was_never_taken_fails_alone(worker: WorkerUnderTest) -> None:
     failed, _ = ask(worker, pictures(1), head="4" * 64)
     assert isinstance(failed, JobFailed)
-    assert "no head 444444444444 was taken here" in failed.error
+    assert "no head 444444444444 is loaded here" in failed.error
     assert isinstance(ask(worker, pictures(1))[0], Scores)
