@@ -27,7 +27,7 @@ LABEL = re.compile(r"[^\W_](?:[\w .+-]{0,62}[\w+-])?")
 
 
 def label_of(text: str) -> str:
-    """Return the label in one Unicode form (NFC). Raises ConfigError for text that cannot be the name of a folder."""
+    """Return the label in one Unicode form (NFC). Raises ConfigError for an impossible name of a folder."""
     label = unicodedata.normalize("NFC", text)
     if not LABEL.fullmatch(label) or len(label.encode()) > 200:
         raise ConfigError(

@@ -164,7 +164,7 @@ def test_a_mistake_is_reported_with_its_place_and_what_was_expected(
     [
         ("cameras:\n\tdoor: 1\n", "2:1: a tab: YAML is indented with spaces"),
         ("cameras: {a: {source: 'x}}\n", "1:23: a quote that is never closed"),
-        ("cameras: a: b\n", "1:11: a ':' where no key can stand"),
+        ("cameras: a: b\n", "1:11: a ':' where no key can be"),
         ("cameras: {a: {source: 0\n", "2:1: a '{' or '[' before this is not closed"),
         ("cameras: {a: {source: @x}}\n", "1:23: a text that starts with this character needs quotes"),
         ("cameras: [\x01]\n", "1:11: not text: character 0x1"),

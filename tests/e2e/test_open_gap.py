@@ -31,7 +31,7 @@ def test_a_gap_that_is_open_when_the_hub_is_killed_is_filled_by_the_next_one(
             eventually(lambda: client.seen, START_S)
             replay.swallow()
             live.cut()  # what is published until it is connected again is missed
-            eventually(lambda: "is tried again" in caplog.text, START_S)
+            eventually(lambda: "trying again" in caplog.text, START_S)
             last, published = client.last, len(raw.seen)
             eventually(lambda: len(raw.seen) > published + 10, START_S)
             assert client.last == last
