@@ -18,11 +18,11 @@ COLORS = (
     "#E69F00",
     "#56B4E9",
     "#555555",
-)  # Okabe and Ito: for all eyes
+)  # Okabe and Ito: also for colour-blind readers
 WIDTH, HEIGHT = 900, 560
 LEFT, RIGHT, TOP, BOTTOM = 80, 30, 60, 110  # margins of the plot
 FONT = 12
-LETTER = 0.56 * FONT  # its average width
+LETTER = 0.56 * FONT  # average width of a character
 CLOSE = 1e-9  # a quotient that misses a whole number by less is one
 
 Point = tuple[float, float]
@@ -97,7 +97,7 @@ class LinearAxis:
 
 
 class Chart:
-    """Elements in the order in which they are drawn. Points are in the units of the axes."""
+    """The elements of a chart in drawing order. Points are in the units of the axes."""
 
     def __init__(self, title: str, subtitle: str, x: Axis, y: Axis) -> None:
         self._x, self._y = x, y
@@ -106,7 +106,7 @@ class Chart:
         self._elements += [*self._grid()]
 
     def line(self, points: Sequence[Point], color: str = "#222", dashed: bool = False) -> None:
-        """From point to point."""
+        """Draw a line from point to point."""
         places = " ".join(f"{x:.1f},{y:.1f}" for x, y in map(self._place, points))
         dash = ' stroke-dasharray="6 4"' if dashed else ""
         self._elements.append(f'<polyline points="{places}" fill="none" stroke="{color}" stroke-width="2"{dash}/>')
@@ -114,7 +114,7 @@ class Chart:
             self._taken += _along(start, end)
 
     def dot(self, point: Point, color: str, tooltip: str, radius: float = 4) -> None:
-        """A browser shows `tooltip` under the pointer."""
+        """Draw a dot; a browser shows `tooltip` under the pointer."""
         x, y = self._place(point)
         self._taken.append((x - radius, y - radius, x + radius, y + radius))
         self._elements.append(
@@ -123,7 +123,10 @@ class Chart:
         )
 
     def label(self, point: Point, text: str) -> None:
-        """`text` near `point` where nothing else stands; left out where there is no room. Draw the dots first."""
+        """Write `text` near `point` where it overlaps nothing; left out if there is no room.
+
+        Draw all dots first.
+        """
         x, y = self._place(point)
         width = len(text) * LETTER
         for dx, dy in _places_around(width):
@@ -145,7 +148,7 @@ class Chart:
             x += 40 + len(name) * LETTER
 
     def svg(self) -> str:
-        """The whole file."""
+        """Return the whole file."""
         size = f'width="{WIDTH}" height="{HEIGHT}" viewBox="0 0 {WIDTH} {HEIGHT}"'
         font = f'font-family="sans-serif" font-size="{FONT}"'
         head = f'<svg xmlns="http://www.w3.org/2000/svg" {size} {font}>'
@@ -179,14 +182,14 @@ def _text(x: float, y: float, text: str, *, size: int = FONT, color: str = "#222
 
 
 def _places_around(width: float) -> Iterator[Point]:
-    """Where a text may start, from its dot: right, left, above and below, first near and then farther away."""
+    """Yield positions for a text around its dot: right, left, above and below, first near, then farther away."""
     for away in (10, 18, 28):
         yield from ((away, 4), (-away - width, 4), (away, -away), (away, away + 6))
         yield from ((-away - width, -away), (-away - width, away + 6), (-width / 2, -away), (-width / 2, away + 8))
 
 
 def _along(start: Point, end: Point) -> Iterator[Box]:
-    """Boxes that cover a line."""
+    """Return boxes that cover a line."""
     steps = max(1, int(math.dist(start, end) / 4))
     for step in range(steps + 1):
         x, y = (a + (b - a) * step / steps for a, b in zip(start, end, strict=True))

@@ -1,4 +1,4 @@
-"""A network on an OpenCL device: images in, scores out, the next upload while the device still computes."""
+"""A network on an OpenCL device: images in, scores out; the next upload overlaps the computation."""
 
 import itertools
 import threading
@@ -37,7 +37,7 @@ Steps = tuple[Step, ...]
 class Runtime:
     """`graph` ready to run on `device`, for jobs of up to `batch` frames.
 
-    wanted, precision, chooser, is_part: as for `make_plan`. in_flight: jobs that may be under way at once, so that
+    wanted, precision, chooser, is_part: see `make_plan`. in_flight: jobs that may be under way at once, so that
     one computes while the next is uploaded. model: the SHA-256 of the graph's weights, if they are to be kept
     packed for the next start. cache: where compiled programs are kept, and `weights` beside it; by default the
     user's cache. features: a tensor that jobs may want as well.
@@ -102,9 +102,9 @@ class Runtime:
     def submit(self, frames: NDArray[np.uint8] | Float32, *, features: bool = False) -> PendingDeviceJob:
         """Enqueue a job, uint8 RGB [1 … batch, height, width, 3], without waiting for it.
 
-        A part behind a cut takes float32 [1 … batch, channels, height, width]. Where `in_flight` jobs are under
-        way it may wait for the oldest of them. The array must not be changed before the job's result is there.
-        `features`: read those back too. Raises DeviceError.
+        A part behind a cut takes float32 [1 … batch, channels, height, width]. If `in_flight` jobs are in
+        progress, it may wait for the oldest of them. The array must not be changed before the job's result has
+        arrived. `features`: read those back too. Raises DeviceError.
         """
         if not self._accepts(frames):
             shape, dtype = self._wanted
@@ -118,17 +118,17 @@ class Runtime:
     def observe(
         self, frames: NDArray[np.uint8] | Float32, written: Mapping[str, Tensor], last: int
     ) -> tuple[Float32, dict[str, Float32]]:
-        """Compute a job, and copy what each operator of `written` has written before anything takes its place.
+        """Compute a job, and copy the output of each operator of `written` before it is overwritten.
 
         `written`: the tensor of the plan, by the operator's name. `last`: how many of the job's last frames are
         copied. Returns the job's outputs, and each tensor as float32 [last, channels, height, width]. Raises
-        DeviceError, and MemoryError where the host has no memory for the copies.
+        DeviceError, and MemoryError if the host has no memory for the copies.
         """
         memory = {operator: _memory_for(tensor, last) for operator, tensor in written.items()}
         copies: dict[str, tuple[Tensor, Floats]] = {}
 
         def copy(step: Step) -> None:
-            """A later kernel of the same operator leaves its own copy in the place of this one."""
+            """Copy the output; a later kernel of the same operator replaces it by its own."""
             if tensor := written.get(step.launch.operator):
                 begin, here = (len(frames) - last) * tensor.nbytes // tensor.frames, memory[step.launch.operator]
                 source = self._executable.memory_of(tensor)
@@ -142,7 +142,7 @@ class Runtime:
 
     @property
     def _wanted(self) -> tuple[tuple[int, ...], np.dtype[Any]]:
-        """Shape and type of one frame."""
+        """Return shape and type of one frame."""
         match self._input:
             case Images(height=height, width=width):
                 return (height, width, 3), np.dtype(np.uint8)
@@ -173,19 +173,19 @@ class Runtime:
             events.append(step.enqueue(self._compute, frames, after=None if events else upload.events))
             after_each(step)
         extra = self._features.read(frames, data) if features else None
-        # What is uploaded is read by the first kernel alone, but where it is a tensor.
+        # Only the first kernel reads the upload, unless it is a tensor.
         download = slot.fetch(events[-1 if isinstance(self._input, Tensor) else 0])
         self._compute.flush()
         kernels = tuple(zip(steps, events, strict=True))
         return DeviceJob(frames, data, self._output, upload, kernels, download, extra)
 
     def cached_peaks(self) -> tuple[float, float] | None:
-        """Operations and bytes a second, where `edged profile` has measured them here."""
+        """Return operations and bytes per second, if `edged profile` has measured them here."""
         peaks = cached_peaks(self._device)
         return (peaks.flops_per_s, peaks.bytes_per_s) if peaks else None
 
     def close(self) -> None:
-        """Wait for what is running and give the device's memory back."""
+        """Wait for running jobs and release the device's memory."""
         with self._submitting, device_errors(self.device_name, "finishing"):
             self._compute.finish()
             self._closed = True

@@ -18,15 +18,15 @@ from edged.messages import RecorderHello, TraceBatch
 from edged.system import systemd
 
 TICK_NS = NANOSECONDS
-SETTLE_MS = 20  # until what was handed over to be sent is counted, where nothing else happens
-MESSAGES_A_TURN = 256  # then timers have their turn, even under a flood
-PAUSE_NS = NANOSECONDS // 2  # less than this is a turn of the loop on a busy machine
+SETTLE_MS = 20  # until messages handed over to be sent are counted, if nothing else happens
+MESSAGES_A_TURN = 256  # messages in a turn; then timers run, even under a flood
+PAUSE_NS = NANOSECONDS // 2  # shorter delays are normal on a busy machine
 
 log = logging.getLogger("edged.hub")
 
 
 class Pause:
-    """Notices when the hub itself has stood still: stopped by a signal, or without a processor."""
+    """Detects that the hub itself has paused: stopped by a signal, or without processor time."""
 
     def __init__(self) -> None:
         self._due_ns = now_ns()
@@ -36,7 +36,7 @@ class Pause:
         self._due_ns = now_ns() + wait_ms * 1_000_000
 
     def late_ns(self) -> int:
-        """Return how much later the loop continues than it should; 0 where that is little.
+        """Return how much later the loop continues than it should; 0 if that is little.
 
         Call it at each turn, after the wait and after the work.
         """
@@ -46,7 +46,7 @@ class Pause:
 
 
 class Hub:
-    """The loop: each turn waits, reads messages, moves frames on, and does what is due."""
+    """The main loop: each turn waits, reads messages, moves frames on, and does what is due."""
 
     def __init__(
         self,
@@ -72,7 +72,7 @@ class Hub:
         self._pause = Pause()
 
     def run(self) -> None:
-        """Run until the end. Raises EdgedError where the hub cannot continue."""
+        """Run until the end. Raises EdgedError if the hub cannot continue."""
         poller, signalled, scrape = zmq.Poller(), self._signals.fileno(), self._metrics.fileno()
         for readable in (*self._links.sockets, signalled, scrape):
             poller.register(readable, zmq.POLLIN)
@@ -116,7 +116,7 @@ class Hub:
         return ready
 
     def _receive_messages(self) -> bool:
-        """Dispatch the messages that have arrived; return False where there may be more."""
+        """Dispatch the messages that have arrived; return False if there may be more."""
         for _ in range(MESSAGES_A_TURN):
             received = self._links.receive()
             if received is None:
@@ -126,7 +126,7 @@ class Hub:
         return False
 
     def _dispatch(self, received: Received) -> list[HubEvent]:
-        """Hand a message to what handles its sender's role."""
+        """Pass a message to the handler of its sender's role."""
         if received.role in CONTROL_ROLES:
             return self._control.handle_message(received)
         if isinstance(received.message, (RecorderHello, TraceBatch)):
@@ -135,20 +135,20 @@ class Hub:
         return self._pipeline.receive_message(received, now_ns())
 
     def _receive_last(self, received: Received) -> None:
-        """Handle a message after the end: frames are counted, answers come too late."""
+        """Handle a message after the end: frames are counted, answers are too late."""
         if received.role is Role.CAMERA:
             self._pipeline.receive_message(received, now_ns())
             self._router.give_up_all("shutdown")
 
     def _kill_hung(self, now: int) -> None:
-        """Look for what hangs, once every message was read: else an answer may lie in the queue behind it."""
+        """Kill what hangs, but only after every message was read: an answer may be in the queue."""
         if self._router.has_suspect(now):
             self._supervision.kill_overdue_worker(now)
         if now >= self._supervision.silence_due_ns:
             self._supervision.kill_silent_cameras(now)
 
     def _supervise(self, now: int) -> None:
-        """Look after the children: after a signal (one may have ended), when one is due, and each second."""
+        """Supervise the children: after a signal (one may have ended), when one is due, and each second."""
         self._signals.clear()
         if self._signals.take_reload():
             self._control.reload()

@@ -1,4 +1,4 @@
-"""When cameras and workers were last heard, and which cameras have fallen silent or hang.
+"""Track when cameras and workers last sent a message, and which cameras are silent or hang.
 
 A camera process that was stopped by a signal is killed as soon as it is silent: it cannot be busy. Any other may
 be busy with a slow network camera, a driver or a disk, and has longer.
@@ -9,23 +9,23 @@ from collections.abc import Mapping
 from edged.clock import NANOSECONDS, now_ns
 from edged.hub.events import HubEvent
 
-SILENT_NS = 5 * NANOSECONDS // 2  # a camera speaks each second, and a read that gives nothing takes 2 s
+SILENT_NS = 5 * NANOSECONDS // 2  # a camera sends each second, and a read without a picture takes 2 s
 HUNG_NS = 10 * NANOSECONDS  # opening a network camera may take 7 s
-STARTING_NS = 30 * NANOSECONDS  # from an SD card that is busy; twice as long after each start in vain
+STARTING_NS = 30 * NANOSECONDS  # from a slow SD card; doubled after each failed start
 LONGEST_START = 16
-OWN_END = {"exit", "signal"}  # a worker that ended by itself, against one that the hub has killed
+OWN_END = {"exit", "signal"}  # workers that ended by themselves, against those that the hub has killed
 
 
 class Liveness:
-    """The one record of signs of life. Times are nanoseconds of one monotonic clock."""
+    """Records signs of life. Times are nanoseconds of one monotonic clock."""
 
     def __init__(self) -> None:
         self.worker_heard_ns = self._begun_ns = now_ns()  # any worker
         self._heard_ns: dict[str, int] = {}  # by camera: its last message, or its own end
-        self._watched: set[str] = set()  # the cameras that are expected to go on speaking
+        self._watched: set[str] = set()  # cameras that are expected to send
         self._silent: set[str] = set()
         self._given_up: set[str] = set()  # cameras that the hub kills
-        self._look_ns: int | None = None  # no camera can have fallen silent before
+        self._look_ns: int | None = None  # no camera can be silent before
         self._patience: dict[str, int] = {}  # how many times STARTING_NS a start may take
 
     def worker_heard(self, now: int) -> None:
@@ -62,17 +62,17 @@ class Liveness:
         self._silent.discard(name)
 
     def hub_paused(self, paused_ns: int) -> None:
-        """Forgive all cameras a time in which the hub itself could hear nobody."""
+        """Extend the limit of all cameras by a time in which the hub itself received nothing."""
         self._heard_ns = {name: heard + paused_ns for name, heard in self._heard_ns.items()}
         if self._look_ns is not None:
             self._look_ns += paused_ns
 
     def camera_heard_ns(self, name: str) -> int:
-        """Return when a camera was last heard; of one that never was, when this hub began."""
+        """Return when a camera last sent a message; if it never did, when this hub began."""
         return self._heard_ns.get(name, self._begun_ns)
 
     def newly_silent(self, now: int) -> list[str]:
-        """Return the cameras that have sent nothing for `SILENT_NS`, each once until it is heard again."""
+        """Return the cameras that have sent nothing for `SILENT_NS`, each once until it sends again."""
         if self._look_ns is None or now < self._look_ns:
             return []
         speaking = {
@@ -86,7 +86,7 @@ class Liveness:
         return silent
 
     def hung(self, now: int, started_ns: Mapping[str, int]) -> list[str]:
-        """Return the cameras that must be killed, of those whose process runs since `started_ns`."""
+        """Return the cameras to kill, of those whose process runs since `started_ns`."""
         return [name for name, started in started_ns.items() if now >= self._hangs_ns(name, started)]
 
     def next_silence_ns(self) -> int | None:

@@ -1,6 +1,6 @@
-"""A frame's way through the hub, from top to bottom: it arrives, is handed out, is answered, is published.
+"""A frame's way through the hub, from top to bottom: it arrives, is assigned, is answered, is published.
 
-A worker that runs a part of the network answers with features: those are handed out again, to the next part.
+A worker that runs a part of the network answers with features: those are assigned again, to the next part.
 """
 
 from collections.abc import Iterable, Sequence
@@ -87,14 +87,14 @@ class Pipeline:
             self.router.frame_unusable(frame.camera, frame.count)
             return
         self._stats.captured_at[frame.camera] = frame.captured_at
-        if frame.clock_error_s and frame.captured_ns > now:  # it cannot come before it was captured
+        if frame.clock_error_s and frame.captured_ns > now:  # it cannot arrive before it was captured
             frame = frame.model_copy(update={"captured_ns": now})
         self.router.frame_arrived(Held(frame, payloads[0]), now)
 
-    # ── 2. It is handed out to a worker ──
+    # ── 2. It is assigned to a worker ──
 
     def advance(self) -> list[str]:
-        """Publish what is answered, hand out what waits. Return the workers that cannot be reached."""
+        """Publish answered frames, assign waiting ones. Return the workers that cannot be reached."""
         self.publication.flush()
         self.publication.settle()
         unreachable = self._hand_out_jobs()
@@ -114,7 +114,10 @@ class Pipeline:
         return unreachable
 
     def _send_job(self, assigned: Assigned, begun_ns: int) -> bool:
-        """Return False where the worker cannot be reached. `begun_ns`: when the router began to choose the job."""
+        """Send a job; return False if the worker cannot be reached.
+
+        `begun_ns`: when the router began to choose it.
+        """
         if not assigned.until:
             assigned.head = self._workers.heads.active_name
             if self._observer.is_active:
@@ -149,7 +152,7 @@ class Pipeline:
         if assigned is None:
             return []
         if isinstance(answer, JobFailed):
-            message = f"worker {hello.worker} could not do a job: {answer.error}"
+            message = f"worker {hello.worker} failed a job: {answer.error}"
             return self._drop_job(assigned, answer.reason, message)
         took_s = (answered_ns - assigned.since_ns) / NANOSECONDS
         if assigned.head:
@@ -166,11 +169,11 @@ class Pipeline:
         ):
             self.router.passed_on(assigned, payloads[0], StageResult(hello, answer))
             return []
-        message = f"worker {hello.worker} answered a job with what is no answer to it"
+        message = f"worker {hello.worker} sent an invalid answer to a job"
         return self._drop_job(assigned, "device_error", message)
 
     def _drop_job(self, assigned: Assigned, reason: str, message: str) -> list[HubEvent]:
-        """Try its frames once more if the device has failed; what the network has answered stays what it is."""
+        """Try its frames once more if the device has failed; a wrong result of the network is final."""
         for held in assigned.frames:
             if reason == "device_error":
                 self.router.lost(held, reason, now_ns())
@@ -183,15 +186,15 @@ class Pipeline:
 
 # ── 4. It is published ──
 
-COMMIT = 32  # predictions, together at most: none waits long for the others
-PATIENCE = 0.8  # of the time until a prediction is too old, the commit may take this part
-STOP_S = 1.0  # for what is queued when the hub ends
+COMMIT = 32  # predictions, all together: none waits long for the others
+PATIENCE = 0.8  # share of the time until a prediction is too old that the commit may take
+STOP_S = 1.0  # seconds for queued messages when the hub ends
 
 
 class Publication:
     """Numbers predictions, writes them to the journal and publishes them. A journal that fails stops nothing.
 
-    Predictions of one turn of the hub's loop share a commit: under load it is what costs most. A prediction counts
+    Predictions of one turn of the hub's loop share a commit, the largest cost under load. A prediction counts
     as published once it was sent; one that is too old by then is dropped, and its number stands for nothing.
     All metrics of a job and its predictions change at the same moment: until then its frames are pending.
     """
@@ -201,9 +204,10 @@ class Publication:
     ) -> None:
         """`top`: labels in each prediction. `limits`: frames answered after its count are dropped (`shutdown`)."""
         self.top = top
-        self.unsettled = 0  # predictions that do not count as published or dropped yet
+        self.unsettled = 0  # predictions not yet counted as published or dropped
         self.first_seq = self.next_seq = journal.next_seq
-        self.answered_by, self.answers_since = "", self.next_seq  # the model of the last one, and its first
+        # the model of the last one, and its first prediction
+        self.answered_by, self.answers_since = "", self.next_seq
         self._router = router
         self._publisher = publisher
         self._sender = publisher.sender
@@ -266,7 +270,7 @@ class Publication:
             self.flush()
 
     def flush(self) -> None:
-        """Publish what is ready: the journal has it before anybody else, or it says that it has not."""
+        """Publish what is ready: first written to the journal, or marked as not stored."""
         if not self._unsent:
             return
         unsent, self._unsent = self._unsent, []
@@ -281,7 +285,7 @@ class Publication:
             self._stats.not_sent(dropped)
 
     def announce(self, event: HubEvent) -> None:
-        """Log an event and publish it, after what came before it."""
+        """Log and publish an event, after everything queued before it."""
         self.flush()
         self._publisher.announce(event)
 
@@ -297,20 +301,20 @@ class Publication:
             self._settle(self._sender.outcomes())
 
     def close(self) -> None:
-        """Send what is queued; what does not go out in time is dropped."""
+        """Send what is queued; what is not sent in time is dropped."""
         self.report_journal()
         self.flush()
         left = self._sender.stop(STOP_S)
         self.settle()
         self._settle(Outcome(outgoing, None, "shutdown") for outgoing in left)
-        for job in self._jobs.values():  # of a prediction on which the thread hangs: no outcome will come
+        for job in self._jobs.values():  # of a prediction at which the thread hangs: no outcome will come
             self._count(job)
 
     def _settle(self, outcomes: Iterable[Outcome]) -> None:
         for outcome in outcomes:
             seq = outcome.outgoing.prediction.seq
             if outcome.sent is None:
-                self._journal.withdraw(seq)  # what is dropped is not fetched again either
+                self._journal.withdraw(seq)  # dropped predictions are not available from the journal either
             job = self._jobs.pop(seq)
             job.outcomes.append(outcome)
             job.unsettled -= 1
@@ -329,6 +333,6 @@ class Publication:
 
 
 def _patience_s(unsent: Iterable[Outgoing], now: int) -> float | None:
-    """Return how long they may wait for the disk without growing too old; None: as long as the config says."""
+    """Return how long they may wait for the disk before they get too old; None: as in the config."""
     stale_ns = min((each.stale_ns for each in unsent if each.stale_ns is not None), default=None)
     return None if stale_ns is None else max(0.0, PATIENCE * (stale_ns - now) / NANOSECONDS)

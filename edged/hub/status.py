@@ -18,7 +18,7 @@ class StatusReport:
         self._publisher = publisher
 
     def publish(self) -> None:
-        """Publish that this node is alive, what it has published last, and how it is."""
+        """Publish that this node is alive, its last prediction, and its state."""
         first_seq, last_seq = self._publication.first_seq, self._publication.next_seq - 1
         self._publisher.status(first_seq, last_seq, self._node.last_frames(), self._node.status())
 

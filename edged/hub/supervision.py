@@ -36,7 +36,7 @@ class Supervision:
         publication: Publication,
     ) -> None:
         self._supervisor = supervisor
-        self.first_ready_ns: int | None = None  # when the first worker was ready
+        self.first_ready_ns: int | None = None  # when the first worker became ready
         self.due_ns = self.silence_due_ns = now_ns()
         self._router = router
         self._cameras = cameras
@@ -48,7 +48,7 @@ class Supervision:
         self.all_cameras_ended = not router.cameras  # no camera will send another frame
 
     def handle_events(self, events: Iterable[HubEvent]) -> None:
-        """Announce events, and do what they call for."""
+        """Announce events, and react to them."""
         for event in events:
             self._handle_event(event)
         self.all_cameras_ended = self._cameras.states.ended >= self._router.cameras.keys()
@@ -79,7 +79,7 @@ class Supervision:
     # ── processes that end ──
 
     def step(self, now: int) -> None:
-        """Reap processes that have ended and start those that are due. Raises EdgedError where none can serve."""
+        """Reap processes that have ended and start those that are due. Raises EdgedError if none can serve."""
         for event in self._supervisor.step(now):
             self._handle_child_exit(event, now)
         self._choose_workers()
@@ -87,7 +87,7 @@ class Supervision:
         self.due_ns = now + AT_LEAST_EVERY_NS if due_ns is None else min(now + AT_LEAST_EVERY_NS, due_ns)
 
     def _handle_child_exit(self, event: HubEvent, now: int) -> None:
-        """Announce a child that has ended but should not have, and give up what it had."""
+        """Announce a child that has ended unexpectedly, and release what it had."""
         self._announce_switch(event)
         self._liveness.child_ended(event, now)
         self._workers.process_ended(event)
@@ -104,14 +104,14 @@ class Supervision:
             self._service.worker_is_ready()
 
     def stop_children(self, links: Links, signals: Signals, receive: Callable[[Received], None]) -> None:
-        """Stop every process at the end of the hub. `receive` gets what they still send."""
+        """Stop every process at the end of the hub. `receive` handles their last messages."""
         stop_children(self._supervisor.children, links, signals, receive)
         self._supervisor.close()
 
     # ── processes that hang ──
 
     def kill_unreachable(self, worker: str) -> None:
-        """Kill a worker that takes no job: most likely it is dead already."""
+        """Kill a worker that cannot receive a job: it has probably died already."""
         self._supervisor.kill_worker(worker)
 
     def kill_overdue_worker(self, now: int) -> None:
@@ -124,7 +124,7 @@ class Supervision:
             break  # its other jobs are lost with it
 
     def kill_silent_cameras(self, now: int) -> None:
-        """Report cameras that have fallen silent, and kill those that hang."""
+        """Report silent cameras, and kill those that hang."""
         events = self._cameras.states.silenced(self._liveness.newly_silent(now))
         for name in self._liveness.hung(now, self._supervisor.cameras_started_ns):
             self._liveness.give_up(name)
@@ -134,6 +134,6 @@ class Supervision:
         self.handle_events(events)
 
     def forgive_pause(self, paused_ns: int) -> None:
-        """Hold a time in which the hub itself stood still against nobody."""
+        """Extend all limits by a time in which the hub itself paused."""
         self._liveness.hub_paused(paused_ns)
         self._router.stood_still(paused_ns)

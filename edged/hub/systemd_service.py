@@ -1,13 +1,13 @@
 """What the hub reports to systemd: starting, ready, alive, and a status line.
 
-The watchdog is fed by progress, not by a clock. The pipeline is alive where, since the last beat, both hold:
+The watchdog is fed by progress, not by a clock. The pipeline is alive if, since the last beat, both hold:
 - frames: one more was captured, or none is due: each camera has ended, waits for room, or reports that it is down;
 - answers: one more job was answered, or none is due: no frame waits, or the worker reports that it is starting.
 
-A state counts as reported where a child said so itself, or has ended; what the hub concludes from a child's
+A state counts as reported if the child itself reported it, or has ended; what the hub concludes from a child's
 silence does not count. So a hub whose link, router or slots have stuck is detected, though its loop turns and it
-restarts its children. Whether an answer became a prediction does not matter: no restart helps a model that is
-too slow or gives NaN.
+restarts its children. Whether an answer became a prediction does not matter: no restart helps a model that is too
+slow or gives NaN.
 """
 
 from collections.abc import Iterable, Iterator
@@ -25,15 +25,15 @@ from edged.system import systemd
 
 DOWN_NS = (
     30 * NANOSECONDS
-)  # a camera that is down says so each second, or when the opening it waits for has failed
+)  # a camera that is down reports it each second, or when the opening that it waits for fails
 STARTING_NS = 600 * NANOSECONDS  # a small GPU may compile for minutes
 
 
 @dataclass(frozen=True, slots=True)
 class CameraSign:
-    """One camera, as the hub knows it. `heard_ns`: when it, or its own end, was last heard of.
+    """One camera, as the hub knows it. `heard_ns`: time of its last message, or of its own end.
 
-    `away`: on another host, and down: nobody need say so.
+    `away`: on another host, and down: no report is due.
     """
 
     captured: int
@@ -44,7 +44,7 @@ class CameraSign:
     away: bool = False
 
     def owes_a_frame(self, now_ns: int) -> bool:
-        """Whether there should be frames, or word why there are none."""
+        """Return whether a frame is due, or a report why there is none."""
         if self.ended or self.waits_for_room or self.away:
             return False
         return self.up or now_ns - self.heard_ns > DOWN_NS
@@ -65,7 +65,7 @@ class WorkerSign:
         return self.away or now_ns <= self.heard_ns + STARTING_NS
 
     def owes_an_answer(self, now_ns: int) -> bool:
-        """Whether there should be one, or word why there is none."""
+        """Return whether an answer is due, or a report why there is none."""
         return self.frames_wait and (self.ready or not self.may_be_starting(now_ns))
 
 
@@ -76,7 +76,10 @@ class Heartbeat:
         self._captured = self._answered = 0
 
     def beats(self, cameras: Iterable[CameraSign], worker: WorkerSign, now_ns: int) -> bool:
-        """Whether all that should move has moved since this was last True. Ask about once a second."""
+        """Return whether everything has moved that should, since this was last True.
+
+        Call it about once a second.
+        """
         cameras = list(cameras)
         captured = sum(camera.captured for camera in cameras)
         frames_move = captured > self._captured or not any(camera.owes_a_frame(now_ns) for camera in cameras)
@@ -123,11 +126,11 @@ class LifeSigns:
 
 
 STATUS_NS = 5 * NANOSECONDS
-EXTEND_S = 15.0  # asked for anew each second
+EXTEND_S = 15.0  # evaluated again each second
 
 
 class Service:
-    """Reports from each tick of the loop. Where no systemd listens, nothing happens."""
+    """Reports to systemd, at each tick of the loop. Does nothing without systemd."""
 
     def __init__(self, node: Node, signs: LifeSigns, services: ServiceThreads) -> None:
         """`services`: while one of these threads has failed, the hub is not reported as ready."""
@@ -140,7 +143,7 @@ class Service:
         self._predictions = 0
 
     def worker_is_ready(self) -> None:
-        """The pipeline works, whether a camera can be reached or not, as soon as every thread of the hub does."""
+        """Report READY once a worker is ready and all threads run, even if no camera can be reached."""
         if self._services.failed:
             return
         if not self._ready:
@@ -148,19 +151,19 @@ class Service:
         self._ready = True
 
     def reload_begins(self) -> None:
-        """The config is read again. Before the first READY, systemd must not take the end of it for one."""
+        """Report that the config is read again. Before the first READY, systemd must not take its end for one."""
         self._reloads = self._ready
         if self._reloads:
             systemd.reloading()
 
     def reload_ends(self) -> None:
-        """It has been applied, or refused."""
+        """Report that the config was applied, or refused."""
         if self._reloads:
             systemd.ready()
         self._reloads = False
 
     def tick(self, now: int) -> None:
-        """Once a second."""
+        """Report once a second."""
         worker = self._signs.of_workers()
         if self._ready and self._heartbeat.beats(self._signs.of_cameras(), worker, now):
             systemd.watchdog()

@@ -59,7 +59,7 @@ from edged.transport.spans import Notebook
 from edged.transport.tls import server_context
 
 ENDPOINTS = ("publish.address", "publish.replay", "link.address", PRIVATE, ENDPOINT)
-THIS_HOST = "ipc://"  # where cameras and workers of this host alone meet the hub
+THIS_HOST = "ipc://"  # endpoint of the private link for local children and clients
 
 log = logging.getLogger("edged.hub")
 
@@ -73,7 +73,7 @@ def run_hub(
     line_every_s: float = 0.0,
     program: Sequence[str] = EDGED,
 ) -> dict[str, Any]:
-    """Run the pipeline of `config`, read from `path`, until it ends, a limit is reached or a signal comes.
+    """Run the pipeline of `config`, read from `path`, until it ends, a limit is reached or a signal arrives.
 
     `show` gets the lines that say where the stream, the metrics and the page are, then the status lines, each
     second or every `line_every_s`; `program` runs cameras and workers.
@@ -159,10 +159,10 @@ class Endpoints:
 
 
 class HubBuilder:
-    """Makes the parts of a hub, each of the others that it needs, and at last the hub."""
+    """Builds the parts of a hub, each from the others that it needs, and finally the hub."""
 
     def __init__(self, opened: Endpoints, path: Path, limits: Limits, program: Sequence[str]) -> None:
-        """`path`: of the config file. `program`: runs cameras and workers, none of which is started here."""
+        """`path`: of the config file. `program`: runs cameras and workers; none is started here."""
         self._opened = opened
         self._config = config = opened.config
         self._path = path
@@ -190,7 +190,7 @@ class HubBuilder:
         self._pipeline = self._make_pipeline()
 
     def build(self, signals: Signals, show: Callable[[str], None], line_every_s: float) -> Hub:
-        """Return the hub, which has announced what has happened to its journal."""
+        """Return the hub, after announcing the journal's events."""
         opened, service = self._opened, self._make_service()
         self._publication.report_journal()
         _warn_about_insecure_endpoints(self._config, opened.metrics)
@@ -303,7 +303,7 @@ def _router(config: Config, notebook: Notebook) -> Router:
 
 
 def _warn_about_insecure_endpoints(config: Config, metrics: Metrics) -> None:
-    """Warn about each address that other hosts reach without a key."""
+    """Warn about each address that other hosts can reach without a key."""
     addresses = {
         "publish.address": (config.publish.address, config.security),
         "publish.replay": (config.publish.replay, config.security),
@@ -314,4 +314,4 @@ def _warn_about_insecure_endpoints(config: Config, metrics: Metrics) -> None:
         is_open = not is_local(address) and protection is None
         metrics.insecure.labels(name).set(is_open)
         if is_open:
-            log.warning("%s: %s is open to everybody who reaches this host (insecure: true)", name, address)
+            log.warning("%s: %s is open to every host that reaches this one (insecure: true)", name, address)

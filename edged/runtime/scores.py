@@ -1,4 +1,4 @@
-"""From a network's outputs to the top classes of each frame."""
+"""Convert a network's outputs to the top classes of each frame."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +10,7 @@ Floats = NDArray[np.float32]
 
 
 def ends_in_softmax(graph: Graph) -> bool:
-    """Return whether the network's outputs are probabilities already."""
+    """Return whether the network's outputs already are probabilities."""
     writers = {operator.output: operator for operator in graph.operators}
     last = writers.get(graph.output)
     while isinstance(last, Flatten):

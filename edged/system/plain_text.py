@@ -1,18 +1,17 @@
-"""Text that others chose, for terminals and JSON: labels, names of models, files and nodes."""
+"""Make text of others safe for terminals and JSON: labels, names of models, files and nodes."""
 
 import unicodedata
 
 MAX_CHARACTERS = 256
-BIDIRECTIONAL = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")  # let text look like another
-CONTROLS = frozenset(
-    {"Cc", "Cs", "Zl", "Zp"}
-)  # categories of Unicode: Cs is half a character, which no JSON holds
+# make text look like other text
+BIDIRECTIONAL = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+CONTROLS = frozenset({"Cc", "Cs", "Zl", "Zp"})  # categories of Unicode: Cs is a surrogate, which JSON cannot hold
 
 
 def problem_of(text: str) -> str:
-    """Return why `text` is no plain text on one line: it would steer a terminal, or break JSON.
+    """Return why `text` is not plain text on one line: it would control a terminal, or break JSON.
 
-    Empty where it is.
+    Empty if it is.
     """
     if len(text) > MAX_CHARACTERS:
         return f"it has {len(text)} characters; up to {MAX_CHARACTERS} are supported"
@@ -43,7 +42,7 @@ def printable_lines(text: str) -> str:
 
 
 def printable_json(json: str) -> str:
-    """The same value in JSON, with escapes in place of what JSON allows and a terminal obeys, as U+009B.
+    """Return the same JSON value, with escapes for characters that JSON allows but terminals interpret, as U+009B.
 
     `json`: on one line.
     """

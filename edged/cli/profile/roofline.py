@@ -1,4 +1,4 @@
-"""The layers of a network under the roofs of a device, as a picture.
+"""Draw the layers of a network under the roofline of a device.
 
 After Williams, Waterman and Patterson, "Roofline: An Insightful Visual Performance Model for Multicore
 Architectures" (2009).
@@ -13,13 +13,13 @@ from edged.engine.profile import KernelProfile, by_layer
 from edged.errors import ConfigError
 
 ABOVE = "Above a roof: the data came from a cache, or the kernel saves multiplications (Winograd)."
-NAMED = 8  # of the layers that take longest; the others say their names under the pointer
+NAMED = 8  # layers with a label: those that take longest; the others have tooltips only
 
 
 def roofline(report: Report) -> str:
-    """SVG: a dot a layer, its area the layer's share of the frame. What multiplies nothing is left out.
+    """Return an SVG with a dot for each layer; its area is the layer's share of the frame.
 
-    Raises ConfigError where the roofs are not known.
+    Layers without multiplications are left out. Raises ConfigError if the roofs are not known.
     """
     if (peaks := report.peaks) is None:
         raise ConfigError(f"--roofline: {report.roofs}")
@@ -45,7 +45,7 @@ def _point(layer: KernelProfile) -> Point:
 
 
 def _axes(layers: list[KernelProfile], peaks: Peaks) -> tuple[LogAxis, LogAxis]:
-    """Around the dots and the ridge, where the roofs meet."""
+    """Return axes that hold the dots and the ridge, where the roofs meet."""
     points = list(map(_point, layers))
     ridge = peaks.flops_per_s / peaks.bytes_per_s
     intensities = [ridge, *(x for x, _ in points)]

@@ -1,4 +1,4 @@
-"""The folder that the hub shares with its children and with `edged reload`, and with nobody else."""
+"""The private folder that the hub shares with its children and with `edged reload` only."""
 
 import os
 import shutil
@@ -13,10 +13,10 @@ from edged.system.paths import is_private, link_to_runtime_directory, runtime_di
 
 
 class PrivateFolder:
-    """A folder that this process alone uses, as long as it holds the lock on it."""
+    """A folder that only this process uses, as long as it holds the folder's lock."""
 
     def __init__(self, path: Path) -> None:
-        """Make it, or empty what a hub that was killed has left. Raises ConfigError, also where another runs."""
+        """Create it, or empty the one of a hub that was killed. Raises ConfigError, also if another hub runs."""
         self.path = path
         self._lock = _opened(path)
         try:
@@ -26,20 +26,20 @@ class PrivateFolder:
             raise
 
     def is_there(self) -> bool:
-        """Whether nobody has removed or replaced it."""
+        """Return whether it still exists, and was not replaced."""
         try:
             return os.path.samestat(os.stat(self.path), os.fstat(self._lock))
         except OSError:
             return False
 
     def make_again(self) -> None:
-        """Make it anew, after somebody has removed it. Raises ConfigError where another one has its name."""
+        """Create it again after it was removed. Raises ConfigError if another process has the name."""
         again = PrivateFolder(self.path)
         os.close(self._lock)
         self._lock = again._lock
 
     def remove(self) -> None:
-        """Remove it and let another process have its name."""
+        """Remove it and release the name."""
         if self.is_there():
             shutil.rmtree(self.path, ignore_errors=True)
         os.close(self._lock)
@@ -47,9 +47,9 @@ class PrivateFolder:
 
 @contextmanager
 def private_folder(journal: Path) -> Iterator[PrivateFolder]:
-    """The folder of the daemon whose journal is at `journal`, empty, until the end.
+    """Return the folder of the daemon whose journal is at `journal`, empty; it is removed at the end.
 
-    Raises ConfigError where another daemon uses it, or nobody can.
+    Raises ConfigError if another daemon uses it, or it cannot be used.
     """
     folder = PrivateFolder(_usable(journal))
     try:
@@ -62,7 +62,7 @@ def private_folder(journal: Path) -> Iterator[PrivateFolder]:
 
 
 def _usable(journal: Path) -> Path:
-    """Where the folder is to be. What somebody else has put at its usual place stays there, and is not used."""
+    """Return where the folder goes. If another user owns the usual place, that is not used or changed."""
     usual = runtime_directory(journal)
     if is_private(usual) or not os.path.lexists(usual):
         return usual
@@ -90,7 +90,7 @@ def _opened(folder: Path) -> int:
 def _take(folder: Path, lock: int) -> None:
     status = os.fstat(lock)
     if status.st_uid != os.getuid() or status.st_mode & 0o077:
-        raise ConfigError(f"{folder} is not this user's alone: remove it, another program has made it")
+        raise ConfigError(f"{folder} is accessible to other users: remove it, another program has created it")
     if not try_lock(lock):
         raise ConfigError(f"another edged with the same journal runs (it uses {folder}): stop that one")
     for left in folder.iterdir():
@@ -98,10 +98,10 @@ def _take(folder: Path, lock: int) -> None:
 
 
 def link_address(folder: Path) -> str:
-    """Where the hub hears its children and `edged reload`."""
+    """Return the address of the hub's link for its children and `edged reload`."""
     return f"ipc://{folder}/hub"
 
 
 def snapshot_path(folder: Path) -> Path:
-    """The config by which the hub runs: what a child reads, whatever becomes of the user's file meanwhile."""
+    """Return the path of the config that children read, whatever happens to the user's file."""
     return folder / "config.json"

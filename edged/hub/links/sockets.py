@@ -19,16 +19,16 @@ from edged.transport.address import host_and_port, is_ipc, is_ipv6
 from edged.transport.client_socket import by_heartbeats
 
 LARGEST_MESSAGE = 1024  # bytes that a subscriber (a topic) or a replay client may send at once
-RECEIVE_BUFFER = 32_768  # bytes in the kernel; what a peer sends faster than we read waits on its side
-LARGEST_BUFFER = 1_048_576  # a frame and more
+RECEIVE_BUFFER = 32_768  # bytes in the kernel; a peer that sends faster than we read must buffer the rest
+LARGEST_BUFFER = 1_048_576  # a frame and its header
 SEND_BUFFER = 262_144
-# 64 topics of 60 bytes, encrypted; then heartbeats. Topics cost libzmq time: a microsecond each where they come,
-# and where a subscriber leaves, some nanoseconds for each topic of all others.
+# 64 topics of 60 bytes, encrypted; then heartbeats. Topics cost libzmq time: a microsecond each to subscribe,
+# and when a subscriber leaves, some nanoseconds for each topic of all others.
 SUBSCRIBER = Bounds(burst=8192, a_second=128, lifetime=None, connections=1000, usual=1024, together=1 << 18)
 # 100 requests and 100 a second, of at most a megabyte of answers each
 REPLAYER = Bounds(burst=16_384, a_second=16_384, lifetime=1 << 22, connections=1000)
 
-OTHERS = Bounds(burst=1 << 32, a_second=1 << 30, lifetime=None, connections=1000)  # frames, of who has a key
+OTHERS = Bounds(burst=1 << 32, a_second=1 << 30, lifetime=None, connections=1000)  # frames, from peers with a key
 
 
 def bind(
@@ -43,9 +43,9 @@ def bind(
     largest: int = LARGEST_MESSAGE,
     notice: Callable[[zmq.Socket[bytes]], None] = by_heartbeats,
 ) -> zmq.Socket[bytes]:
-    """A socket bound to `address`, which the config's `key` gives, guarded by `guard`. Raises ConfigError.
+    """Bind a socket to `address`, the config's `key`, guarded by `guard`. Raises ConfigError.
 
-    A peer may send `bounds`, and a message of `largest` bytes. `notice`: how it is noticed that one is gone.
+    A peer may send `bounds`, and a message of `largest` bytes. `notice`: how lost peers are detected.
     """
     socket = context.socket(kind)
     _set_options(socket, kind, queued, largest)
@@ -70,7 +70,7 @@ def bind(
 def _set_options(socket: zmq.Socket[bytes], kind: int, queued: int, largest: int) -> None:
     if kind == zmq.ROUTER:
         socket.setsockopt(zmq.ROUTER_MANDATORY, 1)
-        socket.setsockopt(zmq.ROUTER_HANDOVER, 1)  # a peer that has come again takes its name over
+        socket.setsockopt(zmq.ROUTER_HANDOVER, 1)  # a peer that reconnects takes over its name
     socket.setsockopt(zmq.LINGER, 0)
     socket.setsockopt(zmq.SNDHWM, queued)
     socket.setsockopt(zmq.RCVBUF, max(RECEIVE_BUFFER, min(largest, LARGEST_BUFFER)))
@@ -80,7 +80,7 @@ def _set_options(socket: zmq.Socket[bytes], kind: int, queued: int, largest: int
 
 
 def unusable(key: str, address: str, errno: int | None, reason: str | None) -> str:
-    """What to say of an address that cannot be bound."""
+    """Return the error for an address that cannot be bound."""
     if errno == zmq.EADDRINUSE:
         return f"{key}: {address} is in use: is another edged running? Stop it, or choose another port"
     return f"{key}: {address} cannot be used: {reason}"
@@ -92,7 +92,7 @@ def _as_bound(address: str) -> str:
 
 
 def _bind_private(socket: zmq.Socket[bytes], key: str, address: str) -> None:
-    """For this user alone. libzmq would take away whatever has that name; a dead edged's socket alone may go."""
+    """Bind an ipc socket for this user only. libzmq would remove any file; only a dead edged's socket may go."""
     path = Path(address.removeprefix("ipc://"))
     if path.exists() and not stat.S_ISSOCK(path.stat().st_mode):
         raise ConfigError(f"{key}: {path} is no socket: choose another path, or remove it")
@@ -116,7 +116,7 @@ Part = bytes | zmq.Frame
 
 
 def receive_parts(socket: zmq.Socket[bytes]) -> list[zmq.Frame]:
-    """The next message, uncopied; empty where there is none now."""
+    """Return the next message, uncopied; empty if there is none now."""
     if not int(socket.get(zmq.EVENTS)) & READABLE:
         return []
     parts = [socket.recv(NOW, copy=False)]
@@ -126,17 +126,17 @@ def receive_parts(socket: zmq.Socket[bytes]) -> list[zmq.Frame]:
 
 
 def send_parts(socket: zmq.Socket[bytes], parts: Sequence[Part]) -> None:
-    """All or, where it raises (zmq.Again: no room), nothing. Never waits."""
+    """Send all parts, or nothing if it raises (zmq.Again: no room). Never waits."""
     for part in parts[:-1]:
         socket.send(part, NOW | MORE, copy=False)
     socket.send(parts[-1], NOW, copy=False)
 
 
-WANTED = 8192  # a connection takes two, and some 3,000 may be; a login shell gives 1,024 in all
+WANTED = 8192  # a connection takes two, and about 3,000 are allowed; a login shell allows 1,024 in all
 
 
 def allow_many_descriptors() -> None:
-    """Raise the soft limit as far as the hard one lets us; children inherit it."""
+    """Raise the soft limit to the hard one; children inherit it."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = WANTED if hard == resource.RLIM_INFINITY else min(WANTED, hard)
     if soft != resource.RLIM_INFINITY and soft < wanted:

@@ -22,9 +22,10 @@ OTHER = "other"
 
 
 class LabelCounts:
-    """A model may know thousands of labels, and Prometheus keeps each that it has ever seen.
+    """Limits the labels of each camera in the metrics.
 
-    So of each camera the first `most` that come up have a name, and all that come later share one.
+    A model may have thousands of labels, and Prometheus keeps each one for ever. So the first `most` labels of a
+    camera are counted by name, and all later ones together.
     """
 
     def __init__(self, counter: Family[ScalarSeries], most: int) -> None:
@@ -34,7 +35,7 @@ class LabelCounts:
         self._others: dict[str, ScalarSeries] = {}
 
     def add(self, camera: str, label: str) -> None:
-        """One more prediction."""
+        """Count one more prediction."""
         named = self._named.setdefault(camera, {})
         if label not in named and len(named) < self._most:
             named[label] = self._counter.labels(camera, label)
@@ -46,19 +47,19 @@ class LabelCounts:
         return self._others[camera]
 
 
-TOGETHER = 32  # one alone costs ten times as much: what it needs has left the processor's caches
+TOGETHER = 32  # one at a time costs ten times as much, since its data has left the processor's caches
 
 _seconds_of = attrgetter(*STAGES)
 
 
 class PredictionFigures:
-    """Counts those that are published, some at a time.
+    """Counts published predictions in batches.
 
-    A label costs more to look up than to count, so each is looked up once.
+    Finding a label's counter costs more than counting, so each is found once per batch.
     """
 
     def __init__(self, metrics: Metrics, labels: int) -> None:
-        """`labels`: of each camera, that are counted by name."""
+        """`labels`: how many labels of each camera are counted by name."""
         self._new: list[tuple[Prediction, bool | None]] = []
         self._labels = LabelCounts(metrics.labels, labels)
         self._published = cache(metrics.predictions.labels)
@@ -70,13 +71,13 @@ class PredictionFigures:
         )
 
     def add(self, prediction: Prediction, right: bool | None) -> None:
-        """Add one, which the metrics show after the next `count`. `right`: as `is_right` says."""
+        """Add one, which the metrics show after the next `count`. `right`: see `is_right`."""
         self._new.append((prediction, right))
         if len(self._new) == TOGETHER:
             self.count()
 
     def count(self) -> None:
-        """Bring the metrics up to date."""
+        """Update the metrics."""
         new, self._new = self._new, []
         for prediction, right in new:
             self._count(prediction, right)
@@ -95,29 +96,32 @@ class PredictionFigures:
             self._truth(camera)[right].inc()
 
 
-JOBS_TOGETHER = 32  # as predictions are (prediction_figures.py)
+JOBS_TOGETHER = 32  # in batches, as predictions are
 
 Answered = tuple[str, int, float, float]  # worker, frames, seconds of the job and of its device
 
 
 class JobFigures:
-    """Counts the jobs that are answered, some at a time."""
+    """Counts answered jobs in batches."""
 
     def __init__(self, metrics: Metrics) -> None:
         self._new: list[Answered] = []
-        # a label costs more to look up than to count
+        # finding a label's counter costs more than counting
         self._seconds = cache(metrics.job_seconds.labels)
         self._jobs = cache(metrics.jobs.labels)
         self._device_seconds = cache(metrics.job_device_seconds.labels)
 
     def answered(self, worker: str, frames: int, answer: Scores | Features, seconds: float) -> None:
-        """A job of `frames`, `seconds` after it was handed out. The metrics show it after the next `count`."""
+        """Add a job of `frames`, answered `seconds` after it was assigned.
+
+        The metrics show it after the next `count`.
+        """
         self._new.append((worker, frames, seconds, answer.upload_s + answer.forward_s + answer.download_s))
         if len(self._new) == JOBS_TOGETHER:
             self.count()
 
     def count(self) -> None:
-        """Bring the metrics up to date."""
+        """Update the metrics."""
         new, self._new = self._new, []
         for worker, frames, seconds, device_s in new:
             self._seconds(worker).observe(seconds)
@@ -134,10 +138,11 @@ class Stats:
     def __init__(
         self, metrics: Metrics, cameras: Iterable[str], notebook: Notebook, *, labels: int, node: str
     ) -> None:
-        """`labels`: of each camera, that are counted by name. `node`: what the hub's own host is called."""
+        """`labels`: how many labels of each camera are counted by name. `node`: name of the hub's own host."""
         self.summary = Tally(cameras)
         self.energy = HostEnergy(metrics.energy, node)
-        self.captured_at: dict[str, float] = {}  # the newest frame of each camera, in seconds since 1970
+        # capture time of each camera's newest frame, in seconds since 1970
+        self.captured_at: dict[str, float] = {}
         self._metrics = metrics
         self._notebook = notebook
         self._predictions = PredictionFigures(metrics, labels)
@@ -204,7 +209,7 @@ class Stats:
         self._metrics.journal_disk_free.set(journal.disk_free_bytes)
 
     def update_metrics(self, ledgers: Mapping[str, Ledger]) -> None:
-        """Show in the metrics all that was counted until now. `ledgers`: by camera."""
+        """Update the metrics with everything counted until now. `ledgers`: by camera."""
         for name, ledger in ledgers.items():
             self._metrics.count_frames(name, ledger.captured, ledger.dropped, ledger.pending)
         for name, at in self.captured_at.items():

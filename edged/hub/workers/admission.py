@@ -10,11 +10,11 @@ WHOLE: Ends = (None, None)
 
 
 def misfit(name: str, hello: WorkerHello, model: ModelInfo, ends: Mapping[str, Ends]) -> str:
-    """Return why the worker that is called `name` on its link is refused; empty where it is not."""
+    """Return why the worker with the link name `name` is refused; empty if it is accepted."""
     if reason := protocol_problem(hello):
         return reason
     if hello.worker != name:
-        return f"it calls itself {hello.worker}, its link says {name}"
+        return f"its hello is of {hello.worker}, its link of {name}"
     if problem := other_model(hello, "this hub serves", model):
         return f"it {problem}"
     part, (begin, end) = hello.part or Part(), ends.get(name, WHOLE)
@@ -34,7 +34,7 @@ def other_model(hello: WorkerHello, others: str, model: ModelInfo) -> str:
 
 
 def crossing(hello: WorkerHello, others: Iterable[WorkerHello], ends: Mapping[str, Ends]) -> str:
-    """Return how `hello` and one of the `others` differ on a cut that both have; empty where all agree."""
+    """Return how `hello` and one of the `others` differ at a cut that both have; empty if all agree."""
     known = {until: (other, said) for other in others for until, said in _cuts(other, ends).items()}
     for until, said in _cuts(hello, ends).items():
         other, heard = known.get(until, (hello, said))
@@ -47,7 +47,7 @@ def crossing(hello: WorkerHello, others: Iterable[WorkerHello], ends: Mapping[st
 
 
 def _cuts(hello: WorkerHello, ends: Mapping[str, Ends]) -> dict[str, tuple[str | None, int]]:
-    """For each end of its part, as the config names it: the operator, and the values of a frame."""
+    """Return, for each end of its part, as the config names it: the operator, and the values per frame."""
     part, (begin, end) = hello.part or Part(), ends.get(hello.worker, WHOLE)
     cuts = {begin: (part.begin, part.values_in), end: (part.end, part.values_out)}
     return {until: said for until, said in cuts.items() if until is not None}

@@ -1,4 +1,4 @@
-"""Keeps the processes of this host running, and knows which workers serve (see `choice`)."""
+"""Keeps the processes of this host running, and knows which workers serve (see `failover`)."""
 
 import subprocess
 from collections import Counter
@@ -20,7 +20,7 @@ LOSSES = {"worker_lost", "fallback"}
 
 
 class Supervisor:
-    """Starts, reaps and starts again. `step` never blocks."""
+    """Starts, reaps and restarts cameras and workers. `step` never blocks."""
 
     def __init__(self, config: Config, commands: ChildCommands) -> None:
         self._config = config
@@ -34,39 +34,39 @@ class Supervisor:
 
     @property
     def worker(self) -> str:
-        """The name of the worker that serves, or should; the first of its group."""
+        """Return the name of the worker that serves, or should; the first of its group."""
         return self._choice.serving.seats[0].name
 
     @property
     def seats(self) -> list[AnyWorkerSlot]:
-        """Those of all workers of the config, in its order."""
+        """Return the slots of all workers of the config, in its order."""
         return [seat for group in self._choice.groups for seat in group.seats]
 
     @property
     def works(self) -> bool:
-        """Whether somebody serves: for each part of the network there is a worker that is ready."""
+        """Return whether each part of the network has a worker that is ready."""
         return self._choice.serving.works
 
     @property
     def is_fallback(self) -> bool:
-        """Whether another group than the first one serves, or should."""
+        """Return whether another group than the first one serves, or should."""
         return self._choice.is_fallback
 
     @property
     def waits_for_others(self) -> bool:
-        """Whether nobody serves for want of workers on other hosts alone."""
+        """Return whether no worker serves, only because workers on other hosts are absent."""
         return not self.works and all(
             seat.ready or isinstance(seat, RemoteWorkerSlot) for seat in self._choice.serving.seats
         )
 
     @property
     def warming_up_s(self) -> float | None:
-        """For how long the worker has been starting; None once it is ready."""
+        """Return for how long the worker has been starting; None once it is ready."""
         return next((seat.warming_up_s for seat in self._choice.serving.seats if not seat.ready), None)
 
     @property
     def serving(self) -> frozenset[str]:
-        """The workers that are to get jobs."""
+        """Return the workers that may get jobs."""
         return self._choice.ready
 
     @property
@@ -76,29 +76,29 @@ class Supervisor:
 
     @property
     def children(self) -> list[Child]:
-        """Every child that has a process."""
+        """Return every child that has a process."""
         workers = [child for seat in self._choice.all_seats for child in seat.children]
         return [*self.cameras.running.values(), *workers]
 
     @property
     def cameras_started_ns(self) -> dict[str, int]:
-        """When each camera process that is running was started, by the camera's name."""
+        """Return when each running camera process was started, by camera."""
         return {name: child.started_ns for name, child in self.cameras.running.items()}
 
     def next_due_ns(self) -> int | None:
-        """When `step` is to be called at the latest."""
+        """Return when `step` must be called at the latest."""
         due = (self._choice.next_due_ns(), self.cameras.next_due_ns(), self._spare.next_ns)
         return min((at for at in due if at is not None), default=None)
 
     def worker_is_ready(self, name: str) -> list[HubEvent]:
-        """The worker has said hello."""
+        """Record a worker's hello."""
         return self._choice.is_ready(name)
 
     def set_config(self, config: Config) -> None:
-        """Workers with other settings than before start again; cameras come and go one by one."""
+        """Restart workers with other settings; add and remove cameras one by one."""
         before, self._config = self._config, config
         self._environment.set_config(config)
-        self._spare.dismiss()  # it has read the config before
+        self._spare.dismiss()  # it has read the previous config
         for seat in self._choice.all_seats:
             seat.set_recovery(config.recovery)
         if _settings(config) == _settings(before):
@@ -112,33 +112,36 @@ class Supervisor:
         self._choice.change(self._groups({seat.name: seat for seat in self._choice.all_seats}), changed)
 
     def kill_worker(self, name: str, cause: str = "") -> None:
-        """It hangs. `cause`: `deadline` or `device_error`; else its own end says why. `step` will tell."""
+        """Kill a worker that hangs; `step` reports it.
+
+        `cause`: `deadline` or `device_error`; else its exit code is the reason.
+        """
         if seat := self._choice.named(name):
             seat.kill(cause)
 
     def suspect_worker(self, now: int) -> None:
-        """One may hang: have a process ready for the next. One with `threads` must know them before it loads."""
+        """Prepare a spare process: a worker may hang. One with `threads` must know them before it loads."""
         if all(worker.threads is None for worker in self._config.workers):
             self._spare.prepare(now)
 
     def close(self) -> None:
-        """The hub ends."""
+        """Stop the spare, with the hub."""
         self._spare.close()
 
     def refuse_worker(self, name: str) -> None:
-        """Record that it was rejected: its end, which follows, does not blame its device."""
+        """Record that a worker was refused: its end, which follows, is not its device's fault."""
         if seat := self._choice.named(name):
             seat.refuse()
 
     def step(self, now: int) -> list[HubEvent]:
-        """Reap who has ended, start who is due. Raises EdgedError where starting again cannot help."""
+        """Reap ended processes, start those that are due. Raises EdgedError if a restart cannot help."""
         of_workers = [*self._choice.step(now)]
         self._spare.step(now)
         self.losses.update(each.worker for each in of_workers if each.worker and each.event in LOSSES)
         return [*self.cameras.step(now), *of_workers]
 
     def _groups(self, known: dict[str, AnyWorkerSlot]) -> list[Group]:
-        """Neighbours of the same group serve together, and so do the groups of all segments."""
+        """Group the slots: neighbours of the same group serve together, and so do the groups of all segments."""
         workers, names = self._config.workers, [segment.workers for segment in self._config.segments]
         seats = [known.get(self._config.worker_name(index)) or self._seat(index) for index in range(len(workers))]
         runs = groupby(range(len(workers)), lambda index: workers[index].group or index)
@@ -168,5 +171,5 @@ class Supervisor:
 
 
 def _settings(config: Config) -> list[tuple[Any, ...]]:
-    """All that makes a worker another one where it changes, for each."""
+    """Return, for each worker, all settings whose change requires a restart."""
     return [(worker, config.ends_of(index), config.energy) for index, worker in enumerate(config.workers)]

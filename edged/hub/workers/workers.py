@@ -1,4 +1,4 @@
-"""The workers of this hub: who joins, who may get jobs, who has left."""
+"""The workers of this hub: which are connected, which may get jobs, which have left."""
 
 import logging
 from collections.abc import Collection, Iterable, Mapping
@@ -30,7 +30,7 @@ from edged.metrics.reasons import LOST
 
 log = logging.getLogger("edged.hub")
 
-PATIENCE = 5  # times what the warm-up took: a worker that is slower than the deadline does not hang
+PATIENCE = 5  # factor on the time of the warm-up: a worker that is slower than the deadline does not hang
 
 
 class Workers:
@@ -48,10 +48,10 @@ class Workers:
         ends: Mapping[str, Ends],
         node: str,
     ) -> None:
-        """`ends`: the cuts between which each worker runs the network, by its name. `node`: the hub's host."""
+        """`ends`: by worker, the cuts between which it runs the network. `node`: the hub's host."""
         self.hellos: dict[str, WorkerHello] = {}
-        self._preparing: dict[str, WorkerHello] = {}  # those that have not yet taken the head that answers
-        self.first: WorkerHello | None = None  # says which model this hub serves
+        self._preparing: dict[str, WorkerHello] = {}  # workers that have not loaded the head that answers
+        self.first: WorkerHello | None = None  # names the model that this hub serves
         self._router = router
         self.heads = heads
         self._links = links
@@ -59,14 +59,14 @@ class Workers:
         self._metrics = metrics
         self._hosts = hosts
         self._node = node
-        self._failures: set[tuple[str, str]] = set()  # that were reported, by worker and reason
+        self._failures: set[tuple[str, str]] = set()  # failures that were reported, by worker and reason
         self._expect(ends)
         for camera in router.cameras:
             metrics.retried.labels(camera).inc(0)
 
     @property
     def energy_note(self) -> str:
-        """Why there are no joules, where there are none."""
+        """Return why there are no joules; empty if there are."""
         return next((hello.energy_note for hello in self.hellos.values()), "")
 
     def handle_message(self, received: Received) -> list[HubEvent]:
@@ -80,9 +80,9 @@ class Workers:
             case ClockRequest() as request:
                 self._links.answer_clock(received.peer, request)
             case HostState() as state if hello:
-                self._hosts.told(name, hello.host, state, now_ns())
+                self._hosts.add_report(name, hello.host, state, now_ns())
             case IdleEnergy() as idle if hello:
-                self._energy.told(name, idle.rails, hello.energy)
+                self._energy.add_report(name, idle.rails, hello.energy)
             case Scores() | Features():
                 self.request_hello(name)
         return []
@@ -111,7 +111,10 @@ class Workers:
         self._metrics.frames_between.set(len(self._router.between.frames))
 
     def set_ends(self, ends: Mapping[str, Ends]) -> list[str]:
-        """Other parts for some workers. Returns those of other hosts that must go: nobody here can change them."""
+        """Change the parts of some workers.
+
+        Returns those of other hosts that must leave: they cannot be changed from here.
+        """
         self._expect(ends)
         gone = []
         for name, hello in list(self.hellos.items()):
@@ -124,7 +127,7 @@ class Workers:
 
     def remove(self, name: str) -> None:
         """Stop a worker of another host that the config no longer has; its frames go to the others."""
-        self._links.send(f"worker/{name}", Stop(refused=f"the config has worker {name} no more"))
+        self._links.send(f"worker/{name}", Stop(refused=f"the config no longer has worker {name}"))
         self.left(name, "worker_lost")
 
     def request_hello(self, name: str) -> None:
