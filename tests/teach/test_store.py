@@ -202,7 +202,7 @@ def test_a_full_disk_is_one_clear_error_and_nothing_is_lost(
         before = names(store)
         ballast = fill(disk)
 
-        with pytest.raises(StoreError, match="No space left on device; what is there is whole: make room"):
+        with pytest.raises(StoreError, match="No space left on device; stored crops are intact: make room"):
             record(store, "disc", 50, first=10)
 
         assert before <= names(CropStore.read(folder))
