@@ -1,4 +1,4 @@
-"""The cameras of this hub: who has greeted it, and what each must capture."""
+"""The cameras of this hub: which ones are connected, and what each must capture."""
 
 from collections.abc import Iterable, Mapping
 
@@ -32,7 +32,7 @@ class Cameras:
         self._router = router
         self._snapshots = snapshots
         self._links = links
-        self.model: ModelInfo | None = None  # says what frames must be; None: not known yet
+        self.model: ModelInfo | None = None  # the required size of frames; None: not known yet
         self._greeted: dict[str, CameraHello] = {}
         self._refused: set[str] = set()
         self.states = CameraStates(metrics, liveness)
@@ -66,13 +66,13 @@ class Cameras:
             case ClockRequest() as request:
                 self._links.answer_clock(received.peer, request)
             case CameraReport() as report if received.name not in self._refused:
-                # a refused camera reports that it ends itself, not that its source does
+                # a refused camera reports its own end, not that of its source
                 self._router.camera_reported(report.camera, report.count)
                 return self.states.report(report)
         return []
 
     def start_capture(self, model: ModelInfo) -> None:
-        """Let all cameras capture what this model takes: those that are connected now, others at their hello."""
+        """Make all cameras capture what this model takes: connected ones now, others at their hello."""
         if self.model:
             return
         self.model = model
@@ -100,7 +100,7 @@ class Cameras:
         return self._snapshots.order_for(name) is not None
 
     def state(self, name: str) -> str:
-        """Return why a camera gives no predictions, for people."""
+        """Return why a camera delivers no predictions, for people."""
         if why := self.states.why_not(name):
             return why
         return "waits for its first prediction" if name in self._greeted else "is starting"
