@@ -32,7 +32,7 @@ OF_PROTOCOL_ERROR: dict[int, str] = {
     zmq.PROTOCOL_ERROR_ZMTP_CRYPTOGRAPHIC: "wrong_server_key",
     zmq.PROTOCOL_ERROR_ZMTP_MECHANISM_MISMATCH: "no_key",
 }
-TOLD = "told"  # by Zap, which knows the key
+BY_ZAP = "by_zap"  # counted by Zap, which knows the key
 UNSEEN = "an address that had gone"
 
 
@@ -71,7 +71,7 @@ class Endpoint:
                 case zmq.EVENT_HANDSHAKE_FAILED_NO_DETAIL:
                     self._failure = "silent"
                 case zmq.EVENT_HANDSHAKE_FAILED_AUTH:
-                    self._failure = TOLD
+                    self._failure = BY_ZAP
 
     def look(self) -> None:
         """Disconnect connections that exceed the bounds. Only TCP counts its bytes."""
@@ -123,7 +123,7 @@ class Endpoint:
     def _disconnected(self, descriptor: int) -> None:
         failure, self._failure = self._failure, ""
         connection = self._connections.get(descriptor)
-        if failure != TOLD and (reason := _why(connection, failure)):
+        if failure != BY_ZAP and (reason := _why(connection, failure)):
             self._rejections.add(self.name, reason, connection.host if connection else UNSEEN)
         self._forget(descriptor)
 
