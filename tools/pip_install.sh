@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# pip_install.sh VENV WORDS ARGUMENTS…: installs into a virtual environment by pip, and says so by these words.
+# pip_install.sh VENV WORDS ARGUMENTS…: installs into a virtual environment by pip, and prints these words.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . tools/steps.sh

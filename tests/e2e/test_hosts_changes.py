@@ -53,7 +53,7 @@ def test_a_worker_that_is_added_takes_its_share_and_one_that_is_removed_loses_no
     running.start("spare", "worker", "1")
     eventually(lambda: workers_of_the_last(running, 50) == {"big-0", "spare-1"}, START_S)
     running.reload(config(folder))
-    assert running.says("spare", "the config has worker spare-1 no more")
+    assert running.says("spare", "the config no longer has worker spare-1")
     running.ends("spare")
     assert workers_of_the_last(running, 50) == {"big-0"}
 

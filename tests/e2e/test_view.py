@@ -142,7 +142,7 @@ def test_a_camera_that_is_killed_turns_red_within_3_s_and_green_again(show: Show
 def test_the_page_finds_a_daemon_that_was_restarted_and_a_reload_mends_nothing(show: Show, page: Page) -> None:
     show.end_daemon()
     when(page, "document.querySelector('#link').textContent === 'Hub silent'")
-    assert "has said nothing for" in page.inner_text("#notice")
+    assert "has sent nothing for" in page.inner_text("#notice")
     assert page.evaluate(STATES) == "stale,stale"
     before = page.evaluate(FRAME)
     show.start_daemon()

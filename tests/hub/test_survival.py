@@ -60,7 +60,7 @@ def test_what_children_need_to_find_the_hub_is_made_again_after_it_was_removed(
             shutil.rmtree(folder)
         else:
             (folder / {"config": "config.json", "socket": "hub"}[what]).unlink()
-        eventually(lambda: "it is there again" in caplog.text, START_S)
+        eventually(lambda: "and is restored" in caplog.text, START_S)
         for verb, name in (("camera", "steady"), ("worker", "0")):
             before = child(verb, name)
             before.kill()

@@ -209,13 +209,13 @@ def a_label_of_the_test_alone(folder: Path) -> list[str | Path]:
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        (no_data, "there are no data to learn from: give --data FOLDER, or data: in the file"),
+        (no_data, "there is no training data: give --data FOLDER, or data: in the file"),
         (absent, "absent: expected a folder with data, found nothing"),
         (a_file, "file: expected a folder with data, found a file"),
         (one_label, "one: expected a sub-folder of pictures for each of two or more labels"),
         (an_empty_label, "empty/dog: holds no pictures; expected .bmp"),
         (a_broken_picture, "broken/down/no.png is no picture that can be read"),
-        (a_label_of_the_test_alone, "test: cat is none of the labels: across, down, slant"),
+        (a_label_of_the_test_alone, "test: cat is not one of the labels: across, down, slant"),
     ],
 )
 def test_data_that_cannot_be_used(

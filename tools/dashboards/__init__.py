@@ -21,5 +21,5 @@ def written(dashboard: Dashboard) -> str:
     for link in content["links"]:
         del link[
             "placement"
-        ]  # the SDK puts links into a menu, whatever it is told; they belong beside the choices
+        ]  # the SDK puts links into a menu, whatever its settings; they belong beside the choices
     return json.dumps(content, indent=2, ensure_ascii=False) + "\n"

@@ -89,7 +89,7 @@ def _predictions() -> list[Panel]:
         bars(
             "How is it measured?",
             PER_SECOND,
-            "Predictions a second by method; `none` bears no joules and is not here.",
+            "Predictions a second by method; `none` has no joules and is left out.",
             Series(rate(of_node("edged_inference_joules_count"), "node", "method"), name),
             width=6,
         ),

@@ -1,4 +1,4 @@
-"""The device: what a forward pass costs, batch by batch and, while somebody profiles, layer by layer."""
+"""The device: what a forward pass costs, batch by batch and, during a profile, layer by layer."""
 
 from grafana_foundation_sdk.models import units
 from grafana_foundation_sdk.models.dashboard import Dashboard
@@ -41,14 +41,14 @@ def _device() -> list[Panel]:
         lines(
             "How long at worst (p99)?",
             units.Seconds,
-            "Far above the average: somebody else uses the device, or it is throttled.",
+            "Far above the average: another program uses the device, or it is throttled.",
             Series(quantile(0.99, buckets, "stage"), "{{stage}}"),
             width=8,
         ),
         lines(
             "How busy is each worker's device?",
             units.PercentUnit,
-            "Near 1 it takes no more. Above 1 the next upload overlaps a forward pass.",
+            "Near 1 it is fully used. Above 1 the next upload overlaps a forward pass.",
             Series(rate(busy, "node", "worker"), "{{node}} {{worker}}"),
             limits=((0.9, WARN), (1.5, BAD)),
             width=8,

@@ -1,4 +1,4 @@
-"""All boards beside each other: which one needs somebody."""
+"""All boards beside each other: which one needs attention."""
 
 from grafana_foundation_sdk.models import units
 from grafana_foundation_sdk.models.dashboard import Dashboard

@@ -10,7 +10,7 @@ from tools.dashboards.service import journal, refused
 from tools.dashboards.workers import on_a_fallback, workers
 
 TOTAL = 'stage="total"'
-LOST = 'reason!~"max_fps|motion|superseded|shutdown"'  # the others are let go because the config says so
+LOST = 'reason!~"max_fps|motion|superseded|shutdown"'  # the others are dropped by configuration
 AGE = of_camera("edged_stage_seconds_bucket", TOTAL)
 OLD = ((0.25, WARN), (0.5, BAD))  # freshness.max_age_s is 0.5 where the config says nothing
 
@@ -19,7 +19,7 @@ def build() -> Dashboard:
     return dashboard(
         "pipeline",
         "edged / Pipeline",
-        "From the capture of a frame to its prediction: how much, how old, where the time goes, what is let go.",
+        "From the capture of a frame to its prediction: how much, how old, where the time goes, what is dropped.",
         [NODE, CAMERA],
         [
             Row("Is it well?", _now()),
@@ -41,7 +41,7 @@ def _now() -> list[Panel]:
         number(
             "Frames lost",
             units.PercentUnit,
-            "Share of those captured; what max_fps, motion and newer frames let go is no loss.",
+            "Share of those captured; drops by max_fps, motion and newer frames are no loss.",
             share(lost, rate(of_camera("edged_frames_total"))),
             limits=((0.05, WARN), (0.5, BAD)),
         ),

@@ -16,7 +16,7 @@ from tests.eventually import free_port
 
 HOOK = Path(__file__).parent / "hook"
 FPS = 3.3  # so slow that hardly any turn handles two frames; not in step with what is done each second
-WARM = 5  # predictions more than asked for: the first turns differ from all others
+WARM = 5  # extra predictions: the first turns differ from all others
 START_S = 120.0
 STOP_S = 30.0
 

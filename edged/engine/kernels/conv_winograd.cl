@@ -21,7 +21,7 @@
 #define BIAS_OF(block) 0
 #endif
 
-#define AHEAD 96  /* vectors of weights from the one that is asked for to the one that is in use */
+#define AHEAD 96  /* vectors of weights from the one that is prefetched to the one that is in use */
 #define SQRT_2 1.41421356f
 
 /* The pixels of the product, of which these are the values at the points: Aᵀ of the paper. */

@@ -20,7 +20,7 @@ export class Announcer {
     }
   }
 
-  // `events`: the newest first. Those of cameras are told as states; those before the page was opened are not.
+  // `events`: the newest first. Those of cameras are announced as states; those before the page was opened are not.
   tellEvents(events) {
     const before = this.newest;
     this.newest = events[0]?.at ?? before ?? 0;

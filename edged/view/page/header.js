@@ -62,5 +62,5 @@ function notice(link, node) {
   }
   return away === null
     ? `Nothing from ${address} yet. Is “edged run” up there?`
-    : `The hub at ${address} has said nothing for ${ago(away)}: what stands here is old.`;
+    : `The hub at ${address} has sent nothing for ${ago(away)}: this page shows its last state.`;
 }

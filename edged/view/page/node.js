@@ -51,7 +51,7 @@ export function drawEvents(list, nothing, events) {
   show(nothing, events.length === 0);
 }
 
-// What this view itself has disconnected or refused, so that its owner sees that somebody tries.
+// What this view itself has disconnected or refused, so that its owner sees such attempts.
 export function drawDisconnections(line, disconnections) {
   const reasons = Object.entries(disconnections).map(([reason, count]) => `${reason.replaceAll("_", " ")} ${count}`);
   setText(line, `This view disconnected or refused browsers: ${reasons.join(", ")}.`);

@@ -1,4 +1,4 @@
-// The whole page: keeps the newest of all that the view says, and draws it when it is told to.
+// The whole page: keeps the newest state that the view sends, and draws it on request.
 
 import { Announcer } from "./announcer.js";
 import { Card, STATES } from "./card.js";

@@ -47,7 +47,7 @@ def test_a_training_that_ended_after_an_epoch_goes_on_to_the_same_bits(folder: P
     ("network", "learning", "message"),
     [
         (NETWORK.replace("120", "64"), LEARNING, "scenes are drawn as 120×120 in colour; input is 64×64, rgb"),
-        (NETWORK, LEARNING.replace("validation: 0", "validation: 0.1"), "none is held out: give validation: 0"),
+        (NETWORK, LEARNING.replace("validation: 0", "validation: 0.1"), "none can be held out: set validation: 0"),
     ],
 )
 def test_what_does_not_go_with_drawn_scenes(
