@@ -32,7 +32,7 @@ from edged.messages import (
 )
 from edged.transport.spans import Notebook
 
-RENEWED_NS = NANOSECONDS  # every process is told this often to continue
+RENEWED_NS = NANOSECONDS  # every process gets this often a request to continue
 LEAVE_S = 3.0  # without that, it stops by itself
 GONE_NS = 3 * NANOSECONDS  # a client that receives nothing for so long is considered dead
 LAST_WORDS_NS = NANOSECONDS  # time in which processes send their last batches

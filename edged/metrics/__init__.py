@@ -54,7 +54,7 @@ class Metrics(
             theme.__init__(self, declare)
         self.build = Info("edged_build", "The edged that runs.", registry=declare.library)
         self.build.info({"version": version})
-        self._frames_told: dict[tuple[str, str], int] = {}
+        self._frames_counted: dict[tuple[str, str], int] = {}
 
     def count_frames(self, camera: str, captured: int, dropped: Mapping[str, int], pending: int) -> None:
         """Raise the counters of a camera's frames to these totals."""
@@ -64,6 +64,6 @@ class Metrics(
         self.pending.labels(camera).set(pending)
 
     def _new(self, camera: str, reason: str, total: int) -> int:
-        told = self._frames_told.get((camera, reason), 0)
-        self._frames_told[camera, reason] = total
-        return total - told
+        counted = self._frames_counted.get((camera, reason), 0)
+        self._frames_counted[camera, reason] = total
+        return total - counted

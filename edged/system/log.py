@@ -74,11 +74,16 @@ class Sparing(logging.Handler):
     def _close_oldest(self) -> None:
         said = self._said.pop(next(iter(self._said)))
         if said.pop_suppressed:
-            told = copy.copy(said.record)
+            record = copy.copy(said.record)
             seconds = self._clock() - said.since_s
             again = f"repeated {said.pop_suppressed} times in the last {seconds:.0f} s"
-            told.msg, told.args, told.exc_info, told.exc_text = f"{told.getMessage()} … {again}", None, None, None
-            self._target.handle(told)
+            record.msg, record.args, record.exc_info, record.exc_text = (
+                f"{record.getMessage()} … {again}",
+                None,
+                None,
+                None,
+            )
+            self._target.handle(record)
 
 
 HANDLER = "edged"

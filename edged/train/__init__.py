@@ -1,1 +1,1 @@
-"""Training on the device: through the same kernels that answer frames."""
+"""Training on the device, with the kernels that also answer frames."""

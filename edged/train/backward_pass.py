@@ -1,4 +1,4 @@
-"""The backward pass of a training step: from the gradient by the logits to those of all parameters."""
+"""The backward pass of a training step: from the gradient of the logits to those of all parameters."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -22,7 +22,7 @@ Halos = Mapping[str, Halo]
 def backward_launches(
     lowered: Lowered, parameters: Mapping[str, Residents], gradients: Mapping[str, Residents]
 ) -> tuple[Tensor, tuple[Launch, ...]]:
-    """Return where the loss is to leave the gradient by the logits, and the launches that follow.
+    """Return where the loss writes the gradient of the logits, and the launches that follow.
 
     `parameters`, `gradients`: by operator and role.
     """
@@ -34,8 +34,10 @@ def backward_launches(
 
 
 class _Pass:
-    """One walk from the end to the start. What it learns of the zeros that kernels want around gradients, `halos`
-    by the gradients' names, is for the next one, which gives them.
+    """One pass from the end to the start.
+
+    It finds the halos that kernels need around gradients, `halos` by the gradients' names; the next pass allocates
+    them.
     """
 
     def __init__(
@@ -74,7 +76,7 @@ class _Pass:
         self.launches += _BACKWARD[type(slope.operator)](slope)
 
     def _slope(self, operator: Operator, given: Tensor, source: str) -> Slope[Any]:
-        """Of one that writes the gradient by `source` itself, if any."""
+        """Return the backward pass of an operator that writes the gradient of `source` itself, if any."""
         wanted, plus = None, None
         if source in self._learning:
             wanted = self._gradient_of(source, operator.name)
@@ -94,14 +96,14 @@ class _Pass:
         )
 
     def _hand_on(self, operator: Operator, source: str, given: Tensor) -> None:
-        """The gradient by the output is that by the input."""
+        """Pass the gradient of the output on as that of the input."""
         if source in self._so_far:
             self._join(operator, source, given)
         else:
             self._so_far[source] = given, source not in self._masked
 
     def _whole(self, operator: Operator) -> Tensor:
-        """Return the gradient by what `operator` writes: all readers have given theirs."""
+        """Return the gradient of the output of `operator`, after all readers have contributed."""
         given, is_masked = self._so_far[operator.output]
         if not is_masked:
             del self._so_far[operator.output]

@@ -1,7 +1,7 @@
-"""From layers to a graph with random weights, the same for the same seed.
+"""Build a graph with random weights from layers; the same seed gives the same weights.
 
-Start: He et al., "Delving Deep into Rectifiers", 2015, equation 10; of the last layer half that variance, since no
-ReLU follows it.
+Initialisation: He et al., "Delving Deep into Rectifiers", 2015, equation 10; of the last layer half that variance,
+since no ReLU follows it.
 """
 
 import math
@@ -25,9 +25,9 @@ SOURCE = "image"
 
 
 def build(training: Training, classes: int, seed: int, file: Path) -> Graph:
-    """Return the network as it is before it has learnt anything, with a Softmax at its end.
+    """Return the untrained network, with a Softmax at its end.
 
-    file: where `training` comes from. Raises ConfigError, which names the layer, where layers do not fit.
+    file: where `training` comes from. Raises ConfigError, which names the layer, if layers do not fit.
     """
     assert training.input, "checked before"  # noqa: S101
     wanted = training.input.as_input()
@@ -37,13 +37,13 @@ def build(training: Training, classes: int, seed: int, file: Path) -> Graph:
         builder.push(graph.Softmax("softmax", (builder.tensor,), "softmax"))
     if builder.shape != (classes,):
         _refuse(
-            file, ("layers",), f"the last layer gives {_words(builder.shape)}; expected {classes}, one a label"
+            file, ("layers",), f"the last layer gives {_words(builder.shape)}; expected {classes}, one per label"
         )
     return make_graph(training.name, SOURCE, builder.shapes[SOURCE], builder.operators)
 
 
 class _Builder:
-    """Operators so far, and the tensor that the next one reads."""
+    """The operators so far, and the tensor that the next one reads."""
 
     def __init__(self, shape: Shape, classes: int, random: np.random.Generator, file: Path) -> None:
         self.operators: list[Operator] = []
@@ -56,7 +56,7 @@ class _Builder:
         return self.shapes[self.tensor]
 
     def chain(self, layers: Sequence[Layer], keys: Keys) -> None:
-        """Add one layer after the other. Raises ConfigError."""
+        """Add the layers in order. Raises ConfigError."""
         for index, layer in enumerate(layers):
             here = (*keys, index)
             try:
@@ -132,7 +132,7 @@ class _Builder:
         self.push(graph.Flatten(f"{name}.flatten", (self.tensor,), f"{name}.flatten"))
 
     def _residual(self, name: str, layers: Sequence[Layer], keys: Keys) -> None:
-        """The layers, and beside them nothing or a 1×1 convolution (normed where they are)."""
+        """Add the layers, and beside them nothing or a 1×1 convolution (with a norm if they have one)."""
         self._need_image(keys, "residual")
         start = self.tensor
         self.chain(layers, (*keys, "residual"))

@@ -1,6 +1,6 @@
-"""Checkpoints of a training: the two newest, each written in one step and checked when it is read.
+"""Checkpoints of a training: the two newest, each written atomically and verified when it is read.
 
-A file is an .npz: what the training states about itself as JSON, its arrays, and a SHA-256 over all of that. A
+A file is an .npz: the training's description as JSON, its arrays, and a SHA-256 of both. A
 checkpoint of other data, settings or code is refused by its fingerprint.
 """
 
@@ -22,13 +22,14 @@ from edged.system.atomic_file import FOR_ALL, replace_file
 from edged.train.config import Training
 
 KEPT = 2
-DAMAGED = (ValueError, KeyError, EOFError, TypeError, AttributeError, zipfile.BadZipFile, zlib.error)  # of np.load
+# exceptions of np.load
+DAMAGED = (ValueError, KeyError, EOFError, TypeError, AttributeError, zipfile.BadZipFile, zlib.error)
 Arrays = Mapping[str, NDArray[Any]]
 
 
 @dataclass(frozen=True, eq=False)
 class Checkpoint:
-    """`facts`: JSON values; arrays by name."""
+    """A checkpoint. `facts`: JSON values; arrays by name."""
 
     path: Path
     facts: dict[str, Any]
@@ -42,7 +43,7 @@ class Checkpoints:
         self._folder = folder
 
     def save(self, epoch: int, facts: Mapping[str, Any], arrays: Arrays) -> None:
-        """Write that of an epoch and remove those before the last. Raises TrainingError."""
+        """Save the checkpoint of an epoch, and remove all but the last two. Raises TrainingError."""
         path = self._folder / f"epoch-{epoch:06}.npz"
         text = np.frombuffer(json.dumps(facts).encode(), np.uint8)
         try:
@@ -60,9 +61,9 @@ class Checkpoints:
             path.unlink()
 
     def newest(self) -> tuple[Checkpoint | None, list[DataError]]:
-        """Return the newest that is whole, and what is wrong with those after it. None: there are none at all.
+        """Return the newest intact checkpoint, and what is wrong with newer ones. None: there is none at all.
 
-        Raises DataError where all are damaged.
+        Raises DataError if all are damaged.
         """
         problems: list[DataError] = []
         for path in self._files():
@@ -103,9 +104,9 @@ def _load(path: Path) -> Checkpoint:
     except OSError as error:
         raise DataError(f"{path}: cannot be read: {error.strerror}") from None
     except DAMAGED:
-        raise DataError(f"{path}: is damaged, or no checkpoint") from None
+        raise DataError(f"{path}: is damaged, or not a checkpoint") from None
     if not is_whole:
-        raise DataError(f"{path}: is damaged: its checksum does not fit")
+        raise DataError(f"{path}: is damaged: its checksum does not match")
     return Checkpoint(path, facts, arrays)
 
 
@@ -129,7 +130,7 @@ def facts_of(training: Training, fingerprint: str, start: str | None, device: st
 
 
 def _flat(values: Mapping[str, Any], before: str = "") -> dict[str, str]:
-    """{"train": {"rate": 0.1}} → {"train.rate": "0.1"}; lists as JSON."""
+    """Flatten {"train": {"rate": 0.1}} to {"train.rate": "0.1"}; lists as JSON."""
     flat: dict[str, str] = {}
     for key, value in values.items():
         if isinstance(value, dict):

@@ -1,4 +1,4 @@
-"""The YAML file of a training as frozen types: data, the network's input, its layers, and how it learns."""
+"""The YAML file of a training as frozen types: data, the network's input, its layers, and settings."""
 
 from importlib import resources
 from pathlib import Path
@@ -20,7 +20,7 @@ EXAMPLE = (
 )
 NETWORKS = resources.files("edged.train") / "networks"
 
-KINDS = ("idx", "folder", "crops", "drawn")  # of data
+KINDS = ("idx", "folder", "crops", "drawn")  # kinds of data
 
 Count = Annotated[int, Field(ge=1, le=10**9)]
 Momentum = Annotated[float, Field(ge=0, lt=1)]
@@ -28,7 +28,7 @@ NotNegative = Annotated[float, Field(ge=0)]
 
 
 class Data(Section):
-    """Where the pictures come from: one of these. `--data FOLDER` names another folder."""
+    """The source of the pictures: one of these. `--data FOLDER` names another folder."""
 
     idx: Path | None = Field(
         None, description="Folder with the four IDX files of MNIST and its like, plain or .gz"
@@ -61,13 +61,13 @@ class Data(Section):
 
     @property
     def path(self) -> Path | None:
-        """None where the command line has to say it."""
+        """Return the folder; None if the command line must give it."""
         path: Path | None = getattr(self, self.kind)
         return path
 
 
 class NetworkInput(Section):
-    """What the network gets: (pixel × scale − mean) ÷ std by channel, pixel is 0 to 255."""
+    """The network's input: (pixel × scale − mean) ÷ std by channel, pixel is 0 to 255."""
 
     width: Pixels = Field(description="Pixels")
     height: Pixels = Field(description="Pixels")
@@ -85,21 +85,21 @@ class NetworkInput(Section):
         return numbers
 
     def as_input(self) -> Input:
-        """Convert it to the type of the model package."""
+        """Convert to the type of the model package."""
         channels = CHANNELS[self.color]
         mean, std = self.mean or (0.0,) * channels, self.std or (1.0,) * channels
         return Input(self.width, self.height, self.color, self.scale, mean, std)
 
 
 class Augment(Section):
-    """How a picture may differ each time that it is learnt from."""
+    """Random changes of a picture each time it is used for training."""
 
     flip: bool = Field(False, description="Left and right are swapped half the time")
     shift: int = Field(0, ge=0, le=255, description="Pixels that it is moved, at most, each way; zeros come in")
 
 
 class Learning(Section):
-    """How the network learns."""
+    """Training settings."""
 
     batch: Annotated[int, Field(ge=1, le=65_536)] = Field(128, description="Pictures of a step")
     epochs: Count | None = Field(None, description="Times that all pictures are learnt from (default: 10)")
@@ -149,7 +149,7 @@ class Output(Section):
 
 
 class Training(Section):
-    """A network, what it learns from, and how."""
+    """A network, its training data, and the training settings."""
 
     name: Name = Field(description="Of the network")
     data: Data | None = Field(None, description="What it learns from")
@@ -161,7 +161,7 @@ class Training(Section):
 
 
 def named_networks() -> list[str]:
-    """Return the networks that edged brings along."""
+    """Return the networks that are included in edged."""
     return sorted(file.name.removesuffix(".yaml") for file in NETWORKS.iterdir() if file.name.endswith(".yaml"))
 
 
@@ -175,7 +175,7 @@ def load_training(name_or_file: str) -> tuple[Training, Path]:
         path = Path(str(NETWORKS / f"{name_or_file}.yaml"))
     elif not path.exists():
         raise ConfigError(
-            f"{name_or_file}: there is no such file, nor network; networks are: {', '.join(named_networks())}"
+            f"{name_or_file}: there is no such file or network; networks are: {', '.join(named_networks())}"
         )
     training = load_as(Training, path, EXAMPLE)
     return _with_absolute_paths(training, path.absolute().parent), path

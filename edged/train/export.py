@@ -1,4 +1,4 @@
-"""A trained network as an ONNX file, which onnxruntime and edged answer alike."""
+"""Write a trained network as an ONNX file, to which onnxruntime and edged give the same answers."""
 
 from collections.abc import Sequence
 from functools import singledispatchmethod
@@ -22,7 +22,7 @@ OPSET, IR_VERSION = 13, 8
 def to_onnx(network: Graph, name: str, labels: Sequence[str], wanted: Input) -> bytes:
     """Return the file's content: any batch, norms folded, labels and input as metadata.
 
-    network: with `TrainedNorm` or without, simplified or not. Raises ModelError where float32 does not hold the
+    network: with `TrainedNorm` or without, simplified or not. Raises ModelError if float32 cannot represent the
     folded weights.
     """
     plain = folded(network)
@@ -52,7 +52,7 @@ def _tensor(name: str, shape: Shape) -> onnx.ValueInfoProto:
 
 
 class _Nodes:
-    """Nodes and weights so far, each named by the operator that it is of."""
+    """The nodes and weights so far, each named after its operator."""
 
     def __init__(self) -> None:
         self.nodes: list[onnx.NodeProto] = []
@@ -123,7 +123,7 @@ class _Nodes:
         self._node("Flatten", flatten.name, flatten.inputs, flatten.output, axis=1)
 
     def _names(self, operator: Operator, rest: Sequence[str]) -> list[str]:
-        """Return what each node of an operator writes: the last of them the operator's own output."""
+        """Return the outputs of an operator's nodes: the last one is the operator's own output."""
         return [*(f"{operator.output}.before_{part}" for part in rest), operator.output]
 
     def _weight(self, operator: Operator, what: str, values: NDArray[np.float32]) -> str:

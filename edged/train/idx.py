@@ -1,4 +1,4 @@
-"""IDX files, plain or .gz: MNIST's pictures and labels, and those of data sets made like it.
+"""Read IDX files, plain or .gz: MNIST's pictures and labels, and those of data sets in the same format.
 
 Format (LeCun, http://yann.lecun.com/exdb/mnist/): two zero bytes, the type (8: unsigned bytes), the number of
 axes, their lengths as big-endian 32-bit numbers, then the values in C order.
@@ -25,16 +25,16 @@ Bytes = NDArray[np.uint8]
 
 
 def has_idx(folder: Path) -> bool:
-    """Return whether there are pictures to learn from in IDX files."""
+    """Return whether the folder has training pictures in IDX files."""
     return any((folder / f"train-{IMAGES}{suffix}").exists() for suffix in ("", ".gz"))
 
 
 def read_idx(
     folder: Path, names: tuple[str, ...] | None, wanted: Input
 ) -> tuple[LabelledImages, LabelledImages | None, tuple[str, ...]]:
-    """Pictures to learn from, those of the test (t10k-…) if there are any, and labels.
+    """Read the training pictures, those of the test (t10k-…) if there are any, and labels.
 
-    names: labels by class; None: 0, 1, … as far as there are pictures. Raises DataError, which names the file
+    names: labels by class; None: 0, 1, … up to the highest with pictures. Raises DataError, which names the file
     and the place.
     """
     training = _part(folder, "train", wanted)
@@ -82,7 +82,7 @@ def _check_labels(examples: LabelledImages, classes: int, path: Path) -> None:
 
 
 def read_array(path: Path, axes: int) -> Bytes:
-    """Return the values in a file of so many axes. Raises DataError, which says where it is not as it must be."""
+    """Return the values of a file with so many axes. Raises DataError with the place of the mistake."""
     try:
         with open_regular_file(path) as plain:
             if path.suffix != ".gz":
@@ -107,14 +107,14 @@ def _parsed(file: BinaryIO | gzip.GzipFile, path: Path, axes: int) -> Bytes:
     shape = [int(length) for length in np.frombuffer(lengths, ">u4")]
     size, words = math.prod(shape), " × ".join(map(str, shape))
     if size > MAX_BYTES:
-        raise DataError(f"{path}: says that it holds {words} values; at most {MAX_BYTES} are read")
+        raise DataError(f"{path}: claims to hold {words} values; at most {MAX_BYTES} are read")
     content = file.read(size + 1)
     if len(content) != size:
         found = f"{len(content)} bytes follow" if len(content) < size else "more follows"
         cut = (
             "it is cut short" if len(content) < size else "what is behind them is not read: is it the right file?"
         )
-        raise DataError(f"{path}: says that it holds {words} = {size} values, but {found}: {cut}")
+        raise DataError(f"{path}: claims to hold {words} = {size} values, but {found}: {cut}")
     return np.frombuffer(content, np.uint8).reshape(shape)
 
 

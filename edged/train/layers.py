@@ -1,4 +1,4 @@
-"""The layers of a network as a person writes them: `relu`, `{max_pool: 2}`, `{conv: {filters: 32}}`."""
+"""The layers of a network in the YAML file: `relu`, `{max_pool: 2}`, `{conv: {filters: 32}}`."""
 
 import difflib
 from typing import Annotated, Any, Literal, Self
@@ -62,7 +62,7 @@ class Layer(Section):
     @model_validator(mode="before")
     @classmethod
     def _written_out(cls, written: Any) -> Any:
-        """`relu` and `{conv: 32}` stand for `{relu: {}}` and `{conv: {filters: 32}}`."""
+        """Expand `relu` and `{conv: 32}` to `{relu: {}}` and `{conv: {filters: 32}}`."""
         if isinstance(written, str):
             return {_known(written): {}}
         if not isinstance(written, dict) or len(written) != 1:
@@ -71,7 +71,7 @@ class Layer(Section):
         if _known(kind) in FIRST and not isinstance(settings, dict):
             return {kind: {FIRST[kind]: settings}}
         if isinstance(settings, list):
-            return {kind: tuple(settings)}  # here it is no longer JSON, for which a list is a tuple
+            return {kind: tuple(settings)}  # no longer JSON here: a list must be a tuple
         return {kind: {} if settings is None else settings}
 
     @model_validator(mode="after")

@@ -44,7 +44,7 @@ Array = NDArray[Any]
 
 @dataclass(frozen=True, eq=False)
 class Lowered:
-    """`graph`, in its trained form, for steps of `batch` frames on `device`."""
+    """`graph`, in its trained form, lowered for steps of `batch` frames on `device`."""
 
     graph: Graph
     device: Device
@@ -52,7 +52,7 @@ class Lowered:
     tensors: Tensors
 
     def conv(self, operator: Conv | Dense, weight: Array | None = None) -> Conv:
-        """Return a Dense layer as the 1×1 convolution of an image of frames. `weight`: in place of its own."""
+        """Return a Dense layer as the 1×1 convolution of an image of frames. `weight`: replaces its own."""
         operator = operator if weight is None else replace(operator, weight=weight)
         return operator if isinstance(operator, Conv) else _as_conv(operator, self._flattened(operator.inputs[0]))
 
@@ -62,7 +62,7 @@ class Lowered:
         return Site(operator, inputs, self.tensors[operator.output], self.device)
 
     def _flattened(self, name: str) -> Tensor | None:
-        """Return the images whose features, in the order of memory, the tensor `name` holds."""
+        """Return the images whose features the tensor `name` holds, in the order of memory."""
         written = {operator.output: operator for operator in self.graph.operators}
         writer = written.get(name)
         while isinstance(writer, Relu):
@@ -91,7 +91,7 @@ def lower(graph: Graph, device: Device, batch: int) -> Lowered:
 
 
 def _features(lowered: Lowered, operator: Flatten) -> Tensor:
-    """Return what Flatten writes, with the padding of each block of channels where whole vectors move."""
+    """Return the output of Flatten, with the padding of each block of channels if whole vectors are copied."""
     source, target = lowered.tensors[operator.inputs[0]], lowered.tensors[operator.output]
     if source.block == 1 or source.height * source.width == 1:
         return target
@@ -122,8 +122,9 @@ def _in_order_of_memory(weight: Array, image: Tensor) -> Array:
 def forward_launches(
     lowered: Lowered, residents: Mapping[str, Residents], *, training: bool
 ) -> tuple[Launch, ...]:
-    """The forward pass. `residents`: what each operator has learnt, by its name. Norms take the statistics of the
-    batch in training, else the running ones.
+    """Return the launches of the forward pass. `residents`: the parameters of each operator, by name.
+
+    Norms use the statistics of the batch in training, else the running ones.
     """
     launches: list[Launch] = []
     for operator in lowered.graph.operators:
@@ -152,7 +153,7 @@ def _forward(lowered: Lowered, operator: Operator, learnt: Residents, training: 
 
 
 def _learning(launch: Launch, learnt: Residents) -> tuple[Argument, ...]:
-    """Return the arguments with what is learnt in place of constant weights, which come in this order."""
+    """Return the arguments with parameters in place of constant weights, in the same order."""
     in_turn = iter((learnt["weight"], learnt["bias"]))
     return tuple(next(in_turn) if isinstance(argument, Weights) else argument for argument in launch.arguments)
 
@@ -179,7 +180,7 @@ def trained_form(graph: Graph) -> Graph:
 
 
 def _from_vectors(graph: Graph) -> Graph:
-    """Return a network that begins by flattening images as one of vectors.
+    """Return a network that begins by flattening images as a network of vectors.
 
     The caller flattens the images.
     """
@@ -192,7 +193,7 @@ def _from_vectors(graph: Graph) -> Graph:
 
 
 def _apart(operator: Operator) -> tuple[Operator, ...]:
-    """Return a convolution that adds a second input, as two operators."""
+    """Split a convolution that adds a second input into two operators."""
     if not isinstance(operator, Conv) or len(operator.inputs) == 1:
         return (operator,)
     conv = replace(operator, inputs=operator.inputs[:1], output=f"{operator.output}:conv", relu=False)
@@ -212,4 +213,4 @@ def _check(graph: Graph) -> None:
             )
     shape = graph.shapes[graph.output]
     if len(shape) != 1:
-        raise ModelError(f"{graph.name}: its output has the shape {shape}; expected one score a class, (classes,)")
+        raise ModelError(f"{graph.name}: its output has the shape {shape}; expected a score per class, (classes,)")

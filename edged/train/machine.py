@@ -1,4 +1,4 @@
-"""A device for training: tensors that stay on it, and launches that are enqueued step after step."""
+"""A device for training: tensors that stay on it, and launches that are enqueued step by step."""
 
 from collections import deque
 from collections.abc import Mapping, Sequence
@@ -24,7 +24,7 @@ Array = NDArray[Any]
 class TrainingDevice:
     """A device with a queue, its programs, and buffers by name. Raises DeviceError.
 
-    `held` counts how often a buffer was put in place of another: arguments must be set anew then.
+    `held` counts replaced buffers: after each, arguments must be set again.
     """
 
     def __init__(self, device: Device, cache: Path | None = None) -> None:
@@ -37,32 +37,32 @@ class TrainingDevice:
         self._residents: dict[str, Any] = {}
 
     def upload(self, name: str, content: Array) -> None:
-        """Upload `content` as the buffer `name`, in place of the one of that name."""
+        """Upload `content` as the buffer `name`, and replace an existing one."""
         content = np.ascontiguousarray(content)
         flags = cl.mem_flags.READ_WRITE | HOST_VISIBLE | cl.mem_flags.COPY_HOST_PTR
         with device_errors(self.device.name, f"uploading {content.nbytes} bytes of {name}"):
-            self.queue.finish()  # nothing may still read the old one
+            self.queue.finish()  # a kernel may still read the old one
             self._residents[name] = cl.Buffer(self._context, flags, hostbuf=content)
         self.held += 1
 
     def write(self, name: str, content: Array) -> None:
-        """Overwrite the buffer `name`, which is as large."""
+        """Overwrite the buffer `name`, which has the same size."""
         with device_errors(self.device.name, f"writing {name}"):
             cl.enqueue_copy(self.queue, self._residents[name], np.ascontiguousarray(content))
 
     def read(self, name: str, dtype: Any) -> Array:
-        """Return what the buffer `name` holds, once all that was enqueued is done."""
+        """Return the content of the buffer `name`, after everything enqueued has finished."""
         return self.content_of(self._residents[name], dtype)
 
     def content_of(self, buffer: Any, dtype: Any) -> Array:
-        """Return what a buffer, or a part of one, holds."""
+        """Return the content of a buffer, or of a part of one."""
         with device_errors(self.device.name, f"reading {buffer.size} bytes"):
             content = np.empty(buffer.size // np.dtype(dtype).itemsize, dtype)
             cl.enqueue_copy(self.queue, content, buffer)
         return content
 
     def place(self, argument: Resident | Weights) -> Any:
-        """Return where a kernel finds it. A resident that begins its buffer is the whole of it."""
+        """Return the memory of an argument. A resident that begins its buffer is the whole of it."""
         if isinstance(argument, Resident):
             buffer = self._residents[argument.buffer]
             return buffer.get_sub_region(argument.offset, argument.nbytes) if argument.offset else buffer
@@ -73,19 +73,19 @@ class TrainingDevice:
         )
 
     def reserve(self, nbytes: int) -> Any:
-        """Memory for what lives during a step."""
+        """Allocate memory for tensors that live during a step."""
         with device_errors(self.device.name, f"reserving {nbytes} bytes for tensors"):
             return cl.Buffer(self._context, cl.mem_flags.READ_WRITE | HOST_VISIBLE, max(1, nbytes))
 
     def kernels(self, launches: Sequence[Launch]) -> list[tuple[Launch, Any]]:
-        """Return each with a kernel object of its own, compiled now or before."""
+        """Return each launch with a new kernel object, compiled now or before."""
         self._programs.prepare(launches)
         return [self._programs.fitting(launch) for launch in launches]
 
 
 Scalars = Mapping[str, np.generic]
 
-AHEAD = 8  # runs that may be enqueued before the device is through with the first of them
+AHEAD = 8  # runs that may be enqueued before the device has finished the first of them
 
 
 class LaunchQueue:
@@ -105,7 +105,7 @@ class LaunchQueue:
         self._sizes = [launch.global_size(launch.frames) for launch, _ in self._kernels]
 
     def enqueue(self, scalars: Scalars) -> list[Any]:
-        """Start all launches, with these numbers; their events. Waits only for what was enqueued long ago."""
+        """Enqueue all launches with these numbers; return their events. Waits only for runs enqueued long ago."""
         with device_errors(self._machine.device.name, "training"):
             self._bind()
             for kernel, index, name in self._numbers:
@@ -122,15 +122,15 @@ class LaunchQueue:
 
     @property
     def names(self) -> list[str]:
-        """Return what the events of `enqueue` are of."""
+        """Return the names for the events of `enqueue`."""
         return [f"{launch.kernel} of {launch.operator}" for launch, _ in self._kernels]
 
     def image(self, tensor: Tensor) -> NDArray[np.float32]:
-        """Return what the last run left in `tensor`, [frames, channels, height, width]."""
+        """Return the content of `tensor` after the last run, [frames, channels, height, width]."""
         return image_of(tensor, self._machine.content_of(self._memory_of(tensor), tensor.dtype))
 
     def _bind(self) -> None:
-        """Set the arguments that stay, unless they are set already."""
+        """Set the constant arguments, unless they are set already."""
         if self._bound_to == self._machine.held:
             return
         self._places, self._numbers = [], []

@@ -1,4 +1,4 @@
-"""Batch normalisation while its statistics are still being learnt, and folded away once they are.
+"""Batch normalisation in training, and folded into other operators after it.
 
 Formulas: Ioffe and Szegedy, "Batch Normalization", 2015, algorithms 1 and 2.
 """
@@ -32,15 +32,15 @@ class TrainedNorm(Operator):
 
 
 def new_norm(name: str, source: str, output: str, channels: int) -> TrainedNorm:
-    """Return a norm before training, which leaves values as they are."""
+    """Return a norm before training, which leaves values unchanged."""
     one, zero = np.ones(channels, np.float32), np.zeros(channels, np.float32)
     return TrainedNorm(name, (source,), output, one, zero, zero.copy(), one.copy())
 
 
 def folded(graph: Graph) -> Graph:
-    """The network that answers frames: each norm, with its running statistics, in the Conv or Dense before it.
+    """Return the network for inference: each norm is folded into the Conv or Dense before it.
 
-    One that has none before it stays, as `BatchNorm`. Raises ModelError where float32 does not hold the weights.
+    A norm without one before it stays, as `BatchNorm`. Raises ModelError if float32 cannot represent the weights.
     """
     operators = [plain for operator in graph.operators for plain in _plain(operator)]
     return fold_batch_norm(make_graph(graph.name, graph.input, graph.shapes[graph.input], operators, graph.output))

@@ -1,4 +1,4 @@
-"""Optimizers and learning rates: what a step does to the weights, as values and as kernels."""
+"""Optimizers and learning rates: the update of weights, as values and as kernels."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -46,14 +46,14 @@ FLOAT = np.dtype(np.float32).itemsize
 
 
 def moments_of(how: Optimizer) -> int:
-    """Floats that an optimizer remembers of each weight, zero before the first step."""
+    """Return the number of floats that an optimizer stores for each weight, zero before the first step."""
     if isinstance(how, Sgd):
         return 1 if how.momentum else 0
     return 2
 
 
 def update_launches(how: Optimizer, decayed: int, count: int, device: Device) -> tuple[Launch, ...]:
-    """Kernels that change `count` floats of the buffer `parameters`, of which the first `decayed` decay.
+    """Return kernels that update `count` floats of the buffer `parameters`, of which the first `decayed` decay.
 
     They read the buffer `gradients` of as many, and `moments` of `moments_of(how)` times as many.
     """
@@ -84,7 +84,7 @@ def _floats(**numbers: float) -> Mapping[str, np.float32]:
 
 
 def rates(learning: Learning, first: int, count: int, steps: int) -> Float32:
-    """Return the rates of `count` steps from the step `first` (from 0) on, of `steps` in all: float32 [count]."""
+    """Return the rates of `count` steps from step `first` (from 0) on, of `steps` in all: float32 [count]."""
     step = np.arange(first, first + count, dtype=np.float64)
     share = np.full(count, 1.0)
     if learning.schedule == "inverse":

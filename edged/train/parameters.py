@@ -23,8 +23,10 @@ VALUE = 4  # bytes
 
 @dataclass(frozen=True, eq=False)
 class Parameter:
-    """An array of an operator. `places`: where each of its values, row-major, lies among `count` on the device;
-    the others are zero and stay so. `start`: where those begin in their buffer, in values.
+    """An array of an operator on the device.
+
+    `places`: where each of its values, row-major, lies among `count` on the device; the others stay zero. `start`:
+    where those begin in their buffer, in values.
     """
 
     operator: str
@@ -43,19 +45,16 @@ class Parameter:
         return Resident(buffer, self.count * VALUE, self.start * VALUE)
 
     def pack(self, values: Float32, memory: Float32) -> None:
-        """Write `values`, of the operator's own layout, into what goes to the device."""
+        """Convert `values` from the operator's layout to the device's."""
         memory[self.start + self.places] = values.reshape(-1)
 
     def unpack(self, memory: Float32) -> Float32:
-        """Return the values in what came from the device, in the operator's own layout."""
+        """Convert values from the device's layout to the operator's."""
         return memory[self.start + self.places].reshape(self.values.shape)
 
 
 def weight_of(operator: Conv | Dense, lowered: Lowered) -> Parameter:
-    """Return the weight of `operator`.
-
-    What becomes of the numbers 1, 2 … in its place tells where each value goes.
-    """
+    """Return the weight of `operator`. Packing the numbers 1, 2 … in its place shows where each value goes."""
     numbers = np.arange(1, operator.weight.size + 1).reshape(operator.weight.shape)
     packed: NDArray[Any] = pack_weights(lowered.site(lowered.conv(operator, numbers))).reshape(-1)
     (there,) = np.nonzero(packed)
@@ -71,8 +70,10 @@ def by_channel(operator: str, role: str, values: Float32, tensor: Tensor) -> Par
 
 @dataclass(frozen=True, eq=False)
 class ParameterStore:
-    """All that a network learns, one behind the other: `decayed` values that weight decay shrinks, then biases and
-    norms up to `learnt`, then running statistics, `count` in all.
+    """All parameters of a network in one buffer.
+
+    First `decayed` values that weight decay shrinks, then biases and norms up to `learnt`, then running
+    statistics, `count` in all.
     """
 
     parameters: tuple[Parameter, ...]
@@ -81,14 +82,14 @@ class ParameterStore:
     count: int
 
     def residents(self, buffer: Buffer) -> dict[str, dict[str, Resident]]:
-        """Return where each lies in `buffer`, by operator and role."""
+        """Return the place of each in `buffer`, by operator and role."""
         places: dict[str, dict[str, Resident]] = {}
         for one in self.parameters:
             places.setdefault(one.operator, {})[one.role] = one.resident(buffer)
         return places
 
     def pack(self, values: Mapping[str, Float32]) -> Float32:
-        """Return what goes to the device, of the values by name."""
+        """Convert values by name to the device's buffer."""
         memory = np.zeros(self.count, np.float32)
         for one in self.parameters:
             if one.name in values:
@@ -96,12 +97,12 @@ class ParameterStore:
         return memory
 
     def unpack(self, memory: Float32) -> dict[str, Float32]:
-        """Return what `pack` was given; of a shorter memory, those that lie in it."""
+        """Invert `pack`; of a shorter buffer, return the values that are in it."""
         return {one.name: one.unpack(memory) for one in self.parameters if one.start + one.count <= len(memory)}
 
 
 def store_of(lowered: Lowered) -> ParameterStore:
-    """Return where each array of the network lies."""
+    """Return the store of all arrays of the network."""
     weights, others, statistics = [], [], []
     for operator in lowered.graph.operators:
         target = lowered.tensors[operator.output]
@@ -129,7 +130,7 @@ Arrays = dict[str, NDArray[Any]]
 class TrainedState:
     """The buffers `parameters`, `gradients`, `moments` and, if it is `averaged`, `averages`, as at the start.
 
-    moments: how many numbers the optimizer remembers of each parameter.
+    moments: how many numbers the optimizer stores for each parameter.
     """
 
     def __init__(self, store: ParameterStore, machine: TrainingDevice, moments: int, averaged: bool) -> None:
@@ -142,19 +143,19 @@ class TrainedState:
             machine.upload("averages", start)
 
     def arrays(self) -> Arrays:
-        """Return all of it by name, in the operators' own layouts."""
+        """Return everything by name, in the operators' own layouts."""
         return {name: array for buffer in self._read() for name, array in buffer.items()}
 
     def best(self) -> dict[str, Float32]:
-        """Return what is evaluated and given: the averages, if there are any."""
+        """Return the buffer that is evaluated and exported: the averages, if there are any."""
         return self._store.unpack(self._machine.read("averages" if self._averaged else "parameters", np.float32))
 
     def restore(self, arrays: Mapping[str, NDArray[Any]], network: str) -> None:
-        """Put back what `arrays` gave. Raises ModelError where it is of another network or optimizer."""
+        """Restore the result of `arrays`. Raises ModelError if it is of another network or optimizer."""
         for name, array in self.arrays().items():
             if name not in arrays or arrays[name].shape != array.shape:
                 found = arrays[name].shape if name in arrays else "missing"
-                raise ModelError(f"{network}: cannot go on: {name} is {found}, expected {array.shape}")
+                raise ModelError(f"{network}: cannot continue: {name} is {found}, expected {array.shape}")
         self._machine.write("parameters", self._store.pack(arrays))
         if self._moments:
             packed = [self._store.pack(_named(arrays, _moment(index))) for index in range(self._moments)]

@@ -1,4 +1,4 @@
-"""A network that has learnt before, as the start of a training: the same, or with a new last layer."""
+"""Start a training from a pretrained network: unchanged, or with a new last layer."""
 
 import math
 from dataclasses import replace
@@ -14,8 +14,8 @@ from edged.model.shapes import make_graph
 def start_from(model: Model, labels: tuple[str, ...], seed: int) -> Graph:
     """Return the network of `model` for these labels, a Softmax at its end.
 
-    Where they are not the model's own, in their order, its last layer begins anew (He et al., 2015). Raises
-    ModelError for one that does not end in a Dense.
+    If they are not the model's own, in the same order, its last layer is initialised again (He et al., 2015).
+    Raises ModelError for a network that does not end in a Dense.
     """
     network = model.graph
     if not isinstance(network.operators[-1], Softmax):

@@ -1,4 +1,4 @@
-"""What a training leaves in its folder beside the model: figures, pictures of them, and a page that shows all."""
+"""Write the results of a training beside the model: figures, pictures of them, and a page that shows all."""
 
 import csv
 import io
@@ -21,7 +21,7 @@ WORST = 32
 
 @dataclass(frozen=True, eq=False)
 class EvaluatedImages:
-    """The pictures that the network was judged by, and its answers. what: `test`, `held out` or `learnt from`."""
+    """The evaluated pictures, and the network's answers. what: `test`, `held out` or `learnt from`."""
 
     what: str
     examples: LabelledImages
@@ -32,7 +32,7 @@ class EvaluatedImages:
 
 @dataclass(frozen=True, eq=False)
 class TrainingOutcome:
-    """A training that is done. facts: what it depended on. stays: whose weights were kept, None for the last."""
+    """A finished training. facts: what it depended on. stays: the epoch of the weights, None for the last."""
 
     name: str
     labels: tuple[str, ...]
@@ -43,7 +43,7 @@ class TrainingOutcome:
 
 
 def write_report(outcome: TrainingOutcome, folder: Path) -> str:
-    """Write report.md and what it shows; one line on how it went. Raises OSError."""
+    """Write report.md and its files; return a one-line result. Raises OSError."""
     counts = _counts(outcome)
     worst = _worst(outcome)
     pictures = {"confusion.png": draw_confusion(counts, outcome.labels)}
@@ -76,7 +76,7 @@ def _verdict(outcome: TrainingOutcome) -> str:
 
 
 def _worst(outcome: TrainingOutcome) -> list[int]:
-    """Indices of wrong answers, the surest first."""
+    """Return the indices of wrong answers, the most confident first."""
     judged = outcome.judged
     answers = judged.probabilities.argmax(axis=1)
     wrong = np.flatnonzero(answers != judged.examples.labels)

@@ -1,4 +1,4 @@
-"""Results of training and evaluation: one line an epoch, and the progress within one."""
+"""Results of training and evaluation: one line per epoch, and the progress within one."""
 
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -11,7 +11,7 @@ from edged.model.graph import Float32
 
 @dataclass(frozen=True)
 class StepFigures:
-    """Mean loss, share of correct answers and number of the images trained on since the last look."""
+    """Mean loss, share of correct answers and number of the images trained on since the last report."""
 
     loss: float
     accuracy: float
@@ -20,7 +20,10 @@ class StepFigures:
 
 @dataclass(frozen=True, eq=False)
 class Evaluation:
-    """probabilities: [n, classes]; loss: mean cross-entropy; accuracy: share of images whose label is on top."""
+    """An evaluation.
+
+    probabilities: [n, classes]; loss: mean cross-entropy; accuracy: share of images whose label is on top.
+    """
 
     probabilities: Float32
     loss: float
@@ -28,7 +31,7 @@ class Evaluation:
 
 
 def evaluation_of(probabilities: Float32, labels: NDArray[np.int32]) -> Evaluation:
-    """Return how well the probabilities, [n, classes], fit the labels, [n]."""
+    """Evaluate the probabilities, [n, classes], against the labels, [n]."""
     right = probabilities[np.arange(len(labels)), labels].astype(np.float64)
     loss = -np.log(np.maximum(right, np.finfo(np.float32).tiny)).mean()
     return Evaluation(probabilities, float(loss), float((probabilities.argmax(axis=1) == labels).mean()))
@@ -36,7 +39,11 @@ def evaluation_of(probabilities: Float32, labels: NDArray[np.int32]) -> Evaluati
 
 @dataclass(frozen=True)
 class Epoch:
-    """loss and accuracy: of what was learnt from, meanwhile; validation_…: of what is held out, if anything is."""
+    """The results of an epoch.
+
+    loss and accuracy: on the training images, during the epoch; validation_…: on held-out images, if there are
+    any.
+    """
 
     epoch: int
     step: int

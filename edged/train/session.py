@@ -1,4 +1,4 @@
-"""A training from its start, or from a checkpoint, to its end: epochs, what is held out, an early stop."""
+"""A training from its start, or from a checkpoint, to its end: epochs, validation, an early stop."""
 
 import math
 import time
@@ -19,12 +19,12 @@ from edged.train.source import LabelledImages, TrainingSource
 from edged.train.trainer import Trainer
 
 DEFAULT_EPOCHS = 10
-OPERATIONS_OF_A_LOG = 2e10  # between two of them: half a second or so of a CPU
+OPERATIONS_OF_A_LOG = 2e10  # steps between two reports: about half a second on a CPU
 STATE, BEST = "state.", "best."
 
 
 class TrainingSession:
-    """`trainer` learns from `source` as `learning` says; `macs`: of one picture, forward.
+    """Trains `trainer` on `source` by the settings `learning`; `macs`: of one picture, forward.
 
     facts: what the training depends on, by name: a checkpoint with others is refused.
     """
@@ -54,7 +54,7 @@ class TrainingSession:
 
     @property
     def best(self) -> Epoch | None:
-        """Whose weights stay; None where those of the last epoch do."""
+        """Return the epoch whose weights are kept; None for those of the last one."""
         return self._best if self._learning.stop_after else None
 
     @property
@@ -63,7 +63,10 @@ class TrainingSession:
         return len(self.history) >= self.epochs or self._has_given_up()
 
     def resume(self, checkpoint: Checkpoint) -> None:
-        """Continue from a checkpoint. Raises DataError, which names the difference, if it is of another."""
+        """Continue from a checkpoint.
+
+        Raises DataError, which names the difference, if it is of another training.
+        """
         there = checkpoint.facts["facts"]
         names = sorted({*there, *self._facts})
         differing = [name for name in names if there.get(name) != self._facts.get(name)]
@@ -77,7 +80,10 @@ class TrainingSession:
         self._trainer.restore(_beginning(STATE, checkpoint.arrays))
 
     def train(self) -> Iterator[TrainingProgress | Epoch]:
-        """Learn to the end. Raises TrainingError for a loss that is not finite, or a checkpoint not to be kept."""
+        """Train to the end.
+
+        Raises TrainingError for a loss that is not finite, or a checkpoint that cannot be written.
+        """
         while not self.is_done:
             yield from self._epoch(len(self.history))
             self._keep_best()
@@ -86,7 +92,7 @@ class TrainingSession:
             self._trainer.restore(self._best_state)
 
     def evaluate(self, examples: LabelledImages) -> Evaluation:
-        """Return what the network as it is now makes of them."""
+        """Evaluate the present network on these images."""
         if self._loaded is None:
             self._load(examples)
         return self._trainer.evaluate(examples.images, examples.labels)
@@ -144,7 +150,7 @@ class TrainingSession:
             "best": self._best and self._best.as_facts(),
         }
         state = self._trainer.state()
-        if not all(np.isfinite(array).all() for array in state.values()):  # the last step may be the one too far
+        if not all(np.isfinite(array).all() for array in state.values()):  # the last step may have diverged
             raise _diverged("weights are no longer finite", self.history[-1].step)
         arrays = {STATE + name: array for name, array in state.items()}
         arrays |= {BEST + name: array for name, array in self._best_state.items()}

@@ -1,4 +1,4 @@
-"""What a training learns from: pictures or features with the index of each one's label."""
+"""Training data: pictures or features, each with the index of its label."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -32,41 +32,44 @@ class LabelledImages:
 
 @dataclass(frozen=True, eq=False)
 class Chunk:
-    """Some examples and the steps to take on them: order int32 [steps, batch], indices into `examples`."""
+    """Examples and the steps to take on them: order int32 [steps, batch], indices into `examples`."""
 
     examples: LabelledImages
     order: Order
 
 
 class TrainingSource(Protocol):
-    """Training data, which depend on data set, seed and epoch alone: a training may continue at any epoch."""
+    """Training data, determined by data set, seed and epoch, so that a training can continue at any epoch."""
 
     @property
     def labels(self) -> tuple[str, ...]: ...
     @property
     def validation(self) -> LabelledImages | None:
-        """Held out; None where nothing is."""
+        """Return the held-out images; None if there are none."""
 
     @property
     def test(self) -> LabelledImages | None:
-        """None where the data have none."""
+        """Return the test images; None if the data set has none."""
 
     @property
     def fingerprint(self) -> str:
-        """Hexadecimal SHA-256 of the data: what a checkpoint was learnt from."""
+        """Return the hexadecimal SHA-256 of the data, by which a checkpoint is checked."""
 
     def steps(self, batch: int) -> int:
         """Return the number of steps of one epoch."""
 
     def chunks(self, epoch: int, batch: int) -> Iterator[Chunk]:
-        """Of one epoch. Where `examples` is the same object as before it need not be loaded again."""
+        """Yield the chunks of one epoch.
+
+        If `examples` is the same object as before, it need not be loaded again.
+        """
 
     def close(self) -> None:
         """Stop the processes that prepare examples."""
 
 
 class InMemory:
-    """All examples at once, each one an epoch's time, in an order of its own each epoch."""
+    """All examples in memory, used once per epoch, in a new order for each epoch."""
 
     def __init__(
         self,
@@ -76,7 +79,7 @@ class InMemory:
         share: float,
         seed: int,
     ) -> None:
-        """share: of `examples`, to be held out. Raises DataError where that leaves too little."""
+        """share: of `examples`, to hold out. Raises DataError if too few are left."""
         self.validation: LabelledImages | None = None
         self.labels, self.test, self._seed = labels, test, seed
         self.fingerprint = fingerprint_of(labels, *(part for part in (examples, test) if part))
@@ -89,7 +92,7 @@ class InMemory:
 
     def chunks(self, epoch: int, batch: int) -> Iterator[Chunk]:
         order = np.random.default_rng((self._seed, epoch)).permutation(len(self.training))
-        # the last batch is filled up with the first of this order
+        # the last batch is filled up with the first ones of this order
         yield Chunk(self.training, np.resize(order, (self.steps(batch), batch)).astype(np.int32))
 
     def close(self) -> None:
@@ -97,7 +100,7 @@ class InMemory:
 
 
 def _split(examples: LabelledImages, share: float, seed: int) -> tuple[LabelledImages, LabelledImages]:
-    """Split images into those to learn from and those held out, with the same share of each label."""
+    """Split images into training and held-out ones, with the same share of each label."""
     order = np.random.default_rng(seed).permutation(len(examples))
     held_out = np.zeros(len(examples), bool)
     for label in np.unique(examples.labels):
@@ -112,7 +115,7 @@ def _split(examples: LabelledImages, share: float, seed: int) -> tuple[LabelledI
 
 
 def fingerprint_of(labels: tuple[str, ...], *parts: LabelledImages) -> str:
-    """Hexadecimal SHA-256 of labels and examples."""
+    """Return the hexadecimal SHA-256 of labels and examples."""
     digest = sha256("\0".join(labels).encode())
     for part in parts:
         digest.update(repr((part.images.shape, part.images.dtype.str)).encode())

@@ -1,4 +1,4 @@
-"""What is enqueued at each step of training, and to evaluate a batch."""
+"""The launches of a training step, and of the evaluation of a batch."""
 
 from dataclasses import dataclass
 from functools import partial
@@ -19,12 +19,12 @@ from edged.train.lowering import Lowered, forward_launches
 from edged.train.optimizer import Optimizer, update_launches
 from edged.train.parameters import VALUE, ParameterStore
 
-ANY_SIZE = 0  # of a buffer that is another one with each data set
+ANY_SIZE = 0  # size of a buffer that differs between data sets
 
 
 @dataclass(frozen=True)
 class AugmentStep:
-    """How images are changed at random: mirrored in half of the cases, moved by up to `shift` pixels."""
+    """Random changes of images: mirrored in half of the cases, moved by up to `shift` pixels."""
 
     flip: bool = False
     shift: int = 0
@@ -39,7 +39,7 @@ def step_launches(
     augment: AugmentStep,
     averaged: bool,
 ) -> tuple[Launch, ...]:
-    """Return the launches of a step: a batch forth and back, and the update of all parameters."""
+    """Return the launches of a step: forward and backward pass, and the update of all parameters."""
     parameters = store.residents("parameters")
     scores = lowered.tensors[lowered.graph.output]
     of_scores, back = backward_launches(lowered, parameters, store.residents("gradients"))
@@ -58,7 +58,7 @@ def step_launches(
 def evaluation_launches(
     lowered: Lowered, store: ParameterStore, wanted: Input | None, averaged: bool
 ) -> tuple[tuple[Launch, ...], Tensor]:
-    """Return the launches of a batch forth, with running statistics, and the tensor of its probabilities."""
+    """Return the launches of a forward pass with running statistics, and the tensor of its probabilities."""
     learnt = store.residents("averages" if averaged else "parameters")
     scores = lowered.tensors[lowered.graph.output]
     output = Tensor("probabilities", 1, scores.channels, 1, scores.width, scores.block)

@@ -1,4 +1,4 @@
-"""Train a network on a device: everything between two reports stays there."""
+"""Train a network on a device: all data stay there between two reports."""
 
 from collections.abc import Mapping
 from dataclasses import fields, replace
@@ -24,7 +24,7 @@ from edged.train.step import AugmentStep, evaluation_launches, step_launches
 Array = NDArray[Any]
 State = dict[str, Array]
 
-UPLOAD_BYTES = 2**26  # of the images that are evaluated at once
+UPLOAD_BYTES = 2**26  # bytes of images that are evaluated at once
 
 
 class Trainer:
@@ -64,8 +64,9 @@ class Trainer:
         self._evaluation: tuple[LaunchQueue, Tensor] | None = None
 
     def load(self, images: Array, labels: NDArray[np.int32], wanted: Input | None) -> None:
-        """What to train on: uint8 [n, height, width, channels], normalised as `wanted`, or with None float32
-        features [n, f]; labels: [n].
+        """Set the training data: uint8 [n, height, width, channels], normalised as `wanted`.
+
+        Without `wanted`: float32 features [n, f]. labels: [n].
         """
         if wanted != self._wanted:
             self._training = self._evaluation = None
@@ -77,7 +78,7 @@ class Trainer:
     def train(self, order: NDArray[np.int32], rates: NDArray[np.float32]) -> None:
         """Take a step for each row of `order`, [steps, batch], indices of the images; rates: [steps].
 
-        Reads nothing.
+        Reads nothing back.
         """
         if order.ndim != 2 or order.shape[1] != self._batch or len(rates) != len(order):
             raise ValueError(f"order {order.shape}, rates {rates.shape}; expected [steps, {self._batch}], [steps]")
@@ -89,40 +90,37 @@ class Trainer:
         self._seen += order.size
 
     def figures(self) -> StepFigures:
-        """Return what came of it since the last call. Waits for the device."""
+        """Return the figures since the last call. Waits for the device."""
         loss, right = self._machine.read("sums", np.float32).reshape(-1, 2).sum(axis=0, dtype=np.float64)
         self._machine.write("sums", self._no_sums())
         seen, self._seen = self._seen, 0
         return StepFigures(float(loss) / max(1, seen), float(right) / max(1, seen), seen)
 
     def evaluate(self, images: Array, labels: NDArray[np.int32]) -> Evaluation:
-        """Return what the network, with its running statistics, makes of other images than those it trains on."""
+        """Evaluate the network, with its running statistics, on other images than the training data."""
         self._check(images, labels)
         chunk = max(1, UPLOAD_BYTES // images[:1].nbytes // self._batch) * self._batch
         parts = [self._probabilities(images[start : start + chunk]) for start in range(0, len(images), chunk)]
         return evaluation_of(np.concatenate(parts), labels)
 
     def state(self) -> State:
-        """Return all that a later `restore` needs to go on from here.
-
-        Arrays by name, in the operators' own layouts.
-        """
+        """Return everything that `restore` needs to continue: arrays by name, in the operators' own layouts."""
         return {"step": np.array(self._step), **self._learnt.arrays()}
 
     def restore(self, state: Mapping[str, Array]) -> None:
-        """Go on from what `state` gave. Raises ModelError where it is of another network or optimizer."""
+        """Continue from the result of `state`. Raises ModelError if it is of another network or optimizer."""
         self._learnt.restore(state, self._graph.name)
         self._machine.write("sums", self._no_sums())
         self._step, self._seen = int(state["step"]), 0
 
     def graph(self) -> Graph:
-        """Return the network with what it has learnt (the average of it, if there is one), norms still apart."""
+        """Return the trained network (its average, if there is one), with separate norms."""
         learnt = self._learnt.best()
         operators = tuple(_with_arrays(operator, learnt) for operator in self._graph.operators)
         return replace(self._graph, operators=operators)
 
     def _probabilities(self, images: Array) -> Float32:
-        """[n, classes], in batches of which the last is filled up with images from the start."""
+        """Return [n, classes], computed in batches of which the last is filled up with the first images."""
         routine, output = self._evaluation = self._evaluation or self._evaluation_routine()
         starts = range(0, len(images), self._batch)
         self._machine.upload("others", images)
@@ -144,7 +142,7 @@ class Trainer:
         return LaunchQueue(self._graph.name, launches, self._machine)
 
     def _scalars(self, row: int, rate: float) -> dict[str, np.generic]:
-        kept = min(self._average, (1 + self._step) / (10 + self._step))  # the start is soon forgotten
+        kept = min(self._average, (1 + self._step) / (10 + self._step))  # the start is soon outweighed
         return {
             "first": np.int32(row * self._batch),
             "seed": self._seed,
@@ -154,7 +152,7 @@ class Trainer:
         }
 
     def _no_sums(self) -> Float32:
-        """Loss and right answers of each place in the batch, before the first."""
+        """Return zero sums of loss and right answers for each place in the batch."""
         return np.zeros((self._batch, 2), np.float32)
 
     def _check(self, images: Array, labels: Array) -> None:
@@ -172,14 +170,14 @@ class Trainer:
 
 
 def _with_arrays(operator: Operator, learnt: Mapping[str, Float32]) -> Operator:
-    """`operator` with the arrays that are learnt under its name."""
+    """Return `operator` with the parameters stored under its name."""
     names = {field.name: f"{operator.name}.{field.name}" for field in fields(operator)}
     arrays: dict[str, Any] = {role: learnt[name] for role, name in names.items() if name in learnt}
     return replace(operator, **arrays)
 
 
 def trainer_of(graph: Graph, device: Device, learning: Learning) -> Trainer:
-    """`graph` in training as `learning` says. Raises ModelError, DeviceError."""
+    """Create the trainer of `graph` with the settings `learning`. Raises ModelError, DeviceError."""
     return Trainer(
         graph,
         device,

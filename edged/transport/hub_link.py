@@ -47,7 +47,7 @@ class HubLink:
         self._buffered = buffered
         self._linger_ms = linger_ms
         self._curve = curve
-        self._refusal = self._told = ""
+        self._refusal = self._logged_refusal = ""
         self._is_news = self._is_ungreeted = False
         self._unit = SystemdUnit()
         self._context: zmq.Context[zmq.Socket[bytes]] = zmq.Context()
@@ -114,7 +114,7 @@ class HubLink:
     def _read_handshakes(self) -> None:
         refusal = self._handshakes.failure()
         if self._handshakes.pop_success():
-            self._refusal = self._told = ""
+            self._refusal = self._logged_refusal = ""
             self._is_ungreeted = True
             return
         self._refusal = refusal or self._refusal
@@ -144,8 +144,8 @@ class HubLink:
 
     def _connect_again(self) -> None:
         """Connect again after a rejection, which libzmq does not do. The reason is logged once."""
-        if self._refusal != self._told:
+        if self._refusal != self._logged_refusal:
             log.warning("hub %s: %s", self._address, self._refusal)
-        self._told, self._refusal = self._refusal, ""
+        self._logged_refusal, self._refusal = self._refusal, ""
         self._disconnect()
         self._connect()

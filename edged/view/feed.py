@@ -104,7 +104,7 @@ class Feed:
         """`disconnections`: of the view's own peers, by reason; always current."""
         self._watcher = watcher
         self._disconnections = disconnections or {}
-        self._told: dict[tuple[str, str], tuple[int, bytes]] = {}
+        self._newest: dict[tuple[str, str], tuple[int, bytes]] = {}
         self._version = 0
         self._ticked_s = self._figured_s = float("-inf")
         self._news = -1
@@ -124,15 +124,15 @@ class Feed:
 
     def events_since(self, version: int) -> tuple[int, bytes]:
         """Return the events that have changed after `version`, and the new version."""
-        return self._version, b"".join(event for at, event in self._told.values() if at > version)
+        return self._version, b"".join(event for at, event in self._newest.values() if at > version)
 
     def _figures(self, now_s: float) -> None:
         known = self._watcher.node_state(now_s)
         cameras = {camera.name: camera for camera in known.cameras}
-        gone = [key for key in self._told if key[1] and key[1] not in cameras]
+        gone = [key for key in self._newest if key[1] and key[1] not in cameras]
         for key in gone:
-            del self._told[key]
-        self._told.pop(("node", ""), None)  # sent even if nothing changed: the browser sees that the view is alive
+            del self._newest[key]
+        self._newest.pop(("node", ""), None)  # sent even if nothing changed: the browser sees that the view is alive
         self._publish_message("node", "", node_message(known, self._watcher, self._disconnections))
         for name, camera in cameras.items():
             self._publish_message("camera", name, camera_message(camera))
@@ -143,7 +143,7 @@ class Feed:
 
     def _publish(self, what: str, camera: str, data: bytes) -> None:
         event = b"event: %s\ndata: %s\n\n" % (what.encode(), b" ".join(data.splitlines()))
-        _, before = self._told.get((what, camera), (0, b""))
+        _, before = self._newest.get((what, camera), (0, b""))
         if event != before:
             self._version += 1
-            self._told[what, camera] = self._version, event
+            self._newest[what, camera] = self._version, event

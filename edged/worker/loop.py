@@ -95,8 +95,8 @@ class Loop:
         end = self._dispatch(hub, hello, parts) if (parts := hub.receive()) else None
         if not has_news and not self._completions.in_flight:
             self._meter.start_job()
-            if told := self._meter.pop_rail_joules():
-                hub.send(IdleEnergy(rails=told))
+            if rail_joules := self._meter.pop_rail_joules():
+                hub.send(IdleEnergy(rails=rail_joules))
         return end
 
     def _dispatch(
@@ -107,8 +107,8 @@ class Loop:
             case Stop() as stop:
                 _stop(stop)
                 return stop
-            case MeasureRequest() | AssignPart() as wish:
-                return wish
+            case MeasureRequest() | AssignPart() as request:
+                return request
             case HelloRequest():
                 hub.send(hello)
             case Echo(reply_bytes=wanted):

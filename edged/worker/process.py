@@ -31,7 +31,7 @@ log = logging.getLogger("edged.worker")
 
 
 def serve_plan_split(
-    wish: PlanSplitRequest | None, hub: HubLink, hello: WorkerHello, config: Config, index: int, meter: Meter
+    request: PlanSplitRequest | None, hub: HubLink, hello: WorkerHello, config: Config, index: int, meter: Meter
 ) -> None:
     """Serve requests of `edged plan-split` one after another, until the hub stops this worker. The device is free.
 
@@ -39,18 +39,18 @@ def serve_plan_split(
     """
     worker, cache = config.workers[index], cache_directory() / "programs"
     ends = (hello.part.begin, hello.part.end) if hello.part else (None, None)
-    while wish:
+    while request:
         model = load_model(config.model)
-        if isinstance(wish, MeasureRequest):
-            hub.send(measure(wish, model, worker, cache))
+        if isinstance(request, MeasureRequest):
+            hub.send(measure(request, model, worker, cache))
         else:
-            ends = wish.begin, wish.end
+            ends = request.begin, request.end
         ready = make_ready(model, part_of(model, *ends), worker, cache)
         del model
         hello = hello.model_copy(update={"part": ready.part.described, "forward_s": ready.forward_s})
         log.info("worker %s runs %s: %s", hello.worker, hello.model.name, hello.part or "all of it")
         hub.send(hello)
-        wish = Loop(ready.runtime, ready.served, ready.self_check, meter).run(hub, hello)
+        request = Loop(ready.runtime, ready.served, ready.self_check, meter).run(hub, hello)
         ready.runtime.close()
 
 
@@ -103,7 +103,7 @@ def run_worker(config: Config, index: int, hub_address: str, curve: Curve | None
     loop = Loop(ready.runtime, ready.served, ready.self_check, meter, watch)
     del model  # the runtime owns its weights now
     hub = HubLink(f"worker/{hello.worker}", hub_address, queued=ANSWERS, curve=curve)
-    wish = loop.run(hub, hello)
-    if wish:
+    request = loop.run(hub, hello)
+    if request:
         ready.runtime.close()
-        serve_plan_split(wish, hub, hello, config, index, meter)
+        serve_plan_split(request, hub, hello, config, index, meter)

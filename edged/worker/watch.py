@@ -60,11 +60,11 @@ class JobTrace:
             self._until_ns = 0
             return [self._pop_jobs(last=True)]
         self._until_ns, self._layers = now_ns() + nanoseconds(news.for_s), news.layers
-        told: list[LinkMessage] = [self._pop_jobs()] if self._times else []
+        messages: list[LinkMessage] = [self._pop_jobs()] if self._times else []
         if news.recording != self._recording:
             self._recording, self._begun = news.recording, {}
-            told = [self._recorder_hello()]
-        return told if self._clock.same_host else [*told, ClockRequest(sent_ns=now_ns())]
+            messages = [self._recorder_hello()]
+        return messages if self._clock.same_host else [*messages, ClockRequest(sent_ns=now_ns())]
 
     def job_submitted(self, job: int, begun_ns: int) -> None:
         """Record a job that was received at `begun_ns`, and submitted just now."""

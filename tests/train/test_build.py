@@ -62,7 +62,7 @@ def test_the_same_seed_is_the_same_network(tmp_path: Path) -> None:
             r"3:10: layers.0: dense reads features, found an image of 1 .*: put flatten before it",
         ),
         ("[flatten, {conv: 3}]", "3:19: layers.1: conv reads an image, found 48 features: put it before flatten"),
-        ("[flatten, {dense: 5}]", "3:9: layers: the last layer gives 5 features; expected 3, one a label"),
+        ("[flatten, {dense: 5}]", "3:9: layers: the last layer gives 5 features; expected 3, one per label"),
         (
             "[{max_pool: 7}, flatten]",
             "3:10: layers.0: max_pool does not fit an image .*: the input size is too small",

@@ -43,7 +43,7 @@ def test_every_named_network_can_be_read(name: str) -> None:
 
 def test_a_name_that_there_is_not() -> None:
     with pytest.raises(
-        ConfigError, match=r"mnist-dens: there is no such file, nor network; networks are: .*mnist-de"
+        ConfigError, match=r"mnist-dens: there is no such file or network; networks are: .*mnist-de"
     ):
         load_training("mnist-dens")
 

@@ -99,13 +99,13 @@ def nothing(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("harm", "message"),
     [
-        (cut_short, f"{IMAGES}: says that it holds 300 × 8 × 8 = 19200 values, but 19199 bytes follow: it is cut"),
+        (cut_short, f"{IMAGES}: claims to hold 300 × 8 × 8 = 19200 values, but 19199 bytes follow: it is cut"),
         (half_a_gz, f"{IMAGES}: is no .gz file, or damaged or cut short"),
         (no_gz, f"{IMAGES}: is no .gz file, or damaged or cut short"),
         (labels_as_images, f"{IMAGES}: begins with the bytes 00 00 08 01; .* 3 axes begins with 00 00 08 03"),
         (end_in_the_header, f"{IMAGES}: is cut short: it ends within its header of 16 bytes"),
-        (absurd_lengths, f"{IMAGES}: says that it holds 4294967295 × .* values; at most"),
-        (something_behind, f"{IMAGES}: says that it holds .*, but more follows"),
+        (absurd_lengths, f"{IMAGES}: claims to hold 4294967295 × .* values; at most"),
+        (something_behind, f"{IMAGES}: claims to hold .*, but more follows"),
         (fewer_labels, f"{LABELS}: has 299 labels for the 300 pictures of {IMAGES}"),
         (a_label_beyond, r"t10k-labels-idx1-ubyte: label 2 \(byte 10\) is 3, but there are 3 labels, from 0 to 2"),
         (a_label_alone, f"{LABELS}: there are labels up to 200 but none is 2: is it damaged"),

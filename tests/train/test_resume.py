@@ -166,7 +166,7 @@ def test_a_damaged_checkpoint_is_reported_and_the_one_before_used(
     assert train(long_training(tmp_path), "--data", data, "--output", begun, "--resume") == 0
 
     said = capsys.readouterr().err
-    assert "epoch-000100.npz: is damaged, or no checkpoint; resuming from epoch-000099.npz" in said
+    assert "epoch-000100.npz: is damaged, or not a checkpoint; resuming from epoch-000099.npz" in said
     same_results(uninterrupted, begun)
 
 

@@ -108,10 +108,10 @@ def journal_finding(config: Config) -> Finding:
 
 def energy_finding(config: Config) -> Finding:
     """List the power rails that are read, and why others are not."""
-    borne = tuple(
+    attributed = tuple(
         dict.fromkeys(rail for worker in config.workers if not worker.host for rail in worker.rails or ())
     )
-    rails = find_rails(config.energy, borne or None)
+    rails = find_rails(config.energy, attributed or None)
     names = ", ".join(rail.name for rail in rails.rails) or ("" if rails.method == "estimated" else "not measured")
     is_short = rails.unreadable or rails.missing or rails.not_borne
     level: Literal["ok", "warning"] = "warning" if is_short else "ok"

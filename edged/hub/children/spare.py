@@ -52,8 +52,8 @@ class Spare:
         if process is None or process.stdin is None:
             return None
         try:
-            with process.stdin as told:
-                told.write(f"{index}\n".encode())
+            with process.stdin as pipe:
+                pipe.write(f"{index}\n".encode())
         except OSError:  # it has ended in the meantime
             self._leaving.append(process)
             return None

@@ -44,7 +44,7 @@ class Journal:
         self._sync = JournalSync(path, settings, grown, self._writer.fold_in, services)
         self._failing: Reason | None = None
         self._missed = 0
-        self._told: Reason | None = None
+        self._announced: Reason | None = None
         if not self._writer.is_open.is_set():
             self._failing = "stalled"
         elif self._store.reason and not self._store.notices:
@@ -74,7 +74,7 @@ class Journal:
         """Return the journal's events since the last call."""
         while self._store.notices:
             yield self._store.notices.popleft()
-        if self._failing and not self._told:
+        if self._failing and not self._announced:
             detail = "" if self._failing == "stalled" else f" ({self._store.error})"
             yield HubEvent(
                 "journal_failed",
@@ -82,13 +82,13 @@ class Journal:
                 "that may not be fetched again say so",
                 reason=self._failing,
             )
-        elif self._told and not self._failing:
+        elif self._announced and not self._failing:
             yield HubEvent(
                 "journal_recovered",
                 f"journal {self._path} works again; {self._missed} predictions were marked meanwhile",
             )
             self._missed = 0
-        self._told = self._failing
+        self._announced = self._failing
 
     def suspect(self, inode: int) -> None:
         """Report that a reader has found the file with this inode damaged."""

@@ -52,7 +52,7 @@ class JournalReader:
         self._path = path
         self._keeps = keep_connection
         self._kept: tuple[tuple[int | None, ...], sqlite3.Connection] | None = None  # with the inodes of its files
-        self._told: set[int] = set()
+        self._logged: set[int] = set()
 
     def page(
         self,
@@ -135,8 +135,8 @@ class JournalReader:
         return Page(tuple(found), next_seq, withdrawn, damaged, first_kept, last_kept)
 
     def _tell(self, seq: int) -> None:
-        if seq not in self._told and len(self._told) < 1000:
-            self._told.add(seq)
+        if seq not in self._logged and len(self._logged) < 1000:
+            self._logged.add(seq)
             log.warning("journal %s: prediction %d is damaged, and left out", self._path, seq)
 
     @contextlib.contextmanager

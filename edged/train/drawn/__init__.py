@@ -1,1 +1,1 @@
-"""Frames of digits for the network `digits`, drawn while it learns from them."""
+"""Frames of digits for the network `digits`, drawn during its training."""

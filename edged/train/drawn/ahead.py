@@ -1,4 +1,4 @@
-"""Generate batches of frames for `digits`, ahead of the training and in processes of their own."""
+"""Generate batches of frames for `digits` ahead of the training, in separate processes."""
 
 import os
 import signal
@@ -30,30 +30,30 @@ SEED = 20261121
 
 
 def draw_frame(rng: np.random.Generator, mask: Bytes | None, width: int = 160) -> Bytes:
-    """uint8 [120, 120, 3] RGB: the scene at width × 120, stretched to the network's input as a camera does."""
+    """Draw a frame, uint8 [120, 120, 3] RGB: the scene at width × 120, resized as a camera does."""
     frame = render(rng, compose(rng, width, SIDE, mask), rng.random())
     return np.asarray(cv2.resize(frame, (SIDE, SIDE), interpolation=cv2.INTER_AREA), np.uint8)
 
 
 def draw_training_frame(rng: np.random.Generator, image: Bytes, digit: int) -> Bytes:
-    """Varied writing (or nothing), in a frame of 4:3 as a rule, else square or 16:9."""
+    """Draw varied writing (or nothing) in a frame of usually 4:3, else square or 16:9."""
     mask = None if digit == NOTHING else varied_mask(rng, image, digit)
     return draw_frame(rng, mask, int(rng.choice([160, 120, 213], p=[0.6, 0.2, 0.2])))
 
 
 def placed(images: Bytes) -> Bytes:
-    """MNIST's images as they are, each in a scene of its own, the same at each call: what is measured with."""
+    """Return MNIST's images unchanged, each in a scene, the same at each call: the evaluation data."""
     rng = np.random.default_rng(SEED)
     return np.stack([draw_frame(rng, plain_mask(image)) for image in images])
 
 
 def empty_frames(count: int = 2000) -> Bytes:
-    """Frames without a digit, the same at each call."""
+    """Return frames without a digit, the same at each call."""
     rng = np.random.default_rng(SEED + 1)
     return np.stack([draw_frame(rng, None) for _ in range(count)])
 
 
-AHEAD = 4  # batches that each process may be in front of who learns
+AHEAD = 4  # batches that each process may be ahead of the training
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,7 +66,7 @@ class DrawingJob:
 
 
 def draw(job: DrawingJob) -> LabelledImages:
-    """Frames uint8 [n, 120, 120, 3] and what they show."""
+    """Draw frames, uint8 [n, 120, 120, 3], with their labels."""
     rng = np.random.default_rng(job.seed)
     digits = [turned(rng, image, int(label)) for image, label in zip(job.images, job.labels, strict=True)]
     frames = [draw_training_frame(rng, image, digit) for image, digit in digits]
@@ -74,10 +74,10 @@ def draw(job: DrawingJob) -> LabelledImages:
 
 
 class Drawers:
-    """`processes` that draw. They start with the first batch, and die with this process if it is killed.
+    """Processes that draw. They start with the first batch, and end with this process if it is killed.
 
-    Each has a pipe of its own, whose end tells of its death even in the middle of a batch, and a thread that waits
-    for its answer: so batches wait here, and no process waits for who learns.
+    Each has its own pipe, whose end shows its death even within a batch, and a thread that waits for its answer:
+    so batches wait here, and no process waits for the training.
     """
 
     def __init__(self, processes: int) -> None:
@@ -87,7 +87,7 @@ class Drawers:
         self._threads = ThreadPoolExecutor(processes)
 
     def drawn(self, jobs: Iterator[DrawingJob]) -> Iterator[LabelledImages]:
-        """Yield each job's batch, in order. Raises TrainingError where a process has died."""
+        """Yield each job's batch, in order. Raises TrainingError if a process has died."""
         if not self._processes:
             self._start()
         ahead = islice(jobs, AHEAD * self._count)
@@ -98,7 +98,7 @@ class Drawers:
             yield batch
 
     def close(self) -> None:
-        """End the processes; what nobody waits for any more is not drawn."""
+        """End the processes; batches that are no longer needed are not drawn."""
         self._threads.shutdown(cancel_futures=True)
         for _ in self._processes:
             self._free.get().close()
@@ -122,16 +122,17 @@ class Drawers:
             drawer.send(job)
             drawn: LabelledImages = drawer.recv()
         except (EOFError, OSError):
-            raise TrainingError("a process that draws frames was killed; with --resume training goes on") from None
+            raise TrainingError("a process that draws frames was killed; continue with --resume") from None
         finally:
             self._free.put(drawer)
         return drawn
 
 
 def _draw_for(parent: int, asker: Connection) -> None:
-    """Draw what `parent` asks for until it closes the pipe."""
+    """Draw the jobs of `parent` until it closes the pipe."""
     die_with(parent)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for who learns, and ends this through `close`
+    # Ctrl-C is for the training process, which ends this one by `close`
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     cv2.setNumThreads(1)
     with suppress(EOFError, OSError):
         while True:

@@ -1,8 +1,8 @@
-"""MNIST's digits as ink masks for `edged.drawing.scene`, plain for measuring, varied for training.
+"""MNIST's digits as ink masks for `edged.drawing.scene`, plain for evaluation, varied for training.
 
 Print has marks that handwriting mostly lacks: flags, feet, serifs, and the curls of 6 and 9. MNIST's digits get
-them as additional strokes from the ends of their own, with their own pen. Without them a network trained on
-MNIST alone takes a printed 1 for a 7 and a printed 6 for an 8.
+them as additional strokes from the ends of theirs, with the same pen. Without them a network trained on MNIST
+alone classifies a printed 1 as a 7 and a printed 6 as an 8.
 """
 
 import cv2
@@ -12,12 +12,12 @@ import numpy.typing as npt
 Bytes = npt.NDArray[np.uint8]
 Point = tuple[int, int]
 
-BARE = {1: 0.0, 6: 0.2, 9: 0.2}  # share that stays as it was written: a 1 with a flag is what is mistaken most
+BARE = {1: 0.0, 6: 0.2, 9: 0.2}  # share that stays unchanged: a 1 with a flag is the digit most often confused
 BARE_OTHERS = 0.35
 
 
 def add_print_marks(rng: np.random.Generator, ink: Bytes, digit: int, pen: int) -> None:
-    """Draw on `ink`, uint8 [h, w] of 0 and 1, with a pen of that many pixels; more often than not."""
+    """Draw marks on `ink`, uint8 [h, w] of 0 and 1, with a pen of that many pixels; more often than not."""
     rows, columns = np.nonzero(ink)
     if not len(rows) or rng.random() < BARE.get(digit, BARE_OTHERS):
         return
@@ -49,14 +49,14 @@ def _end(rows: npt.NDArray[np.intp], columns: npt.NDArray[np.intp], row: int) ->
 
 
 def _flag(rng: np.random.Generator, ink: Bytes, top: Point, tall: int, pen: int) -> None:
-    """The short stroke of a 1 that runs down to the left from its top."""
+    """Draw the short stroke of a 1 that runs down to the left from its top."""
     angle, length = np.deg2rad(rng.uniform(20, 65)), rng.uniform(0.1, 0.35) * tall
     x, y = top[0], top[1] + pen // 2
     cv2.line(ink, (x, y), (round(x - length * np.cos(angle)), round(y + length * np.sin(angle))), (1,), pen)
 
 
 def _foot(rng: np.random.Generator, ink: Bytes, bottom: Point, half: float, pen: int) -> None:
-    """The bar that a 1 or 4 stands on."""
+    """Draw the bar below a 1 or 4."""
     x, y = bottom[0], bottom[1] - pen // 2
     ends = (round(x - half * rng.uniform(0.7, 1.3)), y), (round(x + half * rng.uniform(0.7, 1.3)), y)
     cv2.line(ink, *ends, (1,), pen)
@@ -65,14 +65,14 @@ def _foot(rng: np.random.Generator, ink: Bytes, bottom: Point, half: float, pen:
 def _ball(
     rng: np.random.Generator, ink: Bytes, rows: npt.NDArray[np.intp], columns: npt.NDArray[np.intp], pen: int
 ) -> None:
-    """The drop at the left end of a stroke."""
+    """Draw the drop at the left end of a stroke."""
     first = columns.argmin()
     x, y = int(columns[first]) + pen // 2, int(rows[first])
     cv2.circle(ink, (x, y), round(pen * rng.uniform(0.5, 1.1)), (1,), -1)
 
 
 def _curl(rng: np.random.Generator, ink: Bytes, end: Point, tall: int, pen: int, side: int) -> None:
-    """The tail goes on in an arc: a 6 at its top to the right (side 1), a 9 at its foot to the left (side −1)."""
+    """Continue the tail in an arc: a 6 at its top to the right (side 1), a 9 at its foot to the left (side −1)."""
     across, up = round(rng.uniform(0.08, 0.26) * tall), round(rng.uniform(0.06, 0.18) * tall)
     centre = end[0] + side * across, end[1] + side * pen // 2
     start = 180 if side > 0 else 0
@@ -90,22 +90,19 @@ DROOP = 1 - (AXIS[:, None] / np.float32(14)) ** 2
 
 
 def plain_mask(image: Bytes) -> Bytes:
-    """Return the digit as it is, four times as large, uint8, cut to its ink."""
+    """Return the digit unchanged, four times as large, uint8, cropped to its ink."""
     return _cut(np.asarray(cv2.resize(image, (SIDE, SIDE), interpolation=cv2.INTER_CUBIC), np.uint8))
 
 
 def turned(rng: np.random.Generator, image: Bytes, digit: int) -> tuple[Bytes, int]:
-    """Turn some 9s into 6s and 6s into 9s: print gives both a round back and a closed bowl."""
+    """Turn some 9s into 6s and 6s into 9s: printed ones have a round back and a closed bowl."""
     if digit not in (6, 9) or rng.random() < 0.6:
         return image, digit
     return image[::-1, ::-1], 15 - digit
 
 
 def varied_mask(rng: np.random.Generator, image: Bytes, digit: int) -> Bytes:
-    """Return the digit written differently.
-
-    Bent, slanted, thinner or thicker, with the edges and marks of print.
-    """
+    """Return the digit in another writing: bent, slanted, thinner or thicker, with marks of print."""
     if rng.random() < 0.4:
         return plain_mask(image)
     large = cv2.remap(np.ascontiguousarray(image), *_bend(rng), cv2.INTER_LINEAR)
@@ -117,10 +114,7 @@ def varied_mask(rng: np.random.Generator, image: Bytes, digit: int) -> Bytes:
 
 
 def _bend(rng: np.random.Generator) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
-    """Return where each of 112 × 112 pixels comes from in the 28 × 28.
-
-    Slant, aspect, a lower or higher waist, waves.
-    """
+    """Return the source in 28 × 28 of each of 112 × 112 pixels: slant, aspect, a moved waist, waves."""
     cells = int(rng.integers(3, 6))
     field = rng.normal(0, rng.uniform(0, 0.9), (cells, cells, 2)).astype(np.float32)
     wave = np.asarray(cv2.resize(field, (SIDE, SIDE), interpolation=cv2.INTER_CUBIC), np.float32)
@@ -130,13 +124,13 @@ def _bend(rng: np.random.Generator) -> tuple[npt.NDArray[np.float32], npt.NDArra
 
 
 def _pen(inside: Bytes) -> float:
-    """Half the width of the strokes, in pixels."""
+    """Return half the width of the strokes, in pixels."""
     depth = cv2.distanceTransform(inside, cv2.DIST_L2, 3)
     return float(np.percentile(depth[inside > 0], 90)) if inside.any() else 0.0
 
 
 def _repenned(rng: np.random.Generator, inside: Bytes, pen: float) -> Bytes:
-    """Another stroke width: the outline moves along the distance to it."""
+    """Change the stroke width: the outline moves along the distance to it."""
     depth = cv2.distanceTransform(inside, cv2.DIST_L2, 3)
     outside = cv2.distanceTransform(1 - inside, cv2.DIST_L2, 3)
     moved = rng.uniform(-0.65 * pen, max(0.5, min(0.6 * pen, 9 - pen)))

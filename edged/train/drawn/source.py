@@ -1,4 +1,4 @@
-"""The data source of `digits`: MNIST's images in scenes that nobody has seen before, drawn anew each epoch."""
+"""The data source of `digits`: MNIST's images in random scenes, drawn anew for each epoch."""
 
 from collections.abc import Iterator
 from functools import cached_property
@@ -15,7 +15,7 @@ from edged.train.drawn.handwriting import Bytes
 from edged.train.idx import read_idx
 from edged.train.source import Chunk, LabelledImages, fingerprint_of
 
-EMPTY_SHARE = 0.2  # frames without a digit, for each with one
+EMPTY_SHARE = 0.2  # frames without a digit per frame with one
 TOGETHER = 8  # batches of a chunk
 WRITTEN = Input(28, 28, "gray", 1 / 255, (0,), (1,))  # as MNIST has its digits
 
@@ -23,9 +23,9 @@ T = TypeVar("T")
 
 
 class Drawn:
-    """In an epoch each digit is drawn once, and each frame learnt from `replays` times, in other colours.
+    """In an epoch each digit is drawn once, and each frame is used `replays` times, in other colours.
 
-    `digits`: MNIST's images to learn from, uint8 [n, 28, 28, 1]; `written`: those to be measured with, if any.
+    `digits`: MNIST's training images, uint8 [n, 28, 28, 1]; `written`: its test images, if any.
     The frames of an epoch are kept for their replays: 43 kB each.
     """
 
@@ -41,14 +41,14 @@ class Drawn:
 
     @cached_property
     def test(self) -> LabelledImages | None:
-        """MNIST's test images, as they are written, in scenes."""
+        """Return MNIST's test images, unchanged, in scenes."""
         if self._written is None:
             return None
         return LabelledImages(placed(self._written.images[..., 0]), self._written.labels)
 
     @cached_property
     def fingerprint(self) -> str:
-        """Of MNIST's images and of how often each frame is seen."""
+        """Return a fingerprint of MNIST's images and of the number of replays."""
         return fingerprint_of(
             (f"drawn × {self._replays}",), self._digits, *([self._written] if self._written else [])
         )
@@ -79,7 +79,7 @@ class Drawn:
         return round(len(self._digits) * (1 + EMPTY_SHARE))
 
     def _jobs(self, order: NDArray[np.int64], seed: tuple[int, ...], batch: int) -> Iterator[DrawingJob]:
-        """Yield every digit once, and frames without one between them."""
+        """Yield every digit once, and frames without one in between."""
         for start in range(0, len(order) - batch + 1, batch):
             chosen = order[start : start + batch]
             empty = chosen >= len(self._digits)
@@ -88,7 +88,7 @@ class Drawn:
 
 
 def open_drawn(mnist: Path, *, replays: int, processes: int, seed: int) -> Drawn:
-    """`mnist`: folder with MNIST's IDX files. Raises DataError."""
+    """Open the source. `mnist`: folder with MNIST's IDX files. Raises DataError."""
     digits, written, _ = read_idx(mnist, LABELS[:NOTHING], WRITTEN)
     return Drawn(digits, written, replays=replays, processes=processes, seed=seed)
 
@@ -99,7 +99,7 @@ def _groups(items: Iterator[T]) -> Iterator[list[T]]:
 
 
 def _chunk(batches: list[LabelledImages]) -> Chunk:
-    """Return the frames to be learnt from in this very order."""
+    """Return the frames to train on, in this order."""
     examples = LabelledImages(
         np.concatenate([one.images for one in batches]), np.concatenate([one.labels for one in batches])
     )
@@ -107,6 +107,6 @@ def _chunk(batches: list[LabelledImages]) -> Chunk:
 
 
 def recoloured(images: Bytes, rng: np.random.Generator) -> Bytes:
-    """Channels in another order and, half the time, the negative: the same frames in other colours."""
+    """Return the frames with channels in another order and, half the time, inverted."""
     mixed = np.ascontiguousarray(images[..., rng.permutation(3)])
     return 255 - mixed if rng.random() < 0.5 else mixed

@@ -1,1 +1,1 @@
-"""Training in float64 NumPy: the truth that each kernel of training is compared with."""
+"""Training in float64 NumPy: the reference of all training kernels."""

@@ -15,34 +15,34 @@ from edged.train.norm import TrainedNorm
 
 @singledispatch
 def forward(operator: Operator, *inputs: Array) -> Array:
-    """Return what `operator` writes in training for batches of the tensors it reads.
-
-    For most, what it always writes.
-    """
+    """Return the output of `operator` in training for its inputs: for most, the same as in inference."""
     return compute(operator, *inputs)
 
 
 @forward.register
 def _norm_forward(operator: TrainedNorm, x: Array) -> Array:
-    """Normalise with the statistics of the batch itself."""
+    """Normalise with the statistics of the batch."""
     scale, offset = (by_channel(values, x) for values in (operator.scale, operator.offset))
     y = np.asarray(normalized(operator, x) * scale + offset)
     return np.maximum(y, 0) if operator.relu else y
 
 
 def normalized(norm: TrainedNorm, x: Array) -> Array:
-    """(x − mean) ÷ √(variance + epsilon), with the batch's statistics."""
+    """Return (x − mean) ÷ √(variance + epsilon), with the batch's statistics."""
     mean, variance = (by_channel(values, x) for values in statistics(x))
     return np.asarray((x - mean) / np.sqrt(variance + norm.epsilon))
 
 
 def statistics(x: Array) -> tuple[Array, Array]:
-    """Mean and (biased) variance of each channel over frames and pixels."""
+    """Return mean and (biased) variance of each channel over frames and pixels."""
     return x.mean(axis=over(x)), x.var(axis=over(x))
 
 
 def running(norm: TrainedNorm, x: Array) -> tuple[Array, Array]:
-    """`norm.mean` and `norm.variance` after a batch x; a single value has no variance without bias: 0."""
+    """Return `norm.mean` and `norm.variance` after a batch x.
+
+    The unbiased variance of a single value counts as 0.
+    """
     mean, variance = statistics(x)
     count = x.size // x.shape[1]
     unbiased = variance * count / max(count - 1, 1)
@@ -56,7 +56,7 @@ def over(x: Array) -> tuple[int, ...]:
 
 
 def by_channel(values: Array, x: Array) -> Array:
-    """Reshape one value a channel to compute with x."""
+    """Reshape one value per channel to broadcast over x."""
     return values.reshape((-1,) + (1,) * (x.ndim - 2))
 
 
@@ -65,7 +65,7 @@ Window = tuple[slice, slice]
 
 @dataclass(frozen=True)
 class Gradients:
-    """Of the inputs, in their order, and of the operator's own arrays by their names."""
+    """Gradients of the inputs, in order, and of the operator's own arrays by name."""
 
     inputs: tuple[Array, ...]
     arrays: Mapping[str, Array] = field(default_factory=dict)
@@ -73,13 +73,13 @@ class Gradients:
 
 @singledispatch
 def backward(operator: Operator, gradient: Array, output: Array, *inputs: Array) -> Gradients:
-    """`gradient`: of `output`, which `operator` wrote for `inputs` in training."""
+    """Return the gradients. `gradient`: of `output`, which `operator` wrote for `inputs` in training."""
     raise NotImplementedError(type(operator).__name__)
 
 
 @backward.register
 def _conv(operator: graph.Conv, gradient: Array, output: Array, x: Array, *residual: Array) -> Gradients:
-    """Tap by tap: each sees the input at every stride-th place."""
+    """Return the gradients tap by tap: each reads the input at every stride-th place."""
     gradient = gradient * (output > 0) if operator.relu else gradient
     n, groups = len(x), operator.groups
     weight = operator.weight.astype(np.float64).reshape(groups, -1, *operator.weight.shape[1:])
@@ -104,7 +104,7 @@ def _dense(operator: graph.Dense, gradient: Array, output: Array, x: Array) -> G
 
 @backward.register
 def _norm(operator: TrainedNorm, gradient: Array, output: Array, x: Array) -> Gradients:
-    """Ioffe and Szegedy, section 3, simplified: what mean and variance take away of the gradient's."""
+    """Return the gradients of a norm: Ioffe and Szegedy, section 3, simplified."""
     gradient = gradient * (output > 0) if operator.relu else gradient
     hat, axes = normalized(operator, x), over(x)
     spread = np.sqrt(statistics(x)[1] + operator.epsilon)
@@ -116,7 +116,7 @@ def _norm(operator: TrainedNorm, gradient: Array, output: Array, x: Array) -> Gr
 
 @backward.register
 def _max_pool(operator: graph.MaxPool, gradient: Array, output: Array, x: Array) -> Gradients:
-    """All to the largest; of equal ones the first of the window, row by row, as PyTorch has it."""
+    """Give the gradient to the largest; of equal ones to the first of the window, row by row, as PyTorch does."""
     padded = pad(x, operator.pads, -np.inf)
     to_input, taken = np.zeros_like(padded), np.zeros(output.shape, bool)
     for _, seen in taps(operator.kernel, operator.strides, (1, 1), gradient):
@@ -161,7 +161,7 @@ def _softmax(operator: graph.Softmax, gradient: Array, output: Array, x: Array) 
 
 
 def taps(kernel: Pair, strides: Pair, dilations: Pair, output: Array) -> Iterator[tuple[Pair, Window]]:
-    """Yield each place of the window, row by row, and which rows and columns of the padded input it sees."""
+    """Yield each position in the window, row by row, with the rows and columns of the input that it reads."""
     rows, columns = output.shape[2:]
     for ky in range(kernel[0]):
         for kx in range(kernel[1]):
@@ -171,16 +171,16 @@ def taps(kernel: Pair, strides: Pair, dilations: Pair, output: Array) -> Iterato
 
 
 def pad(x: Array, pads: Pads, value: float) -> Array:
-    """x with `value` around its images."""
+    """Return x with `value` around its images."""
     top, left, bottom, right = pads
     return np.pad(x, ((0, 0), (0, 0), (top, bottom), (left, right)), constant_values=value)
 
 
 def padded_size(x: Array, pads: Pads) -> Pair:
-    """Rows and columns of `pad`'s images."""
+    """Return rows and columns of `pad`'s images."""
     return x.shape[2] + pads[0] + pads[2], x.shape[3] + pads[1] + pads[3]
 
 
 def unpad(padded: Array, x: Array, pads: Pads) -> Array:
-    """Remove what `pad` put around x."""
+    """Invert `pad`."""
     return padded[:, :, pads[0] : pads[0] + x.shape[2], pads[1] : pads[1] + x.shape[3]]

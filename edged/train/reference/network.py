@@ -15,7 +15,8 @@ from edged.train.reference.backward import backward, forward
 def cross_entropy(scores: Array, labels: NDArray[np.int32], smoothing: float = 0.0) -> tuple[float, Array]:
     """Return the mean loss of scores [n, classes] before their softmax, and its gradient.
 
-    What is wanted: 1 − smoothing for the label, and smoothing shared evenly by all classes (Szegedy et al., 2016).
+    The target is 1 − smoothing for the label, and smoothing divided evenly among all classes (Szegedy et al.,
+    2016).
     """
     n, classes = scores.shape
     shifted = scores - scores.max(axis=1, keepdims=True)
@@ -27,7 +28,7 @@ def cross_entropy(scores: Array, labels: NDArray[np.int32], smoothing: float = 0
 
 @dataclass(frozen=True)
 class Passed:
-    """A batch that went through the network and back.
+    """The results of a batch's forward and backward pass.
 
     `tensors` and `gradients` by tensor; `arrays` are gradients by operator and by the name of its array.
     """
@@ -48,20 +49,20 @@ def train_forward(graph: Graph, x: Array) -> dict[str, Array]:
 
 
 def scores_of(graph: Graph) -> str:
-    """Return the tensor that the loss takes: what a last Softmax reads, else the output."""
+    """Return the tensor that the loss reads: the input of a last Softmax, else the output."""
     last = next(operator for operator in graph.operators if operator.output == graph.output)
     return last.inputs[0] if isinstance(last, Softmax) else graph.output
 
 
 def forward_and_back(graph: Graph, x: Array, labels: NDArray[np.int32], smoothing: float = 0.0) -> Passed:
-    """Inputs [n, channels, height, width] and their labels [n], all operators in training."""
+    """Compute loss and gradients of inputs [n, channels, height, width] with labels [n], in training mode."""
     tensors, end = train_forward(graph, x), scores_of(graph)
     scores = tensors[end].reshape(len(x), -1)
     loss, gradient = cross_entropy(scores, labels, smoothing)
     gradients: dict[str, Array] = {end: gradient.reshape(tensors[end].shape)}
     arrays: dict[str, Mapping[str, Array]] = {}
     for operator in reversed(graph.operators):
-        if operator.output not in gradients:  # after the scores, or read by nobody
+        if operator.output not in gradients:  # after the scores, or without readers
             continue
         inputs = [tensors[name] for name in operator.inputs]
         found = backward(operator, gradients[operator.output], tensors[operator.output], *inputs)
@@ -75,9 +76,9 @@ Bits = NDArray[np.uint32]
 
 
 def augment(images: NDArray[np.uint8], seed: int, step: int, *, flip: bool, shift: int) -> NDArray[np.uint8]:
-    """Images [n, height, width, channels], some mirrored, then each moved by up to `shift` pixels each way.
+    """Return images [n, height, width, channels], some mirrored, each moved by up to `shift` pixels each way.
 
-    What comes in from outside is black. The same for the same seed, step and place in the batch.
+    Pixels from outside are black. The changes depend on seed, step and place in the batch only.
     """
     random = _random(seed, step, len(images))
     reach = np.uint32(2 * shift + 1)
@@ -93,7 +94,7 @@ def _random(seed: int, step: int, count: int) -> Bits:
 
 
 def _mixed(bits: Bits) -> Bits:
-    """Return the last part of MurmurHash3 (Appleby)."""
+    """Apply the last part of MurmurHash3 (Appleby)."""
     bits = (bits ^ bits >> np.uint32(16)) * np.uint32(0x85EBCA6B)
     bits = (bits ^ bits >> np.uint32(13)) * np.uint32(0xC2B2AE35)
     return bits ^ bits >> np.uint32(16)

@@ -10,14 +10,14 @@ from edged.train.optimizer import Adam, Optimizer, Sgd
 
 @dataclass(frozen=True)
 class OptimizerMoments:
-    """What an optimizer remembers of an array: zeros before the first step. SGD leaves `second` alone."""
+    """The moments of an optimizer for an array: zeros before the first step. SGD does not use `second`."""
 
     first: Array
     second: Array
 
 
 def no_moments(weight: Array) -> OptimizerMoments:
-    """Return those of an array before its first step."""
+    """Return the moments of an array before its first step."""
     return OptimizerMoments(np.zeros(weight.shape), np.zeros(weight.shape))
 
 
@@ -33,7 +33,7 @@ def step(
 ) -> tuple[Array, OptimizerMoments]:
     """Return the weights after step `count`, counted from 1, and the moments.
 
-    `decays`: not of biases and norms.
+    `decays`: false for biases and norms.
     """
     decay = how.weight_decay if decays else 0.0
     if isinstance(how, Sgd):
