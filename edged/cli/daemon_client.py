@@ -101,7 +101,7 @@ def _address(where: str | Path | None) -> str:
     folder = runtime_directory(journal_path(config.node, config.journal.path))
     if not is_private(folder):  # another user could answer in the daemon's place
         raise EdgedError(
-            f"no edged runs by {file} ({folder} is absent, or somebody else's): "
+            f"no edged runs by {file} ({folder} is absent, or another user's): "
             "has the file another node or journal now?"
         )
     return link_address(folder)

@@ -168,9 +168,7 @@ class Hub:
 
     def _notice_pause(self) -> None:
         if paused_ns := self._pause.late_ns():
-            log.warning(
-                "the hub stood still for %.1f s: it was stopped, or got no processor", paused_ns / NANOSECONDS
-            )
+            log.warning("the hub paused for %.1f s: it was stopped, or got no processor", paused_ns / NANOSECONDS)
             self._supervision.forgive_pause(paused_ns)
 
     def _is_over(self) -> bool:

@@ -32,7 +32,7 @@ def _is_control(character: str) -> bool:
 
 
 def printable(text: str, replacement: str = "?") -> str:
-    """Return the text on one line, with `replacement` for what is no letter, sign or blank."""
+    """Return the text on one line, with `replacement` for all but letters, signs and blanks."""
     return "".join(character if character.isprintable() else replacement for character in text)
 
 

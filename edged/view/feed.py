@@ -132,7 +132,7 @@ class Feed:
         gone = [key for key in self._newest if key[1] and key[1] not in cameras]
         for key in gone:
             del self._newest[key]
-        self._newest.pop(("node", ""), None)  # sent even if nothing changed: the browser sees that the view is alive
+        self._newest.pop(("node", ""), None)  # sent even if unchanged: it shows that the view is alive
         self._publish_message("node", "", node_message(known, self._watcher, self._disconnections))
         for name, camera in cameras.items():
             self._publish_message("camera", name, camera_message(camera))

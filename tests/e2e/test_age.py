@@ -69,7 +69,7 @@ def test_after_the_hub_stood_still_nothing_too_old_goes_out_and_no_camera_is_cal
         events = [each.fields["event"] for each in heard if each.topic.endswith(b"/event")]
         assert "camera_down" not in events
         assert "worker_lost" not in events
-        assert "the hub stood still for" in daemon.log()
+        assert "the hub paused for" in daemon.log()
         assert conserves(daemon.stop())
 
 

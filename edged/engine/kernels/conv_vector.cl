@@ -12,9 +12,9 @@
  * weights of their block, which thus stay in the cache. The last tile of a row or column is moved back to end with
  * the image: it computes some pixels twice, and needs no bounds. The input's halo holds all that is read outside.
  *
- * In a small image each weight is used by few tiles, and memory is what limits. Then PREFETCH lines of the cache
- * are asked for at each position of the window, AHEAD lines before they are due; 0 asks for none. Several tiles ask
- * for the weights of the next output block between them, SHARE lines each; a single one runs ahead of itself.
+ * In a small image each weight is used by few tiles, and memory is the limit. Then PREFETCH cache lines are
+ * prefetched at each position of the window, AHEAD lines before their use; 0: none. Several tiles share the
+ * prefetch of the next output block's weights, SHARE lines each; a single one prefetches for itself.
  */
 #include "convolution.cl"
 

@@ -74,7 +74,7 @@ def _usable(journal: Path) -> Path:
         link.symlink_to(other)
     except OSError as error:
         raise ConfigError(
-            f"{usual} is somebody else's, and {error.filename} cannot be made in its place: {error.strerror}"
+            f"{usual} is another user's, and {error.filename} cannot be made in its place: {error.strerror}"
         ) from None
     return Path(other)
 
