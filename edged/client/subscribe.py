@@ -23,7 +23,7 @@ def subscribe(
     key: str | Path | None = None,
     server_key: str | Path | None = None,
 ) -> Iterator[Prediction]:
-    """Each prediction that a hub publishes at `address` from now on, exactly once and in order, for ever.
+    """Yield each prediction that a hub publishes at `address` from now on, exactly once and in order.
 
     It waits for a hub that is not running yet, reconnects after an interruption, and fetches missed predictions.
 

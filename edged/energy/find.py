@@ -29,7 +29,7 @@ class Rails:
 
     @property
     def method(self) -> EnergyMethod:
-        """measured where there is a rail, else estimated where the config says how, else none."""
+        """Return measured if there is a rail, else estimated if the config has `watts_per_core`, else none."""
         if self.rails:
             return "measured"
         return "estimated" if self.energy.watts_per_core else "none"

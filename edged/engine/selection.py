@@ -29,7 +29,7 @@ class Chooser(Protocol):
     """Chooses the variants of a whole plan: by rules, or by tuning records."""
 
     def channel_block(self, device: Device) -> int:
-        """Channels that lie side by side in every tensor: 1, 4, 8 or 16."""
+        """Return how many channels are stored side by side in every tensor: 1, 4, 8 or 16."""
 
     def choose(self, site: Site[Any]) -> Choice:
         """Choose for one operator. The site's tensors have no halo yet."""

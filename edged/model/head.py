@@ -36,12 +36,12 @@ class Head:
 
     @property
     def hidden(self) -> int:
-        """Number of values between its two layers."""
+        """Return the number of values between its two layers."""
         return len(self.hidden_bias)
 
     @property
     def classes(self) -> int:
-        """Number of outputs, one for each label."""
+        """Return the number of outputs, one for each label."""
         return len(self.bias)
 
     def operators(self, source: str, prefix: str = "taught") -> tuple[Operator, ...]:

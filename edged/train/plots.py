@@ -30,7 +30,7 @@ SIDE, CAPTION, GAP, ACROSS = 112, 40, 10, 8
 def contact_sheet(
     pictures: Sequence[NDArray[np.uint8]], captions: Sequence[tuple[str, str]], across: int = ACROSS
 ) -> Picture:
-    """uint8 RGB. pictures: one or more, uint8 [height, width, 3 (RGB) or 1]; all get the same longer side."""
+    """Return uint8 RGB. pictures: uint8 [height, width, 3 (RGB) or 1] each; all get the same longer side."""
     rows = ceil_div(len(pictures), across)
     across = min(across, len(pictures))
     sheet = np.full((GAP + rows * (SIDE + CAPTION + GAP), GAP + across * (SIDE + GAP), 3), 255, np.uint8)
@@ -69,7 +69,7 @@ def confusion(truth: NDArray[np.int32], answers: NDArray[np.intp], classes: int)
 
 
 def as_text(counts: Counts, labels: Sequence[str]) -> str:
-    """A row a label, a column an answer, then the share that is right."""
+    """Format a row per label, a column per answer, then the share of correct answers."""
     width = max(len(str(counts.max())), 4)
     names = [label[:12] for label in labels]
     head = " " * 13 + " ".join(f"{name[:width]:>{width}}" for name in names) + "  right"
@@ -81,7 +81,7 @@ def as_text(counts: Counts, labels: Sequence[str]) -> str:
 
 
 def draw_confusion(counts: Counts, labels: Sequence[str]) -> Picture:
-    """uint8 RGB, the darker the more of a row's pictures; of the first `MOST` labels."""
+    """Return uint8 RGB, darker for a larger share of a row's pictures; of the first `MOST` labels."""
     counts, labels = counts[:MOST, :MOST], labels[:MOST]
     side = CELL * len(labels)
     paper = np.full((CELL_TOP + side + 20, CELL_LEFT + side + 20, 3), 255, np.uint8)

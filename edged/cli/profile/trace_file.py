@@ -18,9 +18,9 @@ Event = dict[str, Any]
 
 
 def trace(report: Report) -> str:
-    """The first jobs, from the first one's submission on.
+    """Build a trace of the first jobs, from the first one's submission on.
 
-    Host and device have clocks of their own: a job's download is taken to end when the host has its scores.
+    Host and device have separate clocks: a job's download is assumed to end when the host has its scores.
     """
     events = [*_names(report)]
     for index, run in enumerate(report.profile.runs[:JOBS]):

@@ -35,7 +35,7 @@ class ShadowTally:
 
     @property
     def agree(self) -> int:
-        """Number of frames with the same answer."""
+        """Return the number of frames with the same answer."""
         return sum(count for (ours, other), count in self.pairs.items() if ours == other)
 
     def __str__(self) -> str:

@@ -8,7 +8,7 @@ from edged.engine.variants.pixelwise import Runs
 
 
 def gather_vectors(batch: BatchImages, target: Tensor, device: Device) -> tuple[Launch, ...]:
-    """As `gather`; target: (channels · height · width, 1, batch), one image."""
+    """Return the launch, as `gather`; target: (channels · height · width, 1, batch), one image."""
     runs, wanted = Runs(target, device), batch.wanted
     size = {"IMAGE_CHANNELS": wanted.channels, "IMAGE_HEIGHT": wanted.height, "IMAGE_WIDTH": wanted.width}
     return (

@@ -94,7 +94,7 @@ class Workers:
         return is_first
 
     def choose(self, serving: Collection[str], retiring: Iterable[str], *, is_fallback: bool) -> None:
-        """Jobs are for the first of these alone; the second stop, once they have answered those that they have.
+        """Give jobs only to the first of these; the second stop, once they have answered their jobs.
 
         `is_fallback`: they serve in place of the workers that should.
         """
@@ -135,7 +135,7 @@ class Workers:
         self._links.send(f"worker/{name}", HelloRequest())
 
     def left(self, name: str, reason: str) -> None:
-        """A worker is lost: `reason` for its frames."""
+        """Record that a worker is lost; its frames are retried, or dropped for `reason`."""
         self._router.worker_left(name, reason, now_ns())
         self._failures = {failure for failure in self._failures if failure[0] != name}
         self.heads.left(name)
@@ -157,7 +157,7 @@ class Workers:
         self._metrics.switches.labels(name).inc()
 
     def _expect(self, ends: Mapping[str, Ends]) -> None:
-        """Expect the workers of the config: what may happen to one is counted from 0."""
+        """Expect the workers of the config: their counters start at 0."""
         self._ends = ends
         for name in ends:
             self._metrics.switches.labels(name)
@@ -168,7 +168,7 @@ class Workers:
         if reason := self._unfit(name, hello):
             self._links.send(f"worker/{name}", Stop(refused=reason))
             return [HubEvent("refused", f"worker {name} is refused: {reason}", worker=name)]
-        self.left(name, "worker_lost")  # what it had before its link broke, or before it died, it has no more
+        self.left(name, "worker_lost")  # jobs from before its link broke, or before it died, are lost
         notices = [] if self.first else self._begin(hello.model)
         self.first = self.first or hello
         if (taught := self.heads.answers) is None or not gives_scores(hello):
@@ -188,7 +188,7 @@ class Workers:
         return self.heads.begin(model)
 
     def _head_loaded(self, name: str, loaded: HeadLoaded) -> list[HubEvent]:
-        """One that waits for it joins; one that cannot is as one with another model."""
+        """Let a worker join that waits for its head; treat one that cannot load it like one with another model."""
         self.heads.record_answer(name, loaded)
         taught, hello = self.heads.answers, self._preparing.get(name)
         if hello is None:
@@ -213,7 +213,7 @@ class Workers:
         return [HubEvent("model_refused", f"{reason}; the config's model answers"), self._joins(name, hello)]
 
     def _joins(self, name: str, hello: WorkerHello) -> HubEvent:
-        """It may get jobs from now on."""
+        """Give jobs to the worker from now on."""
         self.hellos[name] = hello
         self._begin_energy(hello)
         self._metrics.worker_up.labels(name, hello.device).set(1)
