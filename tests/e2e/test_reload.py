@@ -113,7 +113,10 @@ def test_the_result_is_printed_as_json(daemon: Daemon) -> None:
     path = daemon.folder / "edged.yaml"
     path.write_text(json.dumps({**daemon.config, "freshness": {"max_age_s": 3}}))
     done = edged("reload", path, "--json", env={"XDG_STATE_HOME": str(daemon.folder)})
-    assert json.loads(done.stdout) == {"accepted": True, "message": "settings: freshness.max_age_s"}
+    assert json.loads(done.stdout) == {
+        "accepted": True,
+        "message": f"{path} is applied: settings: freshness.max_age_s",
+    }
 
 
 def test_nobody_to_tell_is_said(tmp_path: Path) -> None:

@@ -49,7 +49,7 @@ def test_a_network_of_its_own_learns_them(store: CropStore, tmp_path: Path) -> N
 def test_labels_that_there_are_not(store: CropStore) -> None:
     with pytest.raises(EdgedError, match="disc is not one of the labels: bar, ring"):
         read_crops(store.folder, ("bar", "ring"), WANTED)
-    with pytest.raises(EdgedError, match="no crop of the label ring to learn from: record some"):
+    with pytest.raises(EdgedError, match="no crop of the label ring to train on: use"):
         read_crops(store.folder, ("bar", "disc", "ring"), WANTED)
 
 
