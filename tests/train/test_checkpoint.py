@@ -63,7 +63,7 @@ def test_the_one_before_takes_the_place_of_a_damaged_one(tmp_path: Path, harm: s
     assert found.facts == {"epoch": 1}
     assert "epoch-000002.npz: is damaged" in str(problem)
     (tmp_path / "epoch-000001.npz").write_bytes(b"")
-    with pytest.raises(DataError, match=r"is damaged, or no checkpoint; there is no other: start again"):
+    with pytest.raises(DataError, match=r"is damaged, or not a checkpoint; there is no other: start again"):
         checkpoints.newest()
 
 

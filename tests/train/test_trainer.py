@@ -218,5 +218,5 @@ def test_a_state_of_another_network_is_refused(device: Device, programs: Path) -
     trainer = trainer_of(dense_network(), device, programs, Sgd())
     state = trainer.state() | {"two.bias": np.zeros(4, np.float32)}
 
-    with pytest.raises(ModelError, match=r"cannot go on: two.bias is \(4,\), expected \(3,\)"):
+    with pytest.raises(ModelError, match=r"cannot continue: two.bias is \(4,\), expected \(3,\)"):
         trainer.restore(state)
