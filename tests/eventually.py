@@ -8,7 +8,7 @@ from typing import TypeVar
 T = TypeVar("T")
 
 
-def eventually(condition: Callable[[], T], within_s: float = 5.0) -> T:
+def eventually(condition: Callable[[], T], within_s: float = 60.0) -> T:
     """The first truthy value of `condition`, asked again and again; fails the test after `within_s`."""
     deadline = time.monotonic() + within_s
     while not (value := condition()):

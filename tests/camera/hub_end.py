@@ -74,7 +74,7 @@ class HubEnd:
 
     def start(self, camera: str, side: int) -> None:
         """Wait for the camera's hello and answer it."""
-        eventually(self.has_hello, within_s=15)
+        eventually(self.has_hello)
         assert self.hello
         assert self.hello.camera == camera
         assert self._peer == f"camera/{camera}".encode()

@@ -78,7 +78,7 @@ def test_a_frame_is_made_as_the_hub_says_unless_the_camera_says_how(tmp_path: Pa
     for fit, resize in cases.items():
         settings = f"{{source: {tmp_path / 'pictures'}{fit}}}"
         with running_camera(tmp_path, "door", settings, capture=False) as camera:
-            eventually(camera.hub.has_hello, within_s=15)
+            eventually(camera.hub.has_hello)
             camera.hub.send(Capture(width=SIDE, height=SIDE, resize="center-crop"))
             grant(camera.hub, 2)
             camera.last_words()
@@ -169,7 +169,7 @@ def test_a_hub_that_is_slow_to_read_gets_fewer_frames_and_none_is_lost_from_the_
     video = write_video(tmp_path / "clip.avi", [plain(90)] * 400, fps=1000)
 
     with running_camera(tmp_path, "door", f"{{source: {video}, at_end: loop}}", side=200) as camera:
-        eventually(lambda: "link_full" in camera.hub.dropped_slowly(), within_s=15)
+        eventually(lambda: "link_full" in camera.hub.dropped_slowly())
         report = camera.stop()
 
     assert set(report.count.dropped) == {"link_full"}

@@ -67,7 +67,7 @@ def test_a_password_opens_the_stream_and_is_in_no_message() -> None:
 def test_a_killed_server_is_noticed_and_found_again(server: RtspServer, tmp_path: Path) -> None:
     server.start()
     with running_camera(tmp_path, "door", f"{{source: '{server.url}'}}") as camera:
-        eventually(lambda: camera.hub.has_frames(10), within_s=10)
+        eventually(lambda: camera.hub.has_frames(10))
 
         server.kill()
         report = eventually(lambda: down_report(camera))
@@ -76,7 +76,7 @@ def test_a_killed_server_is_noticed_and_found_again(server: RtspServer, tmp_path
 
         server.start()
         before = len(camera.hub.frames)
-        eventually(lambda: camera.hub.has_frames(before + 10), within_s=15)
+        eventually(lambda: camera.hub.has_frames(before + 10))
         report = camera.stop()
 
     assert report.reconnects == 1
@@ -87,7 +87,7 @@ def test_a_killed_server_is_noticed_and_found_again(server: RtspServer, tmp_path
 def test_a_stalled_server_gives_no_stale_frames(server: RtspServer, tmp_path: Path) -> None:
     server.start()
     with running_camera(tmp_path, "door", f"{{source: '{server.url}'}}") as camera:
-        eventually(lambda: camera.hub.has_frames(10), within_s=10)
+        eventually(lambda: camera.hub.has_frames(10))
 
         server.stall()
         report = eventually(lambda: down_report(camera))
@@ -96,7 +96,7 @@ def test_a_stalled_server_gives_no_stale_frames(server: RtspServer, tmp_path: Pa
 
         server.go_on()
         before = len(camera.hub.frames)
-        eventually(lambda: camera.hub.has_frames(before + 10), within_s=20)
+        eventually(lambda: camera.hub.has_frames(before + 10))
         report = camera.stop()
 
     assert unaccounted(report.count, len(camera.hub.frames)) == 0
@@ -112,7 +112,7 @@ def test_an_address_where_nobody_listens_is_tried_again(server: RtspServer, tmp_
         )
 
         server.start()
-        eventually(lambda: camera.hub.has_frames(5), within_s=15)
+        eventually(lambda: camera.hub.has_frames(5))
 
 
 def test_a_host_name_that_does_not_resolve_is_reported() -> None:
@@ -140,12 +140,12 @@ def test_pictures_that_a_network_held_back_are_known_to_be_old(
         Proxy(server.port) as proxy,
         running_camera(tmp_path, "door", f"{{source: 'rtsp://127.0.0.1:{proxy.port}/live'}}") as camera,
     ):
-        eventually(lambda: camera.hub.has_frames(25), within_s=10)
+        eventually(lambda: camera.hub.has_frames(25))
         with proxy.swallowing():
             start_ns = now_ns()
             eventually(lambda: camera.hub.has_hello() and seconds_since(start_ns) > seconds)
         back_ns = now_ns()
-        eventually(lambda: camera.hub.has_frames() and captured_ns(camera)[-1] > back_ns + 5e8, within_s=10)
+        eventually(lambda: camera.hub.has_frames() and captured_ns(camera)[-1] > back_ns + 5e8)
         report = camera.stop()
 
     assert unaccounted(report.count, len(camera.hub.frames)) == 0
@@ -172,7 +172,7 @@ def test_motion_jpeg_over_http_is_read() -> None:
 
 def test_pictures_that_are_cut_short_are_dropped_and_counted(tmp_path: Path) -> None:
     with serving(CutMotionJpeg) as url, running_camera(tmp_path, "door", f"{{source: '{url}'}}") as camera:
-        eventually(lambda: camera.hub.has_frames(20), within_s=30)
+        eventually(lambda: camera.hub.has_frames(20))
         report = camera.stop()
         log = camera.process.stderr.read() if camera.process.stderr else ""
 

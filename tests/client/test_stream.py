@@ -76,7 +76,7 @@ def test_a_subscriber_that_stalls_gets_what_zeromq_has_dropped_from_the_journal(
         hub.publish(20_000)
         answered = hub.answered
         listener.go_on()
-        eventually(lambda: hub.serve() and listener.numbers[-1:] == [hub.next_seq - 1], 20)
+        eventually(lambda: hub.serve() and listener.numbers[-1:] == [hub.next_seq - 1])
         assert listener.numbers == list(range(listener.numbers[0], hub.next_seq))
         assert hub.answered > answered
 

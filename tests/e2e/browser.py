@@ -20,7 +20,10 @@ CAMERAS = {"door": {**CAMERA, "snapshot": {"every_s": 0.2}}, "yard": {**CAMERA, 
 
 
 class Show:
-    """Daemon and view, each of which may be ended and started again by itself."""
+    """Daemon and view, each of which may be ended and started again by itself.
+
+    The view comes first, and so shows all events of the daemon.
+    """
 
     def __init__(self, folder: Path, resources: ExitStack) -> None:
         self.folder = folder
@@ -28,8 +31,8 @@ class Show:
         self._listen = f"127.0.0.1:{free_port()}"
         self._config = config_in(folder, cameras=CAMERAS)
         self._daemon_run = ExitStack()
-        self.start_daemon()
         self.start_view()
+        self.start_daemon()
 
     @property
     def url(self) -> str:
@@ -44,7 +47,15 @@ class Show:
         self._daemon_run.close()
 
     def start_view(self) -> None:
-        command = [sys.executable, "-m", "edged", "view", self.daemon.address, "--listen", self._listen]
+        command = [
+            sys.executable,
+            "-m",
+            "edged",
+            "view",
+            self._config["publish"]["address"],
+            "--listen",
+            self._listen,
+        ]
         process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         self.view = self._resources.enter_context(process)
         self._resources.callback(process.kill)

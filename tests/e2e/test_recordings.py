@@ -123,10 +123,10 @@ def test_one_client_at_a_time_has_layers_timed_until_it_ends(
     daemon: Daemon,
 ) -> None:
     with asking(daemon, "profile", "--attach", file_of(daemon), *FOR_EVER) as asker:
-        eventually(lambda: is_recorded(daemon), 20)
+        eventually(lambda: is_recorded(daemon))
         second = ask(daemon, "trace", file_of(daemon), "--output", daemon.folder / "second.json")
         asker.kill()
-        eventually(lambda: not is_recorded(daemon), 20)
+        eventually(lambda: not is_recorded(daemon))
 
     assert (second.returncode, "one at a time" in second.stderr) == (1, True)
     assert f"edged profile (process {asker.pid})" in second.stderr
@@ -136,7 +136,7 @@ def test_one_client_at_a_time_has_layers_timed_until_it_ends(
 @needs_opencl
 def test_who_is_interrupted_says_so_to_the_daemon(daemon: Daemon) -> None:
     with asking(daemon, "profile", "--attach", file_of(daemon), *FOR_EVER) as asker:
-        eventually(lambda: is_recorded(daemon), 20)
+        eventually(lambda: is_recorded(daemon))
         asker.send_signal(signal.SIGINT)
         assert asker.wait(20) == 130
     eventually(lambda: not is_recorded(daemon), 2)  # sooner than one that has died
@@ -154,7 +154,7 @@ def traced(daemon: Daemon, *arguments: str) -> tuple[dict[str, Any], dict[int, P
                 return
 
     with in_background(listen):
-        eventually(lambda: heard, 20)
+        eventually(lambda: heard)
         done = ask(daemon, "trace", file_of(daemon), "--duration", "1.5", "--output", path, *arguments)
         assert done.returncode == 0, done.stderr
     trace: dict[str, Any] = json.loads(path.read_text("utf-8"))

@@ -49,7 +49,7 @@ def test_nobody_is_asked_to_guess_whose_kernels_are_wanted(tmp_path: Path) -> No
             return str(error)
         return ""  # the second worker is not there yet
 
-    refused = while_it_runs(run, tmp_path, lambda: eventually(refusal, 20))
+    refused = while_it_runs(run, tmp_path, lambda: eventually(refusal))
 
     assert re.fullmatch("name one with --worker: local-[01], local-[01]", refused)
 
