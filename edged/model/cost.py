@@ -3,7 +3,7 @@
 import hashlib
 import math
 
-from edged.model.graph import Conv, Dense, Graph, Operator
+from edged.model.graph import Combine, Conv, Dense, Graph, Operator
 
 
 def macs(graph: Graph) -> int:
@@ -26,4 +26,6 @@ def weights_sha256(graph: Graph) -> str:
         if isinstance(operator, Conv | Dense):
             digest.update(operator.weight.tobytes())
             digest.update(operator.bias.tobytes())
+        elif isinstance(operator, Combine) and operator.constant is not None:
+            digest.update(operator.constant.tobytes())
     return digest.hexdigest()

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from edged.model.activations import LINEAR, Activation
+
 Shape = tuple[int, ...]
 Pair = tuple[int, int]
 Pads = tuple[int, int, int, int]
@@ -27,7 +29,7 @@ class Operator:
 
 @dataclass(frozen=True, eq=False)
 class Conv(Operator):
-    """2-D convolution, then `+ inputs[1]` where there is a second input (residual), then ReLU if `relu`.
+    """2-D convolution, then `+ inputs[1]` where there is a second input (residual), then `activation`.
 
     weight: [out channels, in channels ÷ groups, kernel height, kernel width]; bias: [out channels].
     strides and dilations are (vertical, horizontal); pads are (top, left, bottom, right), filled with zeros.
@@ -39,16 +41,16 @@ class Conv(Operator):
     pads: Pads = (0, 0, 0, 0)
     dilations: Pair = (1, 1)
     groups: int = 1
-    relu: bool = False
+    activation: Activation = LINEAR
 
 
 @dataclass(frozen=True, eq=False)
 class Dense(Operator):
-    """Fully connected: weight [out features, in features] · x + bias [out features], then ReLU if `relu`."""
+    """Fully connected: weight [out features, in features] · x + bias [out features], then `activation`."""
 
     weight: Float32
     bias: Float32
-    relu: bool = False
+    activation: Activation = LINEAR
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,14 +82,51 @@ class AveragePool(Operator):
 
 @dataclass(frozen=True, eq=False)
 class Add(Operator):
-    """Element-wise sum of two tensors of one shape, then ReLU if `relu`."""
+    """Element-wise sum of two tensors of one shape, then `activation`."""
 
-    relu: bool = False
+    activation: Activation = LINEAR
 
 
 @dataclass(frozen=True, eq=False)
-class Relu(Operator):
-    """max(x, 0)."""
+class Activate(Operator):
+    """`activation` of each value."""
+
+    activation: Activation
+
+
+@dataclass(frozen=True, eq=False)
+class Combine(Operator):
+    """`kind`(a, b) of each value, where a and b broadcast to one shape by NumPy's rules, each frame by itself.
+
+    kind: `add`, `subtract`, `multiply`, `divide`, `minimum`, `maximum` or `power`. `constant`,
+    where there is one, is b (or a if `is_reversed`), of the rank of a frame; else both are inputs.
+    """
+
+    kind: str
+    constant: Float32 | None = None
+    is_reversed: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Concat(Operator):
+    """The channels (or features) of all inputs, one behind the other."""
+
+
+@dataclass(frozen=True, eq=False)
+class SelectChannels(Operator):
+    """Channel (or feature) i of the output is channel `order[i]` of the input."""
+
+    order: tuple[int, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class LocalResponseNorm(Operator):
+    """x ÷ (bias + alpha ÷ size · Σ x² over `size` channels around it)^beta (Krizhevsky et al., 2012)."""
+
+    size: int
+    alpha: float = 1e-4
+    beta: float = 0.75
+    bias: float = 1.0
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,6 +17,7 @@ import numpy as np
 
 from edged.arithmetic import ceil_div
 from edged.model import graph as operators
+from edged.model.activations import Activation
 from edged.model.graph import Graph, Operator, Pair
 from edged.system.disk_cache import CacheEntries, CacheEntry, Piece, code_sha256
 
@@ -127,6 +128,8 @@ def _operator(content: dict[str, Any], weights: CacheEntry) -> Operator:
     """Rebuild an operator from the output of `_fields`."""
     kind: type[Operator] = getattr(operators, content["type"])
     values = {name: _value(value, weights) for name, value in content.items() if name != "type"}
+    if "activation" in values:
+        values["activation"] = Activation(*values["activation"])
     return kind(**values)
 
 

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from edged.errors import ModelError
+from edged.model.activations import RELU
 from edged.model.cuts import Cut, cuts, part
 from edged.model.graph import Dense, Float32, Graph, Operator, Softmax
 from edged.model.reference import compute
@@ -48,7 +49,7 @@ class Head:
         """Return the head's operators after `source`, [features] per frame. Their names begin with `prefix`."""
         hidden, scores, shares = (f"{prefix}.{layer}" for layer in LAYERS)
         return (
-            Dense(hidden, (source,), hidden, self.hidden_weight, self.hidden_bias, relu=True),
+            Dense(hidden, (source,), hidden, self.hidden_weight, self.hidden_bias, activation=RELU),
             Dense(scores, (hidden,), scores, self.weight, self.bias),
             Softmax(shares, (scores,), shares),
         )

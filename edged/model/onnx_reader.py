@@ -8,7 +8,18 @@ from pathlib import Path
 import onnx
 
 from edged.errors import ModelError
-from edged.model.from_onnx import activation, borders, by_channel, constants, conv, dense, pool, views
+from edged.model.from_onnx import (
+    activation,
+    arithmetic,
+    borders,
+    by_channel,
+    channels,
+    constants,
+    conv,
+    dense,
+    pool,
+    views,
+)
 from edged.model.from_onnx.ends import input_of, output_of
 from edged.model.from_onnx.file import OnnxFile, read_file
 from edged.model.from_onnx.node import Node, array_of, node_of
@@ -22,29 +33,41 @@ Converter = Callable[[Node, Scope], None]
 
 # The conversion of each kind of node, and its supported attributes.
 CONVERTERS: Mapping[str, tuple[Converter, tuple[str, ...]]] = {
+    **dict.fromkeys(activation.PLAIN, (activation.activate, ())),
     "Add": (by_channel.add, ()),
     "AveragePool": (pool.average_pool, pool.AVERAGE_ATTRIBUTES),
     "BatchNormalization": (by_channel.batch_norm, ("epsilon", "momentum", "spatial", "training_mode")),
     "Cast": (views.cast, ("saturate", "to")),
     "Clip": (activation.clip, ("max", "min")),
+    "Concat": (channels.concat, ("axis",)),
     "Conv": (conv.conv, conv.ATTRIBUTES),
     "Div": (by_channel.divide, ()),
     "Dropout": (views.identity, ("ratio", "seed")),
+    "Elu": (activation.activate, ("alpha",)),
     "Flatten": (views.flatten, ("axis",)),
+    "Gather": (channels.gather, ("axis",)),
+    "Gelu": (activation.gelu, ("approximate",)),
     "Gemm": (dense.gemm, ("alpha", "beta", "transA", "transB")),
     "GlobalAveragePool": (pool.global_pool(AveragePool), ()),
     "GlobalMaxPool": (pool.global_pool(MaxPool), ()),
+    "HardSigmoid": (activation.activate, ("alpha", "beta")),
     "Identity": (views.identity, ()),
+    "LRN": (channels.local_response_norm, ("alpha", "beta", "bias", "size")),
+    "LeakyRelu": (activation.activate, ("alpha",)),
     "MatMul": (dense.matmul, ()),
+    "Max": (arithmetic.combine, ()),
     "MaxPool": (pool.max_pool, pool.MAX_ATTRIBUTES),
+    "Min": (arithmetic.combine, ()),
     "Mul": (by_channel.multiply, ()),
     "Pad": (borders.pad, ("mode", "pads", "value")),
+    "Pow": (arithmetic.combine, ()),
     "ReduceMean": (pool.reduce_mean, ("axes", "keepdims", "noop_with_empty_axes")),
-    "Relu": (activation.relu, ()),
     "Reshape": (views.reshape, ("allowzero",)),
+    "Selu": (activation.activate, ("alpha", "gamma")),
     "Shape": (views.shape, ("end", "start")),
     "Slice": (borders.slice_, ("axes", "ends", "starts")),
     "Softmax": (activation.softmax, ("axis",)),
+    "Split": (channels.split, ("axis", "num_outputs", "split")),
     "Squeeze": (views.squeeze, ("axes",)),
     "Sub": (by_channel.subtract, ()),
     "Sum": (by_channel.add, ()),

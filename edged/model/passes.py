@@ -1,17 +1,20 @@
 """Rewrite a graph to fewer operators that compute the same numbers."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from edged.errors import ModelError
+from edged.model.activations import LINEAR, RELU, Activation
 from edged.model.graph import (
+    Activate,
     Add,
     AveragePool,
     BatchNorm,
+    Combine,
     Conv,
     Dense,
     Flatten,
@@ -19,13 +22,12 @@ from edged.model.graph import (
     Graph,
     MaxPool,
     Operator,
-    Relu,
 )
 from edged.model.shapes import make_graph
 
 
 def simplify(graph: Graph) -> Graph:
-    """Apply all passes: no batch norm on images, no identity, nothing unused; sums and ReLU inside convolutions.
+    """Apply all passes: no batch norm on images, no identity, nothing unused, sums and activations fused.
 
     Raises ModelError, which names the node, if float32 cannot represent the folded weights.
     """
@@ -33,8 +35,9 @@ def simplify(graph: Graph) -> Graph:
         remove_identities,
         remove_unused,
         fold_batch_norm,
-        batch_norm_as_convolution,
-        fuse_relu,
+        replace_batch_norm,
+        fuse_swish,
+        fuse_activation,
         fuse_sum,
     ):
         graph = rewrite(graph)
@@ -48,10 +51,11 @@ def remove_identities(graph: Graph) -> Graph:
     not_negative = set()
     for operator in graph.operators:
         inputs = tuple(same.get(tensor, tensor) for tensor in operator.inputs)
-        if _is_identity(operator, graph) or (isinstance(operator, Relu) and inputs[0] in not_negative):
+        is_relu = isinstance(operator, Activate) and operator.activation == RELU
+        if _is_identity(operator, graph) or (is_relu and inputs[0] in not_negative):
             same[operator.output] = inputs[0]
             continue
-        if isinstance(operator, Relu):
+        if is_relu:
             not_negative.add(operator.output)
         kept.append(replace(operator, inputs=inputs))
     return _rebuilt(graph, kept, same.get(graph.output, graph.output))
@@ -94,7 +98,7 @@ def _folded(before: Operator, norm: BatchNorm) -> Operator:
     if isinstance(before, BatchNorm):
         factor, offset = _folded_numbers(before.factor, before.offset, norm)
         return BatchNorm(norm.name, before.inputs, norm.output, factor, offset)
-    if not isinstance(before, Conv | Dense) or before.relu or len(before.inputs) > 1:
+    if not isinstance(before, Conv | Dense) or before.activation != LINEAR or len(before.inputs) > 1:
         return norm
     weight, bias = _folded_numbers(before.weight, before.bias, norm)
     return replace(before, output=norm.output, weight=weight, bias=bias)
@@ -110,14 +114,22 @@ def _folded_numbers(weight: Float32, bias: Float32, norm: BatchNorm) -> tuple[Fl
     return weight, bias
 
 
-def batch_norm_as_convolution(graph: Graph) -> Graph:
-    """Convert a BatchNorm of an image that could not be folded to a 1×1 convolution of each channel by itself."""
-    return _rebuilt(
-        graph,
-        [
-            as_convolution(operator) if len(graph.shapes[operator.output]) == 3 else operator
-            for operator in graph.operators
-        ],
+def replace_batch_norm(graph: Graph) -> Graph:
+    """Convert what could not be folded: of images to a 1×1 convolution, of features to a product and a sum."""
+    operators: list[Operator] = []
+    for operator in graph.operators:
+        if isinstance(operator, BatchNorm) and len(graph.shapes[operator.output]) == 1:
+            operators += _as_arithmetic(operator)
+        else:
+            operators.append(as_convolution(operator))
+    return _rebuilt(graph, operators)
+
+
+def _as_arithmetic(norm: BatchNorm) -> tuple[Combine, Combine]:
+    scaled = f"{norm.output}/scaled"
+    return (
+        Combine(f"{norm.name}/scaled", norm.inputs, scaled, "multiply", norm.factor),
+        Combine(norm.name, (scaled,), norm.output, "add", norm.offset),
     )
 
 
@@ -129,18 +141,54 @@ def as_convolution(operator: Operator) -> Operator:
     return Conv(operator.name, operator.inputs, operator.output, weight, operator.offset, groups=groups)
 
 
-def fuse_relu(graph: Graph, able: tuple[type[Operator], ...] = (Conv, Dense, Add)) -> Graph:
-    """Fuse ReLU into the operator before it, if that supports it."""
+def fuse_activation(graph: Graph, able: tuple[type[Operator], ...] = (Conv, Dense, Add)) -> Graph:
+    """Fuse an activation into the operator before it, if that supports it.
+
+    Only one that keeps zeros: what a kernel writes beyond the last channel must stay zero.
+    """
     uses = _uses(graph)
     written: dict[str, Operator] = {}
     for operator in graph.operators:
         before = written.get(operator.inputs[0])
-        if isinstance(operator, Relu) and isinstance(before, able) and uses[before.output] == 1:
-            ending: dict[str, Any] = {"output": operator.output, "relu": True}
+        if (
+            isinstance(operator, Activate)
+            and operator.activation.keeps_zero
+            and isinstance(before, able)
+            and getattr(before, "activation", LINEAR) == LINEAR
+            and uses[before.output] == 1
+        ):
+            ending: dict[str, Any] = {"output": operator.output, "activation": operator.activation}
             written[operator.output] = replace(before, **ending)
         else:
             written[operator.output] = operator
     return remove_unused(_rebuilt(graph, list(written.values())))
+
+
+GATES = {  # x times one of these is another activation
+    Activation("sigmoid"): Activation("silu"),
+    Activation("hard_sigmoid", float(np.float32(1 / 6)), 0.5): Activation("hard_swish"),
+}
+
+
+def fuse_swish(graph: Graph) -> Graph:
+    """x · sigmoid(x), as exporters write SiLU, as one activation; x · hard sigmoid(x) as hard swish."""
+    uses = _uses(graph)
+    written: dict[str, Operator] = {}
+    for operator in graph.operators:
+        written[operator.output] = _swish(operator, written, uses) or operator
+    return remove_unused(_rebuilt(graph, list(written.values())))
+
+
+def _swish(operator: Operator, written: Mapping[str, Operator], uses: Counter[str]) -> Activate | None:
+    """Return the activation that a product of a tensor with its own gate computes; None for another operator."""
+    if not isinstance(operator, Combine) or operator.kind != "multiply" or len(operator.inputs) != 2:
+        return None
+    for gate_name, other in (operator.inputs, operator.inputs[::-1]):
+        gate = written.get(gate_name)
+        if isinstance(gate, Activate) and gate.inputs == (other,) and uses[gate_name] == 1:
+            fused = GATES.get(gate.activation)
+            return Activate(operator.name, (other,), operator.output, fused) if fused else None
+    return None
 
 
 def fuse_sum(graph: Graph) -> Graph:
@@ -152,13 +200,17 @@ def fuse_sum(graph: Graph) -> Graph:
         written[operator.output] = operator
         convolutions = [written.get(tensor) for tensor in operator.inputs if uses[tensor] == 1]
         able = [
-            conv for conv in convolutions if isinstance(conv, Conv) and not conv.relu and len(conv.inputs) == 1
+            conv
+            for conv in convolutions
+            if isinstance(conv, Conv) and conv.activation == LINEAR and len(conv.inputs) == 1
         ]
         if isinstance(operator, Add) and able:
             conv = max(able, key=lambda conv: place[conv.output])
             (other,) = (tensor for tensor in operator.inputs if tensor != conv.output)
             inputs = (conv.inputs[0], other)
-            written[operator.output] = replace(conv, inputs=inputs, output=operator.output, relu=operator.relu)
+            written[operator.output] = replace(
+                conv, inputs=inputs, output=operator.output, activation=operator.activation
+            )
     return remove_unused(_rebuilt(graph, list(written.values())))
 
 

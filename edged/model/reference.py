@@ -3,6 +3,7 @@
 Formulas are those of the ONNX operator specification (https://onnx.ai/onnx/operators/), the batch first.
 """
 
+from collections.abc import Callable, Mapping
 from functools import singledispatch
 from typing import Any
 
@@ -11,6 +12,7 @@ from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
 from edged.model import graph
+from edged.model.activations import apply
 from edged.model.graph import Float32, Graph, Operator, Pads, Pair
 from edged.model.package import Input
 from edged.model.shapes import extent
@@ -82,7 +84,7 @@ def _conv(operator: graph.Conv, x: Array, *residual: Array) -> Array:
     y += operator.bias.astype(x.dtype)[:, None, None]
     for other in residual:
         y += other
-    return np.maximum(y, 0, out=y) if operator.relu else y
+    return apply(operator.activation, y)
 
 
 def _patches(x: Array, kernel: Pair, strides: Pair, pads: Pads, dilations: Pair) -> Array:
@@ -105,7 +107,7 @@ def _padded(x: Array, pads: Pads, value: float) -> Array:
 @compute.register
 def _dense(operator: graph.Dense, x: Array) -> Array:
     y: Array = x @ operator.weight.astype(x.dtype, copy=False).T + operator.bias.astype(x.dtype)
-    return np.maximum(y, 0, out=y) if operator.relu else y
+    return apply(operator.activation, y)
 
 
 @compute.register
@@ -142,13 +144,47 @@ def _taps(x: Array, operator: graph.MaxPool | graph.AveragePool) -> list[Array]:
 
 @compute.register
 def _add(operator: graph.Add, x: Array, other: Array) -> Array:
-    y = x + other
-    return np.maximum(y, 0, out=y) if operator.relu else y
+    return apply(operator.activation, x + other)
 
 
 @compute.register
-def _relu(operator: graph.Relu, x: Array) -> Array:
-    return np.maximum(x, 0)
+def _activate(operator: graph.Activate, x: Array) -> Array:
+    return apply(operator.activation, x)
+
+
+COMBINATIONS: Mapping[str, Callable[[Array, Array], Array]] = {
+    "add": np.add,
+    "subtract": np.subtract,
+    "multiply": np.multiply,
+    "divide": np.divide,
+    "minimum": np.minimum,
+    "maximum": np.maximum,
+    "power": np.power,
+}
+
+
+@compute.register
+def _combine(operator: graph.Combine, x: Array, *others: Array) -> Array:
+    y = others[0] if operator.constant is None else operator.constant.astype(x.dtype)[np.newaxis]
+    return COMBINATIONS[operator.kind](*((y, x) if operator.is_reversed else (x, y)))
+
+
+@compute.register
+def _concat(operator: graph.Concat, *inputs: Array) -> Array:
+    return np.concatenate(inputs, axis=1)
+
+
+@compute.register
+def _select_channels(operator: graph.SelectChannels, x: Array) -> Array:
+    return x[:, list(operator.order)]
+
+
+@compute.register
+def _local_response_norm(operator: graph.LocalResponseNorm, x: Array) -> Array:
+    before = (operator.size - 1) // 2
+    around = [(0, 0), (before, operator.size - 1 - before), *((0, 0) for _ in x.shape[2:])]
+    squares = sliding_window_view(np.pad(x * x, around), operator.size, axis=1).sum(axis=-1)
+    return np.asarray(x / (operator.bias + operator.alpha / operator.size * squares) ** operator.beta, x.dtype)
 
 
 @compute.register

@@ -9,6 +9,7 @@ from typing import Literal
 
 import numpy as np
 
+from edged.model.activations import LINEAR, RELU, Activation
 from edged.model.graph import AveragePool, Conv, Dense, Flatten, Float32, Graph, MaxPool, Operator, Pads
 from edged.model.shapes import make_graph
 
@@ -68,7 +69,7 @@ class _ResnetBuilder:
         out = channels * 4 if self._bottleneck else channels
         shortcut = start
         if stride > 1 or start_channels != out:
-            self._conv(f"{name}.shortcut", out, kernel=1, stride=stride, relu=False, gain=1.0)
+            self._conv(f"{name}.shortcut", out, kernel=1, stride=stride, activation=LINEAR, gain=1.0)
             shortcut = self.tensor
         self.tensor, self.channels = start, start_channels
         if self._bottleneck:
@@ -94,14 +95,14 @@ class _ResnetBuilder:
         stride: int = 1,
         *,
         residual: str | None = None,
-        relu: bool = True,
+        activation: Activation = RELU,
         gain: float = 2.0,
     ) -> None:
         inputs = (self.tensor,) if residual is None else (self.tensor, residual)
         weight = self._normal((out, self.channels, kernel, kernel), gain / (self.channels * kernel * kernel))
         bias = self._normal((out,), 0.0025)
         pads: Pads = (kernel // 2,) * 4
-        self._push(Conv(name, inputs, name, weight, bias, (stride, stride), pads, relu=relu))
+        self._push(Conv(name, inputs, name, weight, bias, (stride, stride), pads, activation=activation))
         self.channels = out
 
     def _push(self, operator: Operator) -> None:

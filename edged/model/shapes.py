@@ -4,6 +4,8 @@ import math
 from collections.abc import Sequence
 from functools import singledispatch
 
+import numpy as np
+
 from edged.errors import ModelError
 from edged.model import graph
 from edged.model.graph import Graph, Operator, Pads, Pair, Shape
@@ -114,6 +116,33 @@ def _add(operator: graph.Add, *inputs: Shape) -> Shape:
     if len(inputs) != 2 or inputs[0] != inputs[1]:
         raise shape_error(operator, f"adds tensors of the shapes {inputs}; supported: two of one shape")
     return inputs[0]
+
+
+@output_shape.register
+def _combine(operator: graph.Combine, *inputs: Shape) -> Shape:
+    shapes = inputs if operator.constant is None else (*inputs, operator.constant.shape)
+    try:
+        if len(shapes) != 2 or len(shapes[0]) != len(shapes[1]):
+            raise ValueError
+        return np.broadcast_shapes(*shapes)
+    except ValueError:
+        raise shape_error(operator, f"combines the shapes {shapes}; supported are two that broadcast") from None
+
+
+@output_shape.register
+def _concat(operator: graph.Concat, *inputs: Shape) -> Shape:
+    if not inputs or len({shape[1:] for shape in inputs}) != 1:
+        raise shape_error(
+            operator, f"joins the channels of {inputs}; supported are images of one size, or features"
+        )
+    return (sum(shape[0] for shape in inputs), *inputs[0][1:])
+
+
+@output_shape.register
+def _select_channels(operator: graph.SelectChannels, *inputs: Shape) -> Shape:
+    if not operator.order or not all(0 <= channel < inputs[0][0] for channel in operator.order):
+        raise shape_error(operator, f"takes channels that an input of shape {inputs[0]} does not have")
+    return (len(operator.order), *inputs[0][1:])
 
 
 @output_shape.register

@@ -11,7 +11,8 @@ from edged.engine.gradients.norm_gradient import norm_gradient
 from edged.engine.gradients.slope import Slope
 from edged.engine.launch import Launch
 from edged.engine.layout import NO_HALO, Halo, Tensor
-from edged.model.graph import Add, Conv, Dense, Operator, Relu
+from edged.model.activations import LINEAR, RELU
+from edged.model.graph import Activate, Add, Conv, Dense, Operator
 from edged.train.lowering import Lowered, Residents
 from edged.train.norm import TrainedNorm
 
@@ -64,7 +65,7 @@ class _Pass:
 
     def _step(self, operator: Operator) -> None:
         given = self._whole(operator)
-        if isinstance(operator, Add | Relu):
+        if isinstance(operator, Activate | Add):
             for name in operator.inputs:
                 if name in self._learning:
                     self._hand_on(operator, name, given)
@@ -130,4 +131,4 @@ def _learning(lowered: Lowered) -> set[str]:
 
 
 def _ends_in_relu(operator: Operator) -> bool:
-    return isinstance(operator, Relu) or getattr(operator, "relu", False)
+    return getattr(operator, "activation", LINEAR) == RELU

@@ -15,6 +15,7 @@ from edged.config.yaml_positions import Path as Keys
 from edged.config.yaml_positions import read
 from edged.errors import ConfigError, ModelError
 from edged.model import graph
+from edged.model.activations import RELU
 from edged.model.graph import Float32, Graph, Operator, Pads, Shape
 from edged.model.shapes import MAX_VALUES, make_graph, output_shape
 from edged.train.config import Training
@@ -90,7 +91,7 @@ class _Builder:
             case "flatten" if len(self.shape) == 3:
                 self.push(graph.Flatten(f"{name}.flatten", (self.tensor,), f"{name}.flatten"))
             case "relu":
-                self.push(graph.Relu(f"{name}.relu", (self.tensor,), f"{name}.relu"))
+                self.push(graph.Activate(f"{name}.relu", (self.tensor,), f"{name}.relu", RELU))
             case "softmax":
                 self.push(graph.Softmax(f"{name}.softmax", (self.tensor,), f"{name}.softmax"))
 

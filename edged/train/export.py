@@ -11,6 +11,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 from edged import __version__
 from edged.model import graph as operators
+from edged.model.activations import LINEAR, RELU
 from edged.model.graph import Graph, Operator, Shape
 from edged.model.metadata import Metadata, encode
 from edged.model.package import Input
@@ -51,6 +52,15 @@ def _tensor(name: str, shape: Shape) -> onnx.ValueInfoProto:
     return helper.make_tensor_value_info(name, TensorProto.FLOAT, ["N", *shape])
 
 
+def _ending(
+    operator: operators.Conv | operators.Dense | operators.Add | operators.Activate,
+) -> list[str]:
+    """Return the node that an activation at the end of an operator becomes. Raises NotImplementedError."""
+    if operator.activation not in {LINEAR, RELU}:
+        raise NotImplementedError(operator.activation.kind)
+    return ["relu"] if operator.activation == RELU else []
+
+
 class _Nodes:
     """The nodes and weights so far, each named after its operator."""
 
@@ -64,7 +74,7 @@ class _Nodes:
 
     @write.register
     def _conv(self, conv: operators.Conv) -> None:
-        rest = [*(["sum"] if len(conv.inputs) > 1 else []), *(["relu"] if conv.relu else [])]
+        rest = [*(["sum"] if len(conv.inputs) > 1 else []), *_ending(conv)]
         names = self._names(conv, rest)
         weights = self._weight(conv, "weight", conv.weight), self._weight(conv, "bias", conv.bias)
         self._node(
@@ -78,10 +88,10 @@ class _Nodes:
 
     @write.register
     def _dense(self, dense: operators.Dense) -> None:
-        names = self._names(dense, ["relu"] if dense.relu else [])
+        names = self._names(dense, _ending(dense))
         weights = self._weight(dense, "weight", dense.weight), self._weight(dense, "bias", dense.bias)
         self._node("Gemm", dense.name, [dense.inputs[0], *weights], names[0], transB=1)
-        if dense.relu:
+        if dense.activation != LINEAR:
             self._node("Relu", f"{dense.name}.relu", names[:1], names[1])
 
     @write.register
@@ -105,14 +115,15 @@ class _Nodes:
 
     @write.register
     def _add(self, add: operators.Add) -> None:
-        names = self._names(add, ["relu"] if add.relu else [])
+        names = self._names(add, _ending(add))
         self._node("Add", add.name, add.inputs, names[0])
-        if add.relu:
+        if add.activation != LINEAR:
             self._node("Relu", f"{add.name}.relu", names[:1], names[1])
 
     @write.register
-    def _relu(self, relu: operators.Relu) -> None:
-        self._node("Relu", relu.name, relu.inputs, relu.output)
+    def _activate(self, operator: operators.Activate) -> None:
+        if _ending(operator):
+            self._node("Relu", operator.name, operator.inputs, operator.output)
 
     @write.register
     def _softmax(self, softmax: operators.Softmax) -> None:

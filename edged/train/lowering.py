@@ -21,7 +21,9 @@ from edged.engine.variants.conv_vector import CONV_VECTOR
 from edged.engine.variants.convolution import halo_of_window
 from edged.engine.variants.variant import Site
 from edged.errors import ModelError
+from edged.model.activations import LINEAR, RELU
 from edged.model.graph import (
+    Activate,
     Add,
     AveragePool,
     Conv,
@@ -30,10 +32,9 @@ from edged.model.graph import (
     Graph,
     MaxPool,
     Operator,
-    Relu,
     Softmax,
 )
-from edged.model.passes import fuse_relu, remove_identities, remove_unused
+from edged.model.passes import fuse_activation, remove_identities, remove_unused
 from edged.model.shapes import make_graph
 from edged.train.norm import TrainedNorm
 
@@ -65,7 +66,7 @@ class Lowered:
         """Return the images whose features the tensor `name` holds, in the order of memory."""
         written = {operator.output: operator for operator in self.graph.operators}
         writer = written.get(name)
-        while isinstance(writer, Relu):
+        while isinstance(writer, Activate):
             writer = written.get(writer.inputs[0])
         return self.tensors[writer.inputs[0]] if isinstance(writer, Flatten) else None
 
@@ -85,7 +86,7 @@ def lower(graph: Graph, device: Device, batch: int) -> Lowered:
             tensors[source] = replace(tensors[source], halo=halo)
         elif isinstance(operator, Flatten):
             tensors[operator.output] = _features(lowered, operator)
-        elif isinstance(operator, Relu):
+        elif isinstance(operator, Activate):
             tensors[operator.output] = replace(tensors[operator.inputs[0]], name=operator.output)
     return lowered
 
@@ -96,7 +97,7 @@ def _features(lowered: Lowered, operator: Flatten) -> Tensor:
     if source.block == 1 or source.height * source.width == 1:
         return target
     for reader in lowered.graph.operators:
-        if operator.output in reader.inputs and not isinstance(reader, Dense | Relu):
+        if operator.output in reader.inputs and not isinstance(reader, Dense | Activate):
             kind = type(reader).__name__
             raise ModelError(f"{reader.name}: a {kind} behind Flatten cannot be trained; expected Dense or Relu")
     return replace(target, channels=source.blocks * source.block * source.height * source.width)
@@ -105,7 +106,7 @@ def _features(lowered: Lowered, operator: Flatten) -> Tensor:
 def _as_conv(dense: Dense, flattened: Tensor | None) -> Conv:
     weight = dense.weight if flattened is None else _in_order_of_memory(dense.weight, flattened)
     kernel = np.ascontiguousarray(weight)[:, :, None, None]
-    return Conv(dense.name, dense.inputs, dense.output, kernel, dense.bias, relu=dense.relu)
+    return Conv(dense.name, dense.inputs, dense.output, kernel, dense.bias, activation=dense.activation)
 
 
 def _in_order_of_memory(weight: Array, image: Tensor) -> Array:
@@ -158,7 +159,7 @@ def _learning(launch: Launch, learnt: Residents) -> tuple[Argument, ...]:
     return tuple(next(in_turn) if isinstance(argument, Weights) else argument for argument in launch.arguments)
 
 
-TRAINED = (Add, AveragePool, Conv, Dense, Flatten, MaxPool, Relu, TrainedNorm)
+TRAINED = (Activate, Add, AveragePool, Conv, Dense, Flatten, MaxPool, TrainedNorm)
 
 
 def trained_form(graph: Graph) -> Graph:
@@ -174,7 +175,7 @@ def trained_form(graph: Graph) -> Graph:
     if operators and isinstance(operators[-1], Softmax) and operators[-1].output == output:
         output = operators.pop().inputs[0]
     form = _from_vectors(make_graph(graph.name, graph.input, graph.shapes[graph.input], operators, output))
-    form = fuse_relu(remove_unused(remove_identities(form)), (Add, Conv, Dense, TrainedNorm))
+    form = fuse_activation(remove_unused(remove_identities(form)), (Add, Conv, Dense, TrainedNorm))
     _check(form)
     return form
 
@@ -196,9 +197,9 @@ def _apart(operator: Operator) -> tuple[Operator, ...]:
     """Split a convolution that adds a second input into two operators."""
     if not isinstance(operator, Conv) or len(operator.inputs) == 1:
         return (operator,)
-    conv = replace(operator, inputs=operator.inputs[:1], output=f"{operator.output}:conv", relu=False)
+    conv = replace(operator, inputs=operator.inputs[:1], output=f"{operator.output}:conv", activation=LINEAR)
     inputs = (conv.output, operator.inputs[1])
-    return conv, Add(f"{operator.name}:sum", inputs, operator.output, operator.relu)
+    return conv, Add(f"{operator.name}:sum", inputs, operator.output, operator.activation)
 
 
 def _check(graph: Graph) -> None:
@@ -206,6 +207,9 @@ def _check(graph: Graph) -> None:
         if not isinstance(operator, TRAINED):
             kind = type(operator).__name__
             raise ModelError(f"{graph.name}: {operator.name} is a {kind}, which cannot be trained")
+        activation = getattr(operator, "activation", LINEAR)
+        if activation not in {LINEAR, RELU}:
+            raise ModelError(f"{graph.name}: {operator.name} ends in {activation}; only ReLU can be trained")
         if isinstance(operator, Conv) and operator.groups > 1:
             raise ModelError(
                 f"{graph.name}: {operator.name} has {operator.groups} groups of channels; "

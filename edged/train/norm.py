@@ -7,7 +7,8 @@ from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
-from edged.model.graph import BatchNorm, Float32, Graph, Operator, Relu, Shape
+from edged.model.activations import LINEAR, Activation, apply
+from edged.model.graph import Activate, BatchNorm, Float32, Graph, Operator, Shape
 from edged.model.passes import fold_batch_norm
 from edged.model.reference import Array, compute
 from edged.model.shapes import make_graph, output_shape, shape_error
@@ -19,7 +20,7 @@ class TrainedNorm(Operator):
 
     In training mean and variance are those of the batch over frames and pixels, and `mean` and `variance` here
     run after them: running = (1 − momentum) · running + momentum · batch's, the variance without bias. At its end
-    comes ReLU if `relu`.
+    comes `activation`.
     """
 
     scale: Float32
@@ -28,7 +29,7 @@ class TrainedNorm(Operator):
     variance: Float32
     epsilon: float = 1e-5
     momentum: float = 0.1
-    relu: bool = False
+    activation: Activation = LINEAR
 
 
 def new_norm(name: str, source: str, output: str, channels: int) -> TrainedNorm:
@@ -49,11 +50,11 @@ def folded(graph: Graph) -> Graph:
 def _plain(operator: Operator) -> tuple[Operator, ...]:
     if not isinstance(operator, TrainedNorm):
         return (operator,)
-    if not operator.relu:
+    if operator.activation == LINEAR:
         return (_as_batch_norm(operator),)
-    before = f"{operator.output}.before_relu"
+    before = f"{operator.output}.before_activation"
     norm = _as_batch_norm(replace(operator, output=before))
-    return norm, Relu(f"{operator.name}.relu", (before,), operator.output)
+    return norm, Activate(f"{operator.name}.activation", (before,), operator.output, operator.activation)
 
 
 def _as_batch_norm(norm: TrainedNorm) -> BatchNorm:
@@ -69,7 +70,7 @@ def _compute(operator: TrainedNorm, x: Array) -> Array:
     arrays = (operator.mean, operator.variance, operator.scale, operator.offset)
     mean, variance, scale, offset = (values.astype(x.dtype).reshape(by_channel) for values in arrays)
     y = np.asarray((x - mean) / np.sqrt(variance + x.dtype.type(operator.epsilon)) * scale + offset)
-    return np.maximum(y, 0) if operator.relu else y
+    return apply(operator.activation, y)
 
 
 @output_shape.register

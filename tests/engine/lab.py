@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 from numpy.typing import NDArray
 
 from edged.engine.device import Device, open_device
@@ -25,6 +26,8 @@ Float32 = NDArray[np.float32]
 
 RANDOM = np.random.default_rng(0)
 SOME_HALO = Halo(1, 2, 3, 0)
+# of channels; all but one of the sizes are for the deep tests
+BLOCKS = (4, pytest.param(1, marks=pytest.mark.deep), pytest.param(16, marks=pytest.mark.deep))
 CLOSE = 1e-5  # of the range of the values
 CLOSE_BY_WINOGRAD = 5e-5  # its transforms round more
 

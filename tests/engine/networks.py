@@ -3,7 +3,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from edged.model.graph import Add, AveragePool, Conv, Dense, Flatten, Graph, MaxPool, Operator, Relu, Softmax
+from edged.model.activations import RELU
+from edged.model.graph import Activate, Add, AveragePool, Conv, Dense, Flatten, Graph, MaxPool, Operator, Softmax
 from edged.model.package import Input
 from edged.model.shapes import make_graph
 from tests.engine.lab import random
@@ -21,13 +22,13 @@ def conv(name: str, inputs: tuple[str, ...], channels: tuple[int, int], size: in
 def small_network() -> Graph:
     """Every operator once or more: 3×39×31 → 11 classes."""
     operators: tuple[Operator, ...] = (
-        conv("stem", ("image",), (3, 20), 7, strides=(2, 2), relu=True),
+        conv("stem", ("image",), (3, 20), 7, strides=(2, 2), activation=RELU),
         MaxPool("pool", ("stem",), "pool", (3, 3), (2, 2), (1, 1, 1, 1)),
-        conv("up", ("pool",), (20, 33), 3, relu=True),
-        conv("down", ("up", "pool"), (33, 20), 1, relu=True),
+        conv("up", ("pool",), (20, 33), 3, activation=RELU),
+        conv("down", ("up", "pool"), (33, 20), 1, activation=RELU),
         conv("side", ("pool",), (20, 20), 1),
         Add("sum", ("down", "side"), "sum"),
-        Relu("relu", ("sum",), "relu"),
+        Activate("relu", ("sum",), "relu", RELU),
         AveragePool("mean", ("relu",), "mean", (2, 2), (2, 2)),
         Flatten("flat", ("mean",), "flat"),
         Dense("dense", ("flat",), "dense", random(11, 20 * 5 * 4) / np.float32(20), random(11)),

@@ -9,6 +9,7 @@ from edged.engine.selection import Choice, Rules, candidates, source_digest
 from edged.engine.shape import shape_of
 from edged.engine.tuning_records import BestVariant, RefusedVariant, TunedShape, TuningRecord, measured_on
 from edged.engine.variants.variant import Site
+from edged.model.activations import RELU
 from tests.engine.networks import conv
 
 BOARD = Device(
@@ -26,7 +27,7 @@ BOARD = Device(
     position=(0, 0),
 )
 SITE = Site(
-    conv("up", ("x",), (20, 33), 3, relu=True),
+    conv("up", ("x",), (20, 33), 3, activation=RELU),
     (Tensor("x", 1, 20, 9, 7, block=4),),
     Tensor("up", 1, 33, 9, 7, block=4),
     BOARD,

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from edged.engine.variants.variant import AnyVariant
 from edged.model import reference
+from edged.model.activations import LINEAR, RELU, Activation
 from edged.model.graph import Conv
 from tests.engine.lab import CLOSE, Float32, Lab, random
 
@@ -65,6 +66,10 @@ def case(
     return Case(conv, (x, random(*shape)), block, input_block or block)
 
 
+# How a convolution may end: one activation of each form.
+ENDINGS = (LINEAR, RELU, Activation("clip", -1.0, 6.0), Activation("hard_swish"), Activation("silu"))
+
+
 @st.composite
 def cases(draw: st.DrawFn, blocks: tuple[int, ...] = BLOCKS) -> Case:
     """1 to 70 channels, odd sizes, strides, dilations, groups, asymmetric padding, 1 to 3 frames."""
@@ -89,5 +94,5 @@ def cases(draw: st.DrawFn, blocks: tuple[int, ...] = BLOCKS) -> Case:
         pads=pads,
         dilations=dilations,
         groups=groups,
-        relu=draw(st.booleans()),
+        activation=draw(st.sampled_from(ENDINGS)),
     )

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from edged.engine.selection import Rules
 from edged.engine.variants.conv_depthwise import CONV_DEPTHWISE
 from tests.engine.lab import Lab
-from tests.engine.shapes import BLOCKS, Case, case
+from tests.engine.shapes import BLOCKS, ENDINGS, Case, case
 
 
 @st.composite
@@ -22,7 +22,7 @@ def depthwise(draw: st.DrawFn) -> Case:
         frames=draw(st.integers(1, 3)),
         block=draw(st.sampled_from(BLOCKS)),
         residual=draw(st.booleans()),
-        relu=draw(st.booleans()),
+        activation=draw(st.sampled_from(ENDINGS)),
         strides=draw(st.tuples(st.integers(1, 3), st.integers(1, 3))),
         pads=draw(st.tuples(*[st.integers(0, 3)] * 4)),
         dilations=draw(st.tuples(st.integers(1, 2), st.integers(1, 2))),

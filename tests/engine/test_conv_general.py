@@ -4,6 +4,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from edged.engine.variants.conv_general import CONV_GENERAL
+from edged.model.activations import RELU
 from tests.engine.lab import Lab, assert_close
 from tests.engine.shapes import Case, case, cases
 
@@ -21,7 +22,7 @@ def test_any_convolution_equals_the_reference(lab: Lab, case: Case) -> None:
 def test_every_shape_of_a_work_item_gives_the_same(
     lab: Lab, tile: int, outs: int, group: int, input_block: int
 ) -> None:
-    conv = case((18, 19), (9, 8), block=4, pads=(1, 1, 1, 1), frames=2, residual=True, relu=True)
+    conv = case((18, 19), (9, 8), block=4, pads=(1, 1, 1, 1), frames=2, residual=True, activation=RELU)
 
     found = lab.compute(
         CONV_GENERAL,

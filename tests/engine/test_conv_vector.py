@@ -4,11 +4,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from edged.engine.variants.conv_vector import CONV_VECTOR
+from edged.model.activations import RELU
 from tests.engine.lab import Lab, assert_close
 from tests.engine.shapes import Case, case, cases
 
-STEM = case((3, 20), (31, 23), (7, 7), block=16, input_block=1, strides=(2, 2), pads=(3, 3, 3, 3), relu=True)
-TILED_OVER_THE_EDGE = case((16, 16), (37, 41), block=16, pads=(1, 1, 1, 1), residual=True, relu=True)
+STEM = case((3, 20), (31, 23), (7, 7), block=16, input_block=1, strides=(2, 2), pads=(3, 3, 3, 3), activation=RELU)
+TILED_OVER_THE_EDGE = case((16, 16), (37, 41), block=16, pads=(1, 1, 1, 1), residual=True, activation=RELU)
 FAR_FROM_CACHE = case((70, 33), (5, 7), block=16, pads=(1, 1, 1, 1), frames=3)
 ONE_TILE = case((40, 40), (4, 4), block=16, pads=(1, 1, 1, 1))
 DEPTHWISE = case((40, 40), (9, 9), block=16, pads=(1, 1, 1, 1), groups=40)

@@ -10,9 +10,10 @@ from edged.engine.device import Device
 from edged.engine.layout import Tensor
 from edged.engine.variants.conv_winograd import CONV_WINOGRAD
 from edged.engine.variants.variant import Site
+from edged.model.activations import RELU
 from edged.model.graph import Conv
 from tests.engine.lab import CLOSE_BY_WINOGRAD, Lab, assert_close, random
-from tests.engine.shapes import Case, case
+from tests.engine.shapes import ENDINGS, Case, case
 
 SAME = (1, 1, 1, 1)
 
@@ -52,7 +53,7 @@ def tiled(draw: st.DrawFn) -> Tiled:
         block=draw(st.sampled_from((4, 8, 16))),
         residual=draw(st.booleans()),
         pads=pads,
-        relu=draw(st.booleans()),
+        activation=draw(st.sampled_from(ENDINGS)),
     )
     return Tiled(convolution, output, draw(st.integers(1, min(most, 30))))
 
@@ -67,7 +68,7 @@ def test_any_window_of_3_by_3_equals_the_reference(lab: Lab, tiled: Tiled) -> No
 @pytest.mark.parametrize(
     "tiled",
     [
-        Tiled(case((64, 64), (30, 30), block=16, pads=SAME, relu=True), 4, 16),
+        Tiled(case((64, 64), (30, 30), block=16, pads=SAME, activation=RELU), 4, 16),
         Tiled(case((256, 64), (8, 8), block=16, pads=SAME, residual=True), 2, 16),
         Tiled(case((48, 48), (15, 15), block=8, pads=SAME, frames=2), 4, 5),
     ],

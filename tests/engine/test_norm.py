@@ -12,6 +12,7 @@ from edged.engine.launch import Argument, Resident
 from edged.engine.layout import Halo, Tensor
 from edged.engine.variants.variant import Site
 from edged.model import reference
+from edged.model.activations import LINEAR, RELU
 from edged.train.norm import TrainedNorm, new_norm
 from edged.train.reference.backward import forward, running, statistics
 from tests.engine.bench import Bench
@@ -22,7 +23,13 @@ Array = NDArray[Any]
 
 def a_norm(channels: int, *, relu: bool = False) -> TrainedNorm:
     mean, variance = random(channels), abs(random(channels)) + 0.5
-    norm = replace(new_norm("norm", "x", "y", channels), mean=mean, variance=variance, momentum=0.25, relu=relu)
+    norm = replace(
+        new_norm("norm", "x", "y", channels),
+        mean=mean,
+        variance=variance,
+        momentum=0.25,
+        activation=RELU if relu else LINEAR,
+    )
     return replace(norm, scale=random(channels), offset=random(channels))
 
 

@@ -13,7 +13,8 @@ from edged.engine.runtime import Runtime
 from edged.engine.variants import VARIANTS
 from edged.engine.variants.variant import AnyVariant
 from edged.model import reference
-from edged.model.graph import Add, AveragePool, Conv, Dense, Flatten, MaxPool, Operator, Relu, Softmax
+from edged.model.activations import RELU
+from edged.model.graph import Activate, Add, AveragePool, Conv, Dense, Flatten, MaxPool, Operator, Softmax
 from tests.engine.lab import CLOSE, Float32, Lab, assert_close
 from tests.engine.networks import RGB, random_images, small_network
 
@@ -30,7 +31,7 @@ def whole(*shape: int) -> Float32:
 
 def conv(channels: tuple[int, int], size: int, **attributes: object) -> Conv:
     weight = whole(channels[1], channels[0], size, size)
-    return Conv("conv", ("x",), "y", weight, whole(channels[1]), relu=True, **attributes)  # type: ignore[arg-type]
+    return Conv("conv", ("x",), "y", weight, whole(channels[1]), activation=RELU, **attributes)  # type: ignore[arg-type]
 
 
 IMAGE = whole(2, 20, 6, 8)
@@ -46,7 +47,7 @@ EXAMPLES: tuple[tuple[Operator, tuple[Float32, ...]], ...] = (
     (AveragePool("pool", ("x",), "y", (2, 2), (2, 2)), (IMAGE,)),
     (Flatten("flatten", ("x",), "y"), (IMAGE,)),
     (MaxPool("pool", ("x",), "y", (3, 3), (2, 2), (1, 1, 1, 1)), (IMAGE,)),
-    (Relu("relu", ("x",), "y"), (IMAGE,)),
+    (Activate("relu", ("x",), "y", RELU), (IMAGE,)),
     (Softmax("softmax", ("x",), "y"), (FEATURES,)),
 )
 # each width of a block once, and each way to store at the least and at another width: all eight find nothing more

@@ -15,16 +15,17 @@ from edged.engine.memory import arrange, lifetimes
 from edged.engine.opencl import cl
 from edged.engine.planner import Plan
 from edged.engine.programs import STANDARD, Binaries, Programs, build, compiler_options, source_of
-from edged.engine.variants.relu import RELU as RELU_VARIANT
+from edged.engine.variants.activate import ACTIVATE
 from edged.engine.variants.variant import Site
 from edged.errors import DeviceError
-from edged.model.graph import Relu
+from edged.model.activations import RELU
+from edged.model.graph import Activate
 from tests.engine.conftest import CPUS, name_of
 from tests.engine.lab import Lab, assert_close, random
 
 KERNELS = sorted(file.name.removesuffix(".cl") for file in (files("edged.engine") / "kernels").iterdir())
 POCL = [device for device in CPUS if device.platform == "Portable Computing Language"]
-RELU = Launch("relu", "some operator", {}, (), items=1)
+LAUNCH = Launch("activate", "some operator", {}, (), items=1)
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
@@ -69,7 +70,7 @@ def programs(device: Device, directory: Path) -> Programs:
 def test_equal_launches_share_a_program(device: Device, tmp_path: Path) -> None:
     made = programs(device, tmp_path)
 
-    kernels = [made.kernel(RELU), made.kernel(RELU)]
+    kernels = [made.kernel(LAUNCH), made.kernel(LAUNCH)]
     made.save()
 
     assert kernels[0].program == kernels[1].program
@@ -80,9 +81,9 @@ def test_preparing_compiles_each_program_once_and_tells_how_far_it_is(
     device: Device, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level("INFO", "edged.compiling")
-    wide = replace(RELU, defines={"RUN": 2})
+    wide = replace(LAUNCH, defines={"RUN": 2})
 
-    programs(device, tmp_path).prepare([RELU, wide, RELU])
+    programs(device, tmp_path).prepare([LAUNCH, wide, LAUNCH])
     assert [record.getMessage() for record in caplog.records] == [
         "compiling kernels 0/2",
         "compiling kernels 1/2",
@@ -90,19 +91,19 @@ def test_preparing_compiles_each_program_once_and_tells_how_far_it_is(
     ]
     caplog.clear()
 
-    programs(device, tmp_path).prepare([RELU, wide])
+    programs(device, tmp_path).prepare([LAUNCH, wide])
     assert not caplog.records
 
 
 def test_an_interrupted_start_is_gone_on_with(
     device: Device, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    broken = replace(RELU, defines={"OUT_BLOCK": 1})  # and no OUT_WIDTH
+    broken = replace(LAUNCH, defines={"OUT_BLOCK": 1})  # and no OUT_WIDTH
     with pytest.raises(DeviceError):
-        programs(device, tmp_path).prepare([RELU, broken])
+        programs(device, tmp_path).prepare([LAUNCH, broken])
     monkeypatch.setattr(Programs, "_compile", None)
 
-    programs(device, tmp_path).prepare([RELU])
+    programs(device, tmp_path).prepare([LAUNCH])
 
 
 @pytest.mark.parametrize(("limit", "group"), [(64, 64), (63, 32), (8, 8), (1, 1)])
@@ -111,8 +112,13 @@ def test_a_kernel_that_is_too_heavy_for_its_work_group_gets_a_smaller_one(
 ) -> None:
     monkeypatch.setattr(Programs, "_largest_group", lambda programs, kernel: limit)
     x = random(1, 20, 9, 9)
-    site = Site(Relu("relu", ("x",), "y"), (Tensor("x", 1, 20, 9, 9, 4),), Tensor("y", 1, 20, 9, 9, 4), lab.device)
-    launch = replace(RELU_VARIANT.launches(site, {})[0], group=64)
+    site = Site(
+        Activate("relu", ("x",), "y", RELU),
+        (Tensor("x", 1, 20, 9, 9, 4),),
+        Tensor("y", 1, 20, 9, 9, 4),
+        lab.device,
+    )
+    launch = replace(ACTIVATE.launches(site, {})[0], group=64)
     plan = Plan(Images(1, 1, 1), (launch,), site.output, arrange(lifetimes([launch]), lab.device.alignment))
     executable = Executable(plan, lab.context, lab.device, programs_of(lab, tmp_path))
     (step,) = executable.forward[0]
@@ -130,11 +136,11 @@ def programs_of(lab: Lab, directory: Path) -> Programs:
 
 def test_a_second_start_compiles_nothing(device: Device, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     first = programs(device, tmp_path)
-    first.kernel(RELU)
+    first.kernel(LAUNCH)
     first.save()
     monkeypatch.setattr(Programs, "_compile", None)
 
-    programs(device, tmp_path).kernel(RELU)
+    programs(device, tmp_path).kernel(LAUNCH)
 
 
 @pytest.mark.parametrize(
@@ -142,14 +148,14 @@ def test_a_second_start_compiles_nothing(device: Device, tmp_path: Path, monkeyp
 )
 def test_a_damaged_entry_is_built_again(device: Device, tmp_path: Path, damage: object) -> None:
     first = programs(device, tmp_path)
-    first.kernel(RELU)
+    first.kernel(LAUNCH)
     first.save()
     (entry,) = tmp_path.iterdir()
     whole = entry.read_bytes()
     entry.write_bytes(damage(whole))  # type: ignore[operator]
 
     second = programs(device, tmp_path)
-    second.kernel(RELU)
+    second.kernel(LAUNCH)
     second.save()
 
     assert len(entry.read_bytes()) == len(whole)
@@ -157,14 +163,14 @@ def test_a_damaged_entry_is_built_again(device: Device, tmp_path: Path, damage: 
 
 def test_what_the_driver_refuses_is_built_again(device: Device, tmp_path: Path) -> None:
     first = programs(device, tmp_path)
-    first.kernel(RELU)
+    first.kernel(LAUNCH)
     first.save()
     (entry,) = tmp_path.iterdir()
     whole = entry.read_bytes()
     Binaries(tmp_path).save(entry.stem, b"not a program, but with a right checksum")
 
     second = programs(device, tmp_path)
-    second.kernel(RELU)
+    second.kernel(LAUNCH)
     second.save()
 
     assert len(entry.read_bytes()) == len(whole)
@@ -176,14 +182,14 @@ def test_a_cache_that_cannot_be_written_is_logged_once(
     (tmp_path / "file").write_text("")
     made = programs(device, tmp_path / "file")
 
-    made.kernel(RELU)
+    made.kernel(LAUNCH)
     made.save()
 
     assert [record.message[:34] for record in caplog.records] == ["compiled programs cannot be kept, "]
 
 
 def test_what_does_not_compile_is_an_error_that_names_kernel_and_operator(device: Device, tmp_path: Path) -> None:
-    broken = Launch("relu", "stage1.relu", {"OUT_BLOCK": 1}, (), items=1)  # and no OUT_WIDTH
+    broken = Launch("activate", "stage1.relu", {"OUT_BLOCK": 1}, (), items=1)  # and no OUT_WIDTH
 
-    with pytest.raises(DeviceError, match=r"failed while compiling relu for stage1\.relu.*error:"):
+    with pytest.raises(DeviceError, match=r"failed while compiling activate for stage1\.relu.*error:"):
         programs(device, tmp_path).kernel(broken)

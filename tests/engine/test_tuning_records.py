@@ -23,6 +23,7 @@ from edged.engine.tuning_records import (
     write_json,
 )
 from edged.errors import ConfigError, DeviceError
+from edged.model.activations import RELU
 from tests.engine.networks import conv
 from tests.engine.records import BOARD, SITE, best, record, refused, unlike_rules
 
@@ -51,7 +52,7 @@ def test_the_users_record_goes_before_the_devices_the_familys_and_the_rules(
 def test_a_record_holds_for_equal_sites_of_any_name_and_no_other(tmp_path: Path) -> None:
     write_json(user_record(BOARD, tmp_path), record(best(unlike_rules(0))))
     chooser = chooser_for(BOARD, tmp_path)
-    twin = replace(SITE, operator=conv("twin", ("x",), (20, 33), 3, relu=True))
+    twin = replace(SITE, operator=conv("twin", ("x",), (20, 33), 3, activation=RELU))
     padded = replace(SITE, inputs=(replace(SITE.inputs[0], channels=19),))
 
     assert chooser.choose(twin) == unlike_rules(0)

@@ -20,6 +20,7 @@ from edged.engine.layout import Halo, Tensor
 from edged.engine.variants.convolution import halo_of_window, pack_bias, pack_weights
 from edged.engine.variants.variant import Site
 from edged.model import reference
+from edged.model.activations import LINEAR, RELU
 from edged.model.graph import Conv, Pads
 from edged.train.reference.backward import backward
 from tests.engine.bench import Bench
@@ -29,7 +30,9 @@ CASES = [(2, 3, 16, (1, 1, 1, 1)), (4, 2, 4, (2, 0, 1, 2))]
 
 
 def a_conv(pads: Pads, *, relu: bool = False) -> Conv:
-    return Conv("conv", ("x",), "y", random(19, 5, 3, 3), random(19), pads=pads, relu=relu)
+    return Conv(
+        "conv", ("x",), "y", random(19, 5, 3, 3), random(19), pads=pads, activation=RELU if relu else LINEAR
+    )
 
 
 def tensor(name: str, x: NDArray[Any], block: int) -> Tensor:

@@ -337,7 +337,7 @@ def test_a_small_file_cannot_make_large_constants(
 
     monkeypatch.setattr("edged.model.from_onnx.scope.MAX_VALUES", 2**20)
     tracemalloc.start()
-    with pytest.raises(ModelError, match="takes the weights of the network beyond 1048576 values"):
+    with pytest.raises(ModelError, match="takes the constants of the network beyond 1048576 values"):
         read_onnx(path)
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()

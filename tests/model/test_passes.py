@@ -5,7 +5,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from edged.model import reference
+from edged.model.activations import RELU
 from edged.model.graph import (
+    Activate,
     Add,
     AveragePool,
     BatchNorm,
@@ -16,15 +18,14 @@ from edged.model.graph import (
     Graph,
     MaxPool,
     Operator,
-    Relu,
 )
 from edged.model.passes import (
-    batch_norm_as_convolution,
     fold_batch_norm,
-    fuse_relu,
+    fuse_activation,
     fuse_sum,
     remove_identities,
     remove_unused,
+    replace_batch_norm,
     simplify,
 )
 from edged.model.shapes import make_graph
@@ -59,11 +60,11 @@ def assert_same_numbers(before: Graph, after: Graph) -> None:
 
 
 def test_batch_norm_becomes_part_of_the_convolution_before() -> None:
-    before = network(conv("a", "input"), norm("b", "a"), Relu("c", ("b",), "c"))
+    before = network(conv("a", "input"), norm("b", "a"), Activate("c", ("b",), "c", RELU))
 
     after = fold_batch_norm(before)
 
-    assert kinds(after) == [Conv, Relu]
+    assert kinds(after) == [Conv, Activate]
     assert_same_numbers(before, after)
 
 
@@ -95,39 +96,42 @@ def test_batch_norm_stays_where_others_read_the_convolution_too() -> None:
 
 
 def test_batch_norm_that_stays_becomes_a_convolution_of_each_channel() -> None:
-    before = network(norm("a", "input"), Relu("b", ("a",), "b"))
+    before = network(norm("a", "input"), Activate("b", ("a",), "b", RELU))
 
-    after = batch_norm_as_convolution(before)
+    after = replace_batch_norm(before)
 
-    assert kinds(after) == [Conv, Relu]
+    assert kinds(after) == [Conv, Activate]
     assert_same_numbers(before, after)
 
 
 def test_relu_becomes_the_end_of_what_it_reads() -> None:
     before = network(
-        conv("a", "input"), Relu("b", ("a",), "b"), Add("c", ("b", "input"), "c"), Relu("d", ("c",), "d")
+        conv("a", "input"),
+        Activate("b", ("a",), "b", RELU),
+        Add("c", ("b", "input"), "c"),
+        Activate("d", ("c",), "d", RELU),
     )
 
-    after = fuse_relu(before)
+    after = fuse_activation(before)
 
     assert kinds(after) == [Conv, Add]
     assert_same_numbers(before, after)
 
 
 def test_relu_stays_where_others_read_the_same() -> None:
-    before = network(conv("a", "input"), Relu("b", ("a",), "b"), Add("c", ("a", "b"), "c"))
+    before = network(conv("a", "input"), Activate("b", ("a",), "b", RELU), Add("c", ("a", "b"), "c"))
 
-    assert kinds(fuse_relu(before)) == [Conv, Relu, Add]
+    assert kinds(fuse_activation(before)) == [Conv, Activate, Add]
 
 
 def test_relu_stays_where_its_input_is_the_output() -> None:
-    before = network(conv("a", "input"), Relu("b", ("a",), "b"), output="a")
+    before = network(conv("a", "input"), Activate("b", ("a",), "b", RELU), output="a")
 
-    assert_same_numbers(before, fuse_relu(before))
+    assert_same_numbers(before, fuse_activation(before))
 
 
 def test_a_sum_becomes_the_end_of_the_later_convolution() -> None:
-    before = network(conv("a", "input"), conv("b", "input"), Add("c", ("b", "a"), "c", relu=True))
+    before = network(conv("a", "input"), conv("b", "input"), Add("c", ("b", "a"), "c", activation=RELU))
 
     after = fuse_sum(before)
 
@@ -149,7 +153,7 @@ def test_a_convolution_waits_for_the_other_part_of_its_sum() -> None:
 def test_a_sum_stays_where_its_convolution_cannot_take_it() -> None:
     shared = network(conv("a", "input"), Add("b", ("a", "input"), "b"), Add("c", ("a", "b"), "c"))
     twice = network(conv("a", "input"), Add("b", ("a", "a"), "b"))
-    rectified = network(conv("a", "input"), Relu("b", ("a",), "b"), Add("c", ("b", "input"), "c"))
+    rectified = network(conv("a", "input"), Activate("b", ("a",), "b", RELU), Add("c", ("b", "input"), "c"))
 
     assert kinds(fuse_sum(shared)) == [Conv, Add, Add]
     assert kinds(fuse_sum(twice)) == [Conv, Add]
@@ -167,8 +171,8 @@ def test_a_convolution_takes_one_sum_only() -> None:
 
 def test_operators_that_change_nothing_go() -> None:
     before = network(
-        Relu("a", ("input",), "a"),
-        Relu("b", ("a",), "b"),
+        Activate("a", ("input",), "a", RELU),
+        Activate("b", ("a",), "b", RELU),
         MaxPool("c", ("b",), "c", (1, 1)),
         AveragePool("d", ("c",), "d", (6, 5)),
         AveragePool("e", ("d",), "e", (1, 1)),
@@ -178,7 +182,7 @@ def test_operators_that_change_nothing_go() -> None:
 
     after = remove_identities(before)
 
-    assert kinds(after) == [Relu, AveragePool, Flatten]
+    assert kinds(after) == [Activate, AveragePool, Flatten]
     assert after.output == "f"
     assert_same_numbers(before, after)
 
@@ -190,7 +194,7 @@ def test_a_strided_pool_of_one_pixel_stays() -> None:
 
 
 def test_what_the_output_does_not_depend_on_goes() -> None:
-    before = network(conv("a", "input"), conv("b", "a"), Relu("c", ("a",), "c"), output="c")
+    before = network(conv("a", "input"), conv("b", "a"), Activate("c", ("a",), "c", RELU), output="c")
 
     after = remove_unused(before)
 
@@ -203,11 +207,11 @@ def test_simplify_does_all_of_it_and_again_changes_nothing() -> None:
     before = network(
         conv("a", "input"),
         norm("b", "a"),
-        Relu("c", ("b",), "c"),
+        Activate("c", ("b",), "c", RELU),
         conv("d", "c"),
         norm("e", "d"),
         Add("f", ("c", "e"), "f"),
-        Relu("g", ("f",), "g"),
+        Activate("g", ("f",), "g", RELU),
     )
 
     after = simplify(before)

@@ -5,6 +5,7 @@ import pytest
 
 from edged.errors import ModelError
 from edged.model import reference
+from edged.model.activations import RELU
 from edged.model.graph import Add, AveragePool, Conv, Dense, MaxPool, Operator, Softmax
 from edged.model.package import Input
 from edged.model.shapes import make_graph
@@ -27,7 +28,7 @@ def test_convolution_slides_the_window_without_turning_it() -> None:
 def test_convolution_adds_the_residual_before_relu() -> None:
     weight, bias = np.full((1, 1, 1, 1), -2, np.float32), np.array([3], np.float32)
 
-    y = run(Conv("conv", ("input", "input"), "y", weight, bias, relu=True))
+    y = run(Conv("conv", ("input", "input"), "y", weight, bias, activation=RELU))
 
     assert y == [3, 2, 1, 0, 0, 0, 0, 0, 0]
 

@@ -7,6 +7,7 @@ import onnx
 from onnx import TensorProto, helper, numpy_helper
 
 from edged.model import graph
+from edged.model.activations import RELU
 from edged.model.graph import Graph, Operator
 
 OPSET = 17
@@ -45,7 +46,7 @@ def _conv(conv: graph.Conv) -> Pieces:
     """The convolution, the sum and the ReLU that are one operator here are three there."""
     yield numpy_helper.from_array(conv.weight, f"{conv.name}.weight")
     yield numpy_helper.from_array(conv.bias, f"{conv.name}.bias")
-    names = _chain(conv.output, 1 + (len(conv.inputs) > 1) + conv.relu)
+    names = _chain(conv.output, 1 + (len(conv.inputs) > 1) + (conv.activation == RELU))
     yield helper.make_node(
         "Conv",
         [conv.inputs[0], f"{conv.name}.weight", f"{conv.name}.bias"],
@@ -57,7 +58,7 @@ def _conv(conv: graph.Conv) -> Pieces:
     )
     if len(conv.inputs) > 1:
         yield helper.make_node("Add", [names[0], conv.inputs[1]], [names[1]])
-    if conv.relu:
+    if conv.activation == RELU:
         yield helper.make_node("Relu", [names[-2]], [names[-1]])
 
 

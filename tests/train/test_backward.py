@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from edged.model.graph import Add, AveragePool, Conv, Dense, Flatten, MaxPool, Operator, Relu, Softmax
+from edged.model.activations import LINEAR, RELU
+from edged.model.graph import Activate, Add, AveragePool, Conv, Dense, Flatten, MaxPool, Operator, Softmax
 from edged.train.norm import TrainedNorm, new_norm
 from edged.train.reference.backward import backward, forward
 
@@ -27,7 +28,9 @@ def conv(inputs: tuple[str, ...] = ("x",), groups: int = 1, kernel: tuple[int, i
 
 
 def norm(relu: bool = False) -> TrainedNorm:
-    return replace(new_norm("norm", "x", "y", 4), scale=normal(4), offset=normal(4), relu=relu)
+    return replace(
+        new_norm("norm", "x", "y", 4), scale=normal(4), offset=normal(4), activation=RELU if relu else LINEAR
+    )
 
 
 def with_arrays(operator: Operator, arrays: dict[str, Any]) -> Operator:
@@ -39,9 +42,9 @@ CASES: dict[str, tuple[Operator, tuple[tuple[int, ...], ...]]] = {
     "strides and pads": (conv(strides=(2, 3), pads=(2, 1, 0, 1)), (IMAGES,)),
     "dilations": (conv(dilations=(2, 1), pads=(1, 0, 1, 2)), (IMAGES,)),
     "groups": (conv(groups=2, pads=(1, 1, 1, 1)), (IMAGES,)),
-    "ReLU in conv": (conv(("x", "z"), relu=True), (IMAGES, (2, 6, 4, 4))),
+    "ReLU in conv": (conv(("x", "z"), activation=RELU), (IMAGES, (2, 6, 4, 4))),
     "dense": (Dense("dense", ("x",), "y", normal(5, 7), normal(5)), ((3, 7),)),
-    "ReLU in dense": (Dense("dense", ("x",), "y", normal(5, 7), normal(5), relu=True), ((3, 7),)),
+    "ReLU in dense": (Dense("dense", ("x",), "y", normal(5, 7), normal(5), activation=RELU), ((3, 7),)),
     "norm of images": (norm(), (IMAGES,)),
     "ReLU in norm": (norm(relu=True), (IMAGES,)),
     "norm of features": (norm(), ((5, 4),)),
@@ -50,8 +53,8 @@ CASES: dict[str, tuple[Operator, tuple[tuple[int, ...], ...]]] = {
     "padding counts": (AveragePool("p", ("x",), "y", (3, 3), (2, 2), (1, 1, 1, 1), True), (IMAGES,)),
     "global pool": (AveragePool("pool", ("x",), "y", (6, 5)), (IMAGES,)),
     "add": (Add("add", ("x", "z"), "y"), (IMAGES, IMAGES)),
-    "ReLU in add": (Add("add", ("x", "z"), "y", relu=True), (IMAGES, IMAGES)),
-    "ReLU": (Relu("relu", ("x",), "y"), (IMAGES,)),
+    "ReLU in add": (Add("add", ("x", "z"), "y", activation=RELU), (IMAGES, IMAGES)),
+    "ReLU": (Activate("relu", ("x",), "y", RELU), (IMAGES,)),
     "flatten": (Flatten("flatten", ("x",), "y"), (IMAGES,)),
     "softmax": (Softmax("softmax", ("x",), "y"), ((3, 7),)),
 }

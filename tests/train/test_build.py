@@ -29,9 +29,9 @@ def test_every_layer_becomes_operators(tmp_path: Path) -> None:
     )
 
     assert [type(operator).__name__ for operator in graph.operators] == [
-        "Conv", "TrainedNorm", "Relu", "MaxPool",
-        "Conv", "TrainedNorm", "Relu", "Conv", "TrainedNorm", "Conv", "TrainedNorm", "Add",
-        "Relu", "AveragePool", "AveragePool", "Flatten", "Dense", "Softmax",
+        "Conv", "TrainedNorm", "Activate", "MaxPool",
+        "Conv", "TrainedNorm", "Activate", "Conv", "TrainedNorm", "Conv", "TrainedNorm", "Add",
+        "Activate", "AveragePool", "AveragePool", "Flatten", "Dense", "Softmax",
     ]  # fmt: skip
     assert graph.shapes[graph.output] == (3,)
 

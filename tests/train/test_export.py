@@ -7,7 +7,9 @@ import pytest
 
 from edged import config
 from edged.model import reference
+from edged.model.activations import RELU
 from edged.model.graph import (
+    Activate,
     Add,
     AveragePool,
     BatchNorm,
@@ -18,7 +20,6 @@ from edged.model.graph import (
     Graph,
     MaxPool,
     Operator,
-    Relu,
     Softmax,
 )
 from edged.model.package import Input, load_model
@@ -46,7 +47,7 @@ def every_operator() -> Graph:
     chain: tuple[Operator, ...] = (
         Conv("stem", ("image",), "stem", normal(8, 3, 3, 3), normal(8), (2, 1), (1, 0, 1, 2)),
         norm,
-        Relu("relu", ("normed",), "active"),
+        Activate("relu", ("normed",), "active", RELU),
         Conv(
             "groups",
             ("active", "active"),
@@ -57,9 +58,9 @@ def every_operator() -> Graph:
             (2, 2, 2, 2),
             (2, 2),
             2,
-            True,
+            RELU,
         ),
-        Add("add", ("wide", "active"), "sum", relu=True),
+        Add("add", ("wide", "active"), "sum", activation=RELU),
         MaxPool("most", ("sum",), "most", (3, 2), (1, 2), (1, 0, 0, 1)),
         BatchNorm("alone", ("most",), "scaled", normal(8), normal(8)),
         AveragePool("mean", ("scaled",), "mean", (2, 2), (2, 2), (0, 1, 0, 1), count_include_pad=True),
@@ -67,7 +68,7 @@ def every_operator() -> Graph:
     )
     features = make_graph("", "image", (3, 10, 12), chain).shapes["flat"][0]
     ends = (
-        Dense("hidden", ("flat",), "hidden", normal(7, features), normal(7), relu=True),
+        Dense("hidden", ("flat",), "hidden", normal(7, features), normal(7), activation=RELU),
         Dense("scores", ("hidden",), "scores", normal(3, 7), normal(3)),
         Softmax("softmax", ("scores",), "shares"),
     )

@@ -8,7 +8,8 @@ import pytest
 
 from edged.errors import ModelError
 from edged.model import reference
-from edged.model.graph import BatchNorm, Conv, Dense, Flatten, Graph, Operator, Relu
+from edged.model.activations import RELU
+from edged.model.graph import Activate, BatchNorm, Conv, Dense, Flatten, Graph, Operator
 from edged.model.shapes import make_graph
 from edged.train.norm import TrainedNorm, folded, new_norm
 
@@ -37,7 +38,7 @@ def test_norms_are_folded_into_the_convolution_and_the_dense_layer_before_them()
     graph = network(
         Conv("conv", ("input",), "conv", normal(6, 2, 3, 3), normal(6), pads=(1, 1, 1, 1)),
         trained("norm", "conv", 6),
-        Relu("relu", ("norm",), "relu"),
+        Activate("relu", ("norm",), "relu", RELU),
         Flatten("flatten", ("relu",), "flatten"),
         Dense("dense", ("flatten",), "dense", normal(7, 120), normal(7)),
         trained("last", "dense", 7),
@@ -45,7 +46,7 @@ def test_norms_are_folded_into_the_convolution_and_the_dense_layer_before_them()
 
     plain = folded(graph)
 
-    assert kinds(plain) == [Conv, Relu, Flatten, Dense]
+    assert kinds(plain) == [Conv, Activate, Flatten, Dense]
     expected = reference.run(graph, X, np.float64)
     np.testing.assert_allclose(reference.run(plain, X, np.float64), expected, rtol=1e-5, atol=1e-5)
 
@@ -71,8 +72,10 @@ def test_arrays_that_do_not_fit_the_channels_are_named() -> None:
 
 def test_a_relu_at_its_end_stays_behind_the_convolution() -> None:
     conv = Conv("conv", ("input",), "conv", normal(6, 2, 1, 1), normal(6))
-    graph = network(conv, replace(trained("norm", "conv", 6), relu=True), Flatten("flatten", ("norm",), "flatten"))
+    graph = network(
+        conv, replace(trained("norm", "conv", 6), activation=RELU), Flatten("flatten", ("norm",), "flatten")
+    )
 
-    assert kinds(folded(graph)) == [Conv, Relu, Flatten]
+    assert kinds(folded(graph)) == [Conv, Activate, Flatten]
     expected = reference.run(graph, X, np.float64)
     np.testing.assert_allclose(reference.run(folded(graph), X, np.float64), expected, rtol=1e-5, atol=1e-5)

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from edged.model.graph import Add, AveragePool, Conv, Dense, Flatten, Graph, MaxPool, Operator, Relu, Softmax
+from edged.model.activations import RELU
+from edged.model.graph import Activate, Add, AveragePool, Conv, Dense, Flatten, Graph, MaxPool, Operator, Softmax
 from edged.model.shapes import make_graph
 from edged.train.norm import new_norm
 from edged.train.optimizer import Adam, Sgd
@@ -28,10 +29,10 @@ def small_resnet() -> Graph:
     operators: tuple[Operator, ...] = (
         Conv("conv1", ("input",), "conv1", normal(4, 2, 3, 3), normal(4), pads=(1, 1, 1, 1)),
         new_norm("norm1", "conv1", "norm1", 4),
-        Relu("relu1", ("norm1",), "relu1"),
+        Activate("relu1", ("norm1",), "relu1", RELU),
         MaxPool("pool", ("relu1",), "pool", (2, 2), (2, 2)),
         Conv("conv2", ("pool",), "conv2", normal(4, 4, 3, 3), normal(4), pads=(1, 1, 1, 1)),
-        Add("add", ("conv2", "pool"), "add", relu=True),
+        Add("add", ("conv2", "pool"), "add", activation=RELU),
         AveragePool("mean", ("add",), "mean", (2, 2), (1, 1)),
         Flatten("flatten", ("mean",), "flatten"),
         Dense("dense", ("flatten",), "dense", normal(3, 8), normal(3)),

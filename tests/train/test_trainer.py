@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from edged.engine.device import Device
 from edged.errors import ModelError
 from edged.model import reference
-from edged.model.graph import Add, AveragePool, Conv, Dense, Flatten, Graph, MaxPool, Operator, Relu, Softmax
+from edged.model.activations import RELU
+from edged.model.graph import Activate, Add, AveragePool, Conv, Dense, Flatten, Graph, MaxPool, Operator, Softmax
 from edged.model.package import Input
 from edged.model.shapes import make_graph
 from edged.train.norm import new_norm
@@ -56,7 +57,7 @@ def dense_network() -> Graph:
     return network(
         Flatten("flatten", ("x",), "v"),
         Dense("one", ("v",), "h", weights(20, 42), some(20)),
-        Relu("relu", ("h",), "hr"),
+        Activate("relu", ("h",), "hr", RELU),
         Dense("two", ("hr",), "scores", weights(3, 20), some(3)),
         Softmax("softmax", ("scores",), "p"),
     )
@@ -66,17 +67,17 @@ def residual_network() -> Graph:
     """With a pool, a shortcut as it is and one through a convolution, and a sum inside a convolution."""
     same = (1, 1, 1, 1)
     return network(
-        Conv("stem", ("x",), "a", weights(5, 1, 3, 3), some(5), pads=same, relu=True),
+        Conv("stem", ("x",), "a", weights(5, 1, 3, 3), some(5), pads=same, activation=RELU),
         MaxPool("pool", ("a",), "b", (2, 2), (1, 1)),
         Conv("first", ("b",), "c", weights(5, 5, 3, 3), some(5), pads=same),
         new_norm("norm", "c", "cn", 5),
-        Relu("norm relu", ("cn",), "cr"),
+        Activate("norm relu", ("cn",), "cr", RELU),
         Conv("second", ("cr",), "d", weights(5, 5, 3, 3), some(5), pads=same),
         Add("sum", ("d", "b"), "e"),
-        Relu("relu", ("e",), "er"),
-        Conv("down", ("er",), "f", weights(6, 5, 3, 3), some(6), strides=(2, 2), pads=same, relu=True),
+        Activate("relu", ("e",), "er", RELU),
+        Conv("down", ("er",), "f", weights(6, 5, 3, 3), some(6), strides=(2, 2), pads=same, activation=RELU),
         Conv("short", ("er",), "g", weights(6, 5, 1, 1), some(6), strides=(2, 2)),
-        Conv("inside", ("f", "g"), "h", weights(6, 6, 3, 3), some(6), pads=same, relu=True),
+        Conv("inside", ("f", "g"), "h", weights(6, 6, 3, 3), some(6), pads=same, activation=RELU),
         AveragePool("mean", ("h",), "i", (2, 3), (1, 1)),
         Flatten("flatten", ("i",), "j"),
         Dense("dense", ("j",), "scores", weights(3, 12), some(3)),

@@ -11,6 +11,7 @@ import numpy as np
 from edged.engine.gradients.slices import Slices
 from edged.engine.launch import Argument, Launch, Resident, Weights
 from edged.engine.layout import Tensor
+from edged.engine.variants.activate import activation_defines
 from edged.engine.variants.pixelwise import Runs
 from edged.engine.variants.variant import Site
 
@@ -49,7 +50,7 @@ def _apply(site: Site[Any], parameters: Mapping[str, Resident], mean: Argument, 
     return Launch(
         kernel="norm_apply",
         operator=site.operator.name,
-        defines={**site.tensor_defines(), "RUN": runs.length, "WITH_RELU": int(site.operator.relu)},
+        defines={**site.tensor_defines(), "RUN": runs.length, **activation_defines(site.operator.activation)},
         arguments=(source, numbers(site.operator), *own, target),
         items=runs.count,
         planes=target.blocks,

@@ -1,4 +1,5 @@
-/* OUT = IN + RESIDUAL, by element, then max(·, 0) if WITH_RELU. A work-item a run of pixels. */
+/* OUT = IN + RESIDUAL, by element, then the activation. A work-item a run of pixels. */
+#include "activation.cl"
 #include "layout.cl"
 
 #ifndef RESIDUAL_BLOCK
@@ -8,9 +9,6 @@
 #define RESIDUAL_TOP OUT_TOP
 #define RESIDUAL_LEFT OUT_LEFT
 #define RESIDUAL_HALF OUT_HALF
-#endif
-#ifndef WITH_RELU
-#define WITH_RELU 0
 #endif
 
 KERNEL void add(__global const STORED(IN) *restrict in, __global const STORED(RESIDUAL) *restrict residual,
@@ -24,7 +22,7 @@ KERNEL void add(__global const STORED(IN) *restrict in, __global const STORED(RE
     for (int x = START_OF(run); x < END_OF(run); x++) {
         const vector sum = LOAD_VECTOR(IN, in, PIXEL(IN, frame, block, y, x)) +
                            LOAD_VECTOR(RESIDUAL, residual, PIXEL(RESIDUAL, frame, block, y, x));
-        STORE_VECTOR(OUT, WITH_RELU ? RELU_OF(sum) : sum, out, PIXEL(OUT, frame, block, y, x));
+        STORE_VECTOR(OUT, ACTIVATION_OF(sum), out, PIXEL(OUT, frame, block, y, x));
     }
     if (run == 0)
         clear_halo(out, frame, block);

@@ -34,8 +34,7 @@ KERNEL void conv_naive(__global const STORED(IN) *restrict in, __global const ST
 #if WITH_RESIDUAL
         sum += LOAD(RESIDUAL, residual, CHANNEL(RESIDUAL, frame, channel, y, x));
 #endif
-        if (WITH_RELU)
-            sum = RELU_OF(sum);
+        sum = ACTIVATION_OF(sum);
     }
     STORE(OUT, sum, out, CHANNEL(OUT, frame, channel, y, x));
     if (pixel == 0 && channel % OUT_BLOCK == 0)

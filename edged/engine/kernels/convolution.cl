@@ -2,11 +2,12 @@
  *
  * OUT[o][y][x] = bias[o] + Σ over i, ky, kx of
  *                weight[o][i][ky][kx] · IN[i][y · STRIDE_H + ky · DILATION_H − PAD_TOP][x · STRIDE_W + …]
- * then + RESIDUAL[o][y][x] if WITH_RESIDUAL, then max(·, 0) if WITH_RELU.
+ * then + RESIDUAL[o][y][x] if WITH_RESIDUAL, then the activation.
  *
  * Weights lie as [output block][input block][ky][kx][channel of the input block][channel of the output block].
  * With groups, an output block reads SPAN input blocks from FIRST_BLOCK on; weights between groups are zero.
  */
+#include "activation.cl"
 #include "layout.cl"
 #include "conv_window.cl"
 
@@ -14,7 +15,6 @@
 #define GROUP_INPUTS IN_CHANNELS    /* channels of a group */
 #define GROUP_OUTPUTS OUT_CHANNELS
 #define SPAN IN_BLOCKS
-#define WITH_RELU 0
 #define WITH_RESIDUAL 0
 #define WEIGHTS_HALF 0  /* 1: stored as half */
 #endif
@@ -47,5 +47,5 @@
 
 vector activate(vector v)
 {
-    return WITH_RELU ? RELU_OF(v) : v;
+    return ACTIVATION_OF(v);
 }

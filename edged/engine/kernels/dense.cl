@@ -27,6 +27,6 @@ KERNEL void dense(__global const STORED(IN) *restrict in, __global const STORED(
 
     UNROLL for (int lane = 1; lane < LANES; lane++)
         sums[0] += sums[lane];
-    STORE_VECTOR(OUT, WITH_RELU ? RELU_OF(sums[0]) : sums[0], out, PIXEL(OUT, frame, block, 0, 0));
+    STORE_VECTOR(OUT, ACTIVATION_OF(sums[0]), out, PIXEL(OUT, frame, block, 0, 0));
     clear_halo(out, frame, block);
 }

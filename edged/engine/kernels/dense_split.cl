@@ -27,7 +27,7 @@ KERNEL void dense_split(__global const STORED(IN) *restrict in, __global const S
 
     if (item == 0) {
         sum = sums[0] + bias[block];
-        STORE_VECTOR(OUT, WITH_RELU ? RELU_OF(sum) : sum, out, PIXEL(OUT, frame, block, 0, 0));
+        STORE_VECTOR(OUT, ACTIVATION_OF(sum), out, PIXEL(OUT, frame, block, 0, 0));
         clear_halo(out, frame, block);
     }
 }

@@ -111,6 +111,14 @@ typedef float16 vector;
 /* fmax would turn a NaN into 0 and hide it. */
 #define RELU_OF(v) (((v) < 0) ? 0 : (v))
 
+/* A block with zeros beyond the last channel. */
+vector without_padding(vector v, int block)
+{
+    for (int c = OUT_CHANNELS - block * OUT_BLOCK; c < OUT_BLOCK; c++)
+        ((float *)&v)[c] = 0;
+    return v;
+}
+
 /* The zeros around one block of one frame of OUT: written by the first work-item of that block. */
 void clear_halo(__global STORED(OUT) *out, int frame, int block)
 {

@@ -1,13 +1,10 @@
-/* OUT = (IN − mean) ÷ √(variance + epsilon) · scale + offset by channel, then max(·, 0) if WITH_RELU.
+/* OUT = (IN − mean) ÷ √(variance + epsilon) · scale + offset by channel, then the activation.
  *
  * mean, variance: those of the batch in training, the running ones in use. numbers: [epsilon, momentum].
  * A work-item a run of pixels.
  */
+#include "activation.cl"
 #include "layout.cl"
-
-#ifndef WITH_RELU
-#define WITH_RELU 0
-#endif
 
 KERNEL void norm_apply(__global const STORED(IN) *restrict in, __constant float *restrict numbers,
                        __global const vector *restrict scale, __global const vector *restrict offset,
@@ -23,7 +20,7 @@ KERNEL void norm_apply(__global const STORED(IN) *restrict in, __constant float 
     const vector factor = scale[block] / sqrt(variance[block] + numbers[0]);
     for (int x = START_OF(run); x < END_OF(run); x++) {
         const vector v = (LOAD_VECTOR(IN, in, PIXEL(IN, frame, block, y, x)) - middle) * factor + low;
-        STORE_VECTOR(OUT, WITH_RELU ? RELU_OF(v) : v, out, PIXEL(OUT, frame, block, y, x));
+        STORE_VECTOR(OUT, ACTIVATION_OF(v), out, PIXEL(OUT, frame, block, y, x));
     }
     if (run == 0)
         clear_halo(out, frame, block);

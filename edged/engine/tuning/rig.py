@@ -11,9 +11,10 @@ from edged.engine.memory import arrange
 from edged.engine.opencl import cl, device_errors
 from edged.engine.planner import Plan
 from edged.engine.programs import Binaries, Programs
-from edged.engine.variants.relu import RELU
+from edged.engine.variants.activate import ACTIVATE
 from edged.engine.variants.variant import Site
-from edged.model.graph import Relu
+from edged.model.activations import RELU
+from edged.model.graph import Activate
 
 MOST_SWEPT = 128 * 2**20  # larger than any cache
 SIDE, BLOCK = 64, 16  # of the images that clear the caches
@@ -33,7 +34,7 @@ class Rig:
             profiling = cl.command_queue_properties.PROFILING_ENABLE
             self.queue = cl.CommandQueue(self.context, properties=profiling)
         self.programs = Programs(self.context, device, Binaries(programs))
-        self._sweep = self.executable(RELU.launches(_swept(device, min(between, MOST_SWEPT)), {}))
+        self._sweep = self.executable(ACTIVATE.launches(_swept(device, min(between, MOST_SWEPT)), {}))
         self.sweep()
         self.finish()
 
@@ -57,8 +58,8 @@ class Rig:
             self.queue.finish()
 
 
-def _swept(device: Device, nbytes: int) -> Site[Relu]:
+def _swept(device: Device, nbytes: int) -> Site[Activate]:
     """Return a ReLU that reads and writes about `nbytes` in all."""
     blocks = max(1, nbytes // (2 * SIDE * SIDE * BLOCK * 4))
     source, target = (Tensor(name, 1, blocks * BLOCK, SIDE, SIDE, BLOCK) for name in ("old", "new"))
-    return Site(Relu("sweep", ("old",), "new"), (source,), target, device)
+    return Site(Activate("sweep", ("old",), "new", RELU), (source,), target, device)

@@ -2,8 +2,11 @@
 
 from collections.abc import Mapping
 
+from edged.engine.variants.activate import ACTIVATE
 from edged.engine.variants.add import ADD
 from edged.engine.variants.average_pool import AVERAGE_POOL
+from edged.engine.variants.combine import COMBINE
+from edged.engine.variants.concat import CONCAT
 from edged.engine.variants.conv_depthwise import CONV_DEPTHWISE
 from edged.engine.variants.conv_general import CONV_GENERAL
 from edged.engine.variants.conv_naive import CONV_NAIVE
@@ -12,19 +15,38 @@ from edged.engine.variants.conv_winograd import CONV_WINOGRAD
 from edged.engine.variants.dense import DENSE
 from edged.engine.variants.dense_split import DENSE_SPLIT
 from edged.engine.variants.flatten import FLATTEN
+from edged.engine.variants.local_response_norm import LOCAL_RESPONSE_NORM
 from edged.engine.variants.max_pool import MAX_POOL
-from edged.engine.variants.relu import RELU
+from edged.engine.variants.select_channels import SELECT_CHANNELS
 from edged.engine.variants.softmax import SOFTMAX
 from edged.engine.variants.variant import AnyVariant
-from edged.model.graph import Add, AveragePool, Conv, Dense, Flatten, MaxPool, Operator, Relu, Softmax
+from edged.model.graph import (
+    Activate,
+    Add,
+    AveragePool,
+    Combine,
+    Concat,
+    Conv,
+    Dense,
+    Flatten,
+    LocalResponseNorm,
+    MaxPool,
+    Operator,
+    SelectChannels,
+    Softmax,
+)
 
 VARIANTS: Mapping[type[Operator], tuple[AnyVariant, ...]] = {
+    Activate: (ACTIVATE,),
     Add: (ADD,),
     AveragePool: (AVERAGE_POOL,),
+    Combine: (COMBINE,),
+    Concat: (CONCAT,),
     Conv: (CONV_VECTOR, CONV_WINOGRAD, CONV_GENERAL, CONV_DEPTHWISE, CONV_NAIVE),
     Dense: (DENSE, DENSE_SPLIT),
     Flatten: (FLATTEN,),
+    LocalResponseNorm: (LOCAL_RESPONSE_NORM,),
     MaxPool: (MAX_POOL,),
-    Relu: (RELU,),
+    SelectChannels: (SELECT_CHANNELS,),
     Softmax: (SOFTMAX,),
 }

@@ -7,6 +7,7 @@ import numpy as np
 from edged.arithmetic import ceil_div
 from edged.engine.launch import Weights
 from edged.engine.layout import Halo
+from edged.engine.variants.activate import activation_defines
 from edged.engine.variants.variant import Parameters, Site
 from edged.model.graph import Conv, Dense, Float32
 
@@ -30,7 +31,7 @@ def window_defines(site: Site[Conv]) -> dict[str, int]:
         "GROUP_INPUTS": group_inputs,
         "GROUP_OUTPUTS": outputs // conv.groups,
         "SPAN": span(site),
-        "WITH_RELU": int(conv.relu),
+        **activation_defines(conv.activation),
         "WEIGHTS_HALF": int(site.half_weights),
         "WITH_RESIDUAL": int(len(site.inputs) > 1),
     }

@@ -3,6 +3,7 @@
 import numpy as np
 
 from edged.engine.launch import Argument, Launch, Weights
+from edged.engine.variants.activate import activation_defines
 from edged.engine.variants.convolution import pack_bias
 from edged.engine.variants.variant import WORK_GROUP, Parameters, Site, Variant
 from edged.model.graph import Dense, Float32
@@ -28,8 +29,8 @@ def _launches(site: Site[Dense], parameters: Parameters) -> tuple[Launch, ...]:
 
 def dense_defines(site: Site[Dense]) -> dict[str, int]:
     """Return every macro of `fully_connected.cl`, including those of the tensors."""
-    flags = {"WITH_RELU": int(site.operator.relu), "WEIGHTS_HALF": int(site.half_weights)}
-    return {**site.tensor_defines(), **flags}
+    ending = activation_defines(site.operator.activation)
+    return {**site.tensor_defines(), **ending, "WEIGHTS_HALF": int(site.half_weights)}
 
 
 def dense_arguments(site: Site[Dense]) -> tuple[Argument, ...]:

@@ -1,11 +1,11 @@
 """Launches of kernels whose work-items each write a run of pixels of one block."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from edged.arithmetic import ceil_div
 from edged.engine.device import Device
-from edged.engine.launch import Launch
+from edged.engine.launch import Launch, Weights
 from edged.engine.layout import Defines, Tensor
 from edged.engine.variants.variant import WORK_GROUP, Site
 from edged.model.graph import AveragePool, MaxPool
@@ -46,6 +46,12 @@ def pixelwise(kernel: str, site: Site[Any], defines: Defines | None = None) -> L
         planes=site.output.blocks,
         group=runs.group,
     )
+
+
+def with_constants(kernel: str, site: Site[Any], constants: Weights, defines: Defines | None = None) -> Launch:
+    """Return a launch of `kernel` like that of `pixelwise`, with `constants` between the input and the output."""
+    launch = pixelwise(kernel, site, defines)
+    return replace(launch, arguments=(*site.inputs, constants, site.output))
 
 
 def pool_defines(pool: MaxPool | AveragePool) -> dict[str, int]:

@@ -1,26 +1,70 @@
-"""Convert Relu, Clip and Softmax."""
+"""Convert activations, each of which changes every value by itself, and Softmax."""
+
+from collections.abc import Mapping
 
 import numpy as np
 
 from edged.errors import ModelError
+from edged.model.activations import RELU, Activation
 from edged.model.from_onnx.node import Node
 from edged.model.from_onnx.scope import Scope
-from edged.model.graph import Relu, Softmax
+from edged.model.graph import Activate, Softmax
+
+# What each kind of node without attributes computes.
+PLAIN: Mapping[str, str] = {
+    "Abs": "absolute",
+    "Erf": "erf",
+    "Exp": "exp",
+    "HardSwish": "hard_swish",
+    "Log": "log",
+    "Mish": "mish",
+    "Reciprocal": "reciprocal",
+    "Relu": "relu",
+    "Sigmoid": "sigmoid",
+    "Softplus": "softplus",
+    "Softsign": "softsign",
+    "Sqrt": "sqrt",
+    "Tanh": "tanh",
+}
+# Likewise, with the defaults of its attributes `alpha` and `beta` (`gamma` of Selu).
+WITH_NUMBERS: Mapping[str, Activation] = {
+    "Elu": Activation("elu", 1.0),
+    "HardSigmoid": Activation("hard_sigmoid", 0.2, 0.5),
+    "LeakyRelu": Activation("leaky_relu", 0.01),
+    "Selu": Activation("selu", 1.67326319217681884765625, 1.05070102214813232421875),
+}
 
 
-def relu(node: Node, scope: Scope) -> None:
-    """Convert ReLU, whatever the shape."""
-    value = scope.plain(node.input(0))
-    scope.push(Relu(node.output, (value.tensor,), node.output), value.shape)
+def activate(node: Node, scope: Scope) -> None:
+    """Convert a kind of node that is in `PLAIN` or `WITH_NUMBERS`."""
+    if node.kind in PLAIN:
+        _push(node, scope, Activation(PLAIN[node.kind]))
+        return
+    usual = WITH_NUMBERS[node.kind]
+    second = "gamma" if node.kind == "Selu" else "beta"
+    _push(node, scope, Activation(usual.kind, node.real("alpha", usual.alpha), node.real(second, usual.beta)))
+
+
+def gelu(node: Node, scope: Scope) -> None:
+    if node.text("approximate", "none") != "none":
+        raise ModelError("attribute approximate is supported only as none: export it without the tanh formula")
+    _push(node, scope, Activation("gelu"))
 
 
 def clip(node: Node, scope: Scope) -> None:
-    """Convert Clip(0, ∞), which some exporters write for ReLU; other limits are not supported."""
+    """Convert Clip(low, high); Clip(0, ∞) is ReLU."""
     low = _bound(node, scope, 1, "min", -np.inf)
     high = _bound(node, scope, 2, "max", np.inf)
-    if low != 0 or high < np.finfo(np.float32).max:
-        raise ModelError(f"clips to {low} … {high}; supported is 0 … infinity")
-    relu(node, scope)
+    limit = float(np.finfo(np.float32).max)
+    if np.isnan(low) or np.isnan(high) or low > high:
+        raise ModelError(f"clips to {low} … {high}; expected a lower bound that is not above the upper one")
+    low, high = max(low, -limit), min(high, limit)
+    _push(node, scope, RELU if (low, high) == (0, limit) else Activation("clip", low, high))
+
+
+def _push(node: Node, scope: Scope, activation: Activation) -> None:
+    value = scope.plain(node.input(0))
+    scope.push(Activate(node.output, (value.tensor,), node.output, activation), value.shape)
 
 
 def _bound(node: Node, scope: Scope, index: int, name: str, default: float) -> float:

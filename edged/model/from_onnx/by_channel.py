@@ -1,14 +1,16 @@
 """Convert BatchNormalization, sums, and arithmetic with constants: one factor and one offset per channel."""
 
+from collections.abc import Callable
 from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from edged.errors import ModelError
+from edged.model.from_onnx.arithmetic import combine
 from edged.model.from_onnx.node import Node
 from edged.model.from_onnx.scope import Scope, as_weights
-from edged.model.graph import Add, BatchNorm, Dense, Float32, Shape
+from edged.model.graph import BatchNorm, Float32, Shape
 
 Float64 = NDArray[np.float64]
 Floats = Float32 | Float64
@@ -28,48 +30,45 @@ def batch_norm(node: Node, scope: Scope) -> None:
 
 
 def add(node: Node, scope: Scope) -> None:
-    """Convert the sum of two computed tensors, or of one and a constant by channel."""
-    if len(node.inputs) != 2:
-        raise ModelError(f"adds {len(node.inputs)} tensors; supported are 2")
-    x, constant = _computed_and_constant(node, scope)
-    if constant is None:
-        _push_sum(node, scope)
-    else:
-        _push_affine(node, scope, x, np.ones(1), constant)
-
-
-def _push_sum(node: Node, scope: Scope) -> None:
-    values = scope.plain(node.inputs[0]), scope.plain(node.inputs[1])
-    tensors = values[0].tensor, values[1].tensor
-    if values[0].shape != values[1].shape:
-        raise ModelError(
-            f"adds the shapes {values[0].shape} and {values[1].shape}; supported are two of one shape"
-        )
-    if scope.shapes[tensors[0]] != scope.shapes[tensors[1]]:
-        tensors = scope.features(node.inputs[0]), scope.features(node.inputs[1])
-    scope.push(Add(node.output, tensors, node.output), values[0].shape)
+    """Convert the sum of two computed tensors, or of one and a constant."""
+    _affine(node, scope, lambda constant, is_reversed: (np.ones(1), constant))
 
 
 def subtract(node: Node, scope: Scope) -> None:
-    x, constant = _computed_and_constant(node, scope)
-    if constant is None:
-        raise ModelError("supported is x − constant or constant − x")
-    sign = 1.0 if x == node.inputs[0] else -1.0
-    _push_affine(node, scope, x, np.full(1, sign), -sign * constant)
+    def affine(constant: Float64, is_reversed: bool) -> tuple[Float64, Float64]:
+        sign = -1.0 if is_reversed else 1.0
+        return np.full(1, sign), -sign * constant
+
+    _affine(node, scope, affine)
 
 
 def multiply(node: Node, scope: Scope) -> None:
-    x, constant = _computed_and_constant(node, scope)
-    if constant is None:
-        raise ModelError("supported is x · constant")
-    _push_affine(node, scope, x, constant, np.zeros(1))
+    _affine(node, scope, lambda constant, is_reversed: (constant, np.zeros(1)))
 
 
 def divide(node: Node, scope: Scope) -> None:
+    def affine(constant: Float64, is_reversed: bool) -> tuple[Float64, Float64] | None:
+        return None if is_reversed or not constant.all() else (1 / constant, np.zeros(1))
+
+    _affine(node, scope, affine)
+
+
+Affine = Callable[[Float64, bool], tuple[Float64, Float64] | None]
+
+
+def _affine(node: Node, scope: Scope, affine: Affine) -> None:
+    """Convert to x · factor + offset where that has one value or one for each channel, else to arithmetic.
+
+    `affine`: factor and offset of a constant, which comes first where `is_reversed`; None: it is not affine.
+    """
     x, constant = _computed_and_constant(node, scope)
-    if constant is None or x != node.inputs[0] or not constant.all():
-        raise ModelError("supported is x ÷ constant, which is not 0")
-    _push_affine(node, scope, x, 1 / constant, np.zeros(1))
+    numbers = None if constant is None else affine(constant, x != node.inputs[0])
+    shape = scope.plain(x).shape
+    if numbers is None or not all(_is_by_channel(each, shape) for each in numbers):
+        combine(node, scope)
+        return
+    scope.reserve(2 * shape[0])
+    _push_batch_norm(node, scope, x, per_channel(numbers[0], shape), per_channel(numbers[1], shape))
 
 
 def _computed_and_constant(node: Node, scope: Scope) -> tuple[str, Float64 | None]:
@@ -82,29 +81,24 @@ def _computed_and_constant(node: Node, scope: Scope) -> tuple[str, Float64 | Non
     return first, None
 
 
-def _push_affine(node: Node, scope: Scope, x: str, factor: Float64, offset: Float64) -> None:
-    """Push x · factor + offset, each one value or one per channel."""
-    shape = scope.plain(x).shape
-    scope.reserve(2 * shape[0])
-    _push_batch_norm(node, scope, x, per_channel(factor, shape), per_channel(offset, shape))
-
-
 def _push_batch_norm(node: Node, scope: Scope, x: str, factor: Floats, offset: Floats) -> None:
-    """Push a BatchNorm; of features only right after Dense (or another BatchNorm), into which it can be folded."""
     is_image = len(scope.plain(x).shape) == 3
     tensor = scope.image(x) if is_image else scope.features(x)
-    if not is_image and not isinstance(scope.writer(tensor), Dense | BatchNorm):
-        raise ModelError("acts on features; supported is an image, or features right after Gemm or MatMul")
     factor, offset = as_weights(factor, "its factor"), as_weights(offset, "its offset")
     scope.push(BatchNorm(node.output, (tensor,), node.output, factor, offset))
 
 
+def _is_by_channel(constant: Float64, shape: Shape) -> bool:
+    """Return whether it broadcasts to (1, *shape) with one value for each channel."""
+    wide = (1,) * (len(shape) + 1 - constant.ndim) + constant.shape
+    by_channel = (1, shape[0]) + (1,) * (len(shape) - 1)
+    return len(wide) == len(shape) + 1 and (constant.size == 1 or wide == by_channel)
+
+
 def per_channel(constant: NDArray[F], shape: Shape) -> NDArray[F]:
     """Return a constant that broadcasts to (1, *shape) with one value for each channel, as [channels]."""
-    channels = shape[0]
-    wide = (1,) * (len(shape) + 1 - constant.ndim) + constant.shape
-    if len(wide) > len(shape) + 1 or (constant.size != 1 and wide != (1, channels) + (1,) * (len(shape) - 1)):
+    if not _is_by_channel(np.asarray(constant, np.float64), shape):
         raise ModelError(
             f"has a constant of shape {constant.shape}; supported is one value, or one for each channel"
         )
-    return np.broadcast_to(constant.reshape(-1), (channels,)).copy()
+    return np.broadcast_to(constant.reshape(-1), (shape[0],)).copy()

@@ -3,10 +3,11 @@
 from collections.abc import Callable
 
 from edged.errors import ModelError
+from edged.model.activations import RELU
 from edged.model.from_onnx.node import Node
 from edged.model.from_onnx.scope import NO_PADS, Scope
 from edged.model.from_onnx.window import last_window, padding, pair, sum_of
-from edged.model.graph import AveragePool, MaxPool, Pads, Pair, Relu
+from edged.model.graph import Activate, AveragePool, MaxPool, Operator, Pads, Pair
 
 _BOTH = ("auto_pad", "ceil_mode", "dilations", "kernel_shape", "pads", "strides")
 AVERAGE_ATTRIBUTES = (*_BOTH, "count_include_pad")
@@ -17,10 +18,14 @@ def max_pool(node: Node, scope: Scope) -> None:
     if node.integer("storage_order", 0):
         raise ModelError("attribute storage_order is supported only as 0")
     tensor, around = scope.padded_image(node.input(0))
-    if any(around) and not isinstance(scope.writer(tensor), Relu):
+    if any(around) and not _is_relu(scope.writer(tensor)):
         raise ModelError("reads what a Pad node writes; supported where that pads the output of Relu")
     kernel, strides, pads, extra = _pool_window(node, scope, tensor, around)
     scope.push(MaxPool(node.output, (tensor,), node.output, kernel, strides, sum_of(around, pads, extra)))
+
+
+def _is_relu(writer: Operator | None) -> bool:
+    return isinstance(writer, Activate) and writer.activation == RELU
 
 
 def average_pool(node: Node, scope: Scope) -> None:

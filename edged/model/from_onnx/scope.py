@@ -50,13 +50,21 @@ class Scope:
         self.shapes: dict[str, Shape] = {source: shape}
         self._constants: dict[str, Constant] = {}
         self._values = {source: Value(source, seen, channels_last=channels_last)}
-        self._left = MAX_VALUES
+        self._weights: dict[str, Float32] = {}
+        self._left = MAX_VALUES  # of weights
+        self._folded_left = MAX_VALUES  # of constants that nodes make
 
     def reserve(self, values: int) -> None:
-        """Reserve memory for weights or constants before they are made: a small file can require much."""
+        """Reserve memory for weights before they are made: a small file can require much."""
         self._left -= values
         if self._left < 0:
             raise ModelError(f"takes the weights of the network beyond {MAX_VALUES} values, the most in all")
+
+    def reserve_constant(self, values: int) -> None:
+        """Reserve memory for a constant that a node makes, before it is made."""
+        self._folded_left -= values
+        if self._folded_left < 0:
+            raise ModelError(f"takes the constants of the network beyond {MAX_VALUES} values, the most in all")
 
     def define(self, name: str, value: Value | Constant) -> None:
         """Define a name of the file, which must be new."""
@@ -81,7 +89,10 @@ class Scope:
         return tuple(int(number) for number in constant.reshape(-1))
 
     def weights(self, name: str) -> Float32:
-        """Return constant floats, all finite, as float32."""
+        """Return constant floats, all finite, as float32: one array, which each reading node packs anew."""
+        if name in self._weights:
+            self.reserve(self._weights[name].size)
+            return self._weights[name]
         constant = self._constants.get(name)
         if constant is None:
             raise ModelError(f"input {name} is supported only as constant weights")
@@ -90,7 +101,8 @@ class Scope:
                 f"input {name} is of type {constant.dtype}; supported are float16, float32 and float64"
             )
         self.reserve(constant.size)
-        return as_weights(constant, f"input {name}")
+        self._weights[name] = as_weights(constant, f"input {name}")
+        return self._weights[name]
 
     def value(self, name: str) -> Value:
         """Return a tensor that depends on the network's input."""

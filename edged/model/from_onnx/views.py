@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from edged.errors import ModelError
+from edged.model.from_onnx.channels import shuffle
 from edged.model.from_onnx.node import Node, type_name
 from edged.model.from_onnx.scope import Scope, Value
 from edged.model.graph import Shape
@@ -85,8 +86,13 @@ def transpose(node: Node, scope: Scope) -> None:
         scope.define(node.output, Value(value.tensor, scope.shapes[value.tensor]))
     elif order == tuple(range(len(value.shape) + 1)):
         scope.define(node.output, value)
-    else:
-        raise ModelError(f"moves axes by {order}; supported is (0, 3, 1, 2) of the network's input")
+    elif order is None or sorted(order) != list(range(len(value.shape) + 1)) or value.channels_last:
+        raise ModelError(f"moves axes by {order}; expected each of 0 to {len(value.shape)} once")
+    elif not shuffle(node, scope, scope.plain(node.input(0)), order):
+        raise ModelError(
+            f"moves axes by {order}; supported are axes into which channels were reshaped, "
+            "and (0, 3, 1, 2) of the network's input"
+        )
 
 
 def _axes(node: Node, scope: Scope, rank: int) -> set[int] | None:

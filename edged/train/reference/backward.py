@@ -7,6 +7,7 @@ from functools import singledispatch
 import numpy as np
 
 from edged.model import graph
+from edged.model.activations import LINEAR, RELU, Activation, apply
 from edged.model.graph import Operator, Pads, Pair
 from edged.model.reference import Array, compute
 from edged.model.shapes import extent
@@ -24,7 +25,7 @@ def _norm_forward(operator: TrainedNorm, x: Array) -> Array:
     """Normalise with the statistics of the batch."""
     scale, offset = (by_channel(values, x) for values in (operator.scale, operator.offset))
     y = np.asarray(normalized(operator, x) * scale + offset)
-    return np.maximum(y, 0) if operator.relu else y
+    return apply(operator.activation, y)
 
 
 def normalized(norm: TrainedNorm, x: Array) -> Array:
@@ -80,7 +81,7 @@ def backward(operator: Operator, gradient: Array, output: Array, *inputs: Array)
 @backward.register
 def _conv(operator: graph.Conv, gradient: Array, output: Array, x: Array, *residual: Array) -> Gradients:
     """Return the gradients tap by tap: each reads the input at every stride-th place."""
-    gradient = gradient * (output > 0) if operator.relu else gradient
+    gradient = _through(operator.activation, gradient, output)
     n, groups = len(x), operator.groups
     weight = operator.weight.astype(np.float64).reshape(groups, -1, *operator.weight.shape[1:])
     by_group = gradient.reshape(n, groups, -1, *gradient.shape[2:])
@@ -97,7 +98,7 @@ def _conv(operator: graph.Conv, gradient: Array, output: Array, x: Array, *resid
 
 @backward.register
 def _dense(operator: graph.Dense, gradient: Array, output: Array, x: Array) -> Gradients:
-    gradient = gradient * (output > 0) if operator.relu else gradient
+    gradient = _through(operator.activation, gradient, output)
     arrays = {"weight": gradient.T @ x, "bias": gradient.sum(axis=0)}
     return Gradients((gradient @ operator.weight.astype(np.float64),), arrays)
 
@@ -105,7 +106,7 @@ def _dense(operator: graph.Dense, gradient: Array, output: Array, x: Array) -> G
 @backward.register
 def _norm(operator: TrainedNorm, gradient: Array, output: Array, x: Array) -> Gradients:
     """Return the gradients of a norm: Ioffe and Szegedy, section 3, simplified."""
-    gradient = gradient * (output > 0) if operator.relu else gradient
+    gradient = _through(operator.activation, gradient, output)
     hat, axes = normalized(operator, x), over(x)
     spread = np.sqrt(statistics(x)[1] + operator.epsilon)
     arrays = {"scale": (gradient * hat).sum(axis=axes), "offset": gradient.sum(axis=axes)}
@@ -139,14 +140,22 @@ def _average_pool(operator: graph.AveragePool, gradient: Array, output: Array, x
 
 @backward.register
 def _add(operator: graph.Add, gradient: Array, output: Array, *inputs: Array) -> Gradients:
-    gradient = gradient * (output > 0) if operator.relu else gradient
+    gradient = _through(operator.activation, gradient, output)
     return Gradients((gradient, gradient))
 
 
 @backward.register
-def _relu(operator: graph.Relu, gradient: Array, output: Array, x: Array) -> Gradients:
-    """Return the gradient of max(x, 0), which is 0 at 0."""
-    return Gradients((gradient * (x > 0),))
+def _activate(operator: graph.Activate, gradient: Array, output: Array, x: Array) -> Gradients:
+    return Gradients((_through(operator.activation, gradient, output),))
+
+
+def _through(activation: Activation, gradient: Array, output: Array) -> Array:
+    """Return the gradient before an activation that wrote `output`: that of max(x, 0) is 0 at 0."""
+    if activation == LINEAR:
+        return gradient
+    if activation != RELU:
+        raise NotImplementedError(activation.kind)
+    return gradient * (output > 0)
 
 
 @backward.register

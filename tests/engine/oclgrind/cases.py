@@ -11,24 +11,43 @@ from edged.engine.device import Device
 from edged.engine.layout import Tensor
 from edged.engine.variants.variant import Site
 from edged.model import reference
-from edged.model.graph import Add, AveragePool, Conv, Dense, Flatten, MaxPool, Operator, Relu, Softmax
+from edged.model.activations import RELU
+from edged.model.graph import (
+    Activate,
+    Add,
+    AveragePool,
+    Combine,
+    Concat,
+    Conv,
+    Dense,
+    Flatten,
+    LocalResponseNorm,
+    MaxPool,
+    Operator,
+    SelectChannels,
+    Softmax,
+)
 from tests.engine.lab import Float32, random
 from tests.engine.shapes import case
 
 CONVOLUTIONS = (
-    case((5, 6), (7, 9), block=4, pads=(1, 1, 1, 1), frames=2, residual=True, relu=True),
+    case((5, 6), (7, 9), block=4, pads=(1, 1, 1, 1), frames=2, residual=True, activation=RELU),
     case((3, 17), (9, 8), (5, 3), block=8, input_block=1, strides=(2, 2), pads=(2, 1, 0, 3)),
     case((6, 10), (6, 5), block=4, groups=2, dilations=(2, 1), pads=(2, 1, 2, 1)),
     case((17, 17), (5, 6), block=16, groups=17, pads=(1, 1, 1, 1)),
     case((18, 5), (4, 4), (1, 1), block=16),
 )
 OTHERS: tuple[tuple[Operator, tuple[int, ...]], ...] = (
-    (Add("add", ("x", "z"), "y", relu=True), (2, 5, 3, 7)),
+    (Add("add", ("x", "z"), "y", activation=RELU), (2, 5, 3, 7)),
     (AveragePool("pool", ("x",), "y", (3, 2), (2, 1), (0, 1, 2, 0)), (2, 5, 7, 6)),
-    (Dense("dense", ("x",), "y", random(9, 21), random(9), relu=True), (2, 21)),
+    (Dense("dense", ("x",), "y", random(9, 21), random(9), activation=RELU), (2, 21)),
     (Flatten("flatten", ("x",), "y"), (2, 5, 3, 4)),
     (MaxPool("pool", ("x",), "y", (3, 2), (2, 1), (0, 1, 2, 0)), (2, 5, 7, 6)),
-    (Relu("relu", ("x",), "y"), (2, 5, 3, 7)),
+    (Activate("relu", ("x",), "y", RELU), (2, 5, 3, 7)),
+    (Combine("combine", ("x", "z"), "y", "divide"), (2, 5, 3, 7)),
+    (Concat("concat", ("x", "z"), "y"), (2, 5, 3, 7)),
+    (LocalResponseNorm("norm", ("x",), "y", 3), (2, 5, 3, 4)),
+    (SelectChannels("select", ("x",), "y", (4, 0, 2)), (2, 5, 3, 7)),
     (Softmax("softmax", ("x",), "y"), (2, 21)),
 )
 

@@ -8,9 +8,10 @@ from tempfile import TemporaryDirectory
 
 from edged.engine.device import find_device
 from edged.engine.launch import Launch
-from edged.engine.variants.relu import RELU
+from edged.engine.variants.activate import ACTIVATE
 from edged.engine.variants.variant import Parameters, Site, Variant
-from edged.model.graph import Relu
+from edged.model.activations import RELU
+from edged.model.graph import Activate
 from tests.engine.lab import random
 from tests.engine.oclgrind.watched import WatchedLab, use_buffers_of_their_own
 
@@ -38,13 +39,13 @@ FAULTS = {"beyond": beyond, "race": race, "unwritten": unwritten}
 def main(name: str) -> None:
     """Run ReLU with the fault `name`."""
 
-    def launches(site: Site[Relu], parameters: Parameters) -> tuple[Launch, ...]:
-        return tuple(map(FAULTS[name], RELU.launches(site, parameters)))
+    def launches(site: Site[Activate], parameters: Parameters) -> tuple[Launch, ...]:
+        return tuple(map(FAULTS[name], ACTIVATE.launches(site, parameters)))
 
     use_buffers_of_their_own()
     with TemporaryDirectory() as programs, suppress(AssertionError):
         lab = WatchedLab(find_device("oclgrind"), Path(programs))
-        lab.compute(Variant("relu", launches), Relu("relu", ("x",), "y"), [random(1, 4, 3, 5)])
+        lab.compute(Variant("relu", launches), Activate("relu", ("x",), "y", RELU), [random(1, 4, 3, 5)])
 
 
 if __name__ == "__main__":

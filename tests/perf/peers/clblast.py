@@ -12,6 +12,7 @@ import numpy as np
 from edged.engine.device import find_device, open_device
 from edged.engine.opencl import cl
 from edged.model import reference
+from edged.model.activations import LINEAR
 from edged.model.graph import Conv, Graph
 from edged.model.reference import Array
 from tests.perf.peers.cases import Case
@@ -117,7 +118,7 @@ def _check(status: int) -> None:
 
 
 def _compare(product: Product, image: Array, queue: Any) -> None:
-    bare = replace(product.conv, bias=np.zeros_like(product.conv.bias), relu=False)
+    bare = replace(product.conv, bias=np.zeros_like(product.conv.bias), activation=LINEAR)
     truth = reference.compute(bare, image)
     out = np.empty(truth.shape, np.float32)
     cl.enqueue_copy(queue, out, product.out)

@@ -8,11 +8,12 @@ from collections.abc import Mapping
 from functools import singledispatch
 
 from edged.model import graph
+from edged.model.activations import RELU
 from edged.model.graph import Float32, Graph, Operator
 
 MAGIC = "7767517"
 FLOAT32 = bytes(4)  # the tag before weights that are stored as they are
-RELU = {9: 1}
+RELU_KEYS = {9: 1}
 NO_KEYS: Mapping[int, int] = {}
 
 
@@ -73,12 +74,12 @@ def _conv(conv: graph.Conv, writer: _Writer) -> None:
     kind = "Convolution" if conv.groups == 1 else "ConvolutionDepthWise"
     keys |= {7: conv.groups} if conv.groups > 1 else {}
     if len(conv.inputs) == 1:
-        writer.layer(kind, conv.inputs, conv.output, keys | (RELU if conv.relu else {}))
+        writer.layer(kind, conv.inputs, conv.output, keys | (RELU_KEYS if conv.activation == RELU else {}))
         return
-    alone, total = f"{conv.output}.alone", f"{conv.output}.sum" if conv.relu else conv.output
+    alone, total = f"{conv.output}.alone", f"{conv.output}.sum" if conv.activation == RELU else conv.output
     writer.layer(kind, conv.inputs[:1], alone, keys)
     writer.layer("BinaryOp", (alone, conv.inputs[1]), total, {0: 0})
-    if conv.relu:
+    if conv.activation == RELU:
         writer.layer("ReLU", (total,), conv.output)
 
 
@@ -108,7 +109,9 @@ def _flatten(flatten: graph.Flatten, writer: _Writer) -> None:
 def _dense(dense: graph.Dense, writer: _Writer) -> None:
     keys = {0: dense.weight.shape[0], 1: 1, 2: dense.weight.size}
     writer.constants(dense.weight, dense.bias)
-    writer.layer("InnerProduct", dense.inputs, dense.output, keys | (RELU if dense.relu else {}))
+    writer.layer(
+        "InnerProduct", dense.inputs, dense.output, keys | (RELU_KEYS if dense.activation == RELU else {})
+    )
 
 
 @_write.register

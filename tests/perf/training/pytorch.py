@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from torch.nn import functional
 
-from edged.model.graph import Add, AveragePool, Conv, Dense, Flatten, MaxPool, Operator, Relu, Softmax
+from edged.model.graph import Activate, Add, AveragePool, Conv, Dense, Flatten, MaxPool, Operator, Softmax
 from edged.train.norm import TrainedNorm
 from tests.perf.training.case import Case
 
@@ -19,7 +19,7 @@ Tensor = Any  # PyTorch is no dependency: its types are unknown where it is not 
 
 PLAIN: Mapping[type[Operator], Callable[..., Tensor]] = {
     Add: torch.add,
-    Relu: functional.relu,
+    Activate: functional.relu,
     Flatten: partial(torch.flatten, start_dim=1),
     Softmax: lambda scores: scores,  # the loss holds it
 }

@@ -1,7 +1,8 @@
-/* OUT = max(IN, 0), by element. A work-item a run of pixels. */
+/* OUT = the activation of IN, by element. A work-item a run of pixels. */
+#include "activation.cl"
 #include "layout.cl"
 
-KERNEL void relu(__global const STORED(IN) *restrict in, __global STORED(OUT) *restrict out)
+KERNEL void activate(__global const STORED(IN) *restrict in, __global STORED(OUT) *restrict out)
 {
     const int run = get_global_id(0), frame = FRAME_ID, block = PLANE_ID;
     const int y = ROW_OF(run);
@@ -10,7 +11,7 @@ KERNEL void relu(__global const STORED(IN) *restrict in, __global STORED(OUT) *r
 
     for (int x = START_OF(run); x < END_OF(run); x++) {
         const vector v = LOAD_VECTOR(IN, in, PIXEL(IN, frame, block, y, x));
-        STORE_VECTOR(OUT, RELU_OF(v), out, PIXEL(OUT, frame, block, y, x));
+        STORE_VECTOR(OUT, without_padding(ACTIVATION_OF(v), block), out, PIXEL(OUT, frame, block, y, x));
     }
     if (run == 0)
         clear_halo(out, frame, block);

@@ -1,0 +1,61 @@
+/* ACTIVATION_OF(v): the function, as the host numbers it, of a float or of each float of a vector. Formulas are those
+ * of `model/activations.py`; ACTIVATION_ALPHA and ACTIVATION_BETA are the bits of its two numbers.
+ *
+ * fmax and fmin would turn a NaN into a number and hide it.
+ */
+#ifndef ACTIVATION
+#define ACTIVATION 0
+#define ACTIVATION_ALPHA 0
+#define ACTIVATION_BETA 0
+#endif
+#define ALPHA as_float((int)(ACTIVATION_ALPHA))
+#define BETA as_float((int)(ACTIVATION_BETA))
+
+#define CLIP_OF(v, low, high) (((v) < (low)) ? (low) : (((v) > (high)) ? (high) : (v)))
+#define SIGMOID_OF(v) (1.0f / (1.0f + exp(-(v))))
+#define ELU_OF(v) (((v) < 0) ? ALPHA * expm1(v) : (v))
+#define SOFTPLUS_OF(v) (log1p(exp(-fabs(v))) + (((v) < 0) ? 0 : (v)))
+
+#if ACTIVATION == 0
+#define ACTIVATION_OF(v) (v)
+#elif ACTIVATION == 1
+#define ACTIVATION_OF(v) RELU_OF(v)
+#elif ACTIVATION == 2
+#define ACTIVATION_OF(v) CLIP_OF(v, ALPHA, BETA)
+#elif ACTIVATION == 3
+#define ACTIVATION_OF(v) (((v) < 0) ? ALPHA * (v) : (v))
+#elif ACTIVATION == 4
+#define ACTIVATION_OF(v) ELU_OF(v)
+#elif ACTIVATION == 5
+#define ACTIVATION_OF(v) (BETA * ELU_OF(v))
+#elif ACTIVATION == 6
+#define ACTIVATION_OF(v) SIGMOID_OF(v)
+#elif ACTIVATION == 7
+#define ACTIVATION_OF(v) CLIP_OF(ALPHA * (v) + BETA, 0, 1)
+#elif ACTIVATION == 8
+#define ACTIVATION_OF(v) ((v) * CLIP_OF((v) * (1 / 6.0f) + 0.5f, 0, 1))
+#elif ACTIVATION == 9
+#define ACTIVATION_OF(v) ((v) * SIGMOID_OF(v))
+#elif ACTIVATION == 10
+#define ACTIVATION_OF(v) tanh(v)
+#elif ACTIVATION == 11
+#define ACTIVATION_OF(v) SOFTPLUS_OF(v)
+#elif ACTIVATION == 12
+#define ACTIVATION_OF(v) ((v) / (1.0f + fabs(v)))
+#elif ACTIVATION == 13
+#define ACTIVATION_OF(v) ((v) * tanh(SOFTPLUS_OF(v)))
+#elif ACTIVATION == 14
+#define ACTIVATION_OF(v) (0.5f * (v) * (1.0f + erf((v) * 0.70710678118654752f)))
+#elif ACTIVATION == 15
+#define ACTIVATION_OF(v) erf(v)
+#elif ACTIVATION == 16
+#define ACTIVATION_OF(v) exp(v)
+#elif ACTIVATION == 17
+#define ACTIVATION_OF(v) log(v)
+#elif ACTIVATION == 18
+#define ACTIVATION_OF(v) sqrt(v)
+#elif ACTIVATION == 19
+#define ACTIVATION_OF(v) (1.0f / (v))
+#elif ACTIVATION == 20
+#define ACTIVATION_OF(v) fabs(v)
+#endif

@@ -1,0 +1,28 @@
+"""Channels of several tensors, one behind the other."""
+
+import numpy as np
+import pytest
+
+from edged.engine.variants.concat import CONCAT
+from edged.model.graph import Concat
+from tests.engine.lab import BLOCKS, Lab, random
+
+
+@pytest.mark.parametrize("block", BLOCKS)
+@pytest.mark.parametrize("channels", [(16, 32), (5, 3, 20), (33, 1), (1, 1, 1, 1, 1)])
+def test_channels_lie_one_behind_the_other(lab: Lab, channels: tuple[int, ...], block: int) -> None:
+    names = tuple(f"x{place}" for place in range(len(channels)))
+    inputs = [random(2, count, 5, 7) for count in channels]
+
+    found = lab.compute(CONCAT, Concat("concat", names, "y"), inputs, block=block)
+
+    assert np.array_equal(found, np.concatenate(inputs, axis=1))
+
+
+@pytest.mark.parametrize("block", BLOCKS)
+def test_features_lie_one_behind_the_other(lab: Lab, block: int) -> None:
+    inputs = [random(2, 5), random(2, 18)]
+
+    found = lab.compute(CONCAT, Concat("concat", ("x", "z"), "y"), inputs, block=block)
+
+    assert np.array_equal(found, np.concatenate(inputs, axis=1))
