@@ -4,7 +4,7 @@ Python imports this at its start where the folder is on PYTHONPATH. EDGED_TEST_F
 away by the worker whose next job is the one; it holds `endless`, `not a number`, or the
 path of a file to write, on a disk that is frozen.
 EDGED_TEST_SKEW: a file that is taken away by the next camera or worker that starts, which is of another version to
-the hub.
+the hub; once it has greeted, the same name with `.greeted` is there.
 """
 
 import os
@@ -64,6 +64,7 @@ def be_another_version(trigger: Path) -> None:
     from edged.transport import hub_link
 
     def encode_as_another(message: Any) -> bytes:
+        trigger.with_suffix(".greeted").touch()
         return re.sub(rb'("protocol":"?)\w+', rb"\g<1>999", encode(message))
 
     setattr(hub_link, "encode", encode_as_another)  # noqa: B010
