@@ -16,7 +16,7 @@ from edged.engine.selection import Chooser, Rules
 from edged.engine.variants.prepare import prepare
 from edged.engine.variants.variant import Site
 from edged.errors import ModelError
-from edged.model.graph import Conv, Flatten, Graph, Operator
+from edged.model.graph import Conv, Flatten, Graph, Operator, Unflatten
 from edged.model.package import Input
 from edged.model.passes import as_convolution
 
@@ -106,7 +106,7 @@ def _lowered(graph: Graph) -> tuple[tuple[Operator, ...], Mapping[str, str]]:
     operators: list[Operator] = []
     for operator in graph.operators:
         inputs = tuple(same.get(name, name) for name in operator.inputs)
-        if isinstance(operator, Flatten) and image_shape(graph.shapes[inputs[0]])[1:] == (1, 1):
+        if isinstance(operator, Flatten | Unflatten) and image_shape(graph.shapes[inputs[0]])[1:] == (1, 1):
             same[operator.output] = inputs[0]
         else:
             operators.append(as_convolution(replace(operator, inputs=inputs)))

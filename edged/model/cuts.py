@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from edged.config.segments import is_cut
 from edged.errors import ModelError
-from edged.model.graph import Flatten, Graph, Shape
+from edged.model.graph import Flatten, Graph, Shape, Unflatten
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ def ends_of(graph: Graph, begin: str | None, end: str | None) -> tuple[Cut | Non
     first, last = (cut_after(graph, name) if name is not None else None for name in (begin, end))
     if first and last and first.operators >= last.operators:
         raise ModelError(f"{graph.name} has nothing between {begin!r} and {end!r}: segments come in its own order")
-    if first and all(isinstance(operator, Flatten) for operator in part(graph, first, last).operators):
+    if first and all(isinstance(operator, Flatten | Unflatten) for operator in part(graph, first, last).operators):
         raise ModelError(
             f"{graph.name} computes nothing between {begin!r} and {end or 'its scores'!r}, where values are only "
             "flattened: cut it after an earlier layer"

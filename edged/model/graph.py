@@ -140,6 +140,11 @@ class Flatten(Operator):
 
 
 @dataclass(frozen=True, eq=False)
+class Unflatten(Operator):
+    """(features,) → (features, 1, 1): features as the channels of a single pixel."""
+
+
+@dataclass(frozen=True, eq=False)
 class Graph:
     """Operators in topological order. `shapes` has every tensor.
 

@@ -100,6 +100,8 @@ def graph_of(file: OnnxFile, input_size: Pair | None = None) -> Graph:
             _convert(proto, file.opset, scope)
     with _place(f"{file.path}: output"):
         output = output_of(file, scope)
+        if output == source:
+            raise ModelError(f"{output} is the network's input as it is: no layer computes anything")
         return make_graph(file.path.stem, source, shape, scope.operators, output)
 
 

@@ -199,5 +199,10 @@ def softmax(scores: Array, axis: int = -1) -> Array:
 
 
 @compute.register
+def _unflatten(operator: graph.Unflatten, x: Array) -> Array:
+    return x[:, :, np.newaxis, np.newaxis]
+
+
+@compute.register
 def _flatten(operator: graph.Flatten, x: Array) -> Array:
     return x.reshape(len(x), -1)

@@ -146,6 +146,13 @@ def _select_channels(operator: graph.SelectChannels, *inputs: Shape) -> Shape:
 
 
 @output_shape.register
+def _unflatten(operator: graph.Unflatten, *inputs: Shape) -> Shape:
+    if len(inputs[0]) != 1:
+        raise shape_error(operator, f"reads a tensor of shape {inputs[0]}; it needs (features,)")
+    return (*inputs[0], 1, 1)
+
+
+@output_shape.register
 def _flatten(operator: graph.Flatten, *inputs: Shape) -> Shape:
     return (math.prod(inputs[0]),)
 

@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from edged.messages import Score
-from edged.model.graph import Flatten, Graph, Softmax
+from edged.model.graph import Flatten, Graph, Softmax, Unflatten
 
 Floats = NDArray[np.float32]
 
@@ -13,7 +13,7 @@ def ends_in_softmax(graph: Graph) -> bool:
     """Return whether the network's outputs already are probabilities."""
     writers = {operator.output: operator for operator in graph.operators}
     last = writers.get(graph.output)
-    while isinstance(last, Flatten):
+    while isinstance(last, Flatten | Unflatten):
         last = writers.get(last.inputs[0])
     return isinstance(last, Softmax)
 

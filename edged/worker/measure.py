@@ -13,7 +13,7 @@ from edged.config import WorkerConfig
 from edged.energy.meter import JobEnergy
 from edged.messages import CutPoint, Job, MeasureAnswer, MeasureRequest, encode
 from edged.model.cuts import Cut, cut_after, cuts
-from edged.model.graph import Flatten, Graph, Operator
+from edged.model.graph import Flatten, Graph, Operator, Unflatten
 from edged.model.package import Model
 from edged.runtime.base import ModelRuntime
 from edged.runtime.model_part import ModelPart, part_of
@@ -62,7 +62,7 @@ def places_in(graph: Graph) -> Iterator[Cut]:
 
 def _computes(operators: Sequence[Operator]) -> bool:
     """Return whether an operator computes something; flattening does not."""
-    return not all(isinstance(operator, Flatten) for operator in operators)
+    return not all(isinstance(operator, Flatten | Unflatten) for operator in operators)
 
 
 class Stretch:

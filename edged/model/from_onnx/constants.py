@@ -1,8 +1,10 @@
 """Fold constants: nodes whose inputs are all known while the file is read, as exporters write around shapes."""
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from onnx import helper
 
 from edged.errors import ModelError
@@ -94,8 +96,21 @@ def _reshape(node: Node, inputs: Sequence[Constant]) -> Constant:
     return inputs[0].reshape(wanted)
 
 
+def _shape(node: Node, inputs: Sequence[Constant]) -> Constant:
+    dims = inputs[0].shape
+    return np.array(dims[node.integer("start", 0) : node.integer("end", len(dims))], np.int64)
+
+
+def _slice_lists(node: Node, inputs: Sequence[Constant]) -> list[list[int]]:
+    """Return starts, ends and, where they are given, axes and steps. Up to operator set 9 they are attributes."""
+    if node.opset >= 10:
+        return [given.reshape(-1).tolist() for given in inputs]
+    given = (node.integers(name) for name in ("starts", "ends", "axes"))
+    return [list(numbers) for numbers in given if numbers is not None]
+
+
 def _slice(node: Node, inputs: Sequence[Constant]) -> Constant:
-    starts, ends, *rest = (given.reshape(-1).tolist() for given in inputs[1:])
+    starts, ends, *rest = _slice_lists(node, inputs[1:])
     axes = rest[0] if rest else range(len(starts))
     steps = rest[1] if len(rest) > 1 else [1] * len(starts)
     places: list[slice] = [slice(None)] * inputs[0].ndim
@@ -125,10 +140,14 @@ def _binary(function: Callable[[Constant, Constant], Constant]) -> Callable[[Nod
     return apply
 
 
-def _divide(a: Constant, b: Constant) -> Constant:
+def _divide(a: NDArray[Any], b: NDArray[Any]) -> Constant:
     """Divide; integers are rounded towards zero, as in C."""
-    quotient = np.true_divide(a, b)
-    return np.trunc(quotient).astype(a.dtype) if np.issubdtype(a.dtype, np.integer) else quotient.astype(a.dtype)
+    if not np.issubdtype(a.dtype, np.integer):
+        return np.asarray(np.true_divide(a, b), a.dtype)
+    if not b.all():
+        raise ZeroDivisionError("it divides integers by 0")
+    down = np.floor_divide(a, b)
+    return np.asarray(down + ((down * b != a) & ((a < 0) != (b < 0))), a.dtype)
 
 
 FOLDED: Mapping[str, Callable[[Node, Sequence[Constant]], Constant]] = {
@@ -141,7 +160,7 @@ FOLDED: Mapping[str, Callable[[Node, Sequence[Constant]], Constant]] = {
     "Identity": lambda node, inputs: inputs[0],
     "Mul": _binary(np.multiply),
     "Reshape": _reshape,
-    "Shape": lambda node, inputs: np.array(inputs[0].shape, np.int64),
+    "Shape": _shape,
     "Slice": _slice,
     "Squeeze": _squeeze,
     "Sub": _binary(np.subtract),

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from edged.errors import ModelError
-from edged.model.graph import Conv, Flatten, Float32, Operator, Pads, Pair, Shape
+from edged.model.graph import Conv, Flatten, Float32, Operator, Pads, Pair, Shape, Unflatten
 from edged.model.shapes import MAX_VALUES, output_shape
 
 NO_PADS: Pads = (0, 0, 0, 0)
@@ -181,6 +181,11 @@ class Scope:
         self.operators.append(operator)
 
     def _image(self, name: str, value: Value) -> str:
+        if value.shape[1:] == (1, 1) and self.shapes[value.tensor] == value.shape[:1]:
+            image = f"{value.tensor}/image"
+            if image not in self.shapes:
+                self._append(Unflatten(image, (value.tensor,), image))
+            return image
         if len(value.shape) != 3 or self.shapes[value.tensor] != value.shape:
             raise ModelError(f"input {name} has shape {value.shape}; supported is (channels, height, width)")
         return value.tensor

@@ -67,7 +67,8 @@ def squeeze(node: Node, scope: Scope) -> None:
 
 def unsqueeze(node: Node, scope: Scope) -> None:
     dims = list(scope.plain(node.input(0)).shape)
-    axes = _axes(node, scope, len(dims) + 2)
+    given = scope.integers(node.input(1)) if node.input(1) else node.integers("axes") or ()
+    axes = _axes(node, scope, len(dims) + 1 + len(given))
     if axes is None or 0 in axes:
         raise ModelError("needs axes, and none before the batch")
     for axis in sorted(axes):

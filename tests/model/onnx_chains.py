@@ -1,0 +1,197 @@
+"""Short chains of ONNX nodes behind an input of 4 channels, 9 rows and 10 columns: what each operator may be."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from tests.model.onnx_files import Network
+
+
+def constant(*values: float) -> Callable[[Network], str]:
+    return lambda network: network.weight(np.array(values, np.float32).reshape(-1, 1, 1))
+
+
+ACTIVATIONS: tuple[tuple[str, dict[str, float]], ...] = (
+    ("Sigmoid", {}),
+    ("HardSigmoid", {"alpha": 0.7, "beta": -0.1}),
+    ("HardSwish", {}),
+    ("LeakyRelu", {"alpha": 0.3}),
+    ("Elu", {"alpha": 0.4}),
+    ("Selu", {}),
+    ("Tanh", {}),
+    ("Softplus", {}),
+    ("Softsign", {}),
+    ("Erf", {}),
+    ("Exp", {}),
+    ("Log", {}),
+    ("Abs", {}),
+    ("Sqrt", {}),
+    ("Reciprocal", {}),
+)
+
+
+def add_all(network: Network, nodes: tuple[tuple[str, dict[str, float]], ...]) -> None:
+    """One node behind the other."""
+    for kind, attributes in nodes:
+        network.add(kind, **dict[str, Any](attributes))
+
+
+CHAINS: dict[str, Callable[[Network], object]] = {
+    "global average pool": lambda n: n.add("GlobalAveragePool"),
+    "global max pool": lambda n: n.add("GlobalMaxPool"),
+    "mean over height and width": lambda n: n.add("ReduceMean", axes=[2, 3]),
+    "average pool, ceil mode": lambda n: n.add("AveragePool", kernel_shape=[3, 3], strides=[2, 2], ceil_mode=1),
+    "identity and dropout": lambda n: (n.add("Identity"), n.add("Dropout")),
+    "clip from 0": lambda n: n.add("Clip", n.weight(np.array(0, np.float32))),
+    "minus constant": lambda n: n.add("Sub", constant(0.1, 0.2, 0.3, 0.4)(n)),
+    "times constant": lambda n: n.add("Mul", constant(0.5)(n)),
+    "divided by constant": lambda n: n.add("Div", constant(0.1, 0.2, 0.3, 0.4)(n)),
+    "constant minus x": lambda n: n.add("Sub", n.tensor, reads=constant(1.0)(n)),
+    "a 1×1 convolution with strides and SAME": lambda n: n.add(
+        "Conv", n.normal(3, 4, 1, 1), strides=[2, 2], auto_pad="SAME_UPPER"
+    ),
+    "normalised, then convolved": lambda n: (
+        n.add("Sub", constant(0.1, 0.2, 0.3, 0.4)(n)),
+        n.add("Div", constant(0.1, 0.2, 0.3, 0.4)(n)),
+        n.add("Conv", n.normal(5, 4, 3, 3), pads=[1, 1, 1, 1]),
+    ),
+    "pad before convolution": lambda n: (
+        n.add("Pad", n.weight(np.array([0, 0, 1, 2, 0, 0, 3, 0]))),
+        n.add("Conv", n.normal(5, 4, 3, 3), strides=[2, 2], auto_pad="SAME_LOWER"),
+    ),
+    "pad before average pool": lambda n: (
+        n.add("Pad", n.weight(np.array([0, 0, 1, 1, 0, 0, 1, 1]))),
+        n.add("AveragePool", kernel_shape=[3, 3]),
+    ),
+    "pad between ReLU and max pool": lambda n: (
+        n.add("Relu"),
+        n.add("Pad", n.weight(np.array([0, 0, 1, 1, 0, 0, 1, 1]))),
+        n.add("MaxPool", kernel_shape=[3, 3], strides=[2, 2]),
+    ),
+    "pad by itself": lambda n: (n.add("Pad", n.weight(np.array([0, 2, 1, 0, 0, 1, 0, 2]))), n.add("Relu")),
+    "strided slice and channel pad": lambda n: (
+        n.add("Slice", *(n.weight(np.array(v)) for v in ([0, 0], [2**62, 99], [2, 3], [2, 3]))),
+        n.add("Pad", n.weight(np.array([0, 3, 0, 0, 0, 1, 0, 0]))),
+        n.add("Relu"),
+    ),
+    "one slice for each axis": lambda n: (
+        n.add("Slice", *(n.weight(np.array(v)) for v in ([0], [99], [2], [2]))),
+        n.add("Slice", *(n.weight(np.array(v)) for v in ([0], [99], [-1], [2]))),
+        n.add("Conv", n.normal(5, 4, 3, 3)),
+    ),
+    "pad, then slice": lambda n: (
+        n.add("Pad", n.weight(np.array([0, 0, 1, 1, 0, 0, 1, 1]))),
+        n.add("Slice", *(n.weight(np.array(v)) for v in ([0, 0], [99, 99], [2, 3], [2, 2]))),
+    ),
+    "dense layers of all forms": lambda n: (
+        n.add("Flatten"),
+        n.add("Gemm", n.normal(4 * 9 * 10, 7), n.normal(1, 7), alpha=0.3, beta=0.7),
+        n.add("Relu"),
+        n.add("Gemm", n.normal(6, 7), transB=1),
+        n.add("MatMul", n.normal(6, 5)),
+        n.add("Mul", n.normal(5)),
+        n.add("Add", n.normal(1, 5)),
+        n.add("Softmax", axis=-1),
+    ),
+    "batch norm by itself": lambda n: (
+        n.add("Relu"),
+        n.add(
+            "BatchNormalization",
+            *(n.weight(np.array([1, 2, 3, i + 1], np.float32)) for i in range(4)),
+            epsilon=0.1,
+        ),
+    ),
+    "a sum of two convolutions": lambda n: (
+        n.add("Conv", n.normal(4, 4, 1, 1)),
+        n.add("Add", n.add("Conv", n.normal(4, 4, 1, 1), reads="input"), reads="conv_0"),
+        n.add("Relu"),
+    ),
+    "softmax of a flattened image": lambda n: (n.add("Flatten", axis=-3), n.add("Softmax")),
+    "seen with another shape, and back": lambda n: (
+        n.add("Reshape", n.weight(np.array([0, 10, 36]))),
+        n.add("Relu"),
+        n.add("Reshape", n.weight(np.array([-1, 4, 9, 10]))),
+        n.add("Conv", n.normal(5, 4, 3, 3)),
+    ),
+    "a sum with itself": lambda n: (n.add("Conv", n.normal(4, 4, 1, 1)), n.add("Add", n.tensor)),
+    "clipped at 6 and at −1": lambda n: (
+        n.add("Conv", n.normal(5, 4, 3, 3)),
+        n.add("Clip", n.weight(np.array(0, np.float32)), n.weight(np.array(6, np.float32))),
+        n.add("Clip", n.weight(np.array(-1, np.float32)), n.weight(np.array(0.5, np.float32))),
+    ),
+    "activations one after the other": lambda n: add_all(n, ACTIVATIONS),
+    "channels joined, split and picked": lambda n: (
+        n.add("Concat", n.add("Conv", n.normal(5, 4, 1, 1)), reads="input", axis=1),
+        n.add("Gather", n.weight(np.array([8, 0, -1, 3, 3])), axis=1),
+        n.add("Concat", "input", n.tensor, axis=-3),
+    ),
+    "channels shuffled": lambda n: (
+        n.add("Reshape", n.weight(np.array([-1, 2, 2, 9, 10]))),
+        n.add("Transpose", perm=[0, 2, 1, 3, 4]),
+        n.add("Reshape", n.weight(np.array([0, 4, 9, 10]))),
+        n.add("Conv", n.normal(5, 4, 3, 3)),
+    ),
+    "local response norm": lambda n: n.add("LRN", size=3, alpha=0.3, beta=0.6, bias=1.5),
+    "local response norm wider than the channels": lambda n: n.add("LRN", size=7, alpha=0.3),
+    "squeezed and excited": lambda n: (
+        n.add("GlobalAveragePool"),
+        n.add("Conv", n.normal(2, 4, 1, 1)),
+        n.add("Relu"),
+        n.add("Conv", n.normal(4, 2, 1, 1)),
+        n.add("HardSigmoid"),
+        n.add("Mul", n.tensor, reads="input"),
+    ),
+    "excited by dense layers": lambda n: (
+        n.add("GlobalAveragePool"),
+        n.add("Flatten"),
+        n.add("Gemm", n.normal(4, 4)),
+        n.add("Sigmoid"),
+        n.add("Reshape", n.weight(np.array([0, 4, 1, 1]))),
+        n.add("Mul", n.tensor, reads="input"),
+    ),
+    "swish, and its gate alone": lambda n: (
+        n.add("Mul", n.add("Sigmoid"), reads="input"),
+        n.add("Conv", n.normal(4, 4, 1, 1)),
+        n.add("Mul", n.add("HardSigmoid", alpha=1 / 6, beta=0.5), reads="conv_2"),
+    ),
+    "arithmetic that broadcasts": lambda n: (
+        n.add("Sub", n.add("GlobalAveragePool"), reads="input"),
+        n.add("Max", n.add("ReduceMean", axes=[2, 3], reads="input"), reads="sub_1"),
+        n.add("Min", "input", reads="max_3"),
+        n.add("Div", n.add("Exp", reads="input"), reads="min_4"),
+    ),
+    "arithmetic with constants of any shape": lambda n: (
+        n.add("Mul", n.normal(9, 10)),
+        n.add("Add", n.normal(1, 1, 1, 10)),
+        n.add("Abs"),
+        n.add("Pow", n.weight(np.array(1.5, np.float32))),
+        n.add("Sub", n.tensor, reads=n.normal(4, 9, 10)),
+    ),
+    "a sum that broadcasts": lambda n: n.add("Add", n.add("GlobalAveragePool"), reads="input"),
+    "features that are normalised by themselves": lambda n: (
+        n.add("Flatten"),
+        n.add("Relu"),
+        n.add("Mul", n.normal(360)),
+        n.add("Gemm", n.normal(360, 5)),
+    ),
+    "unsqueezed along two axes at once": lambda n: (
+        n.add("Flatten"),
+        n.add("Gemm", n.normal(360, 4)),
+        n.add("Unsqueeze", n.weight(np.array([2, -1]))),
+        n.add("Conv", n.normal(5, 4, 1, 1)),
+    ),
+    "shapes computed from constants": lambda n: (
+        n.add("Shape", reads=n.weight(np.ones((3, 7, 4, 2), np.float32)), start=1, end=3),
+        n.add("Div", n.weight(np.array([-2, 3])), reads=n.tensor),
+        n.add("Mul", n.weight(np.array([-1, 4])), reads=n.tensor),
+        n.add("Concat", n.tensor, n.weight(np.array([9, 10])), reads=n.weight(np.array([0])), axis=0),
+        n.add("Reshape", n.weight(np.array([0, 4, 9, 10])), reads="input"),
+    ),
+    "unsqueezed, then convolved": lambda n: (
+        n.add("GlobalAveragePool"),
+        n.add("Squeeze", n.weight(np.array([3]))),
+        n.add("Unsqueeze", n.weight(np.array([-1]))),
+        n.add("Conv", n.normal(5, 4, 1, 1)),
+    ),
+}
