@@ -127,7 +127,9 @@ class ModelConfig(Section):
     """The network, and its input, as far as its file does not describe it (see `model.package`)."""
 
     name: str | None = Field(
-        None, description="A bundled model (digits), or resnet18 … resnet152 with random weights, for timing only"
+        None,
+        description="A bundled model (digits); or, with random weights and for timing only, resnet18 … resnet152, "
+        "alexnet, vgg11 … vgg19, squeezenet1_0, squeezenet1_1, mobilenetv2, densenet121, shufflenetv2",
     )
     path: Path | None = Field(None, description="An ONNX file")
     labels: Path | None = Field(None, description="Text file, one label a line")

@@ -16,7 +16,7 @@ from edged.model.metadata import Metadata, decode
 from edged.model.model_file import content_sha256
 from edged.model.passes import simplify
 from edged.model.prepare import CHANNELS, prepared_by, recipe_for
-from edged.model.resnet import BLOCKS, MIN_SIZE, random_resnet
+from edged.model.zoo import MIN_SIZE, NETWORKS
 from edged.system.paths import cache_directory
 from edged.system.plain_text import plain
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from edged.model.from_onnx.file import OnnxFile
 
 BUNDLED = ("digits",)
-RANDOM = tuple(f"resnet{depth}" for depth in BLOCKS)
+RANDOM = tuple(NETWORKS)
 RANDOM_SIZE = (224, 224)
 
 
@@ -171,7 +171,10 @@ def _random(name: str, wanted: config.ModelConfig) -> Model:
     width, height = _size(wanted) or RANDOM_SIZE
     if min(width, height) < MIN_SIZE:
         raise ModelError(f"{name}: size {width}×{height} is too small: at least {MIN_SIZE} pixels a side")
-    graph = simplify(random_resnet(int(name.removeprefix("resnet")), width, height))
+    try:
+        graph = simplify(NETWORKS[name](width, height))
+    except ModelError as error:
+        raise ModelError(f"{name} at {width}×{height}: {error}") from None
     return Model(
         name=name,
         sha256=weights_sha256(graph),

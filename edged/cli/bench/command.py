@@ -51,7 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_energy_options(parser)
     add_json(parser)
     add_model_options(parser)
-    add_example(parser, "edged bench --model resnet50@120", "edged bench --device numpy --runs 10 --json")
+    add_example(parser, "edged bench --model resnet50 --size 120", "edged bench --device numpy --runs 10 --json")
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -34,7 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_model_options(parser)
     add_attach_options(parser)
     attached = "edged profile --attach edged.yaml --count 200"
-    add_example(parser, "edged profile --model resnet50@120 --roofline roofline.svg", attached)
+    add_example(parser, "edged profile --model resnet50 --size 120 --roofline roofline.svg", attached)
 
 
 def run(arguments: argparse.Namespace) -> int:
