@@ -29,7 +29,7 @@ def test_a_device_that_hangs_too_often_gives_way_to_numpy_and_serves_again_once_
         first = device(daemon)
         assert seconds_until(lambda: device(daemon) == "NumPy", lambda: trigger("endless")) < WITHIN_S
         eventually(lambda: device(daemon) == first, START_S)
-        eventually(lambda: "local-1 has made way" in daemon.log(), START_S)
+        eventually(lambda: "local-1 has yielded its device" in daemon.log(), START_S)
         numbers = [each.seq for each in daemon.first(20)]
         assert numbers == list(range(numbers[0], numbers[0] + 20))
         assert conserves(daemon.stop())
