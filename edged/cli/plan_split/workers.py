@@ -6,6 +6,7 @@ from contextlib import ExitStack, contextmanager
 import zmq
 
 from edged import __version__
+from edged.cli.terminal import uninterrupted
 from edged.clock import nanoseconds, now_ns
 from edged.config import Config
 from edged.config.load import save_config
@@ -60,9 +61,10 @@ class Team:
 
     def request(self, requests: Mapping[str, LinkMessage], for_s: float = 0.0) -> dict[str, LinkMessage]:
         """Send each worker its request, which takes `for_s` seconds, and return the answers."""
-        for name, request in requests.items():
-            del self.hellos[name]
-            self.send(name, request)
+        with uninterrupted():  # a worker without its hello and without the request would never answer
+            for name, request in requests.items():
+                del self.hellos[name]
+                self.send(name, request)
         answers: dict[str, LinkMessage] = {}
         deadline_ns = now_ns() + nanoseconds(for_s + ANSWER_S)
         while missing := [name for name in requests if name not in self.hellos]:
