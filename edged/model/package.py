@@ -16,7 +16,8 @@ from edged.model.metadata import Metadata, decode
 from edged.model.model_file import content_sha256
 from edged.model.passes import simplify
 from edged.model.prepare import CHANNELS, prepared_by, recipe_for
-from edged.model.zoo import MIN_SIZE, NETWORKS
+from edged.model.resnet import MIN_SIZE
+from edged.model.zoo import NETWORKS
 from edged.system.paths import cache_directory
 from edged.system.plain_text import plain
 

@@ -12,7 +12,7 @@ from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
 from edged.model import graph
-from edged.model.activations import apply
+from edged.model.activations import RELU, Activation, apply
 from edged.model.graph import Float32, Graph, Operator, Pads, Pair
 from edged.model.package import Input
 from edged.model.shapes import extent
@@ -84,7 +84,12 @@ def _conv(operator: graph.Conv, x: Array, *residual: Array) -> Array:
     y += operator.bias.astype(x.dtype)[:, None, None]
     for other in residual:
         y += other
-    return apply(operator.activation, y)
+    return _ended(operator.activation, y)
+
+
+def _ended(activation: Activation, y: Array) -> Array:
+    """Return the activation of values that nothing else reads: ReLU in their place."""
+    return np.maximum(y, 0, out=y) if activation == RELU else apply(activation, y)
 
 
 def _patches(x: Array, kernel: Pair, strides: Pair, pads: Pads, dilations: Pair) -> Array:
@@ -107,7 +112,7 @@ def _padded(x: Array, pads: Pads, value: float) -> Array:
 @compute.register
 def _dense(operator: graph.Dense, x: Array) -> Array:
     y: Array = x @ operator.weight.astype(x.dtype, copy=False).T + operator.bias.astype(x.dtype)
-    return apply(operator.activation, y)
+    return _ended(operator.activation, y)
 
 
 @compute.register
@@ -144,7 +149,7 @@ def _taps(x: Array, operator: graph.MaxPool | graph.AveragePool) -> list[Array]:
 
 @compute.register
 def _add(operator: graph.Add, x: Array, other: Array) -> Array:
-    return apply(operator.activation, x + other)
+    return _ended(operator.activation, x + other)
 
 
 @compute.register

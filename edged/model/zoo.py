@@ -9,9 +9,7 @@ from functools import partial
 from edged.model.activations import LINEAR, RELU, Activation
 from edged.model.graph import Graph
 from edged.model.network_builder import NetworkBuilder
-from edged.model.resnet import BLOCKS, MIN_SIZE, random_resnet
-
-__all__ = ["MIN_SIZE", "NETWORKS"]
+from edged.model.resnet import BLOCKS, random_resnet
 
 CLASSES = 1000
 RELU6 = Activation("clip", 0.0, 6.0)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from edged.engine.variants.combine import COMBINATIONS, COMBINE
+from edged.engine.variants.combine import COMBINE
 from edged.model import reference
 from edged.model.graph import Combine
 from tests.engine.lab import BLOCKS, Lab, assert_close, random
@@ -14,7 +14,7 @@ SHAPES = [(IMAGE, IMAGE), (IMAGE, (2, 21, 1, 1)), ((2, 1, 5, 1), IMAGE), (IMAGE,
 
 @pytest.mark.parametrize("block", BLOCKS)
 @pytest.mark.parametrize("shapes", SHAPES)
-@pytest.mark.parametrize("kind", COMBINATIONS)
+@pytest.mark.parametrize("kind", reference.COMBINATIONS)
 def test_two_tensors_of_shapes_that_broadcast(
     lab: Lab, kind: str, shapes: tuple[tuple[int, ...], tuple[int, ...]], block: int
 ) -> None:

@@ -27,7 +27,7 @@ from edged.messages import HostState, JobFailed, LinkMessage, WorkerHello, proto
 from edged.metrics import Metrics
 from edged.system.paths import journal_path
 
-Report = Callable[[str], None]  # seconds between two updates of the progress line
+Report = Callable[[str], None]  # shows a line of progress
 
 CHECK_S = 0.2  # between two looks for children that have exited
 ANSWER_S = 120.0  # a device may have to compile first

@@ -4,7 +4,7 @@ from itertools import accumulate
 
 from edged.engine.launch import Launch
 from edged.engine.layout import Tensor
-from edged.engine.variants.pixelwise import Runs
+from edged.engine.variants.pixelwise import Runs, same_blocks
 from edged.engine.variants.variant import Parameters, Site, Variant
 from edged.model.graph import Concat
 
@@ -28,8 +28,4 @@ def _copy(site: Site[Concat], source: Tensor, first: int) -> Launch:
     )
 
 
-def _can_compute(site: Site[Concat]) -> bool:
-    return all(tensor.block == site.output.block for tensor in site.inputs)
-
-
-CONCAT = Variant("concat", _launches, can_compute=_can_compute)
+CONCAT = Variant("concat", _launches, can_compute=same_blocks)

@@ -54,6 +54,11 @@ def with_constants(kernel: str, site: Site[Any], constants: Weights, defines: De
     return replace(launch, arguments=(*site.inputs, constants, site.output))
 
 
+def same_blocks(site: Site[Any]) -> bool:
+    """Return whether the channels of all inputs lie in blocks like those of the output."""
+    return all(tensor.block == site.output.block for tensor in site.inputs)
+
+
 def pool_defines(pool: MaxPool | AveragePool) -> dict[str, int]:
     """Return the macros of `window.cl`."""
     return {

@@ -1,6 +1,7 @@
 """Concat, Split, Gather, channel shuffle and LRN: nodes that join, pick or compare channels."""
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -70,7 +71,7 @@ def _channels(node: Node, scope: Scope, axis: int) -> int:
     return shape[0]
 
 
-def select(scope: Scope, source: str, output: str, order: "range | list[int]") -> None:
+def select(scope: Scope, source: str, output: str, order: Sequence[int]) -> None:
     """Define `output` as the channels `order` of `source`, an image or features."""
     tensor = scope.image(source) if len(scope.plain(source).shape) == 3 else scope.features(source)
     scope.push(SelectChannels(output, (tensor,), output, tuple(order)))
