@@ -32,6 +32,7 @@ VERBS = {
     "top": "show the state of cameras and workers in the terminal",
     "view": "serve a page that shows the cameras, workers and events of a node",
     "export": "write predictions of the journal as CSV, JSON lines or Parquet",
+    "inspect": "show what a model wants, what it costs, and what is missing to run it",
     "predict": "classify pictures without a daemon",
     "bench": "time a network on a device",
     "profile": "time each kernel of a network on a device",

@@ -1,9 +1,83 @@
-"""The cost of a network, and the hash that identifies a set of weights."""
+"""The cost of a network, of each of its layers, and the hash that identifies a set of weights."""
 
 import hashlib
 import math
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
 
-from edged.model.graph import Combine, Conv, Dense, Graph, Operator
+import numpy as np
+
+from edged.model.graph import Combine, Conv, Dense, Graph, Operator, Shape
+
+FLOAT_BYTES = 4
+
+
+@dataclass(frozen=True)
+class LayerCost:
+    """The cost of one operator for one frame. `activation_bytes`: of the tensor that it writes, in float32."""
+
+    layer: str
+    kind: str
+    output: Shape
+    parameters: int
+    macs: int
+    activation_bytes: int
+
+
+def layer_costs(graph: Graph) -> tuple[LayerCost, ...]:
+    """Return the cost of each operator, in order."""
+    return tuple(
+        LayerCost(
+            layer=operator.name,
+            kind=kind_of(operator),
+            output=graph.shapes[operator.output],
+            parameters=parameters(operator),
+            macs=operator_macs(graph, operator),
+            activation_bytes=_bytes_of(graph, operator.output),
+        )
+        for operator in graph.operators
+    )
+
+
+def kind_of(operator: Operator) -> str:
+    """Describe an operator in a few words: `Conv 3×3/2, 32 groups, relu`."""
+    values = {field.name: getattr(operator, field.name) for field in fields(operator)}
+    kernel = operator.weight.shape[2:] if isinstance(operator, Conv) else values.get("kernel")
+    window = f" {kernel[0]}×{kernel[1]}" if kernel else ""
+    down, across = values.get("strides", (1, 1))
+    stride = "" if (down, across) == (1, 1) else f"/{down}" if down == across else f"/{down}×{across}"
+    groups = [f"{values['groups']} groups"] if values.get("groups", 1) > 1 else []
+    activation = str(values.get("activation", "linear"))
+    ends = [activation] if activation != "linear" else []
+    return ", ".join([f"{type(operator).__name__}{window}{stride}", *groups, *ends])
+
+
+def parameters(operator: Operator) -> int:
+    """Return how many weights and biases an operator has."""
+    arrays = (getattr(operator, field.name) for field in fields(operator))
+    return sum(array.size for array in arrays if isinstance(array, np.ndarray))
+
+
+def peak_bytes(graph: Graph) -> int:
+    """Return the bytes of the tensors of one frame, in float32, that must exist at the same time at most."""
+    ends = _last_uses(graph)
+    alive = peak = _bytes_of(graph, graph.input)
+    for place, operator in enumerate(graph.operators):
+        alive += _bytes_of(graph, operator.output)
+        peak = max(peak, alive)
+        alive -= sum(_bytes_of(graph, tensor) for tensor, last in ends.items() if last == place)
+    return peak
+
+
+def _last_uses(graph: Graph) -> Mapping[str, int]:
+    """Return the place of the last operator that reads each tensor; the output stays."""
+    uses = {tensor: place for place, operator in enumerate(graph.operators) for tensor in operator.inputs}
+    uses.pop(graph.output, None)
+    return uses
+
+
+def _bytes_of(graph: Graph, tensor: str) -> int:
+    return FLOAT_BYTES * math.prod(graph.shapes[tensor])
 
 
 def macs(graph: Graph) -> int:

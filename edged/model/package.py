@@ -73,6 +73,11 @@ class Model:
     random_weights: bool = False
     prepared_by: PreparedBy = "file"
 
+    @property
+    def has_labels(self) -> bool:
+        """Return whether its classes have names, not only numbers."""
+        return self.labels != numbered(len(self.labels))
+
 
 def load_model(wanted: config.ModelConfig, *, lazily: bool = False) -> Model:
     """Return the model that a config names, simplified. The config takes precedence over the file.
@@ -204,7 +209,12 @@ def _labels(graph: Graph, wanted: config.ModelConfig, metadata: Metadata, path: 
     if wanted.labels is not None:
         return labels.read(wanted.labels, classes)
     if metadata.labels is None:
-        return tuple(str(index) for index in range(classes))
+        return numbered(classes)
     if len(metadata.labels) != classes:
         raise ModelError(f"{path}: its metadata has {len(metadata.labels)} labels for {classes} classes")
     return metadata.labels
+
+
+def numbered(classes: int) -> tuple[str, ...]:
+    """Return the labels of a model that has none: 0, 1, 2 …"""
+    return tuple(map(str, range(classes)))

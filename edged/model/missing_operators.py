@@ -1,0 +1,58 @@
+"""Find every operator of an ONNX file that edged does not read, not only the first one."""
+
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from onnx import NodeProto
+
+from edged.model.from_onnx.constants import FOLDED
+from edged.model.from_onnx.file import OnnxFile
+from edged.model.onnx_reader import CONVERTERS
+
+CONSTANT = frozenset({"Constant", "Shape"})  # their outputs are known when the file is read
+OWN_DOMAINS = frozenset({"", "ai.onnx"})
+
+
+@dataclass(frozen=True)
+class MissingOperator:
+    """A kind of operator without support, with its domain if that is not ONNX's own, and its nodes' names."""
+
+    kind: str
+    nodes: tuple[str, ...]
+
+    def __str__(self) -> str:
+        count = f"{len(self.nodes)} nodes, the first is" if len(self.nodes) > 1 else "node"
+        return f"{self.kind} ({count} {self.nodes[0]})"
+
+
+def missing_operators(file: OnnxFile) -> tuple[MissingOperator, ...]:
+    """Return the kinds of operators that are not supported, in the order of their first nodes.
+
+    Supported kinds with unsupported attributes or shapes are not found here: reading the file reports those.
+    """
+    nodes: dict[str, list[str]] = defaultdict(list)
+    for kind, name in _unknown_nodes(file):
+        nodes[kind].append(name)
+    return tuple(MissingOperator(kind, tuple(names)) for kind, names in nodes.items())
+
+
+def _unknown_nodes(file: OnnxFile) -> Iterator[tuple[str, str]]:
+    """Yield kind and name of each node that has no conversion and is not computed while the file is read."""
+    known = {tensor.name for tensor in file.model.graph.initializer}
+    for node in file.model.graph.node:
+        is_own = node.domain in OWN_DOMAINS
+        if is_own and (node.op_type in CONSTANT or _is_folded(node, known)):
+            known.update(node.output)
+        elif not is_own:
+            yield f"{node.domain}.{node.op_type}", _name_of(node)
+        elif node.op_type not in CONVERTERS:
+            yield node.op_type, _name_of(node)
+
+
+def _is_folded(node: NodeProto, known: set[str]) -> bool:
+    return node.op_type in FOLDED and all(name in known for name in node.input if name)
+
+
+def _name_of(node: NodeProto) -> str:
+    return node.name or (node.output[0] if node.output else "without a name")
