@@ -22,6 +22,8 @@ from edged.model.graph import (
 )
 from edged.model.shapes import make_graph, output_shape
 
+BIAS_VARIANCE = 0.0025
+
 
 class NetworkBuilder:
     """The operators so far; `tensor` is what the next layer reads, an image of 3 channels at first.
@@ -53,23 +55,33 @@ class NetworkBuilder:
         groups: int = 1,
         activation: Activation = RELU,
         reads: str | None = None,
+        residual: str | None = None,
+        gain: float = 2.0,
     ) -> str:
-        """Add a convolution with a square window; `pad`: half of the window by default."""
+        """Add a convolution with a square window; `pad`: half of the window by default.
+
+        residual: a tensor that it adds before its activation. gain: how often the variance of its output, before
+        the activation, is that of its input: 2 makes up for a ReLU.
+        """
         source = reads or self.tensor
         inputs = self._shapes[source][0] // groups
-        weight = self._normal((out, inputs, kernel, kernel), 2 / (inputs * kernel * kernel))
+        weight = self._normal((out, inputs, kernel, kernel), gain / (inputs * kernel * kernel))
         pads: Pads = (kernel // 2 if pad is None else pad,) * 4
-        bias = self._normal((out,), 0.0025)
+        bias = self._normal((out,), BIAS_VARIANCE)
+        sources = (source,) if residual is None else (source, residual)
         return self.push(
-            Conv(name, (source,), name, weight, bias, (stride, stride), pads, (1, 1), groups, activation)
+            Conv(name, sources, name, weight, bias, (stride, stride), pads, (1, 1), groups, activation)
         )
 
-    def max_pool(self, name: str, kernel: int, stride: int, pad: int = 0, *, ceil: bool = False) -> str:
+    def max_pool(
+        self, name: str, kernel: int, stride: int, pad: int = 0, *, ceil: bool = False, reads: str | None = None
+    ) -> str:
         """Add a maximum over windows. `ceil`: a last window that is cut off counts, too."""
-        _, height, width = self._shapes[self.tensor]
+        source = reads or self.tensor
+        _, height, width = self._shapes[source]
         more = [(-(side + 2 * pad - kernel)) % stride if ceil else 0 for side in (height, width)]
         pads: Pads = (pad, pad, pad + more[0], pad + more[1])
-        return self.push(MaxPool(name, (self.tensor,), name, (kernel, kernel), (stride, stride), pads))
+        return self.push(MaxPool(name, (source,), name, (kernel, kernel), (stride, stride), pads))
 
     def average_pool(self, name: str, kernel: int, stride: int) -> str:
         return self.push(AveragePool(name, (self.tensor,), name, (kernel, kernel), (stride, stride)))
@@ -98,7 +110,9 @@ class NetworkBuilder:
     def dense(self, name: str, out: int, activation: Activation = LINEAR) -> str:
         """Add a fully connected layer."""
         weight = self._normal((out, self.channels), (1 if activation == LINEAR else 2) / self.channels)
-        return self.push(Dense(name, (self.tensor,), name, weight, self._normal((out,), 0.0025), activation))
+        return self.push(
+            Dense(name, (self.tensor,), name, weight, self._normal((out,), BIAS_VARIANCE), activation)
+        )
 
     def push(self, operator: Operator) -> str:
         """Append an operator and return the tensor that it writes."""
