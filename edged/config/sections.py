@@ -129,7 +129,7 @@ class ModelConfig(Section):
     name: str | None = Field(
         None,
         description="A bundled model (digits); or, with random weights and for timing only, resnet18 … resnet152, "
-        "alexnet, vgg11 … vgg19, squeezenet1_0, squeezenet1_1, mobilenetv2, densenet121, shufflenetv2",
+        "alexnet, vgg11 … vgg19, googlenet, mobilenetv2 and others (docs/reference/models.md)",
     )
     path: Path | None = Field(None, description="An ONNX file")
     labels: Path | None = Field(None, description="Text file, one label a line")

@@ -32,6 +32,10 @@ class Activation(NamedTuple):
 
 LINEAR = Activation("linear")
 RELU = Activation("relu")
+RELU6 = Activation("clip", 0.0, 6.0)
+SIGMOID = Activation("sigmoid")
+HARD_SIGMOID = Activation("hard_sigmoid", float(np.float32(1 / 6)), 0.5)  # as MobileNetV3 has it
+HARD_SWISH = Activation("hard_swish")
 
 
 def apply(activation: Activation, x: Array) -> Array:

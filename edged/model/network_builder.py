@@ -6,8 +6,10 @@ import numpy as np
 
 from edged.model.activations import LINEAR, RELU, Activation
 from edged.model.graph import (
+    Activate,
     Add,
     AveragePool,
+    Combine,
     Concat,
     Conv,
     Dense,
@@ -103,6 +105,18 @@ class NetworkBuilder:
         height, width = self._shapes[self.tensor][1:]
         self.push(AveragePool(name, (self.tensor,), name, (height, width)))
         return self.flatten()
+
+    def squeeze_and_excite(self, name: str, channels: int, gate: Activation) -> str:
+        """Multiply each channel by a factor computed from the means of all, by a bottleneck of `channels`.
+
+        Hu et al., "Squeeze-and-Excitation Networks", 2018.
+        """
+        image, (count, height, width) = self.tensor, self._shapes[self.tensor]
+        self.push(AveragePool(f"{name}.mean", (image,), f"{name}.mean", (height, width)))
+        self.conv(f"{name}.narrow", channels, 1)
+        wide = self.conv(f"{name}.widen", count, 1, activation=LINEAR)
+        factors = self.push(Activate(f"{name}.gate", (wide,), f"{name}.gate", gate))
+        return self.push(Combine(name, (image, factors), name, "multiply"))
 
     def flatten(self) -> str:
         return self.push(Flatten("flatten", (self.tensor,), "flatten"))

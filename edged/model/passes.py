@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from edged.errors import ModelError
-from edged.model.activations import LINEAR, RELU, Activation
+from edged.model.activations import HARD_SIGMOID, HARD_SWISH, LINEAR, RELU, SIGMOID, Activation
 from edged.model.graph import (
     Activate,
     Add,
@@ -165,8 +165,8 @@ def fuse_activation(graph: Graph, able: tuple[type[Operator], ...] = (Conv, Dens
 
 
 GATES = {  # x times one of these is another activation
-    Activation("sigmoid"): Activation("silu"),
-    Activation("hard_sigmoid", float(np.float32(1 / 6)), 0.5): Activation("hard_swish"),
+    SIGMOID: Activation("silu"),
+    HARD_SIGMOID: HARD_SWISH,
 }
 
 

@@ -1,18 +1,18 @@
 """Well-known networks with random weights, without a file: `edged bench --model mobilenetv2 --size 224`.
 
-Shapes are those of torchvision, batch norm folded. Nobody's weights come with them: they are for timing and tests.
+Shapes are those of torchvision where it has the network, batch norm folded. They are for timing and tests.
 """
 
 from collections.abc import Callable, Mapping
 from functools import partial
 
-from edged.model.activations import LINEAR, RELU, Activation
+from edged.model.activations import LINEAR, RELU, SIGMOID
 from edged.model.graph import Graph
+from edged.model.mobile_networks import efficientnet_lite0, mobilenet_v1, mobilenet_v2, mobilenet_v3
 from edged.model.network_builder import NetworkBuilder
 from edged.model.resnet import BLOCKS, random_resnet
 
 CLASSES = 1000
-RELU6 = Activation("clip", 0.0, 6.0)
 
 Build = Callable[[int, int], Graph]  # for inputs of width × height
 
@@ -76,40 +76,53 @@ def squeezenet(version: str, width: int, height: int) -> Graph:
     return builder.graph()
 
 
-MOBILENET_V2 = (  # expansion, channels, blocks, stride of the first
-    (1, 16, 1, 1),
-    (6, 24, 2, 2),
-    (6, 32, 3, 2),
-    (6, 64, 4, 2),
-    (6, 96, 3, 1),
-    (6, 160, 3, 2),
-    (6, 320, 1, 1),
-)
+INCEPTIONS = {  # channels: 1×1; 1×1 then 3×3; 1×1 then 3×3; 1×1 behind a pool
+    "3a": (64, 96, 128, 16, 32, 32),
+    "3b": (128, 128, 192, 32, 96, 64),
+    "4a": (192, 96, 208, 16, 48, 64),
+    "4b": (160, 112, 224, 24, 64, 64),
+    "4c": (128, 128, 256, 24, 64, 64),
+    "4d": (112, 144, 288, 32, 64, 64),
+    "4e": (256, 160, 320, 32, 128, 128),
+    "5a": (256, 160, 320, 32, 128, 128),
+    "5b": (384, 192, 384, 48, 128, 128),
+}
 
 
-def mobilenet_v2(width: int, height: int) -> Graph:
-    """Sandler et al., "MobileNetV2: Inverted Residuals and Linear Bottlenecks", 2018, table 2."""
-    builder = NetworkBuilder("mobilenetv2", width, height)
-    builder.conv("stem", 32, 3, 2, activation=RELU6)
-    for stage, (expansion, channels, blocks, first_stride) in enumerate(MOBILENET_V2, start=1):
-        for block in range(1, blocks + 1):
-            name, stride = f"stage{stage}.block{block}", first_stride if block == 1 else 1
-            _inverted_residual(builder, name, expansion, channels, stride)
-    builder.conv("last", 1280, 1, activation=RELU6)
+def googlenet(width: int, height: int) -> Graph:
+    """Szegedy et al., "Going Deeper with Convolutions", 2014, table 1, with 3×3 windows for its 5×5.
+
+    torchvision has them so, and no scores beside the last ones.
+    """
+    builder = NetworkBuilder("googlenet", width, height)
+    builder.conv("conv1", 64, 7, 2)
+    builder.max_pool("pool1", 3, 2, ceil=True)
+    builder.conv("conv2", 64, 1)
+    builder.conv("conv3", 192, 3)
+    builder.max_pool("pool2", 3, 2, ceil=True)
+    for name, channels in INCEPTIONS.items():
+        if name == "4a":
+            builder.max_pool("pool3", 3, 2, ceil=True)
+        elif name == "5a":
+            builder.max_pool("pool4", 2, 2, ceil=True)
+        _inception(builder, f"inception{name}", *channels)
     builder.mean()
     builder.dense("logits", CLASSES)
     return builder.graph()
 
 
-def _inverted_residual(builder: NetworkBuilder, name: str, expansion: int, channels: int, stride: int) -> None:
-    start, inputs = builder.tensor, builder.channels
-    wide = inputs * expansion
-    if expansion > 1:
-        builder.conv(f"{name}.expand", wide, 1, activation=RELU6)
-    builder.conv(f"{name}.depthwise", wide, 3, stride, groups=wide, activation=RELU6)
-    projected = builder.conv(f"{name}.project", channels, 1, activation=LINEAR)
-    if stride == 1 and inputs == channels:
-        builder.add(name, projected, start)
+def _inception(
+    builder: NetworkBuilder, name: str, one: int, narrow: int, three: int, narrower: int, five: int, pooled: int
+) -> None:
+    start = builder.tensor
+    first = builder.conv(f"{name}.branch1", one, 1)
+    builder.conv(f"{name}.branch2.narrow", narrow, 1, reads=start)
+    second = builder.conv(f"{name}.branch2", three, 3)
+    builder.conv(f"{name}.branch3.narrow", narrower, 1, reads=start)
+    third = builder.conv(f"{name}.branch3", five, 3)
+    builder.max_pool(f"{name}.branch4.pool", 3, 1, 1, reads=start)
+    fourth = builder.conv(f"{name}.branch4", pooled, 1)
+    builder.concat(name, first, second, third, fourth)
 
 
 def densenet121(width: int, height: int) -> Graph:
@@ -165,13 +178,39 @@ def _shuffle_block(builder: NetworkBuilder, name: str, channels: int, *, is_firs
     builder.select(name, tuple(part * half + place for place in range(half) for part in range(2)))
 
 
+def regnet_y_400mf(width: int, height: int) -> Graph:
+    """Radosavovic et al., "Designing Network Design Spaces", 2020: groups of 8 channels, squeeze-and-excite."""
+    builder = NetworkBuilder("regnet_y_400mf", width, height)
+    builder.conv("stem", 32, 3, 2)
+    for stage, (blocks, channels) in enumerate(((1, 48), (3, 104), (6, 208), (6, 440)), start=1):
+        for block in range(1, blocks + 1):
+            _regnet_block(builder, f"stage{stage}.block{block}", channels, 2 if block == 1 else 1)
+    builder.mean()
+    builder.dense("logits", CLASSES)
+    return builder.graph()
+
+
+def _regnet_block(builder: NetworkBuilder, name: str, channels: int, stride: int) -> None:
+    start, squeezed = builder.tensor, round(builder.channels / 4)
+    beside = builder.conv(f"{name}.shortcut", channels, 1, 2, activation=LINEAR, gain=1.0) if stride > 1 else start
+    builder.conv(f"{name}.conv1", channels, 1, reads=start)
+    builder.conv(f"{name}.conv2", channels, 3, stride, groups=channels // 8)
+    builder.squeeze_and_excite(f"{name}.squeeze", squeezed, SIGMOID)
+    builder.conv(f"{name}.conv3", channels, 1, residual=beside)
+
+
 NETWORKS: Mapping[str, Build] = {
     **{f"resnet{depth}": partial(random_resnet, depth) for depth in BLOCKS},
     "alexnet": alexnet,
     **{f"vgg{depth}": partial(vgg, depth) for depth in VGG},
     "squeezenet1_0": partial(squeezenet, "1_0"),
     "squeezenet1_1": partial(squeezenet, "1_1"),
-    "mobilenetv2": mobilenet_v2,
+    "googlenet": googlenet,
     "densenet121": densenet121,
+    "mobilenetv1": mobilenet_v1,
+    "mobilenetv2": mobilenet_v2,
+    **{f"mobilenetv3_{size}": partial(mobilenet_v3, size) for size in ("large", "small")},
+    "efficientnet_lite0": efficientnet_lite0,
     "shufflenetv2": shufflenet_v2,
+    "regnet_y_400mf": regnet_y_400mf,
 }

@@ -89,7 +89,7 @@ def test_random_weights_say_that_they_are() -> None:
     [
         (
             config.ModelConfig(name="resnet42"),
-            "there is no model resnet42: name one of digits, resnet18, .*shufflenetv2, or",
+            "there is no model resnet42: name one of digits, resnet18, .*regnet_y_400mf, or",
         ),
         (config.ModelConfig(), "no model is given: name one of digits"),
         (
