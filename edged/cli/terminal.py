@@ -86,6 +86,13 @@ class StatusLine:
             self._stream.flush()
 
 
+def format_time(seconds: float) -> str:
+    """Format seconds as 1:07, or 2:01:07."""
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+
+
 class CompilingLine(logging.Handler):
     """Shows the compiler's log records in a status line; the last one, `compiled …`, erases it."""
 

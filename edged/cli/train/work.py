@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from edged import config
-from edged.cli.terminal import StatusLine, warn
+from edged.cli.terminal import StatusLine, format_time, warn
 from edged.cli.train.data import open_source
 from edged.engine.device import Device
 from edged.errors import ConfigError, DataError, TrainingError
@@ -57,13 +57,6 @@ def epoch_line(epoch: Epoch) -> str:
     if epoch.validation_loss is None or epoch.validation_accuracy is None:
         return line
     return f"{line}; validation: loss {epoch.validation_loss:.4f}, {100 * epoch.validation_accuracy:.2f} % right"
-
-
-def format_time(seconds: float) -> str:
-    """Format seconds as 1:07, or 2:01:07."""
-    minutes, rest = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
 
 
 COMPARED = 16  # pictures on which the exported and the trained network must agree

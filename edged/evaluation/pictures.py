@@ -1,0 +1,204 @@
+"""Labelled pictures: a folder with a sub-folder for each label, a text list, or IDX files."""
+
+import csv
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+
+from edged.camera.sources.folder import SUFFIXES, pictures_in, truth_of
+from edged.camera.sources.picture_file import read_picture
+from edged.camera.sources.source import Pixels
+from edged.errors import DataError
+from edged.evaluation.class_names import ClassNames
+from edged.model.package import numbered
+from edged.system.regular_file import read_regular_file
+from edged.train.idx import IMAGES, LABELS, Bytes, has_idx, read_array
+
+MOST_LIST_BYTES = 2**28
+COLUMNS = frozenset({"file", "filename", "image", "path", "picture"})  # names of a table's first column
+
+
+class LabelledPicture(Protocol):
+    """A picture with the classes that are right for it. `name`: for people."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def classes(self) -> tuple[int, ...]: ...
+    def pixels(self) -> Pixels:
+        """Return it as uint8 [height, width, 3] RGB. Raises ImageError."""
+
+
+@dataclass(frozen=True)
+class PictureFile:
+    """A picture in a file."""
+
+    path: Path
+    classes: tuple[int, ...]
+
+    @property
+    def name(self) -> str:
+        return str(self.path)
+
+    def pixels(self) -> Pixels:
+        """Read the file as cameras do."""
+        return read_picture(self.path)
+
+
+@dataclass(frozen=True, eq=False)
+class IdxPicture:
+    """A gray picture, uint8 [height, width], of an IDX file."""
+
+    name: str
+    gray: Bytes
+    classes: tuple[int, ...]
+
+    def pixels(self) -> Pixels:
+        """Return its gray as red, green and blue: a gray network gets the same values back."""
+        return np.repeat(self.gray[..., np.newaxis], 3, axis=2)
+
+
+@dataclass(frozen=True, eq=False)
+class LabelledPictures:
+    """Pictures in a fixed order. `fingerprint`: changes with the files, their order and their classes."""
+
+    pictures: Sequence[LabelledPicture]
+    fingerprint: str
+
+    def __len__(self) -> int:
+        return len(self.pictures)
+
+
+def labelled_pictures(path: Path, labels: Sequence[str]) -> LabelledPictures:
+    """Find the pictures of a folder, a list or an IDX file; `labels`: of the model, by class.
+
+    Raises DataError, which names the file, the place and what was expected.
+    """
+    if path.is_dir():
+        return _from_idx(_idx_of(path), labels) if _holds_idx(path) else _from_folder(path, labels)
+    if not path.exists():
+        raise DataError(f"{path}: no such file or folder; expected labelled pictures")
+    return _from_idx(path, labels) if IMAGES in path.name else _from_list(path, labels)
+
+
+def _holds_idx(folder: Path) -> bool:
+    return has_idx(folder) or any(folder.glob(f"t10k-{IMAGES}*"))
+
+
+def _idx_of(folder: Path) -> Path:
+    """Return the file with the test pictures, or else with the training pictures."""
+    return next(path for part in ("t10k", "train") for path in sorted(folder.glob(f"{part}-{IMAGES}*")))
+
+
+def _from_idx(path: Path, labels: Sequence[str]) -> LabelledPictures:
+    beside = path.with_name(path.name.replace(IMAGES, LABELS))
+    images, classes = read_array(path, axes=3), read_array(beside, axes=1)
+    if len(images) != len(classes):
+        raise DataError(f"{beside}: has {len(classes)} labels for the {len(images)} pictures of {path.name}")
+    if not len(images):
+        raise DataError(f"{path}: holds no pictures")
+    if classes.max() >= len(labels):
+        raise DataError(
+            f"{beside}: has the label {classes.max()}, but the model has {len(labels)} classes, from 0"
+        )
+    pictures = [
+        IdxPicture(f"{path}:{number}", image, (int(right),))
+        for number, (image, right) in enumerate(zip(images, classes, strict=True))
+    ]
+    return LabelledPictures(pictures, sha256(images.tobytes() + classes.tobytes()).hexdigest())
+
+
+def _from_folder(folder: Path, labels: Sequence[str]) -> LabelledPictures:
+    files = pictures_in(folder)
+    if not files:
+        raise DataError(f"{folder}: holds no pictures; expected a sub-folder of pictures for each label")
+    truths = [truth_of(file, folder) for file in files]
+    names = {truth: file for truth, file in zip(truths, files, strict=True) if truth}
+    if None in truths:
+        file = files[truths.index(None)]
+        raise DataError(f"{file}: lies in no sub-folder, whose name would be its label (or give a list)")
+    classes = _classes_of_folders(folder, sorted(names), labels)
+    return _from_files(
+        PictureFile(file, (classes[truth],)) for file, truth in zip(files, truths, strict=True) if truth
+    )
+
+
+def _classes_of_folders(folder: Path, names: Sequence[str], labels: Sequence[str]) -> dict[str, int]:
+    """Map folders to classes. Without labels as many folders as classes are in their order, as usual."""
+    if tuple(labels) == numbered(len(labels)) and not all(name.isdecimal() for name in names):
+        if len(names) == len(labels):
+            return {name: place for place, name in enumerate(names)}
+        raise DataError(
+            f"{folder}: its {len(names)} folders have names, but the model has no labels for its {len(labels)} "
+            "classes: give --labels FILE, or name the folders by index"
+        )
+    known = ClassNames(labels)
+    try:
+        return {name: known.class_of(name) for name in names}
+    except DataError as error:
+        raise DataError(f"{folder}: folder {error}") from None
+
+
+def _from_list(path: Path, labels: Sequence[str]) -> LabelledPictures:
+    known = ClassNames(labels)
+    files = []
+    for number, name, names in _entries(path):
+        if not name or not names:
+            raise DataError(f"{path}:{number}: expected a picture and its label or class index")
+        try:
+            files.append(PictureFile(path.parent / name, known.classes_of(names)))
+        except DataError as error:
+            raise DataError(f"{path}:{number}: {error}") from None
+    if not files:
+        raise DataError(f"{path}: lists no pictures; expected a picture and its label on each line")
+    return _from_files(files)
+
+
+def _entries(path: Path) -> Iterator[tuple[int, str, str]]:
+    """Yield the number of each line with its picture and label: of a CSV file, or divided by a tab or blanks.
+
+    Raises DataError.
+    """
+    lines = _text(path).splitlines()
+    rows = csv.reader(lines) if path.suffix.lower() == ".csv" else map(_divided, lines)
+    for number, row in enumerate(rows, 1):
+        is_head = number == 1 and row and row[0].strip().casefold() in COLUMNS
+        if row and any(row) and not row[0].startswith("#") and not is_head:
+            yield number, row[0].strip(), row[1].strip() if len(row) > 1 else ""
+
+
+def _divided(line: str) -> list[str]:
+    """Divide `photos/my cat.jpg 281` at its last blank, unless there is a tab, which labels of many words need."""
+    return line.split("\t") if "\t" in line else line.strip().rsplit(maxsplit=1)
+
+
+def _text(path: Path) -> str:
+    try:
+        return read_regular_file(path, MOST_LIST_BYTES).decode("utf-8-sig")
+    except OSError as error:
+        raise DataError(f"{path}: cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError:
+        expected = f"a folder, an IDX file or a text list of pictures ({', '.join(sorted(SUFFIXES))})"
+        raise DataError(f"{path}: is not UTF-8 text; expected {expected}") from None
+
+
+def _from_files(files: "Sequence[PictureFile] | Iterator[PictureFile]") -> LabelledPictures:
+    pictures = list(files)
+    digest = sha256()
+    for each in pictures:
+        digest.update(json.dumps([str(each.path.absolute()), each.classes, *_version(each.path)]).encode())
+    return LabelledPictures(pictures, digest.hexdigest())
+
+
+def _version(path: Path) -> tuple[int, ...]:
+    """Return size and time of change; nothing for a file that is absent, which reading will report."""
+    try:
+        status = path.stat()
+    except OSError:
+        return ()
+    return status.st_size, status.st_mtime_ns
