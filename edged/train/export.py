@@ -10,21 +10,32 @@ from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
 
 from edged import __version__
+from edged.errors import ModelError
 from edged.model import graph as operators
-from edged.model.activations import LINEAR, RELU
+from edged.model.activations import LINEAR, Activation
 from edged.model.graph import Graph, Operator, Shape
 from edged.model.metadata import Metadata, encode
 from edged.model.package import Input
+from edged.train.export_activation import BEFORE, X, steps_of
 from edged.train.norm import folded
 
 OPSET, IR_VERSION = 13, 8
+ARITHMETIC = {
+    "add": "Add",
+    "subtract": "Sub",
+    "multiply": "Mul",
+    "divide": "Div",
+    "minimum": "Min",
+    "maximum": "Max",
+    "power": "Pow",
+}
 
 
 def to_onnx(network: Graph, name: str, labels: Sequence[str], wanted: Input) -> bytes:
     """Return the file's content: any batch, norms folded, labels and input as metadata.
 
     network: with `TrainedNorm` or without, simplified or not. Raises ModelError if float32 cannot represent the
-    folded weights.
+    folded weights, or for an operator that cannot be written.
     """
     plain = folded(network)
     nodes = _Nodes()
@@ -52,15 +63,6 @@ def _tensor(name: str, shape: Shape) -> onnx.ValueInfoProto:
     return helper.make_tensor_value_info(name, TensorProto.FLOAT, ["N", *shape])
 
 
-def _ending(
-    operator: operators.Conv | operators.Dense | operators.Add | operators.Activate,
-) -> list[str]:
-    """Return the node that an activation at the end of an operator becomes. Raises NotImplementedError."""
-    if operator.activation not in {LINEAR, RELU}:
-        raise NotImplementedError(operator.activation.kind)
-    return ["relu"] if operator.activation == RELU else []
-
-
 class _Nodes:
     """The nodes and weights so far, each named after its operator."""
 
@@ -70,29 +72,28 @@ class _Nodes:
 
     @singledispatchmethod
     def write(self, operator: Operator) -> None:
-        raise NotImplementedError(type(operator).__name__)
+        raise ModelError(f"{operator.name}: a {type(operator).__name__} cannot be written as an ONNX file yet")
 
     @write.register
     def _conv(self, conv: operators.Conv) -> None:
-        rest = [*(["sum"] if len(conv.inputs) > 1 else []), *_ending(conv)]
-        names = self._names(conv, rest)
+        before = self._before_activation(conv, conv.activation)
+        product = f"{conv.output}.before_sum" if len(conv.inputs) > 1 else before
         weights = self._weight(conv, "weight", conv.weight), self._weight(conv, "bias", conv.bias)
         self._node(
-            "Conv", conv.name, [conv.inputs[0], *weights], names[0],
+            "Conv", conv.name, [conv.inputs[0], *weights], product,
             kernel_shape=conv.weight.shape[2:], strides=conv.strides, pads=conv.pads,
             dilations=conv.dilations, group=conv.groups,
         )  # fmt: skip
-        for part, before, after in zip(rest, names, names[1:], strict=False):
-            inputs = [before, conv.inputs[1]] if part == "sum" else [before]
-            self._node("Add" if part == "sum" else "Relu", f"{conv.name}.{part}", inputs, after)
+        if len(conv.inputs) > 1:
+            self._node("Add", f"{conv.name}.sum", [product, conv.inputs[1]], before)
+        self._activation(conv, conv.activation, before)
 
     @write.register
     def _dense(self, dense: operators.Dense) -> None:
-        names = self._names(dense, _ending(dense))
+        before = self._before_activation(dense, dense.activation)
         weights = self._weight(dense, "weight", dense.weight), self._weight(dense, "bias", dense.bias)
-        self._node("Gemm", dense.name, [dense.inputs[0], *weights], names[0], transB=1)
-        if dense.activation != LINEAR:
-            self._node("Relu", f"{dense.name}.relu", names[:1], names[1])
+        self._node("Gemm", dense.name, [dense.inputs[0], *weights], before, transB=1)
+        self._activation(dense, dense.activation, before)
 
     @write.register
     def _batch_norm(self, norm: operators.BatchNorm) -> None:
@@ -115,15 +116,40 @@ class _Nodes:
 
     @write.register
     def _add(self, add: operators.Add) -> None:
-        names = self._names(add, _ending(add))
-        self._node("Add", add.name, add.inputs, names[0])
-        if add.activation != LINEAR:
-            self._node("Relu", f"{add.name}.relu", names[:1], names[1])
+        before = self._before_activation(add, add.activation)
+        self._node("Add", add.name, add.inputs, before)
+        self._activation(add, add.activation, before)
 
     @write.register
     def _activate(self, operator: operators.Activate) -> None:
-        if _ending(operator):
-            self._node("Relu", operator.name, operator.inputs, operator.output)
+        self._activation(operator, operator.activation, operator.inputs[0])
+
+    @write.register
+    def _combine(self, operator: operators.Combine) -> None:
+        inputs = [*operator.inputs]
+        if operator.constant is not None:
+            inputs.append(self._weight(operator, "constant", operator.constant[np.newaxis]))
+        ordered = inputs[::-1] if operator.is_reversed else inputs
+        self._node(ARITHMETIC[operator.kind], operator.name, ordered, operator.output)
+
+    @write.register
+    def _concat(self, operator: operators.Concat) -> None:
+        self._node("Concat", operator.name, operator.inputs, operator.output, axis=1)
+
+    @write.register
+    def _select_channels(self, operator: operators.SelectChannels) -> None:
+        order = self._constant(f"{operator.name}.order", np.array(operator.order, np.int64))
+        self._node("Gather", operator.name, [*operator.inputs, order], operator.output, axis=1)
+
+    @write.register
+    def _local_response_norm(self, norm: operators.LocalResponseNorm) -> None:
+        how = {"size": norm.size, "alpha": norm.alpha, "beta": norm.beta, "bias": norm.bias}
+        self._node("LRN", norm.name, norm.inputs, norm.output, **how)
+
+    @write.register
+    def _unflatten(self, operator: operators.Unflatten) -> None:
+        axes = self._constant(f"{operator.name}.axes", np.array([2, 3], np.int64))
+        self._node("Unsqueeze", operator.name, [*operator.inputs, axes], operator.output)
 
     @write.register
     def _softmax(self, softmax: operators.Softmax) -> None:
@@ -133,13 +159,33 @@ class _Nodes:
     def _flatten(self, flatten: operators.Flatten) -> None:
         self._node("Flatten", flatten.name, flatten.inputs, flatten.output, axis=1)
 
-    def _names(self, operator: Operator, rest: Sequence[str]) -> list[str]:
-        """Return the outputs of an operator's nodes: the last one is the operator's own output."""
-        return [*(f"{operator.output}.before_{part}" for part in rest), operator.output]
+    def _before_activation(
+        self, operator: operators.Conv | operators.Dense | operators.Add, activation: Activation
+    ) -> str:
+        """Return the tensor that the activation at the operator's end reads; without one, the operator's own."""
+        return operator.output if activation == LINEAR else f"{operator.output}.before_{activation}"
+
+    def _activation(self, operator: Operator, activation: Activation, source: str) -> None:
+        """Write the nodes that compute `activation` of `source` as the output of `operator`."""
+        steps, before = steps_of(activation), source
+        for place, step in enumerate(steps, start=1):
+            is_last = place == len(steps)
+            name = f"{operator.name}.{activation}" + ("" if is_last else f".{place}")
+            found = {X: source, BEFORE: before}
+            inputs = [
+                found[each]
+                if isinstance(each, str)
+                else self._constant(f"{name}.{index}", np.array(each, np.float32))
+                for index, each in enumerate(step.inputs)
+            ]
+            before = operator.output if is_last else f"{operator.output}.{activation}.{place}"
+            self._node(step.kind, name, inputs, before, **step.attributes)
 
     def _weight(self, operator: Operator, what: str, values: NDArray[np.float32]) -> str:
-        name = f"{operator.name}.{what}"
-        self.weights.append(numpy_helper.from_array(np.ascontiguousarray(values, np.float32), name))
+        return self._constant(f"{operator.name}.{what}", np.ascontiguousarray(values, np.float32))
+
+    def _constant(self, name: str, values: NDArray[Any]) -> str:
+        self.weights.append(numpy_helper.from_array(values, name))
         return name
 
     def _node(self, kind: str, name: str, inputs: Sequence[str], output: str, **attributes: Any) -> None:

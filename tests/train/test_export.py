@@ -1,29 +1,39 @@
 """What is exported is read again as the same network, by edged and by onnxruntime."""
 
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from edged import config
+from edged.errors import ModelError
 from edged.model import reference
-from edged.model.activations import RELU
+from edged.model.activations import FUNCTIONS, RELU, Activation
+from edged.model.from_onnx.file import read_file
 from edged.model.graph import (
     Activate,
     Add,
     AveragePool,
     BatchNorm,
+    Combine,
+    Concat,
     Conv,
     Dense,
     Flatten,
     Float32,
     Graph,
+    LocalResponseNorm,
     MaxPool,
     Operator,
+    SelectChannels,
     Softmax,
+    Unflatten,
 )
+from edged.model.onnx_reader import graph_of
 from edged.model.package import Input, load_model
 from edged.model.passes import simplify
+from edged.model.reference import COMBINATIONS
 from edged.model.shapes import make_graph
 from edged.train.export import to_onnx
 from edged.train.norm import TrainedNorm
@@ -99,3 +109,93 @@ def test_the_same_network_is_the_same_file() -> None:
     network = every_operator()
 
     assert to_onnx(network, "a", LABELS, WANTED) == to_onnx(network, "a", LABELS, WANTED)
+
+
+NUMBERS = {
+    "clip": (-0.5, 0.8),
+    "leaky_relu": (0.1, 0.0),
+    "elu": (0.7, 0.0),
+    "selu": (1.67, 1.05),
+    "hard_sigmoid": (0.2, 0.5),
+}
+OF_POSITIVE_NUMBERS = ("log", "sqrt", "reciprocal")
+
+
+def with_each_activation() -> Graph:
+    """Every activation of the same image, those of positive numbers of its absolute values, side by side."""
+    weight = np.random.default_rng(5).standard_normal((4, 3, 1, 1), np.float32)
+    bias = np.zeros(4, np.float32)
+    chain: list[Operator] = [
+        Conv("start", ("image",), "start", weight, bias),
+        Activate("size", ("start",), "size", Activation("absolute")),
+        Combine("positive", ("size",), "positive", "add", np.full((1, 1, 1), 0.5, np.float32)),
+    ]
+    for kind in [kind for kind in FUNCTIONS if kind != "linear"]:
+        source = "positive" if kind in OF_POSITIVE_NUMBERS else "start"
+        chain.append(Activate(kind, (source,), f"{kind} of it", Activation(kind, *NUMBERS.get(kind, ()))))
+    chain.append(Concat("all", tuple(operator.output for operator in chain[3:]), "all"))
+    chain.append(Flatten("scores", ("all",), "scores"))
+    return make_graph("activations", "image", (3, 10, 12), chain)
+
+
+def with_each_arithmetic() -> Graph:
+    """Constants on either side, two tensors, features as an image, and channels in another order."""
+    numbers = np.random.default_rng(6).uniform(0.5, 2, (3, 1, 1)).astype(np.float32)
+    chain: list[Operator] = [Activate("positive", ("image",), "positive", Activation("exp"))]
+    for kind in COMBINATIONS:
+        chain.append(Combine(f"{kind} a", ("positive",), f"{kind} a", kind, numbers))
+        chain.append(Combine(f"{kind} b", ("positive",), f"{kind} b", kind, numbers, is_reversed=True))
+        chain.append(Combine(f"{kind} c", (f"{kind} a", f"{kind} b"), f"{kind} c", kind))
+    chain += [
+        Concat("joined", tuple(operator.output for operator in chain), "joined"),
+        LocalResponseNorm("lrn", ("joined",), "even", 5, 0.01, 0.6, 1.5),
+        SelectChannels("turned", ("even",), "turned", tuple(range(65, -1, -2))),
+        AveragePool("mean", ("turned",), "mean", (10, 12)),
+        Flatten("flat", ("mean",), "flat"),
+        Unflatten("pixel", ("flat",), "pixel"),
+        Combine("gated", ("turned", "pixel"), "gated", "multiply"),
+        Flatten("scores", ("gated",), "scores"),
+    ]
+    return make_graph("arithmetic", "image", (3, 10, 12), chain)
+
+
+@pytest.mark.parametrize("network", [with_each_activation(), with_each_arithmetic()], ids=lambda each: each.name)
+def test_every_operator_that_edged_runs_can_be_written(tmp_path: Path, network: Graph) -> None:
+    images = np.random.default_rng(0).integers(0, 256, (2, 10, 12, 3), np.uint8)
+    x = reference.prepare(images, WANTED)
+    expected = reference.run(network, x, np.float64)
+    path = tmp_path / "model.onnx"
+
+    path.write_bytes(to_onnx(network, network.name, [], WANTED))
+
+    assert relative_error(onnxruntime_outputs(path, x), expected) < 1e-5
+    back = graph_of(read_file(path))
+    assert relative_error(reference.run(back, x), expected) < 1e-5
+
+
+@pytest.mark.parametrize("name", ["mobilenetv3_small", "shufflenetv2"])
+def test_a_network_of_depthwise_convolutions_can_be_written_after_it_is_simplified(
+    tmp_path: Path, name: str
+) -> None:
+    model = load_model(config.ModelConfig(name=name, size=32))
+    x = np.random.default_rng(0).standard_normal((1, 3, 32, 32), np.float32)
+    path = tmp_path / "model.onnx"
+
+    path.write_bytes(to_onnx(model.graph, name, model.labels, model.input))
+
+    expected = reference.run(model.graph, x, np.float64)
+    back = load_model(config.ModelConfig(path=path)).graph
+    assert relative_error(onnxruntime_outputs(path, x), expected) < 1e-5
+    assert relative_error(reference.run(back, x), expected) < 1e-5
+    assert len(back.operators) == len(model.graph.operators)
+
+
+def test_an_operator_that_cannot_be_written_is_named() -> None:
+    @dataclass(frozen=True, eq=False)
+    class Unheard(Operator):
+        """An operator of a later version."""
+
+    network = make_graph("new", "image", (3, 10, 12), [Unheard("odd", ("image",), "odd")])
+
+    with pytest.raises(ModelError, match="odd: a Unheard cannot be written as an ONNX file yet"):
+        to_onnx(network, "new", [], WANTED)
