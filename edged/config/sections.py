@@ -143,6 +143,10 @@ class ModelConfig(Section):
     )
     std: PositiveByChannel | None = Field(None, description="By channel, in the model's order; above 0")
 
+    strict: bool = Field(
+        False, description="Refuse a network with operators that no kernel computes, rather than use the host"
+    )
+
     @field_validator("path")
     @classmethod
     def _one_source(cls, path: Path | None, info: ValidationInfo) -> Path | None:

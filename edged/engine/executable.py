@@ -5,7 +5,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from edged.engine.device import Device
-from edged.engine.launch import Argument, Launch, Weights
+from edged.engine.host_step import HostStep
+from edged.engine.launch import Argument, HostCall, Launch, PlanStep, Weights
 from edged.engine.layout import Tensor
 from edged.engine.opencl import cl, device_error, device_errors
 from edged.engine.packed import Packed, Source, pack
@@ -17,7 +18,7 @@ HOST_VISIBLE = cl.mem_flags.ALLOC_HOST_PTR
 
 
 @dataclass(frozen=True, eq=False)
-class Step:
+class KernelStep:
     """A kernel ready to be enqueued. `buffers` keeps its buffers alive; the kernel does not.
 
     `launch` is without its arguments, so that the host releases the weights.
@@ -38,6 +39,9 @@ class Step:
             return cl.enqueue_nd_range_kernel(queue, self.kernel, size, group, wait_for=after)
         except cl.Error as error:
             raise device_error(self.device_name, f"starting {self}", error) from error
+
+
+Step = KernelStep | HostStep
 
 
 class Executable:
@@ -82,21 +86,24 @@ class Executable:
             return self.output
         return self._arena.get_sub_region(self._offsets[tensor.name], tensor.nbytes)
 
-    def _steps(self, launch: Launch) -> tuple[Step, ...]:
+    def _steps(self, launch: PlanStep) -> tuple[Step, ...]:
         """Build the steps for each job in flight: shared, unless a step uses buffers of one job."""
-        shared = {argument: self._place(argument) for argument in launch.arguments if argument not in self._ends}
-        if len(shared) == len(launch.arguments):
+        arguments = launch.tensors if isinstance(launch, HostCall) else launch.arguments
+        shared = {argument: self._place(argument) for argument in arguments if argument not in self._ends}
+        if len(shared) == len(arguments):
             return (self._step(launch, shared),) * len(self.images)
         return tuple(
             self._step(launch, {**shared, **dict(zip(self._ends, own, strict=True))})
             for own in zip(self.images, self.outputs, strict=True)
         )
 
-    def _step(self, launch: Launch, places: Mapping[Argument, Any]) -> Step:
+    def _step(self, launch: PlanStep, places: Mapping[Argument, Any]) -> Step:
+        if isinstance(launch, HostCall):
+            return HostStep(launch, tuple(places[tensor] for tensor in launch.tensors), self._device_name)
         launch, kernel = self._programs.fitting(launch)
         buffers = tuple(places[argument] for argument in launch.arguments)
         kernel.set_args(*buffers)
-        return Step(replace(launch, arguments=()), kernel, buffers, self._device_name)
+        return KernelStep(replace(launch, arguments=()), kernel, buffers, self._device_name)
 
     def _place(self, argument: Argument) -> Any:
         match argument:

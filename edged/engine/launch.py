@@ -1,6 +1,6 @@
 """One kernel with everything that it needs to run: the element of a plan."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -61,6 +61,24 @@ Argument = Tensor | Images | Weights | Resident | Scalar
 
 
 @dataclass(frozen=True, eq=False)
+class HostCall:
+    """An operator that the host computes between two kernels: it reads `inputs` back and writes `output`.
+
+    compute: NumPy arrays [frames, channels, height, width] to such an array.
+    """
+
+    operator: str
+    inputs: tuple[Tensor, ...]
+    output: Tensor
+    compute: Callable[..., NDArray[np.float32]]
+    kernel: str = "on_host"  # its name in reports
+
+    @property
+    def tensors(self) -> tuple[Tensor, ...]:
+        return (*self.inputs, self.output)
+
+
+@dataclass(frozen=True, eq=False)
 class Launch:
     """A kernel, the -D options it is compiled with, its arguments, and its work-items for one frame.
 
@@ -104,3 +122,11 @@ class Launch:
     @property
     def tensors(self) -> tuple[Tensor, ...]:
         return tuple(argument for argument in self.arguments if isinstance(argument, Tensor))
+
+
+PlanStep = Launch | HostCall
+
+
+def kernels_of(steps: Iterable[PlanStep]) -> tuple[Launch, ...]:
+    """Return the steps that are kernels."""
+    return tuple(step for step in steps if isinstance(step, Launch))

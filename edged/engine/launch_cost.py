@@ -4,7 +4,8 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
-from edged.engine.launch import Launch, Scalar, Weights
+from edged.engine.launch import HostCall, PlanStep, Scalar, Weights
+from edged.engine.packed import weights_of
 from edged.engine.planner import Plan
 from edged.model.cost import operator_macs
 from edged.model.graph import Graph
@@ -47,10 +48,7 @@ def launch_costs(
 ) -> tuple[LaunchCost, ...]:
     """Return the cost of each launch, in order. `bytes_of`: size of weights on the device."""
     macs = {operator.name: operator_macs(graph, operator) * plan.images.frames for operator in graph.operators}
-    weights = [
-        sum(bytes_of(argument) for argument in launch.arguments if isinstance(argument, Weights))
-        for launch in plan.launches
-    ]
+    weights = [sum(map(bytes_of, weights_of(launch))) for launch in plan.launches]
     of_operator: dict[str, int] = defaultdict(int)
     for launch, nbytes in zip(plan.launches, weights, strict=True):
         of_operator[launch.operator] += nbytes
@@ -59,14 +57,20 @@ def launch_costs(
             launch.operator,
             launch.kernel,
             _macs(macs, launch) * nbytes // max(1, of_operator[launch.operator]),
-            nbytes + sum(each.nbytes for each in launch.arguments if not isinstance(each, Weights | Scalar)),
+            nbytes + _bytes_of_tensors(launch),
             nbytes,
         )
         for launch, nbytes in zip(plan.launches, weights, strict=True)
     )
 
 
-def _macs(macs: Mapping[str, int], launch: Launch) -> int:
+def _bytes_of_tensors(launch: PlanStep) -> int:
+    if isinstance(launch, HostCall):
+        return sum(tensor.nbytes for tensor in launch.tensors)
+    return sum(each.nbytes for each in launch.arguments if not isinstance(each, Weights | Scalar))
+
+
+def _macs(macs: Mapping[str, int], launch: PlanStep) -> int:
     """Count the multiply-adds of a launch; where several launches compute an operator, by its weights."""
     names = [launch.operator] if launch.operator in macs else launch.operator.split("+")
     return sum(macs.get(name, 0) for name in names)

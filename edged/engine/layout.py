@@ -9,6 +9,7 @@ read as padding. The kernel that writes a tensor also writes its zeros, so memor
 of features is an image of one pixel.
 """
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -95,9 +96,12 @@ class Tensor:
 
 
 def image_shape(shape: Shape) -> tuple[int, int, int]:
-    """Return (channels, height, width) of a graph's tensor: features are the channels of a single pixel."""
-    channels, height, width = (*shape, 1, 1)[:3] if len(shape) == 1 else shape
-    return channels, height, width
+    """Return (channels, height, width) of a graph's tensor: features are the channels of a single pixel.
+
+    Tensors of other ranks, which the host computes, get axes of 1 behind theirs, or the last ones become columns.
+    """
+    channels, height, *rest = (*shape, 1, 1)
+    return channels, height, math.prod(rest)
 
 
 Floats = NDArray[np.float32] | NDArray[np.float16]

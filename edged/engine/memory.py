@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from edged.arithmetic import ceil_div
-from edged.engine.launch import Launch
+from edged.engine.launch import PlanStep
 from edged.engine.layout import Tensor
 from edged.errors import ModelError
 
@@ -21,7 +21,7 @@ class Arena:
     size: int
 
 
-def lifetimes(launches: Sequence[Launch]) -> dict[Tensor, Span]:
+def lifetimes(launches: Sequence[PlanStep]) -> dict[Tensor, Span]:
     """Return the first and last launch that uses each tensor."""
     spans: dict[Tensor, Span] = {}
     for index, launch in enumerate(launches):
@@ -31,7 +31,7 @@ def lifetimes(launches: Sequence[Launch]) -> dict[Tensor, Span]:
     return spans
 
 
-def check_indices(name: str, launches: Sequence[Launch]) -> None:
+def check_indices(name: str, launches: Sequence[PlanStep]) -> None:
     """Raise ModelError if a tensor of the network `name` has more elements than a kernel's `int` can count."""
     for tensor in lifetimes(launches):
         elements = tensor.nbytes // tensor.dtype.itemsize

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from edged.engine.launch import Launch, Weights
+from edged.engine.launch import PlanStep, Weights, kernels_of
 from edged.engine.planner import Plan
 from edged.model.package import Input
 from edged.system.disk_cache import CacheEntries, Piece, code_sha256
@@ -33,16 +33,17 @@ def pack(weights: Weights) -> Packed:
     return np.ascontiguousarray(weights.pack(), weights.dtype).reshape(-1)
 
 
-def weights_of(*launches: Launch) -> tuple[Weights, ...]:
+def weights_of(*launches: PlanStep) -> tuple[Weights, ...]:
     """Return all weights, in the order of the launches and their arguments."""
-    return tuple(argument for launch in launches for argument in launch.arguments if isinstance(argument, Weights))
+    kernels = kernels_of(launches)
+    return tuple(argument for launch in kernels for argument in launch.arguments if isinstance(argument, Weights))
 
 
 def plan_key(plan: Plan, model: str, wanted: Input | None) -> str:
     """Return everything that the packed weights depend on: model, layouts of the kernels, and the packing code."""
     launches = [
         [one.kernel, one.operator, one.options, [str(weights.dtype) for weights in weights_of(one)]]
-        for one in plan.launches
+        for one in kernels_of(plan.launches)
     ]
     code = [code_sha256("edged.engine.variants"), code_sha256("edged.model")]
     return sha256(json.dumps([model, wanted and asdict(wanted), launches, code]).encode()).hexdigest()

@@ -9,16 +9,17 @@ from functools import partial
 
 from edged.config import Precision
 from edged.engine.device import Device
-from edged.engine.launch import Images, Launch
+from edged.engine.launch import HostCall, Images, PlanStep
 from edged.engine.layout import NO_HALO, Halo, Tensor, image_shape
 from edged.engine.memory import Arena, Span, arrange, lifetimes
 from edged.engine.selection import Chooser, Rules
 from edged.engine.variants.prepare import prepare
 from edged.engine.variants.variant import Site
 from edged.errors import ModelError
-from edged.model.graph import Conv, Flatten, Graph, Operator, Unflatten
+from edged.model.graph import Conv, Flatten, Graph, OnHost, Operator, Unflatten
 from edged.model.package import Input
 from edged.model.passes import as_convolution
+from edged.model.reference import compute
 
 RULES = Rules()
 
@@ -34,7 +35,7 @@ class Plan:
     """
 
     images: Images | Tensor
-    launches: tuple[Launch, ...]
+    launches: tuple[PlanStep, ...]
     output: Tensor
     arena: Arena
     features: Tensor | None = None
@@ -65,22 +66,38 @@ def make_plan(
     if precision == "fp16":
         tensors = {name: replace(tensor, half=name != output) for name, tensor in tensors.items()}
     site = partial(_site, device=device, half_weights=precision != "fp32")
-    choices = [(operator, chooser.choose(site(operator, tensors))) for operator in operators]
-    reaches = [choice.variant.reach(site(operator, tensors), choice.parameters) for operator, choice in choices]
-    tensors = _with_halos(tensors, operators, reaches)
+    choices = {
+        operator: chooser.choose(site(operator, tensors))
+        for operator in operators
+        if not isinstance(operator, OnHost)
+    }
+    reaches = {
+        operator: choice.variant.reach(site(operator, tensors), choice.parameters)
+        for operator, choice in choices.items()
+    }
+    tensors = _with_halos(tensors, reaches)
     images: Images | Tensor = tensors[graph.input]
-    launches: list[Launch] = []
+    launches: list[PlanStep] = []
     if wanted:
         images = Images(batch, wanted.height, wanted.width)
         launches.append(prepare(images, wanted, tensors[graph.input], device))
-    for operator, choice in choices:
-        launches += choice.variant.launches(site(operator, tensors), choice.parameters)
+    for operator in operators:
+        if isinstance(operator, OnHost):
+            launches.append(_host_call(operator, tensors))
+        else:
+            choice = choices[operator]
+            launches += choice.variant.launches(site(operator, tensors), choice.parameters)
     kept = tensors[same.get(features, features)] if features else None
     arena = arrange(_lifetimes(launches, kept), device.alignment)
     return Plan(images, tuple(launches), tensors[output], arena, kept)
 
 
-def _lifetimes(launches: Sequence[Launch], kept: Tensor | None) -> dict[Tensor, Span]:
+def _host_call(operator: OnHost, tensors: Tensors) -> HostCall:
+    inputs = tuple(tensors[name] for name in operator.inputs)
+    return HostCall(operator.name, inputs, tensors[operator.output], partial(compute, operator))
+
+
+def _lifetimes(launches: Sequence[PlanStep], kept: Tensor | None) -> dict[Tensor, Span]:
     """Return the launches between which each tensor lives; no tensor overlaps with `kept`."""
     spans = lifetimes(launches)
     if kept in spans:
@@ -130,10 +147,10 @@ def _site(operator: Operator, tensors: Tensors, device: Device, half_weights: bo
     return Site(operator, inputs, tensors[operator.output], device, half_weights)
 
 
-def _with_halos(tensors: Tensors, operators: Sequence[Operator], reaches: Sequence[Halo]) -> Tensors:
+def _with_halos(tensors: Tensors, reaches: Mapping[Operator, Halo]) -> Tensors:
     """Return each tensor with the halo that all of its readers need."""
     halos: dict[str, Halo] = {}
-    for operator, reach in zip(operators, reaches, strict=True):
+    for operator, reach in reaches.items():
         source = operator.inputs[0]
         halos[source] = halos.get(source, NO_HALO) | reach
     return {name: replace(tensor, halo=halos.get(name, NO_HALO)) for name, tensor in tensors.items()}

@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 from pydantic import ValidationError
 
 from edged.engine.device import Device
+from edged.engine.launch import kernels_of
 from edged.engine.packed import plan_key
 from edged.engine.planner import Plan
 from edged.engine.programs import source_of
@@ -157,7 +158,7 @@ def kernels_digest(site: Site[Any], choice: Choice) -> str:
 
 def proof_key(plan: Plan, model: str, wanted: Input | None, device: Device) -> str:
     """Return a key of everything that the answers of a plan depend on."""
-    sources = sorted({source_of(launch.kernel) for launch in plan.launches})
+    sources = sorted({source_of(launch.kernel) for launch in kernels_of(plan.launches)})
     plans = [plan_key(plan, model, wanted), str(plan.images), sources]
     return sha256(json.dumps([*plans, _device_key(device), code_sha256("edged.engine")]).encode()).hexdigest()
 

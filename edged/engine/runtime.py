@@ -13,8 +13,9 @@ from edged.config import Precision
 from edged.engine.device import Device, open_device
 from edged.engine.executable import Executable, Step
 from edged.engine.features import FeatureReader
+from edged.engine.host_step import HostEvent
 from edged.engine.job import DeviceJob, PendingDeviceJob
-from edged.engine.launch import Images
+from edged.engine.launch import Images, kernels_of
 from edged.engine.launch_cost import launch_costs
 from edged.engine.layout import Floats, Tensor, image_of, to_memory
 from edged.engine.memory import check_indices
@@ -75,7 +76,7 @@ class Runtime:
         self._batch, self._input, self._output = batch, plan.images, plan.output
         context, self._compute, upload = _open(device)
         programs = Programs(context, device, Binaries(folder))
-        programs.prepare(plan.launches)
+        programs.prepare(kernels_of(plan.launches))
         executable = Executable(plan, context, device, programs, in_flight, packed)
         self.costs = launch_costs(graph, plan, executable.weight_bytes.__getitem__)
         self._features = FeatureReader(plan, executable, self._compute)
@@ -174,7 +175,8 @@ class Runtime:
             after_each(step)
         extra = self._features.read(frames, data) if features else None
         # Only the first kernel reads the upload, unless it is a tensor.
-        download = slot.fetch(events[-1 if isinstance(self._input, Tensor) else 0])
+        reader = events[-1 if isinstance(self._input, Tensor) else 0]
+        download = slot.fetch(reader.written if isinstance(reader, HostEvent) else reader)
         self._compute.flush()
         kernels = tuple(zip(steps, events, strict=True))
         return DeviceJob(frames, data, self._output, upload, kernels, download, extra)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
-from edged.model.graph import Combine, Conv, Dense, Graph, Operator, Shape
+from edged.model.graph import Combine, Conv, Dense, Graph, OnHost, Operator, Shape
 
 FLOAT_BYTES = 4
 
@@ -41,6 +41,8 @@ def layer_costs(graph: Graph) -> tuple[LayerCost, ...]:
 
 def kind_of(operator: Operator) -> str:
     """Describe an operator in a few words: `Conv 3×3/2, 32 groups, relu`."""
+    if isinstance(operator, OnHost):
+        return f"{operator.kind} on the host"
     values = {field.name: getattr(operator, field.name) for field in fields(operator)}
     kernel = operator.weight.shape[2:] if isinstance(operator, Conv) else values.get("kernel")
     window = f" {kernel[0]}×{kernel[1]}" if kernel else ""
@@ -102,4 +104,6 @@ def weights_sha256(graph: Graph) -> str:
             digest.update(operator.bias.tobytes())
         elif isinstance(operator, Combine) and operator.constant is not None:
             digest.update(operator.constant.tobytes())
+        elif isinstance(operator, OnHost):
+            digest.update(operator.model)
     return digest.hexdigest()

@@ -145,6 +145,20 @@ class Unflatten(Operator):
 
 
 @dataclass(frozen=True, eq=False)
+class OnHost(Operator):
+    """A node of an ONNX file that no kernel computes: the host computes it, one frame after the other.
+
+    model: an ONNX model of that node with its constants, serialized; see `model.on_host`. reads: the shape of each
+    of its inputs in the file, for a batch of 1. shape: of the output, of one frame.
+    """
+
+    kind: str
+    model: bytes
+    reads: tuple[Shape, ...]
+    shape: Shape
+
+
+@dataclass(frozen=True, eq=False)
 class Graph:
     """Operators in topological order. `shapes` has every tensor.
 

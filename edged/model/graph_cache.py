@@ -6,6 +6,7 @@ stays unread until `Graph.checked` is called.
 
 import json
 import logging
+from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from hashlib import sha256
@@ -114,14 +115,15 @@ def _padded(size: int) -> int:
 
 
 def _fields(operator: Operator, layout: _Layout) -> dict[str, Any]:
-    """Return an operator for JSON; an array is its offset and shape."""
+    """Return an operator for JSON; an array is its offset and shape, bytes are base64."""
     values = {field.name: getattr(operator, field.name) for field in fields(operator)}
     arrays = {
         name: {"offset": layout.place(value), "shape": value.shape}
         for name, value in values.items()
         if isinstance(value, np.ndarray)
     }
-    return {"type": type(operator).__name__, **values, **arrays}
+    texts = {name: {"base64": b64encode(value).decode()} for name, value in values.items() if type(value) is bytes}
+    return {"type": type(operator).__name__, **values, **arrays, **texts}
 
 
 def _operator(content: dict[str, Any], weights: CacheEntry) -> Operator:
@@ -134,7 +136,11 @@ def _operator(content: dict[str, Any], weights: CacheEntry) -> Operator:
 
 
 def _value(value: Any, weights: CacheEntry) -> Any:
+    if isinstance(value, list):
+        return tuple(_value(each, weights) for each in value)
+    if isinstance(value, dict) and "base64" in value:
+        return b64decode(value["base64"])
     if isinstance(value, dict):
         count = int(np.prod(value["shape"]))
         return np.frombuffer(weights.content, np.float32, count, value["offset"]).reshape(value["shape"])
-    return tuple(value) if isinstance(value, list) else value
+    return value

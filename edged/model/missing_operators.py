@@ -6,11 +6,10 @@ from dataclasses import dataclass
 
 from onnx import NodeProto
 
-from edged.model.from_onnx.constants import FOLDED
 from edged.model.from_onnx.file import OnnxFile
+from edged.model.from_onnx.on_host import refusal_of
 from edged.model.onnx_reader import CONVERTERS
 
-CONSTANT = frozenset({"Constant", "Shape"})  # their outputs are known when the file is read
 OWN_DOMAINS = frozenset({"", "ai.onnx"})
 
 
@@ -38,20 +37,12 @@ def missing_operators(file: OnnxFile) -> tuple[MissingOperator, ...]:
 
 
 def _unknown_nodes(file: OnnxFile) -> Iterator[tuple[str, str]]:
-    """Yield kind and name of each node that has no conversion and is not computed while the file is read."""
-    known = {tensor.name for tensor in file.model.graph.initializer}
+    """Yield kind and name of each node that neither a kernel nor the host computes."""
     for node in file.model.graph.node:
-        is_own = node.domain in OWN_DOMAINS
-        if is_own and (node.op_type in CONSTANT or _is_folded(node, known)):
-            known.update(node.output)
-        elif not is_own:
+        if node.domain not in OWN_DOMAINS:
             yield f"{node.domain}.{node.op_type}", _name_of(node)
-        elif node.op_type not in CONVERTERS:
+        elif node.op_type not in CONVERTERS and refusal_of(node.op_type, file.opset):
             yield node.op_type, _name_of(node)
-
-
-def _is_folded(node: NodeProto, known: set[str]) -> bool:
-    return node.op_type in FOLDED and all(name in known for name in node.input if name)
 
 
 def _name_of(node: NodeProto) -> str:

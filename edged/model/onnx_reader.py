@@ -17,13 +17,14 @@ from edged.model.from_onnx import (
     constants,
     conv,
     dense,
+    on_host,
     pool,
     views,
 )
 from edged.model.from_onnx.ends import input_of, output_of
 from edged.model.from_onnx.file import OnnxFile, read_file
 from edged.model.from_onnx.node import Node, array_of, node_of
-from edged.model.from_onnx.scope import Scope
+from edged.model.from_onnx.scope import InvalidNodeError, Scope
 from edged.model.graph import AveragePool, Graph, MaxPool, Pair
 from edged.model.shapes import make_graph
 
@@ -119,9 +120,7 @@ def _place(where: str) -> Iterator[None]:
 
 def _convert(proto: onnx.NodeProto, opset: int, scope: Scope) -> None:
     if proto.domain not in {"", "ai.onnx"}:
-        raise ModelError(
-            f"operators of {proto.domain} are not supported; supported are ONNX's own: {_supported()}"
-        )
+        raise ModelError(f"operators of {proto.domain} are not supported; supported are ONNX's own")
     node = node_of(proto, opset)
     known = [scope.constant(name) for name in node.inputs if name]
     inputs = [value for value in known if value is not None]
@@ -130,12 +129,24 @@ def _convert(proto: onnx.NodeProto, opset: int, scope: Scope) -> None:
     elif node.kind in constants.FOLDED and len(inputs) == len(known):
         scope.define(node.output, constants.fold(node, inputs, scope))
     elif node.kind in CONVERTERS:
-        convert, attributes = CONVERTERS[node.kind]
+        _convert_or_compute(proto, node, scope)
+    else:
+        on_host.convert(proto, node, scope)
+
+
+def _convert_or_compute(proto: onnx.NodeProto, node: Node, scope: Scope) -> None:
+    """Convert a node for kernels, or let the host compute it. Raises ModelError, which says why kernels cannot."""
+    convert, attributes = CONVERTERS[node.kind]
+    checkpoint = scope.checkpoint()
+    try:
         node.allow(attributes)
         convert(node, scope)
-    else:
-        raise ModelError(f"operator {node.kind} is not supported; supported are: {_supported()}")
-
-
-def _supported() -> str:
-    return ", ".join(sorted({"Constant", *CONVERTERS}))
+    except InvalidNodeError:
+        raise
+    except ModelError as refusal:
+        scope.restore(checkpoint)
+        try:
+            on_host.convert(proto, node, scope)
+        except ModelError as problem:
+            log.debug("the host cannot compute it: %s", problem)
+            raise refusal from None

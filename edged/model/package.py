@@ -1,5 +1,6 @@
 """A model with everything needed to use it: its graph, its labels, and the description of its input."""
 
+import logging
 from dataclasses import dataclass, replace
 from importlib import resources
 from pathlib import Path
@@ -10,7 +11,7 @@ from edged.errors import ModelError
 from edged.messages.preparation import PreparedBy, Recipe, Resize, description
 from edged.model import labels
 from edged.model.cost import weights_sha256
-from edged.model.graph import Graph, Pair
+from edged.model.graph import Graph, OnHost, Pair
 from edged.model.graph_cache import KeptGraph, KeptGraphs, graph_key
 from edged.model.metadata import Metadata, decode
 from edged.model.model_file import content_sha256
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
 BUNDLED = ("digits",)
 RANDOM = tuple(NETWORKS)
 RANDOM_SIZE = (224, 224)
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -125,6 +128,7 @@ def _from_file(path: Path, wanted: config.ModelConfig) -> Model:
 
 def _packed(path: Path, wanted: config.ModelConfig, sha256: str, kept: KeptGraph) -> Model:
     graph = kept.graph
+    _report_host(path, graph, strict=wanted.strict)
     try:
         metadata = decode(kept.metadata)
     except ModelError as error:
@@ -141,6 +145,19 @@ def _packed(path: Path, wanted: config.ModelConfig, sha256: str, kept: KeptGraph
         input=model_input,
         prepared_by=prepared_by(wanted, metadata),
     )
+
+
+def _report_host(path: Path, graph: Graph, *, strict: bool) -> None:
+    """Log which operators the host computes, since no kernel does. Raises ModelError if that is excluded."""
+    found = [f"{operator.name} ({operator.kind})" for operator in graph.operators if isinstance(operator, OnHost)]
+    if not found:
+        return
+    named = ", ".join(found[:5]) + (f" and {len(found) - 5} more" if len(found) > 5 else "")
+    if strict:
+        raise ModelError(
+            f"{path}: no kernel computes {named}, and strict is set: leave strict out to use the host for them"
+        )
+    log.warning("%s: no kernel computes %s; the host does, which is slower", path, named)
 
 
 def _read(path: Path, size: Pair | None) -> tuple[str, KeptGraph]:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from edged.model import graph
 from edged.model.activations import RELU, Activation, apply
 from edged.model.graph import Float32, Graph, Operator, Pads, Pair
+from edged.model.on_host import on_host
 from edged.model.package import Input
 from edged.model.shapes import extent
 
@@ -190,6 +191,11 @@ def _local_response_norm(operator: graph.LocalResponseNorm, x: Array) -> Array:
     around = [(0, 0), (before, operator.size - 1 - before), *((0, 0) for _ in x.shape[2:])]
     squares = sliding_window_view(np.pad(x * x, around), operator.size, axis=1).sum(axis=-1)
     return np.asarray(x / (operator.bias + operator.alpha / operator.size * squares) ** operator.beta, x.dtype)
+
+
+@compute.register
+def _on_host(operator: graph.OnHost, *inputs: Array) -> Array:
+    return on_host(operator, *inputs).astype(inputs[0].dtype)
 
 
 @compute.register

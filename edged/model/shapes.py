@@ -146,6 +146,13 @@ def _select_channels(operator: graph.SelectChannels, *inputs: Shape) -> Shape:
 
 
 @output_shape.register
+def _on_host(operator: graph.OnHost, *inputs: Shape) -> Shape:
+    if [math.prod(shape) for shape in inputs] != [math.prod(shape) for shape in operator.reads]:
+        raise shape_error(operator, f"reads tensors of the shapes {inputs}; it needs {operator.reads}")
+    return operator.shape
+
+
+@output_shape.register
 def _unflatten(operator: graph.Unflatten, *inputs: Shape) -> Shape:
     if len(inputs[0]) != 1:
         raise shape_error(operator, f"reads a tensor of shape {inputs[0]}; it needs (features,)")

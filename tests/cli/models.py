@@ -78,8 +78,8 @@ def truncated(path: Path) -> Path:
 
 
 def unsupported(path: Path) -> Path:
-    """An operator of no ResNet."""
-    return small_network(path, activation="Sin")
+    """An operator that is random."""
+    return small_network(path, activation="Bernoulli")
 
 
 def absent(path: Path) -> Path:
@@ -90,6 +90,6 @@ def absent(path: Path) -> Path:
 BAD: dict[Callable[[Path], Path], str] = {
     text_file: "model.onnx",
     truncated: "model.onnx",
-    unsupported: "Sin",
+    unsupported: "Bernoulli",
     absent: "model.onnx",
 }

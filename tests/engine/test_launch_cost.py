@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from edged.engine.device import Device
+from edged.engine.launch import kernels_of
 from edged.engine.launch_cost import LaunchCost, launch_costs
 from edged.engine.planner import make_plan
 from edged.engine.selection import Rules
@@ -60,7 +61,7 @@ def test_half_stored_weights_are_half_the_bytes(network: Graph, device: Device) 
 
 def test_what_several_launches_compute_belongs_to_the_one_with_the_weights(network: Graph, device: Device) -> None:
     plan = make_plan(network, WANTED, device, chooser=Rules("naive"))
-    dense = plan.launches[-1]
+    (*_, dense) = kernels_of(plan.launches)
     before = replace(dense, arguments=dense.tensors, kernel="transform")
     split = replace(plan, launches=(*plan.launches[:-1], before, dense))
 

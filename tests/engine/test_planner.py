@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from edged.engine.device import Device
+from edged.engine.launch import kernels_of
 from edged.engine.memory import lifetimes
 from edged.engine.planner import make_plan
 from edged.engine.selection import Rules
@@ -25,7 +26,7 @@ def test_a_cpu_gets_its_registers_and_a_gpu_many_work_items() -> None:
 
     for device, kernel, block in ((CPU, "conv_vector", 8), (GPU, "conv_general", 4)):
         plan = make_plan(graph, RGB, device)
-        convolutions = [launch for launch in plan.launches if launch.kernel.startswith("conv")]
+        convolutions = [launch for launch in kernels_of(plan.launches) if launch.kernel.startswith("conv")]
         assert kernel in {launch.kernel for launch in convolutions}
         assert {launch.defines["OUT_BLOCK"] for launch in convolutions} == {block}
 
@@ -43,7 +44,7 @@ def test_convolutions_of_equal_shape_are_compiled_once() -> None:
     wanted = Input(120, 120, "rgb", 1, (0, 0, 0), (1, 1, 1))
     plan = make_plan(random_resnet(50, 120, 120), wanted, CPU, chooser=Rules("vector"))
 
-    programs = {(launch.kernel, launch.options) for launch in plan.launches}
+    programs = {(launch.kernel, launch.options) for launch in kernels_of(plan.launches)}
     assert len(plan.launches) == 57
     assert len(programs) <= 29
 

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from onnx import helper
 
 from tests.model.onnx_files import Network
 
@@ -194,4 +195,77 @@ CHAINS: dict[str, Callable[[Network], object]] = {
         n.add("Unsqueeze", n.weight(np.array([-1]))),
         n.add("Conv", n.normal(5, 4, 1, 1)),
     ),
+}
+
+
+def integers(network: Network, *values: int) -> str:
+    return network.weight(np.array(values, np.int64))
+
+
+def attention(network: Network) -> None:
+    """Each pixel attends to all others, by its channels (Vaswani et al., 2017)."""
+    pixels = network.add("Reshape", integers(network, 0, 4, 90))
+    keys = network.add("MatMul", pixels, reads=network.add("Transpose", perm=[0, 2, 1]))
+    weights = network.add("Softmax", reads=keys, axis=-1)
+    network.add("MatMul", weights, reads=pixels)
+    network.add("Reshape", integers(network, 0, 4, 9, 10))
+    network.add("Conv", network.normal(5, 4, 3, 3))
+
+
+def best_three(network: Network) -> None:
+    """The sum of each score and its place."""
+    network.add("GlobalAveragePool")
+    scores = network.add("Flatten")
+    inputs = [scores, integers(network, 3)]
+    network.nodes.append(helper.make_node("TopK", inputs, ["best", "places"], "topk", axis=1))
+    network.add("Add", network.add("Cast", reads="places", to=1), reads="best")
+
+
+# What no kernel computes, so that the host does: first, last, and between kernels.
+ON_HOST: dict[str, Callable[[Network], object]] = {
+    "a crop": lambda n: n.add("Slice", *(integers(n, *v) for v in ((1, 2), (8, -1), (2, 3)))),
+    "a reflected pad": lambda n: n.add("Pad", integers(n, 0, 0, 1, 1, 0, 0, 2, 1), mode="reflect"),
+    "a transpose": lambda n: n.add("Transpose", perm=[0, 1, 3, 2]),
+    "rows joined": lambda n: n.add("Concat", "input", axis=2),
+    "rows picked": lambda n: n.add("Gather", integers(n, 0, 7), axis=2),
+    "computed weights": lambda n: n.add(
+        "MatMul", n.add("Transpose", perm=[0, 1, 3, 2], reads="input"), reads="input"
+    ),
+    "a dilated pool": lambda n: n.add("MaxPool", kernel_shape=[2, 2], dilations=[2, 2]),
+    "a wide constant": lambda n: n.add("Mul", n.weight(np.full((1, 1, 1, 1, 1), 2, np.float32))),
+    "twice as large": lambda n: n.add("Resize", "", n.weight(np.array([1, 1, 2, 2], np.float32)), mode="linear"),
+    "a transposed convolution": lambda n: n.add("ConvTranspose", n.normal(4, 3, 3, 3), strides=[2, 2]),
+    "channels to pixels": lambda n: n.add("DepthToSpace", blocksize=2, mode="CRD"),
+    "pixels to channels": lambda n: (
+        n.add("Slice", *(integers(n, v) for v in (1, 9, 2))),
+        n.add("SpaceToDepth", blocksize=2),
+        n.add("Conv", n.normal(3, 16, 1, 1)),
+    ),
+    "a slope by channel": lambda n: (
+        n.add("Conv", n.normal(6, 4, 3, 3)),
+        n.add("PRelu", n.normal(6, 1, 1)),
+        n.add("Conv", n.normal(3, 6, 1, 1)),
+    ),
+    "a norm of each picture": lambda n: n.add("InstanceNormalization", n.normal(4), n.normal(4)),
+    "a norm of layers": lambda n: n.add("LayerNormalization", n.normal(4, 9, 10), axis=1),
+    "the largest of each row": lambda n: n.add("ReduceMax", axes=[3], keepdims=0),
+    "log softmax": lambda n: (n.add("GlobalAveragePool"), n.add("Flatten"), n.add("LogSoftmax")),
+    "attention": attention,
+    "windows without a batch": lambda n: (
+        n.add("Reshape", integers(n, 2, 2, 90)),
+        n.add("Softmax", axis=1),
+        n.add("Reshape", integers(n, -1, 4, 9, 10)),
+        n.add("Relu"),
+    ),
+    "a mask": lambda n: (
+        n.add(
+            "Where",
+            n.weight(np.array(-np.inf, np.float32)),
+            "input",
+            reads=n.add("Greater", n.weight(np.array(1.5, np.float32))),
+        )
+        and n.add("Clip", n.weight(np.array(-9, np.float32)))
+    ),
+    "the best class as a number": lambda n: (n.add("ArgMax", axis=1), n.add("Cast", to=1), n.add("Sqrt")),
+    "the best three": best_three,
 }

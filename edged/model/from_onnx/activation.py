@@ -7,7 +7,7 @@ import numpy as np
 from edged.errors import ModelError
 from edged.model.activations import RELU, Activation
 from edged.model.from_onnx.node import Node
-from edged.model.from_onnx.scope import Scope
+from edged.model.from_onnx.scope import InvalidNodeError, Scope
 from edged.model.graph import Activate, Softmax
 
 # What each kind of node without attributes computes.
@@ -56,9 +56,9 @@ def clip(node: Node, scope: Scope) -> None:
     low = _bound(node, scope, 1, "min", -np.inf)
     high = _bound(node, scope, 2, "max", np.inf)
     limit = float(np.finfo(np.float32).max)
-    if np.isnan(low) or np.isnan(high) or low > high:
-        raise ModelError(f"clips to {low} … {high}; expected a lower bound that is not above the upper one")
-    low, high = max(low, -limit), min(high, limit)
+    if np.isnan(low) or np.isnan(high):
+        raise InvalidNodeError(f"clips to {low} … {high}; expected two numbers")
+    low, high = max(min(low, high), -limit), min(high, limit)
     _push(node, scope, RELU if (low, high) == (0, limit) else Activation("clip", low, high))
 
 

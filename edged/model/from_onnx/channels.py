@@ -7,7 +7,7 @@ import numpy as np
 
 from edged.errors import ModelError
 from edged.model.from_onnx.node import Node
-from edged.model.from_onnx.scope import Scope, Value
+from edged.model.from_onnx.scope import InvalidNodeError, Scope, Value
 from edged.model.graph import Concat, LocalResponseNorm, SelectChannels
 
 
@@ -33,7 +33,7 @@ def split(node: Node, scope: Scope) -> None:
     channels = _channels(node, scope, node.integer("axis", 0))
     sizes = _split_sizes(node, scope, channels)
     if sum(sizes) != channels or min(sizes) < 1 or len(sizes) != len(node.outputs):
-        raise ModelError(f"splits {channels} channels into {sizes} for {len(node.outputs)} outputs")
+        raise InvalidNodeError(f"splits {channels} channels into {sizes} for {len(node.outputs)} outputs")
     start = 0
     for name, size in zip(node.outputs, sizes, strict=True):
         if name:
@@ -59,7 +59,7 @@ def gather(node: Node, scope: Scope) -> None:
         raise ModelError("input indices is supported only as a constant list of integers")
     order = [int(index) for index in indices.tolist()]
     if not all(-channels <= index < channels for index in order):
-        raise ModelError(f"takes channels beyond the {channels} of its input")
+        raise InvalidNodeError(f"takes channels beyond the {channels} of its input")
     select(scope, node.input(0), node.output, [index % channels for index in order])
 
 

@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +17,11 @@ MAX_INTEGERS = 64  # of a list by axis
 FLOATS = (np.float16, np.float32, np.float64)
 
 Constant = NDArray[np.generic]
+Checkpoint = tuple[int, ...]
+
+
+class InvalidNodeError(ModelError):
+    """A node that is wrong wherever it is computed; other refusals are those of kernels, and the host may do."""
 
 
 @dataclass(frozen=True)
@@ -24,6 +30,7 @@ class Value:
 
     `steps`, `channel_pads` (before, after) and `pads` are what Slice and Pad nodes did to it and no operator has
     done yet; at most one of `steps` and `pads` is set. `channels_last`: the file has (height, width, channels).
+    `has_batch`: whether the batch is an axis before `shape`. `dtype`: the file's, though the graph has float32.
     """
 
     tensor: str
@@ -32,6 +39,13 @@ class Value:
     channel_pads: Pair = (0, 0)
     pads: Pads = NO_PADS
     channels_last: bool = False
+    has_batch: bool = True
+    dtype: str = "float32"
+
+    @property
+    def dims(self) -> Shape:
+        """Return the file's shape for a batch of one."""
+        return (1, *self.shape) if self.has_batch else self.shape
 
     @property
     def pending(self) -> bool:
@@ -58,13 +72,13 @@ class Scope:
         """Reserve memory for weights before they are made: a small file can require much."""
         self._left -= values
         if self._left < 0:
-            raise ModelError(f"takes the weights of the network beyond {MAX_VALUES} values, the most in all")
+            raise InvalidNodeError(f"takes the weights of the network beyond {MAX_VALUES} values")
 
     def reserve_constant(self, values: int) -> None:
         """Reserve memory for a constant that a node makes, before it is made."""
         self._folded_left -= values
         if self._folded_left < 0:
-            raise ModelError(f"takes the constants of the network beyond {MAX_VALUES} values, the most in all")
+            raise InvalidNodeError(f"takes the constants of the network beyond {MAX_VALUES} values")
 
     def define(self, name: str, value: Value | Constant) -> None:
         """Define a name of the file, which must be new."""
@@ -105,8 +119,12 @@ class Scope:
         return self._weights[name]
 
     def value(self, name: str) -> Value:
-        """Return a tensor that depends on the network's input."""
+        """Return a tensor that depends on the network's input: a batch of floats."""
         value = self.raw_value(name)
+        if value.dtype != "float32":
+            raise ModelError(f"input {name} is of type {value.dtype}; supported are floats")
+        if not value.has_batch:
+            raise ModelError(f"input {name} has shape {value.shape}; supported is a batch as its first axis")
         if value.channels_last:
             raise ModelError(f"input {name} has its channels last; supported is a Transpose by (0, 3, 1, 2) first")
         return value
@@ -118,6 +136,26 @@ class Scope:
         if name not in self._values:
             raise ModelError(f"reads tensor {name}, which nothing before it writes")
         return self._values[name]
+
+    def any_value(self, name: str) -> Value:
+        """Return a tensor of any type, with or without a batch, without pending steps or pads."""
+        value = self.raw_value(name)
+        return self._select(value) if value.pending else value
+
+    def checkpoint(self) -> Checkpoint:
+        """Return the state for `restore`."""
+        return (*map(len, self._collections), self._left, self._folded_left)
+
+    def restore(self, checkpoint: Checkpoint) -> None:
+        """Drop all that was added since: a conversion that failed halfway leaves nothing."""
+        *sizes, self._left, self._folded_left = checkpoint
+        for collection, size in zip(self._collections, sizes, strict=True):
+            while len(collection) > size:
+                collection.popitem() if isinstance(collection, dict) else collection.pop()
+
+    @property
+    def _collections(self) -> tuple[Any, ...]:
+        return self.operators, self.shapes, self._constants, self._values, self._weights
 
     def plain(self, name: str) -> Value:
         """Return a tensor without pending steps or pads."""
@@ -171,6 +209,11 @@ class Scope:
         own = self.shapes[operator.output]
         self.define(operator.output, Value(operator.output, own if shape is None else shape))
 
+    def push_seen(self, operator: Operator, seen: Value) -> None:
+        """Append an operator, and define the tensor of the file that it writes as `seen`."""
+        self._append(operator)
+        self.define(operator.output, seen)
+
     def _append(self, operator: Operator) -> None:
         if operator.output in self.shapes:
             raise ModelError(f"writes tensor {operator.output}, which is already written")
@@ -211,5 +254,5 @@ def as_weights(numbers: Constant, what: str) -> Float32:
     with np.errstate(over="ignore"):  # overflow is detected by the next line
         weights = numbers.astype(np.float32, order="C")
     if not np.isfinite(weights).all():
-        raise ModelError(f"{what} holds infinities or NaN, or numbers that float32 does not hold")
+        raise InvalidNodeError(f"{what} holds infinities or NaN, or numbers that float32 does not hold")
     return weights

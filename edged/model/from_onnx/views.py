@@ -29,50 +29,52 @@ def cast(node: Node, scope: Scope) -> None:
 
 
 def shape(node: Node, scope: Scope) -> None:
-    """Return the shape for a batch of one; the batch is never merged with other axes (see `reshape`)."""
-    dims = np.array((1, *scope.value(node.input(0)).shape), np.int64)
+    """Define the shape for a batch of one as a constant."""
+    dims = np.array(scope.raw_value(node.input(0)).dims, np.int64)
     scope.define(node.output, dims[node.integer("start", 0) : node.integer("end", len(dims))])
 
 
 def flatten(node: Node, scope: Scope) -> None:
-    value = scope.plain(node.input(0))
-    if node.integer("axis", 1) not in {1, -len(value.shape)}:
-        raise ModelError("attribute axis is supported only as 1")
-    _see(node, scope, (math.prod(value.shape),))
+    dims = scope.any_value(node.input(0)).dims
+    axis = node.integer("axis", 1)
+    if not -len(dims) <= axis <= len(dims):
+        raise ModelError(f"has the axis {axis} of {len(dims)}")
+    axis += len(dims) if axis < 0 else 0
+    _see(node, scope, (math.prod(dims[:axis]), math.prod(dims[axis:])))
 
 
 def reshape(node: Node, scope: Scope) -> None:
-    """Convert a Reshape to a constant shape whose first number is the batch: 0, −1 or 1."""
-    old = (1, *scope.plain(node.input(0)).shape)
+    """Convert a Reshape to a constant shape, for a batch of one."""
+    old = scope.any_value(node.input(0)).dims
     wanted = list(scope.integers(node.input(1)))
     if not node.integer("allowzero", 0):
         wanted = [old[i] if number == 0 and i < len(old) else number for i, number in enumerate(wanted)]
     rest = math.prod(number for number in wanted if number != -1)
     if wanted.count(-1) == 1 and rest > 0 and math.prod(old) % rest == 0:
         wanted[wanted.index(-1)] = math.prod(old) // rest
-    if not wanted or wanted[0] != 1 or any(number < 1 for number in wanted) or math.prod(wanted) != math.prod(old):
-        raise ModelError(f"makes {old} into {wanted}; supported is a first number of 0, -1 or 1: the batch")
-    _see(node, scope, tuple(wanted[1:]))
+    if any(number < 1 for number in wanted) or math.prod(wanted) != math.prod(old):
+        raise ModelError(f"makes {old} into {wanted}; supported is a shape of as many values")
+    _see(node, scope, tuple(wanted))
 
 
 def squeeze(node: Node, scope: Scope) -> None:
-    dims = scope.plain(node.input(0)).shape
-    axes = _axes(node, scope, len(dims) + 1)
-    if axes is None:
-        axes = {axis + 1 for axis, size in enumerate(dims) if size == 1}
-    if 0 in axes or any(dims[axis - 1] != 1 for axis in axes):
-        raise ModelError(f"takes the axes {sorted(axes)} away from (batch, {dims}); supported are axes of size 1")
-    _see(node, scope, tuple(size for axis, size in enumerate(dims, start=1) if axis not in axes))
+    dims = scope.any_value(node.input(0)).dims
+    axes = _axes(node, scope, len(dims))
+    if axes is None:  # the batch may be more than one
+        axes = {axis for axis, size in enumerate(dims) if size == 1 and axis > 0}
+    if any(dims[axis] != 1 for axis in axes):
+        raise ModelError(f"takes the axes {sorted(axes)} away from {dims}; supported are axes of size 1")
+    _see(node, scope, tuple(size for axis, size in enumerate(dims) if axis not in axes))
 
 
 def unsqueeze(node: Node, scope: Scope) -> None:
-    dims = list(scope.plain(node.input(0)).shape)
+    dims = list(scope.any_value(node.input(0)).dims)
     given = scope.integers(node.input(1)) if node.input(1) else node.integers("axes") or ()
-    axes = _axes(node, scope, len(dims) + 1 + len(given))
-    if axes is None or 0 in axes:
-        raise ModelError("needs axes, and none before the batch")
+    axes = _axes(node, scope, len(dims) + len(given))
+    if axes is None:
+        raise ModelError("needs axes")
     for axis in sorted(axes):
-        dims.insert(axis - 1, 1)
+        dims.insert(axis, 1)
     _see(node, scope, tuple(dims))
 
 
@@ -106,4 +108,7 @@ def _axes(node: Node, scope: Scope, rank: int) -> set[int] | None:
 
 
 def _see(node: Node, scope: Scope, dims: Shape) -> None:
-    scope.define(node.output, replace(scope.plain(node.input(0)), shape=dims))
+    """Define the same values with the file's shape `dims`, for a batch of one."""
+    has_batch = len(dims) > 1 and dims[0] == 1
+    seen = replace(scope.any_value(node.input(0)), shape=dims[1:] if has_batch else dims, has_batch=has_batch)
+    scope.define(node.output, seen)

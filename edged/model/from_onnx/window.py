@@ -3,7 +3,7 @@
 from edged.arithmetic import ceil_div
 from edged.errors import ModelError
 from edged.model.from_onnx.node import Node
-from edged.model.from_onnx.scope import NO_PADS
+from edged.model.from_onnx.scope import NO_PADS, InvalidNodeError
 from edged.model.graph import Pads, Pair
 
 MAX_STEP = 2**16  # largest kernel, stride, dilation or pad
@@ -29,7 +29,7 @@ def padding(node: Node, size: Pair, extent: Pair, strides: Pair) -> Pads:
         raise ModelError(f"attribute auto_pad is {auto}; supported are NOTSET, SAME_UPPER, SAME_LOWER and VALID")
     totals = [(ceil_div(size[i], strides[i]) - 1) * strides[i] + extent[i] - size[i] for i in (0, 1)]
     if min(totals) < -1:  # half of it would be cut off at the beginning
-        raise ModelError(f"attribute auto_pad is {auto} with strides {strides} beyond the window {extent}")
+        raise InvalidNodeError(f"attribute auto_pad is {auto} with strides {strides} beyond the window {extent}")
     totals = [max(0, total) for total in totals]
     less, more = [total // 2 for total in totals], [total - total // 2 for total in totals]
     if auto == "SAME_LOWER":

@@ -7,7 +7,8 @@ from numpy.typing import NDArray
 
 from edged.config import Precision
 from edged.engine.device import find_device
-from edged.engine.launch import Weights
+from edged.engine.launch_cost import packed_bytes
+from edged.engine.packed import weights_of
 from edged.engine.planner import Plan, make_plan
 from edged.engine.runtime import Runtime
 from edged.engine.selection import Chooser
@@ -40,5 +41,4 @@ def prepare(
 
 
 def _weight_bytes(plan: Plan) -> int:
-    weights = [each for launch in plan.launches for each in launch.arguments if isinstance(each, Weights)]
-    return sum(each.pack().size * each.dtype.itemsize for each in weights)
+    return sum(packed_bytes(each) for each in weights_of(*plan.launches))

@@ -1,0 +1,65 @@
+"""A step of a plan that the host computes, between kernels of the device."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from edged.engine.launch import HostCall
+from edged.engine.layout import Tensor, image_of, to_memory
+from edged.engine.opencl import cl, device_errors
+from edged.model.graph import Float32
+
+
+@dataclass(frozen=True, eq=False)
+class HostStep:
+    """An operator ready to be computed. `buffers`: of the tensors that it reads, then of its output."""
+
+    launch: HostCall
+    buffers: tuple[Any, ...]
+    device_name: str
+
+    def __str__(self) -> str:
+        return f"{self.launch.operator} on the host"
+
+    def enqueue(self, queue: Any, frames: int, after: list[Any] | None = None) -> "HostEvent":
+        """Wait for the inputs after the events `after`, compute, and enqueue the copy of the output."""
+        call, (*sources, destination) = self.launch, self.buffers
+        with device_errors(self.device_name, f"computing {self}"):
+            read = cl.enqueue_marker(queue, wait_for=after)
+            inputs = [_read(queue, *each, frames) for each in zip(call.inputs, sources, strict=True)]
+            memory = to_memory(call.output, call.compute(*inputs))
+            return HostEvent(read, cl.enqueue_copy(queue, destination, memory, is_blocking=True))
+
+
+@dataclass(frozen=True)
+class HostEvent:
+    """The events of a step on the host: when it could begin, and when its output was written."""
+
+    begun: Any
+    written: Any
+
+    @property
+    def profile(self) -> "HostEvent":
+        return self
+
+    @property
+    def start(self) -> int:
+        """Return the nanosecond of the device's clock at which its inputs were ready."""
+        return int(self.begun.profile.end)
+
+    @property
+    def end(self) -> int:
+        """Return the nanosecond of the device's clock at which its output was written."""
+        return int(self.written.profile.end)
+
+    @property
+    def command_execution_status(self) -> int:
+        return int(self.written.command_execution_status)
+
+
+def _read(queue: Any, tensor: Tensor, buffer: Any, frames: int) -> Float32:
+    """Return the first frames of a tensor, [frames, channels, height, width], once they are computed."""
+    memory = np.empty(frames * tensor.nbytes // tensor.frames // tensor.dtype.itemsize, tensor.dtype)
+    cl.enqueue_copy(queue, memory, buffer, is_blocking=True)
+    return image_of(tensor, memory)

@@ -1,0 +1,179 @@
+"""Convert nodes that no kernel computes: the host computes them, by the reference implementation of `onnx`.
+
+A node is refused if its output is not the same each time, or if the size of its output depends on its input.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import onnx
+from numpy.typing import NDArray
+from onnx import checker, defs, helper, numpy_helper, shape_inference
+from onnx.reference import ReferenceEvaluator
+
+from edged.errors import ModelError
+from edged.model.from_onnx.node import Node
+from edged.model.from_onnx.scope import Constant, Scope, Value
+from edged.model.graph import OnHost, Shape
+from edged.model.shapes import MAX_VALUES
+
+# Kinds that contain a graph, that write tensors of no fixed size, and that are random, with what is wrong.
+WITH_GRAPHS = "If Loop Scan SequenceMap"
+OF_ANY_SIZE = "Compress NonMaxSuppression NonZero Unique"
+RANDOM = "Bernoulli Dropout Multinomial RandomNormal RandomNormalLike RandomUniform RandomUniformLike"
+REFUSED = {
+    **dict.fromkeys(WITH_GRAPHS.split(), "runs another graph: export the network without it"),
+    **dict.fromkeys(OF_ANY_SIZE.split(), "writes as many values as it finds: cut the network before it"),
+    **dict.fromkeys(RANDOM.split(), "is random: export the network for inference"),
+}
+# Kinds of which only the first input may be computed, since the others decide the size of the output.
+SIZED = (
+    "AffineGrid BlackmanWindow CenterCropPad ConstantOfShape DFT Expand HammingWindow HannWindow MelWeightMatrix "
+    "OneHot Pad Range Reshape Resize STFT Slice Split Squeeze Tile TopK Unsqueeze Upsample"
+)
+SIZED_BY_CONSTANTS = frozenset(SIZED.split())
+INFINITIES = {"Clip", "Expand", "Max", "Min", "Pad", "Where"}  # kinds in which a constant may be infinite
+
+
+def convert(proto: onnx.NodeProto, node: Node, scope: Scope) -> None:
+    """Let the host compute a node, or compute it now if all its inputs are constant. Raises ModelError."""
+    _check(proto, node)
+    values: dict[str, Value] = {}
+    constants: dict[str, Constant] = {}
+    for index, name in enumerate(node.inputs):
+        constant = scope.constant(name) if name else None
+        if constant is not None:
+            constants[name] = _as_single(node, name, constant)
+        elif name:
+            _require_same_size(node, index, name)
+            values[name] = _read(scope, name)
+    scope.reserve_constant(sum(each.size for each in constants.values()))
+    for index, output in enumerate(node.outputs):
+        if output:
+            _push(proto, node, scope, index, values, constants)
+
+
+def refusal_of(kind: str, opset: int) -> str | None:
+    """Return why the host cannot compute a kind of node, if it cannot."""
+    if kind in REFUSED:
+        return REFUSED[kind]
+    is_known = defs.has(kind, opset) or kind == "Constant"
+    return None if is_known else f"operator {kind} is unknown in operator set {opset} of ONNX"
+
+
+def _check(proto: onnx.NodeProto, node: Node) -> None:
+    """Raise ModelError for a kind that cannot run on the host, and for attributes that it does not have."""
+    if problem := refusal_of(node.kind, node.opset):
+        raise ModelError(problem)
+    if node.kind == "BatchNormalization" and (node.integer("training_mode", 0) or len(node.outputs) > 1):
+        raise ModelError("is in training mode: export the network for inference")
+    context = checker.C.CheckerContext()
+    context.ir_version, context.opset_imports = onnx.IR_VERSION, {"": node.opset}
+    try:
+        checker.check_node(proto, context)
+    except checker.ValidationError as error:
+        raise ModelError(str(error).splitlines()[0]) from None
+
+
+def _require_same_size(node: Node, index: int, name: str) -> None:
+    if index > 0 and (node.kind in SIZED_BY_CONSTANTS or node.kind.startswith("Reduce")):
+        raise ModelError(f"input {name} decides the size of the output; supported is a constant")
+
+
+def _read(scope: Scope, name: str) -> Value:
+    """Return an input in the file's order of axes."""
+    value = scope.any_value(name)
+    if not value.channels_last:
+        return value
+    tensor, (height, width, channels) = f"{value.tensor}/channels_last", value.shape
+    if tensor not in scope.shapes:
+        proto = helper.make_node("Transpose", [name], [tensor], perm=(0, 2, 3, 1))
+        seen = Value(value.tensor, (channels, height, width))
+        model = _model(proto, defs.onnx_opset_version(), {name: seen}, {}, tensor)
+        operator = OnHost(tensor, (value.tensor,), tensor, "Transpose", model, (seen.dims,), value.shape)
+        scope.push_seen(operator, Value(tensor, value.shape))
+    return Value(tensor, value.shape)
+
+
+def _as_single(node: Node, name: str, constant: Constant) -> Constant:
+    """Return a constant with floats in single precision. Raises ModelError for numbers that are not finite."""
+    if constant.dtype.kind in "biu":
+        return constant
+    if constant.dtype.kind not in "fV":  # V: bfloat16
+        raise ModelError(f"input {name} is of type {constant.dtype}; supported are numbers")
+    numbers = constant.astype(np.float32)
+    if np.isnan(numbers).any() or (node.kind not in INFINITIES and np.isinf(numbers).any()):
+        raise ModelError(f"input {name} holds infinities or NaN, or numbers that float32 does not hold")
+    return numbers
+
+
+def _push(
+    proto: onnx.NodeProto,
+    node: Node,
+    scope: Scope,
+    index: int,
+    values: Mapping[str, Value],
+    constants: Mapping[str, Constant],
+) -> None:
+    """Push the operator of one output; a node of several is computed for each of them."""
+    output = node.outputs[index]
+    model = _model(proto, node.opset, values, constants, output)
+    found = _run(model, values, output)
+    if not values:
+        scope.define(output, found)
+        return
+    has_batch = found.ndim > 1 and found.shape[0] == 1
+    shape = found.shape[1:] if has_batch else found.shape
+    dtype = "float32" if found.dtype.kind == "f" else str(found.dtype)
+    tensors = tuple(value.tensor for value in values.values())
+    reads = tuple(value.dims for value in values.values())
+    operator = OnHost(output, tensors, output, node.kind, model, reads, shape or (1,))
+    scope.push_seen(operator, Value(output, shape, has_batch=has_batch, dtype=dtype))
+
+
+def _model(
+    proto: onnx.NodeProto, opset: int, values: Mapping[str, Value], constants: Mapping[str, Constant], output: str
+) -> bytes:
+    """Return a model of one node whose inputs are `values`, serialized."""
+    inputs = [
+        helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(np.dtype(value.dtype)), value.dims)
+        for name, value in values.items()
+    ]
+    weights = [numpy_helper.from_array(np.asarray(each), name) for name, each in constants.items()]
+    outputs = [onnx.ValueInfoProto(name=output)]
+    graph = helper.make_graph([proto], "node", inputs, outputs, weights)
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)])
+    return bytes(model.SerializeToString(deterministic=True))
+
+
+def _run(model: bytes, values: Mapping[str, Value], output: str) -> NDArray[Any]:
+    """Return what the model writes for zeros. Raises ModelError if it cannot, or if it is no tensor of numbers."""
+    _check_size(model, values, output)
+    feeds = {name: np.zeros(value.dims, value.dtype) for name, value in values.items()}
+    try:
+        with np.errstate(all="ignore"):
+            outputs: Any = ReferenceEvaluator(onnx.load_from_string(model)).run(None, feeds)
+    except Exception as error:  # it raises arbitrary exceptions for inputs that do not fit
+        raise ModelError(f"cannot be computed: {type(error).__name__}: {error}") from None
+    found = outputs[0]
+    array = np.asarray(found)
+    if not isinstance(found, np.ndarray | np.generic) or array.dtype.kind not in "biuf" or not array.size:
+        raise ModelError("writes no tensor of numbers")
+    return array
+
+
+def _check_size(model: bytes, values: Mapping[str, Value], output: str) -> None:
+    """Raise ModelError for types that do not fit, and for a tensor that is too large to be computed even once."""
+    try:
+        inferred = shape_inference.infer_shapes(model, check_type=True, strict_mode=True, data_prop=True)
+    except Exception as error:
+        raise ModelError(f"cannot be computed: {error}") from None
+    for shape in (*(value.dims for value in values.values()), _inferred_shape(inferred.graph.output)):
+        if math.prod(shape) > MAX_VALUES:
+            raise ModelError(f"needs a tensor of shape {shape}; it may hold 1 to {MAX_VALUES} values")
+
+
+def _inferred_shape(outputs: Sequence[onnx.ValueInfoProto]) -> Shape:
+    return tuple(dim.dim_value or 1 for each in outputs for dim in each.type.tensor_type.shape.dim)

@@ -1,0 +1,90 @@
+"""Operators that the host computes between kernels: in any place of a plan, for each frame of a batch."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from edged.config import ModelConfig, Precision
+from edged.engine.device import Device
+from edged.engine.layer_outputs import LayerOutputs
+from edged.engine.planner import RULES
+from edged.engine.runtime import Runtime
+from edged.errors import ModelError
+from edged.model import reference
+from edged.model.graph import OnHost
+from edged.model.package import Model, load_model
+from tests.engine.lab import assert_close
+from tests.model.onnx_files import Network
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """Convolution, flipped rows and columns on the host, convolution, logarithm of the softmax on the host."""
+    network = Network(["N", 3, 12, 10])
+    network.add("Conv", network.normal(6, 3, 3, 3, std=0.2))
+    network.add("Transpose", perm=[0, 1, 3, 2])
+    network.add("Conv", network.normal(5, 6, 3, 3, std=0.2))
+    network.add("GlobalAveragePool")
+    network.add("Flatten")
+    network.add("LogSoftmax")
+    return network.save(tmp_path / "network.onnx")
+
+
+@pytest.fixture
+def model(path: Path) -> Model:
+    return load_model(ModelConfig(path=path))
+
+
+@pytest.fixture
+def images() -> np.ndarray:
+    return np.random.default_rng(0).integers(0, 256, (3, 12, 10, 3), np.uint8)
+
+
+@pytest.mark.parametrize(("precision", "tolerance"), [("fp32", 1e-5), ("fp16", 2e-2)])
+def test_each_frame_of_a_batch_is_as_the_reference_computes_it(
+    network_device: Device,
+    programs_directory: Path,
+    model: Model,
+    images: np.ndarray,
+    precision: Precision,
+    tolerance: float,
+) -> None:
+    runtime = Runtime(
+        model.graph, model.input, network_device, batch=3, precision=precision, cache=programs_directory
+    )
+
+    expected = reference.run(model.graph, reference.prepare(images, model.input))
+    for frames in (3, 2, 1):
+        result = runtime.submit(images[:frames]).wait()
+        assert np.abs(result.outputs - expected[:frames]).max() < tolerance * np.ptp(expected)
+        on_host = [kernel for kernel in result.kernels if kernel.kernel == "on_host"]
+        assert [kernel.operator for kernel in on_host] == ["transpose_1", "logsoftmax_5"]
+        assert all(kernel.seconds > 0 for kernel in on_host)
+
+
+def test_layer_by_layer_it_is_the_same(
+    network_device: Device, programs_directory: Path, model: Model, images: np.ndarray
+) -> None:
+    layers = LayerOutputs(model.graph, model.input, network_device, "fp32", RULES, programs_directory)
+
+    tensors = layers.compute(images[:1])
+
+    expected = reference.run_all(model.graph, reference.prepare(images[:1], model.input))
+    for name, found in tensors.items():
+        assert_close(found.reshape(expected[name].shape), expected[name])
+    assert "transpose_1" in tensors
+
+
+def test_a_second_start_knows_the_operators_without_the_file(path: Path, model: Model) -> None:
+    again = load_model(ModelConfig(path=path))
+
+    kept, fresh = (
+        [operator for operator in each.graph.operators if isinstance(operator, OnHost)] for each in (again, model)
+    )
+    assert [vars(operator) for operator in kept] == [vars(operator) for operator in fresh]
+
+
+def test_strict_rejects_what_no_kernel_computes(path: Path) -> None:
+    with pytest.raises(ModelError, match=r"no kernel computes transpose_1 \(Transpose\), .* and strict is set"):
+        load_model(ModelConfig(path=path, strict=True))
