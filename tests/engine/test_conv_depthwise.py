@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from edged.engine.selection import Rules
 from edged.engine.variants.conv_depthwise import CONV_DEPTHWISE
-from tests.engine.lab import Lab
+from tests.engine.lab import Lab, assert_close
 from tests.engine.shapes import BLOCKS, ENDINGS, Case, case
 
 
@@ -34,6 +34,15 @@ def depthwise(draw: st.DrawFn) -> Case:
 @given(case=depthwise())
 def test_any_window_equals_the_reference(lab: Lab, case: Case) -> None:
     case.check(lab, CONV_DEPTHWISE)
+
+
+def test_neighbouring_pixels_at_a_time_and_several_rows_give_the_same(lab: Lab) -> None:
+    conv = case((10, 10), (11, 13), (5, 3), strides=(2, 1), pads=(2, 0, 1, 1), groups=10, frames=2, residual=True)
+
+    for tile, band in ((1, 1), (5, 2), (12, 5)):
+        found = lab.compute(CONV_DEPTHWISE, conv.conv, conv.inputs, parameters={"TILE": tile, "BAND": band})
+
+        assert_close(found, conv.expected())
 
 
 def test_it_is_chosen_where_there_are_as_many_groups_as_channels(lab: Lab) -> None:

@@ -1,31 +1,43 @@
 /* Convolution of each channel by itself (see convolution.cl): as many groups as channels, in and out.
  *
  * The channels of a block are the lanes of a vector, so that none is wasted on the zeros between groups. Weights lie
- * as [block][ky][kx][channel of the block]. A work-item computes a run of pixels of one block.
- * What lies outside the image is skipped: no halo is needed.
+ * as [block][ky][kx][channel of the block]. A work-item computes BAND rows of a run of pixels of one block, TILE
+ * neighbouring pixels at a time: a weight that was read is used TILE times, and so many sums are under way at once.
+ * The last tile of a row is moved back to end with it. TILE may be 1 … OUT_WIDTH; RUN is a multiple of it or the row.
+ * The input's halo holds all that is read outside.
  */
 #include "convolution.cl"
+
+#ifndef TILE
+#define TILE 1
+#define BAND 1
+#endif
 
 KERNEL void conv_depthwise(__global const STORED(IN) *restrict in, __global const STORED(WEIGHTS) *restrict weights,
                            __global const vector *restrict bias, __global STORED(OUT) *restrict out RESIDUAL_PARAMETER)
 {
     const int run = get_global_id(0), frame = FRAME_ID, block = PLANE_ID;
-    const int y = ROW_OF(run);
-    if (y >= OUT_HEIGHT)
-        return;
+    const int end = min((ROW_OF(run) + 1) * BAND, OUT_HEIGHT);
 
-    for (int x = START_OF(run); x < END_OF(run); x++) {
-        vector sum = bias[block];
-        for (int ky = 0; ky < KERNEL_H; ky++)
-            for (int kx = 0; kx < KERNEL_W; kx++) {
+    for (int y = ROW_OF(run) * BAND; y < end; y++)
+        for (int start = START_OF(run); start < END_OF(run); start += TILE) {
+            const int x = min(start, OUT_WIDTH - TILE);
+            vector sum[TILE];
+            UNROLL for (int t = 0; t < TILE; t++)
+                sum[t] = bias[block];
+            for (int ky = 0; ky < KERNEL_H; ky++) {
                 const int in_y = y * STRIDE_H - PAD_TOP + ky * DILATION_H;
-                const int in_x = x * STRIDE_W - PAD_LEFT + kx * DILATION_W;
-                if (in_y >= 0 && in_y < IN_HEIGHT && in_x >= 0 && in_x < IN_WIDTH)
-                    sum += LOAD_VECTOR(WEIGHTS, weights, (block * KERNEL_H + ky) * KERNEL_W + kx) *
-                           LOAD_VECTOR(IN, in, PIXEL(IN, frame, block, in_y, in_x));
+                UNROLL for (int kx = 0; kx < KERNEL_W; kx++) {
+                    const int pixel = PIXEL(IN, frame, block, in_y, x * STRIDE_W - PAD_LEFT + kx * DILATION_W);
+                    const vector weight = LOAD_VECTOR(WEIGHTS, weights, (block * KERNEL_H + ky) * KERNEL_W + kx);
+                    UNROLL for (int t = 0; t < TILE; t++)
+                        sum[t] += weight * LOAD_VECTOR(IN, in, pixel + t * STRIDE_W);
+                }
             }
-        STORE_VECTOR(OUT, activate(sum PLUS_RESIDUAL(frame, block, y, x)), out, PIXEL(OUT, frame, block, y, x));
-    }
+            UNROLL for (int t = 0; t < TILE; t++)
+                STORE_VECTOR(OUT, activate(sum[t] PLUS_RESIDUAL(frame, block, y, x + t)), out,
+                             PIXEL(OUT, frame, block, y, x + t));
+        }
     if (run == 0)
         clear_halo(out, frame, block);
 }

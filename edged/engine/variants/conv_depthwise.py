@@ -1,12 +1,20 @@
 """Convolution of each channel by itself, a vector of channels at a time."""
 
+from itertools import product
+
 import numpy as np
 
+from edged.arithmetic import ceil_div
 from edged.engine.launch import Launch, Weights
-from edged.engine.variants.convolution import pack_bias, window_defines
-from edged.engine.variants.pixelwise import Runs
-from edged.engine.variants.variant import Parameters, Site, Variant
+from edged.engine.variants.convolution import halo_of_window, pack_bias, window_defines
+from edged.engine.variants.tiles import registers
+from edged.engine.variants.variant import WORK_GROUP, Parameters, Site, Variant
 from edged.model.graph import Conv, Float32
+
+GPU_TILES = (1, 2, 4)
+LATENCY = 4  # sums under way that keep a CPU's multiply-add units busy, beside those of the next tile
+OVERHEAD = 1.5  # in multiply-adds: to load a weight and to count
+ITEMS_PER_CORE = 16  # work-items that share the work evenly; more of them only cost their start
 
 
 def _can_compute(site: Site[Conv]) -> bool:
@@ -15,19 +23,42 @@ def _can_compute(site: Site[Conv]) -> bool:
     return site.operator.groups == source.channels == target.channels and source.block == target.block
 
 
+def _parameters(site: Site[Conv]) -> tuple[Parameters, ...]:
+    """Return the tiles by their estimated cost, and how many rows a work-item computes: on a GPU one."""
+    width, height = site.output.width, site.output.height
+    if site.device.kind != "cpu":
+        return tuple({"TILE": tile, "BAND": 1} for tile in GPU_TILES if tile <= width)
+    tiles = sorted(range(1, min(width, registers(site.output.block) - 4) + 1), key=lambda tile: _cost(width, tile))
+    bands = dict.fromkeys((_band(site), 1, ceil_div(height, 4), height))
+    return tuple({"TILE": tile, "BAND": band} for tile, band in product(tiles[:4], bands))
+
+
+def _cost(width: int, tile: int) -> tuple[float, int]:
+    return ceil_div(width, tile) * (max(tile, LATENCY) + OVERHEAD), tile
+
+
+def _band(site: Site[Conv]) -> int:
+    """Return the most rows that leave enough work-items for all cores."""
+    wanted = ITEMS_PER_CORE * site.device.compute_units
+    bands = ceil_div(wanted, site.output.blocks * site.output.frames)
+    return max(1, site.output.height // bands)
+
+
 def _launches(site: Site[Conv], parameters: Parameters) -> tuple[Launch, ...]:
     (source, *residual), target = site.inputs, site.output
     weights, bias = Weights(lambda: _pack_weights(site), site.half_weights), Weights(lambda: pack_bias(site))
-    runs = Runs(target, site.device)
+    is_cpu = site.device.kind == "cpu"
+    run = target.width if is_cpu else parameters["TILE"]
+    items = ceil_div(target.height, parameters["BAND"]) * ceil_div(target.width, run)
     return (
         Launch(
             kernel="conv_depthwise",
             operator=site.operator.name,
-            defines={**window_defines(site), "RUN": runs.length},
+            defines={**window_defines(site), **parameters, "RUN": run},
             arguments=(source, weights, bias, target, *residual),
-            items=runs.count,
+            items=items,
             planes=target.blocks,
-            group=runs.group,
+            group=1 if is_cpu else min(WORK_GROUP, items),
         ),
     )
 
@@ -41,4 +72,4 @@ def _pack_weights(site: Site[Conv]) -> Float32:
     return np.ascontiguousarray(split.transpose(0, 2, 3, 1))
 
 
-CONV_DEPTHWISE = Variant("conv_depthwise", _launches, can_compute=_can_compute)
+CONV_DEPTHWISE = Variant("conv_depthwise", _launches, _parameters, halo_of_window, _can_compute)
