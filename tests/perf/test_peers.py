@@ -13,7 +13,7 @@ from edged.model.resnet import random_resnet
 from tests.perf.machine_state import MachineState
 from tests.perf.peers.cases import load_case, parse_case
 from tests.perf.peers.contender import Contender, MissingError, timed_runs
-from tests.perf.peers.ncnn_model import ncnn_model
+from tests.perf.peers.ncnn_model import ncnn_model, shuffled_parts
 from tests.perf.peers.rounds import figures, order, play, states
 from tests.perf.peers.table import section
 
@@ -40,15 +40,18 @@ def test_the_truth_has_no_error_and_a_shifted_score_has_its_share_of_the_range()
 
 
 @pytest.mark.deep
-def test_the_peers_get_the_network_that_edged_has() -> None:
-    case = load_case("digits")
+@pytest.mark.parametrize("name", ["digits", "mobilenetv2@64", "shufflenetv2@64", "squeezenet1_1@64"])
+def test_the_peers_get_the_network_that_edged_has(name: str) -> None:
+    case = load_case(name)
     session = onnxruntime.InferenceSession(case.onnx, providers=["CPUExecutionProvider"])
 
     assert case.error(session.run(None, {case.network.input: case.x})[0]) < 1e-5
 
 
 @pytest.mark.parametrize(
-    "network", [random_resnet(18, 32, 32), load_case("digits").network], ids=lambda network: network.name
+    "network",
+    [random_resnet(18, 32, 32), load_case("digits").network, load_case("shufflenetv2@32").network],
+    ids=lambda network: network.name,
 )
 def test_ncnn_reads_each_tensor_once_and_only_after_it_was_written(network: Graph) -> None:
     param, weights = ncnn_model(network)
@@ -67,6 +70,14 @@ def test_ncnn_reads_each_tensor_once_and_only_after_it_was_written(network: Grap
     assert set(written.values()) == set(read.values()) == {1}
     assert written - read == Counter([network.output])
     assert len(weights) % 4 == 0
+
+
+def test_a_shuffle_is_known_by_its_parts_and_channels_in_a_row_are_one() -> None:
+    assert shuffled_parts((3, 4, 5)) == 1
+    assert shuffled_parts((7,)) == 1
+    assert shuffled_parts((0, 2, 4, 1, 3, 5)) == 3
+    with pytest.raises(NotImplementedError, match="order"):
+        shuffled_parts((0, 2, 3, 1))
 
 
 def test_a_turn_runs_once_at_least_and_then_until_its_time_is_over() -> None:

@@ -23,6 +23,12 @@ CASES = (
     "resnet101@224",
     "digits",
     "resnet50@120x8",
+    "mobilenetv2@224",
+    "squeezenet1_1@224",
+    "shufflenetv2@224",
+    "densenet121@224",
+    "alexnet@224",
+    "vgg16@224",
 )
 
 
@@ -82,7 +88,7 @@ def load_case(name: str) -> Case:
 
 def parse_case(name: str) -> tuple[config.ModelConfig, int]:
     """The model that a case's name asks for, and the frames of a job. Raises ValueError."""
-    found = re.fullmatch(r"([a-z]+\d*)(?:@(\d+))?(?:x([1-9]\d*))?", name)
+    found = re.fullmatch(r"([a-z]+\d*(?:_[a-z0-9]+)?)(?:@(\d+))?(?:x([1-9]\d*))?", name)
     if found is None:
         raise ValueError(f"{name!r} is no case; expected MODEL[@SIZE][xBATCH], for example resnet50@120x8")
     model, size, batch = found.groups()
