@@ -32,10 +32,18 @@ def test_what_networks_are_made_of_equals_the_reference(lab: Lab, case: Case) ->
     case.check(lab, CONV_VECTOR)
 
 
-@pytest.mark.parametrize(("height", "width"), [(1, 1), (1, 7), (3, 5), (5, 6)])
-def test_every_tile_gives_the_same(lab: Lab, height: int, width: int) -> None:
-    tile = {"TILE_H": height, "TILE_W": width, "PREFETCH": 0, "AHEAD": 0, "SHARE": 0}
-    conv = case((17, 30), (8, 9), block=16, pads=(1, 1, 1, 1))
+@pytest.mark.parametrize(("outs", "height", "width"), [(1, 1, 1), (1, 1, 7), (2, 3, 5), (3, 5, 6)])
+def test_every_tile_gives_the_same(lab: Lab, outs: int, height: int, width: int) -> None:
+    tile = {
+        "OUTS": outs,
+        "TILE_H": height,
+        "TILE_W": width,
+        "PREFETCH": 1,
+        "AHEAD": 8,
+        "SHARE": 1,
+        "NEXT_PIXELS": 1,
+    }
+    conv = case((17, 58), (8, 9), block=16, pads=(1, 1, 1, 1))
 
     found = lab.compute(CONV_VECTOR, conv.conv, conv.inputs, block=16, parameters=tile)
 

@@ -32,8 +32,10 @@
  */
 #ifdef PREFETCH_BUILTIN
 #define ASK_FOR(address) __builtin_prefetch((__global const void *)(address), 0, 2)
+#define ASK_FOR_SOON(address) __builtin_prefetch((__global const void *)(address), 0, 3)  /* in the first-level one */
 #else
 #define ASK_FOR(address) (void)(address)
+#define ASK_FOR_SOON(address) (void)(address)
 #endif
 
 /* The last parameter and the last summand, which not every convolution has. */

@@ -1,28 +1,36 @@
-from edged.arithmetic import ceil_div
-
 """How many pixels a work-item keeps in the registers of a CPU with wide vectors."""
+
+from edged.arithmetic import ceil_div
 
 Tile = tuple[int, int]
 
 OVERHEAD = 1.5  # in multiply-adds: to load a weight and to count
 LATENCY = 8  # sums in flight that keep two multiply-add units busy for their four cycles
+LOAD = (
+    0.5  # in multiply-adds: to broadcast a float of the input, or load one more weight, where it is an instruction
+)
 
 
-def tiles(height: int, width: int, block: int) -> list[Tile]:
-    """Return the (rows, columns) that fit into the image and the registers, the fastest first.
+def tiles(height: int, width: int, block: int, outs: int = 1) -> list[Tile]:
+    """Return the (rows, columns) that fit into the image and, for `outs` output blocks, into the registers.
 
-    A tile of n pixels takes n multiply-adds, one load of a weight, and some overhead for all; of equal ones the
-    flattest tile is first.
+    The fastest come first; of equal ones the flattest tile is first.
     """
-    most = registers(block) - 2
+    most = (registers(block) - 1 - outs) // outs
     fitting = [
         (h, w) for h in range(1, min(height, 6) + 1) for w in range(1, min(width, most) + 1) if h * w <= most
     ]
+    return sorted(fitting, key=lambda tile: (count(height, width, tile) * cost(tile, block, outs), *tile))
 
-    def cost(tile: Tile) -> tuple[float, int, int]:
-        return count(height, width, tile) * (max(tile[0] * tile[1], LATENCY) + OVERHEAD), *tile
 
-    return sorted(fitting, key=cost)
+def cost(tile: Tile, block: int, outs: int = 1) -> float:
+    """Estimate the multiply-adds that a tile costs for one input channel of `outs` output blocks.
+
+    With AVX the input is broadcast by an instruction of its own, which all `outs` use.
+    """
+    pixels = tile[0] * tile[1]
+    loads = LOAD * (pixels + outs) if registers(block) == 16 else 0
+    return max(pixels * outs, LATENCY) + OVERHEAD + loads
 
 
 def count(height: int, width: int, tile: Tile) -> int:
