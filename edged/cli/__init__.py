@@ -35,6 +35,7 @@ VERBS = {
     "inspect": "show what a model wants, what it costs, and what is missing to run it",
     "predict": "classify pictures without a daemon",
     "eval": "count how often a network is right on labelled pictures",
+    "verify": "compare every layer of a network on a device with the reference",
     "bench": "time a network on a device",
     "profile": "time each kernel of a network on a device",
     "trace": "record cameras, hub, workers and devices of the running daemon on one time line",

@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,22 +10,23 @@ from numpy.typing import NDArray
 
 from edged.config import Precision
 from edged.engine.device import Device
+from edged.engine.layout import Tensor
+from edged.engine.operator_error import operator_error, share_of_range
 from edged.engine.planner import Plan, make_plan
 from edged.engine.proofs import WrongVariant, kernels_digest
 from edged.engine.runtime import Runtime
 from edged.engine.selection import Choice, Chooser
 from edged.engine.shape import shape_of
-from edged.engine.tuning.problem import HALF_TOLERANCE, TOLERANCE, ReferenceProblem
+from edged.engine.tuning.problem import HALF_TOLERANCE, TOLERANCE
 from edged.engine.tuning.work import Listener
 from edged.engine.variants.variant import Site
 from edged.errors import DeviceError, DeviceMemoryError
 from edged.model import reference
-from edged.model.graph import Add, AveragePool, Conv, Dense, Float32, Graph, Operator
+from edged.model.graph import Float32, Graph
 from edged.model.package import Input
 
 PICTURES = 2  # frames that the reference computes; larger jobs repeat them
 SCORES_CLOSE: dict[Precision, float] = {"fp32": 1e-3, "fp16-weights": 1e-2, "fp16": 3e-2}  # of the range
-LARGEST_HALF = 65504
 NOT_USED = "it is not used; name another device in `workers:` (`edged devices` lists them), or update its driver"
 
 log = logging.getLogger("edged.worker")
@@ -91,14 +92,7 @@ class Examination:
         self._precision: Precision = precision
         self._chosen = chosen
         self._output = plan.output.name
-        in_memory = {tensor.name: tensor for launch in plan.launches for tensor in launch.tensors}
-        self._written = {
-            site.operator.name: in_memory[site.output.name]
-            for site, _ in chosen
-            if site.output.name != self._output
-        }
-        if wanted:
-            self._written[plan.launches[0].operator] = in_memory[graph.input]
+        self._written = written_tensors(plan, [site for site, _ in chosen], graph.input if wanted else None)
 
     def run(self, frames: Array) -> Examined:
         """Compare the device's results for `frames`, a full batch, with the reference.
@@ -115,7 +109,7 @@ class Examination:
             except MemoryError as lack:
                 self._warn_of_memory("it is used without a comparison with the reference", lack)
                 return Examined(float("nan"), (), (), is_complete=False)
-            error = _share(found, np.resize(expected, found.shape))
+            error = share_of_range(found, np.resize(expected, found.shape))
             is_close = error <= SCORES_CLOSE[self._precision] or not np.isfinite(expected).all()
             try:
                 return Examined(error, self._variants, self._wrong(full, inputs, found, error, is_close))
@@ -140,7 +134,7 @@ class Examination:
         compared = [self._compare(*each, tensors) for each in self._to_compare(all_of_them=not is_close)]
         wrong = tuple(each for each in compared if each)
         if not wrong and not is_close:
-            self._explain(error, _share(found, outputs.reshape(found.shape)))
+            self._explain(error, share_of_range(found, outputs.reshape(found.shape)))
         return wrong
 
     def _scores_alone(self, error: float, is_close: bool, lack: Exception) -> Examined:
@@ -171,7 +165,7 @@ class Examination:
         found = tensors.get(self._graph.input)
         if found is None:
             return
-        error = _share(found, inputs)
+        error = share_of_range(found, inputs)
         if error > (HALF_TOLERANCE if self._precision == "fp16" else TOLERANCE):
             device = self._runtime.device_name
             raise DeviceError(f"{device} prepares pictures wrongly (error {error:.1e} of the range): {NOT_USED}")
@@ -188,25 +182,15 @@ class Examination:
     def _compare(self, site: Site[Any], choice: Choice, tensors: Mapping[str, Array]) -> WrongVariant | None:
         """Compare the output of `choice` for its own inputs, of the last frame: earlier errors do not count."""
         inputs = tuple(np.asarray(tensors[tensor.name][-1:], np.float32) for tensor in site.inputs)
-        if not all(np.isfinite(each).all() for each in inputs):
-            return None
-        operator = site.operator
-        expected = _computed(operator, inputs)
-        if not np.isfinite(expected).all() or (site.output.half and np.abs(expected).max() > LARGEST_HALF):
-            return None
-        found = np.asarray(tensors[site.output.name][-1:], np.float32).reshape(expected.shape)
-        problem = ReferenceProblem(site, inputs, expected)
-        error = problem.error(found)
-        if error <= problem.tolerance or np.abs(found - expected).max() <= problem.tolerance * _bound(
-            operator, inputs
-        ):
+        error = operator_error(site, inputs, tensors[site.output.name][-1:])
+        if error is None or error.is_right:
             return None
         return WrongVariant(
             variant=choice.variant.name,
             shape=shape_of(site).key,
             described=str(shape_of(site)),
             source=kernels_digest(site, choice),
-            detail=f"error {error:.1e} of the range",
+            detail=f"error {error.share:.1e} of the range",
         )
 
     def _explain(self, error: float, between_runs: float) -> None:
@@ -220,23 +204,13 @@ class Examination:
         )
 
 
-def _computed(operator: Operator, inputs: tuple[Array, ...]) -> Array:
-    if isinstance(operator, Dense):
-        inputs = tuple(x.reshape(len(x), -1) for x in inputs)
-    return reference.compute(operator, *inputs)
+def written_tensors(plan: Plan, sites: Sequence[Site[Any]], prepared: str | None) -> dict[str, Tensor]:
+    """Return the tensor that each operator writes, by the operator's name, without the plan's output.
 
-
-def _bound(operator: Operator, inputs: tuple[Array, ...]) -> float:
-    """Return the largest sum of the products' absolute values, which bounds rounding even if the sums cancel."""
-    if not isinstance(operator, Conv | Dense | Add | AveragePool):
-        return 0.0
-    if isinstance(operator, Conv | Dense):
-        operator = replace(operator, weight=np.abs(operator.weight), bias=np.abs(operator.bias))
-    return float(_computed(operator, tuple(map(np.abs, inputs))).max())
-
-
-def _share(found: Array, expected: Array) -> float:
-    """Return the largest error as a share of the largest value of `expected`; infinite for NaN."""
-    if not np.isfinite(found).all():
-        return float("inf")
-    return float(np.abs(found - expected).max() / max(np.abs(expected).max(), 1e-30))
+    `prepared`: name of the tensor of prepared pictures, to include it; None for a part behind a cut.
+    """
+    in_memory = {tensor.name: tensor for launch in plan.launches for tensor in launch.tensors}
+    outputs = {site.operator.name: site.output.name for site in sites if site.output.name != plan.output.name}
+    if prepared:
+        outputs[plan.launches[0].operator] = prepared
+    return {operator: in_memory[name] for operator, name in outputs.items()}

@@ -1,0 +1,135 @@
+"""Format the comparison of `edged verify`: a table for people, one JSON object for programs."""
+
+import argparse
+from collections.abc import Iterator
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from edged.engine.operator_error import share_of_range
+from edged.engine.verifying import Verification, VerifiedLayer
+from edged.evaluation.onnxruntime_scores import OtherScores
+from edged.model.package import Model
+
+HEAD = ("layer", "kind", "variant", "range", "error", "with earlier ones", "")
+TEXTS = 3  # columns that are aligned to the left
+
+
+class Report:
+    """The errors of all layers. `scores`: of the device, [n, classes]; `other`: of onnxruntime, for a file."""
+
+    def __init__(
+        self,
+        model: Model,
+        arguments: argparse.Namespace,
+        verification: Verification,
+        scores: NDArray[np.float32],
+        other: OtherScores | None,
+    ) -> None:
+        self._model, self._arguments, self._verification, self._other = model, arguments, verification, other
+        self._other_error, self._other_agrees = 0.0, 0
+        if other and other.scores is not None:
+            self._other_error = share_of_range(scores, other.scores)
+            self._other_agrees = int((scores.argmax(1) == other.scores.argmax(1)).sum())
+
+    @property
+    def is_trusted(self) -> bool:
+        """Return whether the device agrees with the reference."""
+        return self._verification.is_trusted
+
+    def as_text(self) -> str:
+        """Return the table of layers, the errors of the scores, and the verdict."""
+        return "\n".join([self._title(), "", table(self._verification.layers), "", *self._lines()])
+
+    def _title(self) -> str:
+        done, given = self._verification, self._arguments
+        source = f"pictures of {given.images}" if given.images else "random images"
+        what = f"{self._model.name}, {given.precision}, batch {given.batch}, on {done.device_name}"
+        return f"{what}\nerrors as shares of each layer's range, against float64, on {done.pictures} {source}"
+
+    def _lines(self) -> Iterator[str]:
+        done = self._verification
+        yield (
+            f"scores within {_share(done.scores_error)} of their range of the reference (limit "
+            f"{done.scores_limit:g}); the same first class for {done.same_class} of {done.pictures}"
+        )
+        if self._other and self._other.scores is None:
+            yield f"not compared with onnxruntime: {self._other.problem}"
+        elif self._other:
+            yield (
+                f"scores within {_share(self._other_error)} of those of onnxruntime {self._other.version}; "
+                f"the same first class for {self._other_agrees} of {done.pictures}"
+            )
+        yield self._verdict()
+
+    def _verdict(self) -> str:
+        done, name = self._verification, self._model.name
+        if done.is_trusted:
+            return f"{done.device_name} may be trusted with {name}"
+        refused = f"{done.device_name} must not be trusted with {name}"
+        if wrong := done.first_wrong:
+            return (
+                f"{refused}: the error begins at {wrong.layer} ({wrong.variant}), {_share(wrong.own)} of its range"
+            )
+        return f"{refused}: each layer is right, but their rounding adds up; compare its answers by `edged eval`"
+
+    def as_object(self) -> dict[str, Any]:
+        """Return the comparison for JSON, which has no infinity: null for values that are not finite."""
+        done, other = self._verification, self._other
+        return {
+            "model": {"name": self._model.name, "sha256": self._model.sha256},
+            "device": done.device_name,
+            "precision": self._arguments.precision,
+            "batch": self._arguments.batch,
+            "images": self._arguments.images and str(self._arguments.images),
+            "pictures": done.pictures,
+            "trusted": done.is_trusted,
+            "begins": done.first_wrong and done.first_wrong.layer,
+            "scores": {
+                "error": _number(done.scores_error),
+                "limit": done.scores_limit,
+                "same_class": done.same_class,
+            },
+            "onnxruntime": other and self._other_as_object(other),
+            "layers": [_as_object(layer) for layer in done.layers],
+        }
+
+    def _other_as_object(self, other: OtherScores) -> dict[str, Any]:
+        if other.scores is None:
+            return {"version": other.version, "problem": other.problem}
+        error = _number(self._other_error)
+        return {"version": other.version, "error": error, "same_class": self._other_agrees}
+
+
+def table(layers: tuple[VerifiedLayer, ...]) -> str:
+    """Format a line for each layer; `<- wrong` marks those that disagree."""
+    rows = [HEAD, *map(_row, layers)]
+    widths = [max(len(row[column]) for row in rows) for column in range(len(HEAD))]
+    return "\n".join(
+        "  ".join(
+            text.ljust(width) if column < TEXTS else text.rjust(width)
+            for column, (text, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in rows
+    )
+
+
+def _row(layer: VerifiedLayer) -> tuple[str, ...]:
+    own = _share(layer.own) if layer.compared else "–"
+    mark = "" if layer.is_right else "<- wrong"
+    return layer.layer, layer.kind, layer.variant, f"{layer.largest:.4g}", own, _share(layer.total), mark
+
+
+def _share(share: float) -> str:
+    return f"{share:.1e}" if np.isfinite(share) else "not finite"
+
+
+def _number(value: float) -> float | None:
+    return value if np.isfinite(value) else None
+
+
+def _as_object(layer: VerifiedLayer) -> dict[str, Any]:
+    numbers = {key: _number(getattr(layer, key)) for key in ("largest", "own", "total")}
+    return asdict(layer) | numbers

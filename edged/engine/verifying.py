@@ -1,0 +1,163 @@
+"""Compare every layer of a network on a device with the reference in float64, on any number of pictures.
+
+`proving` does a short form of this before a worker serves: on noise, and one layer of each shape.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from edged.config import Precision
+from edged.engine.device import Device
+from edged.engine.operator_error import operator_error, share_of_range
+from edged.engine.planner import make_plan
+from edged.engine.proving import SCORES_CLOSE, written_tensors
+from edged.engine.runtime import Runtime
+from edged.engine.selection import Choice, Chooser
+from edged.engine.tuning.problem import HALF_TOLERANCE, TOLERANCE
+from edged.engine.tuning.work import Listener
+from edged.engine.variants.variant import Site
+from edged.model import reference
+from edged.model.cost import kind_of
+from edged.model.graph import Graph
+from edged.model.package import Input
+
+Array = NDArray[Any]
+
+
+@dataclass
+class VerifiedLayer:
+    """The errors of one layer, as shares of its range, over all pictures so far.
+
+    `own`: for the inputs that the device computed; `total`: with the errors of the layers before it. `largest`:
+    the largest absolute value. `compared`: False if some of its values are beyond what its type can hold.
+    """
+
+    layer: str
+    kind: str
+    variant: str
+    largest: float = 0.0
+    own: float = 0.0
+    total: float = 0.0
+    is_right: bool = True
+    compared: bool = True
+
+    def meet(self, own: float | None, total: float, largest: float, *, is_right: bool) -> None:
+        """Include another picture. `own`: None if it cannot be compared."""
+        self.own = max(self.own, own or 0.0)
+        self.total = max(self.total, total)
+        self.largest = max(self.largest, largest)
+        self.is_right = self.is_right and is_right
+        self.compared = self.compared and own is not None
+
+
+class Verification:
+    """A network on a device, with the errors of its layers so far.
+
+    The arguments are those of `Runtime`. Raises DeviceError, ModelError.
+    """
+
+    def __init__(
+        self,
+        graph: Graph,
+        wanted: Input,
+        device: Device,
+        *,
+        precision: Precision,
+        chooser: Chooser,
+        batch: int = 1,
+        cache: Path | None = None,
+    ) -> None:
+        self._graph, self._input, self._precision = graph, wanted, precision
+        listener = Listener(chooser)
+        plan = make_plan(graph, wanted, device, batch, precision, listener)
+        self._chosen: list[tuple[Site[Any], Choice]] = [(site, chooser.choose(site)) for site in listener.sites]
+        self._written = written_tensors(plan, listener.sites, graph.input)
+        self._output, self._batch = plan.output.name, batch
+        self._runtime = Runtime(
+            graph, wanted, device, batch=batch, precision=precision, chooser=chooser, in_flight=1, cache=cache
+        )
+        self.device_name = self._runtime.device_name
+        self._prepared = VerifiedLayer("pictures", "prepared", plan.launches[0].kernel)
+        self._layers = [
+            VerifiedLayer(site.operator.name, kind_of(site.operator), choice.variant.name)
+            for site, choice in self._chosen
+        ]
+        self.scores_error = 0.0
+        self.same_class = self.pictures = 0
+
+    @property
+    def layers(self) -> tuple[VerifiedLayer, ...]:
+        """Return the preparation of pictures, then all layers in order."""
+        return (self._prepared, *self._layers)
+
+    @property
+    def first_wrong(self) -> VerifiedLayer | None:
+        """Return the first layer that disagrees with the reference for its own inputs: where the error begins."""
+        return next((layer for layer in self.layers if not layer.is_right), None)
+
+    @property
+    def scores_limit(self) -> float:
+        """Return the largest accepted error of the scores, as a share of their range."""
+        return SCORES_CLOSE[self._precision]
+
+    @property
+    def is_trusted(self) -> bool:
+        """Return whether all layers and the scores agree with the reference."""
+        return self.first_wrong is None and self.scores_error <= self.scores_limit
+
+    def compare(self, images: NDArray[np.uint8]) -> Iterator[Array]:
+        """Compare further pictures, uint8 RGB [n, height, width, 3]; yield the scores of each job, [n, classes].
+
+        Raises DeviceError, and MemoryError if the host has no memory for the tensors of a job.
+        """
+        for start in range(0, len(images), self._batch):
+            job = images[start : start + self._batch]
+            outputs, tensors = self._runtime.observe(job, self._written, last=len(job))
+            tensors[self._output] = outputs
+            for place in range(len(job)):
+                one = {name: tensor[place : place + 1] for name, tensor in tensors.items()}
+                self._meet(job[place : place + 1], one)
+            yield outputs.reshape(len(job), -1)
+
+    def _meet(self, image: NDArray[np.uint8], tensors: Mapping[str, Array]) -> None:
+        """Compare the tensors of one picture."""
+        prepared = reference.prepare(image, self._input)
+        with np.errstate(all="ignore"):  # a network may overflow by itself
+            expected = reference.run_all(self._graph, prepared, np.float64)
+            self._meet_prepared(tensors.get(self._graph.input), prepared)
+            for (site, _), layer in zip(self._chosen, self._layers, strict=True):
+                self._meet_layer(site, layer, tensors, expected[site.output.name])
+        self._meet_scores(tensors[self._output], expected[self._output])
+
+    def _meet_prepared(self, found: Array | None, expected: Array) -> None:
+        if found is None:
+            return
+        share = share_of_range(found, expected)
+        limit = HALF_TOLERANCE if self._precision == "fp16" else TOLERANCE
+        self._prepared.meet(share, share, float(np.abs(expected).max()), is_right=share <= limit)
+
+    def _meet_layer(
+        self, site: Site[Any], layer: VerifiedLayer, tensors: Mapping[str, Array], expected: Array
+    ) -> None:
+        inputs = tuple(np.asarray(tensors[tensor.name], np.float64) for tensor in site.inputs)
+        found = tensors[site.output.name]
+        own = operator_error(site, inputs, found)
+        total = share_of_range(np.asarray(found, np.float64).reshape(expected.shape), expected)
+        largest = float(np.abs(expected).max())
+        layer.meet(own.share if own else None, total, largest, is_right=own is None or own.is_right)
+
+    def _meet_scores(self, found: Array, expected: Array) -> None:
+        found = found.reshape(1, -1)
+        share = share_of_range(found, expected.reshape(1, -1))
+        self.scores_error = max(self.scores_error, share)
+        self.same_class += bool(np.isfinite(found).all() and found.argmax() == expected.argmax())
+        self.pictures += 1
+
+    def close(self) -> None:
+        """Release the device's memory."""
+        self._runtime.close()

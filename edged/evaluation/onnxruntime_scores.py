@@ -1,0 +1,52 @@
+"""The scores of onnxruntime, where that package is installed: another implementation to compare with."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from edged.model import reference
+from edged.model.package import Input
+
+HALF = "tensor(float16)"
+QUIET = 4  # its log level for fatal errors alone
+
+
+@dataclass(frozen=True, eq=False)
+class OtherScores:
+    """`scores`: float32 [n, classes]; None because of `problem`. `version`: of the package."""
+
+    version: str
+    scores: NDArray[np.float32] | None = None
+    problem: str = ""
+
+
+def onnxruntime_scores(path: Path, wanted: Input, images: NDArray[np.uint8]) -> OtherScores:
+    """Compute a file by onnxruntime for pictures, uint8 RGB [n, height, width, 3], one by one.
+
+    It computes a file of float16 in float16.
+    """
+    try:
+        import onnxruntime
+    except ImportError:
+        return OtherScores("", problem="onnxruntime is not installed (pip install onnxruntime)")
+    version = str(onnxruntime.__version__)
+    try:
+        scores = _scores(onnxruntime, path, reference.prepare(images, wanted), wanted)
+    except Exception as error:  # it raises its own kinds, which have no common base
+        return OtherScores(version, problem=f"onnxruntime {version} does not run it: {error}")
+    return OtherScores(version, scores)
+
+
+def _scores(onnxruntime: Any, path: Path, x: NDArray[np.float32], wanted: Input) -> NDArray[np.float32]:
+    options = onnxruntime.SessionOptions()
+    options.log_severity_level = QUIET
+    session = onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+    entry = session.get_inputs()[0]
+    if list(entry.shape[1:]) == [wanted.height, wanted.width, wanted.channels]:
+        x = x.transpose(0, 2, 3, 1)
+    x = x.astype(np.float16) if entry.type == HALF else x
+    rows = [np.asarray(session.run(None, {entry.name: one[np.newaxis]})[0]).reshape(-1) for one in x]
+    return np.asarray(rows, np.float32)

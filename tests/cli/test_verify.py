@@ -1,0 +1,112 @@
+"""`edged verify`."""
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from edged.cli import run_command_line
+from edged.engine.device import list_devices
+from edged.evaluation.onnxruntime_scores import onnxruntime_scores
+from edged.model.package import Input
+from tests.cli import models
+from tests.cli.command import edged
+from tests.engine.wrong_kernels import wrong_kernel
+from tests.evaluation.pictures import picture
+
+WANTED = Input(16, 16, "rgb", 1 / 255, (0.0,) * 3, (1.0,) * 3)
+IMAGES = np.random.default_rng(0).integers(0, 256, (2, 16, 16, 3)).astype(np.uint8)
+WRONG_MEAN = ("average_pool", "sum / count", "sum")
+
+
+@pytest.fixture(autouse=True)
+def _a_device() -> None:
+    if not list_devices():
+        pytest.skip("no GPU, nor another OpenCL device")
+
+
+def verified(capsys: pytest.CaptureFixture[str], *arguments: str | Path, code: int = 0) -> dict[str, Any]:
+    """What `edged verify --json` prints."""
+    assert run_command_line(["verify", *map(str, arguments), "--json"]) == code
+    found: dict[str, Any] = json.loads(capsys.readouterr().out)
+    return found
+
+
+def test_a_right_device_agrees_with_the_reference_and_onnxruntime(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    model = models.small_network(tmp_path / "model.onnx")
+    for seed in range(3):
+        picture(tmp_path / "photos" / f"{seed}.png", seed)
+
+    found = verified(capsys, model, "--images", tmp_path / "photos", "--preprocess", "imagenet", "--batch", "2")
+
+    assert (found["trusted"], found["begins"], found["pictures"]) == (True, None, 3)
+    assert found["scores"]["error"] < 1e-5
+    assert found["scores"]["same_class"] == found["onnxruntime"]["same_class"] == 3
+    assert found["onnxruntime"]["error"] < 1e-5
+    assert [layer["layer"] for layer in found["layers"]] == ["pictures", "a", "c", "scores"]
+
+
+def test_a_wrong_device_is_named_with_the_layer_and_an_exit_code(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    model = models.small_network(tmp_path / "model.onnx")
+
+    with wrong_kernel(WRONG_MEAN):
+        assert run_command_line(["verify", str(model), "--preprocess", "unit"]) == 3
+
+    printed = capsys.readouterr()
+    assert "must not be trusted with model: the error begins at c (average_pool)" in printed.out
+    assert [line.split()[0] for line in printed.out.splitlines() if line.endswith("<- wrong")] == ["c"]
+    assert "random images are compared" in printed.err
+
+
+def test_onnxruntime_is_not_required(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setitem(sys.modules, "onnxruntime", None)  # as where it is not installed
+
+    found = onnxruntime_scores(models.small_network(tmp_path / "model.onnx"), WANTED, IMAGES)
+
+    assert found.scores is None
+    assert "onnxruntime is not installed" in found.problem
+
+
+def test_a_file_that_onnxruntime_does_not_run_is_a_reason_and_no_error(tmp_path: Path) -> None:
+    found = onnxruntime_scores(models.truncated(tmp_path / "model.onnx"), WANTED, IMAGES)
+
+    assert found.scores is None
+    assert "does not run it" in found.problem
+
+
+def test_numpy_is_the_reference_itself(tmp_path: Path) -> None:
+    done = edged("verify", models.small_network(tmp_path / "model.onnx"), "--device", "numpy")
+
+    assert done.returncode == 2
+    assert "device numpy is the reference" in done.stderr
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize(
+    ("name", "options", "error"),
+    [
+        ("squeezenet_fp16", ["--preprocess", "caffe", "--mean", "104,117,123"], 5e-3),  # there in float16
+        ("resnet20_cifar10", ["--preprocess", "imagenet", "--size", "32"], 1e-4),
+        ("resnet56_cifar10", ["--preprocess", "imagenet", "--size", "32"], 1e-4),
+        ("resnet8_mlperf_tiny", ["--preprocess", "raw"], 1e-4),
+    ],
+)
+def test_real_networks_are_verified_on_photos(
+    name: str, options: list[str], error: float, shared_data: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    photos = shared_data / "photos"
+
+    found = verified(capsys, shared_data / "models" / f"{name}.onnx", "--images", photos, *options)
+
+    assert found["trusted"]
+    assert found["scores"]["error"] < 1e-4
+    assert found["scores"]["same_class"] == found["pictures"] == 15
+    assert found["onnxruntime"]["error"] < error
+    assert found["onnxruntime"]["same_class"] == 15
