@@ -11,7 +11,7 @@ from edged.engine.gradients.norm_gradient import norm_gradient
 from edged.engine.gradients.slope import Slope
 from edged.engine.launch import Launch
 from edged.engine.layout import NO_HALO, Halo, Tensor
-from edged.model.activations import LINEAR, RELU
+from edged.model.activations import LINEAR, Activation
 from edged.model.graph import Activate, Add, Conv, Dense, Operator
 from edged.train.lowering import Lowered, Residents
 from edged.train.norm import TrainedNorm
@@ -52,11 +52,13 @@ class _Pass:
         self._parameters, self._gradients = parameters, gradients
         self._given_halos = given_halos
         self._learning = _learning(lowered)
-        self._masked = {operator.output for operator in lowered.graph.operators if _ends_in_relu(operator)}
+        self._activations = {each.output: _activation(each) for each in lowered.graph.operators}
         self.halos: dict[str, Halo] = {}
         self.launches: list[Launch] = []
         self.of_logits = self._gradient_of(lowered.graph.output, "loss")
-        self._so_far: dict[str, tuple[Tensor, bool]] = {lowered.graph.output: (self.of_logits, True)}
+        # by tensor: its gradient so far, and whether that is the one before the tensor's activation
+        self._so_far: dict[str, tuple[Tensor, bool]] = {}
+        self._give(lowered.graph.output, self.of_logits)
 
     def run(self) -> None:
         for operator in reversed(self._lowered.graph.operators):
@@ -91,7 +93,7 @@ class _Pass:
             wanted,
             self._lowered.device,
             plus,
-            source in self._masked,
+            self._activations.get(source, LINEAR),
             self._parameters.get(operator.name, {}),
             self._gradients.get(operator.name, {}),
         )
@@ -101,12 +103,16 @@ class _Pass:
         if source in self._so_far:
             self._join(operator, source, given)
         else:
-            self._so_far[source] = given, source not in self._masked
+            self._give(source, given)
+
+    def _give(self, tensor: str, gradient: Tensor) -> None:
+        """Note the first gradient of a tensor, which has not passed its activation."""
+        self._so_far[tensor] = gradient, self._activations.get(tensor, LINEAR) == LINEAR
 
     def _whole(self, operator: Operator) -> Tensor:
         """Return the gradient of the output of `operator`, after all readers have contributed."""
-        given, is_masked = self._so_far[operator.output]
-        if not is_masked:
+        given, is_before_activation = self._so_far[operator.output]
+        if not is_before_activation:
             del self._so_far[operator.output]
             self._join(operator, operator.output, given)
         return self._so_far[operator.output][0]
@@ -130,5 +136,5 @@ def _learning(lowered: Lowered) -> set[str]:
     return names
 
 
-def _ends_in_relu(operator: Operator) -> bool:
-    return getattr(operator, "activation", LINEAR) == RELU
+def _activation(operator: Operator) -> Activation:
+    return getattr(operator, "activation", LINEAR)

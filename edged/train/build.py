@@ -15,7 +15,7 @@ from edged.config.yaml_positions import Path as Keys
 from edged.config.yaml_positions import read
 from edged.errors import ConfigError, ModelError
 from edged.model import graph
-from edged.model.activations import RELU
+from edged.model.activations import RELU, RELU6, SIGMOID
 from edged.model.graph import Float32, Graph, Operator, Pads, Shape
 from edged.model.shapes import MAX_VALUES, make_graph, output_shape
 from edged.train.config import Training
@@ -23,6 +23,7 @@ from edged.train.layers import ConvLayer, DenseLayer, Layer
 from edged.train.norm import new_norm
 
 SOURCE = "image"
+ACTIVATIONS = {"relu": RELU, "relu6": RELU6, "sigmoid": SIGMOID}
 
 
 def build(training: Training, classes: int, seed: int, file: Path) -> Graph:
@@ -90,8 +91,9 @@ class _Builder:
                 self._global_pool(name, keys)
             case "flatten" if len(self.shape) == 3:
                 self.push(graph.Flatten(f"{name}.flatten", (self.tensor,), f"{name}.flatten"))
-            case "relu":
-                self.push(graph.Activate(f"{name}.relu", (self.tensor,), f"{name}.relu", RELU))
+            case "relu" | "relu6" | "sigmoid":
+                name = f"{name}.{layer.kind}"
+                self.push(graph.Activate(name, (self.tensor,), name, ACTIVATIONS[layer.kind]))
             case "softmax":
                 self.push(graph.Softmax(f"{name}.softmax", (self.tensor,), f"{name}.softmax"))
 

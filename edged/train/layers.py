@@ -49,6 +49,8 @@ class Layer(Section):
         None, description="Batch normalisation, folded away when the network is written"
     )
     relu: EmptySection | None = Field(None, description="max(x, 0)")
+    relu6: EmptySection | None = Field(None, description="min(max(x, 0), 6), as in MobileNets")
+    sigmoid: EmptySection | None = Field(None, description="1 ÷ (1 + e⁻ˣ)")
     max_pool: PoolLayer | None = Field(None, description="Maximum of each window; a number alone is its size")
     average_pool: PoolLayer | None = Field(None, description="Mean of each window; a number alone is its size")
     global_pool: EmptySection | None = Field(None, description="Mean of each channel, as features")

@@ -21,7 +21,7 @@ from edged.engine.variants.conv_vector import CONV_VECTOR
 from edged.engine.variants.convolution import halo_of_window
 from edged.engine.variants.variant import Site
 from edged.errors import ModelError
-from edged.model.activations import LINEAR, RELU
+from edged.model.activations import LINEAR
 from edged.model.graph import (
     Activate,
     Add,
@@ -159,12 +159,13 @@ def _learning(launch: Launch, learnt: Residents) -> tuple[Argument, ...]:
     return tuple(next(in_turn) if isinstance(argument, Weights) else argument for argument in launch.arguments)
 
 
+TRAINED_ACTIVATIONS = ("linear", "relu", "clip", "sigmoid")  # of gradient.cl
 TRAINED = (Activate, Add, AveragePool, Conv, Dense, Flatten, MaxPool, TrainedNorm)
 
 
 def trained_form(graph: Graph) -> Graph:
     """`graph` without a Flatten at its start or a Softmax at its end, sums apart from convolutions, ReLU as the
-    end of what comes before.
+    end of what comes before, other activations before a Flatten.
 
     Operators with weights keep their names. Raises ModelError for what cannot be trained.
     """
@@ -175,7 +176,8 @@ def trained_form(graph: Graph) -> Graph:
     if operators and isinstance(operators[-1], Softmax) and operators[-1].output == output:
         output = operators.pop().inputs[0]
     form = _from_vectors(make_graph(graph.name, graph.input, graph.shapes[graph.input], operators, output))
-    form = fuse_activation(remove_unused(remove_identities(form)), (Add, Conv, Dense, TrainedNorm))
+    form = remove_unused(remove_identities(_activated_before_flatten(form)))
+    form = fuse_activation(form, (Add, Conv, Dense, TrainedNorm))
     _check(form)
     return form
 
@@ -193,6 +195,19 @@ def _from_vectors(graph: Graph) -> Graph:
     return make_graph(graph.name, flatten.output, graph.shapes[flatten.output], others, graph.output)
 
 
+def _activated_before_flatten(graph: Graph) -> Graph:
+    """Move activations of flattened images to the images: padding between their features must stay zero."""
+    written: dict[str, Operator] = {}
+    for operator in graph.operators:
+        before = written.get(operator.inputs[0])
+        if isinstance(operator, Activate) and isinstance(before, Flatten) and not operator.activation.keeps_zero:
+            image = f"{operator.output}:image"
+            written[image] = replace(operator, inputs=before.inputs, output=image)
+            operator = replace(before, name=f"{operator.name}:flatten", inputs=(image,), output=operator.output)  # noqa: PLW2901
+        written[operator.output] = operator
+    return make_graph(graph.name, graph.input, graph.shapes[graph.input], [*written.values()], graph.output)
+
+
 def _apart(operator: Operator) -> tuple[Operator, ...]:
     """Split a convolution that adds a second input into two operators."""
     if not isinstance(operator, Conv) or len(operator.inputs) == 1:
@@ -208,8 +223,9 @@ def _check(graph: Graph) -> None:
             kind = type(operator).__name__
             raise ModelError(f"{graph.name}: {operator.name} is a {kind}, which cannot be trained")
         activation = getattr(operator, "activation", LINEAR)
-        if activation not in {LINEAR, RELU}:
-            raise ModelError(f"{graph.name}: {operator.name} ends in {activation}; only ReLU can be trained")
+        if activation.kind not in TRAINED_ACTIVATIONS:
+            able = ", ".join(kind for kind in TRAINED_ACTIVATIONS if kind != LINEAR.kind)
+            raise ModelError(f"{graph.name}: {operator.name} ends in {activation}; activations to train: {able}")
         if isinstance(operator, Conv) and operator.groups > 1:
             raise ModelError(
                 f"{graph.name}: {operator.name} has {operator.groups} groups of channels; "

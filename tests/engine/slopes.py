@@ -8,7 +8,8 @@ from numpy.typing import NDArray
 from edged.engine.gradients.slope import Backward, Slope
 from edged.engine.launch import Argument
 from edged.engine.layout import Halo, Tensor
-from edged.model.graph import Operator
+from edged.model.activations import LINEAR, Activation, apply
+from edged.model.graph import Activate, Operator
 from edged.train.reference.backward import backward, forward
 from tests.engine.bench import Bench
 from tests.engine.lab import Lab, assert_close, random
@@ -19,10 +20,17 @@ BELOW = Halo(0, 0, 1, 0)
 
 
 def assert_gradient(
-    lab: Lab, kernels: Backward, operator: Operator, x: Array, *, block: int, plus: bool, masked: bool
+    lab: Lab,
+    kernels: Backward,
+    operator: Operator,
+    x: Array,
+    *,
+    block: int,
+    plus: bool,
+    source_activation: Activation = LINEAR,
 ) -> None:
-    """What `kernels` make of a random gradient is what the reference makes of it, with `plus` and a mask."""
-    x = np.maximum(x, 0) if masked else x
+    """`kernels` make of a random gradient what the reference makes of it, before the activation that wrote x."""
+    x = apply(source_activation, x)
     output = forward(operator, x.astype(np.float64))
     given, others = random(*output.shape), random(*x.shape)
     slope: Slope[Any] = Slope(
@@ -33,7 +41,7 @@ def assert_gradient(
         _tensor("wanted", x, block, SOME_HALO),
         lab.device,
         _tensor("plus", x, block, Halo(1, 0, 0, 0)) if plus else None,
-        masked,
+        source_activation,
     )
     arrays: dict[Argument, Array] = {slope.source: x, slope.output: output, slope.given: given}
     if slope.plus:
@@ -43,7 +51,8 @@ def assert_gradient(
     bench.run()
 
     expected = backward(operator, given.astype(np.float64), output, x.astype(np.float64)).inputs[0]
-    expected = (expected + others * plus) * ((x > 0) | (not masked))
+    wrote_x = Activate("activation", ("before",), "x", source_activation)
+    (expected,) = backward(wrote_x, expected + others * plus, x.astype(np.float64), x).inputs
     assert slope.wanted
     assert_close(bench.image(slope.wanted).reshape(x.shape), expected)
 

@@ -13,6 +13,7 @@ from edged.engine.launch import Argument, Resident
 from edged.engine.layout import Halo, Tensor
 from edged.engine.variants.convolution import halo_of_window, pack_weights
 from edged.engine.variants.variant import Site
+from edged.model.activations import LINEAR, RELU
 from edged.model.graph import Conv
 from edged.train.reference.backward import backward, forward
 from tests.engine.bench import Bench
@@ -50,7 +51,7 @@ def slope_of(lab: Lab, conv: Conv, x: NDArray[Any], block: int, input_block: int
         tensor("wanted", x.shape, input_block, Halo(1, 0, 0, 2)) if input_block > 1 else None,
         lab.device,
         tensor("plus", x.shape, input_block, Halo(0, 1)) if ends else None,
-        ends,
+        RELU if ends else LINEAR,
         {role: Resident(f"parameter {role}", size) for role, size in sizes.items()},
         {role: Resident(f"gradient {role}", size) for role, size in sizes.items()},
     )
@@ -112,7 +113,7 @@ def check(lab: Lab, conv: Conv, x: NDArray[Any], slope: Slope[Conv]) -> None:
     assert_close(bias[: len(conv.bias)], expected.arrays["bias"])
     assert not bias[len(conv.bias) :].any()
     if slope.wanted:
-        mask = (x > 0) | (not slope.masked)
+        mask = (x > 0) | (slope.source_activation == LINEAR)
         assert_close(bench.image(slope.wanted), (expected.inputs[0] + (others if slope.plus else 0)) * mask)
 
 

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from edged.engine.gradients.max_pool_gradient import max_pool_gradient
+from edged.model.activations import LINEAR, RELU
 from edged.model.graph import MaxPool, Pads, Pair
 from tests.engine.lab import Lab, random
 from tests.engine.slopes import assert_gradient
@@ -19,14 +20,14 @@ CASES: tuple[tuple[Pair, Pair, Pads, int], ...] = (
 def test_the_largest_of_a_window_takes_all(lab: Lab, kernel: Pair, strides: Pair, pads: Pads, block: int) -> None:
     pool = MaxPool("pool", ("x",), "y", kernel, strides, pads)
 
-    assert_gradient(lab, max_pool_gradient, pool, random(2, 21, 9, 7), block=block, plus=False, masked=False)
+    assert_gradient(lab, max_pool_gradient, pool, random(2, 21, 9, 7), block=block, plus=False)
 
 
 def test_of_equal_ones_the_first_takes_all(lab: Lab) -> None:
     pool = MaxPool("pool", ("x",), "y", (3, 3), (2, 2), (1, 1, 1, 1))
     few_values = np.rint(random(2, 21, 9, 7))
 
-    assert_gradient(lab, max_pool_gradient, pool, few_values, block=4, plus=True, masked=True)
+    assert_gradient(lab, max_pool_gradient, pool, few_values, block=4, plus=True, source_activation=RELU)
 
 
 @pytest.mark.parametrize("ends", [False, True])
@@ -34,4 +35,6 @@ def test_windows_that_cover_all_and_nothing_twice_are_looked_at_once(lab: Lab, e
     pool = MaxPool("pool", ("x",), "y", (3, 2), (3, 2))
     few_values = np.rint(random(2, 21, 9, 8))
 
-    assert_gradient(lab, max_pool_gradient, pool, few_values, block=16, plus=ends, masked=ends)
+    assert_gradient(
+        lab, max_pool_gradient, pool, few_values, block=16, plus=ends, source_activation=RELU if ends else LINEAR
+    )

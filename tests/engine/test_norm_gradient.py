@@ -12,6 +12,7 @@ from edged.engine.gradients.norm_gradient import norm_gradient
 from edged.engine.gradients.slope import Slope
 from edged.engine.launch import Argument, Resident
 from edged.engine.layout import Halo, Tensor
+from edged.model.activations import RELU
 from edged.train.norm import TrainedNorm, new_norm
 from edged.train.reference.backward import backward, forward, statistics
 from tests.engine.bench import Bench
@@ -41,7 +42,7 @@ def test_gradients_are_those_of_the_reference(lab: Lab, shape: tuple[int, ...], 
     exact, padding = x.astype(np.float64), slope.source.blocks * block - shape[1]
     given: dict[Argument, NDArray[Any]] = {slope.source: x, slope.given: gradient}
     if masked:
-        slope = replace(slope, masked=True, plus=replace(slope.source, name="others"))
+        slope = replace(slope, source_activation=RELU, plus=replace(slope.source, name="others"))
         given[replace(slope.source, name="others")] = others
     for tensor, values in zip(batch_statistics("norm", slope.source), statistics(exact), strict=True):
         given[tensor] = np.pad(values, (0, padding)).reshape(1, -1, 1, 1)

@@ -72,7 +72,7 @@ def test_the_gradient_of_the_input_is_another_such_convolution(
         replace(source, name="wanted", halo=Halo(1, 0, 0, 2)),
         lab.device,
         plus=replace(source, name="plus"),
-        masked=True,
+        source_activation=RELU,
         parameters={"weight": Resident("weight", pack_weights(Site(conv, (source,), target, lab.device)).nbytes)},
     )
     assert slope.wanted

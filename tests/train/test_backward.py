@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from edged.model.activations import LINEAR, RELU
+from edged.model.activations import LINEAR, RELU, SIGMOID, Activation
 from edged.model.graph import Activate, Add, AveragePool, Conv, Dense, Flatten, MaxPool, Operator, Softmax
 from edged.train.norm import TrainedNorm, new_norm
 from edged.train.reference.backward import backward, forward
@@ -55,6 +55,8 @@ CASES: dict[str, tuple[Operator, tuple[tuple[int, ...], ...]]] = {
     "add": (Add("add", ("x", "z"), "y"), (IMAGES, IMAGES)),
     "ReLU in add": (Add("add", ("x", "z"), "y", activation=RELU), (IMAGES, IMAGES)),
     "ReLU": (Activate("relu", ("x",), "y", RELU), (IMAGES,)),
+    "clip": (Activate("clip", ("x",), "y", Activation("clip", -0.5, 0.7)), (IMAGES,)),
+    "sigmoid": (Activate("sigmoid", ("x",), "y", SIGMOID), (IMAGES,)),
     "flatten": (Flatten("flatten", ("x",), "y"), (IMAGES,)),
     "softmax": (Softmax("softmax", ("x",), "y"), ((3, 7),)),
 }

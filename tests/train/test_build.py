@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from edged.errors import ConfigError
-from edged.model.graph import Conv, Dense, Graph
+from edged.model.activations import RELU, RELU6, SIGMOID
+from edged.model.graph import Activate, Conv, Dense, Graph
 from edged.train.build import build
 from edged.train.config import load_training
 
@@ -34,6 +35,13 @@ def test_every_layer_becomes_operators(tmp_path: Path) -> None:
         "Activate", "AveragePool", "AveragePool", "Flatten", "Dense", "Softmax",
     ]  # fmt: skip
     assert graph.shapes[graph.output] == (3,)
+
+
+def test_activations_are_those_of_the_model(tmp_path: Path) -> None:
+    graph = built(tmp_path, "[relu, relu6, sigmoid, flatten, {dense: classes}]")
+
+    found = [operator.activation for operator in graph.operators if isinstance(operator, Activate)]
+    assert found == [RELU, RELU6, SIGMOID]
 
 
 def test_weights_start_as_he_et_al_say_and_biases_at_zero(tmp_path: Path) -> None:

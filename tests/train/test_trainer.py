@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from edged.engine.device import Device
 from edged.errors import ModelError
 from edged.model import reference
-from edged.model.activations import RELU
+from edged.model.activations import RELU, RELU6, SIGMOID, Activation
 from edged.model.graph import Activate, Add, AveragePool, Conv, Dense, Flatten, Graph, MaxPool, Operator, Softmax
 from edged.model.package import Input
 from edged.model.shapes import make_graph
@@ -85,6 +85,24 @@ def residual_network() -> Graph:
     )
 
 
+def curved_network() -> Graph:
+    """With activations other than ReLU: inside a convolution, behind a norm, alone, behind Flatten, at the end."""
+    same = (1, 1, 1, 1)
+    return network(
+        Conv("stem", ("x",), "a", weights(5, 1, 3, 3), some(5), pads=same, activation=RELU6),
+        Conv("first", ("a",), "b", weights(5, 5, 3, 3), some(5), pads=same),
+        new_norm("norm", "b", "bn", 5),
+        Activate("norm relu6", ("bn",), "br", RELU6),
+        Conv("second", ("br",), "c", weights(5, 5, 3, 3), some(5), strides=(2, 2), pads=same),
+        Activate("alone", ("c",), "cs", SIGMOID),
+        Flatten("flatten", ("cs",), "f"),
+        Activate("behind", ("f",), "fs", SIGMOID),
+        Dense("dense", ("fs",), "d", weights(3, 60), some(3)),
+        Activate("last", ("d",), "scores", Activation("clip", -0.5, 0.5)),
+        Softmax("softmax", ("scores",), "p"),
+    )
+
+
 def network(*operators: Operator) -> Graph:
     return make_graph("small", "x", (1, 6, 7), operators)
 
@@ -129,7 +147,7 @@ def test_a_gpu_learns_the_same(device: Device, programs: Path) -> None:
 
 
 @pytest.mark.deep
-@pytest.mark.parametrize("make", [dense_network, residual_network])
+@pytest.mark.parametrize("make", [dense_network, residual_network, curved_network])
 def test_it_learns_what_the_reference_learns(device: Device, programs: Path, make: Any) -> None:
     graph = make()
     trainer = trainer_of(graph, device, programs, Sgd())
@@ -160,7 +178,7 @@ def test_to_stop_and_go_on_elsewhere_changes_no_bit(device: Device, programs: Pa
 
 
 @pytest.mark.deep
-@pytest.mark.parametrize("make", [dense_network, residual_network])
+@pytest.mark.parametrize("make", [dense_network, residual_network, curved_network])
 def test_what_it_evaluates_is_what_its_graph_computes(
     device: Device, programs: Path, make: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -7,7 +7,9 @@ from typing import Any, Generic
 from edged.engine.device import Device
 from edged.engine.launch import Argument, Launch, Resident
 from edged.engine.layout import Tensor
+from edged.engine.variants.activate import activation_defines
 from edged.engine.variants.variant import Op
+from edged.model.activations import LINEAR, Activation
 from edged.model.graph import Shape
 
 Residents = Mapping[str, Resident]
@@ -17,11 +19,11 @@ Residents = Mapping[str, Resident]
 class Slope(Generic[Op]):
     """An operator in a training step, and the tensors of its backward pass.
 
-    source, output: what it read and wrote in the forward pass (`output` after its ReLU, if it ends in one).
-    given: the gradient of the loss by the output; where the operator ends in ReLU, by what it had before ReLU.
+    source, output: what it read and wrote in the forward pass (`output` after its activation).
+    given: the gradient of the loss by the output; where the operator ends in an activation, by what it had before.
     wanted: the gradient by `source`, to be written; None if nothing before the operator learns.
     plus: the gradients of other readers of `source` so far, which are added to what is written.
-    masked: `source` ends in ReLU: what is written, `plus` too, is zero where `source` is not above zero.
+    source_activation: the end of what wrote `source`: what is written, with `plus`, is multiplied by its slope.
     parameters, gradients: by the operator's own names (weight, bias …), in the layout in which the kernels of the
     forward pass read them.
 
@@ -35,19 +37,25 @@ class Slope(Generic[Op]):
     wanted: Tensor | None
     device: Device
     plus: Tensor | None = None
-    masked: bool = False
+    source_activation: Activation = LINEAR
     parameters: Residents = field(default_factory=dict)
     gradients: Residents = field(default_factory=dict)
 
     def ending_defines(self) -> dict[str, int]:
         """Return the macros of `gradient.cl`, for kernels that write `wanted` as OUT: how a gradient ends."""
         plus = self.plus.defines("PLUS") if self.plus else {}
-        mask = self.source.defines("MASK") if self.masked else {}
-        return {**plus, **mask, "WITH_PLUS": int(self.plus is not None), "WITH_MASK": int(self.masked)}
+        written = self.source.defines("WRITTEN") if self._is_activated else {}
+        ending = activation_defines(self.source_activation)
+        through = {f"THROUGH_{name.removeprefix('ACTIVATION_')}": value for name, value in ending.items()}
+        return {**plus, **written, "WITH_PLUS": int(self.plus is not None), **through}
 
     def ending_arguments(self) -> tuple[Argument, ...]:
         """Return the last arguments of such a kernel: ENDING_PARAMETERS."""
-        return (*((self.plus,) if self.plus else ()), *((self.source,) if self.masked else ()))
+        return (*((self.plus,) if self.plus else ()), *((self.source,) if self._is_activated else ()))
+
+    @property
+    def _is_activated(self) -> bool:
+        return self.source_activation != LINEAR
 
 
 Backward = Callable[[Slope[Any]], tuple[Launch, ...]]

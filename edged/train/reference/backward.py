@@ -7,7 +7,7 @@ from functools import singledispatch
 import numpy as np
 
 from edged.model import graph
-from edged.model.activations import LINEAR, RELU, Activation, apply
+from edged.model.activations import LINEAR, Activation, apply
 from edged.model.graph import Operator, Pads, Pair
 from edged.model.reference import Array, compute
 from edged.model.shapes import extent
@@ -150,12 +150,22 @@ def _activate(operator: graph.Activate, gradient: Array, output: Array, x: Array
 
 
 def _through(activation: Activation, gradient: Array, output: Array) -> Array:
-    """Return the gradient before an activation that wrote `output`: that of max(x, 0) is 0 at 0."""
+    """Return the gradient before an activation that wrote `output`: where it is cut off, at its bounds too, 0."""
     if activation == LINEAR:
         return gradient
-    if activation != RELU:
-        raise NotImplementedError(activation.kind)
-    return gradient * (output > 0)
+    return np.asarray(gradient * _slope(activation, output))
+
+
+def _slope(activation: Activation, output: Array) -> Array:
+    """Return the derivative of an activation where it wrote `output`."""
+    match activation.kind:
+        case "relu":
+            return np.asarray(output > 0)
+        case "clip":
+            return np.asarray((output > activation.alpha) & (output < activation.beta))
+        case "sigmoid":
+            return np.asarray(output * (1 - output))
+    raise NotImplementedError(activation.kind)
 
 
 @backward.register
