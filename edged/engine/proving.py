@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from edged.config import Precision
 from edged.engine.device import Device
+from edged.engine.launch import HostCall
 from edged.engine.layout import Tensor
 from edged.engine.operator_error import operator_error, share_of_range
 from edged.engine.planner import Plan, make_plan
@@ -205,12 +206,13 @@ class Examination:
 
 
 def written_tensors(plan: Plan, sites: Sequence[Site[Any]], prepared: str | None) -> dict[str, Tensor]:
-    """Return the tensor that each operator writes, by the operator's name, without the plan's output.
+    """Return the tensor that each operator writes, also on the host, by the operator's name; not the output.
 
     `prepared`: name of the tensor of prepared pictures, to include it; None for a part behind a cut.
     """
     in_memory = {tensor.name: tensor for launch in plan.launches for tensor in launch.tensors}
-    outputs = {site.operator.name: site.output.name for site in sites if site.output.name != plan.output.name}
+    outputs = {site.operator.name: site.output.name for site in sites}
+    outputs |= {call.operator: call.output.name for call in plan.launches if isinstance(call, HostCall)}
     if prepared:
         outputs[plan.launches[0].operator] = prepared
-    return {operator: in_memory[name] for operator, name in outputs.items()}
+    return {operator: in_memory[name] for operator, name in outputs.items() if name != plan.output.name}

@@ -17,14 +17,15 @@ from edged.engine.operator_error import operator_error, share_of_range
 from edged.engine.planner import make_plan
 from edged.engine.proving import SCORES_CLOSE, written_tensors
 from edged.engine.runtime import Runtime
-from edged.engine.selection import Choice, Chooser
+from edged.engine.selection import Chooser
 from edged.engine.tuning.problem import HALF_TOLERANCE, TOLERANCE
 from edged.engine.tuning.work import Listener
-from edged.engine.variants.variant import Site
 from edged.model import reference
 from edged.model.cost import kind_of
-from edged.model.graph import Graph
+from edged.model.graph import Graph, OnHost
 from edged.model.package import Input
+
+ON_HOST = "on_host"  # in place of a variant, as in profiles
 
 Array = NDArray[Any]
 
@@ -34,7 +35,8 @@ class VerifiedLayer:
     """The errors of one layer, as shares of its range, over all pictures so far.
 
     `own`: for the inputs that the device computed; `total`: with the errors of the layers before it. `largest`:
-    the largest absolute value. `compared`: False if some of its values are beyond what its type can hold.
+    the largest absolute value. `compared`: False if some of its values are beyond what its type can hold, or if
+    the host computes it, by the reference.
     """
 
     layer: str
@@ -75,7 +77,6 @@ class Verification:
         self._graph, self._input, self._precision = graph, wanted, precision
         listener = Listener(chooser)
         plan = make_plan(graph, wanted, device, batch, precision, listener)
-        self._chosen: list[tuple[Site[Any], Choice]] = [(site, chooser.choose(site)) for site in listener.sites]
         self._written = written_tensors(plan, listener.sites, graph.input)
         self._output, self._batch = plan.output.name, batch
         self._runtime = Runtime(
@@ -83,10 +84,14 @@ class Verification:
         )
         self.device_name = self._runtime.device_name
         self._prepared = VerifiedLayer("pictures", "prepared", plan.launches[0].kernel)
+        self._sites = {site.operator.name: site for site in listener.sites}
+        variants = {name: chooser.choose(site).variant.name for name, site in self._sites.items()}
         self._layers = [
-            VerifiedLayer(site.operator.name, kind_of(site.operator), choice.variant.name)
-            for site, choice in self._chosen
+            VerifiedLayer(operator.name, kind_of(operator), variants.get(operator.name, ON_HOST))
+            for operator in graph.operators
+            if operator.name in variants or isinstance(operator, OnHost)
         ]
+        self._outputs = {operator.name: operator.output for operator in graph.operators}
         self.scores_error = 0.0
         self.same_class = self.pictures = 0
 
@@ -130,8 +135,8 @@ class Verification:
         with np.errstate(all="ignore"):  # a network may overflow by itself
             expected = reference.run_all(self._graph, prepared, np.float64)
             self._meet_prepared(tensors.get(self._graph.input), prepared)
-            for (site, _), layer in zip(self._chosen, self._layers, strict=True):
-                self._meet_layer(site, layer, tensors, expected[site.output.name])
+            for layer in self._layers:
+                self._meet_layer(layer, tensors, expected[self._outputs[layer.layer]])
         self._meet_scores(tensors[self._output], expected[self._output])
 
     def _meet_prepared(self, found: Array | None, expected: Array) -> None:
@@ -141,12 +146,12 @@ class Verification:
         limit = HALF_TOLERANCE if self._precision == "fp16" else TOLERANCE
         self._prepared.meet(share, share, float(np.abs(expected).max()), is_right=share <= limit)
 
-    def _meet_layer(
-        self, site: Site[Any], layer: VerifiedLayer, tensors: Mapping[str, Array], expected: Array
-    ) -> None:
-        inputs = tuple(np.asarray(tensors[tensor.name], np.float64) for tensor in site.inputs)
-        found = tensors[site.output.name]
-        own = operator_error(site, inputs, found)
+    def _meet_layer(self, layer: VerifiedLayer, tensors: Mapping[str, Array], expected: Array) -> None:
+        found = tensors[self._outputs[layer.layer]]
+        own = None
+        if site := self._sites.get(layer.layer):
+            inputs = tuple(np.asarray(tensors[tensor.name], np.float64) for tensor in site.inputs)
+            own = operator_error(site, inputs, found)
         total = share_of_range(np.asarray(found, np.float64).reshape(expected.shape), expected)
         largest = float(np.abs(expected).max())
         layer.meet(own.share if own else None, total, largest, is_right=own is None or own.is_right)

@@ -65,6 +65,20 @@ def test_a_wrong_device_is_named_with_the_layer_and_an_exit_code(
     assert "random images are compared" in printed.err
 
 
+def test_layers_of_the_host_are_listed_and_those_behind_them_compared(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    model = models.small_network(tmp_path / "model.onnx", activation="Sin")
+
+    found = verified(capsys, model, "--preprocess", "unit")
+
+    assert found["trusted"]
+    layers = {layer["layer"]: layer for layer in found["layers"]}
+    assert (layers["b"]["variant"], layers["b"]["compared"]) == ("on_host", False)
+    assert layers["b"]["total"] < 1e-5
+    assert 0 < layers["c"]["own"] < 1e-5
+
+
 def test_onnxruntime_is_not_required(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setitem(sys.modules, "onnxruntime", None)  # as where it is not installed
 

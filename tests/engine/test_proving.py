@@ -6,7 +6,7 @@ from typing import NoReturn
 import numpy as np
 import pytest
 
-from edged.config import Precision
+from edged.config import ModelConfig, Precision
 from edged.engine import runtime as runtime_module
 from edged.engine.device import Device
 from edged.engine.layout import Floats, Tensor
@@ -17,8 +17,9 @@ from edged.errors import DeviceError, DeviceMemoryError
 from edged.model import reference
 from edged.model.cuts import cut_after, part
 from edged.model.graph import Dense, Flatten, Graph
-from edged.model.package import Input
+from edged.model.package import Input, load_model
 from edged.model.shapes import make_graph
+from tests.cli import models
 from tests.engine.lab import random
 from tests.engine.networks import RGB, conv, random_images, small_network
 from tests.engine.wrong_kernels import MAX_IS_MIN, RELU_IS_MIN, WRONG_DENSE, WRONG_VECTOR, Change, wrong_kernel
@@ -111,6 +112,28 @@ def test_a_part_behind_a_cut_is_compared_too(network_device: Device, programs_di
         runtime.close()
 
     assert [wrong.variant for wrong in found.wrong] == ["dense"]
+
+
+def test_what_reads_the_output_of_a_host_operator_is_compared(
+    network_device: Device, programs_directory: Path, tmp_path: Path
+) -> None:
+    sine = models.small_network(tmp_path / "sine.onnx", activation="Sin")  # no kernel computes it
+    model = load_model(ModelConfig(path=sine))
+    runtime = Runtime(model.graph, model.input, network_device, cache=programs_directory)
+
+    with wrong_kernel(("average_pool", "sum / count", "sum")):
+        wrong = Runtime(model.graph, model.input, network_device, cache=programs_directory)
+    found = [
+        examine(
+            each, model.graph, model.input, network_device, random_images(model.input), precision="fp32",
+            chooser=Rules(),
+        )
+        for each in (runtime, wrong)
+    ]  # fmt: skip
+
+    runtime.close()
+    wrong.close()
+    assert [[one.variant for one in each.wrong] for each in found] == [[], ["average_pool"]]
 
 
 def test_without_memory_for_the_copies_the_scores_alone_are_compared(
