@@ -48,6 +48,7 @@ TRAINING_SECTIONS = {  # likewise, of a training
     "NetworkInput": "input",
     "Layer": "layers[]",
     "ConvLayer": "layers[].conv",
+    "DepthwiseLayer": "layers[].depthwise",
     "PoolLayer": "layers[].max_pool, average_pool",
     "DenseLayer": "layers[].dense",
     "Learning": "train",

@@ -6,6 +6,7 @@ from typing import Any
 
 from edged.engine.gradients import BACKWARD
 from edged.engine.gradients.conv_gradient import halo_of_given
+from edged.engine.gradients.groups import within_groups
 from edged.engine.gradients.join_gradients import join_gradients
 from edged.engine.gradients.norm_gradient import norm_gradient
 from edged.engine.gradients.slope import Slope
@@ -77,6 +78,8 @@ class _Pass:
             halo = halo_of_given(slope.operator, slope.source, slope.output) if slope.wanted else NO_HALO
             self.halos[given.name] = self.halos.get(given.name, NO_HALO) | halo
         self.launches += _BACKWARD[type(slope.operator)](slope)
+        if isinstance(operator, Conv) and slope.operator.groups < operator.groups:
+            self.launches.append(within_groups(operator, slope))
 
     def _slope(self, operator: Operator, given: Tensor, source: str) -> Slope[Any]:
         """Return the backward pass of an operator that writes the gradient of `source` itself, if any."""
@@ -86,7 +89,7 @@ class _Pass:
             plus, _ = self._so_far.get(source, (None, False))
             self._so_far[source] = wanted, True
         return Slope(
-            self._lowered.conv(operator) if isinstance(operator, Dense) else operator,
+            self._lowered.conv(operator) if isinstance(operator, Conv | Dense) else operator,
             self._tensors[source],
             self._tensors[operator.output],
             given,

@@ -19,7 +19,7 @@ from edged.model.activations import RELU, RELU6, SIGMOID
 from edged.model.graph import Float32, Graph, Operator, Pads, Shape
 from edged.model.shapes import MAX_VALUES, make_graph, output_shape
 from edged.train.config import Training
-from edged.train.layers import ConvLayer, DenseLayer, Layer
+from edged.train.layers import ConvLayer, DenseLayer, DepthwiseLayer, Layer
 from edged.train.norm import new_norm
 
 SOURCE = "image"
@@ -79,6 +79,8 @@ class _Builder:
         match layer.kind:
             case "conv" if layer.conv:
                 self._conv(name, layer.conv, keys)
+            case "depthwise" if layer.depthwise:
+                self._depthwise(name, layer.depthwise, keys)
             case "dense" if layer.dense:
                 self._dense(name, layer.dense, keys)
             case "max_pool" | "average_pool":
@@ -99,15 +101,22 @@ class _Builder:
 
     def _conv(self, name: str, layer: ConvLayer, keys: Keys) -> None:
         self._need_image(keys, "conv")
-        before, after = (layer.kernel - 1) // 2, layer.kernel // 2
-        pads: Pads = (before, before, after, after) if layer.padding == "same" else (0, 0, 0, 0)
-        self._push_conv(f"{name}.conv", layer.filters, layer.kernel, layer.stride, pads)
+        if self.shape[0] % layer.groups or layer.filters % layer.groups:
+            text = f"{layer.groups} groups do not divide {self.shape[0]} channels and {layer.filters} filters"
+            _refuse(self._file, keys, f"conv: {text}: choose a number of groups that divides both")
+        pads = _pads(layer)
+        self._push_conv(f"{name}.conv", layer.filters, layer.kernel, layer.stride, pads, layer.groups)
 
-    def _push_conv(self, name: str, filters: int, kernel: int, stride: int, pads: Pads) -> None:
-        channels = self.shape[0]
+    def _depthwise(self, name: str, layer: DepthwiseLayer, keys: Keys) -> None:
+        self._need_image(keys, "depthwise")
+        count = self.shape[0]
+        self._push_conv(f"{name}.depthwise", count, layer.kernel, layer.stride, _pads(layer), count)
+
+    def _push_conv(self, name: str, filters: int, kernel: int, stride: int, pads: Pads, groups: int = 1) -> None:
+        channels = self.shape[0] // groups
         weight = self._normal((filters, channels, kernel, kernel), 2 / (channels * kernel * kernel))
-        strides = (stride, stride)
-        self.push(graph.Conv(name, (self.tensor,), name, weight, np.zeros(filters, np.float32), strides, pads))
+        bias, strides = np.zeros(filters, np.float32), (stride, stride)
+        self.push(graph.Conv(name, (self.tensor,), name, weight, bias, strides, pads, (1, 1), groups))
 
     def _dense(self, name: str, layer: DenseLayer, keys: Keys) -> None:
         if len(self.shape) != 1:
@@ -168,6 +177,11 @@ class _Builder:
         _check_size("it would have", shape)
         values = self._random.standard_normal(shape, np.float32)
         return np.asarray(values * np.float32(math.sqrt(variance)), np.float32)
+
+
+def _pads(layer: ConvLayer | DepthwiseLayer) -> Pads:
+    before, after = (layer.kernel - 1) // 2, layer.kernel // 2
+    return (before, before, after, after) if layer.padding == "same" else (0, 0, 0, 0)
 
 
 def _check_size(what: str, shape: Shape) -> None:

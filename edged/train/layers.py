@@ -8,6 +8,8 @@ from pydantic import Field, model_validator
 from edged.config.sections import Section
 
 Count = Annotated[int, Field(ge=1, le=16_384)]
+Padding = Literal["same", "none"]
+PADDING = "same: zeros around it, so that no border is lost"
 
 
 class EmptySection(Section):
@@ -20,9 +22,16 @@ class ConvLayer(Section):
     filters: Count = Field(description="Channels that it writes")
     kernel: Count = Field(3, description="Side of its window in pixels")
     stride: Count = Field(1, description="Pixels from one window to the next")
-    padding: Literal["same", "none"] = Field(
-        "same", description="same: zeros around it, so that no border is lost"
-    )
+    padding: Padding = Field("same", description=PADDING)
+    groups: Count = Field(1, description="Groups of channels, each convolved by itself")
+
+
+class DepthwiseLayer(Section):
+    """A convolution of each channel by itself, then a bias."""
+
+    kernel: Count = Field(3, description="Side of its window in pixels")
+    stride: Count = Field(1, description="Pixels from one window to the next")
+    padding: Padding = Field("same", description=PADDING)
 
 
 class PoolLayer(Section):
@@ -45,6 +54,9 @@ class Layer(Section):
     """A layer of the network: exactly one of these keys."""
 
     conv: ConvLayer | None = Field(None, description="Convolution; a number alone is its filters")
+    depthwise: DepthwiseLayer | None = Field(
+        None, description="Convolution of each channel by itself; a number alone is its kernel"
+    )
     norm: EmptySection | None = Field(
         None, description="Batch normalisation, folded away when the network is written"
     )
@@ -87,7 +99,7 @@ class Layer(Section):
         return next(iter(self.model_fields_set))
 
 
-FIRST = {"conv": "filters", "max_pool": "size", "average_pool": "size", "dense": "units"}
+FIRST = {"conv": "filters", "depthwise": "kernel", "max_pool": "size", "average_pool": "size", "dense": "units"}
 
 
 def _known(kind: object) -> str:

@@ -8,7 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from edged.engine.device import Device
+from edged.engine.gradients.depthwise_gradient import is_depthwise
 from edged.engine.gradients.flatten_batch import flatten_batch
+from edged.engine.gradients.groups import ungrouped
 from edged.engine.gradients.norm import norm_forward, norm_use
 from edged.engine.gradients.slope import training_tensor
 from edged.engine.gradients.winograd_weights import is_faster, winograd_forward
@@ -16,10 +18,11 @@ from edged.engine.launch import Argument, Launch, Resident, Weights
 from edged.engine.layout import Tensor
 from edged.engine.planner import RULES
 from edged.engine.variants import VARIANTS
+from edged.engine.variants.conv_depthwise import CONV_DEPTHWISE
 from edged.engine.variants.conv_general import CONV_GENERAL
 from edged.engine.variants.conv_vector import CONV_VECTOR
 from edged.engine.variants.convolution import halo_of_window
-from edged.engine.variants.variant import Site
+from edged.engine.variants.variant import Site, Variant
 from edged.errors import ModelError
 from edged.model.activations import LINEAR
 from edged.model.graph import (
@@ -53,9 +56,14 @@ class Lowered:
     tensors: Tensors
 
     def conv(self, operator: Conv | Dense, weight: Array | None = None) -> Conv:
-        """Return a Dense layer as the 1×1 convolution of an image of frames. `weight`: replaces its own."""
+        """Return a layer as the convolution that kernels of training compute. `weight`: replaces its own.
+
+        Dense is a 1×1 convolution of an image of frames; of several groups only depthwise ones have kernels.
+        """
         operator = operator if weight is None else replace(operator, weight=weight)
-        return operator if isinstance(operator, Conv) else _as_conv(operator, self._flattened(operator.inputs[0]))
+        if isinstance(operator, Dense):
+            return _as_conv(operator, self._flattened(operator.inputs[0]))
+        return ungrouped(operator) if operator.groups > 1 and not is_depthwise(self.site(operator)) else operator
 
     def site(self, operator: Operator) -> Site[Any]:
         """Return the site at which `operator` is computed."""
@@ -139,7 +147,7 @@ def _forward(lowered: Lowered, operator: Operator, learnt: Residents, training: 
             site = lowered.site(lowered.conv(operator))
             if is_faster(site):
                 return winograd_forward(site, learnt["weight"], learnt["bias"])
-            variant = CONV_VECTOR if lowered.device.kind == "cpu" else CONV_GENERAL
+            variant = CONV_DEPTHWISE if is_depthwise(site) else _convolution(lowered.device)
             (launch,) = variant.launches(site, variant.parameters(site)[0])
             return (replace(launch, arguments=_learning(launch, learnt), frames=site.output.frames),)
         case Flatten():
@@ -151,6 +159,10 @@ def _forward(lowered: Lowered, operator: Operator, learnt: Residents, training: 
     return tuple(
         replace(launch, frames=site.output.frames) for launch in VARIANTS[type(operator)][0].launches(site, {})
     )
+
+
+def _convolution(device: Device) -> Variant[Conv]:
+    return CONV_VECTOR if device.kind == "cpu" else CONV_GENERAL
 
 
 def _learning(launch: Launch, learnt: Residents) -> tuple[Argument, ...]:
@@ -226,11 +238,6 @@ def _check(graph: Graph) -> None:
         if activation.kind not in TRAINED_ACTIVATIONS:
             able = ", ".join(kind for kind in TRAINED_ACTIVATIONS if kind != LINEAR.kind)
             raise ModelError(f"{graph.name}: {operator.name} ends in {activation}; activations to train: {able}")
-        if isinstance(operator, Conv) and operator.groups > 1:
-            raise ModelError(
-                f"{graph.name}: {operator.name} has {operator.groups} groups of channels; "
-                "only convolutions with one group can be trained"
-            )
     shape = graph.shapes[graph.output]
     if len(shape) != 1:
         raise ModelError(f"{graph.name}: its output has the shape {shape}; expected a score per class, (classes,)")

@@ -8,8 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from edged.arithmetic import ceil_div
+from edged.engine.gradients.depthwise_gradient import is_depthwise
 from edged.engine.launch import Resident
 from edged.engine.layout import Tensor
+from edged.engine.variants.conv_depthwise import pack_depthwise
 from edged.engine.variants.convolution import pack_weights
 from edged.errors import ModelError
 from edged.model.graph import Conv, Dense, Float32
@@ -56,7 +58,9 @@ class Parameter:
 def weight_of(operator: Conv | Dense, lowered: Lowered) -> Parameter:
     """Return the weight of `operator`. Packing the numbers 1, 2 … in its place shows where each value goes."""
     numbers = np.arange(1, operator.weight.size + 1).reshape(operator.weight.shape)
-    packed: NDArray[Any] = pack_weights(lowered.site(lowered.conv(operator, numbers))).reshape(-1)
+    site = lowered.site(lowered.conv(operator, numbers))
+    pack = pack_depthwise if is_depthwise(site) else pack_weights
+    packed: NDArray[Any] = pack(site).reshape(-1)
     (there,) = np.nonzero(packed)
     places = np.empty(len(there), np.intp)
     places[packed[there] - 1] = there

@@ -1,5 +1,6 @@
 """The gradients of a convolution, by its input and by its weights."""
 
+from dataclasses import replace
 from itertools import cycle
 from typing import Any
 
@@ -8,9 +9,11 @@ import pytest
 from numpy.typing import NDArray
 
 from edged.engine.gradients.conv_gradient import conv_gradient, halo_of_given
+from edged.engine.gradients.depthwise_gradient import is_depthwise
 from edged.engine.gradients.slope import Slope
 from edged.engine.launch import Argument, Resident
 from edged.engine.layout import Halo, Tensor
+from edged.engine.variants.conv_depthwise import pack_depthwise
 from edged.engine.variants.convolution import halo_of_window, pack_weights
 from edged.engine.variants.variant import Site
 from edged.model.activations import LINEAR, RELU
@@ -42,7 +45,7 @@ def slope_of(lab: Lab, conv: Conv, x: NDArray[Any], block: int, input_block: int
     bare = tensor("x", x.shape, input_block, Halo()), tensor("y", output.shape, block, Halo(0, 1))
     source = tensor("x", x.shape, input_block, halo_of_window(Site(conv, bare[:1], bare[1], lab.device), {}))
     site = Site(conv, (source,), bare[1], lab.device)
-    sizes = {"weight": pack_weights(site).nbytes, "bias": bare[1].blocks * block * 4}
+    sizes = {"weight": packed(site).nbytes, "bias": bare[1].blocks * block * 4}
     return Slope(
         conv,
         source,
@@ -83,6 +86,38 @@ def test_shares_of_the_rows_are_added_up(lab: Lab) -> None:
     check(lab, conv, x, slope)
 
 
+DEPTHWISE: dict[str, dict[str, Any]] = {
+    "3x3": {"pads": SAME},
+    "5x5 by two": {"kernel": (5, 5), "strides": (2, 2), "pads": (2, 2, 2, 2)},
+    "7x7 by three, dilated, lopsided": {
+        "kernel": (7, 4),
+        "strides": (3, 1),
+        "pads": (3, 2, 1, 0),
+        "dilations": (1, 2),
+    },
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "block"), [("3x3", 16), ("5x5 by two", 4), ("7x7 by three, dilated, lopsided", 8)]
+)
+def test_a_convolution_of_each_channel_by_itself(lab: Lab, name: str, block: int) -> None:
+    conv = conv_of((1, 21), **DEPTHWISE[name], groups=21)
+    x = np.maximum(random(3, 21, 9, 8), 0)
+
+    check(lab, conv, x, slope_of(lab, conv, x, block, block, ends=True))
+
+
+@pytest.mark.deep
+def test_shares_of_the_rows_of_a_depthwise_convolution_are_added_up(lab: Lab) -> None:
+    conv = conv_of((1, 5), pads=SAME, groups=5)
+    x = random(4, 5, 6, 7)
+    slope = slope_of(lab, conv, x, 4, 4, ends=False)
+
+    assert "sum_shares" in [launch.kernel for launch in conv_gradient(slope)]
+    check(lab, conv, x, slope)
+
+
 def conv_of(channels: tuple[int, int], kernel: tuple[int, int] = (3, 3), **attributes: Any) -> Conv:
     weight = random(channels[1], channels[0], *kernel)
     return Conv("conv", ("x",), "y", weight, random(channels[1]), **attributes)
@@ -96,7 +131,7 @@ def check(lab: Lab, conv: Conv, x: NDArray[Any], slope: Slope[Conv]) -> None:
     arrays: dict[Argument, NDArray[Any]] = {
         slope.source: x,
         slope.given: given,
-        slope.parameters["weight"]: pack_weights(site),
+        slope.parameters["weight"]: packed(site),
     }
     if slope.plus:
         arrays[slope.plus] = others
@@ -107,8 +142,8 @@ def check(lab: Lab, conv: Conv, x: NDArray[Any], slope: Slope[Conv]) -> None:
     expected = backward(conv, given.astype(np.float64), output, x.astype(np.float64))
     weight = bench.floats(slope.gradients["weight"])
     of_weight = expected.arrays["weight"].astype(np.float32)
-    packed = pack_weights(Site(conv_with(conv, of_weight), (slope.source,), slope.output, lab.device))
-    assert_close(weight, packed.reshape(-1))
+    there = packed(Site(replace(conv, weight=of_weight), (slope.source,), slope.output, lab.device))
+    assert_close(weight, there.reshape(-1))
     bias = bench.floats(slope.gradients["bias"])
     assert_close(bias[: len(conv.bias)], expected.arrays["bias"])
     assert not bias[len(conv.bias) :].any()
@@ -117,5 +152,5 @@ def check(lab: Lab, conv: Conv, x: NDArray[Any], slope: Slope[Conv]) -> None:
         assert_close(bench.image(slope.wanted), (expected.inputs[0] + (others if slope.plus else 0)) * mask)
 
 
-def conv_with(conv: Conv, weight: NDArray[np.float32]) -> Conv:
-    return Conv(conv.name, conv.inputs, conv.output, weight, conv.bias)
+def packed(site: Site[Conv]) -> NDArray[np.float32]:
+    return pack_depthwise(site) if is_depthwise(site) else pack_weights(site)

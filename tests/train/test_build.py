@@ -44,6 +44,18 @@ def test_activations_are_those_of_the_model(tmp_path: Path) -> None:
     assert found == [RELU, RELU6, SIGMOID]
 
 
+def test_convolutions_of_groups_and_of_each_channel(tmp_path: Path) -> None:
+    graph = built(
+        tmp_path,
+        "[{conv: 8}, {depthwise: 5}, {depthwise: {stride: 2}}, {conv: {filters: 6, groups: 2}}, "
+        "flatten, {dense: classes}]",
+    )
+
+    found = [(each.weight.shape, each.groups) for each in graph.operators if isinstance(each, Conv)]
+    assert found == [((8, 1, 3, 3), 1), ((8, 1, 5, 5), 8), ((8, 1, 3, 3), 8), ((6, 4, 3, 3), 2)]
+    assert graph.shapes[graph.operators[3].output] == (6, 3, 4)
+
+
 def test_weights_start_as_he_et_al_say_and_biases_at_zero(tmp_path: Path) -> None:
     graph = built(tmp_path, "[{conv: 512}, relu, flatten, {dense: 100}, relu, {dense: classes}]")
     conv, hidden, last = (operator for operator in graph.operators if isinstance(operator, Conv | Dense))
@@ -70,6 +82,10 @@ def test_the_same_seed_is_the_same_network(tmp_path: Path) -> None:
             r"3:10: layers.0: dense reads features, found an image of 1 .*: put flatten before it",
         ),
         ("[flatten, {conv: 3}]", "3:19: layers.1: conv reads an image, found 48 features: put it before flatten"),
+        (
+            "[{conv: 8}, {conv: {filters: 6, groups: 4}}, flatten]",
+            "3:21: layers.1: conv: 4 groups do not divide 8 channels and 6 filters: choose a number",
+        ),
         ("[flatten, {dense: 5}]", "3:9: layers: the last layer gives 5 features; expected 3, one per label"),
         (
             "[{max_pool: 7}, flatten]",

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from edged.engine.device import Device
 from edged.errors import ModelError
 from edged.model import reference
-from edged.model.activations import RELU, RELU6, SIGMOID, Activation
+from edged.model.activations import HARD_SWISH, RELU, RELU6, SIGMOID, Activation
 from edged.model.graph import Activate, Add, AveragePool, Conv, Dense, Flatten, Graph, MaxPool, Operator, Softmax
 from edged.model.package import Input
 from edged.model.shapes import make_graph
@@ -103,6 +103,24 @@ def curved_network() -> Graph:
     )
 
 
+def grouped_network() -> Graph:
+    """An inverted residual, a convolution of two groups, and one that makes two channels of each."""
+    same = (1, 1, 1, 1)
+    return network(
+        Conv("stem", ("x",), "a", weights(4, 1, 3, 3), some(4), pads=same, activation=RELU6),
+        Conv("widen", ("a",), "b", weights(20, 4, 1, 1), some(20), activation=RELU6),
+        Conv("each", ("b",), "c", weights(20, 1, 3, 3), some(20), pads=same, groups=20, activation=RELU6),
+        Conv("narrow", ("c",), "d", weights(4, 20, 1, 1), some(4)),
+        Add("sum", ("d", "a"), "e"),
+        Conv("groups", ("e",), "f", weights(6, 2, 3, 3), some(6), (2, 2), same, groups=2, activation=RELU),
+        Conv("doubled", ("f",), "g", weights(12, 1, 3, 3), some(12), pads=same, groups=6, activation=RELU),
+        AveragePool("mean", ("g",), "h", (3, 4), (1, 1)),
+        Flatten("flatten", ("h",), "i"),
+        Dense("dense", ("i",), "scores", weights(3, 12), some(3)),
+        Softmax("softmax", ("scores",), "p"),
+    )
+
+
 def network(*operators: Operator) -> Graph:
     return make_graph("small", "x", (1, 6, 7), operators)
 
@@ -134,9 +152,10 @@ def with_arrays(operator: Operator, arrays: dict[str, NDArray[Any]]) -> Operator
 
 
 @pytest.mark.deep
-def test_a_gpu_learns_the_same(device: Device, programs: Path) -> None:
+@pytest.mark.parametrize("make", [residual_network, grouped_network])
+def test_a_gpu_learns_the_same(device: Device, programs: Path, make: Any) -> None:
     """With the layout and the work-groups that it gets, on the device that there is."""
-    graph = residual_network()
+    graph = make()
     trainer = trainer_of(graph, replace(device, kind="gpu", vector_width=4), programs, Sgd())
 
     trainer.train(ORDER, RATES)
@@ -147,7 +166,7 @@ def test_a_gpu_learns_the_same(device: Device, programs: Path) -> None:
 
 
 @pytest.mark.deep
-@pytest.mark.parametrize("make", [dense_network, residual_network, curved_network])
+@pytest.mark.parametrize("make", [dense_network, residual_network, curved_network, grouped_network])
 def test_it_learns_what_the_reference_learns(device: Device, programs: Path, make: Any) -> None:
     graph = make()
     trainer = trainer_of(graph, device, programs, Sgd())
@@ -178,7 +197,7 @@ def test_to_stop_and_go_on_elsewhere_changes_no_bit(device: Device, programs: Pa
 
 
 @pytest.mark.deep
-@pytest.mark.parametrize("make", [dense_network, residual_network, curved_network])
+@pytest.mark.parametrize("make", [dense_network, residual_network, curved_network, grouped_network])
 def test_what_it_evaluates_is_what_its_graph_computes(
     device: Device, programs: Path, make: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -223,10 +242,9 @@ def test_vectors_of_features_are_learnt_too(device: Device, programs: Path) -> N
 
 
 def test_what_it_cannot_train_is_refused(device: Device, programs: Path) -> None:
-    whole = Conv("whole", ("x",), "y", weights(2, 1, 6, 7), some(2))
-    apart = Conv("apart", ("y",), "z", weights(2, 1, 1, 1), some(2), groups=2)
-    with pytest.raises(ModelError, match="apart has 2 groups of channels"):
-        Trainer(network(whole, apart), device, BATCH, Sgd(), cache=programs)
+    whole = Conv("whole", ("x",), "y", weights(2, 1, 6, 7), some(2), activation=HARD_SWISH)
+    with pytest.raises(ModelError, match=r"whole ends in hard_swish; .* relu, clip, sigmoid"):
+        Trainer(network(whole), device, BATCH, Sgd(), cache=programs)
     with pytest.raises(ModelError, match=r"expected one each, of uint8 .*, and how they are normalised"):
         Trainer(dense_network(), device, BATCH, Sgd(), cache=programs).evaluate(IMAGES, LABELS)
     with pytest.raises(ModelError, match=r"4 labels for images of uint8 \(12, 6, 7, 1\)"):

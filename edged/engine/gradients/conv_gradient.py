@@ -1,30 +1,29 @@
 """The backward pass of a convolution; a Dense layer is one of 1×1 over the frames of a batch."""
 
-from dataclasses import replace
 from itertools import product
 
 from edged.arithmetic import ceil_div
+from edged.engine.gradients.depthwise_gradient import depthwise_gradient, is_depthwise
+from edged.engine.gradients.shares import group, in_shares
 from edged.engine.gradients.slope import Slope
 from edged.engine.gradients.winograd_weights import input_gradient_site, is_faster, winograd_gradient
 from edged.engine.launch import Launch
 from edged.engine.layout import Halo, Tensor
 from edged.engine.variants.convolution import window_defines
 from edged.engine.variants.tiles import OVERHEAD, registers, tiles
-from edged.engine.variants.variant import WORK_GROUP, Site
+from edged.engine.variants.variant import Site
 from edged.model.graph import Conv
 
-SHARE_BYTES = 2**19  # of activations and gradients that a share reads repeatedly: a part of a CPU's own cache
 SPARE = 8  # registers of a CPU that hold no sums; with fewer its compiler spills some sums (measured)
 IN_FLIGHT = 6  # sums that keep a multiply-add unit busy
 SUMS_ON_GPU = 16  # vectors of four that leave a GPU's registers enough work-items at once
 PIXELS_ON_GPU = 8
-ITEMS_PER_UNIT = 16  # work-groups that keep a compute unit busy to the end
-PARTS_BYTES = 2**25  # that the partial sums of all shares may take
-RUN_LENGTH = 32  # vectors that a work-item of `sum_shares` adds
 
 
 def conv_gradient(slope: Slope[Conv]) -> tuple[Launch, ...]:
     """Return the gradients of weights, bias and, if wanted, of the input."""
+    if is_depthwise(Site(slope.operator, (slope.source,), slope.output, slope.device)):
+        return depthwise_gradient(slope)
     return *_weight_gradient(slope), *(_input_gradient(slope, slope.wanted) if slope.wanted else ())
 
 
@@ -64,7 +63,7 @@ def _turned_weights(slope: Slope[Conv], wanted: Tensor) -> tuple[Tensor, Launch]
         defines={**Site(conv, (slope.source,), slope.output, slope.device).tensor_defines(), "TAPS": taps},
         arguments=(slope.parameters["weight"], weight),
         items=pairs * taps,
-        group=_group(slope, pairs * taps),
+        group=group(slope, pairs * taps),
     )
 
 
@@ -88,7 +87,7 @@ def _by_phases(slope: Slope[Conv], wanted: Tensor, weight: Tensor) -> Launch:
         arguments=(given, weight, wanted, *slope.ending_arguments()),
         items=items,
         planes=wanted.blocks,
-        group=_group(slope, items),
+        group=group(slope, items),
         frames_last=wanted.frames > 1,
         frames=wanted.frames,
     )
@@ -100,37 +99,16 @@ def _weight_gradient(slope: Slope[Conv]) -> tuple[Launch, ...]:
     kernel_h, kernel_w = conv.weight.shape[2:]
     taps_h, taps_w, part = _sums(slope)
     items = source.blocks * ceil_div(kernel_h, taps_h) * ceil_div(kernel_w, taps_w) * (source.block // part)
-    weights = given.blocks * source.blocks * source.block * kernel_h * kernel_w  # vectors
-    shares = _shares(slope, items * given.blocks, weights * given.block * 4)
-    parts = [
-        Tensor(f"{conv.name}:{role}", shares, count * given.block, 1, 1, 1)
-        for role, count in (("weights", weights), ("bias", given.blocks))
-    ]
-    gradients = slope.gradients["weight"], slope.gradients["bias"]
-    shape = {"TAPS_H": taps_h, "TAPS_W": taps_w, "PART": part, "FRAMES": given.frames, "SHARES": shares}
     by_share = Launch(
         kernel="conv_weight_gradient",
         operator=conv.name,
-        defines={**window_defines(site), **shape},
-        arguments=(source, given, *parts),
+        defines={**window_defines(site), "TAPS_H": taps_h, "TAPS_W": taps_w, "PART": part},
+        arguments=(source, given),
         items=items,
         planes=given.blocks,
-        group=_group(slope, items),
-        frames_last=True,
-        frames=shares,
+        group=group(slope, items),
     )
-    if shares == 1:
-        return (replace(by_share, arguments=(source, given, *gradients)),)
-    runs = ceil_div(weights + given.blocks, RUN_LENGTH)
-    counts = {"SHARES": shares, "WEIGHTS": weights, "BIASES": given.blocks, "RUN_LENGTH": RUN_LENGTH}
-    return by_share, Launch(
-        kernel="sum_shares",
-        operator=conv.name,
-        defines={**given.defines("OUT"), **counts},
-        arguments=(*parts, *gradients),
-        items=runs,
-        group=_group(slope, runs),
-    )
+    return in_shares(slope, by_share, given.blocks * source.blocks * source.block * kernel_h * kernel_w)
 
 
 def _sums(slope: Slope[Conv]) -> tuple[int, int, int]:
@@ -147,15 +125,3 @@ def _sums(slope: Slope[Conv]) -> tuple[int, int, int]:
         return items * (max(taps_h * taps_w * part, IN_FLIGHT) + OVERHEAD)
 
     return min(shapes, key=cost)
-
-
-def _shares(slope: Slope[Conv], items: int, weight_bytes: int) -> int:
-    """Return the number of shares of all frames' rows: each fits into the cache, and the whole device is busy."""
-    rows = slope.given.frames * slope.given.height
-    for_cache = ceil_div(slope.source.nbytes + slope.given.nbytes, SHARE_BYTES)
-    for_units = ceil_div(ITEMS_PER_UNIT * slope.device.compute_units, items)
-    return max(1, min(max(for_cache, for_units), rows, PARTS_BYTES // weight_bytes))
-
-
-def _group(slope: Slope[Conv], items: int) -> int:
-    return 1 if slope.device.kind == "cpu" else min(WORK_GROUP, items)

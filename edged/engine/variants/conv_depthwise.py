@@ -46,7 +46,7 @@ def _band(site: Site[Conv]) -> int:
 
 def _launches(site: Site[Conv], parameters: Parameters) -> tuple[Launch, ...]:
     (source, *residual), target = site.inputs, site.output
-    weights, bias = Weights(lambda: _pack_weights(site), site.half_weights), Weights(lambda: pack_bias(site))
+    weights, bias = Weights(lambda: pack_depthwise(site), site.half_weights), Weights(lambda: pack_bias(site))
     is_cpu = site.device.kind == "cpu"
     run = target.width if is_cpu else parameters["TILE"]
     items = ceil_div(target.height, parameters["BAND"]) * ceil_div(target.width, run)
@@ -63,10 +63,10 @@ def _launches(site: Site[Conv], parameters: Parameters) -> tuple[Launch, ...]:
     )
 
 
-def _pack_weights(site: Site[Conv]) -> Float32:
+def pack_depthwise(site: Site[Conv]) -> Float32:
     """Pack weights as [block][ky][kx][channel of the block], zero beyond the last channel."""
     weight, target = site.operator.weight, site.output
-    packed = np.zeros((target.blocks * target.block, *weight.shape[2:]), np.float32)
+    packed = np.zeros((target.blocks * target.block, *weight.shape[2:]), weight.dtype)
     packed[: len(weight)] = weight[:, 0]
     split = packed.reshape(target.blocks, target.block, *weight.shape[2:])
     return np.ascontiguousarray(split.transpose(0, 2, 3, 1))

@@ -52,6 +52,10 @@ def conv_gradient(lab: Lab) -> None:
     test_conv_gradient.test_the_gradients_are_those_of_the_reference(lab, "3x3 by two", 4)
 
 
+def depthwise_gradient(lab: Lab) -> None:
+    test_conv_gradient.test_a_convolution_of_each_channel_by_itself(lab, "5x5 by two", 4)
+
+
 def flatten_batch(lab: Lab) -> None:
     test_flatten_batch.test_blocks_move_whole_and_their_gradient_comes_back(lab, 4)
 
@@ -94,7 +98,16 @@ def adam(lab: Lab) -> None:
 
 
 KERNELS: tuple[Callable[[Lab], None], ...] = (
-    *(conv_gradient, flatten_batch, max_pool, max_pool_apart, average_pool, norm, norm_gradient),
+    *(
+        conv_gradient,
+        depthwise_gradient,
+        flatten_batch,
+        max_pool,
+        max_pool_apart,
+        average_pool,
+        norm,
+        norm_gradient,
+    ),
     *(cross_entropy, gather, gather_features, gather_vectors, winograd_weights, sgd, adam),
 )
 
