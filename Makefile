@@ -32,7 +32,7 @@ view top: .venv/.displays
 
 # Kernels and models want nothing but cores, so they share them. The others tell of seconds: beside the tests of whole
 # daemons, one after the other, there are only those that mostly wait.
-COMPUTE = tests/engine tests/model tests/train tests/teach tests/fuzz
+COMPUTE = tests/engine tests/model tests/conformance tests/train tests/teach tests/fuzz
 test: TIER = -m 'not deep'
 test test-all: .venv/.test
 	.venv/bin/python -m pytest $(TIER) --numprocesses logical --maxprocesses 4 --dist loadfile $(COMPUTE)

@@ -24,7 +24,7 @@ from edged.model.from_onnx import (
 from edged.model.from_onnx.ends import input_of, output_of
 from edged.model.from_onnx.file import OnnxFile, read_file
 from edged.model.from_onnx.node import Node, array_of, node_of
-from edged.model.from_onnx.scope import InvalidNodeError, Scope
+from edged.model.from_onnx.scope import HostOnlyError, InvalidNodeError, Scope, Value
 from edged.model.graph import AveragePool, Graph, MaxPool, Pair
 from edged.model.shapes import make_graph
 
@@ -91,19 +91,26 @@ def graph_of(file: OnnxFile, input_size: Pair | None = None) -> Graph:
     """Convert the content of a file, as `read_onnx` does."""
     with _place(f"{file.path}: input"):
         source, shape, channels_last = input_of(file, input_size)
-        scope = Scope(source, shape, channels_last)
-    for tensor in file.model.graph.initializer:
-        with _place(f"{file.path}: initializer {tensor.name}"):
-            scope.define(tensor.name, array_of(tensor))
-    for proto in file.model.graph.node:
-        name = proto.name or (proto.output[0] if proto.output else "without a name")
-        with _place(f"{file.path}: node {name} ({proto.op_type})"):
-            _convert(proto, file.opset, scope)
+        seen = (*shape[1:], shape[0]) if channels_last else shape
+        scope = Scope(Value(source, seen, channels_last=channels_last), shape)
+    read_nodes(file.model.graph, file.opset, scope, str(file.path))
     with _place(f"{file.path}: output"):
         output = output_of(file, scope)
         if output == source:
             raise ModelError(f"{output} is the network's input as it is: no layer computes anything")
         return make_graph(file.path.stem, source, shape, scope.operators, output)
+
+
+def read_nodes(content: onnx.GraphProto, opset: int, scope: Scope, path: str) -> None:
+    """Convert all constants and nodes of a file into `scope`. Raises ModelError, which names file and node."""
+    for tensor in content.initializer:
+        with _place(f"{path}: initializer {tensor.name}"):
+            scope.define(tensor.name, array_of(tensor))
+    read = {name for proto in content.node for name in proto.input} | {entry.name for entry in content.output}
+    for proto in content.node:
+        name = proto.name or (proto.output[0] if proto.output else "without a name")
+        with _place(f"{path}: node {name} ({proto.op_type})"):
+            _convert(proto, node_of(proto, opset, read), scope)
 
 
 @contextmanager
@@ -118,17 +125,16 @@ def _place(where: str) -> Iterator[None]:
         raise ModelError(f"{where}: is damaged: {type(error).__name__}: {error}") from None
 
 
-def _convert(proto: onnx.NodeProto, opset: int, scope: Scope) -> None:
+def _convert(proto: onnx.NodeProto, node: Node, scope: Scope) -> None:
     if proto.domain not in {"", "ai.onnx"}:
         raise ModelError(f"operators of {proto.domain} are not supported; supported are ONNX's own")
-    node = node_of(proto, opset)
     known = [scope.constant(name) for name in node.inputs if name]
     inputs = [value for value in known if value is not None]
     if node.kind == "Constant":
         scope.define(node.output, constants.constant(node))
     elif node.kind in constants.FOLDED and len(inputs) == len(known):
         scope.define(node.output, constants.fold(node, inputs, scope))
-    elif node.kind in CONVERTERS:
+    elif node.kind in CONVERTERS and len(inputs) < len(known):
         _convert_or_compute(proto, node, scope)
     else:
         on_host.convert(proto, node, scope)
@@ -140,6 +146,8 @@ def _convert_or_compute(proto: onnx.NodeProto, node: Node, scope: Scope) -> None
     checkpoint = scope.checkpoint()
     try:
         node.allow(attributes)
+        if node.kind == "MaxPool" and node.writes_several:
+            raise ModelError("writes the places of its values; supported are the values alone")
         convert(node, scope)
     except InvalidNodeError:
         raise
@@ -149,4 +157,4 @@ def _convert_or_compute(proto: onnx.NodeProto, node: Node, scope: Scope) -> None
             on_host.convert(proto, node, scope)
         except ModelError as problem:
             log.debug("the host cannot compute it: %s", problem)
-            raise refusal from None
+            raise (problem if isinstance(refusal, HostOnlyError) else refusal) from None

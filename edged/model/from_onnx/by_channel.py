@@ -19,7 +19,7 @@ F = TypeVar("F", np.float32, np.float64)
 
 def batch_norm(node: Node, scope: Scope) -> None:
     """Convert (x − mean) ÷ √(variance + epsilon) · scale + bias (Ioffe and Szegedy, 2015) to factor and offset."""
-    if len([name for name in node.outputs if name]) > 1:
+    if node.declared_outputs > 1:
         raise ModelError("has several outputs, as in training; supported is inference: export it in eval mode")
     if node.integer("training_mode", 0) or node.integer("spatial", 1) != 1:
         raise ModelError("training_mode is supported only as 0, spatial only as 1")

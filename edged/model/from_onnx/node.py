@@ -1,6 +1,6 @@
 """One node of an ONNX file, with typed access to its attributes."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,7 +12,10 @@ from edged.errors import ModelError
 
 @dataclass(frozen=True)
 class Node:
-    """A node. Omitted `inputs` are empty strings. Getters raise ModelError for a value of another type."""
+    """A node. Omitted `inputs` are empty strings, and so are `outputs` that nothing reads.
+
+    declared_outputs: how many the file has, read or not. Getters raise ModelError for other types of attributes.
+    """
 
     kind: str
     name: str
@@ -20,6 +23,12 @@ class Node:
     outputs: tuple[str, ...]
     attributes: Mapping[str, AttributeProto]
     opset: int
+    declared_outputs: int
+
+    @property
+    def writes_several(self) -> bool:
+        """Return whether an output besides the first is read."""
+        return any(self.outputs[1:])
 
     @property
     def output(self) -> str:
@@ -63,12 +72,14 @@ class Node:
         return attribute
 
 
-def node_of(proto: NodeProto, opset: int) -> Node:
-    """Make a node. Raises ModelError if it writes nothing."""
+def node_of(proto: NodeProto, opset: int, read: Container[str]) -> Node:
+    """Make a node; `read` are the tensors that something reads. Raises ModelError if it writes nothing."""
     if not proto.output:
         raise ModelError("writes no tensor")
     attributes = {attribute.name: attribute for attribute in proto.attribute}
-    return Node(proto.op_type, proto.name, tuple(proto.input), tuple(proto.output), attributes, opset)
+    first, *others = proto.output
+    outputs = (first, *(name if name in read else "" for name in others))
+    return Node(proto.op_type, proto.name, tuple(proto.input), outputs, attributes, opset, len(outputs))
 
 
 def array_of(tensor: TensorProto) -> NDArray[np.generic]:

@@ -31,10 +31,10 @@ REFUSED = {
 # Kinds of which only the first input may be computed, since the others decide the size of the output.
 SIZED = (
     "AffineGrid BlackmanWindow CenterCropPad ConstantOfShape DFT Expand HammingWindow HannWindow MelWeightMatrix "
-    "OneHot Pad Range Reshape Resize STFT Slice Split Squeeze Tile TopK Unsqueeze Upsample"
+    "Pad Range Reshape Resize STFT Slice Split Squeeze Tile TopK Unsqueeze Upsample"
 )
 SIZED_BY_CONSTANTS = frozenset(SIZED.split())
-INFINITIES = {"Clip", "Expand", "Max", "Min", "Pad", "Where"}  # kinds in which a constant may be infinite
+FINITE = {"BatchNormalization", "Conv", "ConvTranspose", "Gemm"}  # kinds whose constants must be finite
 
 
 def convert(proto: onnx.NodeProto, node: Node, scope: Scope) -> None:
@@ -67,18 +67,19 @@ def _check(proto: onnx.NodeProto, node: Node) -> None:
     """Raise ModelError for a kind that cannot run on the host, and for attributes that it does not have."""
     if problem := refusal_of(node.kind, node.opset):
         raise ModelError(problem)
-    if node.kind == "BatchNormalization" and (node.integer("training_mode", 0) or len(node.outputs) > 1):
+    if node.kind == "BatchNormalization" and (node.integer("training_mode", 0) or node.declared_outputs > 1):
         raise ModelError("is in training mode: export the network for inference")
     context = checker.C.CheckerContext()
     context.ir_version, context.opset_imports = onnx.IR_VERSION, {"": node.opset}
     try:
         checker.check_node(proto, context)
     except checker.ValidationError as error:
-        raise ModelError(str(error).splitlines()[0]) from None
+        raise ModelError(_brief(error)) from None
 
 
 def _require_same_size(node: Node, index: int, name: str) -> None:
-    if index > 0 and (node.kind in SIZED_BY_CONSTANTS or node.kind.startswith("Reduce")):
+    sizes = node.kind in SIZED_BY_CONSTANTS or node.kind.startswith("Reduce")
+    if (index > 0 and sizes) or (index == 1 and node.kind == "OneHot"):
         raise ModelError(f"input {name} decides the size of the output; supported is a constant")
 
 
@@ -104,7 +105,7 @@ def _as_single(node: Node, name: str, constant: Constant) -> Constant:
     if constant.dtype.kind not in "fV":  # V: bfloat16
         raise ModelError(f"input {name} is of type {constant.dtype}; supported are numbers")
     numbers = constant.astype(np.float32)
-    if np.isnan(numbers).any() or (node.kind not in INFINITIES and np.isinf(numbers).any()):
+    if np.isnan(numbers).any() or (node.kind in FINITE and np.isinf(numbers).any()):
         raise ModelError(f"input {name} holds infinities or NaN, or numbers that float32 does not hold")
     return numbers
 
@@ -122,6 +123,7 @@ def _push(
     model = _model(proto, node.opset, values, constants, output)
     found = _run(model, values, output)
     if not values:
+        scope.reserve_constant(found.size)
         scope.define(output, found)
         return
     has_batch = found.ndim > 1 and found.shape[0] == 1
@@ -156,7 +158,7 @@ def _run(model: bytes, values: Mapping[str, Value], output: str) -> NDArray[Any]
         with np.errstate(all="ignore"):
             outputs: Any = ReferenceEvaluator(onnx.load_from_string(model)).run(None, feeds)
     except Exception as error:  # it raises arbitrary exceptions for inputs that do not fit
-        raise ModelError(f"cannot be computed: {type(error).__name__}: {error}") from None
+        raise ModelError(f"cannot be computed: {_brief(error)}") from None
     found = outputs[0]
     array = np.asarray(found)
     if not isinstance(found, np.ndarray | np.generic) or array.dtype.kind not in "biuf" or not array.size:
@@ -169,7 +171,7 @@ def _check_size(model: bytes, values: Mapping[str, Value], output: str) -> None:
     try:
         inferred = shape_inference.infer_shapes(model, check_type=True, strict_mode=True, data_prop=True)
     except Exception as error:
-        raise ModelError(f"cannot be computed: {error}") from None
+        raise ModelError(f"cannot be computed: {_brief(error)}") from None
     for shape in (*(value.dims for value in values.values()), _inferred_shape(inferred.graph.output)):
         if math.prod(shape) > MAX_VALUES:
             raise ModelError(f"needs a tensor of shape {shape}; it may hold 1 to {MAX_VALUES} values")
@@ -177,3 +179,11 @@ def _check_size(model: bytes, values: Mapping[str, Value], output: str) -> None:
 
 def _inferred_shape(outputs: Sequence[onnx.ValueInfoProto]) -> Shape:
     return tuple(dim.dim_value or 1 for each in outputs for dim in each.type.tensor_type.shape.dim)
+
+
+def _brief(error: Exception) -> str:
+    """Return the first line of a message of `onnx`, without the marks of its C++ code."""
+    message = str(error).strip() or type(error).__name__
+    for mark in ("[ShapeInferenceError] ", "[TypeInferenceError] ", "Inference error(s): "):
+        message = message.replace(mark, "")
+    return message.splitlines()[0].partition(". ")[0]

@@ -24,6 +24,10 @@ class InvalidNodeError(ModelError):
     """A node that is wrong wherever it is computed; other refusals are those of kernels, and the host may do."""
 
 
+class HostOnlyError(ModelError):
+    """A node that reads what no kernel takes, so that only the host can compute it."""
+
+
 @dataclass(frozen=True)
 class Value:
     """A tensor of the file: the graph's `tensor`, seen with the shape `shape` (of one frame).
@@ -53,17 +57,16 @@ class Value:
 
 
 class Scope:
-    """Collects constants, tensors and operators.
+    """Collects constants, tensors and operators. `source`: the network's input; `shape`: in the graph.
 
     The methods raise ModelError without file and node; the reader adds them.
     """
 
-    def __init__(self, source: str, shape: Shape, channels_last: bool = False) -> None:
-        seen = (*shape[1:], shape[0]) if channels_last else shape
+    def __init__(self, source: Value, shape: Shape) -> None:
         self.operators: list[Operator] = []
-        self.shapes: dict[str, Shape] = {source: shape}
+        self.shapes: dict[str, Shape] = {source.tensor: shape}
         self._constants: dict[str, Constant] = {}
-        self._values = {source: Value(source, seen, channels_last=channels_last)}
+        self._values = {source.tensor: source}
         self._weights: dict[str, Float32] = {}
         self._left = MAX_VALUES  # of weights
         self._folded_left = MAX_VALUES  # of constants that nodes make
@@ -122,9 +125,9 @@ class Scope:
         """Return a tensor that depends on the network's input: a batch of floats."""
         value = self.raw_value(name)
         if value.dtype != "float32":
-            raise ModelError(f"input {name} is of type {value.dtype}; supported are floats")
+            raise HostOnlyError(f"input {name} is of type {value.dtype}; supported are floats")
         if not value.has_batch:
-            raise ModelError(f"input {name} has shape {value.shape}; supported is a batch as its first axis")
+            raise HostOnlyError(f"input {name} has shape {value.shape}; supported is a batch as its first axis")
         if value.channels_last:
             raise ModelError(f"input {name} has its channels last; supported is a Transpose by (0, 3, 1, 2) first")
         return value
@@ -253,6 +256,8 @@ def as_weights(numbers: Constant, what: str) -> Float32:
     """Return a copy in float32, writable. Raises ModelError for numbers that are not finite in float32."""
     with np.errstate(over="ignore"):  # overflow is detected by the next line
         weights = numbers.astype(np.float32, order="C")
+    if np.isinf(numbers).any() and not np.isnan(numbers).any():
+        raise ModelError(f"{what} holds infinities")
     if not np.isfinite(weights).all():
         raise InvalidNodeError(f"{what} holds infinities or NaN, or numbers that float32 does not hold")
     return weights

@@ -17,7 +17,11 @@ def identity(node: Node, scope: Scope) -> None:
     training = scope.constant(node.input(2)) if node.input(2) else None
     if training is not None and training.any():
         raise ModelError("is in training mode; supported is inference")
-    scope.define(node.output, scope.raw_value(node.input(0)))
+    value = scope.raw_value(node.input(0))
+    scope.define(node.output, value)
+    if node.writes_several:  # the mask of Dropout
+        scope.reserve_constant(math.prod(value.dims))
+        scope.define(node.outputs[1], np.ones(value.dims, np.bool_))
 
 
 def cast(node: Node, scope: Scope) -> None:
