@@ -123,6 +123,21 @@ def test_people_see_the_missing_operators_before_the_error(
     assert printed.err.startswith(f"edged: {model}: node second (Bernoulli)")
 
 
+def test_a_file_that_leaves_its_size_open_is_shown_with_the_way_out(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    network = Network(["N", 3, "height", "width"])
+    network.add("GlobalAveragePool")
+    model = network.save(tmp_path / "model.onnx")
+
+    assert run_command_line(["inspect", str(model)]) == 2
+
+    printed = capsys.readouterr()
+    assert "input: FLOAT [N, 3, height, width]" in printed.out
+    assert "(or --size)" in printed.err
+    assert inspect(capsys, model, "--size", "20")["input"]["width"] == 20
+
+
 def test_computing_on_constants_alone_is_not_missing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     network = Network([1, 3, 8, 8])
     pooled = network.add("GlobalAveragePool")

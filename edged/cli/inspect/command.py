@@ -23,14 +23,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print the report. Raises ModelError after it if the file cannot be used."""
+    """Print the report: of a file that cannot be used what it says itself. Raises ModelError after it."""
     wanted = model_config(arguments)
     file = facts_of(wanted.path) if wanted.path else None
     model, error = None, None
     try:
         model = load_model(wanted)
     except ModelError as problem:
-        if file is None or not file.missing:  # nothing to report besides this error
+        if file is None:
             raise
         error = problem
     _print(Report(arguments.model, given_keys(arguments), file, model, error), as_json=arguments.json)
