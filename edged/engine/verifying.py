@@ -92,8 +92,9 @@ class Verification:
             if operator.name in variants or isinstance(operator, OnHost)
         ]
         self._outputs = {operator.name: operator.output for operator in graph.operators}
+        self.expected: list[Array] = []  # scores of the reference, float64 [classes], of each picture
         self.scores_error = 0.0
-        self.same_class = self.pictures = 0
+        self.same_class = 0
 
     @property
     def layers(self) -> tuple[VerifiedLayer, ...]:
@@ -109,6 +110,16 @@ class Verification:
     def scores_limit(self) -> float:
         """Return the largest accepted error of the scores, as a share of their range."""
         return SCORES_CLOSE[self._precision]
+
+    @property
+    def layer_limit(self) -> float:
+        """Return the largest accepted error of one layer, as a share of its range."""
+        return TOLERANCE if self._precision == "fp32" else HALF_TOLERANCE
+
+    @property
+    def pictures(self) -> int:
+        """Return how many pictures were compared."""
+        return len(self.expected)
 
     @property
     def is_trusted(self) -> bool:
@@ -157,11 +168,9 @@ class Verification:
         layer.meet(own.share if own else None, total, largest, is_right=own is None or own.is_right)
 
     def _meet_scores(self, found: Array, expected: Array) -> None:
-        found = found.reshape(1, -1)
-        share = share_of_range(found, expected.reshape(1, -1))
-        self.scores_error = max(self.scores_error, share)
+        self.expected.append(expected.reshape(-1))
+        self.scores_error = max(self.scores_error, share_of_range(found.reshape(-1), expected.reshape(-1)))
         self.same_class += bool(np.isfinite(found).all() and found.argmax() == expected.argmax())
-        self.pictures += 1
 
     def close(self) -> None:
         """Release the device's memory."""

@@ -10,7 +10,8 @@ Floats = NDArray[np.float32]
 
 @dataclass(frozen=True)
 class Answer:
-    """`best`: the first class, with its `score`. `rank`: place of the first right class, from 1.
+    """`best`: the first class, with its `score`. `rank`: place of the first right class, from 1; 0
+    if the network has none of them.
 
     `problem`: why there is no answer; `best` is then -1, and `rank` 0. `is_read`: False if the picture is
     unreadable.
@@ -34,5 +35,6 @@ def answer_of(shares: Floats, right: tuple[int, ...]) -> Answer:
     Of equal ones the lower index comes first, as in predictions.
     """
     order = np.argsort(-shares, kind="stable")
-    rank = int(np.isin(order, right).argmax()) + 1
+    is_right = np.isin(order, right)
+    rank = int(is_right.argmax()) + 1 if is_right.any() else 0
     return Answer(int(order[0]), float(shares[order[0]]), rank)

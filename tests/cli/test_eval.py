@@ -77,7 +77,7 @@ def test_people_see_a_matrix_and_the_worst_pictures(tmp_path: Path, capsys: pyte
 
     printed = capsys.readouterr().out
     assert "pictures        20 of" in printed
-    assert "right \\ answer" in printed
+    assert "right label (rows), answer (columns)" in printed
     assert "error 0." in printed
     assert "first five" not in printed  # of five classes
     assert "wrong answers with the highest scores" in printed

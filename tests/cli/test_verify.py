@@ -1,6 +1,7 @@
 """`edged verify`."""
 
 import json
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -42,13 +43,19 @@ def test_a_right_device_agrees_with_the_reference_and_onnxruntime(
     for seed in range(3):
         picture(tmp_path / "photos" / f"{seed}.png", seed)
 
-    found = verified(capsys, model, "--images", tmp_path / "photos", "--preprocess", "imagenet", "--batch", "2")
+    options = ["--preprocess", "imagenet", "--batch", "2", "--html", str(tmp_path / "page.html")]
+    found = verified(capsys, model, "--images", tmp_path / "photos", *options)
 
     assert (found["trusted"], found["begins"], found["pictures"]) == (True, None, 3)
     assert found["scores"]["error"] < 1e-5
     assert found["scores"]["same_class"] == found["onnxruntime"]["same_class"] == 3
     assert found["onnxruntime"]["error"] < 1e-5
     assert [layer["layer"] for layer in found["layers"]] == ["pictures", "a", "c", "scores"]
+    page = (tmp_path / "page.html").read_text()
+    assert page.count("data:image/jpeg;base64,") == page.count("onnxruntime: ") == 3
+    assert page.count("<circle") == 2 * 4 + 2  # two errors of each layer, and the legend
+    assert "may be trusted with model</h1>" in page
+    assert not re.search(r'(?:src|href)="(?!data:)', page)  # loads nothing else
 
 
 def test_a_wrong_device_is_named_with_the_layer_and_an_exit_code(

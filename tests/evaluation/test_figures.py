@@ -16,6 +16,7 @@ def test_the_rank_is_that_of_the_first_right_class_and_equal_scores_go_by_index(
     assert answer_of(shares, (1,)) == Answer(best=1, score=float(shares[1]), rank=1)
     assert answer_of(shares, (3, 2)).rank == 2
     assert answer_of(shares, (3,)).rank == 4
+    assert answer_of(shares, (4,)).rank == 0
 
 
 def test_right_answers_are_counted_among_the_pictures_that_were_read() -> None:

@@ -4,10 +4,13 @@ import argparse
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+import numpy as np
+
 from edged.evaluation.answer import Answer
 from edged.evaluation.figures import BINS, figures_of, interval, worst
 from edged.evaluation.pictures import LabelledPicture, LabelledPictures
 from edged.model.package import Model
+from edged.train.plots import as_text
 
 MATRIX = 16  # labels, of which a whole matrix is printed
 SHOWN = 10  # confusions and pictures
@@ -72,17 +75,11 @@ class Report:
 
     def _matrix(self) -> str:
         """Format how often each answer (column) came for each right label (row)."""
-        labels, counts = self._model.labels, self.figures.confusion
-        rows = [["right \\ answer", *labels]]
-        for right, label in enumerate(labels):
-            rows.append([label, *(str(counts.get((right, best), 0) or "·") for best in range(len(labels)))])
-        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-        return "\n".join(
-            "  ".join(
-                [row[0].ljust(widths[0]), *(cell.rjust(w) for cell, w in zip(row[1:], widths[1:], strict=True))]
-            )
-            for row in rows
-        )
+        labels = self._model.labels
+        counts = np.zeros((len(labels), len(labels)), np.int64)
+        for pair, count in self.figures.confusion.items():
+            counts[pair] = count
+        return f"right label (rows), answer (columns)\n{as_text(counts, labels)}"
 
     def _confusions(self) -> list[tuple[int, int, int]]:
         """Return the most frequent wrong answers: right class, answer, count."""

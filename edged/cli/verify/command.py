@@ -27,6 +27,7 @@ from edged.system.plain_text import printable_json, printable_lines
 from edged.worker.proven import proofs_folder
 
 if TYPE_CHECKING:
+    from edged.cli.verify.report import Report
     from edged.engine.verifying import Verification
 
 RANDOM_IMAGES = 2
@@ -39,9 +40,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_plan_options(parser)
     images = f"folder of pictures, of which up to {MOST} are compared (default: random images)"
     parser.add_argument("--images", type=Path, metavar="FOLDER", help=images)
+    html = "also write a page with a chart of the errors and the pictures with their answers"
+    parser.add_argument("--html", type=Path, metavar="FILE.html", help=html)
     add_input_options(parser, "input of the model, if its file does not describe it")
     add_json(parser)
-    add_example(parser, "edged verify digits", "edged verify resnet18.onnx --device Mali --images photos --json")
+    add_example(
+        parser,
+        "edged verify digits",
+        "edged verify net.onnx --device Mali --images photos --html net.html",
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -63,6 +70,8 @@ def run(arguments: argparse.Namespace) -> int:
         print(printable_json(json.dumps(report.as_object(), ensure_ascii=False, allow_nan=False)))
     else:
         print(printable_lines(report.as_text()))
+    if arguments.html:
+        _write_page(arguments.html, report, images)
     return 0 if report.is_trusted else DeviceError.exit_code
 
 
@@ -104,3 +113,13 @@ def _other(model: Model, arguments: argparse.Namespace, images: NDArray[np.uint8
     """Return the scores of onnxruntime for the same pictures; None for a model without a file."""
     path = model_config(arguments).path
     return onnxruntime_scores(path, model.input, images) if path else None
+
+
+def _write_page(path: Path, report: "Report", images: NDArray[np.uint8]) -> None:
+    from edged.cli.verify.page import page
+
+    try:
+        path.write_text(page(report, images), "utf-8")
+    except OSError as error:
+        raise ConfigError(f"--html {path}: cannot be written: {error.strerror}") from None
+    note(f"wrote {path}")

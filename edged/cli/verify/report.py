@@ -29,6 +29,8 @@ class Report:
         other: OtherScores | None,
     ) -> None:
         self._model, self._arguments, self._verification, self._other = model, arguments, verification, other
+        self.scores, self.expected = scores, verification.expected
+        self.layers, self.limit = verification.layers, verification.layer_limit
         self._other_error, self._other_agrees = 0.0, 0
         if other and other.scores is not None:
             self._other_error = share_of_range(scores, other.scores)
@@ -39,17 +41,29 @@ class Report:
         """Return whether the device agrees with the reference."""
         return self._verification.is_trusted
 
+    def answers(self, picture: int) -> Iterator[tuple[str, str]]:
+        """Yield who computed a picture, with the label of the first class."""
+        yield self._verification.device_name, self._label(self.scores[picture])
+        yield "reference", self._label(self.expected[picture])
+        if self._other and self._other.scores is not None:
+            yield "onnxruntime", self._label(self._other.scores[picture])
+
+    def _label(self, scores: NDArray[Any]) -> str:
+        return self._model.labels[int(scores.argmax())] if np.isfinite(scores).all() else "not finite"
+
     def as_text(self) -> str:
         """Return the table of layers, the errors of the scores, and the verdict."""
-        return "\n".join([self._title(), "", table(self._verification.layers), "", *self._lines()])
+        return "\n".join([self.title(), "", table(self.layers), "", *self.lines()])
 
-    def _title(self) -> str:
+    def title(self) -> str:
+        """Return what was compared, in two lines."""
         done, given = self._verification, self._arguments
         source = f"pictures of {given.images}" if given.images else "random images"
         what = f"{self._model.name}, {given.precision}, batch {given.batch}, on {done.device_name}"
         return f"{what}\nerrors as shares of each layer's range, against float64, on {done.pictures} {source}"
 
-    def _lines(self) -> Iterator[str]:
+    def lines(self) -> Iterator[str]:
+        """Yield the errors of the scores, then the verdict."""
         done = self._verification
         yield (
             f"scores within {_share(done.scores_error)} of their range of the reference (limit "
@@ -93,7 +107,7 @@ class Report:
                 "same_class": done.same_class,
             },
             "onnxruntime": other and self._other_as_object(other),
-            "layers": [_as_object(layer) for layer in done.layers],
+            "layers": [_as_object(layer) for layer in self.layers],
         }
 
     def _other_as_object(self, other: OtherScores) -> dict[str, Any]:
@@ -105,7 +119,7 @@ class Report:
 
 def table(layers: tuple[VerifiedLayer, ...]) -> str:
     """Format a line for each layer; `<- wrong` marks those that disagree."""
-    rows = [HEAD, *map(_row, layers)]
+    rows = [HEAD, *map(row_of, layers)]
     widths = [max(len(row[column]) for row in rows) for column in range(len(HEAD))]
     return "\n".join(
         "  ".join(
@@ -116,7 +130,8 @@ def table(layers: tuple[VerifiedLayer, ...]) -> str:
     )
 
 
-def _row(layer: VerifiedLayer) -> tuple[str, ...]:
+def row_of(layer: VerifiedLayer) -> tuple[str, ...]:
+    """Return the texts of a layer, in the order of `HEAD`."""
     own = _share(layer.own) if layer.compared else "–"
     mark = "" if layer.is_right else "<- wrong"
     return layer.layer, layer.kind, layer.variant, f"{layer.largest:.4g}", own, _share(layer.total), mark
