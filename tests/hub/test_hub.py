@@ -65,16 +65,15 @@ def test_a_camera_that_has_ended_is_not_started_again_while_another_one_goes_on(
 def test_two_cameras_that_are_too_fast_for_the_worker_get_equal_shares(tmp_path: Path) -> None:
     run = Run(tmp_path, ["steady-a", "steady-b"], ["slow"])
 
-    def while_both_give_frames() -> list[str]:
-        """The camera of each prediction since both have had one: one of them may start seconds later."""
+    def equal_shares() -> bool:
+        """Of some 40 predictions in a row: one camera may start later than the other, or get less time."""
         served = cameras_in(tmp_path / "journal.sqlite")
-        return served[max(served.index(name) for name in set(served)) :] if len(set(served)) == 2 else []
+        windows = (served[first : first + 40] for first in range(len(served) - 39))
+        return any(18 <= window.count("steady-a") <= 22 for window in windows)
 
-    summary = run.once(lambda: len(while_both_give_frames()) >= 60)
+    summary = run.once(equal_shares)
 
-    served = while_both_give_frames()
-    assert summary["dropped"]["superseded"] > len(served)
-    assert 0.4 <= served.count("steady-a") / len(served) <= 0.6
+    assert summary["dropped"]["superseded"] > 40
 
 
 def test_a_worker_that_cannot_start_its_device_makes_way_for_the_next(
@@ -124,13 +123,13 @@ def test_a_device_that_works_again_serves_again_and_the_one_in_its_place_makes_w
     run = Run(tmp_path, ["steady"], ["exit 3 then good", "good"], recovery={"retry_device_s": 0.5})
     with run.events() as heard:
         run.once(lambda: ("worker_retired", "local-1") in of_workers(heard))
-    assert of_workers(heard) == [
-        ("fallback", "local-0"),
-        ("worker_up", "local-1"),
-        ("worker_up", "local-0"),
-        ("device_retried", "local-0"),
-        ("worker_retired", "local-1"),
+    *others, retired = of_workers(heard)
+    assert [event for event, worker in others if worker == "local-0"] == [
+        "fallback",
+        "worker_up",
+        "device_retried",
     ]
+    assert retired == ("worker_retired", "local-1")
 
 
 @pytest.mark.deep
