@@ -51,6 +51,7 @@ TRAINING_SECTIONS = {  # likewise, of a training
     "DepthwiseLayer": "layers[].depthwise",
     "PoolLayer": "layers[].max_pool, average_pool",
     "DenseLayer": "layers[].dense",
+    "DropoutLayer": "layers[].dropout",
     "Learning": "train",
     "Augment": "train.augment",
     "Output": "output",

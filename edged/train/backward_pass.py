@@ -6,6 +6,7 @@ from typing import Any
 
 from edged.engine.gradients import BACKWARD
 from edged.engine.gradients.conv_gradient import halo_of_given
+from edged.engine.gradients.dropout import dropout_gradient
 from edged.engine.gradients.groups import within_groups
 from edged.engine.gradients.join_gradients import join_gradients
 from edged.engine.gradients.norm_gradient import norm_gradient
@@ -14,10 +15,11 @@ from edged.engine.launch import Launch
 from edged.engine.layout import NO_HALO, Halo, Tensor
 from edged.model.activations import LINEAR, Activation
 from edged.model.graph import Activate, Add, Conv, Dense, Operator
+from edged.train.dropout import Dropout
 from edged.train.lowering import Lowered, Residents
 from edged.train.norm import TrainedNorm
 
-_BACKWARD = {**BACKWARD, TrainedNorm: norm_gradient}
+_BACKWARD = {**BACKWARD, TrainedNorm: norm_gradient, Dropout: dropout_gradient}
 Halos = Mapping[str, Halo]
 
 

@@ -19,6 +19,7 @@ from edged.model.activations import RELU, RELU6, SIGMOID
 from edged.model.graph import Float32, Graph, Operator, Pads, Shape
 from edged.model.shapes import MAX_VALUES, make_graph, output_shape
 from edged.train.config import Training
+from edged.train.dropout import Dropout
 from edged.train.layers import ConvLayer, DenseLayer, DepthwiseLayer, Layer
 from edged.train.norm import new_norm
 
@@ -96,6 +97,9 @@ class _Builder:
             case "relu" | "relu6" | "sigmoid":
                 name = f"{name}.{layer.kind}"
                 self.push(graph.Activate(name, (self.tensor,), name, ACTIVATIONS[layer.kind]))
+            case "dropout" if layer.dropout:
+                name = f"{name}.dropout"
+                self.push(Dropout(name, (self.tensor,), name, layer.dropout.share))
             case "softmax":
                 self.push(graph.Softmax(f"{name}.softmax", (self.tensor,), f"{name}.softmax"))
 

@@ -50,6 +50,12 @@ class DenseLayer(Section):
     units: Count | Literal["classes"] = Field(description="Outputs; classes: as many as the data have labels")
 
 
+class DropoutLayer(Section):
+    """Values that are zero at random in training, so that the network does not rely on single ones."""
+
+    share: Annotated[float, Field(gt=0, lt=1)] = Field(description="Of the values; the others are scaled up")
+
+
 class Layer(Section):
     """A layer of the network: exactly one of these keys."""
 
@@ -71,6 +77,9 @@ class Layer(Section):
     )
     flatten: EmptySection | None = Field(None, description="An image as features")
     dense: DenseLayer | None = Field(None, description="Fully connected; a number alone, or classes, is its units")
+    dropout: DropoutLayer | None = Field(
+        None, description="Zeros at random in training alone; a number alone is its share"
+    )
     softmax: EmptySection | None = Field(None, description="At the end, where it is added if it is missing")
 
     @model_validator(mode="before")
@@ -99,7 +108,14 @@ class Layer(Section):
         return next(iter(self.model_fields_set))
 
 
-FIRST = {"conv": "filters", "depthwise": "kernel", "max_pool": "size", "average_pool": "size", "dense": "units"}
+FIRST = {
+    "conv": "filters",
+    "depthwise": "kernel",
+    "max_pool": "size",
+    "average_pool": "size",
+    "dense": "units",
+    "dropout": "share",
+}
 
 
 def _known(kind: object) -> str:

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from edged.engine.device import Device
 from edged.engine.gradients.depthwise_gradient import is_depthwise
+from edged.engine.gradients.dropout import dropout, dropout_use
 from edged.engine.gradients.flatten_batch import flatten_batch
 from edged.engine.gradients.groups import ungrouped
 from edged.engine.gradients.norm import norm_forward, norm_use
@@ -39,6 +40,7 @@ from edged.model.graph import (
 )
 from edged.model.passes import fuse_activation, remove_identities, remove_unused
 from edged.model.shapes import make_graph
+from edged.train.dropout import Dropout
 from edged.train.norm import TrainedNorm
 
 Tensors = Mapping[str, Tensor]
@@ -94,7 +96,7 @@ def lower(graph: Graph, device: Device, batch: int) -> Lowered:
             tensors[source] = replace(tensors[source], halo=halo)
         elif isinstance(operator, Flatten):
             tensors[operator.output] = _features(lowered, operator)
-        elif isinstance(operator, Activate):
+        elif isinstance(operator, Activate | Dropout):
             tensors[operator.output] = replace(tensors[operator.inputs[0]], name=operator.output)
     return lowered
 
@@ -152,6 +154,8 @@ def _forward(lowered: Lowered, operator: Operator, learnt: Residents, training: 
             return (replace(launch, arguments=_learning(launch, learnt), frames=site.output.frames),)
         case Flatten():
             return flatten_batch(lowered.site(operator))
+        case Dropout():
+            return (dropout if training else dropout_use)(lowered.site(operator))
         case TrainedNorm():
             norm = norm_forward if training else norm_use
             return norm(lowered.site(operator), learnt, learnt)
@@ -172,12 +176,12 @@ def _learning(launch: Launch, learnt: Residents) -> tuple[Argument, ...]:
 
 
 TRAINED_ACTIVATIONS = ("linear", "relu", "clip", "sigmoid")  # of gradient.cl
-TRAINED = (Activate, Add, AveragePool, Conv, Dense, Flatten, MaxPool, TrainedNorm)
+TRAINED = (Activate, Add, AveragePool, Conv, Dense, Dropout, Flatten, MaxPool, TrainedNorm)
 
 
 def trained_form(graph: Graph) -> Graph:
     """`graph` without a Flatten at its start or a Softmax at its end, sums apart from convolutions, ReLU as the
-    end of what comes before, other activations before a Flatten.
+    end of what comes before, Dropout and activations before a Flatten.
 
     Operators with weights keep their names. Raises ModelError for what cannot be trained.
     """
@@ -188,7 +192,7 @@ def trained_form(graph: Graph) -> Graph:
     if operators and isinstance(operators[-1], Softmax) and operators[-1].output == output:
         output = operators.pop().inputs[0]
     form = _from_vectors(make_graph(graph.name, graph.input, graph.shapes[graph.input], operators, output))
-    form = remove_unused(remove_identities(_activated_before_flatten(form)))
+    form = remove_unused(remove_identities(_flattened_last(form)))
     form = fuse_activation(form, (Add, Conv, Dense, TrainedNorm))
     _check(form)
     return form
@@ -207,12 +211,12 @@ def _from_vectors(graph: Graph) -> Graph:
     return make_graph(graph.name, flatten.output, graph.shapes[flatten.output], others, graph.output)
 
 
-def _activated_before_flatten(graph: Graph) -> Graph:
-    """Move activations of flattened images to the images: padding between their features must stay zero."""
+def _flattened_last(graph: Graph) -> Graph:
+    """Move Dropout and activations of flattened images to the images: these have no padding between features."""
     written: dict[str, Operator] = {}
     for operator in graph.operators:
         before = written.get(operator.inputs[0])
-        if isinstance(operator, Activate) and isinstance(before, Flatten) and not operator.activation.keeps_zero:
+        if isinstance(operator, Activate | Dropout) and isinstance(before, Flatten):
             image = f"{operator.output}:image"
             written[image] = replace(operator, inputs=before.inputs, output=image)
             operator = replace(before, name=f"{operator.name}:flatten", inputs=(image,), output=operator.output)  # noqa: PLW2901

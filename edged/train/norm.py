@@ -12,6 +12,7 @@ from edged.model.graph import Activate, BatchNorm, Float32, Graph, Operator, Sha
 from edged.model.passes import fold_batch_norm
 from edged.model.reference import Array, compute
 from edged.model.shapes import make_graph, output_shape, shape_error
+from edged.train.dropout import without_dropout
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,8 +42,10 @@ def new_norm(name: str, source: str, output: str, channels: int) -> TrainedNorm:
 def folded(graph: Graph) -> Graph:
     """Return the network for inference: each norm is folded into the Conv or Dense before it.
 
-    A norm without one before it stays, as `BatchNorm`. Raises ModelError if float32 cannot represent the weights.
+    A norm without one before it stays, as `BatchNorm`; Dropout goes. Raises ModelError if float32
+    cannot represent the weights.
     """
+    graph = without_dropout(graph)
     operators = [plain for operator in graph.operators for plain in _plain(operator)]
     return fold_batch_norm(make_graph(graph.name, graph.input, graph.shapes[graph.input], operators, graph.output))
 

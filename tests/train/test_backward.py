@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from edged.model.activations import LINEAR, RELU, SIGMOID, Activation
 from edged.model.graph import Activate, Add, AveragePool, Conv, Dense, Flatten, MaxPool, Operator, Softmax
+from edged.train.dropout import Dropout
 from edged.train.norm import TrainedNorm, new_norm
 from edged.train.reference.backward import backward, forward
 
@@ -57,6 +58,8 @@ CASES: dict[str, tuple[Operator, tuple[tuple[int, ...], ...]]] = {
     "ReLU": (Activate("relu", ("x",), "y", RELU), (IMAGES,)),
     "clip": (Activate("clip", ("x",), "y", Activation("clip", -0.5, 0.7)), (IMAGES,)),
     "sigmoid": (Activate("sigmoid", ("x",), "y", SIGMOID), (IMAGES,)),
+    "dropout of images": (Dropout("dropout", ("x",), "y", 0.4, seed=3, step=2), (IMAGES,)),
+    "dropout of features": (Dropout("dropout", ("x",), "y", 0.4, seed=3, step=2), ((5, 7),)),
     "flatten": (Flatten("flatten", ("x",), "y"), (IMAGES,)),
     "softmax": (Softmax("softmax", ("x",), "y"), ((3, 7),)),
 }

@@ -86,6 +86,7 @@ def test_the_same_seed_is_the_same_network(tmp_path: Path) -> None:
             "[{conv: 8}, {conv: {filters: 6, groups: 4}}, flatten]",
             "3:21: layers.1: conv: 4 groups do not divide 8 channels and 6 filters: choose a number",
         ),
+        ("[flatten, {dropout: 1.5}, {dense: classes}]", "layers.1.dropout: expected less than 1.0, found 1.5"),
         ("[flatten, {dense: 5}]", "3:9: layers: the last layer gives 5 features; expected 3, one per label"),
         (
             "[{max_pool: 7}, flatten]",

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+import onnx
 import pytest
 
 from edged import config
@@ -35,6 +36,7 @@ from edged.model.package import Input, load_model
 from edged.model.passes import simplify
 from edged.model.reference import COMBINATIONS
 from edged.model.shapes import make_graph
+from edged.train.dropout import Dropout
 from edged.train.export import to_onnx
 from edged.train.norm import TrainedNorm
 from tests.model.onnx_files import onnxruntime_outputs, relative_error
@@ -199,3 +201,20 @@ def test_an_operator_that_cannot_be_written_is_named() -> None:
 
     with pytest.raises(ModelError, match="odd: a Unheard cannot be written as an ONNX file yet"):
         to_onnx(network, "new", [], WANTED)
+
+
+def test_dropout_is_not_in_the_file() -> None:
+    weight, bias = np.ones((3, 3, 1, 1), np.float32), np.zeros(3, np.float32)
+    chain: tuple[Operator, ...] = (
+        Conv("conv", ("image",), "conv", weight, bias),
+        Dropout("some", ("conv",), "some", 0.5),
+        AveragePool("mean", ("some",), "mean", (10, 12)),
+        Flatten("flat", ("mean",), "flat"),
+        Dropout("last", ("flat",), "last", 0.5),
+    )
+    network = make_graph("dropped", "image", (3, 10, 12), chain)
+
+    file = onnx.load_model_from_string(to_onnx(network, "dropped", LABELS, WANTED))
+
+    assert [node.op_type for node in file.graph.node] == ["Conv", "AveragePool", "Flatten"]
+    assert file.graph.output[0].name == "flat"

@@ -15,6 +15,7 @@ from edged.model.activations import HARD_SWISH, RELU, RELU6, SIGMOID, Activation
 from edged.model.graph import Activate, Add, AveragePool, Conv, Dense, Flatten, Graph, MaxPool, Operator, Softmax
 from edged.model.package import Input
 from edged.model.shapes import make_graph
+from edged.train.dropout import Dropout, at_step
 from edged.train.norm import new_norm
 from edged.train.optimizer import Adam, Optimizer, Sgd
 from edged.train.reference.network import forward_and_back
@@ -86,19 +87,24 @@ def residual_network() -> Graph:
 
 
 def curved_network() -> Graph:
-    """With activations other than ReLU: inside a convolution, behind a norm, alone, behind Flatten, at the end."""
+    """With activations other than ReLU: inside a convolution, behind a norm, alone, behind Flatten, at the end.
+
+    And with Dropout of images and of features.
+    """
     same = (1, 1, 1, 1)
     return network(
         Conv("stem", ("x",), "a", weights(5, 1, 3, 3), some(5), pads=same, activation=RELU6),
         Conv("first", ("a",), "b", weights(5, 5, 3, 3), some(5), pads=same),
         new_norm("norm", "b", "bn", 5),
         Activate("norm relu6", ("bn",), "br", RELU6),
-        Conv("second", ("br",), "c", weights(5, 5, 3, 3), some(5), strides=(2, 2), pads=same),
+        Dropout("some pixels", ("br",), "bd", 0.3),
+        Conv("second", ("bd",), "c", weights(5, 5, 3, 3), some(5), strides=(2, 2), pads=same),
         Activate("alone", ("c",), "cs", SIGMOID),
         Flatten("flatten", ("cs",), "f"),
         Activate("behind", ("f",), "fs", SIGMOID),
         Dense("dense", ("fs",), "d", weights(3, 60), some(3)),
-        Activate("last", ("d",), "scores", Activation("clip", -0.5, 0.5)),
+        Dropout("some scores", ("d",), "dd", 0.4),
+        Activate("last", ("dd",), "scores", Activation("clip", -0.5, 0.5)),
         Softmax("softmax", ("scores",), "p"),
     )
 
@@ -135,11 +141,10 @@ def learnt_by_reference(graph: Graph, order: NDArray[np.int32], rate: float) -> 
         f"{one.name}.{role}": getattr(one, role) for one in graph.operators for role in ROLES if hasattr(one, role)
     }
     operators = graph.operators
-    for batch in order:
+    for step, batch in enumerate(order, start=1):
         current = tuple(with_arrays(one, arrays) for one in operators)
-        passed = forward_and_back(
-            make_graph("now", "x", (1, 6, 7), current), prepared(IMAGES[batch]), LABELS[batch]
-        )
+        now = at_step(make_graph("now", "x", (1, 6, 7), current), seed=0, step=step)
+        passed = forward_and_back(now, prepared(IMAGES[batch]), LABELS[batch])
         for name, array in arrays.items():
             operator, _, role = name.partition(".")
             arrays[name] = array - rate * passed.arrays[operator][role]

@@ -2,6 +2,8 @@
  * by up to SHIFT pixels down or up and to either side (black where it was not) and, if FLIP, mirrored in half of the
  * cases before. RANDOM_PARAMETERS are a kernel's last.
  */
+#include "random.cl"
+
 #ifndef FLIP
 #define FLIP 0
 #define SHIFT 0
@@ -14,19 +16,11 @@ typedef struct {
 
 #if AUGMENT
 #define RANDOM_PARAMETERS , const uint seed, const uint step
-#define MOTION_OF(frame) motion_of(mixed(seed ^ mixed(step ^ mixed(frame))))
+#define MOTION_OF(frame) motion_of(random_bits(seed, step, frame))
 #else
 #define RANDOM_PARAMETERS
 #define MOTION_OF(frame) motion_of(0)
 #endif
-
-/* The last part of MurmurHash3 (Appleby): each bit of the argument changes each of the result's half of the time. */
-uint mixed(uint bits)
-{
-    bits = (bits ^ bits >> 16) * 0x85ebca6bu;
-    bits = (bits ^ bits >> 13) * 0xc2b2ae35u;
-    return bits ^ bits >> 16;
-}
 
 motion motion_of(const uint random)
 {

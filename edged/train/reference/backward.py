@@ -6,12 +6,15 @@ from functools import singledispatch
 
 import numpy as np
 
+from edged.engine.gradients.dropout import salt_of, threshold_of
 from edged.model import graph
 from edged.model.activations import LINEAR, Activation, apply
 from edged.model.graph import Operator, Pads, Pair
 from edged.model.reference import Array, compute
 from edged.model.shapes import extent
+from edged.train.dropout import Dropout
 from edged.train.norm import TrainedNorm
+from edged.train.reference.random_bits import random_bits
 
 
 @singledispatch
@@ -59,6 +62,21 @@ def over(x: Array) -> tuple[int, ...]:
 def by_channel(values: Array, x: Array) -> Array:
     """Reshape one value per channel to broadcast over x."""
     return values.reshape((-1,) + (1,) * (x.ndim - 2))
+
+
+@forward.register
+def _dropout_forward(operator: Dropout, x: Array) -> Array:
+    return x * _kept(operator, x)
+
+
+def _kept(operator: Dropout, x: Array) -> Array:
+    """Return what each value is multiplied by: 0, or the factor that makes up for the zeros.
+
+    Vectors of features are drawn as the device has them: the frames are the pixels of one image.
+    """
+    bits = random_bits(operator.seed ^ salt_of(operator.name), operator.step, x.size)
+    drawn = bits.reshape(x.shape[::-1]).T if x.ndim == 2 else bits.reshape(x.shape)
+    return np.asarray((drawn >= threshold_of(operator.share)) / (1 - operator.share))
 
 
 Window = tuple[slice, slice]
@@ -166,6 +184,11 @@ def _slope(activation: Activation, output: Array) -> Array:
         case "sigmoid":
             return np.asarray(output * (1 - output))
     raise NotImplementedError(activation.kind)
+
+
+@backward.register
+def _dropout(operator: Dropout, gradient: Array, output: Array, x: Array) -> Gradients:
+    return Gradients((gradient * _kept(operator, x),))
 
 
 @backward.register

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from edged.model.graph import Graph, Softmax
 from edged.model.reference import Array
 from edged.train.reference.backward import backward, forward
+from edged.train.reference.random_bits import random_bits
 
 
 def cross_entropy(scores: Array, labels: NDArray[np.int32], smoothing: float = 0.0) -> tuple[float, Array]:
@@ -72,32 +73,17 @@ def forward_and_back(graph: Graph, x: Array, labels: NDArray[np.int32], smoothin
     return Passed(loss, int((scores.argmax(axis=1) == labels).sum()), tensors, gradients, arrays)
 
 
-Bits = NDArray[np.uint32]
-
-
 def augment(images: NDArray[np.uint8], seed: int, step: int, *, flip: bool, shift: int) -> NDArray[np.uint8]:
     """Return images [n, height, width, channels], some mirrored, each moved by up to `shift` pixels each way.
 
     Pixels from outside are black. The changes depend on seed, step and place in the batch only.
     """
-    random = _random(seed, step, len(images))
+    random = random_bits(seed, step, len(images))
     reach = np.uint32(2 * shift + 1)
     down = (random >> np.uint32(1) & np.uint32(0x7FFF)) % reach - np.int64(shift)
     right = (random >> np.uint32(16)) % reach - np.int64(shift)
     flips = flip * (random & np.uint32(1))
     return np.stack([_moved(*one) for one in zip(images, down, right, flips, strict=True)])
-
-
-def _random(seed: int, step: int, count: int) -> Bits:
-    within = _mixed(np.uint32(step) ^ _mixed(np.arange(count, dtype=np.uint32)))
-    return _mixed(np.uint32(seed) ^ within)
-
-
-def _mixed(bits: Bits) -> Bits:
-    """Apply the last part of MurmurHash3 (Appleby)."""
-    bits = (bits ^ bits >> np.uint32(16)) * np.uint32(0x85EBCA6B)
-    bits = (bits ^ bits >> np.uint32(13)) * np.uint32(0xC2B2AE35)
-    return bits ^ bits >> np.uint32(16)
 
 
 def _moved(image: NDArray[np.uint8], down: Any, right: Any, flip: Any) -> NDArray[np.uint8]:
