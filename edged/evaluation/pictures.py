@@ -73,6 +73,13 @@ class LabelledPictures:
     def __len__(self) -> int:
         return len(self.pictures)
 
+    def evenly_spaced(self, most: int) -> "LabelledPictures":
+        """Return `most` of the pictures, evenly spaced, for a quick estimate; all if there are not more."""
+        if len(self) <= most:
+            return self
+        chosen = [self.pictures[place * len(self) // most] for place in range(most)]
+        return LabelledPictures(chosen, f"{self.fingerprint}/{most}")
+
 
 def labelled_pictures(path: Path, labels: Sequence[str]) -> LabelledPictures:
     """Find the pictures of a folder, a list or an IDX file; `labels`: of the model, by class.

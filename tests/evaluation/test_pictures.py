@@ -76,6 +76,17 @@ def test_the_fingerprint_changes_with_pictures_and_classes(tmp_path: Path) -> No
     assert len({before, changed, labelled_pictures(listed, LABELS).fingerprint}) == 3
 
 
+def test_a_few_pictures_are_evenly_spaced(tmp_path: Path) -> None:
+    images = np.zeros((10, 4, 4), np.uint8)
+    whole = labelled_pictures(idx_files(tmp_path / "mnist", images, [0, 1, 2, 0, 1, 2, 0, 1, 2, 0]), LABELS)
+
+    few = whole.evenly_spaced(4)
+
+    assert [each.name.rpartition(":")[2] for each in few.pictures] == ["0", "2", "5", "7"]
+    assert few.fingerprint != whole.fingerprint
+    assert whole.evenly_spaced(10) is whole
+
+
 @pytest.mark.parametrize(
     ("name", "text", "problem"),
     [

@@ -8,7 +8,7 @@ from pathlib import Path
 from edged import config
 from edged.cli.eval.report import Report
 from edged.cli.model_options import add_input_options, add_plan_options, given_model, show_preparation
-from edged.cli.options import add_example, add_json
+from edged.cli.options import add_example, add_json, positive
 from edged.cli.terminal import StatusLine, format_time, interrupt_on_sigterm, note, warn
 from edged.errors import ConfigError, ImageError
 from edged.evaluation.evaluate import evaluate
@@ -33,6 +33,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "list: a picture and its label or class index on each line, or CSV"
     )
     parser.add_argument("--data", type=Path, required=True, metavar="FOLDER", help=data)
+    count = "evaluate at most N pictures, evenly spaced (default: all)"
+    parser.add_argument("--count", type=positive, metavar="N", help=count)
     restart = "begin again, without the answers of an interrupted run with the same model, device and data"
     parser.add_argument("--restart", action="store_true", help=restart)
     add_plan_options(parser, device="device, as in the config, or numpy")
@@ -50,6 +52,8 @@ def run(arguments: argparse.Namespace) -> int:
         raise ConfigError(f"{model.name} has random weights: it is right by chance only; give an ONNX file")
     show_preparation(model)
     data = labelled_pictures(arguments.data, model.labels)
+    if arguments.count:
+        data = data.evenly_spaced(arguments.count)
     worker = config.WorkerConfig(device=arguments.device, batch=arguments.batch, precision=arguments.precision)
     runtime = open_proven(model, worker).runtime
     report = _evaluate(model, runtime, data, arguments)
