@@ -31,11 +31,12 @@ def cuts(graph: Graph) -> Iterator[Cut]:
 
 
 def cut_after(graph: Graph, until: str) -> Cut:
-    """Return the last cut whose operator's name is `until`, or begins with it and a dot or slash.
+    """Return the cut after the operator `until`; else the last whose name begins with it and a dot or slash.
 
     Raises ModelError.
     """
     found = [cut for cut in cuts(graph) if is_cut(until, cut.after)]
+    found = [cut for cut in found if cut.after == until] or found
     if not found:
         names = ", ".join(cut.after for cut in cuts(graph))
         raise ModelError(f"{graph.name} cannot be cut after {until!r}; a single tensor crosses after: {names}")

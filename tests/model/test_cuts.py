@@ -30,6 +30,39 @@ def test_its_parts_give_the_very_answer_of_the_whole(resnet: Graph, until: str) 
     assert np.array_equal(reference.run(part(resnet, cut, None), between), reference.run(resnet, x))
 
 
+BETWEEN_BLOCKS = {
+    "mobilenetv2": ["stem", "stage2.block2.project", "stage4.block3.project", "last", "flatten"],
+    "densenet121": ["stem", "stem.pool", "stage1.layer6", "transition1", "transition1.pool", "stage4.layer16"],
+    "googlenet": ["conv1", "pool2", "inception3a", "inception3b", "pool3", "inception5b"],
+    "mobilenetv3_small": ["block1.squeeze", "block3.project", "block10.project", "hidden"],
+    "shufflenetv2": ["stem.pool", "stage2.block1", "stage3.block8", "stage4.block4"],
+}
+WITHIN = ("expand3", "branch", "narrow", "widen", "gate", "left", "right", "side", "grow")
+
+
+@pytest.mark.parametrize("name", BETWEEN_BLOCKS)
+def test_branching_networks_can_be_cut_between_their_blocks_alone(name: str) -> None:
+    graph = load_model(ModelConfig(name=name, size=64)).graph
+
+    names = [cut.after for cut in cuts(graph)]
+
+    assert [after for after in names if after in BETWEEN_BLOCKS[name]] == BETWEEN_BLOCKS[name]
+    assert not any(part in after for after in names for part in WITHIN)
+    assert [cut_after(graph, after).after for after in names] == names
+
+
+@pytest.mark.parametrize(("name", "until"), [("mobilenetv2", "stage4.block2"), ("mobilenetv3_small", "block4")])
+def test_parts_of_a_mobilenet_give_the_very_answer_of_the_whole(name: str, until: str) -> None:
+    graph = load_model(ModelConfig(name=name, size=32)).graph
+    cut = cut_after(graph, until)
+    x = np.random.default_rng(0).standard_normal((1, 3, 32, 32)).astype(np.float32)
+
+    between = reference.run(part(graph, None, cut), x).reshape(1, *cut.shape)
+
+    assert cut.after == f"{until}.project"
+    assert np.array_equal(reference.run(part(graph, cut, None), between), reference.run(graph, x))
+
+
 def test_a_place_where_more_than_one_tensor_crosses_is_refused_and_the_others_are_named(resnet: Graph) -> None:
     with pytest.raises(ModelError, match=r"cannot be cut after 'stage1.block1.conv1'.*stage1.block1.conv3"):
         cut_after(resnet, "stage1.block1.conv1")
