@@ -18,7 +18,7 @@ from edged.model import reference
 from edged.model.package import load_model
 from edged.runtime.select import open_runtime
 from tests.cli import models
-from tests.cli.command import DEVICES, edged
+from tests.cli.command import DEVICES
 from tests.evaluation.pictures import idx_files, picture
 from tests.model.onnx_files import onnxruntime_outputs
 
@@ -140,13 +140,17 @@ def test_an_unreadable_picture_is_reported_and_does_not_count(
     assert "not evaluated   1 pictures" in printed.out
 
 
-def test_random_weights_and_absent_data_are_refused(tmp_path: Path) -> None:
-    model = models.small_network(tmp_path / "model.onnx")
+@pytest.mark.parametrize(
+    ("model", "problem"), [("squeezenet1_1", "random weights"), ("digits", "no such file or folder")]
+)
+def test_random_weights_and_absent_data_are_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], model: str, problem: str
+) -> None:
+    assert run_command_line(["eval", model, "--data", str(tmp_path / "nothing")]) == 2
 
-    assert "random weights" in edged("eval", "squeezenet1_1", "--data", tmp_path).stderr
-    done = edged("eval", model, "--data", tmp_path / "nothing")
-    assert (done.returncode, done.stdout) == (2, "")
-    assert "no such file or folder" in done.stderr
+    printed = capsys.readouterr()
+    assert problem in printed.err
+    assert printed.out == ""
 
 
 REAL: dict[str, dict[str, Any]] = {

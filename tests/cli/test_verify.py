@@ -14,7 +14,6 @@ from edged.engine.device import list_devices
 from edged.evaluation.onnxruntime_scores import onnxruntime_scores
 from edged.model.package import Input
 from tests.cli import models
-from tests.cli.command import edged
 from tests.engine.wrong_kernels import wrong_kernel
 from tests.evaluation.pictures import picture
 
@@ -102,11 +101,10 @@ def test_a_file_that_onnxruntime_does_not_run_is_a_reason_and_no_error(tmp_path:
     assert "does not run it" in found.problem
 
 
-def test_numpy_is_the_reference_itself(tmp_path: Path) -> None:
-    done = edged("verify", models.small_network(tmp_path / "model.onnx"), "--device", "numpy")
+def test_numpy_is_the_reference_itself(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_command_line(["verify", "digits", "--device", "numpy"]) == 2
 
-    assert done.returncode == 2
-    assert "device numpy is the reference" in done.stderr
+    assert "device numpy is the reference" in capsys.readouterr().err
 
 
 @pytest.mark.deep

@@ -32,10 +32,8 @@ def verified(
     return found
 
 
-@pytest.mark.parametrize(
-    ("batch", "precision", "error"),
-    [(2, "fp32", 1e-5), pytest.param(1, "fp16", 1e-2, marks=pytest.mark.deep)],
-)
+@pytest.mark.deep
+@pytest.mark.parametrize(("batch", "precision", "error"), [(2, "fp32", 1e-5), (1, "fp16", 1e-2)])
 def test_a_device_that_is_right_is_trusted(
     network_device: Device, programs_directory: Path, batch: int, precision: Precision, error: float
 ) -> None:
@@ -51,6 +49,7 @@ def test_a_device_that_is_right_is_trusted(
     assert max(layer.total for layer in found.layers) > max(layer.own for layer in found.layers) / 10
 
 
+@pytest.mark.deep
 def test_an_error_is_found_where_it_begins(network_device: Device, programs_directory: Path) -> None:
     with wrong_kernel(MAX_IS_MIN):
         found = verified(network_device, programs_directory, pictures=1, batch=1)
