@@ -1,6 +1,7 @@
 """`python -m tests.fuzz KIND …`: run cases of one kind; print what was found, then the figures."""
 
 import argparse
+import logging
 import sys
 from collections.abc import Mapping
 from importlib import import_module
@@ -25,6 +26,7 @@ def main() -> int:
     parser.add_argument("--cases", type=int, default=10_000)
     parser.add_argument("--first", type=int, default=0, help="number of the first case, to run a finding again")
     arguments = parser.parse_args()
+    logging.disable(logging.WARNING)  # of each file that the host computes in part
     with import_module(KINDS[arguments.kind]).prepared() as case:
         numbers = range(arguments.first, arguments.first + arguments.cases)
         tally = run(arguments.kind, case, numbers)

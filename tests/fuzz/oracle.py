@@ -11,7 +11,10 @@ TYPES = {"tensor(float)": np.float32, "tensor(float16)": np.float16, "tensor(dou
 
 
 def answers(path: Path, images: NDArray[Any], *, channels_last: bool) -> NDArray[Any] | None:
-    """The first output [n, values] for `images` [n, channels, height, width]; None where it refuses the file."""
+    """The first output [n, values] for `images` [n, channels, height, width]; None where it refuses the file.
+
+    Each image alone: a damaged file may mix those of a batch.
+    """
     options = ort.SessionOptions()
     options.log_severity_level = 4
     options.intra_op_num_threads = 1
@@ -21,7 +24,8 @@ def answers(path: Path, images: NDArray[Any], *, channels_last: bool) -> NDArray
     try:
         session = ort.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
         entry = session.get_inputs()[0]
-        output = session.run(None, {entry.name: np.ascontiguousarray(x, TYPES[entry.type])})[0]
+        batches = [np.ascontiguousarray(x[i : i + 1], TYPES[entry.type]) for i in range(len(x))]
+        outputs = [session.run(None, {entry.name: batch})[0] for batch in batches]
     except Exception:  # its own errors have no base
         return None
-    return np.asarray(output, np.float64).reshape(len(images), -1)
+    return np.asarray(outputs, np.float64).reshape(len(images), -1)
