@@ -40,6 +40,12 @@ class Network:
         self.tensor = "input"
         self.random = np.random.default_rng(seed)
 
+    def __repr__(self) -> str:
+        """For an example of hypothesis."""
+        nodes = [f"{node.output[0]} = {node.op_type}({', '.join(node.input)})" for node in self.nodes]
+        weights = {weight.name: numpy_helper.to_array(weight).tolist() for weight in self.weights}
+        return f"{self.shape} {'; '.join(nodes)} {weights}"
+
     def add(self, kind: str, *inputs: str, reads: str | None = None, **attributes: Any) -> str:
         """A node that reads the last tensor (or `reads`), then `inputs`."""
         name = f"{kind.lower()}_{len(self.nodes)}"
