@@ -24,7 +24,7 @@ from edged.model.from_onnx import (
 from edged.model.from_onnx.ends import input_of, output_of
 from edged.model.from_onnx.file import OnnxFile, read_file
 from edged.model.from_onnx.node import Node, array_of, node_of
-from edged.model.from_onnx.scope import HostOnlyError, InvalidNodeError, Scope, Value
+from edged.model.from_onnx.scope import HostOnlyError, InvalidNodeError, Scope
 from edged.model.graph import AveragePool, Graph, MaxPool, Pair
 from edged.model.shapes import make_graph
 
@@ -90,15 +90,14 @@ def read_onnx(path: Path, input_size: Pair | None = None) -> Graph:
 def graph_of(file: OnnxFile, input_size: Pair | None = None) -> Graph:
     """Convert the content of a file, as `read_onnx` does."""
     with _place(f"{file.path}: input"):
-        source, shape, channels_last = input_of(file, input_size)
-        seen = (*shape[1:], shape[0]) if channels_last else shape
-        scope = Scope(Value(source, seen, channels_last=channels_last), shape)
+        source, shape = input_of(file, input_size)
+        scope = Scope(source, shape)
     read_nodes(file.model.graph, file.opset, scope, str(file.path))
     with _place(f"{file.path}: output"):
         output = output_of(file, scope)
-        if output == source:
+        if output == source.tensor:
             raise ModelError(f"{output} is the network's input as it is: no layer computes anything")
-        return make_graph(file.path.stem, source, shape, scope.operators, output)
+        return make_graph(file.path.stem, source.tensor, shape, scope.operators, output)
 
 
 def read_nodes(content: onnx.GraphProto, opset: int, scope: Scope, path: str) -> None:

@@ -13,7 +13,7 @@ from edged.model import labels
 from edged.model.cost import weights_sha256
 from edged.model.graph import Graph, OnHost, Pair
 from edged.model.graph_cache import KeptGraph, KeptGraphs, graph_key
-from edged.model.metadata import Metadata, decode
+from edged.model.metadata import PREFIX, Metadata, decode
 from edged.model.model_file import content_sha256
 from edged.model.passes import simplify
 from edged.model.prepare import CHANNELS, prepared_by, recipe_for
@@ -179,13 +179,15 @@ def _read(path: Path, size: Pair | None) -> tuple[str, KeptGraph]:
 
 
 def _read_onnx(path: Path, size: Pair | None) -> "tuple[OnnxFile, KeptGraph]":
+    from edged.model.from_onnx.ends import takes_bytes
     from edged.model.from_onnx.file import read_file
     from edged.model.onnx_reader import graph_of
 
     file = read_file(path)
     graph = graph_of(file, size)
+    implied = {f"{PREFIX}preprocess": "raw"} if takes_bytes(file) else {}
     try:
-        return file, KeptGraph(simplify(graph), file.metadata)
+        return file, KeptGraph(simplify(graph), implied | dict(file.metadata))
     except ModelError as error:
         raise ModelError(f"{path}: {error}") from None
 

@@ -37,6 +37,7 @@ class Network:
         self.weights: list[onnx.TensorProto] = []
         self.shape = list(shape)
         self.opset = opset
+        self.input_type = TensorProto.FLOAT
         self.tensor = "input"
         self.random = np.random.default_rng(seed)
 
@@ -66,7 +67,7 @@ class Network:
         graph = helper.make_graph(
             self.nodes,
             "test",
-            [helper.make_tensor_value_info("input", TensorProto.FLOAT, self.shape)],
+            [helper.make_tensor_value_info("input", self.input_type, self.shape)],
             [helper.make_tensor_value_info(self.tensor, TensorProto.FLOAT, None)],
             self.weights,
         )

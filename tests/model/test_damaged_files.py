@@ -173,7 +173,7 @@ def operator_set(version: int) -> Callable[[onnx.ModelProto], None]:
         (set_input(1, 3, 40), "input has 3 dimensions; supported are batch, channels, height, width"),
         (set_input(1, 3, 2**40, 40), "a side has 1099511627776 pixels; supported are 1 to 16384"),
         (set_input(1, 3, 0, 40), "the file leaves the input size open: give it as size"),
-        (set_input(1, 3, 40, 40, kind=TensorProto.UINT8), "is of UINT8; supported are FLOAT, FLOAT16, DOUBLE"),
+        (set_input(1, 3, 40, 40, kind=TensorProto.INT32), "is of INT32; supported are FLOAT, FLOAT16, DOUBLE"),
         (set_input(1, 2**20, 16000, 16000), "do not fit 1048576 input channels"),
         (operator_set(999), r"requires ONNX operator set \[999\]; supported are 7 to"),
         (operator_set(6), r"requires ONNX operator set \[6\]; supported are 7 to"),

@@ -9,12 +9,14 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from onnx import helper
+from onnx import TensorProto, helper
 
+from edged.config import ModelConfig
 from edged.errors import ModelError
 from edged.model import reference
 from edged.model.graph import BatchNorm
 from edged.model.onnx_reader import read_onnx
+from edged.model.package import load_model
 from edged.model.passes import simplify
 from tests.model.onnx_chains import CHAINS, ON_HOST
 from tests.model.onnx_files import Network, onnxruntime_outputs, relative_error
@@ -129,6 +131,43 @@ def test_channels_last_as_tensorflow_exports_them(tmp_path: Path) -> None:
     assert relative_error(got, onnxruntime_outputs(path, x)) < 1e-5
 
 
+def test_pixels_scaled_in_the_file_before_their_channels_come_first(tmp_path: Path) -> None:
+    network = Network(["N", 9, 10, 3])
+    network.input_type = TensorProto.UINT8
+    network.add("Cast", to=TensorProto.FLOAT)
+    network.add("Mul", network.weight(np.array(1 / 255, np.float32)))
+    network.add("Sub", network.weight(np.array([0.5, 0.4, 0.3], np.float32)))
+    network.add("Transpose", perm=[0, 3, 1, 2])
+    network.add("Conv", network.normal(5, 3, 3, 3))
+    network.add("GlobalAveragePool")
+    network.add("Flatten")
+    path = network.save(tmp_path / "pixels.onnx")
+    images = np.random.default_rng(0).integers(0, 256, (2, 9, 10, 3), np.uint8)
+
+    model = load_model(ModelConfig(path=path, strict=True))
+
+    found = reference.run(model.graph, reference.prepare(images, model.input))
+    assert relative_error(found, onnxruntime_outputs(path, images)) < 1e-5
+    assert model.prepared_by == "file"
+
+
+def test_weights_in_bfloat16(tmp_path: Path) -> None:
+    network = Network(["N", 4, 9, 10])
+    weights = network.random.standard_normal((3, 4, 1, 1)).astype(np.float32)
+    rounded = (weights.view(np.uint32) & 0xFFFF0000).view(np.float32)
+    network.weights.append(helper.make_tensor("narrow", TensorProto.BFLOAT16, weights.shape, rounded.reshape(-1)))
+    network.add("Conv", "narrow")
+
+    graph = read_onnx(_flat(network).save(tmp_path / "narrow.onnx"))
+
+    assert np.array_equal(graph.operators[0].weight, rounded)  # type: ignore[attr-defined]
+
+
+def _flat(network: Network) -> Network:
+    network.add("Flatten")
+    return network
+
+
 REFUSED: dict[str, tuple[Callable[[Network], object], str]] = {
     "an operator": (
         lambda n: n.add("Dot"),
@@ -139,7 +178,7 @@ REFUSED: dict[str, tuple[Callable[[Network], object], str]] = {
     "a 1-D convolution": (lambda n: n.add("Conv", n.normal(4, 4, 3)), r"weights of shape \(4, 4, 3\)"),
     "integer weights": (
         lambda n: n.add("Conv", n.weight(np.ones((4, 4, 1, 1), np.int8))),
-        "of type int8; supported are float16, float32 and float64",
+        "of type int8; supported are bfloat16, float16, float32 and float64",
     ),
     "a network that chooses": (
         lambda n: n.nodes.append(helper.make_node("If", ["input"], ["chosen"])),

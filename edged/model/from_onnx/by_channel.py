@@ -1,6 +1,7 @@
 """Convert BatchNormalization, sums, and arithmetic with constants: one factor and one offset per channel."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TypeVar
 
 import numpy as np
@@ -9,7 +10,7 @@ from numpy.typing import NDArray
 from edged.errors import ModelError
 from edged.model.from_onnx.arithmetic import combine
 from edged.model.from_onnx.node import Node
-from edged.model.from_onnx.scope import Scope, as_weights
+from edged.model.from_onnx.scope import Scope, Value, as_weights
 from edged.model.graph import BatchNorm, Float32, Shape
 
 Float64 = NDArray[np.float64]
@@ -64,13 +65,27 @@ def _affine(node: Node, scope: Scope, affine: Affine) -> None:
     `affine`: factor and offset of a constant, which comes first where `is_reversed`; None: it is not affine.
     """
     x, constant = _computed_and_constant(node, scope)
+    value = scope.raw_value(x)
+    if constant is not None and value.channels_last:
+        constant = _channels_first(constant, value)
     numbers = None if constant is None else affine(constant, x != node.inputs[0])
-    shape = scope.plain(x).shape
+    shape = scope.shapes[value.tensor] if value.channels_last else scope.plain(x).shape
     if numbers is None or not all(_is_by_channel(each, shape) for each in numbers):
         combine(node, scope)
         return
     scope.reserve(2 * shape[0])
-    _push_batch_norm(node, scope, x, per_channel(numbers[0], shape), per_channel(numbers[1], shape))
+    factor, offset = (per_channel(each, shape) for each in numbers)
+    if value.channels_last:
+        norm = _norm(node, value.tensor, factor, offset)
+        scope.push_seen(norm, replace(value, tensor=node.output))
+    else:
+        _push_batch_norm(node, scope, x, factor, offset)
+
+
+def _channels_first(constant: Float64, value: Value) -> Float64:
+    """Return one number for each channel of a picture with its channels last, (channels, 1, 1), if it is that."""
+    is_by_channel = constant.size == value.shape[-1] == constant.shape[-1] if constant.ndim else False
+    return constant.reshape(-1, 1, 1) if is_by_channel and constant.size > 1 else constant
 
 
 def _computed_and_constant(node: Node, scope: Scope) -> tuple[str, Float64 | None]:
@@ -86,8 +101,12 @@ def _computed_and_constant(node: Node, scope: Scope) -> tuple[str, Float64 | Non
 def _push_batch_norm(node: Node, scope: Scope, x: str, factor: Floats, offset: Floats) -> None:
     is_image = len(scope.plain(x).shape) == 3
     tensor = scope.image(x) if is_image else scope.features(x)
+    scope.push(_norm(node, tensor, factor, offset))
+
+
+def _norm(node: Node, tensor: str, factor: Floats, offset: Floats) -> BatchNorm:
     factor, offset = as_weights(factor, "its factor"), as_weights(offset, "its offset")
-    scope.push(BatchNorm(node.output, (tensor,), node.output, factor, offset))
+    return BatchNorm(node.output, (tensor,), node.output, factor, offset)
 
 
 def _is_by_channel(constant: Float64, shape: Shape) -> bool:

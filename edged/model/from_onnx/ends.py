@@ -7,24 +7,24 @@ import onnx
 from edged.errors import ModelError
 from edged.model.from_onnx.file import OnnxFile
 from edged.model.from_onnx.node import type_name
-from edged.model.from_onnx.scope import Scope
+from edged.model.from_onnx.scope import Scope, Value
 from edged.model.graph import Pair, Shape
 
 MAX_SIDE = 16384
 CHANNELS = 3  # if the file leaves it open
+ELEMENTWISE = {"Add", "Cast", "Div", "Identity", "Mul", "Sub"}  # with which a file may scale its pictures first
+TYPES = {"FLOAT": "float32", "FLOAT16": "float32", "DOUBLE": "float32", "UINT8": "uint8"}
 
 
-def input_of(file: OnnxFile, size: Pair | None) -> tuple[str, Shape, bool]:
-    """Return the input's name, its shape (channels, height, width), and whether the file has its channels last."""
+def input_of(file: OnnxFile, size: Pair | None) -> tuple[Value, Shape]:
+    """Return the input as the file has it, and its shape (channels, height, width)."""
     weights = {tensor.name for tensor in file.model.graph.initializer}
     inputs = [entry for entry in file.model.graph.input if entry.name not in weights]
     if len(inputs) != 1:
         raise ModelError(f"the network has {_listed(inputs, 'inputs')}; supported is one, a batch of images")
     tensor = inputs[0].type.tensor_type
-    if type_name(tensor.elem_type) not in {"FLOAT", "FLOAT16", "DOUBLE"}:
-        raise ModelError(
-            f"{inputs[0].name} is of {type_name(tensor.elem_type)}; supported are FLOAT, FLOAT16, DOUBLE"
-        )
+    if type_name(tensor.elem_type) not in TYPES:
+        raise ModelError(f"{inputs[0].name} is of {type_name(tensor.elem_type)}; supported are {', '.join(TYPES)}")
     dims = [max(0, dim.dim_value) for dim in tensor.shape.dim]  # 0 where it is open
     if len(dims) != 4:
         raise ModelError(
@@ -34,7 +34,16 @@ def input_of(file: OnnxFile, size: Pair | None) -> tuple[str, Shape, bool]:
     channels, height, width = (dims[3], dims[1], dims[2]) if channels_last else dims[1:]
     wanted_width, wanted_height = size or (0, 0)
     shape = (channels or CHANNELS, _side(height, wanted_height), _side(width, wanted_width))
-    return inputs[0].name, shape, channels_last
+    seen = (*shape[1:], shape[0]) if channels_last else shape
+    dtype = TYPES[type_name(tensor.elem_type)]
+    return Value(inputs[0].name, seen, channels_last=channels_last, dtype=dtype), shape
+
+
+def takes_bytes(file: OnnxFile) -> bool:
+    """Return whether the network takes pixels as they are, 0 to 255."""
+    weights = {tensor.name for tensor in file.model.graph.initializer}
+    kinds = (entry.type.tensor_type.elem_type for entry in file.model.graph.input if entry.name not in weights)
+    return {type_name(kind) for kind in kinds} == {"UINT8"}
 
 
 def output_of(file: OnnxFile, scope: Scope) -> str:
@@ -60,8 +69,16 @@ def _side(given: int, wanted: int) -> int:
 
 
 def _is_transposed(file: OnnxFile, source: str) -> bool:
-    readers = [node for node in file.model.graph.node if source in node.input and node.op_type == "Transpose"]
-    return any(list(entry.ints) == [0, 3, 1, 2] for node in readers for entry in node.attribute)
+    """Return whether a Transpose brings the channels forward: of the input, or after arithmetic on it."""
+    tensors = {source}
+    for node in file.model.graph.node:
+        if not tensors.intersection(node.input):
+            continue
+        if node.op_type in ELEMENTWISE:
+            tensors.update(node.output)
+        elif node.op_type == "Transpose" and any(list(entry.ints) == [0, 3, 1, 2] for entry in node.attribute):
+            return True
+    return False
 
 
 def _listed(entries: Sequence[onnx.ValueInfoProto], what: str) -> str:

@@ -113,10 +113,12 @@ class Scope:
         constant = self._constants.get(name)
         if constant is None:
             raise ModelError(f"input {name} is supported only as constant weights")
-        if constant.dtype.type not in FLOATS:
+        if constant.dtype.type not in FLOATS and constant.dtype.name != "bfloat16":
             raise ModelError(
-                f"input {name} is of type {constant.dtype}; supported are float16, float32 and float64"
+                f"input {name} is of type {constant.dtype}; supported are bfloat16, float16, float32 and float64"
             )
+        if np.isinf(constant).any() and not np.isnan(constant).any():
+            raise ModelError(f"input {name} holds infinities; supported are finite weights")
         self.reserve(constant.size)
         self._weights[name] = as_weights(constant, f"input {name}")
         return self._weights[name]
@@ -256,8 +258,6 @@ def as_weights(numbers: Constant, what: str) -> Float32:
     """Return a copy in float32, writable. Raises ModelError for numbers that are not finite in float32."""
     with np.errstate(over="ignore"):  # overflow is detected by the next line
         weights = numbers.astype(np.float32, order="C")
-    if np.isinf(numbers).any() and not np.isnan(numbers).any():
-        raise ModelError(f"{what} holds infinities")
     if not np.isfinite(weights).all():
         raise InvalidNodeError(f"{what} holds infinities or NaN, or numbers that float32 does not hold")
     return weights

@@ -25,11 +25,11 @@ def identity(node: Node, scope: Scope) -> None:
 
 
 def cast(node: Node, scope: Scope) -> None:
-    """Convert a Cast between kinds of float: everything is computed in float32."""
+    """Convert a Cast to a kind of float: everything is computed in float32, integers too."""
     target = type_name(node.integer("to", 0))
-    if target not in {"FLOAT", "FLOAT16", "DOUBLE"}:
-        raise ModelError(f"casts to {target}; supported are FLOAT, FLOAT16 and DOUBLE")
-    scope.define(node.output, scope.value(node.input(0)))
+    if target not in {"FLOAT", "FLOAT16", "DOUBLE", "BFLOAT16"}:
+        raise ModelError(f"casts to {target}; supported are FLOAT, FLOAT16, BFLOAT16 and DOUBLE")
+    scope.define(node.output, replace(scope.raw_value(node.input(0)), dtype="float32"))
 
 
 def shape(node: Node, scope: Scope) -> None:
