@@ -8,6 +8,7 @@
 #ifndef FIRST_CHANNEL
 #define FIRST_CHANNEL 0
 #endif
+#define SHIFT (FIRST_CHANNEL % OUT_BLOCK)  /* channels of OUT's block that are before the first of IN */
 
 KERNEL void concat(__global const STORED(IN) *restrict in, __global STORED(OUT) *restrict out)
 {
@@ -16,17 +17,17 @@ KERNEL void concat(__global const STORED(IN) *restrict in, __global STORED(OUT) 
     if (y >= OUT_HEIGHT)
         return;
 
+    const int first = FIRST_CHANNEL / OUT_BLOCK + block;
     for (int x = START_OF(run); x < END_OF(run); x++) {
-        const int pixel = PIXEL(IN, frame, block, y, x);
-#if FIRST_CHANNEL % OUT_BLOCK == 0
-        STORE_VECTOR(OUT, LOAD_VECTOR(IN, in, pixel), out,
-                     PIXEL(OUT, frame, FIRST_CHANNEL / OUT_BLOCK + block, y, x));
+        const vector v = LOAD_VECTOR(IN, in, PIXEL(IN, frame, block, y, x));
+#if SHIFT == 0
+        STORE_VECTOR(OUT, v, out, PIXEL(OUT, frame, first, y, x));
 #else
-        for (int c = 0; c < IN_BLOCK; c++) {
-            const int channel = FIRST_CHANNEL + block * IN_BLOCK + c;
-            if (channel < OUT_BLOCKS * OUT_BLOCK)  /* zeros beyond the last channel of IN may go further */
-                STORE(OUT, LOAD(IN, in, pixel * IN_BLOCK + c), out, CHANNEL(OUT, frame, channel, y, x));
-        }
+        UNROLL for (int c = 0; c < OUT_BLOCK - SHIFT; c++)
+            STORE(OUT, ((float *)&v)[c], out, PIXEL(OUT, frame, first, y, x) * OUT_BLOCK + SHIFT + c);
+        if (first + 1 < OUT_BLOCKS)  /* zeros beyond the last channel of IN may go further */
+            UNROLL for (int c = 0; c < SHIFT; c++)
+                STORE(OUT, ((float *)&v)[OUT_BLOCK - SHIFT + c], out, PIXEL(OUT, frame, first + 1, y, x) * OUT_BLOCK + c);
 #endif
     }
     if (FIRST_CHANNEL == 0 && run == 0 && block == 0)
