@@ -10,7 +10,7 @@ import pytest
 from edged import config
 from edged.errors import ModelError
 from edged.model import reference
-from edged.model.head import with_head
+from edged.model.head import Head, features_of, with_head
 from edged.model.head_versions import PromotedRecord, Version, load_head, load_version, save_promoted, version_path
 from edged.model.package import Model, load_model
 from edged.teach import versions
@@ -20,20 +20,27 @@ from edged.teach.versions import find_version, versions_in, write_version
 from tests.disks import a_small_disk
 
 
+def head_for(model: Model, seed: int = 1) -> Head:
+    (features,) = features_of(model.graph).shape
+    return first_head(features, 2, FitSettings(hidden=8, seed=seed))
+
+
 @pytest.fixture(scope="module")
 def digits() -> Model:
     return load_model(config.ModelConfig(name="digits"))
 
 
 def written(folder: Path, model: Model, seed: int = 1) -> Version:
-    head = first_head(128, 2, FitSettings(hidden=8, seed=seed))
+    head = head_for(model, seed)
     return write_version(folder, model, head, ("closed", "open"), seed, {"crops": 5, "right": 4})
 
 
-def test_onnxruntime_and_edged_answer_as_backbone_and_head_do(folder: Path, digits: Model) -> None:
-    version = written(folder, digits)
-    x = np.random.default_rng(0).standard_normal((2, 3, 120, 120)).astype(np.float32)
-    expected = reference.run(with_head(digits.graph, first_head(128, 2, FitSettings(hidden=8))), x)
+@pytest.mark.parametrize("name", ["digits", "mobilenetv2", "mobilenetv3_small"])
+def test_onnxruntime_and_edged_answer_as_backbone_and_head_do(folder: Path, name: str) -> None:
+    model = load_model(config.ModelConfig(name=name, size=None if name == "digits" else 32))
+    version = written(folder, model)
+    x = np.random.default_rng(0).standard_normal((2, *model.graph.shapes[model.graph.input])).astype(np.float32)
+    expected = reference.run(with_head(model.graph, head_for(model)), x)
     path = version_path(folder, version.sha256, "onnx")
 
     session = onnxruntime.InferenceSession(str(path))
@@ -42,7 +49,7 @@ def test_onnxruntime_and_edged_answer_as_backbone_and_head_do(folder: Path, digi
 
     assert theirs == pytest.approx(expected, abs=1e-5)
     assert reference.run(ours.graph, x) == pytest.approx(expected, abs=1e-5)
-    assert (ours.labels, ours.input, ours.name) == (("closed", "open"), digits.input, "digits-taught")
+    assert (ours.labels, ours.input, ours.name) == (("closed", "open"), model.input, f"{name}-taught")
 
 
 def test_its_name_is_the_hash_of_its_file_and_the_same_head_gives_the_same(folder: Path, digits: Model) -> None:
