@@ -1,13 +1,17 @@
 """Who is there for `edged plan-split`, and what is said of those that are not, or do not fit."""
 
 import re
+import signal
 
 import pytest
 
 from edged.cli.plan_split.workers import Team
+from edged.clock import nanoseconds, now_ns
 from edged.errors import DeviceError, ModelError
+from edged.hub.children.child import Child
 from edged.messages import AssignPart, Job, JobFailed, MeasureAnswer, MeasureRequest
 from tests.cli.scripted import MODEL, ScriptedLinks, hello_of
+from tests.eventually import eventually
 
 
 def test_what_a_worker_answers_comes_before_it_is_ready_again() -> None:
@@ -28,6 +32,28 @@ def test_missing_workers_are_reported_once() -> None:
         Team(links, {}, told.append).gather(["a", "b", "c"], 0.01)
 
     assert told == ["waiting for a, b, c", "waiting for b, c", "waiting for c"]
+
+
+def test_workers_of_this_host_may_compile_for_longer() -> None:
+    child = Child("worker/a", ("sleep", "60"))
+    try:
+        Team(LateLinks(0.2), {"a": child}, print).gather(["a"], 0.01)
+    finally:
+        child.signal(signal.SIGKILL)
+        eventually(lambda: child.exit_code() is not None)
+
+
+class LateLinks(ScriptedLinks):
+    """The worker a says hello after `seconds`."""
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__({})
+        self._until_ns = now_ns() + nanoseconds(seconds)
+
+    def wait(self, within_ms: int) -> bool:
+        if now_ns() >= self._until_ns:
+            self.says.append(("a", hello_of("a"), ()))
+        return super().wait(within_ms)
 
 
 def test_two_models_are_no_team() -> None:

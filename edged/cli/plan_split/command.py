@@ -183,7 +183,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the config, and how to measure."""
     config = "the config of a hub that is not running; start its workers on other hosts first, or meanwhile"
     parser.add_argument("config", type=Path, metavar="CONFIG", help=config)
-    wait = "how long to wait for all workers (default: 1m)"
+    wait = "how long to wait for workers of other hosts (default: 1m)"
     parser.add_argument("--wait", type=duration(), default=60.0, metavar="TIME", help=wait)
     add_duration(parser, "how long each measurement takes (default: 2s)", default=2.0)
     tries = "also run each way, and compare with the prediction"

@@ -47,16 +47,21 @@ class Team:
         self._guard = guard
 
     def gather(self, names: Collection[str], within_s: float) -> None:
-        """Wait until all of these workers have joined."""
+        """Wait until all of these workers have joined; for those of other hosts, `within_s` seconds.
+
+        Those of this host were started here, and may have to compile all kernels of the network first.
+        """
         deadline_ns, reported = now_ns() + nanoseconds(within_s), ""
-        while missing := ", ".join(name for name in names if name not in self.hellos):
-            if missing != reported:
-                self.report(f"waiting for {missing}")
-            reported = missing
-            if self.receive(deadline_ns) is None:
+        while missing := [name for name in names if name not in self.hellos]:
+            if (names_missing := ", ".join(missing)) != reported:
+                self.report(f"waiting for {names_missing}")
+            reported = names_missing
+            elsewhere = ", ".join(name for name in missing if name not in self._children)
+            received = self.receive(deadline_ns if elsewhere else now_ns() + nanoseconds(within_s))
+            if received is None and elsewhere:
                 raise DeviceError(
-                    f"{missing}: not connected within {within_s:g} s. Start `edged worker --config FILE` on each "
-                    "other host, or wait longer (--wait TIME)"
+                    f"{elsewhere}: not connected within {within_s:g} s. Start `edged worker --config FILE` on "
+                    "each other host, or wait longer (--wait TIME)"
                 )
 
     def request(self, requests: Mapping[str, LinkMessage], for_s: float = 0.0) -> dict[str, LinkMessage]:
