@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from edged.model import reference
 from edged.model.package import Input
 
-HALF = "tensor(float16)"
+TYPES = {"tensor(float16)": np.float16, "tensor(double)": np.float64, "tensor(uint8)": np.uint8}
 QUIET = 4  # its log level for fatal errors alone
 
 
@@ -47,6 +47,6 @@ def _scores(onnxruntime: Any, path: Path, x: NDArray[np.float32], wanted: Input)
     entry = session.get_inputs()[0]
     if list(entry.shape[1:]) == [wanted.height, wanted.width, wanted.channels]:
         x = x.transpose(0, 2, 3, 1)
-    x = x.astype(np.float16) if entry.type == HALF else x
-    rows = [np.asarray(session.run(None, {entry.name: one[np.newaxis]})[0]).reshape(-1) for one in x]
+    inputs = x.astype(TYPES.get(entry.type, np.float32))
+    rows = [np.asarray(session.run(None, {entry.name: one[np.newaxis]})[0]).reshape(-1) for one in inputs]
     return np.asarray(rows, np.float32)

@@ -2,23 +2,17 @@
 
 import json
 import re
-import sys
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 from edged.cli import run_command_line
 from edged.engine.device import list_devices
-from edged.evaluation.onnxruntime_scores import onnxruntime_scores
-from edged.model.package import Input
 from tests.cli import models
 from tests.engine.wrong_kernels import wrong_kernel
 from tests.evaluation.pictures import picture
 
-WANTED = Input(16, 16, "rgb", 1 / 255, (0.0,) * 3, (1.0,) * 3)
-IMAGES = np.random.default_rng(0).integers(0, 256, (2, 16, 16, 3)).astype(np.uint8)
 WRONG_MEAN = ("average_pool", "sum / count", "sum")
 
 
@@ -83,22 +77,6 @@ def test_layers_of_the_host_are_listed_and_those_behind_them_compared(
     assert (layers["b"]["variant"], layers["b"]["compared"]) == ("on_host", False)
     assert layers["b"]["total"] < 1e-5
     assert 0 < layers["c"]["own"] < 1e-5
-
-
-def test_onnxruntime_is_not_required(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setitem(sys.modules, "onnxruntime", None)  # as where it is not installed
-
-    found = onnxruntime_scores(models.small_network(tmp_path / "model.onnx"), WANTED, IMAGES)
-
-    assert found.scores is None
-    assert "onnxruntime is not installed" in found.problem
-
-
-def test_a_file_that_onnxruntime_does_not_run_is_a_reason_and_no_error(tmp_path: Path) -> None:
-    found = onnxruntime_scores(models.truncated(tmp_path / "model.onnx"), WANTED, IMAGES)
-
-    assert found.scores is None
-    assert "does not run it" in found.problem
 
 
 def test_numpy_is_the_reference_itself(capsys: pytest.CaptureFixture[str]) -> None:
