@@ -64,6 +64,11 @@ def dense_network() -> Graph:
     )
 
 
+def dropping_network() -> Graph:
+    flatten, one, relu, two, softmax = dense_network().operators
+    return network(flatten, one, relu, Dropout("some", ("hr",), "hd", 0.3), replace(two, inputs=("hd",)), softmax)
+
+
 def residual_network() -> Graph:
     """With a pool, a shortcut as it is and one through a convolution, and a sum inside a convolution."""
     same = (1, 1, 1, 1)
@@ -186,7 +191,7 @@ def test_it_learns_what_the_reference_learns(device: Device, programs: Path, mak
 
 @pytest.mark.parametrize("optimizer", [Sgd(momentum=0.9, weight_decay=0.01), Adam()])
 def test_to_stop_and_go_on_elsewhere_changes_no_bit(device: Device, programs: Path, optimizer: Optimizer) -> None:
-    graph = dense_network()
+    graph = dropping_network()
     how: dict[str, Any] = {"average": 0.9, "flip": True, "shift": 1, "seed": 3}
     whole, first, second = (trainer_of(graph, device, programs, optimizer, **how) for _ in range(3))
 
