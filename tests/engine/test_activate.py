@@ -20,9 +20,17 @@ NUMBERS = {
 POSITIVE = {"log", "sqrt", "reciprocal"}  # of what is greater than 0
 
 
-@pytest.mark.parametrize("block", BLOCKS)
 @pytest.mark.parametrize("kind", FUNCTIONS)
-def test_each_is_what_the_reference_computes_and_padding_stays_zero(lab: Lab, kind: str, block: int) -> None:
+def test_each_is_what_the_reference_computes(lab: Lab, kind: str) -> None:
+    assert_computes(lab, kind, block=4)
+
+
+@pytest.mark.parametrize("block", BLOCKS)
+def test_padding_stays_zero(lab: Lab, block: int) -> None:
+    assert_computes(lab, "exp", block)  # 1 for the zeros beyond the last channel
+
+
+def assert_computes(lab: Lab, kind: str, block: int) -> None:
     operator = Activate("activate", ("x",), "y", Activation(kind, *NUMBERS.get(kind, (0.0, 0.0))))
     x = 3 * random(2, 21, 5, 7)
     x = np.abs(x) + np.float32(0.1) if kind in POSITIVE else x

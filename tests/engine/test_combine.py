@@ -12,18 +12,26 @@ IMAGE = (2, 21, 5, 7)
 SHAPES = [(IMAGE, IMAGE), (IMAGE, (2, 21, 1, 1)), ((2, 1, 5, 1), IMAGE), (IMAGE, (2, 1, 1, 7)), ((2, 21), (2, 1))]
 
 
-@pytest.mark.parametrize("block", BLOCKS)
-@pytest.mark.parametrize("shapes", SHAPES)
-@pytest.mark.parametrize("kind", reference.COMBINATIONS)
-def test_two_tensors_of_shapes_that_broadcast(
-    lab: Lab, kind: str, shapes: tuple[tuple[int, ...], tuple[int, ...]], block: int
-) -> None:
+def assert_computes(lab: Lab, kind: str, shapes: tuple[tuple[int, ...], tuple[int, ...]], block: int) -> None:
     inputs = [np.abs(random(*shape)) + np.float32(0.1) for shape in shapes]
     operator = Combine("combine", ("x", "z"), "y", kind)
 
     found = lab.compute(COMBINE, operator, inputs, block=block)
 
     assert_close(found, reference.compute(operator, *(x.astype(np.float64) for x in inputs)))
+
+
+@pytest.mark.parametrize("kind", reference.COMBINATIONS)
+def test_each_kind_of_two_tensors(lab: Lab, kind: str) -> None:
+    assert_computes(lab, kind, SHAPES[0], block=4)
+
+
+@pytest.mark.parametrize("block", BLOCKS)
+@pytest.mark.parametrize("shapes", SHAPES)
+def test_two_tensors_of_shapes_that_broadcast(
+    lab: Lab, shapes: tuple[tuple[int, ...], tuple[int, ...]], block: int
+) -> None:
+    assert_computes(lab, "subtract", shapes, block)
 
 
 @pytest.mark.parametrize("is_reversed", [True, False])
