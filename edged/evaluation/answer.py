@@ -9,7 +9,7 @@ Floats = NDArray[np.float32]
 
 
 @dataclass(frozen=True)
-class Answer:
+class PictureAnswer:
     """`best`: the first class, with its `score`. `rank`: place of the first right class, from 1; 0
     if the network has none of them.
 
@@ -29,7 +29,7 @@ class Answer:
         return self.rank == 1
 
 
-def answer_of(shares: Floats, right: tuple[int, ...]) -> Answer:
+def answer_of(shares: Floats, right: tuple[int, ...]) -> PictureAnswer:
     """Return the answer for probabilities [classes], of which the classes `right` are correct.
 
     Of equal ones the lower index comes first, as in predictions.
@@ -37,4 +37,4 @@ def answer_of(shares: Floats, right: tuple[int, ...]) -> Answer:
     order = np.argsort(-shares, kind="stable")
     is_right = np.isin(order, right)
     rank = int(is_right.argmax()) + 1 if is_right.any() else 0
-    return Answer(int(order[0]), float(shares[order[0]]), rank)
+    return PictureAnswer(int(order[0]), float(shares[order[0]]), rank)

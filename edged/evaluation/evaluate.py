@@ -7,7 +7,7 @@ import numpy as np
 
 from edged.camera.preprocess import preprocess
 from edged.errors import ImageError
-from edged.evaluation.answer import Answer, answer_of
+from edged.evaluation.answer import PictureAnswer, answer_of
 from edged.evaluation.pictures import LabelledPicture
 from edged.model.package import Model
 from edged.model.reference import softmax
@@ -18,7 +18,7 @@ from edged.worker.job_io import not_finite
 
 
 @dataclass(frozen=True, eq=False)
-class Job:
+class PictureJob:
     """Pictures that a device computes. `problems`: why a picture is not part of the job; else empty."""
 
     pictures: Sequence[LabelledPicture]
@@ -28,13 +28,13 @@ class Job:
 
 def evaluate(
     model: Model, runtime: ModelRuntime, pictures: Sequence[LabelledPicture], batch: int
-) -> Iterator[list[Answer]]:
+) -> Iterator[list[PictureAnswer]]:
     """Yield the answers of each job of `batch` pictures, in order.
 
     While the device computes a job, the pictures of the next one are read and prepared. Raises DeviceError.
     """
     is_softmax = ends_in_softmax(model.graph)
-    waiting: Job | None = None
+    waiting: PictureJob | None = None
     for start in range(0, len(pictures), batch):
         job = _submit(model, runtime, pictures[start : start + batch])
         if waiting:
@@ -44,7 +44,7 @@ def evaluate(
         yield _answers(waiting, is_softmax=is_softmax)
 
 
-def _submit(model: Model, runtime: ModelRuntime, pictures: Sequence[LabelledPicture]) -> Job:
+def _submit(model: Model, runtime: ModelRuntime, pictures: Sequence[LabelledPicture]) -> PictureJob:
     frames, problems = [], []
     for picture in pictures:
         try:
@@ -52,7 +52,7 @@ def _submit(model: Model, runtime: ModelRuntime, pictures: Sequence[LabelledPict
             problems.append("")
         except ImageError as error:
             problems.append(str(error))
-    return Job(pictures, problems, runtime.submit(np.stack(frames)) if frames else None)
+    return PictureJob(pictures, problems, runtime.submit(np.stack(frames)) if frames else None)
 
 
 def _frame(picture: LabelledPicture, model: Model) -> Images:
@@ -60,17 +60,17 @@ def _frame(picture: LabelledPicture, model: Model) -> Images:
     return preprocess(picture.pixels(), wanted.width, wanted.height, resize=wanted.resize)
 
 
-def _answers(job: Job, *, is_softmax: bool) -> list[Answer]:
+def _answers(job: PictureJob, *, is_softmax: bool) -> list[PictureAnswer]:
     outputs = iter(job.pending.wait().outputs if job.pending else ())
     return [
-        Answer(problem=problem, is_read=False)
+        PictureAnswer(problem=problem, is_read=False)
         if problem
         else _answer(np.asarray(next(outputs), np.float32), picture, is_softmax=is_softmax)
         for picture, problem in zip(job.pictures, job.problems, strict=True)
     ]
 
 
-def _answer(outputs: Floats, picture: LabelledPicture, *, is_softmax: bool) -> Answer:
+def _answer(outputs: Floats, picture: LabelledPicture, *, is_softmax: bool) -> PictureAnswer:
     if problem := not_finite(outputs):
-        return Answer(problem=problem)
+        return PictureAnswer(problem=problem)
     return answer_of(outputs if is_softmax else softmax(outputs), picture.classes)

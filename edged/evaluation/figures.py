@@ -5,14 +5,14 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from edged.evaluation.answer import Answer
+from edged.evaluation.answer import PictureAnswer
 
 BINS = 15  # as in the paper by Guo et al.
 NORMAL_95 = 1.959964  # quantile of the normal distribution for 95 %
 
 
 @dataclass(frozen=True)
-class Figures:
+class AccuracyFigures:
     """Counts of pictures, and the calibration of the answers.
 
     `pictures`: those that were read; `unread`: the others. `not_finite`: answers with NaN, which are wrong.
@@ -40,12 +40,12 @@ class Figures:
         return self.first_five / self.pictures if self.pictures else 0.0
 
 
-def figures_of(answers: Sequence[Answer], classes: Sequence[tuple[int, ...]]) -> Figures:
+def figures_of(answers: Sequence[PictureAnswer], classes: Sequence[tuple[int, ...]]) -> AccuracyFigures:
     """Summarise the answers to pictures whose right classes are `classes`."""
     read = [(answer, right) for answer, right in zip(answers, classes, strict=True) if answer.is_read]
     finite = [answer for answer, _ in read if not answer.problem]
     scores = [answer.score for answer in finite]
-    return Figures(
+    return AccuracyFigures(
         pictures=len(read),
         unread=len(answers) - len(read),
         not_finite=len(read) - len(finite),
@@ -88,7 +88,7 @@ def interval(right: int, count: int) -> tuple[float, float]:
     return max(0.0, middle - half), min(1.0, middle + half)
 
 
-def worst(answers: Sequence[Answer], count: int) -> list[int]:
+def worst(answers: Sequence[PictureAnswer], count: int) -> list[int]:
     """Return the places of the `count` wrong answers with the highest scores, the worst first."""
     wrong = [place for place, answer in enumerate(answers) if answer.is_read and not answer.is_right]
     return sorted(wrong, key=lambda place: -answers[place].score)[:count]

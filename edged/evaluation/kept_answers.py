@@ -8,7 +8,7 @@ from dataclasses import asdict
 from hashlib import sha256
 from pathlib import Path
 
-from edged.evaluation.answer import Answer
+from edged.evaluation.answer import PictureAnswer
 from edged.system.exclusive_lock import try_lock
 from edged.system.paths import cache_directory
 from edged.system.trusted import why_not_trusted
@@ -26,7 +26,7 @@ class KeptAnswers:
         """`key`: everything that the answers depend on, as JSON values."""
         digest = sha256(json.dumps(key).encode()).hexdigest()
         self._path = (folder or cache_directory() / "evaluations") / f"{digest}.jsonl"
-        self.known: list[Answer] = []
+        self.known: list[PictureAnswer] = []
         self._file = self._opened()
 
     def restart(self) -> None:
@@ -35,7 +35,7 @@ class KeptAnswers:
         if self._file is not None:
             os.ftruncate(self._file, 0)
 
-    def append(self, answers: Sequence[Answer]) -> None:
+    def append(self, answers: Sequence[PictureAnswer]) -> None:
         """Write further answers. If the disk refuses them, a warning is logged and nothing is kept."""
         if self._file is None:
             return
@@ -87,8 +87,8 @@ class KeptAnswers:
         os.ftruncate(descriptor, end)
 
 
-def _answer_in(line: bytes) -> Answer | None:
+def _answer_in(line: bytes) -> PictureAnswer | None:
     try:
-        return Answer(**json.loads(line)) if line.endswith(b"\n") else None
+        return PictureAnswer(**json.loads(line)) if line.endswith(b"\n") else None
     except (ValueError, TypeError):
         return None

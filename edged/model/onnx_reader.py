@@ -23,14 +23,14 @@ from edged.model.from_onnx import (
 )
 from edged.model.from_onnx.ends import input_of, output_of
 from edged.model.from_onnx.file import OnnxFile, read_file
-from edged.model.from_onnx.node import Node, array_of, node_of
+from edged.model.from_onnx.node import OnnxNode, array_of, node_of
 from edged.model.from_onnx.scope import HostOnlyError, InvalidNodeError, Scope
 from edged.model.graph import AveragePool, Graph, MaxPool, Pair
 from edged.model.shapes import make_graph
 
 log = logging.getLogger(__name__)
 
-Converter = Callable[[Node, Scope], None]
+Converter = Callable[[OnnxNode, Scope], None]
 
 # The conversion of each kind of node, and its supported attributes.
 CONVERTERS: Mapping[str, tuple[Converter, tuple[str, ...]]] = {
@@ -124,7 +124,7 @@ def _place(where: str) -> Iterator[None]:
         raise ModelError(f"{where}: is damaged: {type(error).__name__}: {error}") from None
 
 
-def _convert(proto: onnx.NodeProto, node: Node, scope: Scope) -> None:
+def _convert(proto: onnx.NodeProto, node: OnnxNode, scope: Scope) -> None:
     if proto.domain not in {"", "ai.onnx"}:
         raise ModelError(f"operators of {proto.domain} are not supported; supported are ONNX's own")
     known = [scope.constant(name) for name in node.inputs if name]
@@ -139,7 +139,7 @@ def _convert(proto: onnx.NodeProto, node: Node, scope: Scope) -> None:
         on_host.convert(proto, node, scope)
 
 
-def _convert_or_compute(proto: onnx.NodeProto, node: Node, scope: Scope) -> None:
+def _convert_or_compute(proto: onnx.NodeProto, node: OnnxNode, scope: Scope) -> None:
     """Convert a node for kernels, or let the host compute it. Raises ModelError, which says why kernels cannot."""
     convert, attributes = CONVERTERS[node.kind]
     checkpoint = scope.checkpoint()

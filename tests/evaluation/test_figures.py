@@ -3,24 +3,24 @@
 import numpy as np
 import pytest
 
-from edged.evaluation.answer import Answer, answer_of
+from edged.evaluation.answer import PictureAnswer, answer_of
 from edged.evaluation.figures import calibration_error, figures_of, interval, worst
 
-UNREAD = Answer(problem="a.png is damaged", is_read=False)
-NOT_FINITE = Answer(problem="1 of 3 outputs is NaN")
+UNREAD = PictureAnswer(problem="a.png is damaged", is_read=False)
+NOT_FINITE = PictureAnswer(problem="1 of 3 outputs is NaN")
 
 
 def test_the_rank_is_that_of_the_first_right_class_and_equal_scores_go_by_index() -> None:
     shares = np.array([0.1, 0.4, 0.4, 0.1], np.float32)
 
-    assert answer_of(shares, (1,)) == Answer(best=1, score=float(shares[1]), rank=1)
+    assert answer_of(shares, (1,)) == PictureAnswer(best=1, score=float(shares[1]), rank=1)
     assert answer_of(shares, (3, 2)).rank == 2
     assert answer_of(shares, (3,)).rank == 4
     assert answer_of(shares, (4,)).rank == 0
 
 
 def test_right_answers_are_counted_among_the_pictures_that_were_read() -> None:
-    answers = [Answer(0, 0.9, 1), Answer(2, 0.8, 5), Answer(1, 0.7, 6), NOT_FINITE, UNREAD]
+    answers = [PictureAnswer(0, 0.9, 1), PictureAnswer(2, 0.8, 5), PictureAnswer(1, 0.7, 6), NOT_FINITE, UNREAD]
 
     figures = figures_of(answers, [(0,), (1,), (0,), (0,), (0,)])
 
@@ -31,7 +31,7 @@ def test_right_answers_are_counted_among_the_pictures_that_were_read() -> None:
 
 
 def test_a_picture_with_several_right_classes_counts_for_the_one_that_was_answered() -> None:
-    figures = figures_of([Answer(4, 0.9, 1), Answer(5, 0.9, 2)], [(3, 4), (3, 4)])
+    figures = figures_of([PictureAnswer(4, 0.9, 1), PictureAnswer(5, 0.9, 2)], [(3, 4), (3, 4)])
 
     assert figures.confusion == {(4, 4): 1, (3, 5): 1}
 
@@ -56,7 +56,7 @@ def test_the_interval_is_wilsons() -> None:
 
 
 def test_the_worst_answers_are_wrong_with_the_highest_scores() -> None:
-    answers = [Answer(0, 0.99, 1), Answer(1, 0.5, 2), UNREAD, Answer(2, 0.8, 3), NOT_FINITE]
+    answers = [PictureAnswer(0, 0.99, 1), PictureAnswer(1, 0.5, 2), UNREAD, PictureAnswer(2, 0.8, 3), NOT_FINITE]
 
     assert worst(answers, 2) == [3, 1]
     assert worst(answers, 9) == [3, 1, 4]

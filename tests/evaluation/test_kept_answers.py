@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from edged.evaluation.answer import Answer
+from edged.evaluation.answer import PictureAnswer
 from edged.evaluation.kept_answers import KeptAnswers
 
-ANSWERS = [Answer(1, 0.5, 1), Answer(problem="a.png is damaged", is_read=False)]
+ANSWERS = [PictureAnswer(1, 0.5, 1), PictureAnswer(problem="a.png is damaged", is_read=False)]
 
 
-def interrupted(folder: Path, answers: list[Answer]) -> Path:
+def interrupted(folder: Path, answers: list[PictureAnswer]) -> Path:
     """The file that a killed process leaves."""
     kept = KeptAnswers(["key"], folder)
     kept.append(answers)

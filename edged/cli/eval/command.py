@@ -6,7 +6,7 @@ import time
 from pathlib import Path
 
 from edged import config
-from edged.cli.eval.report import Report
+from edged.cli.eval.report import EvalReport
 from edged.cli.model_options import add_input_options, add_plan_options, given_model, show_preparation
 from edged.cli.options import add_example, add_json, positive
 from edged.cli.terminal import StatusLine, format_time, interrupt_on_sigterm, note, warn
@@ -68,7 +68,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _evaluate(
     model: Model, runtime: ModelRuntime, data: LabelledPictures, arguments: argparse.Namespace
-) -> Report:
+) -> EvalReport:
     """Evaluate the pictures that an interrupted run has not reached; keep the answers meanwhile."""
     kept = KeptAnswers(_key(model, runtime, data, arguments))
     if arguments.restart:
@@ -91,7 +91,7 @@ def _evaluate(
         progress.clear()
         kept.close()
     rate = progress.rate(len(answers), time.perf_counter() - start)
-    return Report(model, runtime.device_name, arguments, data, answers, rate)
+    return EvalReport(model, runtime.device_name, arguments, data, answers, rate)
 
 
 def _key(

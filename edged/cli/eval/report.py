@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from edged.evaluation.answer import Answer
+from edged.evaluation.answer import PictureAnswer
 from edged.evaluation.figures import BINS, figures_of, interval, worst
 from edged.evaluation.pictures import LabelledPicture, LabelledPictures
 from edged.model.package import Model
@@ -16,7 +16,7 @@ MATRIX = 16  # labels, of which a whole matrix is printed
 SHOWN = 10  # confusions and pictures
 
 
-class Report:
+class EvalReport:
     """The figures of one evaluation. `answers`: in the order of the pictures; `rate`: pictures a second."""
 
     def __init__(
@@ -25,14 +25,14 @@ class Report:
         device: str,
         arguments: argparse.Namespace,
         data: LabelledPictures,
-        answers: Sequence[Answer],
+        answers: Sequence[PictureAnswer],
         rate: float,
     ) -> None:
         self._model, self._device, self._arguments, self._rate = model, device, arguments, rate
         self._pictures, self._answers = data.pictures, answers
         self.figures = figures_of(answers, [picture.classes for picture in data.pictures])
 
-    def unread(self) -> Iterator[tuple[LabelledPicture, Answer]]:
+    def unread(self) -> Iterator[tuple[LabelledPicture, PictureAnswer]]:
         """Yield the pictures that could not be read."""
         pairs = zip(self._pictures, self._answers, strict=True)
         return ((picture, answer) for picture, answer in pairs if not answer.is_read)

@@ -4,7 +4,7 @@ import argparse
 import json
 
 from edged.cli.inspect.file_facts import facts_of
-from edged.cli.inspect.report import Report
+from edged.cli.inspect.report import InspectReport
 from edged.cli.model_options import add_input_options, given_keys, model_config
 from edged.cli.options import add_example, add_json
 from edged.cli.terminal import warn
@@ -33,7 +33,7 @@ def run(arguments: argparse.Namespace) -> int:
         if file is None:
             raise
         error = problem
-    _print(Report(arguments.model, given_keys(arguments), file, model, error), as_json=arguments.json)
+    _print(InspectReport(arguments.model, given_keys(arguments), file, model, error), as_json=arguments.json)
     if error:
         raise error
     if model and model.prepared_by == "default" and not model.random_weights:
@@ -41,7 +41,7 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _print(report: Report, *, as_json: bool) -> None:
+def _print(report: InspectReport, *, as_json: bool) -> None:
     if as_json:
         print(printable_json(json.dumps(report.as_object(), ensure_ascii=False)), flush=True)
     else:

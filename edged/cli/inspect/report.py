@@ -20,7 +20,7 @@ SHOWN = 3  # labels
 
 
 @dataclass(frozen=True)
-class Report:
+class InspectReport:
     """`given`: the options. `file`: None for a named model. `model`: None if it cannot be used: `error`."""
 
     named: str

@@ -27,7 +27,7 @@ from edged.system.plain_text import printable_json, printable_lines
 from edged.worker.proven import proofs_folder
 
 if TYPE_CHECKING:
-    from edged.cli.verify.report import Report
+    from edged.cli.verify.report import VerifyReport
     from edged.engine.verifying import Verification
 
 RANDOM_IMAGES = 2
@@ -58,14 +58,14 @@ def run(arguments: argparse.Namespace) -> int:
     model = given_model(arguments)
     show_preparation(model)
     images = _images(model, arguments.images)
-    from edged.cli.verify.report import Report
+    from edged.cli.verify.report import VerifyReport
 
     verification = _open(model, arguments)
     try:
         scores = _compare(verification, images)
     finally:
         verification.close()
-    report = Report(model, arguments, verification, scores, _other(model, arguments, images))
+    report = VerifyReport(model, arguments, verification, scores, _other(model, arguments, images))
     if arguments.json:
         print(printable_json(json.dumps(report.as_object(), ensure_ascii=False, allow_nan=False)))
     else:
@@ -115,7 +115,7 @@ def _other(model: Model, arguments: argparse.Namespace, images: NDArray[np.uint8
     return onnxruntime_scores(path, model.input, images) if path else None
 
 
-def _write_page(path: Path, report: "Report", images: NDArray[np.uint8]) -> None:
+def _write_page(path: Path, report: "VerifyReport", images: NDArray[np.uint8]) -> None:
     from edged.cli.verify.page import page
 
     try:

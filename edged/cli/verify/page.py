@@ -11,7 +11,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from edged.cli.verify.report import HEAD, Report, row_of
+from edged.cli.verify.report import HEAD, VerifyReport, row_of
 from edged.drawing.chart import COLORS, Chart, LinearAxis, LogAxis
 from edged.engine.operator_error import share_of_range
 from edged.engine.verifying import VerifiedLayer
@@ -36,7 +36,7 @@ tr.wrong { background: #D55E0044 }
 """
 
 
-def page(report: Report, images: NDArray[np.uint8]) -> str:
+def page(report: VerifyReport, images: NDArray[np.uint8]) -> str:
     """Return the page for the compared `images`, uint8 RGB [n, height, width, 3]."""
     title, *facts = report.title().splitlines()
     *lines, verdict = report.lines()
@@ -55,7 +55,7 @@ def page(report: Report, images: NDArray[np.uint8]) -> str:
     )
 
 
-def chart(report: Report) -> str:
+def chart(report: VerifyReport) -> str:
     """Draw both errors of each layer, by its place in the network."""
     layers = report.layers
     x = LinearAxis("layer", -1, len(layers), least_step=1)
@@ -73,7 +73,7 @@ def chart(report: Report) -> str:
     return drawing.svg()
 
 
-def _pictures(report: Report, images: NDArray[np.uint8]) -> Iterator[str]:
+def _pictures(report: VerifyReport, images: NDArray[np.uint8]) -> Iterator[str]:
     """Yield a picture with the first classes of the device, the reference and onnxruntime."""
     for place, image in enumerate(images):
         answers = [f"<br>{who}: {escape(label)}" for who, label in report.answers(place)]

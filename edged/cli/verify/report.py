@@ -17,7 +17,7 @@ HEAD = ("layer", "kind", "variant", "range", "error", "with earlier ones", "")
 TEXTS = 3  # columns that are aligned to the left
 
 
-class Report:
+class VerifyReport:
     """The errors of all layers. `scores`: of the device, [n, classes]; `other`: of onnxruntime, for a file."""
 
     def __init__(

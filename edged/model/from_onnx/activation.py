@@ -6,7 +6,7 @@ import numpy as np
 
 from edged.errors import ModelError
 from edged.model.activations import RELU, Activation
-from edged.model.from_onnx.node import Node
+from edged.model.from_onnx.node import OnnxNode
 from edged.model.from_onnx.scope import InvalidNodeError, Scope
 from edged.model.graph import Activate, Softmax
 
@@ -35,7 +35,7 @@ WITH_NUMBERS: Mapping[str, Activation] = {
 }
 
 
-def activate(node: Node, scope: Scope) -> None:
+def activate(node: OnnxNode, scope: Scope) -> None:
     """Convert a kind of node that is in `PLAIN` or `WITH_NUMBERS`."""
     if node.kind in PLAIN:
         _push(node, scope, Activation(PLAIN[node.kind]))
@@ -45,13 +45,13 @@ def activate(node: Node, scope: Scope) -> None:
     _push(node, scope, Activation(usual.kind, node.real("alpha", usual.alpha), node.real(second, usual.beta)))
 
 
-def gelu(node: Node, scope: Scope) -> None:
+def gelu(node: OnnxNode, scope: Scope) -> None:
     if node.text("approximate", "none") != "none":
         raise ModelError("attribute approximate is supported only as none: export it without the tanh formula")
     _push(node, scope, Activation("gelu"))
 
 
-def clip(node: Node, scope: Scope) -> None:
+def clip(node: OnnxNode, scope: Scope) -> None:
     """Convert Clip(low, high); Clip(0, ∞) is ReLU."""
     low = _bound(node, scope, 1, "min", -np.inf)
     high = _bound(node, scope, 2, "max", np.inf)
@@ -62,12 +62,12 @@ def clip(node: Node, scope: Scope) -> None:
     _push(node, scope, RELU if (low, high) == (0, limit) else Activation("clip", low, high))
 
 
-def _push(node: Node, scope: Scope, activation: Activation) -> None:
+def _push(node: OnnxNode, scope: Scope, activation: Activation) -> None:
     value = scope.plain(node.input(0))
     scope.push(Activate(node.output, (value.tensor,), node.output, activation), value.shape)
 
 
-def _bound(node: Node, scope: Scope, index: int, name: str, default: float) -> float:
+def _bound(node: OnnxNode, scope: Scope, index: int, name: str, default: float) -> float:
     if not node.input(index):
         return node.real(name, default)
     constant = scope.constant(node.input(index))
@@ -76,7 +76,7 @@ def _bound(node: Node, scope: Scope, index: int, name: str, default: float) -> f
     return float(constant.reshape(-1)[0].item())
 
 
-def softmax(node: Node, scope: Scope) -> None:
+def softmax(node: OnnxNode, scope: Scope) -> None:
     """Convert Softmax over features, or over the channels of a 1×1 image.
 
     Up to operator set 12 it covers all axes from `axis` on.

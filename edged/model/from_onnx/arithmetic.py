@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from edged.errors import ModelError
-from edged.model.from_onnx.node import Node
+from edged.model.from_onnx.node import OnnxNode
 from edged.model.from_onnx.scope import Scope
 from edged.model.graph import Add, Combine, Float32, Shape
 
@@ -21,7 +21,7 @@ COMBINATIONS: Mapping[str, str] = {
 }
 
 
-def combine(node: Node, scope: Scope) -> None:
+def combine(node: OnnxNode, scope: Scope) -> None:
     """Convert a kind of node that is in `COMBINATIONS`: of several inputs, the first two, then with the next."""
     if node.kind in {"Max", "Min", "Sum"} and len(node.inputs) == 1:
         scope.define(node.output, scope.plain(node.input(0)))
@@ -35,7 +35,7 @@ def combine(node: Node, scope: Scope) -> None:
         _combine_with_constant(node, scope, computed[0])
 
 
-def _combine_computed(node: Node, scope: Scope) -> None:
+def _combine_computed(node: OnnxNode, scope: Scope) -> None:
     values = [scope.plain(name) for name in node.inputs]
     shapes = [value.shape for value in values]
     tensors = [value.tensor for value in values]
@@ -54,7 +54,7 @@ def _combine_computed(node: Node, scope: Scope) -> None:
         scope.push(Combine(node.output, inputs, node.output, kind), shape)
 
 
-def _combine_with_constant(node: Node, scope: Scope, computed: str) -> None:
+def _combine_with_constant(node: OnnxNode, scope: Scope, computed: str) -> None:
     (constant,) = (scope.weights(name) for name in node.inputs if name != computed)
     value = scope.plain(computed)
     tensor = scope.image(computed) if len(value.shape) == 3 else scope.features(computed)

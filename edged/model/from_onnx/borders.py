@@ -7,11 +7,11 @@ from dataclasses import replace
 
 from edged.arithmetic import ceil_div
 from edged.errors import ModelError
-from edged.model.from_onnx.node import Node
+from edged.model.from_onnx.node import OnnxNode
 from edged.model.from_onnx.scope import Scope
 
 
-def slice_(node: Node, scope: Scope) -> None:
+def slice_(node: OnnxNode, scope: Scope) -> None:
     """Convert a Slice of every n-th row and column from the first to the last."""
     value = scope.bordered(node.input(0))
     if any(value.pads):
@@ -30,7 +30,7 @@ def slice_(node: Node, scope: Scope) -> None:
     scope.define(node.output, replace(value, shape=tuple(dims), steps=(by_axis[1], by_axis[2])))
 
 
-def _slice_arguments(node: Node, scope: Scope) -> tuple[tuple[int, ...], ...]:
+def _slice_arguments(node: OnnxNode, scope: Scope) -> tuple[tuple[int, ...], ...]:
     if node.opset < 10:
         starts, ends = node.integers("starts") or (), node.integers("ends") or ()
         return starts, ends, node.integers("axes") or tuple(range(len(starts))), (1,) * len(starts)
@@ -42,7 +42,7 @@ def _slice_arguments(node: Node, scope: Scope) -> tuple[tuple[int, ...], ...]:
     return starts, ends, axes, steps
 
 
-def pad(node: Node, scope: Scope) -> None:
+def pad(node: OnnxNode, scope: Scope) -> None:
     """Record zeros around the image, or before and after its channels."""
     _only_zeros(node, scope)
     value = scope.bordered(node.input(0))
@@ -65,7 +65,7 @@ def pad(node: Node, scope: Scope) -> None:
     )
 
 
-def _only_zeros(node: Node, scope: Scope) -> None:
+def _only_zeros(node: OnnxNode, scope: Scope) -> None:
     mode = node.text("mode", "constant")
     constant = scope.constant(node.input(2)) if node.input(2) else None
     filler = node.real("value", 0.0) if constant is None else constant.any()
@@ -73,7 +73,7 @@ def _only_zeros(node: Node, scope: Scope) -> None:
         raise ModelError(f"pads in mode {mode}; supported is constant, with zeros")
 
 
-def _pad_amounts(node: Node, scope: Scope) -> tuple[int, ...]:
+def _pad_amounts(node: OnnxNode, scope: Scope) -> tuple[int, ...]:
     """Return the pads before each of the four axes, then after each."""
     given = scope.integers(node.input(1)) if node.input(1) else node.integers("pads") or ()
     axes = scope.integers(node.input(3)) if node.input(3) else (0, 1, 2, 3)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from edged.errors import ModelError
 from edged.model.from_onnx.arithmetic import combine
-from edged.model.from_onnx.node import Node
+from edged.model.from_onnx.node import OnnxNode
 from edged.model.from_onnx.scope import Scope, Value, as_weights
 from edged.model.graph import BatchNorm, Float32, Shape
 
@@ -18,7 +18,7 @@ Floats = Float32 | Float64
 F = TypeVar("F", np.float32, np.float64)
 
 
-def batch_norm(node: Node, scope: Scope) -> None:
+def batch_norm(node: OnnxNode, scope: Scope) -> None:
     """Convert (x − mean) ÷ √(variance + epsilon) · scale + bias (Ioffe and Szegedy, 2015) to factor and offset."""
     if node.declared_outputs > 1:
         raise ModelError("has several outputs, as in training; supported is inference: export it in eval mode")
@@ -32,12 +32,12 @@ def batch_norm(node: Node, scope: Scope) -> None:
     _push_batch_norm(node, scope, node.input(0), factor, bias - mean * factor)
 
 
-def add(node: Node, scope: Scope) -> None:
+def add(node: OnnxNode, scope: Scope) -> None:
     """Convert the sum of two computed tensors, or of one and a constant."""
     _affine(node, scope, lambda constant, is_reversed: (np.ones(1), constant))
 
 
-def subtract(node: Node, scope: Scope) -> None:
+def subtract(node: OnnxNode, scope: Scope) -> None:
     def affine(constant: Float64, is_reversed: bool) -> tuple[Float64, Float64]:
         sign = -1.0 if is_reversed else 1.0
         return np.full(1, sign), -sign * constant
@@ -45,11 +45,11 @@ def subtract(node: Node, scope: Scope) -> None:
     _affine(node, scope, affine)
 
 
-def multiply(node: Node, scope: Scope) -> None:
+def multiply(node: OnnxNode, scope: Scope) -> None:
     _affine(node, scope, lambda constant, is_reversed: (constant, np.zeros(1)))
 
 
-def divide(node: Node, scope: Scope) -> None:
+def divide(node: OnnxNode, scope: Scope) -> None:
     def affine(constant: Float64, is_reversed: bool) -> tuple[Float64, Float64] | None:
         return None if is_reversed or not constant.all() else (1 / constant, np.zeros(1))
 
@@ -59,7 +59,7 @@ def divide(node: Node, scope: Scope) -> None:
 Affine = Callable[[Float64, bool], tuple[Float64, Float64] | None]
 
 
-def _affine(node: Node, scope: Scope, affine: Affine) -> None:
+def _affine(node: OnnxNode, scope: Scope, affine: Affine) -> None:
     """Convert to x · factor + offset where that has one value or one for each channel, else to arithmetic.
 
     `affine`: factor and offset of a constant, which comes first where `is_reversed`; None: it is not affine.
@@ -88,7 +88,7 @@ def _channels_first(constant: Float64, value: Value) -> Float64:
     return constant.reshape(-1, 1, 1) if is_by_channel and constant.size > 1 else constant
 
 
-def _computed_and_constant(node: Node, scope: Scope) -> tuple[str, Float64 | None]:
+def _computed_and_constant(node: OnnxNode, scope: Scope) -> tuple[str, Float64 | None]:
     """Return the name of the computed input, and the other one's values if it is constant."""
     first, second = node.input(0), node.input(1)
     if scope.constant(second) is not None:
@@ -98,13 +98,13 @@ def _computed_and_constant(node: Node, scope: Scope) -> tuple[str, Float64 | Non
     return first, None
 
 
-def _push_batch_norm(node: Node, scope: Scope, x: str, factor: Floats, offset: Floats) -> None:
+def _push_batch_norm(node: OnnxNode, scope: Scope, x: str, factor: Floats, offset: Floats) -> None:
     is_image = len(scope.plain(x).shape) == 3
     tensor = scope.image(x) if is_image else scope.features(x)
     scope.push(_norm(node, tensor, factor, offset))
 
 
-def _norm(node: Node, tensor: str, factor: Floats, offset: Floats) -> BatchNorm:
+def _norm(node: OnnxNode, tensor: str, factor: Floats, offset: Floats) -> BatchNorm:
     factor, offset = as_weights(factor, "its factor"), as_weights(offset, "its offset")
     return BatchNorm(node.output, (tensor,), node.output, factor, offset)
 

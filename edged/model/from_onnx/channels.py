@@ -6,12 +6,12 @@ from collections.abc import Sequence
 import numpy as np
 
 from edged.errors import ModelError
-from edged.model.from_onnx.node import Node
+from edged.model.from_onnx.node import OnnxNode
 from edged.model.from_onnx.scope import InvalidNodeError, Scope, Value
 from edged.model.graph import Concat, LocalResponseNorm, SelectChannels
 
 
-def concat(node: Node, scope: Scope) -> None:
+def concat(node: OnnxNode, scope: Scope) -> None:
     """Convert a Concat of images by channel, or of features."""
     values = [scope.plain(name) for name in node.inputs]
     rank = len(values[0].shape) + 1
@@ -28,7 +28,7 @@ def concat(node: Node, scope: Scope) -> None:
         scope.push(Concat(node.output, tensors, node.output))
 
 
-def split(node: Node, scope: Scope) -> None:
+def split(node: OnnxNode, scope: Scope) -> None:
     """Convert a Split of the channels."""
     channels = _channels(node, scope, node.integer("axis", 0))
     sizes = _split_sizes(node, scope, channels)
@@ -41,7 +41,7 @@ def split(node: Node, scope: Scope) -> None:
         start += size
 
 
-def _split_sizes(node: Node, scope: Scope, channels: int) -> tuple[int, ...]:
+def _split_sizes(node: OnnxNode, scope: Scope, channels: int) -> tuple[int, ...]:
     if given := (scope.integers(node.input(1)) if node.input(1) else node.integers("split")):
         return given
     parts = node.integer("num_outputs", len(node.outputs))
@@ -51,7 +51,7 @@ def _split_sizes(node: Node, scope: Scope, channels: int) -> tuple[int, ...]:
     return (*(each for _ in range(parts - 1)), channels - each * (parts - 1))
 
 
-def gather(node: Node, scope: Scope) -> None:
+def gather(node: OnnxNode, scope: Scope) -> None:
     """Convert a Gather of channels by constant numbers."""
     channels = _channels(node, scope, node.integer("axis", 0))
     indices = scope.constant(node.input(1))
@@ -63,7 +63,7 @@ def gather(node: Node, scope: Scope) -> None:
     select(scope, node.input(0), node.output, [index % channels for index in order])
 
 
-def _channels(node: Node, scope: Scope, axis: int) -> int:
+def _channels(node: OnnxNode, scope: Scope, axis: int) -> int:
     """Return how many channels the first input has. Raises ModelError where `axis` is another axis."""
     shape = scope.plain(node.input(0)).shape
     if axis not in {1, -len(shape)} or len(shape) not in {1, 3}:
@@ -77,7 +77,7 @@ def select(scope: Scope, source: str, output: str, order: Sequence[int]) -> None
     scope.push(SelectChannels(output, (tensor,), output, tuple(order)))
 
 
-def shuffle(node: Node, scope: Scope, value: Value, order: tuple[int, ...]) -> bool:
+def shuffle(node: OnnxNode, scope: Scope, value: Value, order: tuple[int, ...]) -> bool:
     """Convert a Transpose of axes into which channels were reshaped, with rows and columns where they were.
 
     Channel shuffle is (groups, channels ÷ groups, height, width) with its first two exchanged (Zhang et al.,
@@ -96,7 +96,7 @@ def shuffle(node: Node, scope: Scope, value: Value, order: tuple[int, ...]) -> b
     return True
 
 
-def local_response_norm(node: Node, scope: Scope) -> None:
+def local_response_norm(node: OnnxNode, scope: Scope) -> None:
     size = node.integer("size", 0)
     if size < 1:
         raise ModelError(f"attribute size is {size}; expected 1 or more channels")

@@ -8,13 +8,15 @@ from numpy.typing import NDArray
 from onnx import helper
 
 from edged.errors import ModelError
-from edged.model.from_onnx.node import Node, array_of
+from edged.model.from_onnx.node import OnnxNode, array_of
 from edged.model.from_onnx.scope import MAX_INTEGERS, Constant, Scope
+
+Folding = Callable[[OnnxNode, Sequence[Constant]], Constant]
 
 OF_AXES = {"Reshape", "Slice", "Squeeze", "Unsqueeze"}  # kinds whose inputs but the first are lists of axes
 
 
-def constant(node: Node) -> Constant:
+def constant(node: OnnxNode) -> Constant:
     """Return the value of a Constant node."""
     tensor = node.tensor("value")
     if tensor is not None:
@@ -26,7 +28,7 @@ def constant(node: Node) -> Constant:
     raise ModelError("has no value of a supported kind: tensor, integers or floats")
 
 
-def fold(node: Node, inputs: Sequence[Constant], scope: Scope) -> Constant:
+def fold(node: OnnxNode, inputs: Sequence[Constant], scope: Scope) -> Constant:
     """Return the value of a node of a kind in `FOLDED`. Raises ModelError for inputs that it cannot have."""
     try:
         _require_few_axes(node, inputs)
@@ -36,14 +38,14 @@ def fold(node: Node, inputs: Sequence[Constant], scope: Scope) -> Constant:
         raise ModelError(f"cannot be computed: {error}") from None
 
 
-def _require_few_axes(node: Node, inputs: Sequence[Constant]) -> None:
+def _require_few_axes(node: OnnxNode, inputs: Sequence[Constant]) -> None:
     lists = inputs if node.kind == "ConstantOfShape" else inputs[1:] if node.kind in OF_AXES else ()
     longest = max((each.size for each in lists), default=0)
     if longest > MAX_INTEGERS:
         raise ValueError(f"it names {longest} axes")
 
 
-def _size(node: Node, inputs: Sequence[Constant]) -> int:
+def _size(node: OnnxNode, inputs: Sequence[Constant]) -> int:
     """Return the number of values that the node writes; 0 if it only changes the view of its input."""
     match node.kind:
         case "Identity" | "Shape" | "Slice" | "Squeeze" | "Transpose" | "Unsqueeze":
@@ -59,20 +61,20 @@ def _size(node: Node, inputs: Sequence[Constant]) -> int:
     return inputs[0].size  # Cast, Reshape
 
 
-def _axes(node: Node, inputs: Sequence[Constant]) -> tuple[int, ...] | None:
+def _axes(node: OnnxNode, inputs: Sequence[Constant]) -> tuple[int, ...] | None:
     given = inputs[1].reshape(-1).tolist() if len(inputs) > 1 else node.integers("axes")
     return None if given is None else tuple(given)
 
 
-def _cast(node: Node, inputs: Sequence[Constant]) -> Constant:
+def _cast(node: OnnxNode, inputs: Sequence[Constant]) -> Constant:
     return inputs[0].astype(helper.tensor_dtype_to_np_dtype(node.integer("to", 0)))
 
 
-def _concat(node: Node, inputs: Sequence[Constant]) -> Constant:
+def _concat(node: OnnxNode, inputs: Sequence[Constant]) -> Constant:
     return np.concatenate(inputs, axis=node.integer("axis", 0))
 
 
-def _constant_of_shape(node: Node, inputs: Sequence[Constant]) -> Constant:
+def _constant_of_shape(node: OnnxNode, inputs: Sequence[Constant]) -> Constant:
     dims = [int(size) for size in inputs[0].tolist()]
     if any(size < 0 for size in dims):
         raise ValueError(f"shape {dims}")
@@ -87,21 +89,21 @@ def _product(numbers: Sequence[int]) -> int:
     return product
 
 
-def _gather(node: Node, inputs: Sequence[Constant]) -> Constant:
+def _gather(node: OnnxNode, inputs: Sequence[Constant]) -> Constant:
     return np.take(inputs[0], inputs[1].astype(np.int64), axis=node.integer("axis", 0))
 
 
-def _reshape(node: Node, inputs: Sequence[Constant]) -> Constant:
+def _reshape(node: OnnxNode, inputs: Sequence[Constant]) -> Constant:
     wanted = [inputs[0].shape[i] if size == 0 else int(size) for i, size in enumerate(inputs[1].tolist())]
     return inputs[0].reshape(wanted)
 
 
-def _shape(node: Node, inputs: Sequence[Constant]) -> Constant:
+def _shape(node: OnnxNode, inputs: Sequence[Constant]) -> Constant:
     dims = inputs[0].shape
     return np.array(dims[node.integer("start", 0) : node.integer("end", len(dims))], np.int64)
 
 
-def _slice_lists(node: Node, inputs: Sequence[Constant]) -> list[list[int]]:
+def _slice_lists(node: OnnxNode, inputs: Sequence[Constant]) -> list[list[int]]:
     """Return starts, ends and, where they are given, axes and steps. Up to operator set 9 they are attributes."""
     if node.opset >= 10:
         return [given.reshape(-1).tolist() for given in inputs]
@@ -109,7 +111,7 @@ def _slice_lists(node: Node, inputs: Sequence[Constant]) -> list[list[int]]:
     return [list(numbers) for numbers in given if numbers is not None]
 
 
-def _slice(node: Node, inputs: Sequence[Constant]) -> Constant:
+def _slice(node: OnnxNode, inputs: Sequence[Constant]) -> Constant:
     starts, ends, *rest = _slice_lists(node, inputs[1:])
     axes = rest[0] if rest else range(len(starts))
     steps = rest[1] if len(rest) > 1 else [1] * len(starts)
@@ -120,20 +122,22 @@ def _slice(node: Node, inputs: Sequence[Constant]) -> Constant:
     return inputs[0][tuple(places)]
 
 
-def _squeeze(node: Node, inputs: Sequence[Constant]) -> Constant:
+def _squeeze(node: OnnxNode, inputs: Sequence[Constant]) -> Constant:
     return np.squeeze(inputs[0], _axes(node, inputs))
 
 
-def _transpose(node: Node, inputs: Sequence[Constant]) -> Constant:
+def _transpose(node: OnnxNode, inputs: Sequence[Constant]) -> Constant:
     return np.transpose(inputs[0], node.integers("perm"))
 
 
-def _unsqueeze(node: Node, inputs: Sequence[Constant]) -> Constant:
+def _unsqueeze(node: OnnxNode, inputs: Sequence[Constant]) -> Constant:
     return np.expand_dims(inputs[0], _axes(node, inputs) or ())
 
 
-def _binary(function: Callable[[Constant, Constant], Constant]) -> Callable[[Node, Sequence[Constant]], Constant]:
-    def apply(node: Node, inputs: Sequence[Constant]) -> Constant:
+def _binary(
+    function: Callable[[Constant, Constant], Constant],
+) -> Callable[[OnnxNode, Sequence[Constant]], Constant]:
+    def apply(node: OnnxNode, inputs: Sequence[Constant]) -> Constant:
         with np.errstate(all="ignore"):  # infinities are rejected where weights are read
             return np.asarray(function(inputs[0], inputs[1]))
 
@@ -150,7 +154,7 @@ def _divide(a: NDArray[Any], b: NDArray[Any]) -> Constant:
     return np.asarray(down + ((down * b != a) & ((a < 0) != (b < 0))), a.dtype)
 
 
-FOLDED: Mapping[str, Callable[[Node, Sequence[Constant]], Constant]] = {
+FOLDED: Mapping[str, Folding] = {
     "Add": _binary(np.add),
     "Cast": _cast,
     "Concat": _concat,

@@ -3,7 +3,7 @@
 import numpy as np
 
 from edged.errors import ModelError
-from edged.model.from_onnx.node import Node
+from edged.model.from_onnx.node import OnnxNode
 from edged.model.from_onnx.scope import Scope
 from edged.model.from_onnx.window import padding, pair, sum_of
 from edged.model.graph import Conv, Pair
@@ -12,7 +12,7 @@ from edged.model.shapes import extent
 ATTRIBUTES = ("auto_pad", "dilations", "group", "kernel_shape", "pads", "strides")
 
 
-def conv(node: Node, scope: Scope) -> None:
+def conv(node: OnnxNode, scope: Scope) -> None:
     weight = scope.weights(node.input(1))
     if weight.ndim != 4 or weight.size == 0:
         raise ModelError(f"has weights of shape {weight.shape}; supported is 2-D: (out, in, height, width)")

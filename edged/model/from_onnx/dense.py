@@ -4,12 +4,12 @@ import numpy as np
 
 from edged.errors import ModelError
 from edged.model.from_onnx.by_channel import per_channel
-from edged.model.from_onnx.node import Node
+from edged.model.from_onnx.node import OnnxNode
 from edged.model.from_onnx.scope import Scope, as_weights
 from edged.model.graph import Dense, Float32
 
 
-def gemm(node: Node, scope: Scope) -> None:
+def gemm(node: OnnxNode, scope: Scope) -> None:
     """Convert alpha · A · B + beta · C, where A is computed and B and C are constant."""
     if node.integer("transA", 0):
         raise ModelError("attribute transA is supported only as 0")
@@ -22,7 +22,7 @@ def gemm(node: Node, scope: Scope) -> None:
     _push_dense(node, scope, weight, bias)
 
 
-def matmul(node: Node, scope: Scope) -> None:
+def matmul(node: OnnxNode, scope: Scope) -> None:
     """Convert x · constant; an Add of a constant after it becomes the bias."""
     weight = _matrix(scope, node.input(1)).T
     _push_dense(node, scope, weight, np.zeros(len(weight), np.float32))
@@ -40,6 +40,6 @@ def _matrix(scope: Scope, name: str) -> Float32:
     return weight
 
 
-def _push_dense(node: Node, scope: Scope, weight: Float32, bias: Float32) -> None:
+def _push_dense(node: OnnxNode, scope: Scope, weight: Float32, bias: Float32) -> None:
     tensor = scope.features(node.input(0))
     scope.push(Dense(node.output, (tensor,), node.output, np.ascontiguousarray(weight), bias))

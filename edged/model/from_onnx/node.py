@@ -11,7 +11,7 @@ from edged.errors import ModelError
 
 
 @dataclass(frozen=True)
-class Node:
+class OnnxNode:
     """A node. Omitted `inputs` are empty strings, and so are `outputs` that nothing reads.
 
     declared_outputs: how many the file has, read or not. Getters raise ModelError for other types of attributes.
@@ -72,14 +72,14 @@ class Node:
         return attribute
 
 
-def node_of(proto: NodeProto, opset: int, read: Container[str]) -> Node:
+def node_of(proto: NodeProto, opset: int, read: Container[str]) -> OnnxNode:
     """Make a node; `read` are the tensors that something reads. Raises ModelError if it writes nothing."""
     if not proto.output:
         raise ModelError("writes no tensor")
     attributes = {attribute.name: attribute for attribute in proto.attribute}
     first, *others = proto.output
     outputs = (first, *(name if name in read else "" for name in others))
-    return Node(proto.op_type, proto.name, tuple(proto.input), outputs, attributes, opset, len(outputs))
+    return OnnxNode(proto.op_type, proto.name, tuple(proto.input), outputs, attributes, opset, len(outputs))
 
 
 def array_of(tensor: TensorProto) -> NDArray[np.generic]:

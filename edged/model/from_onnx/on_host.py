@@ -14,7 +14,7 @@ from onnx import checker, defs, helper, numpy_helper, shape_inference
 from onnx.reference import ReferenceEvaluator
 
 from edged.errors import ModelError
-from edged.model.from_onnx.node import Node
+from edged.model.from_onnx.node import OnnxNode
 from edged.model.from_onnx.scope import Constant, Scope, Value
 from edged.model.graph import OnHost, Shape
 from edged.model.shapes import MAX_VALUES
@@ -37,7 +37,7 @@ SIZED_BY_CONSTANTS = frozenset(SIZED.split())
 FINITE = {"BatchNormalization", "Conv", "ConvTranspose", "Gemm"}  # kinds whose constants must be finite
 
 
-def convert(proto: onnx.NodeProto, node: Node, scope: Scope) -> None:
+def convert(proto: onnx.NodeProto, node: OnnxNode, scope: Scope) -> None:
     """Let the host compute a node, or compute it now if all its inputs are constant. Raises ModelError."""
     _check(proto, node)
     values: dict[str, Value] = {}
@@ -63,7 +63,7 @@ def refusal_of(kind: str, opset: int) -> str | None:
     return None if is_known else f"operator {kind} is unknown in operator set {opset} of ONNX"
 
 
-def _check(proto: onnx.NodeProto, node: Node) -> None:
+def _check(proto: onnx.NodeProto, node: OnnxNode) -> None:
     """Raise ModelError for a kind that cannot run on the host, and for attributes that it does not have."""
     if problem := refusal_of(node.kind, node.opset):
         raise ModelError(problem)
@@ -77,7 +77,7 @@ def _check(proto: onnx.NodeProto, node: Node) -> None:
         raise ModelError(_brief(error)) from None
 
 
-def _require_same_size(node: Node, index: int, name: str) -> None:
+def _require_same_size(node: OnnxNode, index: int, name: str) -> None:
     sizes = node.kind in SIZED_BY_CONSTANTS or node.kind.startswith("Reduce")
     if (index > 0 and sizes) or (index == 1 and node.kind == "OneHot"):
         raise ModelError(f"input {name} decides the size of the output; supported is a constant")
@@ -98,7 +98,7 @@ def _read(scope: Scope, name: str) -> Value:
     return Value(tensor, value.shape)
 
 
-def _as_single(node: Node, name: str, constant: Constant) -> Constant:
+def _as_single(node: OnnxNode, name: str, constant: Constant) -> Constant:
     """Return a constant with floats in single precision. Raises ModelError for numbers that are not finite."""
     if constant.dtype.kind in "biu":
         return constant
@@ -112,7 +112,7 @@ def _as_single(node: Node, name: str, constant: Constant) -> Constant:
 
 def _push(
     proto: onnx.NodeProto,
-    node: Node,
+    node: OnnxNode,
     scope: Scope,
     index: int,
     values: Mapping[str, Value],

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from edged.errors import ModelError
 from edged.model.activations import RELU
-from edged.model.from_onnx.node import Node
+from edged.model.from_onnx.node import OnnxNode
 from edged.model.from_onnx.scope import NO_PADS, Scope
 from edged.model.from_onnx.window import last_window, padding, pair, sum_of
 from edged.model.graph import Activate, AveragePool, MaxPool, Operator, Pads, Pair
@@ -14,7 +14,7 @@ AVERAGE_ATTRIBUTES = (*_BOTH, "count_include_pad")
 MAX_ATTRIBUTES = (*_BOTH, "storage_order")
 
 
-def max_pool(node: Node, scope: Scope) -> None:
+def max_pool(node: OnnxNode, scope: Scope) -> None:
     if node.integer("storage_order", 0):
         raise ModelError("attribute storage_order is supported only as 0")
     tensor, around = scope.padded_image(node.input(0))
@@ -28,7 +28,7 @@ def _is_relu(writer: Operator | None) -> bool:
     return isinstance(writer, Activate) and writer.activation == RELU
 
 
-def average_pool(node: Node, scope: Scope) -> None:
+def average_pool(node: OnnxNode, scope: Scope) -> None:
     tensor, around = scope.padded_image(node.input(0))
     kernel, strides, pads, extra = _pool_window(node, scope, tensor, around)
     counted = bool(node.integer("count_include_pad", 0)) and any(pads)
@@ -41,10 +41,10 @@ def average_pool(node: Node, scope: Scope) -> None:
     scope.push(AveragePool(node.output, (tensor,), node.output, kernel, strides, all_pads, counted))
 
 
-def global_pool(kind: type[AveragePool] | type[MaxPool]) -> Callable[[Node, Scope], None]:
+def global_pool(kind: type[AveragePool] | type[MaxPool]) -> Callable[[OnnxNode, Scope], None]:
     """Return the converter of GlobalAveragePool or GlobalMaxPool."""
 
-    def convert(node: Node, scope: Scope) -> None:
+    def convert(node: OnnxNode, scope: Scope) -> None:
         tensor = scope.image(node.input(0))
         _, height, width = scope.shapes[tensor]
         scope.push(kind(node.output, (tensor,), node.output, (height, width)))
@@ -52,7 +52,7 @@ def global_pool(kind: type[AveragePool] | type[MaxPool]) -> Callable[[Node, Scop
     return convert
 
 
-def reduce_mean(node: Node, scope: Scope) -> None:
+def reduce_mean(node: OnnxNode, scope: Scope) -> None:
     """Convert a mean over height and width to a global average pool, with the 1×1 image kept or not."""
     tensor = scope.image(node.input(0))
     axes = scope.integers(node.input(1)) if node.input(1) else node.integers("axes") or ()
@@ -63,7 +63,7 @@ def reduce_mean(node: Node, scope: Scope) -> None:
     scope.push(AveragePool(node.output, (tensor,), node.output, (height, width)), shape)
 
 
-def _pool_window(node: Node, scope: Scope, tensor: str, around: Pads) -> tuple[Pair, Pair, Pads, Pads]:
+def _pool_window(node: OnnxNode, scope: Scope, tensor: str, around: Pads) -> tuple[Pair, Pair, Pads, Pads]:
     """Return kernel, strides, pads, and the extra pads of ceil_mode at the bottom and the right."""
     if pair(node, "dilations", (1, 1)) != (1, 1):
         raise ModelError("attribute dilations is supported only as 1")

@@ -7,12 +7,12 @@ import numpy as np
 
 from edged.errors import ModelError
 from edged.model.from_onnx.channels import shuffle
-from edged.model.from_onnx.node import Node, type_name
+from edged.model.from_onnx.node import OnnxNode, type_name
 from edged.model.from_onnx.scope import Scope, Value
 from edged.model.graph import Shape
 
 
-def identity(node: Node, scope: Scope) -> None:
+def identity(node: OnnxNode, scope: Scope) -> None:
     """Convert Identity and Dropout."""
     training = scope.constant(node.input(2)) if node.input(2) else None
     if training is not None and training.any():
@@ -24,7 +24,7 @@ def identity(node: Node, scope: Scope) -> None:
         scope.define(node.outputs[1], np.ones(value.dims, np.bool_))
 
 
-def cast(node: Node, scope: Scope) -> None:
+def cast(node: OnnxNode, scope: Scope) -> None:
     """Convert a Cast to a kind of float: everything is computed in float32, integers too."""
     target = type_name(node.integer("to", 0))
     if target not in {"FLOAT", "FLOAT16", "DOUBLE", "BFLOAT16"}:
@@ -32,13 +32,13 @@ def cast(node: Node, scope: Scope) -> None:
     scope.define(node.output, replace(scope.raw_value(node.input(0)), dtype="float32"))
 
 
-def shape(node: Node, scope: Scope) -> None:
+def shape(node: OnnxNode, scope: Scope) -> None:
     """Define the shape for a batch of one as a constant."""
     dims = np.array(scope.raw_value(node.input(0)).dims, np.int64)
     scope.define(node.output, dims[node.integer("start", 0) : node.integer("end", len(dims))])
 
 
-def flatten(node: Node, scope: Scope) -> None:
+def flatten(node: OnnxNode, scope: Scope) -> None:
     dims = scope.any_value(node.input(0)).dims
     axis = node.integer("axis", 1)
     if not -len(dims) <= axis <= len(dims):
@@ -47,7 +47,7 @@ def flatten(node: Node, scope: Scope) -> None:
     _see(node, scope, (math.prod(dims[:axis]), math.prod(dims[axis:])))
 
 
-def reshape(node: Node, scope: Scope) -> None:
+def reshape(node: OnnxNode, scope: Scope) -> None:
     """Convert a Reshape to a constant shape, for a batch of one."""
     old = scope.any_value(node.input(0)).dims
     wanted = list(scope.integers(node.input(1)))
@@ -61,7 +61,7 @@ def reshape(node: Node, scope: Scope) -> None:
     _see(node, scope, tuple(wanted))
 
 
-def squeeze(node: Node, scope: Scope) -> None:
+def squeeze(node: OnnxNode, scope: Scope) -> None:
     dims = scope.any_value(node.input(0)).dims
     axes = _axes(node, scope, len(dims))
     if axes is None:  # the batch may be more than one
@@ -71,7 +71,7 @@ def squeeze(node: Node, scope: Scope) -> None:
     _see(node, scope, tuple(size for axis, size in enumerate(dims) if axis not in axes))
 
 
-def unsqueeze(node: Node, scope: Scope) -> None:
+def unsqueeze(node: OnnxNode, scope: Scope) -> None:
     dims = list(scope.any_value(node.input(0)).dims)
     given = scope.integers(node.input(1)) if node.input(1) else node.integers("axes") or ()
     axes = _axes(node, scope, len(dims) + len(given))
@@ -82,7 +82,7 @@ def unsqueeze(node: Node, scope: Scope) -> None:
     _see(node, scope, tuple(dims))
 
 
-def transpose(node: Node, scope: Scope) -> None:
+def transpose(node: OnnxNode, scope: Scope) -> None:
     """Convert a transpose of the network's input from (height, width, channels), TensorFlow's order.
 
     In the graph images are always (channels, height, width).
@@ -102,7 +102,7 @@ def transpose(node: Node, scope: Scope) -> None:
         )
 
 
-def _axes(node: Node, scope: Scope, rank: int) -> set[int] | None:
+def _axes(node: OnnxNode, scope: Scope, rank: int) -> set[int] | None:
     given = scope.integers(node.input(1)) if node.input(1) else node.integers("axes")
     if given is None:
         return None
@@ -111,7 +111,7 @@ def _axes(node: Node, scope: Scope, rank: int) -> set[int] | None:
     return {axis % rank for axis in given}
 
 
-def _see(node: Node, scope: Scope, dims: Shape) -> None:
+def _see(node: OnnxNode, scope: Scope, dims: Shape) -> None:
     """Define the same values with the file's shape `dims`, for a batch of one."""
     has_batch = len(dims) > 1 and dims[0] == 1
     seen = replace(scope.any_value(node.input(0)), shape=dims[1:] if has_batch else dims, has_batch=has_batch)

@@ -2,14 +2,14 @@
 
 from edged.arithmetic import ceil_div
 from edged.errors import ModelError
-from edged.model.from_onnx.node import Node
+from edged.model.from_onnx.node import OnnxNode
 from edged.model.from_onnx.scope import NO_PADS, InvalidNodeError
 from edged.model.graph import Pads, Pair
 
 MAX_STEP = 2**16  # largest kernel, stride, dilation or pad
 
 
-def pair(node: Node, name: str, default: Pair | None) -> Pair:
+def pair(node: OnnxNode, name: str, default: Pair | None) -> Pair:
     numbers = node.integers(name) or default
     if numbers is None:
         raise ModelError(f"attribute {name} is missing")
@@ -17,7 +17,7 @@ def pair(node: Node, name: str, default: Pair | None) -> Pair:
     return first, second
 
 
-def padding(node: Node, size: Pair, extent: Pair, strides: Pair) -> Pads:
+def padding(node: OnnxNode, size: Pair, extent: Pair, strides: Pair) -> Pads:
     """Return explicit pads, or those of `auto_pad` (ONNX operator specification, Conv)."""
     auto = node.text("auto_pad", "NOTSET")
     if auto == "NOTSET":
@@ -44,7 +44,7 @@ def last_window(size: int, kernel: int, stride: int, before: int, after: int) ->
     return stride - left_over if left_over and begin < size + before else 0
 
 
-def _numbers(node: Node, name: str, numbers: tuple[int, ...], count: int, least: int) -> tuple[int, ...]:
+def _numbers(node: OnnxNode, name: str, numbers: tuple[int, ...], count: int, least: int) -> tuple[int, ...]:
     if len(numbers) != count or not all(least <= number <= MAX_STEP for number in numbers):
         raise ModelError(
             f"attribute {name} is {numbers}; supported are {count} numbers from {least} to {MAX_STEP}"
