@@ -72,7 +72,15 @@ class _Nodes:
 
     @singledispatchmethod
     def write(self, operator: Operator) -> None:
-        raise ModelError(f"{operator.name}: a {type(operator).__name__} cannot be written as an ONNX file yet")
+        kind = type(operator).__name__
+        raise ModelError(f"{operator.name}: an operator of the kind {kind} cannot be written to an ONNX file")
+
+    @write.register
+    def _on_host(self, operator: operators.OnHost) -> None:
+        raise ModelError(
+            f"{operator.name}: {operator.kind}, which only the host computes, cannot be written to an ONNX file; "
+            "use a network without such operators"
+        )
 
     @write.register
     def _conv(self, conv: operators.Conv) -> None:

@@ -26,6 +26,7 @@ from edged.model.graph import (
     Graph,
     LocalResponseNorm,
     MaxPool,
+    OnHost,
     Operator,
     SelectChannels,
     Softmax,
@@ -192,6 +193,14 @@ def test_a_network_of_depthwise_convolutions_can_be_written_after_it_is_simplifi
     assert len(back.operators) == len(model.graph.operators)
 
 
+def test_an_operator_of_the_host_is_one_clear_error() -> None:
+    resize = OnHost("up", ("image",), "up", "Resize", b"", ((1, 3, 10, 12),), (3, 20, 24))
+    network = make_graph("host", "image", (3, 10, 12), [resize])
+
+    with pytest.raises(ModelError, match="up: Resize, which only the host computes, cannot be written"):
+        to_onnx(network, "host", [], WANTED)
+
+
 def test_an_operator_that_cannot_be_written_is_named() -> None:
     @dataclass(frozen=True, eq=False)
     class Unheard(Operator):
@@ -199,7 +208,7 @@ def test_an_operator_that_cannot_be_written_is_named() -> None:
 
     network = make_graph("new", "image", (3, 10, 12), [Unheard("odd", ("image",), "odd")])
 
-    with pytest.raises(ModelError, match="odd: a Unheard cannot be written as an ONNX file yet"):
+    with pytest.raises(ModelError, match="odd: an operator of the kind Unheard cannot be written to an ONNX file"):
         to_onnx(network, "new", [], WANTED)
 
 
