@@ -142,6 +142,8 @@ def test_a_table_that_nobody_writes_is_an_error(tmp_path: Path) -> None:
         ("digits", "`digits`"),
         ("resnet18@224", "ResNet-18 at 224×224"),
         ("resnet50@120x8", "ResNet-50 at 120×120, batch 8"),
+        ("squeezenet1_1@224", "SqueezeNet 1.1 at 224×224"),
+        ("vgg16@224", "VGG-16 at 224×224"),
     ],
 )
 def test_a_case_has_the_name_that_readers_know(case: str, name: str) -> None:

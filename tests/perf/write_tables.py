@@ -25,7 +25,18 @@ from tests.perf.raw_results import FOLDER, Measured, read
 DOCUMENTS = ("README.md", "docs/explanation/benchmarks.md", "docs/explanation/load.md")
 TABLE = re.compile(r"(<!-- table (?P<name>[a-z-]+):[^>]*-->\n).*?(<!-- end of table -->)", re.DOTALL)
 PICTURE = "docs/explanation/load.svg"
-NAMES = {"resnet": "ResNet-", "digits": "`digits`"}
+NAMES = {
+    "alexnet": "AlexNet",
+    "densenet121": "DenseNet-121",
+    "digits": "`digits`",
+    "efficientnet_lite0": "EfficientNet-Lite0",
+    "googlenet": "GoogLeNet",
+    "mobilenetv2": "MobileNetV2",
+    "mobilenetv3_large": "MobileNetV3-Large",
+    "shufflenetv2": "ShuffleNetV2",
+    "squeezenet1_1": "SqueezeNet 1.1",
+}
+FAMILIES = {"resnet": "ResNet", "vgg": "VGG"}  # names that end with the depth
 TITLES = {
     "edged": "edged",
     "edged-fp16-weights": "`fp16-weights`",
@@ -36,7 +47,20 @@ TITLES = {
     "opencv-opencl": "OpenCV DNN",
     "edged-naive": "`--conv naive`",
 }
-SUMMARY = ("resnet50@120", "resnet18@224", "digits")  # the cases in README.md
+SUMMARY = (  # the cases in README.md
+    "resnet50@120",
+    "resnet18@224",
+    "digits",
+    "mobilenetv2@224",
+    "mobilenetv3_large@224",
+    "efficientnet_lite0@224",
+    "squeezenet1_1@224",
+    "googlenet@224",
+    "shufflenetv2@224",
+    "densenet121@224",
+    "alexnet@224",
+    "vgg16@224",
+)
 PEERS = ("edged", "edged-fp16-weights", "openvino", "ncnn")
 KERNELS = ("edged", "tinygrad", "clblast", "opencv-opencl", "edged-naive")
 WHAT = {
@@ -111,11 +135,14 @@ def _ratio(found: Figures | None) -> str:
 
 def network(case: str) -> str:
     """Return a case as a reader knows it: `resnet50@120x8` is ResNet-50 at 120×120, batch 8."""
-    parts = re.fullmatch(r"([a-z]+)(\d*)(?:@(\d+))?(?:x(\d+))?", case)
+    parts = re.fullmatch(r"(\w+?)(?:@(\d+))?(?:x(\d+))?", case)
     assert parts
-    kind, depth, size, batch = parts.groups()
+    model, size, batch = parts.groups()
+    family = model.rstrip("0123456789")
+    depth = model.removeprefix(family)
+    name = NAMES.get(model) or f"{FAMILIES.get(family, family)}-{depth}"
     at = f" at {size}×{size}" if size else ""
-    return f"{NAMES.get(kind, kind)}{depth}{at}{f', batch {batch}' if batch else ''}"
+    return f"{name}{at}{f', batch {batch}' if batch else ''}"
 
 
 def hub(folder: Path) -> str:
