@@ -14,7 +14,7 @@ from typing import Any
 
 import zmq
 
-from edged.messages import ReplayAnswer, ReplayRequest
+from edged.messages import ReplayAnswer, ReplayFailure, ReplayRequest
 from edged.transport.client_socket import Curve, connect, curve_of, unconnected
 
 QUEUED = 2
@@ -23,6 +23,7 @@ STAY_S = (0.005, 0.010)
 ROUNDS = 3
 REQUESTS = 20
 TOPICS = 3000
+FAILURE = ReplayFailure().model_dump_json().encode()
 
 Context = zmq.Context[zmq.Socket[bytes]]
 Hub = dict[str, Any]
@@ -45,8 +46,10 @@ class CatchingUp:
             self._asked_at = time.monotonic()
 
     def take(self) -> None:
-        """An answer."""
+        """Take an answer; after a failure, the journal cannot be read now, `ask` repeats the request."""
         header, *_ = self.socket.recv_multipart()
+        if header == FAILURE:
+            return
         answer = ReplayAnswer.model_validate_json(header)
         self._next = answer.next_seq
         self.is_done = answer.next_seq is None
