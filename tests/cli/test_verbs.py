@@ -11,6 +11,7 @@ import pytest
 
 from edged.cli import VERBS, command_parser, run_command_line
 from edged.cli.options import leaf_parsers
+from edged.model.package import BUNDLED, RANDOM
 from tests.cli.command import edged
 
 COMMANDS = {leaf.prog: leaf for leaf in leaf_parsers(command_parser())}
@@ -37,6 +38,8 @@ def test_the_help_ends_with_examples_that_parse(command: str) -> None:
         words = shlex.split(example.partition(" > ")[0])
         arguments = command_parser().parse_args(words[1:])
         assert arguments.verb == words[1]
+        model = str(getattr(arguments, "model", None) or "digits")
+        assert model in BUNDLED + RANDOM or model.endswith((".onnx", ".yaml"))
 
 
 @pytest.mark.parametrize("verb", VERBS)
