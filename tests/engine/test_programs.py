@@ -55,7 +55,8 @@ def test_kernels_prefetch_only_where_the_compiler_is_proven_to_take_it(
 
 @pytest.mark.parametrize("device", POCL, ids=name_of)
 @pytest.mark.parametrize(
-    ("kernel", "defines"), [("conv_vector", {"PREFETCH": 1, "AHEAD": 8, "SHARE": 1}), ("conv_winograd", {})]
+    ("kernel", "defines"),
+    [("conv_vector", {"PREFETCH": 1, "AHEAD": 8, "SHARE": 1, "NEXT_PIXELS": 0}), ("conv_winograd", {})],
 )
 def test_pocl_gets_prefetches(device: Device, kernel: str, defines: Defines, tmp_path: Path) -> None:
     made = programs(device, tmp_path).kernel(Launch(kernel, "some operator", defines, (), items=1))
