@@ -10,7 +10,7 @@ Change = tuple[str, str, str]  # kernel file, what stands there, what stands the
 
 MAX_IS_MIN: Change = ("max_pool", "best = (v > best", "best = (best == -INFINITY || v < best")
 RELU_IS_MIN: Change = ("layout", "#define RELU_OF", "#define RELU_OF(v) fmin((v), 0)\n#define RIGHT_RELU_OF")
-WRONG_VECTOR: Change = ("conv_vector", "sum[y][x] += weight", "sum[y][x] -= weight")
+WRONG_VECTOR: Change = ("conv_vector", "sum[o][y][x] += weight", "sum[o][y][x] -= weight")
 WRONG_DENSE: Change = ("dense", "sums[lane] += LOAD", "sums[lane] -= LOAD")
 
 
