@@ -8,7 +8,7 @@ import pytest
 
 from tests.conftest import ROOT
 from tests.perf.raw_results import FOLDER, keep, machine_name, origin, read
-from tests.perf.write_tables import DOCUMENTS, PICTURE, fill, load_picture, network
+from tests.perf.write_tables import DOCUMENTS, PICTURE, commands_of, fill, load_picture, network
 
 ORIGIN = {"command": "python -m tests.perf.x", "date": "1 May 2026", "machine": "2 processors of a Test"}
 PLACE = "before\n<!-- table {}: do not edit -->\nold\n<!-- end of table -->\nafter\n"
@@ -166,3 +166,13 @@ def test_a_measurement_says_where_it_comes_from_but_not_where_it_went(monkeypatc
     assert found["command"] == "python -m tests.perf.peers --cases digits --rounds 3"
     assert found["machine"] == machine_name()
     assert "processors of a" in found["machine"]
+
+
+def test_commands_that_differ_in_their_cases_alone_become_one() -> None:
+    commands = ["m --cases a b --rounds 8", "m --cases c --rounds 8", "m --cases c --rounds 9", "m"]
+
+    assert commands_of([{"command": each} for each in commands]) == [
+        "m --cases a b c --rounds 8",
+        "m --cases c --rounds 9",
+        "m",
+    ]

@@ -6,6 +6,7 @@ measured it, the dates, the machine, and how many turns were left out.
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -85,8 +86,8 @@ def fill(document: str, folder: Path) -> str:
 
 
 def summary(folder: Path) -> str:
-    """Return what `peers` returns, of a few cases alone."""
-    few = [each for each in read(folder / "peers.json") if each["case"] in SUMMARY]
+    """Return what `peers` returns, of the cases in README.md with two threads."""
+    few = [each for each in read(folder / "peers.json") if each["case"] in SUMMARY and each["threads"] == 2]
     return _ratios(few, PEERS, "make bench-peers")
 
 
@@ -222,7 +223,7 @@ def _rows(kept: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
 
 def _table(rows: Sequence[tuple[str, ...]], measured: Sequence[Measured], states: Sequence[str]) -> str:
     gone = sum(state in LEFT_OUT for state in states)
-    commands = ", ".join(dict.fromkeys(f"`{each['command']}`" for each in measured))
+    commands = ", ".join(f"`{command}`" for command in commands_of(measured))
     dates = ", ".join(dict.fromkeys(each["date"] for each in measured))
     machines = "; ".join(dict.fromkeys(each["machine"] for each in measured))
     origin = (
@@ -237,6 +238,19 @@ def _versions(measured: Sequence[Measured]) -> str:
     versions = {name: text for each in measured for name, text in each.get("versions", {}).items()}
     names = [name for name in ("onnxruntime", "openvino", "ncnn", "tinygrad", "CLBlast") if name in versions]
     return "".join(f", {name} {versions[name]}" for name in names)
+
+
+def commands_of(measured: Sequence[Measured]) -> list[str]:
+    """Return each command once; those that differ in their cases alone become one."""
+    cases: dict[tuple[str, str], list[str]] = {}
+    for each in measured:
+        before, _, rest = each["command"].partition(" --cases ")
+        named = list(takewhile(lambda word: not word.startswith("--"), rest.split()))
+        cases.setdefault((before, rest[len(" ".join(named)) :]), []).extend(named)
+    return [
+        f"{before} --cases {' '.join(dict.fromkeys(named))}{after}" if named else before
+        for (before, after), named in cases.items()
+    ]
 
 
 def _not_measured(command: str) -> str:
