@@ -88,9 +88,8 @@ class Executable:
 
     def _steps(self, launch: PlanStep) -> tuple[Step, ...]:
         """Build the steps for each job in flight: shared, unless a step uses buffers of one job."""
-        arguments = launch.tensors if isinstance(launch, HostCall) else launch.arguments
-        shared = {argument: self._place(argument) for argument in arguments if argument not in self._ends}
-        if len(shared) == len(arguments):
+        shared = {argument: self._place(argument) for argument in launch.arguments if argument not in self._ends}
+        if len(shared) == len(launch.arguments):
             return (self._step(launch, shared),) * len(self.images)
         return tuple(
             self._step(launch, {**shared, **dict(zip(self._ends, own, strict=True))})
@@ -98,10 +97,10 @@ class Executable:
         )
 
     def _step(self, launch: PlanStep, places: Mapping[Argument, Any]) -> Step:
-        if isinstance(launch, HostCall):
-            return HostStep(launch, tuple(places[tensor] for tensor in launch.tensors), self._device_name)
-        launch, kernel = self._programs.fitting(launch)
         buffers = tuple(places[argument] for argument in launch.arguments)
+        if isinstance(launch, HostCall):
+            return HostStep(launch, buffers, self._device_name)
+        launch, kernel = self._programs.fitting(launch)
         kernel.set_args(*buffers)
         return KernelStep(replace(launch, arguments=()), kernel, buffers, self._device_name)
 

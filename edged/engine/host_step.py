@@ -3,10 +3,8 @@
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from edged.engine.launch import HostCall
-from edged.engine.layout import Tensor, image_of, to_memory
+from edged.engine.layout import Tensor, image_of, memory_for, to_memory
 from edged.engine.opencl import cl, device_errors
 from edged.model.graph import Float32
 
@@ -60,6 +58,6 @@ class HostEvent:
 
 def _read(queue: Any, tensor: Tensor, buffer: Any, frames: int) -> Float32:
     """Return the first frames of a tensor, [frames, channels, height, width], once they are computed."""
-    memory = np.empty(frames * tensor.nbytes // tensor.frames // tensor.dtype.itemsize, tensor.dtype)
+    memory = memory_for(tensor, frames)
     cl.enqueue_copy(queue, memory, buffer, is_blocking=True)
     return image_of(tensor, memory)

@@ -74,8 +74,10 @@ class HostCall:
     kernel: str = "on_host"  # its name in reports
 
     @property
-    def tensors(self) -> tuple[Tensor, ...]:
+    def arguments(self) -> tuple[Tensor, ...]:
         return (*self.inputs, self.output)
+
+    tensors = arguments
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
-from edged.engine.launch import HostCall, PlanStep, Scalar, Weights
+from edged.engine.launch import PlanStep, Scalar, Weights
 from edged.engine.packed import weights_of
 from edged.engine.planner import Plan
 from edged.model.cost import operator_macs
@@ -57,17 +57,11 @@ def launch_costs(
             launch.operator,
             launch.kernel,
             _macs(macs, launch) * nbytes // max(1, of_operator[launch.operator]),
-            nbytes + _bytes_of_tensors(launch),
+            nbytes + sum(each.nbytes for each in launch.arguments if not isinstance(each, Weights | Scalar)),
             nbytes,
         )
         for launch, nbytes in zip(plan.launches, weights, strict=True)
     )
-
-
-def _bytes_of_tensors(launch: PlanStep) -> int:
-    if isinstance(launch, HostCall):
-        return sum(tensor.nbytes for tensor in launch.tensors)
-    return sum(each.nbytes for each in launch.arguments if not isinstance(each, Weights | Scalar))
 
 
 def _macs(macs: Mapping[str, int], launch: PlanStep) -> int:

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from edged.config import Precision
 from edged.engine.device import Device, open_device
 from edged.engine.executable import Executable
-from edged.engine.layout import Tensor, from_memory
+from edged.engine.layout import Tensor, from_memory, memory_for
 from edged.engine.memory import lifetimes
 from edged.engine.opencl import cl, device_errors
 from edged.engine.planner import make_plan
@@ -64,7 +64,7 @@ class LayerOutputs:
         return tensors
 
     def _read(self, tensor: Tensor) -> Float32:
-        memory = np.empty(tensor.nbytes // tensor.dtype.itemsize, tensor.dtype)
+        memory = memory_for(tensor, tensor.frames)
         cl.enqueue_copy(self._queue, memory, self._executable.memory_of(tensor))
         image = from_memory(tensor, memory)
         shape = (1, tensor.channels, tensor.height, tensor.width)

@@ -107,6 +107,11 @@ def image_shape(shape: Shape) -> tuple[int, int, int]:
 Floats = NDArray[np.float32] | NDArray[np.float16]
 
 
+def memory_for(tensor: Tensor, frames: int) -> Floats:
+    """Return memory for the first `frames` frames of a tensor, not yet written."""
+    return np.empty(frames * tensor.nbytes // tensor.frames // tensor.dtype.itemsize, tensor.dtype)
+
+
 def to_memory(tensor: Tensor, x: NDArray[np.float32]) -> Floats:
     """Return `x`, [frames, channels, height, width] or [frames, features], in the memory layout of `tensor`."""
     frames = len(x)

@@ -35,8 +35,7 @@ def pack(weights: Weights) -> Packed:
 
 def weights_of(*launches: PlanStep) -> tuple[Weights, ...]:
     """Return all weights, in the order of the launches and their arguments."""
-    kernels = kernels_of(launches)
-    return tuple(argument for launch in kernels for argument in launch.arguments if isinstance(argument, Weights))
+    return tuple(argument for launch in launches for argument in launch.arguments if isinstance(argument, Weights))
 
 
 def plan_key(plan: Plan, model: str, wanted: Input | None) -> str:

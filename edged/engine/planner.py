@@ -6,13 +6,14 @@ Nothing here touches a device: a plan is a value.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any
 
 from edged.config import Precision
 from edged.engine.device import Device
 from edged.engine.launch import HostCall, Images, PlanStep
 from edged.engine.layout import NO_HALO, Halo, Tensor, image_shape
 from edged.engine.memory import Arena, Span, arrange, lifetimes
-from edged.engine.selection import Chooser, Rules
+from edged.engine.selection import Choice, Chooser, Rules
 from edged.engine.variants.prepare import prepare
 from edged.engine.variants.variant import Site
 from edged.errors import ModelError
@@ -71,30 +72,24 @@ def make_plan(
         for operator in operators
         if not isinstance(operator, OnHost)
     }
-    reaches = {
-        operator: choice.variant.reach(site(operator, tensors), choice.parameters)
-        for operator, choice in choices.items()
-    }
-    tensors = _with_halos(tensors, reaches)
+    tensors = _with_halos(tensors, {site(operator, tensors): choice for operator, choice in choices.items()})
     images: Images | Tensor = tensors[graph.input]
     launches: list[PlanStep] = []
     if wanted:
         images = Images(batch, wanted.height, wanted.width)
         launches.append(prepare(images, wanted, tensors[graph.input], device))
     for operator in operators:
-        if isinstance(operator, OnHost):
-            launches.append(_host_call(operator, tensors))
-        else:
-            choice = choices[operator]
-            launches += choice.variant.launches(site(operator, tensors), choice.parameters)
+        launches += _steps(site(operator, tensors), choices.get(operator))
     kept = tensors[same.get(features, features)] if features else None
     arena = arrange(_lifetimes(launches, kept), device.alignment)
     return Plan(images, tuple(launches), tensors[output], arena, kept)
 
 
-def _host_call(operator: OnHost, tensors: Tensors) -> HostCall:
-    inputs = tuple(tensors[name] for name in operator.inputs)
-    return HostCall(operator.name, inputs, tensors[operator.output], partial(compute, operator))
+def _steps(site: Site[Any], choice: Choice | None) -> tuple[PlanStep, ...]:
+    """Return the kernels of an operator, or its computation on the host if there is no choice of kernels."""
+    if choice:
+        return choice.variant.launches(site, choice.parameters)
+    return (HostCall(site.operator.name, site.inputs, site.output, partial(compute, site.operator)),)
 
 
 def _lifetimes(launches: Sequence[PlanStep], kept: Tensor | None) -> dict[Tensor, Span]:
@@ -147,10 +142,10 @@ def _site(operator: Operator, tensors: Tensors, device: Device, half_weights: bo
     return Site(operator, inputs, tensors[operator.output], device, half_weights)
 
 
-def _with_halos(tensors: Tensors, reaches: Mapping[Operator, Halo]) -> Tensors:
+def _with_halos(tensors: Tensors, choices: Mapping[Site[Operator], Choice]) -> Tensors:
     """Return each tensor with the halo that all of its readers need."""
     halos: dict[str, Halo] = {}
-    for operator, reach in reaches.items():
-        source = operator.inputs[0]
-        halos[source] = halos.get(source, NO_HALO) | reach
+    for site, choice in choices.items():
+        source = site.operator.inputs[0]
+        halos[source] = halos.get(source, NO_HALO) | choice.variant.reach(site, choice.parameters)
     return {name: replace(tensor, halo=halos.get(name, NO_HALO)) for name, tensor in tensors.items()}

@@ -17,7 +17,7 @@ from edged.engine.host_step import HostEvent
 from edged.engine.job import DeviceJob, PendingDeviceJob
 from edged.engine.launch import Images, kernels_of
 from edged.engine.launch_cost import launch_costs
-from edged.engine.layout import Floats, Tensor, image_of, to_memory
+from edged.engine.layout import Floats, Tensor, image_of, memory_for, to_memory
 from edged.engine.memory import check_indices
 from edged.engine.opencl import cl, device_errors
 from edged.engine.packed import packed_weights
@@ -125,7 +125,7 @@ class Runtime:
         copied. Returns the job's outputs, and each tensor as float32 [last, channels, height, width]. Raises
         DeviceError, and MemoryError if the host has no memory for the copies.
         """
-        memory = {operator: _memory_for(tensor, last) for operator, tensor in written.items()}
+        memory = {operator: memory_for(tensor, last) for operator, tensor in written.items()}
         copies: dict[str, tuple[Tensor, Floats]] = {}
 
         def copy(step: Step) -> None:
@@ -204,7 +204,3 @@ def _open(device: Device) -> tuple[cl.Context, cl.CommandQueue, cl.CommandQueue 
         context = cl.Context([open_device(device)])
         compute = cl.CommandQueue(context, properties=profiling)
         return context, compute, None if device.unified_memory else cl.CommandQueue(context, properties=profiling)
-
-
-def _memory_for(tensor: Tensor, frames: int) -> Floats:
-    return np.empty(frames * tensor.nbytes // tensor.frames // tensor.dtype.itemsize, tensor.dtype)

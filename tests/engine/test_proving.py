@@ -9,7 +9,7 @@ import pytest
 from edged.config import ModelConfig, Precision
 from edged.engine import runtime as runtime_module
 from edged.engine.device import Device
-from edged.engine.layout import Floats, Tensor
+from edged.engine.layout import Floats, Tensor, memory_for
 from edged.engine.proving import Examined, examine
 from edged.engine.runtime import Runtime
 from edged.engine.selection import Rules
@@ -136,13 +136,13 @@ def test_what_reads_the_output_of_a_host_operator_is_compared(
     assert [[one.variant for one in each.wrong] for each in found] == [[], ["average_pool"]]
 
 
-def test_without_memory_for_the_copies_the_scores_alone_are_compared(
+def test_withoutmemory_for_the_copies_the_scores_alone_are_compared(
     network_device: Device,
     programs_directory: Path,
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    monkeypatch.setattr(runtime_module, "_memory_for", no_memory)
+    monkeypatch.setattr(runtime_module, "memory_for", no_memory)
 
     found = examined(network_device, programs_directory, batch=3)
 
@@ -153,16 +153,16 @@ def test_without_memory_for_the_copies_the_scores_alone_are_compared(
     assert "Unable to allocate 512. MiB" in warning
 
 
-def test_without_memory_for_the_copies_a_wrong_device_is_not_used(
+def test_withoutmemory_for_the_copies_a_wrong_device_is_not_used(
     network_device: Device, programs_directory: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(runtime_module, "_memory_for", no_memory)
+    monkeypatch.setattr(runtime_module, "memory_for", no_memory)
 
     with wrong_kernel(WRONG_DENSE), pytest.raises(DeviceMemoryError, match=r"wrongly .* too little memory"):
         examined(network_device, programs_directory)
 
 
-def test_without_memory_for_the_reference_a_warning_says_that_nothing_was_compared(
+def test_withoutmemory_for_the_reference_a_warning_says_that_nothing_was_compared(
     network_device: Device,
     programs_directory: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -186,8 +186,7 @@ def test_of_a_large_batch_the_tensors_of_two_frames_alone_are_copied(
         copied.append(frames)
         return memory_for(tensor, frames)
 
-    memory_for = runtime_module._memory_for
-    monkeypatch.setattr(runtime_module, "_memory_for", record)
+    monkeypatch.setattr(runtime_module, "memory_for", record)
 
     assert examined(network_device, programs_directory, batch=5).is_complete
     assert {*copied} == {2}
