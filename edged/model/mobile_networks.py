@@ -4,6 +4,8 @@ V2, V3 and EfficientNet-Lite are rows of inverted residuals: a 1×1 convolution 
 1×1 convolution without activation narrows, and the block's input is added where it has the same shape.
 """
 
+from collections.abc import Iterator
+
 from edged.model.activations import HARD_SIGMOID, HARD_SWISH, LINEAR, RELU, RELU6, Activation
 from edged.model.graph import Graph
 from edged.model.network_builder import NetworkBuilder
@@ -17,11 +19,17 @@ def mobilenet_v1(width: int, height: int) -> Graph:
     builder.conv("stem", 32, 3, 2)
     stages = ((64, 1, 1), (128, 2, 2), (256, 2, 2), (512, 6, 2), (1024, 2, 2))
     for stage, (channels, blocks, first_stride) in enumerate(stages, start=1):
-        for block in range(1, blocks + 1):
-            name, wide = f"stage{stage}.block{block}", builder.channels
-            builder.conv(f"{name}.depthwise", wide, 3, first_stride if block == 1 else 1, groups=wide)
+        for name, stride in _blocks(stage, blocks, first_stride):
+            wide = builder.channels
+            builder.conv(f"{name}.depthwise", wide, 3, stride, groups=wide)
             builder.conv(f"{name}.pointwise", channels, 1)
     return _with_classes(builder)
+
+
+def _blocks(stage: int, blocks: int, first_stride: int) -> Iterator[tuple[str, int]]:
+    """Yield the name and the stride of each block of a stage: the first one may halve the picture."""
+    for block in range(1, blocks + 1):
+        yield f"stage{stage}.block{block}", first_stride if block == 1 else 1
 
 
 V2 = (  # expansion, window, channels, blocks, stride of the first
@@ -58,9 +66,9 @@ def _of_stages(name: str, stages: tuple[tuple[int, int, int, int, int], ...], wi
     builder = NetworkBuilder(name, width, height)
     builder.conv("stem", 32, 3, 2, activation=RELU6)
     for stage, (expansion, window, channels, blocks, first_stride) in enumerate(stages, start=1):
-        for block in range(1, blocks + 1):
-            stride, wide = first_stride if block == 1 else 1, builder.channels * expansion
-            _inverted_residual(builder, f"stage{stage}.block{block}", window, wide, channels, stride, RELU6)
+        for block, stride in _blocks(stage, blocks, first_stride):
+            wide = builder.channels * expansion
+            _inverted_residual(builder, block, window, wide, channels, stride, RELU6)
     builder.conv("last", 1280, 1, activation=RELU6)
     return _with_classes(builder)
 
