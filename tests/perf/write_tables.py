@@ -16,6 +16,7 @@ from tests.perf.demo import CACHED, MILLISECONDS, NOTHING_CACHED
 from tests.perf.hub_load import COLUMNS, Load, Window, as_rows
 from tests.perf.load_picture import dot, picture
 from tests.perf.machine_state import LEFT_OUT
+from tests.perf.peers.cases import IN_README
 from tests.perf.peers.contenders import YARDSTICK
 from tests.perf.peers.rounds import Figures, figures
 from tests.perf.peers.rounds import states as states_of_turns
@@ -48,20 +49,6 @@ TITLES = {
     "opencv-opencl": "OpenCV DNN",
     "edged-naive": "`--conv naive`",
 }
-SUMMARY = (  # the cases in README.md
-    "resnet50@120",
-    "resnet18@224",
-    "digits",
-    "mobilenetv2@224",
-    "mobilenetv3_large@224",
-    "efficientnet_lite0@224",
-    "squeezenet1_1@224",
-    "googlenet@224",
-    "shufflenetv2@224",
-    "densenet121@224",
-    "alexnet@224",
-    "vgg16@224",
-)
 PEERS = ("edged", "edged-fp16-weights", "openvino", "ncnn")
 KERNELS = ("edged", "tinygrad", "clblast", "opencv-opencl", "edged-naive")
 WHAT = {
@@ -87,7 +74,7 @@ def fill(document: str, folder: Path) -> str:
 
 def summary(folder: Path) -> str:
     """Return what `peers` returns, of the cases in README.md with two threads."""
-    few = [each for each in read(folder / "peers.json") if each["case"] in SUMMARY and each["threads"] == 2]
+    few = [each for each in read(folder / "peers.json") if each["case"] in IN_README and each["threads"] == 2]
     return _ratios(few, PEERS, "make bench-peers")
 
 
