@@ -180,7 +180,6 @@ class CameraProcess:
         if seconds_since(self._reported_ns) >= REPORT_EVERY_S:
             self._link.send(self._state.report())
             self._reported_ns = now_ns()
-            self._orders.request_time()
         else:
             self._orders.diary.send_if_due()
 

@@ -7,13 +7,16 @@ from collections.abc import Sequence
 
 import zmq
 
-from edged.messages import LinkMessage, encode
+from edged.clock import now_ns, seconds_since
+from edged.messages import ClockRequest, LinkMessage, encode
 from edged.system.systemd import SystemdUnit
 from edged.transport.address import is_ipc
 from edged.transport.client_socket import Curve, Handshakes, by_the_kernel, unconnected
 
 REFUSED_S = 1.0  # seconds between two attempts while the hub rejects us
 ROOM_S = 0.05  # seconds until a hub that accepted us can receive a hello: libzmq's threads must synchronise first
+ASK_S = 1.0  # seconds between two requests for the time of a hub on another host
+SILENT_S = 2.5  # seconds without an answer after which a connection is taken for dead
 QUEUED = 64  # messages of the hub
 LARGEST_BYTES = 1 << 30  # of a job's picture
 
@@ -25,6 +28,9 @@ class HubLink:
 
     After a reconnection the hub may be another process, or have given us up: it must get a new hello
     (`has_joined`).
+
+    The link requests the time of a hub on another host once a second, and reconnects if it does not answer: after
+    several losses in a row the kernel waits longer and longer before it sends again, or gives up (RFC 6298, 5.5).
     """
 
     def __init__(
@@ -48,7 +54,9 @@ class HubLink:
         self._linger_ms = linger_ms
         self._curve = curve
         self._refusal = self._logged_refusal = ""
-        self._is_news = self._is_ungreeted = False
+        self._is_news = self._is_ungreeted = self._is_greeted = False
+        self._asked_ns = 0
+        self._unanswered_ns: int | None = None  # when the first request without an answer was sent
         self._unit = SystemdUnit()
         self._context: zmq.Context[zmq.Socket[bytes]] = zmq.Context()
         self._poller = zmq.Poller()
@@ -71,10 +79,16 @@ class HubLink:
         """Wait until a message or a change of the connection comes, or a watched descriptor is readable."""
         self._unit.keep_alive()
         within_s = min(within_s, self._unit.within_s)
+        if self._is_greeted and not self.same_host:
+            self._ask_if_due()
+            within_s = min(within_s, self._until_due_s())
         if self._refusal or self._is_ungreeted:
             within_s = min(within_s, REFUSED_S if self._refusal else ROOM_S)
         ready = dict(self._poller.poll(math.ceil(1000 * within_s)))
         self._is_news = self._handshakes.socket in ready
+        if self._socket not in ready and self._is_silent():
+            log.info("hub %s: no answer within %g s; connecting again", self._address, SILENT_S)
+            self._reconnect()
         return bool(ready)
 
     def has_joined(self) -> bool:
@@ -82,7 +96,7 @@ class HubLink:
         if self._is_news or self._refusal:
             self._read_handshakes()
         if self._is_ungreeted and self.has_room():
-            self._is_ungreeted = False
+            self._is_ungreeted, self._is_greeted, self._asked_ns = False, True, now_ns()
             self._unit.joined(self._address)
             return True
         return False
@@ -102,20 +116,39 @@ class HubLink:
     def receive(self) -> list[bytes] | None:
         """Return the parts of the hub's next message, or None if there is none now."""
         try:
-            return self._socket.recv_multipart(zmq.NOBLOCK)
+            parts = self._socket.recv_multipart(zmq.NOBLOCK)
         except zmq.Again:
             return None
+        self._unanswered_ns = None
+        return parts
 
     def close(self) -> None:
         """Wait shortly for messages to be sent, and close."""
         self._disconnect()
         self._context.term()
 
+    def _ask_if_due(self) -> None:
+        if seconds_since(self._asked_ns) < ASK_S:
+            return
+        self._asked_ns = now_ns()
+        if self.send(ClockRequest(sent_ns=self._asked_ns)) and self._unanswered_ns is None:
+            self._unanswered_ns = self._asked_ns
+
+    def _until_due_s(self) -> float:
+        """Return the seconds until the next request, or until the hub counts as silent."""
+        ask_s = ASK_S - seconds_since(self._asked_ns)
+        silent_s = math.inf if self._unanswered_ns is None else SILENT_S - seconds_since(self._unanswered_ns)
+        return max(0.0, min(ask_s, silent_s))
+
+    def _is_silent(self) -> bool:
+        return self._unanswered_ns is not None and seconds_since(self._unanswered_ns) >= SILENT_S
+
     def _read_handshakes(self) -> None:
         refusal = self._handshakes.failure()
         if self._handshakes.pop_success():
             self._refusal = self._logged_refusal = ""
             self._is_ungreeted = True
+            self._unanswered_ns = None
             return
         self._refusal = refusal or self._refusal
         if self._refusal and time.monotonic() - self._connected_s >= REFUSED_S:
@@ -147,5 +180,10 @@ class HubLink:
         if self._refusal != self._logged_refusal:
             log.warning("hub %s: %s", self._address, self._refusal)
         self._logged_refusal, self._refusal = self._refusal, ""
+        self._reconnect()
+
+    def _reconnect(self) -> None:
+        self._is_greeted = self._is_ungreeted = False
+        self._unanswered_ns = None
         self._disconnect()
         self._connect()

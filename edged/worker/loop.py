@@ -87,6 +87,7 @@ class Loop:
     def _turn(self, hub: HubLink, hello: WorkerHello, has_news: bool) -> Stop | PlanSplitRequest | None:
         """Handle what is ready; return the message that ends the loop."""
         if hub.has_joined():
+            self._watch.hub_joined()
             hub.send(hello)
         if completed := self._completions.pop():
             self._answer(hub, completed)

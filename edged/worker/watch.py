@@ -51,6 +51,10 @@ class JobTrace:
         self._begun: dict[int, StartedJob] = {}
         self._times: list[JobTimes] = []
 
+    def hub_joined(self) -> None:
+        """Forget the hub's clock: it may be another hub."""
+        self._clock.forget()
+
     def apply_request(self, news: RecordRequest | ClockAnswer) -> list[LinkMessage]:
         """Start, continue or stop recording, or add a clock answer; return the messages to send."""
         if isinstance(news, ClockAnswer):
