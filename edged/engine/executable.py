@@ -48,7 +48,7 @@ class Executable:
     """Device memory and kernels of one plan.
 
     There is a buffer of `images` and of `outputs` for each job that may be in flight; the steps `forward[i]` lead
-    from `images[i]` to `outputs[i]`. `packed`: where the weights come from.
+    from `images[i]` to `outputs[i]`. `arena`: the tensors between. `packed`: where the weights come from.
     """
 
     def __init__(
@@ -69,7 +69,7 @@ class Executable:
         self._is_cpu = device.kind == "cpu"
         self.weight_bytes: dict[Weights, int] = {}  # their size on the device
         with device_errors(device.name, f"reserving {plan.arena.size} bytes for tensors"):
-            self._arena = self._buffer(max(1, plan.arena.size))  # a single kernel has nothing between its two ends
+            self.arena = self._buffer(max(1, plan.arena.size))  # a single kernel has nothing between its two ends
             self.images = tuple(self._buffer(plan.images.nbytes) for _ in range(in_flight))
             self.outputs = tuple(self._buffer(plan.output.nbytes) for _ in range(in_flight))
         with device_errors(device.name, "uploading weights"):
@@ -84,7 +84,7 @@ class Executable:
         """Return the memory of `tensor`: a part of the arena, or the output of `forward[0]`."""
         if tensor in self._ends:
             return self.output
-        return self._arena.get_sub_region(self._offsets[tensor.name], tensor.nbytes)
+        return self.arena.get_sub_region(self._offsets[tensor.name], tensor.nbytes)
 
     def _steps(self, launch: PlanStep) -> tuple[Step, ...]:
         """Build the steps for each job in flight: shared, unless a step uses buffers of one job."""

@@ -1,6 +1,6 @@
 """A job on its way through a device, and its results."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from edged.engine.executable import Step
 from edged.engine.features import FeatureOutput
 from edged.engine.layout import Floats, Tensor, image_of
+from edged.engine.one_launch import AnyStep, OneLaunchStep
 from edged.engine.opencl import cl, device_error
 from edged.engine.transfer import CommandInterval, Download, Upload, ran
 from edged.model.graph import Float32
 
-Launched = Sequence[tuple[Step, Any]]  # with the event of each
+Launched = Sequence[tuple[AnyStep, Any]]  # with the event of each
 
 
 @dataclass(frozen=True)
@@ -60,10 +60,13 @@ class DeviceResult:
     features: Float32 | None = None
 
     def read_clocks(self) -> tuple[CommandInterval, ...]:
-        """Return when each kernel ran, in the order of the launches; empty if the device does not report it.
+        """Return when each kernel ran, in the order of the plan's launches.
 
-        The queue records this in any case for the whole duration, but reading it for each kernel takes time.
+        Empty if the device does not report it, or computed several of them in one launch. The queue records this
+        in any case for the whole duration, but reading it for each kernel takes time.
         """
+        if any(isinstance(step, OneLaunchStep) for step, _ in self.launched):
+            return ()
         try:
             return tuple(ran(event) for _, event in self.launched)
         except cl.Error:
@@ -81,7 +84,10 @@ class DeviceResult:
 
 @dataclass(frozen=True, eq=False)
 class DeviceJob:
-    """The commands of a job on its device, and its inputs, which must live until the device has finished."""
+    """The commands of a job on its device, and its inputs, which must live until the device has finished.
+
+    `on_done` is called with the seconds of the forward pass.
+    """
 
     frames: int
     data: NDArray[np.uint8]
@@ -90,12 +96,14 @@ class DeviceJob:
     kernels: Launched
     download: Download
     extra: FeatureOutput | None = None
+    on_done: Callable[[float], None] = lambda seconds: None
 
     def result(self) -> DeviceResult:
         """Wait for the result. Raises cl.Error."""
         outputs = _vectors(self.output, self.download.wait().view(self.output.dtype), self.frames)
         (_, first), (_, last) = self.kernels[0], self.kernels[-1]
         on_device = DeviceInterval(ran(self.upload.command), ran(first, last), ran(self.download.command))
+        self.on_done(on_device.forward.seconds)
         return DeviceResult(
             outputs=outputs,
             upload_s=self.upload.host_s + on_device.upload.seconds,

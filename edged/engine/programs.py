@@ -14,6 +14,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from edged.engine.compile_apart import compile_apart
 from edged.engine.device import Device
 from edged.engine.launch import Launch
 from edged.engine.opencl import cl, device_errors
@@ -24,6 +25,7 @@ class Binaries:
     """Entries with the suffix `program`, by the keys of `Programs`."""
 
     def __init__(self, directory: Path) -> None:
+        self.directory = directory
         self._entries = CacheEntries(directory, "program")
 
     def load(self, key: str) -> bytes | None:
@@ -88,13 +90,21 @@ class Programs:
 
     def kernel(self, launch: Launch) -> Any:
         """Return a new kernel object for `launch`. Raises DeviceError if the driver rejects the source."""
-        source = source_of(launch.kernel)
-        options = self._options(launch)
-        key = self._key(source, options)
         with device_errors(self._device.name, f"compiling {launch.kernel} for {launch.operator}"):
-            if not self._is_there(key, launch):
-                self._built[key] = self._compile(key, source, options)
-            return cl.Kernel(self._built[key], launch.kernel)
+            return cl.Kernel(self._program(source_of(launch.kernel), self._options(launch)), launch.kernel)
+
+    def composed(self, source: str) -> Any:
+        """Return a new kernel object for a composition. Raises DeviceError if the driver rejects the source."""
+        with device_errors(self._device.name, "compiling a network for one launch"):
+            return cl.Kernel(self._program(source, list(self._standard)), "one_launch")
+
+    def has(self, source: str) -> bool:
+        """Return whether a composition need not be compiled."""
+        return self._is_there(self._key(source, list(self._standard)), list(self._standard))
+
+    def compile_apart(self, source: str) -> None:
+        """Compile a composition into the cache, in another process. Raises DeviceError."""
+        compile_apart(self._device, self._binaries.directory, source)
 
     def fitting(self, launch: Launch) -> tuple[Launch, Any]:
         """Return `launch` with a work-group that the device supports for this kernel, and a kernel object for it.
@@ -110,7 +120,7 @@ class Programs:
     def prepare(self, launches: Sequence[Launch]) -> None:
         """Load or compile the programs of all launches, and log progress from time to time. Raises DeviceError."""
         programs = {self._key(source_of(one.kernel), self._options(one)): one for one in launches}
-        missing = [one for key, one in programs.items() if not self._is_there(key, one)]
+        missing = [one for key, one in programs.items() if not self._is_there(key, self._options(one))]
         for done, launch in enumerate(missing):
             progress.info("compiling kernels %d/%d", done, len(missing))
             self.fitting(launch)
@@ -134,9 +144,15 @@ class Programs:
             limit = cl.kernel_work_group_info.WORK_GROUP_SIZE
             return int(kernel.get_work_group_info(limit, self._context.devices[0]))
 
-    def _is_there(self, key: str, launch: Launch) -> bool:
+    def _program(self, source: str, options: list[str]) -> Any:
+        key = self._key(source, options)
+        if not self._is_there(key, options):
+            self._built[key] = self._compile(key, source, options)
+        return self._built[key]
+
+    def _is_there(self, key: str, options: list[str]) -> bool:
         """Return whether the program is built, or could be loaded now."""
-        if key not in self._built and (program := self._load(key, self._options(launch))):
+        if key not in self._built and (program := self._load(key, options)):
             self._built[key] = program
         return key in self._built
 

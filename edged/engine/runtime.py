@@ -1,8 +1,11 @@
 """A network on an OpenCL device: images in, scores out; the next upload overlaps the computation."""
 
 import itertools
+import logging
 import threading
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,14 +14,16 @@ from numpy.typing import NDArray
 
 from edged.config import Precision
 from edged.engine.device import Device, open_device
-from edged.engine.executable import Executable, Step
+from edged.engine.executable import Executable
 from edged.engine.features import FeatureReader
 from edged.engine.host_step import HostEvent
 from edged.engine.job import DeviceJob, PendingDeviceJob
 from edged.engine.launch import Images, kernels_of
 from edged.engine.launch_cost import launch_costs
+from edged.engine.launch_form import FormChoice, LaunchForm
 from edged.engine.layout import Floats, Tensor, image_of, memory_for, to_memory
 from edged.engine.memory import check_indices
+from edged.engine.one_launch import AnyStep, Composer
 from edged.engine.opencl import cl, device_errors
 from edged.engine.packed import packed_weights
 from edged.engine.peaks import cached_peaks
@@ -32,7 +37,9 @@ from edged.model.graph import Float32, Graph
 from edged.model.package import Input
 from edged.system.paths import cache_directory
 
-Steps = tuple[Step, ...]
+log = logging.getLogger("edged.engine")
+
+Forward = tuple[tuple[AnyStep, ...], ...]  # the steps of a job, for each slot
 
 
 class Runtime:
@@ -81,14 +88,17 @@ class Runtime:
         self.costs = launch_costs(graph, plan, executable.weight_bytes.__getitem__)
         self._features = FeatureReader(plan, executable, self._compute)
         self._executable = executable
+        self._forward: dict[LaunchForm, Forward] = {LaunchForm.BY_LAYER: executable.forward}
+        self._composer = Composer(plan, executable, context, device, programs)
+        self._forms = FormChoice()
         self._slots = self._make_slots(executable, upload)
         self._closed = False
         self._submitting = threading.Lock()
 
     def _make_slots(
         self, executable: Executable, upload: cl.CommandQueue | None
-    ) -> Iterator[tuple[TransferSlot, Steps]]:
-        """Return a slot with its steps for each job in flight, in turn, for ever.
+    ) -> Iterator[tuple[int, TransferSlot]]:
+        """Return a slot with its number for each job in flight, in turn, for ever.
 
         It is copied by the queue `upload`, or mapped where there is none. Raises DeviceError.
         """
@@ -98,23 +108,62 @@ class Runtime:
                 CopiedSlot(self._compute, upload, *each) if upload else MappedSlot(self._compute, *each)
                 for each in ends
             ]
-        return itertools.cycle(zip(slots, executable.forward, strict=True))
+        return itertools.cycle(enumerate(slots))
 
-    def submit(self, frames: NDArray[np.uint8] | Float32, *, features: bool = False) -> PendingDeviceJob:
+    def compose(self, *, apart: bool = False) -> bool:
+        """Compile the plan into one launch where that is possible; from then on jobs take the faster form.
+
+        Returns whether there are two forms now: one launch must give the same answer, bit by bit. Any thread may
+        call it. `apart`: compile in another process, while jobs go on. Raises DeviceError if the driver rejects
+        the source.
+        """
+        if not self._composer.is_possible:
+            return False
+        composed = self._composer.forward(apart=apart)
+        shape, dtype = self._wanted
+        frames = np.random.default_rng(0).integers(0, 256, (1, *shape)).astype(dtype)
+        by_layer, at_once = (
+            self._submit(frames, forward).wait().outputs
+            for forward in (self._forward[LaunchForm.BY_LAYER], composed)
+        )
+        if not np.array_equal(by_layer, at_once, equal_nan=True):
+            log.warning("%s answers otherwise in one launch than layer by layer, which it keeps", self.device_name)
+            return False
+        self._forward[LaunchForm.ONE_LAUNCH] = composed
+        return True
+
+    def submit(
+        self, frames: NDArray[np.uint8] | Float32, *, features: bool = False, by_layer: bool = False
+    ) -> PendingDeviceJob:
         """Enqueue a job, uint8 RGB [1 … batch, height, width, 3], without waiting for it.
 
         A part behind a cut takes float32 [1 … batch, channels, height, width]. If `in_flight` jobs are in
         progress, it may wait for the oldest of them. The array must not be changed before the job's result has
-        arrived. `features`: read those back too. Raises DeviceError.
+        arrived. `features`: read those back too. `by_layer`: launch each layer by itself, so that each is timed.
+        Raises DeviceError.
         """
         if not self._accepts(frames):
             shape, dtype = self._wanted
             raise ValueError(f"frames: {frames.dtype} {frames.shape}; expected {dtype} 1…{self._batch} × {shape}")
+        if by_layer or LaunchForm.ONE_LAUNCH not in self._forward:
+            return self._submit(frames, self._forward[LaunchForm.BY_LAYER], features=features)
+        form = self._forms.next(len(frames))
+        add = partial(self._forms.add, form, len(frames))
+        return self._submit(frames, self._forward[form], features=features, on_done=add)
+
+    def _submit(
+        self,
+        frames: NDArray[np.uint8] | Float32,
+        forward: Forward,
+        *,
+        features: bool = False,
+        on_done: Callable[[float], None] = lambda seconds: None,
+    ) -> PendingDeviceJob:
         with self._submitting, device_errors(self.device_name, "taking a job"):
             if self._closed:
                 raise DeviceError(f"{self.device_name} was closed: open a new runtime")
-            job = self._enqueue(len(frames), self._as_uploaded(frames), features=features)
-        return PendingDeviceJob(job, self.device_name)
+            job = self._enqueue(len(frames), self._as_uploaded(frames), forward, features=features)
+        return PendingDeviceJob(replace(job, on_done=on_done), self.device_name)
 
     def observe(
         self, frames: NDArray[np.uint8] | Float32, written: Mapping[str, Tensor], last: int
@@ -128,7 +177,7 @@ class Runtime:
         memory = {operator: memory_for(tensor, last) for operator, tensor in written.items()}
         copies: dict[str, tuple[Tensor, Floats]] = {}
 
-        def copy(step: Step) -> None:
+        def copy(step: AnyStep) -> None:
             """Copy the output; a later kernel of the same operator replaces it by its own."""
             if tensor := written.get(step.launch.operator):
                 begin, here = (len(frames) - last) * tensor.nbytes // tensor.frames, memory[step.launch.operator]
@@ -137,7 +186,8 @@ class Runtime:
                 copies[tensor.name] = tensor, here
 
         with self._submitting, device_errors(self.device_name, "computing layer by layer"):
-            job = self._enqueue(len(frames), self._as_uploaded(frames), features=False, after_each=copy)
+            forward = self._forward[LaunchForm.BY_LAYER]
+            job = self._enqueue(len(frames), self._as_uploaded(frames), forward, features=False, after_each=copy)
         outputs = PendingDeviceJob(job, self.device_name).wait().outputs
         return outputs, {name: image_of(tensor, here) for name, (tensor, here) in copies.items()}
 
@@ -163,11 +213,13 @@ class Runtime:
         self,
         frames: int,
         data: NDArray[np.uint8],
+        forward: Forward,
         *,
         features: bool,
-        after_each: Callable[[Step], None] = lambda step: None,
+        after_each: Callable[[AnyStep], None] = lambda step: None,
     ) -> DeviceJob:
-        slot, steps = next(self._slots)
+        number, slot = next(self._slots)
+        steps = forward[number]
         upload = slot.send(data)
         events: list[Any] = []
         for step in steps:

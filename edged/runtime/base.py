@@ -66,11 +66,19 @@ class ModelRuntime(Protocol):
     def cached_peaks(self) -> tuple[float, float] | None:
         """Return operations and bytes per second of the device, if `edged profile` has measured them there."""
 
-    def submit(self, frames: Images | Features, *, features: bool = False) -> Pending:
+    def submit(self, frames: Images | Features, *, features: bool = False, by_layer: bool = False) -> Pending:
         """Start images, uint8 [n, height, width, 3] RGB with 1 ≤ n ≤ batch, without waiting for the answer.
 
         A part behind a cut takes float32 [n, channels, height, width]. Two submissions may be in flight.
-        `features`: return those too, if the part has them. Raises DeviceError.
+        `features`: return those too, if the part has them. `by_layer`: the result tells when each kernel ran.
+        Raises DeviceError.
+        """
+
+    def compose(self, *, apart: bool = False) -> bool:
+        """Compile all layers into one launch, which jobs take where it is faster.
+
+        `apart`: compile in another process. Returns False where that is impossible or gives another answer.
+        Raises DeviceError.
         """
 
     def close(self) -> None: ...

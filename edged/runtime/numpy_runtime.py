@@ -56,7 +56,11 @@ class NumpyRuntime:
         self._input = model_input
         self._features = features
 
-    def submit(self, frames: Images | Features, *, features: bool = False) -> NumpyPending:
+    def compose(self, *, apart: bool = False) -> bool:
+        """Return False: NumPy launches nothing."""
+        return False
+
+    def submit(self, frames: Images | Features, *, features: bool = False, by_layer: bool = False) -> NumpyPending:
         """Submit frames as `ModelRuntime` does, any n."""
         return NumpyPending(self._graph, self._input, frames, self._features if features else None)
 

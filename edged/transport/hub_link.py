@@ -26,6 +26,8 @@ log = logging.getLogger("edged.link")
 class HubLink:
     """A DEALER socket. Messages for an absent hub are not queued: they are refused.
 
+    `same_host`: whether the hub is on this host, and uses the same clock.
+
     After a reconnection the hub may be another process, or have given us up: it must get a new hello
     (`has_joined`).
 
@@ -49,6 +51,7 @@ class HubLink:
         """
         self._peer = peer
         self._address = address
+        self.same_host = is_ipc(address)
         self._queued = queued
         self._buffered = buffered
         self._linger_ms = linger_ms
@@ -61,11 +64,6 @@ class HubLink:
         self._context: zmq.Context[zmq.Socket[bytes]] = zmq.Context()
         self._poller = zmq.Poller()
         self._connect()
-
-    @property
-    def same_host(self) -> bool:
-        """Return whether the hub is on this host, and uses the same clock."""
-        return is_ipc(self._address)
 
     def watch(self, descriptor: int) -> None:
         """Make `wait` return for this descriptor too."""

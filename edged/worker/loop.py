@@ -143,7 +143,8 @@ class Loop:
                 self._meter.start_job()
             self._hangs_s = HANGS * job.timeout_s
             features = self._heads.wants_features(job)
-            self._completions.add(job, self._runtime.submit(frames, features=features))
+            by_layer = self._watch.times_layers
+            self._completions.add(job, self._runtime.submit(frames, features=features, by_layer=by_layer))
             self._watch.job_submitted(job.job, begun_ns)
         except DeviceMemoryError:
             raise

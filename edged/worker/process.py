@@ -23,6 +23,7 @@ from edged.system.host_watch import HostWatch
 from edged.system.paths import cache_directory
 from edged.transport.client_socket import Curve
 from edged.transport.hub_link import HubLink
+from edged.worker.compose import compose_in_background
 from edged.worker.loop import ANSWERS, Loop, PlanSplitRequest
 from edged.worker.measure import measure
 from edged.worker.warm_up import hello_of, make_ready
@@ -103,6 +104,7 @@ def run_worker(config: Config, index: int, hub_address: str, curve: Curve | None
     loop = Loop(ready.runtime, ready.served, ready.self_check, meter, watch)
     del model  # the runtime owns its weights now
     hub = HubLink(f"worker/{hello.worker}", hub_address, queued=ANSWERS, curve=curve)
+    compose_in_background(ready.runtime)
     request = loop.run(hub, hello)
     if request:
         ready.runtime.close()

@@ -70,6 +70,11 @@ class JobTrace:
             messages = [self._recorder_hello()]
         return messages if self._clock.same_host else [*messages, ClockRequest(sent_ns=now_ns())]
 
+    @property
+    def times_layers(self) -> bool:
+        """Return whether kernels of jobs that are submitted now are to be timed."""
+        return self._layers != "none" and now_ns() < self._until_ns
+
     def job_submitted(self, job: int, begun_ns: int) -> None:
         """Record a job that was received at `begun_ns`, and submitted just now."""
         if self._until_ns and (submitted_ns := now_ns()) < self._until_ns:

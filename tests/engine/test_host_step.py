@@ -63,6 +63,21 @@ def test_each_frame_of_a_batch_is_as_the_reference_computes_it(
         assert all(kernel.seconds > 0 for kernel in on_host)
 
 
+def test_between_two_launches_it_is_the_same(
+    network_device: Device, programs_directory: Path, model: Model, images: np.ndarray
+) -> None:
+    if network_device.kind != "cpu":
+        pytest.skip("networks are composed for CPUs alone")
+    runtime = Runtime(model.graph, model.input, network_device, batch=3, cache=programs_directory)
+    by_layer = runtime.submit(images).wait()
+
+    assert runtime.compose()
+    results = [runtime.submit(images).wait() for _ in range(2)]  # both forms in turn
+
+    assert len({len(result.launched) for result in results}) == 2
+    assert all(np.array_equal(result.outputs, by_layer.outputs) for result in results)
+
+
 def test_layer_by_layer_it_is_the_same(
     network_device: Device, programs_directory: Path, model: Model, images: np.ndarray
 ) -> None:

@@ -64,8 +64,8 @@ def test_a_hub_that_answers_keeps_its_connection(hub: Hub, link: HubLink) -> Non
 
 def test_a_hub_that_does_not_answer_is_connected_to_anew(hub: Hub, link: HubLink) -> None:
     assert eventually(lambda: joins(link), 10)
+    assert not joins(link)
     assert eventually(lambda: joins(link), 10)  # a second time, with the old connection still open
-    assert len(requests(hub)) >= 2
 
 
 def test_an_answer_that_waits_while_the_process_is_busy_counts(

@@ -383,7 +383,7 @@ class GatedRuntime(NumpyRuntime):
         self.second_submitted = threading.Event()
         self.may_finish = threading.Event()
 
-    def submit(self, frames: Images | Features, *, features: bool = False) -> NumpyPending:
+    def submit(self, frames: Images | Features, *, features: bool = False, by_layer: bool = False) -> NumpyPending:
         self.submitted += 1
         if self.submitted == 2:
             self.second_submitted.set()
@@ -405,7 +405,7 @@ class FailingOnce(NumpyRuntime):
         self._fails: str | None = when
         self._error = error or DeviceError("the queue is gone")
 
-    def submit(self, frames: Images | Features, *, features: bool = False) -> NumpyPending:
+    def submit(self, frames: Images | Features, *, features: bool = False, by_layer: bool = False) -> NumpyPending:
         when, self._fails = self._fails, None
         if when == "submit":
             raise self._error
@@ -428,7 +428,7 @@ class SpendingRuntime(NumpyRuntime):
         self._rail = rail
         self._joules = joules_each
 
-    def submit(self, frames: Images | Features, *, features: bool = False) -> NumpyPending:
+    def submit(self, frames: Images | Features, *, features: bool = False, by_layer: bool = False) -> NumpyPending:
         rail, joules = self._rail, self._joules
 
         class Spending(NumpyPending):

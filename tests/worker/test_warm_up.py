@@ -17,7 +17,7 @@ from tests.cli.models import small_network
 class Broken(NumpyRuntime):
     """Answers everything with NaN."""
 
-    def submit(self, frames: Images | Features, *, features: bool = False) -> NumpyPending:
+    def submit(self, frames: Images | Features, *, features: bool = False, by_layer: bool = False) -> NumpyPending:
         class Nothing(NumpyPending):
             def wait(self) -> NumpyResult:
                 result = super().wait()

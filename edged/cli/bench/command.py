@@ -106,7 +106,11 @@ def _open(model: Model, arguments: argparse.Namespace, variant: str) -> ModelRun
     from edged.engine.runtime import Runtime
 
     precision = _precision(arguments)
-    return Runtime(model.graph, model.input, device, batch=arguments.batch, precision=precision, chooser=chooser)
+    runtime = Runtime(
+        model.graph, model.input, device, batch=arguments.batch, precision=precision, chooser=chooser
+    )
+    runtime.compose()
+    return runtime
 
 
 def _errors(model: Model, arguments: argparse.Namespace) -> Errors:

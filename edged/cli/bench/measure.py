@@ -120,6 +120,8 @@ TURN = 10  # runs of one plan before the next one's turn
 WARM_UP_RUNS = 2  # at each turn, since another plan has filled the caches
 ENOUGH_S = 20.0  # a slower plan gets fewer runs, but at least FEWEST
 FEWEST = 3
+SETTLING_RUNS = 10  # before the first turn: enough for the runtime to choose between its forms of launching
+SETTLING_S = 5.0  # a slower plan gets fewer of them
 
 
 @dataclass
@@ -133,6 +135,8 @@ class Timing:
 def time_in_turn(runtimes: Sequence[ModelRuntime], images: NDArray[np.uint8], runs: int) -> list[Timing]:
     """Time plans in turn, so that other load on the machine affects all of them alike."""
     timings = [Timing() for _ in runtimes]
+    for runtime in runtimes:
+        settle(runtime, images)
     for start in range(0, runs, TURN):
         for runtime, timing in zip(runtimes, timings, strict=True):
             for _ in range(WARM_UP_RUNS):
@@ -141,6 +145,13 @@ def time_in_turn(runtimes: Sequence[ModelRuntime], images: NDArray[np.uint8], ru
                 if len(timing.seconds) < FEWEST or sum(timing.seconds) < ENOUGH_S:
                     _run(runtime, images, timing)
     return timings
+
+
+def settle(runtime: ModelRuntime, images: NDArray[np.uint8]) -> None:
+    """Run jobs until the runtime knows which form of launching is faster; fewer of a slow network."""
+    settling = Timing()
+    while len(settling.seconds) < SETTLING_RUNS and sum(settling.seconds) < SETTLING_S:
+        _run(runtime, images, settling)
 
 
 def _run(runtime: ModelRuntime, images: NDArray[np.uint8], timing: Timing) -> None:

@@ -64,8 +64,11 @@ def main(name: str) -> None:
 def run_network(device: Device, programs: Path) -> None:
     """Every operator once, as the planner puts them together."""
     graph, images = small_network(), random_images(RGB)
-    found = Runtime(graph, RGB, device, cache=programs).submit(images).wait().outputs
+    runtime = Runtime(graph, RGB, device, cache=programs)
+    found = runtime.submit(images).wait().outputs
     assert_close(found, reference.run(graph, reference.prepare(images, RGB)), CLOSE)
+    if device.kind == "cpu":
+        assert runtime.compose()  # which computes a picture in either form, and compares
     print("network", graph.name, device.kind, flush=True)
 
 

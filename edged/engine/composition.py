@@ -1,0 +1,144 @@
+"""Compose the kernels of a plan into one, so that a frame does not wait between launches.
+
+Each kernel of the plan becomes a function: its source once more, with its own macros, and its names made unique.
+`kernels/one_launch.cl` says how work-groups share the work-items of each and wait for one another.
+"""
+
+import platform
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import count
+
+from edged.engine.device import Device
+from edged.engine.launch import Argument, Launch, Weights
+from edged.engine.layout import Tensor
+from edged.engine.planner import Plan
+from edged.engine.programs import source_of
+
+PAUSES = {"x86_64": "pause", "aarch64": "yield"}  # by the machine's name
+
+PLACES = ("arena", "images", "output")
+FIXED_PARAMETERS = ("counters state", "const int frames", *(f"__global uchar *{place}" for place in PLACES))
+
+MACRO = re.compile(r"^\s*#\s*define\s+(\w+)", re.MULTILINE)
+FUNCTION = re.compile(r"^\w+ \*?(\w+)\([^;{}]*\)\n\{", re.MULTILINE)
+TYPE = re.compile(r"^typedef \w+ (\w+);", re.MULTILINE)
+KERNEL = re.compile(r"^KERNEL void \w+\(", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class ComposedKernel:
+    """A kernel of a composition: a launch without its arguments, and those as expressions in OpenCL C."""
+
+    launch: Launch
+    arguments: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Composition:
+    """Consecutive steps of a plan, from its step `first` on, that become one kernel.
+
+    `weights`: where the buffers of the parameters w0, w1 … are: a step of the plan, and which of its arguments.
+    """
+
+    first: int
+    kernels: tuple[ComposedKernel, ...] = ()
+    weights: tuple[tuple[int, int], ...] = ()
+
+
+def compositions(plan: Plan, device: Device, most_weights: int) -> tuple[Composition, ...]:
+    """Divide a plan into compositions, of so many buffers of weights at most; some steps may be in none.
+
+    A step that cannot be part of one ends the composition before it: one on the host, or a kernel whose work-items
+    wait for one another. None on other devices than CPUs, where a work-item fills a unit.
+    """
+    found: list[Composition] = []
+    for place, step in enumerate(plan.launches if device.kind == "cpu" else ()):
+        if not isinstance(step, Launch) or "barrier(" in source_of(step.kernel):
+            continue
+        own = tuple((place, at) for at, each in enumerate(step.arguments) if isinstance(each, Weights))
+        last = found[-1] if found else Composition(-1)
+        follows = place == last.first + len(last.kernels) and len(last.weights) + len(own) <= most_weights
+        composition = found.pop() if found and follows else Composition(place)
+        numbers = count(len(composition.weights))
+        arguments = tuple(_expression(plan, each, numbers) for each in step.arguments)
+        kernel = ComposedKernel(replace(step, arguments=(), group=1), arguments)
+        found.append(Composition(composition.first, (*composition.kernels, kernel), (*composition.weights, *own)))
+    return tuple(composition for composition in found if len(composition.kernels) > 1)
+
+
+def _expression(plan: Plan, argument: Argument, numbers: Iterator[int]) -> str:
+    """Return where an argument is, in OpenCL C."""
+    match argument:
+        case Weights():
+            where = f"w{next(numbers)}"
+        case _ if argument == plan.images:
+            where = "images"
+        case _ if argument == plan.output:
+            where = "output"
+        case Tensor(name=name):
+            where = f"(arena + {plan.arena.offsets[name]})"
+        case _:
+            raise TypeError(f"{type(argument).__name__} is no argument of a plan")
+    return f"(__global void *){where}"
+
+
+def compose(kernels: Sequence[ComposedKernel], weights: int, pause: str = "") -> str:
+    """Return the source of the kernel `one_launch` that computes all `kernels`, with so many buffers of weights.
+
+    `pause`: see `pause_on`.
+    """
+    programs: dict[tuple[str, tuple[str, ...]], int] = {}
+    functions, calls = [], []
+    for place, kernel in enumerate(kernels):
+        program = kernel.launch.kernel, kernel.launch.options
+        if program not in programs:
+            programs[program] = len(programs)
+            functions.append(_function(kernel.launch, programs[program]))
+        calls.append(_call(place, kernel, programs[program]))
+    parameters = [*FIXED_PARAMETERS, *(f"__global uchar *w{number}" for number in range(weights))]
+    return "\n".join([pause, source_of("one_launch"), *functions, _kernel(parameters, calls)])
+
+
+def _function(launch: Launch, number: int) -> str:
+    """Return the kernel of `launch` as the function `launch_NUMBER`, and nothing else that keeps its name."""
+    source = source_of(launch.kernel)
+    options = dict(option.removeprefix("-D").split("=", 1) for option in launch.options)
+    names = dict.fromkeys([*FUNCTION.findall(source), *TYPE.findall(source)])
+    body = KERNEL.sub(f"void launch_{number}(const int3 launch_place, const int launch_items, ", source)
+    return "\n".join(
+        [
+            *(f"#define {name} {value}" for name, value in options.items()),
+            *(f"#define {name} {name}_{number}" for name in names),
+            body.replace("__constant ", "__global const "),  # as all weights are passed
+            *(f"#undef {name}" for name in dict.fromkeys([*options, *names, *MACRO.findall(source)])),
+        ]
+    )
+
+
+def _call(place: int, kernel: ComposedKernel, number: int) -> str:
+    items, rows = kernel.launch.items, kernel.launch.planes if kernel.launch.frames_last else "frames"
+    where = f"(int3)(item % {items}, item / {items} % {rows}, item / {items} / {rows})"
+    call = f"launch_{number}({', '.join([where, str(items), *kernel.arguments])})"
+    return f"    LAYER({place}, {items * kernel.launch.planes} * frames, ({call}))"
+
+
+def _kernel(parameters: Sequence[str], calls: Sequence[str]) -> str:
+    return "\n".join(
+        [
+            f"__kernel __attribute__((reqd_work_group_size(1, 1, 1))) void one_launch({', '.join(parameters)})",
+            "{",
+            "    const int groups = get_num_groups(0);",
+            "    int is_here = 1;",
+            *calls,
+            f"    leave(state, {len(calls)}, groups);",
+            "}",
+        ]
+    )
+
+
+def pause_on(device: Device) -> str:
+    """Return the definition of PAUSE for the assembler of PoCL's compiler; none for others."""
+    instruction = PAUSES.get(platform.machine()) if device.platform == "Portable Computing Language" else None
+    return f'#define PAUSE __asm__ volatile("{instruction}")' if instruction else ""

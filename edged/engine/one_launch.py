@@ -1,0 +1,95 @@
+"""Run the compositions of a plan, each in one launch."""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from edged.engine.composition import FIXED_PARAMETERS, Composition, compose, compositions, pause_on
+from edged.engine.device import Device
+from edged.engine.executable import Executable, Step
+from edged.engine.launch import Launch
+from edged.engine.opencl import cl, device_error, device_errors
+from edged.engine.planner import Plan
+from edged.engine.programs import Programs
+
+COUNTER_LINES = 2  # of the cache for each kernel, and one more: see one_launch.cl
+LINE_BYTES = 64
+POINTER_BYTES = 8
+
+
+@dataclass(frozen=True, eq=False)
+class OneLaunchStep:
+    """A composition ready to be enqueued, for one slot. `buffers` keeps its buffers alive."""
+
+    launch: Launch
+    kernel: Any
+    buffers: tuple[Any, ...]
+    groups: int
+    device_name: str
+
+    def __str__(self) -> str:
+        return f"one launch of {self.launch.operator}"
+
+    def enqueue(self, queue: Any, frames: int, after: list[Any] | None = None) -> Any:
+        """Enqueue the kernel for `frames` frames after the events `after`; return its own event."""
+        try:
+            self.kernel.set_arg(1, np.int32(frames))
+            return cl.enqueue_nd_range_kernel(queue, self.kernel, (self.groups, 1, 1), (1, 1, 1), wait_for=after)
+        except cl.Error as error:
+            raise device_error(self.device_name, f"starting {self}", error) from error
+
+
+AnyStep = Step | OneLaunchStep
+
+
+class Composer:
+    """Makes the steps of a plan in which each composition is one launch."""
+
+    def __init__(
+        self, plan: Plan, executable: Executable, context: Any, device: Device, programs: Programs
+    ) -> None:
+        self._executable, self._context, self._device, self._programs = executable, context, device, programs
+        most_bytes = int(context.devices[0].max_parameter_size)
+        self._compositions = compositions(plan, device, most_bytes // POINTER_BYTES - len(FIXED_PARAMETERS))
+
+    @property
+    def is_possible(self) -> bool:
+        """Return whether any part of the plan can be one launch."""
+        return bool(self._compositions)
+
+    def forward(self, *, apart: bool = False) -> tuple[tuple[AnyStep, ...], ...]:
+        """Return the steps for each job in flight.
+
+        `apart`: compile in another process. Raises DeviceError if the driver rejects a source.
+        """
+        slots = [list[AnyStep](steps) for steps in self._executable.forward]
+        for composition in reversed(self._compositions):  # so that the places of those before stay true
+            source = compose(composition.kernels, len(composition.weights), pause_on(self._device))
+            if apart and not self._programs.has(source):
+                self._programs.compile_apart(source)
+            for slot, step in zip(slots, self._steps(composition, source), strict=True):
+                slot[composition.first : composition.first + len(composition.kernels)] = [step]
+        self._programs.save()
+        return tuple(map(tuple, slots))
+
+    def _steps(self, composition: Composition, source: str) -> list[OneLaunchStep]:
+        """Build a composition, for each slot. The counters are shared: two jobs never compute at once."""
+        executable, name = self._executable, self._device.name
+        first, last = composition.kernels[0].launch, composition.kernels[-1].launch
+        launch = replace(first, kernel="one_launch", operator=f"{first.operator} … {last.operator}")
+        weights = [executable.forward[0][step].buffers[at] for step, at in composition.weights]
+        steps = []
+        with device_errors(name, f"preparing one launch of {launch.operator}"):
+            counters = self._counters(len(composition.kernels))
+            for ends in zip(executable.images, executable.outputs, strict=True):
+                kernel = self._programs.composed(source)
+                buffers = (counters, np.int32(1), executable.arena, *ends, *weights)
+                kernel.set_args(*buffers)
+                steps.append(OneLaunchStep(launch, kernel, buffers, self._device.compute_units, name))
+        return steps
+
+    def _counters(self, kernels: int) -> Any:
+        zeros = np.zeros((COUNTER_LINES * kernels + 1) * LINE_BYTES, np.uint8)
+        flags = cl.mem_flags.READ_WRITE | cl.mem_flags.COPY_HOST_PTR
+        return cl.Buffer(self._context, flags, hostbuf=zeros)

@@ -1,0 +1,26 @@
+"""Compilations in a process of their own."""
+
+from pathlib import Path
+
+import pytest
+
+from edged.engine.compile_apart import compile_apart
+from edged.engine.device import Device
+from edged.engine.programs import Binaries, Programs
+from edged.errors import DeviceError
+from tests.engine.lab import Lab
+
+SOURCE = "__kernel __attribute__((reqd_work_group_size(1, 1, 1))) void one_launch(__global int *a) { *a = 1; }"
+
+
+def test_the_program_is_in_the_cache_then(lab: Lab, network_device: Device, tmp_path: Path) -> None:
+    programs = Programs(lab.context, network_device, Binaries(tmp_path))
+    assert not programs.has(SOURCE)
+    compile_apart(network_device, tmp_path, SOURCE)
+    assert programs.has(SOURCE)
+    assert programs.composed(SOURCE).function_name == "one_launch"
+
+
+def test_a_compiler_that_fails_is_an_error_and_no_end(network_device: Device, tmp_path: Path) -> None:
+    with pytest.raises(DeviceError, match="no compilation for one launch"):
+        compile_apart(network_device, tmp_path, "this is no OpenCL C")

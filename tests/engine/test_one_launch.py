@@ -1,0 +1,129 @@
+"""A network in one launch answers as kernel by kernel, however its work-groups are scheduled."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from edged.engine import composition, one_launch
+from edged.engine.composition import compose, compositions
+from edged.engine.device import Device
+from edged.engine.launch_form import KEPT, LaunchForm
+from edged.engine.one_launch import OneLaunchStep
+from edged.engine.planner import make_plan
+from edged.engine.programs import source_of
+from edged.engine.runtime import Runtime
+from edged.model.cuts import cut_after, part
+from edged.model.mobile_networks import mobilenet_v2
+from edged.model.passes import simplify
+from edged.model.resnet import random_resnet
+from tests.engine.networks import RGB, random_images, small_network
+
+SMALL = small_network()
+NO_WAITS = "#define WAITS 0\n#define SHARES 16\n"
+GROUPS = [1, 2, 7]  # one computes everything; more of them than this machine has processors
+
+
+@pytest.fixture
+def cpu(device: Device) -> Device:
+    if device.kind != "cpu":
+        pytest.skip("networks are composed for CPUs alone")
+    return device
+
+
+def assert_same_in_one_launch(runtime: Runtime, images: np.ndarray, repetitions: int = 1, groups: int = 2) -> None:
+    by_layer = runtime.submit(images, by_layer=True).wait().outputs
+    forward = tuple(
+        tuple(replace(step, groups=groups) if isinstance(step, OneLaunchStep) else step for step in steps)
+        for steps in runtime._composer.forward()
+    )
+    assert any(isinstance(step, OneLaunchStep) for step in forward[0])
+    for _ in range(repetitions):
+        assert np.array_equal(runtime._submit(images, forward).wait().outputs, by_layer)
+
+
+@pytest.mark.parametrize("frames", [1, 2, 3])
+def test_the_answer_is_the_same_for_any_number_of_frames(
+    cpu: Device, programs_directory: Path, frames: int
+) -> None:
+    runtime = Runtime(SMALL, RGB, cpu, batch=3, cache=programs_directory)
+    assert_same_in_one_launch(runtime, random_images(RGB, frames))
+
+
+@pytest.mark.parametrize("groups", GROUPS)
+@pytest.mark.parametrize("waits", ["", NO_WAITS], ids=["waits", "leaves at once"])
+def test_the_answer_is_the_same_whoever_leaves(
+    cpu: Device, programs_directory: Path, monkeypatch: pytest.MonkeyPatch, groups: int, waits: str
+) -> None:
+    monkeypatch.setattr(one_launch, "pause_on", lambda device: waits)
+    runtime = Runtime(SMALL, RGB, cpu, batch=2, cache=programs_directory)
+    assert_same_in_one_launch(runtime, random_images(RGB, 2), repetitions=50, groups=groups)
+
+
+def test_a_long_network_becomes_several_launches(
+    cpu: Device, programs_directory: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plan = make_plan(SMALL, RGB, cpu, 1)
+    parts = compositions(plan, cpu, most_weights=4)
+    assert len(parts) > 1
+    monkeypatch.setattr(one_launch, "compositions", lambda plan, device, most: parts)
+    runtime = Runtime(SMALL, RGB, cpu, cache=programs_directory)
+    assert_same_in_one_launch(runtime, random_images(RGB))
+
+
+def test_a_part_behind_a_cut_is_composed_too(network_device: Device, programs_directory: Path) -> None:
+    graph = simplify(random_resnet(18, 32, 32))
+    behind = part(graph, cut_after(graph, "stage1"), None)
+    runtime = Runtime(behind, None, network_device, batch=2, cache=programs_directory)
+    assert runtime.compose()
+
+
+def test_other_devices_than_cpus_compose_nothing(device: Device) -> None:
+    gpu = replace(device, kind="gpu")
+    assert compositions(make_plan(SMALL, RGB, gpu, 1), gpu, most_weights=100) == ()
+
+
+def test_kernels_of_one_kind_and_shape_are_one_function(network_device: Device) -> None:
+    graph = mobilenet_v2(64, 64)
+    plan = make_plan(graph, replace(RGB, width=64, height=64), network_device, 1)
+    (composition,) = compositions(plan, network_device, most_weights=200)
+    source = compose(composition.kernels, len(composition.weights))
+    different = {(kernel.launch.kernel, kernel.launch.options) for kernel in composition.kernels}
+    assert len(different) < len(composition.kernels)
+    assert source.count("void launch_") == len(different)
+
+
+def test_jobs_take_one_launch_once_it_is_known_to_be_faster(
+    network_device: Device, programs_directory: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runtime = Runtime(SMALL, RGB, network_device, cache=programs_directory)
+    images = random_images(RGB)
+    assert runtime.submit(images).wait().kernels
+    assert runtime.compose()
+    for _ in range(KEPT):
+        runtime._forms.add(LaunchForm.BY_LAYER, 1, 2.0)
+        runtime._forms.add(LaunchForm.ONE_LAUNCH, 1, 1.0)
+
+    result = runtime.submit(images).wait()
+
+    assert len(result.launched) == 1
+    assert result.kernels == ()  # nobody can tell the kernels apart
+    assert len(runtime.submit(images, by_layer=True).wait().kernels) == runtime.kernels
+
+
+def test_a_composition_that_answers_otherwise_is_not_used(
+    network_device: Device,
+    programs_directory: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    def without_relu(kernel: str) -> str:
+        return source_of(kernel).replace("(((v) < 0) ? 0 : (v))", "(v)")
+
+    runtime = Runtime(SMALL, RGB, network_device, cache=programs_directory)
+    monkeypatch.setattr(composition, "source_of", without_relu)
+
+    assert not runtime.compose()
+    assert "answers otherwise in one launch" in caplog.text
+    assert runtime.submit(random_images(RGB)).wait().kernels
