@@ -3,16 +3,25 @@
 Nothing here touches a device: a plan is a value.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
 from edged.config import Precision
 from edged.engine.device import Device
+from edged.engine.in_place import (
+    Shares,
+    aligned,
+    copies_nothing,
+    find_shares,
+    of_wholes,
+    offset_of,
+    with_equal_halos,
+)
 from edged.engine.launch import HostCall, Images, PlanStep
 from edged.engine.layout import NO_HALO, Halo, Tensor, image_shape
-from edged.engine.memory import Arena, Span, arrange, lifetimes
+from edged.engine.memory import Arena, arrange, lifetimes
 from edged.engine.selection import Choice, Chooser, Rules
 from edged.engine.variants.prepare import prepare
 from edged.engine.variants.variant import Site
@@ -32,7 +41,8 @@ class Plan:
     """`launches` turn `images` into `output`; every tensor between them has its place in `arena`.
 
     Of a part of a network that begins behind a cut, `images` is the tensor that crosses it. `features`, which may
-    be the same tensor, stays unchanged until the last launch has ended.
+    be the same tensor, stays unchanged until the last launch has ended. `joined`: tensors that no launch
+    writes as a whole, with those that lie in them, in their order.
     """
 
     images: Images | Tensor
@@ -40,6 +50,7 @@ class Plan:
     output: Tensor
     arena: Arena
     features: Tensor | None = None
+    joined: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 def make_plan(
@@ -67,22 +78,48 @@ def make_plan(
     if precision == "fp16":
         tensors = {name: replace(tensor, half=name != output) for name, tensor in tensors.items()}
     site = partial(_site, device=device, half_weights=precision != "fp32")
-    choices = {
-        operator: chooser.choose(site(operator, tensors))
-        for operator in operators
-        if not isinstance(operator, OnHost)
-    }
-    tensors = _with_halos(tensors, {site(operator, tensors): choice for operator, choice in choices.items()})
+    kept = same.get(features, features) if features else None
+    tensors, choices, shares = _choose(operators, tensors, chooser, site, {graph.input, output, kept}, device)
     images: Images | Tensor = tensors[graph.input]
     launches: list[PlanStep] = []
     if wanted:
         images = Images(batch, wanted.height, wanted.width)
         launches.append(prepare(images, wanted, tensors[graph.input], device))
+    joined = {each.output: each.inputs for each in operators if copies_nothing(each, shares, tensors)}
     for operator in operators:
-        launches += _steps(site(operator, tensors), choices.get(operator))
-    kept = tensors[same.get(features, features)] if features else None
-    arena = arrange(_lifetimes(launches, kept), device.alignment)
-    return Plan(images, tuple(launches), tensors[output], arena, kept)
+        if operator.output not in joined:
+            launches += _steps(site(operator, tensors), choices.get(operator))
+    unchanged = tensors[kept] if kept else None
+    arena = _arena(launches, unchanged, tensors, shares, device.alignment)
+    return Plan(images, tuple(launches), tensors[output], arena, unchanged, joined)
+
+
+def _choose(
+    operators: Sequence[Operator],
+    tensors: Tensors,
+    chooser: Chooser,
+    site: Callable[[Operator, Tensors], Site[Any]],
+    apart: Collection[str | None],
+    device: Device,
+) -> tuple[Tensors, dict[Operator, Choice], Shares]:
+    """Choose a variant for each operator that needs kernels.
+
+    Returns the tensors with halos, the choices, and which tensors lie in others. Those named in `apart` do not.
+    """
+    shares = find_shares(operators, tensors, {name for name in apart if name})
+    on_device = [operator for operator in operators if not isinstance(operator, OnHost)]
+    choices = {
+        operator: chooser.choose(site(operator, tensors))
+        for operator in on_device
+        if not copies_nothing(operator, shares, tensors)
+    }
+    reached = _with_halos(tensors, {site(operator, tensors): choice for operator, choice in choices.items()})
+    reached = with_equal_halos(reached, shares)
+    shares = aligned(shares, reached, device.alignment)
+    for operator in on_device:  # concatenations that must copy after all
+        if operator not in choices and not copies_nothing(operator, shares, tensors):
+            choices[operator] = chooser.choose(site(operator, tensors))
+    return reached, choices, shares
 
 
 def _steps(site: Site[Any], choice: Choice | None) -> tuple[PlanStep, ...]:
@@ -92,12 +129,18 @@ def _steps(site: Site[Any], choice: Choice | None) -> tuple[PlanStep, ...]:
     return (HostCall(site.operator.name, site.inputs, site.output, partial(compute, site.operator)),)
 
 
-def _lifetimes(launches: Sequence[PlanStep], kept: Tensor | None) -> dict[Tensor, Span]:
-    """Return the launches between which each tensor lives; no tensor overlaps with `kept`."""
-    spans = lifetimes(launches)
+def _arena(
+    launches: Sequence[PlanStep], kept: Tensor | None, tensors: Tensors, shares: Shares, alignment: int
+) -> Arena:
+    """Place the tensors; none overlaps with `kept`, which is read after the last launch."""
+    spans = of_wholes(lifetimes(launches), shares, tensors)
     if kept in spans:
         spans[kept] = spans[kept][0], len(launches) - 1
-    return spans
+    arena = arrange(spans, alignment)
+    offsets = {
+        name: arena.offsets[share.whole] + offset_of(tensors[name], share) for name, share in shares.items()
+    }
+    return replace(arena, offsets={**arena.offsets, **offsets})
 
 
 def check_output(graph: Graph) -> None:

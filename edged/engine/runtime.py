@@ -81,6 +81,7 @@ class Runtime:
         self.proof_key = proof_key(plan, model or "", wanted, device)
         self.kernels = len(plan.launches)
         self._batch, self._input, self._output = batch, plan.images, plan.output
+        self._joined = plan.joined
         context, self._compute, upload = _open(device)
         programs = Programs(context, device, Binaries(folder))
         programs.prepare(kernels_of(plan.launches))
@@ -189,7 +190,11 @@ class Runtime:
             forward = self._forward[LaunchForm.BY_LAYER]
             job = self._enqueue(len(frames), self._as_uploaded(frames), forward, features=False, after_each=copy)
         outputs = PendingDeviceJob(job, self.device_name).wait().outputs
-        return outputs, {name: image_of(tensor, here) for name, (tensor, here) in copies.items()}
+        tensors = {name: image_of(tensor, here) for name, (tensor, here) in copies.items()}
+        for name, inputs in self._joined.items():
+            if set(inputs) <= set(tensors):
+                tensors[name] = np.concatenate([tensors[each] for each in inputs], axis=1)
+        return outputs, tensors
 
     @property
     def _wanted(self) -> tuple[tuple[int, ...], np.dtype[Any]]:

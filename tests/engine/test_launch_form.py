@@ -1,11 +1,15 @@
 """Which form of launching the next job takes."""
 
-from edged.engine.launch_form import KEPT, TRIED_EVERY, FormChoice, LaunchForm
+from edged.engine.launch_form import COMPARED, TRIED_EVERY, FormChoice, LaunchForm
 
-SECONDS = {LaunchForm.BY_LAYER: 2.0, LaunchForm.ONE_LAUNCH: 1.0}
+Seconds = dict[LaunchForm, float]
+
+SETTLED = 4 * COMPARED  # jobs: both forms in turn, then once more from the other's side
+ONE_LAUNCH_IS_FASTER = {LaunchForm.BY_LAYER: 2.0, LaunchForm.ONE_LAUNCH: 1.0}
+ONE_LAUNCH_IS_SLOWER = {LaunchForm.BY_LAYER: 2.0, LaunchForm.ONE_LAUNCH: 3.0}
 
 
-def taken(choice: FormChoice, jobs: int, seconds: dict[LaunchForm, float], frames: int = 1) -> list[LaunchForm]:
+def taken(choice: FormChoice, jobs: int, seconds: Seconds, frames: int = 1) -> list[LaunchForm]:
     """Return the forms of the next jobs, which take these seconds."""
     forms = []
     for _ in range(jobs):
@@ -14,30 +18,37 @@ def taken(choice: FormChoice, jobs: int, seconds: dict[LaunchForm, float], frame
     return forms
 
 
-def test_both_forms_are_measured_first() -> None:
-    forms = taken(FormChoice(), 2 * KEPT, SECONDS)
-    assert forms.count(LaunchForm.BY_LAYER) == forms.count(LaunchForm.ONE_LAUNCH) == KEPT
-
-
-def test_then_the_faster_one_is_taken_and_the_other_tried_from_time_to_time() -> None:
+def test_the_faster_form_is_taken_and_the_other_tried_from_time_to_time() -> None:
     choice = FormChoice()
-    taken(choice, 2 * KEPT, SECONDS)
-    forms = taken(choice, 2 * TRIED_EVERY, SECONDS)
-    assert forms.count(LaunchForm.BY_LAYER) == 2
+    taken(choice, SETTLED, ONE_LAUNCH_IS_FASTER)
+    forms = taken(choice, 4 * TRIED_EVERY, ONE_LAUNCH_IS_FASTER)
+    assert forms.count(LaunchForm.BY_LAYER) == 4
+
+
+def test_a_form_that_is_not_faster_is_not_taken() -> None:
+    choice = FormChoice()
+    forms = taken(choice, SETTLED + 4 * TRIED_EVERY, ONE_LAUNCH_IS_SLOWER)
+    assert forms.count(LaunchForm.ONE_LAUNCH) <= COMPARED + 4
 
 
 def test_the_choice_follows_the_times() -> None:
     choice = FormChoice()
-    taken(choice, 2 * KEPT, SECONDS)
-    one_launch_is_slow = {LaunchForm.BY_LAYER: 2.0, LaunchForm.ONE_LAUNCH: 5.0}
-    taken(choice, 2 * KEPT, one_launch_is_slow)
-    assert choice.next(1) is LaunchForm.BY_LAYER
+    taken(choice, SETTLED, ONE_LAUNCH_IS_FASTER)
+    taken(choice, COMPARED * TRIED_EVERY + SETTLED, ONE_LAUNCH_IS_SLOWER)
+    assert taken(choice, TRIED_EVERY, ONE_LAUNCH_IS_SLOWER).count(LaunchForm.ONE_LAUNCH) == 1
+
+
+def test_a_machine_that_becomes_slower_as_a_whole_changes_nothing() -> None:
+    choice = FormChoice()
+    taken(choice, SETTLED, ONE_LAUNCH_IS_FASTER)
+    twice_as_slow = {form: 2 * seconds for form, seconds in ONE_LAUNCH_IS_FASTER.items()}
+    for seconds in (twice_as_slow, ONE_LAUNCH_IS_FASTER) * 3:
+        assert taken(choice, TRIED_EVERY, seconds).count(LaunchForm.BY_LAYER) == 1
 
 
 def test_numbers_of_frames_are_compared_with_themselves() -> None:
     choice = FormChoice()
-    taken(choice, 2 * KEPT, SECONDS, frames=1)
-    slow_together = {LaunchForm.BY_LAYER: 8.0, LaunchForm.ONE_LAUNCH: 9.0}
-    taken(choice, 2 * KEPT, slow_together, frames=8)
-    assert choice.next(8) is LaunchForm.BY_LAYER
-    assert choice.next(1) is LaunchForm.ONE_LAUNCH
+    taken(choice, SETTLED, ONE_LAUNCH_IS_FASTER, frames=1)
+    taken(choice, SETTLED, ONE_LAUNCH_IS_SLOWER, frames=8)
+    assert taken(choice, TRIED_EVERY, ONE_LAUNCH_IS_SLOWER, frames=8).count(LaunchForm.BY_LAYER) >= TRIED_EVERY - 1
+    assert taken(choice, TRIED_EVERY, ONE_LAUNCH_IS_FASTER, frames=1).count(LaunchForm.BY_LAYER) == 1

@@ -9,7 +9,7 @@ import pytest
 from edged.engine import composition, one_launch
 from edged.engine.composition import compose, compositions
 from edged.engine.device import Device
-from edged.engine.launch_form import KEPT, LaunchForm
+from edged.engine.launch_form import LaunchForm
 from edged.engine.one_launch import OneLaunchStep
 from edged.engine.planner import make_plan
 from edged.engine.programs import source_of
@@ -94,16 +94,14 @@ def test_kernels_of_one_kind_and_shape_are_one_function(network_device: Device) 
     assert source.count("void launch_") == len(different)
 
 
-def test_jobs_take_one_launch_once_it_is_known_to_be_faster(
+def test_the_kernels_of_one_launch_have_no_times_of_their_own(
     network_device: Device, programs_directory: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     runtime = Runtime(SMALL, RGB, network_device, cache=programs_directory)
     images = random_images(RGB)
     assert runtime.submit(images).wait().kernels
     assert runtime.compose()
-    for _ in range(KEPT):
-        runtime._forms.add(LaunchForm.BY_LAYER, 1, 2.0)
-        runtime._forms.add(LaunchForm.ONE_LAUNCH, 1, 1.0)
+    monkeypatch.setattr(runtime._forms, "next", lambda frames: LaunchForm.ONE_LAUNCH)
 
     result = runtime.submit(images).wait()
 

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from edged.config import Precision
 from edged.engine.device import find_device
 from edged.engine.launch_cost import packed_bytes
-from edged.engine.launch_form import KEPT
+from edged.engine.launch_form import COMPARED
 from edged.engine.packed import weights_of
 from edged.engine.planner import Plan, make_plan
 from edged.engine.runtime import Runtime
@@ -17,7 +17,7 @@ from edged.engine.tuning_records import chooser_for
 from edged.model.graph import Float32
 from tests.perf.peers.cases import Case
 
-SETTLING_RUNS = 2 * KEPT  # until the runtime knows which form of launching is faster
+SETTLING_RUNS = 4 * COMPARED  # until the runtime knows which form of launching is faster
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,0 +1,113 @@
+"""Concatenations whose inputs are written where they belong."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from edged.engine.device import Device
+from edged.engine.in_place import Share, find_shares
+from edged.engine.layout import Tensor
+from edged.engine.planner import RULES, make_plan
+from edged.engine.runtime import Runtime
+from edged.engine.verifying import Verification
+from edged.model.graph import Concat, Operator
+from edged.model.zoo import NETWORKS
+from tests.engine.networks import RGB, random_images
+from tests.engine.test_runtime import assert_equals_reference
+
+BLOCK = 8
+
+
+def images(**channels: int) -> dict[str, Tensor]:
+    """Return tensors of so many channels, 4 × 4 pixels."""
+    return {name: Tensor(name, 1, count, 4, 4, BLOCK) for name, count in channels.items()}
+
+
+def concat(output: str, *inputs: str) -> Concat:
+    return Concat(output, inputs, output)
+
+
+def test_inputs_lie_behind_one_another_in_the_output() -> None:
+    tensors = images(a=16, b=8, c=4, all=28)
+    shares = find_shares([concat("all", "a", "b", "c")], tensors, apart=())
+    assert shares == {"a": Share("all", 0), "b": Share("all", 16), "c": Share("all", 24)}
+
+
+def test_a_stage_of_a_densenet_is_one_tensor() -> None:
+    tensors = images(a=16, b=8, c=8, ab=24, abc=32)
+    shares = find_shares([concat("ab", "a", "b"), concat("abc", "a", "b", "c")], tensors, apart=())
+    assert {name: share.first for name, share in shares.items()} == {"a": 0, "b": 16, "c": 24, "ab": 0}
+    assert {share.whole for share in shares.values()} == {"abc"}
+
+
+def test_concatenations_of_concatenations_are_one_tensor() -> None:
+    tensors = images(a=16, b=8, c=8, ab=24, abc=32)
+    shares = find_shares([concat("ab", "a", "b"), concat("abc", "ab", "c")], tensors, apart=())
+    assert shares == {name: Share("abc", first) for name, first in {"ab": 0, "c": 24, "a": 0, "b": 16}.items()}
+
+
+@pytest.mark.parametrize(
+    ("operators", "reason"),
+    [
+        ([concat("all", "odd", "a")], "an input ends within a block"),
+        ([concat("all", "a", "a")], "an input comes twice"),
+        ([concat("all", "a", "b"), concat("other", "b", "a")], "an input would have to be in two places"),
+        ([concat("output", "a", "b")], "the output has memory of its own"),
+        ([concat("all", "input", "b")], "the input has memory of its own"),
+    ],
+)
+def test_inputs_are_copied_where(operators: Sequence[Operator], reason: str) -> None:
+    tensors = images(a=8, b=8, odd=4, input=8, all=16, other=16, output=16)
+    shares = find_shares(operators, tensors, apart={"input", "output"})
+    assert not any(share.whole == "all" for share in shares.values()), reason
+    assert "input" not in shares
+    assert not any(share.whole == "output" for share in shares.values())
+
+
+def test_nothing_takes_the_place_of_another_tensor() -> None:
+    """`a` lies before `b` in `ab`; that `ac` begins with `a` gives `c` no right to the place of `b`."""
+    tensors = images(a=8, b=8, c=8, ac=16, ab=16)
+    shares = find_shares([concat("ac", "a", "c"), concat("ab", "a", "b")], tensors, apart=())
+    assert shares == {"a": Share("ab", 0), "b": Share("ab", 8)}
+
+
+def test_several_frames_are_copied() -> None:
+    tensors = {name: replace(tensor, frames=2) for name, tensor in images(a=8, b=8, ab=16).items()}
+    assert find_shares([concat("ab", "a", "b")], tensors, apart=()) == {}
+
+
+LARGE = [pytest.param(name, marks=pytest.mark.deep) for name in ("googlenet", "densenet121")]
+
+
+@pytest.mark.parametrize("name", ["squeezenet1_1", "shufflenetv2", *LARGE])
+def test_networks_that_concatenate_answer_as_the_reference(
+    network_device: Device, programs_directory: Path, name: str
+) -> None:
+    wanted = replace(RGB, width=64, height=64)
+    graph = NETWORKS[name](64, 64)
+    assert make_plan(graph, wanted, network_device).joined
+
+    runtime = Runtime(graph, wanted, network_device, cache=programs_directory)
+
+    assert_equals_reference(runtime, graph, wanted)
+    assert_equals_reference(
+        Runtime(graph, wanted, network_device, batch=2, cache=programs_directory), graph, wanted, 2
+    )
+
+
+def test_each_layer_can_still_be_compared(network_device: Device, programs_directory: Path) -> None:
+    wanted = replace(RGB, width=64, height=64)
+    verification = Verification(
+        NETWORKS["squeezenet1_1"](64, 64),
+        wanted,
+        network_device,
+        precision="fp32",
+        chooser=RULES,
+        cache=programs_directory,
+    )
+    for scores in verification.compare(random_images(wanted)):
+        assert np.isfinite(scores).all()
+    assert verification.is_trusted
