@@ -16,7 +16,7 @@ from edged.engine.verifying import Verification
 from edged.model.graph import Concat, Operator
 from edged.model.zoo import NETWORKS
 from tests.engine.networks import RGB, random_images
-from tests.engine.test_runtime import assert_equals_reference
+from tests.engine.whole_networks import assert_equals_reference
 
 BLOCK = 8
 

@@ -15,21 +15,13 @@ from edged.engine.runtime import Runtime
 from edged.engine.selection import CONVOLUTIONS, Rules
 from edged.engine.transfer import CopyOut
 from edged.errors import DeviceError
-from edged.model import reference
-from edged.model.graph import Graph
-from edged.model.package import Input, load_model
+from edged.model.package import load_model
 from edged.model.resnet import random_resnet
-from tests.engine.lab import Lab, assert_close
+from tests.engine.lab import Lab
 from tests.engine.networks import RGB, random_images, small_network
+from tests.engine.whole_networks import assert_equals_reference
 
 SMALL = small_network()
-NETWORK_CLOSE = 1e-4  # of the range of the scores
-
-
-def assert_equals_reference(runtime: Runtime, graph: Graph, wanted: Input, frames: int = 1) -> None:
-    images = random_images(wanted, frames)
-    expected = reference.run(graph, reference.prepare(images, wanted), np.float64)
-    assert_close(runtime.submit(images).wait().outputs, expected, NETWORK_CLOSE)
 
 
 @pytest.mark.parametrize("convolution", CONVOLUTIONS)

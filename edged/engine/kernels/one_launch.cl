@@ -1,4 +1,4 @@
-/* Many layers in one launch: the host composes the kernels of a plan into one (see one_launch.py).
+/* Many layers in one launch: the host composes the kernels of a plan into one (see composition.py).
  *
  * Each work-group claims shares of a layer's work-items, computes them, and waits until all of the layer is computed
  * before it begins the next. OpenCL does not promise that two groups progress together, so no group depends on one
@@ -68,6 +68,6 @@ void leave(counters state, const int layers, const int groups)
         is_here = is_complete(state, layer, all); \
     }
 
-/* In a composed kernel these are of the layer, not of the launch: see one_launch.py. */
+/* In a composed kernel these are of the layer, not of the launch: see composition.py. */
 #define get_global_id(dimension) ((dimension) == 0 ? launch_place.x : (dimension) == 1 ? launch_place.y : launch_place.z)
 #define get_global_size(dimension) (launch_items)
