@@ -19,6 +19,9 @@ def compile_apart(device: Device, cache: Path, source: str) -> None:
     request = json.dumps({"parent": os.getpid(), "device": asdict(device), "cache": str(cache), "source": source})
     command = (sys.executable, "-m", MODULE)
     try:
-        subprocess.run(command, input=request.encode(), capture_output=True, check=True, timeout=LIMIT_S)
+        done = subprocess.run(command, input=request.encode(), capture_output=True, check=False, timeout=LIMIT_S)
     except (OSError, subprocess.SubprocessError) as error:
         raise DeviceError(f"{device.name}: no compilation for one launch: {error}") from error
+    if done.returncode:
+        last_line = done.stderr.decode(errors="replace").strip().rpartition("\n")[-1]
+        raise DeviceError(f"{device.name}: no compilation for one launch: {last_line or done.returncode}")

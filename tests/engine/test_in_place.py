@@ -7,16 +7,19 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from edged.config import ModelConfig
 from edged.engine.device import Device
 from edged.engine.in_place import Share, find_shares
 from edged.engine.layout import Tensor
 from edged.engine.planner import RULES, make_plan
 from edged.engine.runtime import Runtime
 from edged.engine.verifying import Verification
-from edged.model.graph import Concat, Operator
+from edged.model.graph import Concat, Graph, Operator
+from edged.model.package import load_model
 from edged.model.zoo import NETWORKS
 from tests.engine.networks import RGB, random_images
 from tests.engine.whole_networks import assert_equals_reference
+from tests.model.onnx_files import Network
 
 BLOCK = 8
 
@@ -79,10 +82,34 @@ def test_several_frames_are_copied() -> None:
     assert find_shares([concat("ab", "a", "b")], tensors, apart=()) == {}
 
 
-LARGE = [pytest.param(name, marks=pytest.mark.deep) for name in ("googlenet", "densenet121")]
+@pytest.fixture
+def fire(tmp_path: Path) -> Graph:
+    """A module of SqueezeNet, of 16 × 16 pixels."""
+    network = Network(["N", 3, 16, 16])
+    squeezed = network.add("Conv", network.normal(8, 3, 1, 1))
+    left = network.add("Conv", network.normal(16, 8, 1, 1))
+    right = network.add("Conv", network.normal(16, 8, 3, 3), reads=squeezed, pads=[1, 1, 1, 1])
+    network.add("Concat", right, reads=left, axis=1)
+    network.add("Conv", network.normal(8, 32, 3, 3))
+    network.add("GlobalAveragePool")
+    network.add("Flatten")
+    return load_model(ModelConfig(path=network.save(tmp_path / "fire.onnx"))).graph
 
 
-@pytest.mark.parametrize("name", ["squeezenet1_1", "shufflenetv2", *LARGE])
+@pytest.mark.parametrize("batch", [1, 3])
+def test_a_module_of_squeezenet_answers_as_the_reference(
+    device: Device, programs_directory: Path, fire: Graph, batch: int
+) -> None:
+    wanted = replace(RGB, width=16, height=16)
+    assert bool(make_plan(fire, wanted, device, batch).joined) == (batch == 1)
+
+    runtime = Runtime(fire, wanted, device, batch=batch, cache=programs_directory)
+
+    assert_equals_reference(runtime, fire, wanted, batch)
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize("name", ["squeezenet1_1", "shufflenetv2", "googlenet", "densenet121"])
 def test_networks_that_concatenate_answer_as_the_reference(
     network_device: Device, programs_directory: Path, name: str
 ) -> None:

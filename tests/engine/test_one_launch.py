@@ -72,6 +72,7 @@ def test_a_long_network_becomes_several_launches(
     assert_same_in_one_launch(runtime, random_images(RGB))
 
 
+@pytest.mark.deep
 def test_a_part_behind_a_cut_is_composed_too(network_device: Device, programs_directory: Path) -> None:
     graph = simplify(random_resnet(18, 32, 32))
     behind = part(graph, cut_after(graph, "stage1"), None)
