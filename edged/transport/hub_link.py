@@ -58,6 +58,7 @@ class HubLink:
         self._curve = curve
         self._refusal = self._logged_refusal = ""
         self._is_news = self._is_ungreeted = self._is_greeted = False
+        self._makes_requests = not self.same_host
         self._asked_ns = 0
         self._unanswered_ns: int | None = None  # when the first request without an answer was sent
         self._unit = SystemdUnit()
@@ -77,7 +78,7 @@ class HubLink:
         """Wait until a message or a change of the connection comes, or a watched descriptor is readable."""
         self._unit.keep_alive()
         within_s = min(within_s, self._unit.within_s)
-        if self._is_greeted and not self.same_host:
+        if self._is_greeted and self._makes_requests:
             self._ask_if_due()
             within_s = min(within_s, self._until_due_s())
         if self._refusal or self._is_ungreeted:
@@ -119,6 +120,10 @@ class HubLink:
             return None
         self._unanswered_ns = None
         return parts
+
+    def stop_requests(self) -> None:
+        """Request no more times: from now on the hub may leave us without an answer for long."""
+        self._makes_requests, self._unanswered_ns = False, None
 
     def close(self) -> None:
         """Wait shortly for messages to be sent, and close."""

@@ -38,6 +38,7 @@ def serve_plan_split(
 
     Raises ModelError for an impossible part, DeviceError, and what `Loop.run` does.
     """
+    hub.stop_requests()  # `edged plan-split` reads its links only between its own computations
     worker, cache = config.workers[index], cache_directory() / "programs"
     ends = (hello.part.begin, hello.part.end) if hello.part else (None, None)
     while request:

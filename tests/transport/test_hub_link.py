@@ -1,5 +1,6 @@
 """The link of a camera or worker to a hub on another host."""
 
+import time
 from collections.abc import Iterator
 
 import pytest
@@ -79,3 +80,12 @@ def test_an_answer_that_waits_while_the_process_is_busy_counts(
     monkeypatch.setattr(hub_link, "seconds_since", lambda _: 60.0)  # as long as a large network computes
     link.wait(0.1)
     assert link.receive() is not None  # of the same connection
+
+
+def test_a_hub_that_is_not_asked_may_be_silent(hub: Hub, link: HubLink) -> None:
+    assert eventually(lambda: joins(link), 10)
+    link.stop_requests()
+    end = time.monotonic() + 3 * hub_link.SILENT_S
+    while time.monotonic() < end:
+        assert not joins(link)
+    assert requests(hub) == []

@@ -23,7 +23,7 @@ from edged.hub.links.runtime_folder import link_address, private_folder, snapsho
 from edged.hub.service_threads import ServiceThreads
 from edged.hub.signals import Signals
 from edged.hub.workers.admission import other_model
-from edged.messages import HostState, JobFailed, LinkMessage, WorkerHello, protocol_problem
+from edged.messages import ClockRequest, HostState, JobFailed, LinkMessage, WorkerHello, protocol_problem
 from edged.metrics import Metrics
 from edged.system.paths import journal_path
 
@@ -95,6 +95,9 @@ class Team:
                         return received
                     case JobFailed() as failed:
                         raise DeviceError(f"worker {name_of(received)} failed a job: {failed.error}")
+                    case ClockRequest() as request:
+                        self._links.answer_clock(received.peer, request)
+                        continue
                     case HostState():
                         continue
                 if received.peer.startswith("worker/"):

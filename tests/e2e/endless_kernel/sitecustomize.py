@@ -19,6 +19,7 @@ ENDLESS = "kernel void endless(global volatile int *zero) { while (*zero == 0) {
 def break_jobs(trigger: Path) -> None:
     import numpy as np
 
+    from edged.engine.launch_form import LaunchForm
     from edged.engine.opencl import cl
     from edged.engine.runtime import Runtime
 
@@ -33,14 +34,16 @@ def break_jobs(trigger: Path) -> None:
 
     def spoil_weights(runtime: Any) -> None:
         """From now on the last kernel finds NaN on the device where its weights were."""
-        (_, steps), queue = next(runtime._slots), runtime._compute
-        for place, buffer in enumerate(steps[-1].buffers):
+        slots, queue = runtime._executable.forward, runtime._compute
+        runtime._composer._compositions = ()  # jobs stay layer by layer
+        runtime._forward = {LaunchForm.BY_LAYER: slots}
+        for place, buffer in enumerate(slots[0][-1].buffers):
             if buffer.flags & cl.mem_flags.READ_ONLY:
                 nan = cl.Buffer(queue.context, cl.mem_flags.READ_WRITE, buffer.size)
                 cl.enqueue_fill_buffer(queue, nan, np.full(1, np.nan, np.float32), 0, buffer.size)
                 spoiled.append(nan)  # a kernel keeps no buffer alive
-                for _, each in [next(runtime._slots) for _ in range(2)]:
-                    each[-1].kernel.set_arg(place, nan)
+                for steps in slots:
+                    steps[-1].kernel.set_arg(place, nan)
 
     faults = {"endless": never_return, "not a number": spoil_weights}
 
