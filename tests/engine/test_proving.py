@@ -136,7 +136,7 @@ def test_what_reads_the_output_of_a_host_operator_is_compared(
     assert [[one.variant for one in each.wrong] for each in found] == [[], ["average_pool"]]
 
 
-def test_withoutmemory_for_the_copies_the_scores_alone_are_compared(
+def test_without_memory_for_the_copies_the_scores_alone_are_compared(
     network_device: Device,
     programs_directory: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -153,7 +153,7 @@ def test_withoutmemory_for_the_copies_the_scores_alone_are_compared(
     assert "Unable to allocate 512. MiB" in warning
 
 
-def test_withoutmemory_for_the_copies_a_wrong_device_is_not_used(
+def test_without_memory_for_the_copies_a_wrong_device_is_not_used(
     network_device: Device, programs_directory: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(runtime_module, "memory_for", no_memory)
@@ -162,7 +162,7 @@ def test_withoutmemory_for_the_copies_a_wrong_device_is_not_used(
         examined(network_device, programs_directory)
 
 
-def test_withoutmemory_for_the_reference_a_warning_says_that_nothing_was_compared(
+def test_without_memory_for_the_reference_a_warning_says_that_nothing_was_compared(
     network_device: Device,
     programs_directory: Path,
     monkeypatch: pytest.MonkeyPatch,

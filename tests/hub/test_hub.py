@@ -112,9 +112,8 @@ def test_bad_input_of_a_worker_that_was_ready_before_is_a_loss_like_any_other(
 def test_a_worker_that_is_not_ready_in_time_is_killed_and_its_device_given_up(tmp_path: Path) -> None:
     run = Run(tmp_path, ["steady"], ["compiles", "good"], recovery={"start_s": 0.2})
     with run.events() as heard:
-        run.once(
-            lambda: "fallback" in dict(of_workers(heard))
-        )  # not for longer: the next one is to be ready as soon
+        # not for longer: the next one is to be ready as soon
+        run.once(lambda: "fallback" in dict(of_workers(heard)))
     fallback = next(event for event in heard if event.event == "fallback")
     assert fallback.message.startswith("worker local-0 was not ready in time and was killed: its device")
     assert fallback.message.endswith("local-1 (device good) takes over")

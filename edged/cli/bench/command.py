@@ -13,6 +13,7 @@ from edged.cli.bench.measure import (
     energy_of,
     errors_of,
     known_pictures,
+    settle,
     time_in_turn,
 )
 from edged.cli.bench.report import Report, as_json, as_table, energy_and_accuracy, report
@@ -109,7 +110,8 @@ def _open(model: Model, arguments: argparse.Namespace, variant: str) -> ModelRun
     runtime = Runtime(
         model.graph, model.input, device, batch=arguments.batch, precision=precision, chooser=chooser
     )
-    runtime.compose()
+    if runtime.compose():
+        settle(runtime, random_images(model.input, arguments.batch))
     return runtime
 
 

@@ -18,6 +18,7 @@ from edged.cli.rails import add_sysfs
 from edged.energy.find import Rails, find_rails
 from edged.energy.idle import watts_over
 from edged.energy.meter import Meter
+from edged.engine.launch_form import COMPARED
 from edged.messages import EnergyMethod
 from edged.model import reference
 from edged.model.package import Model
@@ -120,7 +121,7 @@ TURN = 10  # runs of one plan before the next one's turn
 WARM_UP_RUNS = 2  # at each turn, since another plan has filled the caches
 ENOUGH_S = 20.0  # a slower plan gets fewer runs, but at least FEWEST
 FEWEST = 3
-SETTLING_RUNS = 10  # before the first turn: enough for the runtime to choose between its forms of launching
+SETTLING_RUNS = 4 * COMPARED  # enough for the runtime to choose between its forms of launching
 SETTLING_S = 5.0  # a slower plan gets fewer of them
 
 
@@ -135,8 +136,6 @@ class Timing:
 def time_in_turn(runtimes: Sequence[ModelRuntime], images: NDArray[np.uint8], runs: int) -> list[Timing]:
     """Time plans in turn, so that other load on the machine affects all of them alike."""
     timings = [Timing() for _ in runtimes]
-    for runtime in runtimes:
-        settle(runtime, images)
     for start in range(0, runs, TURN):
         for runtime, timing in zip(runtimes, timings, strict=True):
             for _ in range(WARM_UP_RUNS):

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from edged.cli.bench.measure import settle
 from edged.config import Precision
 from edged.engine.device import find_device
 from edged.engine.launch_cost import packed_bytes
-from edged.engine.launch_form import COMPARED
 from edged.engine.packed import weights_of
 from edged.engine.planner import Plan, make_plan
 from edged.engine.runtime import Runtime
@@ -16,8 +16,6 @@ from edged.engine.selection import Chooser
 from edged.engine.tuning_records import chooser_for
 from edged.model.graph import Float32
 from tests.perf.peers.cases import Case
-
-SETTLING_RUNS = 4 * COMPARED  # until the runtime knows which form of launching is faster
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,9 +37,8 @@ def prepare(
     found = find_device(device)
     decides = chooser or chooser_for(found)
     runtime = Runtime(case.network, case.wanted, found, batch=case.batch, precision=precision, chooser=decides)
-    runtime.compose()
-    for _ in range(SETTLING_RUNS):
-        runtime.submit(case.images).wait()
+    if runtime.compose():
+        settle(runtime, case.images)
     plan = make_plan(case.network, case.wanted, found, case.batch, precision, decides)
     return Ours(runtime, case.images, _weight_bytes(plan))
 
