@@ -14,6 +14,7 @@ from playwright.sync_api import Page
 from edged.client import Prediction, subscribe
 from tests.e2e.browser import Show, browser_page, when
 from tests.e2e.daemon import START_S
+from tests.eventually import eventually
 from tests.given_time import GivenTime
 
 AWAY = ("ERR_CONNECTION_REFUSED", "ERR_INCOMPLETE_CHUNKED_ENCODING")
@@ -107,9 +108,8 @@ def test_the_labels_as_they_come_are_those_of_the_stream(show: Show, page: Page)
 
 
 def test_what_else_is_known_is_there(page: Page) -> None:
-    text = page.inner_text("body")
-    for words in ("local-0", "Serving", "fps", "forward", "not measured", "worker local-0 is ready"):
-        assert words in text
+    words = ("local-0", "Serving", "fps", "forward", "not measured", "worker local-0 is ready")
+    eventually(lambda: not [each for each in words if each not in page.inner_text("body")], START_S)
     assert page.inner_text("#node") == "test"
     strip = page.get_attribute("[data-camera=door] .strip", "aria-label")
     assert strip

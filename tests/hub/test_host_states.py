@@ -1,6 +1,9 @@
 """What is shown of the machines of a pipeline."""
 
+from collections.abc import Iterator
 from pathlib import Path
+
+import pytest
 
 from edged.hub.stats.hosts import SILENT_NS, HostStates
 from edged.messages import Frequency, HostState
@@ -30,22 +33,27 @@ class Hub:
         return self.metrics.registry.get_sample_value(f"edged_frequency_{what}", labels)
 
 
-def test_a_worker_tells_of_its_host(tmp_path: Path) -> None:
+@pytest.fixture
+def hub(tmp_path: Path) -> Iterator[Hub]:
+    juno(tmp_path)
     hub = Hub(tmp_path)
+    yield hub
+    hub.watch.stop()
+
+
+def test_a_worker_tells_of_its_host(hub: Hub) -> None:
     hub.states.add_report("big-0", "big", HOT, 0)
     assert hub.celsius("big", "cpu-thermal") == 93
     assert [hub.hertz(what, "big", "policy0") for what in ("hertz", "limit_hertz", "max_hertz")] == [6, 8, 10]
 
 
-def test_a_sensor_that_is_no_longer_reported_goes(tmp_path: Path) -> None:
-    hub = Hub(tmp_path)
+def test_a_sensor_that_is_no_longer_reported_goes(hub: Hub) -> None:
     hub.states.add_report("big-0", "big", WARM, 0)
     hub.states.add_report("big-0", "big", HOT, 1)
     assert (hub.celsius("big", "cpu-thermal"), hub.celsius("big", "gpu-thermal")) == (93, None)
 
 
-def test_of_two_workers_of_a_host_one_tells_until_it_falls_silent(tmp_path: Path) -> None:
-    hub = Hub(tmp_path)
+def test_of_two_workers_of_a_host_one_tells_until_it_falls_silent(hub: Hub) -> None:
     hub.states.add_report("big-0", "big", WARM, 0)
     hub.states.add_report("big-1", "big", HOT, 1)
     assert hub.celsius("big", "cpu-thermal") == 41
@@ -55,10 +63,7 @@ def test_of_two_workers_of_a_host_one_tells_until_it_falls_silent(tmp_path: Path
     assert hub.celsius("big", "cpu-thermal") == 93
 
 
-def test_the_hub_reads_its_own_host_itself(tmp_path: Path) -> None:
-    juno(tmp_path)
-    hub = Hub(tmp_path)
-
+def test_the_hub_reads_its_own_host_itself(hub: Hub) -> None:
     def shown() -> float | None:
         hub.states.tick(0)
         return hub.celsius("hub", "scpi_sensors.SENSOR_TEMP_PMIC")
@@ -67,4 +72,3 @@ def test_the_hub_reads_its_own_host_itself(tmp_path: Path) -> None:
     hub.states.add_report("local-0", "", WARM, 0)
     hub.states.add_report("hub-0", "hub", WARM, 0)
     assert hub.celsius("hub", "cpu-thermal") is None
-    hub.watch.stop()
