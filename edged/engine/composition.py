@@ -6,15 +6,15 @@ Each kernel of the plan becomes a function: its source once more, with its own m
 
 import platform
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import count
 
 from edged.engine.device import Device
 from edged.engine.launch import Argument, Launch, Weights
 from edged.engine.layout import Tensor
 from edged.engine.planner import Plan
 from edged.engine.programs import source_of
+from edged.engine.weight_buffers import WeightPlace
 
 PAUSES = {"x86_64": "pause", "aarch64": "yield"}  # by the machine's name
 
@@ -37,18 +37,14 @@ class ComposedKernel:
 
 @dataclass(frozen=True)
 class Composition:
-    """Consecutive steps of a plan, from its step `first` on, that become one kernel.
-
-    `weights`: where the buffers of the parameters w0, w1 … are: a step of the plan, and which of its arguments.
-    """
+    """Consecutive steps of a plan, from its step `first` on, that become one kernel."""
 
     first: int
     kernels: tuple[ComposedKernel, ...] = ()
-    weights: tuple[tuple[int, int], ...] = ()
 
 
-def compositions(plan: Plan, device: Device, most_weights: int) -> tuple[Composition, ...]:
-    """Divide a plan into compositions, of so many buffers of weights at most; some steps may be in none.
+def compositions(plan: Plan, device: Device, weights: Mapping[Weights, WeightPlace]) -> tuple[Composition, ...]:
+    """Divide a plan with its weights at these places into compositions; some steps may be in none.
 
     A step that cannot be part of one ends the composition before it: one on the host, or a kernel whose work-items
     wait for one another. None on other devices than CPUs, where a work-item fills a unit.
@@ -57,22 +53,19 @@ def compositions(plan: Plan, device: Device, most_weights: int) -> tuple[Composi
     for place, step in enumerate(plan.launches if device.kind == "cpu" else ()):
         if not isinstance(step, Launch) or "barrier(" in source_of(step.kernel):
             continue
-        own = tuple((place, at) for at, each in enumerate(step.arguments) if isinstance(each, Weights))
-        last = found[-1] if found else Composition(-1)
-        follows = place == last.first + len(last.kernels) and len(last.weights) + len(own) <= most_weights
-        composition = found.pop() if found and follows else Composition(place)
-        numbers = count(len(composition.weights))
-        arguments = tuple(_expression(plan, each, numbers) for each in step.arguments)
+        follows = found and place == found[-1].first + len(found[-1].kernels)
+        composition = found.pop() if follows else Composition(place)
+        arguments = tuple(_expression(plan, each, weights) for each in step.arguments)
         kernel = ComposedKernel(replace(step, arguments=(), group=1), arguments)
-        found.append(Composition(composition.first, (*composition.kernels, kernel), (*composition.weights, *own)))
+        found.append(Composition(composition.first, (*composition.kernels, kernel)))
     return tuple(composition for composition in found if len(composition.kernels) > 1)
 
 
-def _expression(plan: Plan, argument: Argument, numbers: Iterator[int]) -> str:
+def _expression(plan: Plan, argument: Argument, weights: Mapping[Weights, WeightPlace]) -> str:
     """Return where an argument is, in OpenCL C."""
     match argument:
         case Weights():
-            where = f"w{next(numbers)}"
+            where = f"(w{weights[argument].buffer} + {weights[argument].offset})"
         case _ if argument == plan.images:
             where = "images"
         case _ if argument == plan.output:
@@ -84,8 +77,8 @@ def _expression(plan: Plan, argument: Argument, numbers: Iterator[int]) -> str:
     return f"(__global void *){where}"
 
 
-def compose(kernels: Sequence[ComposedKernel], weights: int, pause: str = "") -> str:
-    """Return the source of the kernel `one_launch` that computes all `kernels`, with so many buffers of weights.
+def compose(kernels: Sequence[ComposedKernel], buffers: int, pause: str = "") -> str:
+    """Return the source of the kernel `one_launch` that computes all `kernels`, with so many `buffers` of weights.
 
     `pause`: see `pause_on`.
     """
@@ -97,7 +90,7 @@ def compose(kernels: Sequence[ComposedKernel], weights: int, pause: str = "") ->
             programs[program] = len(programs)
             functions.append(_function(kernel.launch, programs[program]))
         calls.append(_call(place, kernel, programs[program]))
-    parameters = [*FIXED_PARAMETERS, *(f"__global uchar *w{number}" for number in range(weights))]
+    parameters = [*FIXED_PARAMETERS, *(f"__global uchar *w{number}" for number in range(buffers))]
     return "\n".join([pause, source_of("one_launch"), *functions, _kernel(parameters, calls)])
 
 

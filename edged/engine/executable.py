@@ -9,9 +9,10 @@ from edged.engine.host_step import HostStep
 from edged.engine.launch import Argument, HostCall, Launch, PlanStep, Weights
 from edged.engine.layout import Tensor
 from edged.engine.opencl import cl, device_error, device_errors
-from edged.engine.packed import Packed, Source, pack
+from edged.engine.packed import MappedWeights, Packed, Source, pack
 from edged.engine.planner import Plan
 from edged.engine.programs import Programs
+from edged.engine.weight_buffers import WeightBuffers
 
 # With shared memory nothing is copied then (PoCL would otherwise keep two copies).
 HOST_VISIBLE = cl.mem_flags.ALLOC_HOST_PTR
@@ -49,6 +50,7 @@ class Executable:
 
     There is a buffer of `images` and of `outputs` for each job that may be in flight; the steps `forward[i]` lead
     from `images[i]` to `outputs[i]`. `arena`: the tensors between. `packed`: where the weights come from.
+    `weights`: the buffers of all of them, on a CPU to which they are mapped.
     """
 
     def __init__(
@@ -66,13 +68,13 @@ class Executable:
         self._ends = plan.images, plan.output
         self._programs = programs
         self._packed = packed
-        self._is_cpu = device.kind == "cpu"
         self.weight_bytes: dict[Weights, int] = {}  # their size on the device
         with device_errors(device.name, f"reserving {plan.arena.size} bytes for tensors"):
             self.arena = self._buffer(max(1, plan.arena.size))  # a single kernel has nothing between its two ends
             self.images = tuple(self._buffer(plan.images.nbytes) for _ in range(in_flight))
             self.outputs = tuple(self._buffer(plan.output.nbytes) for _ in range(in_flight))
         with device_errors(device.name, "uploading weights"):
+            self.weights = self._buffers_in_place(device)
             self.forward = tuple(zip(*map(self._steps, plan.launches), strict=True))
 
     @property
@@ -111,13 +113,17 @@ class Executable:
             case Weights():
                 array = self._packed(argument)
                 self.weight_bytes[argument] = array.nbytes
-                return self._weights_buffer(array)
+                return self.weights.memory_of(argument) if self.weights else self._copy(array)
 
-    def _weights_buffer(self, array: Packed) -> Any:
-        """Return the buffer of weights. A CPU reads weights that are mapped from a file in place."""
-        mapped = not array.flags.writeable
-        where = cl.mem_flags.USE_HOST_PTR if self._is_cpu and mapped else HOST_VISIBLE | cl.mem_flags.COPY_HOST_PTR
-        return cl.Buffer(self._context, cl.mem_flags.READ_ONLY | where, hostbuf=array)
+    def _buffers_in_place(self, device: Device) -> WeightBuffers | None:
+        """Return buffers over weights that are mapped, if the device is a CPU, which can use them there."""
+        if device.kind != "cpu" or not isinstance(self._packed, MappedWeights):
+            return None
+        return WeightBuffers(self._context, self._packed, int(self._context.devices[0].max_mem_alloc_size))
+
+    def _copy(self, array: Packed) -> Any:
+        flags = cl.mem_flags.READ_ONLY | HOST_VISIBLE | cl.mem_flags.COPY_HOST_PTR
+        return cl.Buffer(self._context, flags, hostbuf=array)
 
     def _buffer(self, nbytes: int) -> Any:
         return cl.Buffer(self._context, cl.mem_flags.READ_WRITE | HOST_VISIBLE, nbytes)

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from edged.engine.composition import FIXED_PARAMETERS, Composition, compose, compositions, pause_on
+from edged.engine.composition import Composition, compose, compositions, pause_on
 from edged.engine.device import Device
 from edged.engine.executable import Executable, Step
 from edged.engine.launch import Launch
@@ -15,7 +15,6 @@ from edged.engine.programs import Programs
 
 COUNTER_LINES = 2  # of the cache for each kernel, and one more: see one_launch.cl
 LINE_BYTES = 64
-POINTER_BYTES = 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,8 +49,9 @@ class Composer:
         self, plan: Plan, executable: Executable, context: Any, device: Device, programs: Programs
     ) -> None:
         self._executable, self._context, self._device, self._programs = executable, context, device, programs
-        most_bytes = int(context.devices[0].max_parameter_size)
-        self._compositions = compositions(plan, device, most_bytes // POINTER_BYTES - len(FIXED_PARAMETERS))
+        self._weights = executable.weights.buffers if executable.weights else ()
+        places = executable.weights.places if executable.weights else {}
+        self._compositions = compositions(plan, device, places)
 
     @property
     def is_possible(self) -> bool:
@@ -65,7 +65,7 @@ class Composer:
         """
         slots = [list[AnyStep](steps) for steps in self._executable.forward]
         for composition in reversed(self._compositions):  # so that the places of those before stay true
-            source = compose(composition.kernels, len(composition.weights), pause_on(self._device))
+            source = compose(composition.kernels, len(self._weights), pause_on(self._device))
             if apart and not self._programs.has(source):
                 self._programs.compile_apart(source)
             for slot, step in zip(slots, self._steps(composition, source), strict=True):
@@ -78,13 +78,12 @@ class Composer:
         executable, name = self._executable, self._device.name
         first, last = composition.kernels[0].launch, composition.kernels[-1].launch
         launch = replace(first, kernel="one_launch", operator=f"{first.operator} … {last.operator}")
-        weights = [executable.forward[0][step].buffers[at] for step, at in composition.weights]
         steps = []
         with device_errors(name, f"preparing one launch of {launch.operator}"):
             counters = self._counters(len(composition.kernels))
             for ends in zip(executable.images, executable.outputs, strict=True):
                 kernel = self._programs.composed(source)
-                buffers = (counters, np.int32(1), executable.arena, *ends, *weights)
+                buffers = (counters, np.int32(1), executable.arena, *ends, *self._weights)
                 kernel.set_args(*buffers)
                 steps.append(OneLaunchStep(launch, kernel, buffers, self._device.compute_units, name))
         return steps

@@ -6,8 +6,10 @@ them where they are; then their offsets and sizes as JSON; then the length of th
 
 import json
 import logging
-from collections.abc import Callable, Iterator
-from dataclasses import asdict
+import mmap
+import os
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict, dataclass
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -26,6 +28,19 @@ Packed = NDArray[Any]
 Source = Callable[[Weights], Packed]
 
 log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, eq=False)
+class MappedWeights:
+    """Packed weights in one memory that cannot be written: offset and size of each, in bytes."""
+
+    memory: NDArray[np.uint8]
+    places: Mapping[Weights, tuple[int, int]]
+
+    def __call__(self, weights: Weights) -> Packed:
+        """Return the weights as an array of the device's type, in one dimension."""
+        offset, size = self.places[weights]
+        return self.memory[offset : offset + size].view(weights.dtype)
 
 
 def pack(weights: Weights) -> Packed:
@@ -49,36 +64,44 @@ def plan_key(plan: Plan, model: str, wanted: Input | None) -> str:
 
 
 def packed_weights(
-    directory: Path, model: str | None, wanted: Input | None, plan: Plan, whole: Callable[[], Plan]
+    directory: Path,
+    model: str | None,
+    wanted: Input | None,
+    plan: Plan,
+    whole: Callable[[], Plan],
+    *,
+    mapped: bool = False,
 ) -> tuple[Plan, Source]:
     """Return a plan with packed weights: `plan` with those kept in `directory`, or `whole()`, packed now.
 
     model: SHA-256 of the weights of the plan; without it nothing is kept. `whole` makes the same plan from a graph
-    whose weights may be read.
+    whose weights may be read. mapped: the source is `MappedWeights` in any case.
     """
     kept = CacheEntries(directory, "packed")
-    if model is None:
-        return whole(), pack
-    key = plan_key(plan, model, wanted)
-    if source := _load(kept, key, plan):
-        return plan, source
+    key = None if model is None else plan_key(plan, model, wanted)
+    if key and (content := kept.load(key)):
+        return plan, _mapped(content, plan)
     plan = whole()
-    _save(kept, key, plan)
-    return plan, _load(kept, key, plan) or pack
+    if key:
+        _save(kept, key, plan)
+    if key and (content := kept.load(key)):
+        return plan, _mapped(content, plan)
+    return plan, _mapped(_packed_in_memory(plan), plan) if mapped else pack
 
 
-def _load(kept: CacheEntries, key: str, plan: Plan) -> Source | None:
-    """Return the mapped weights of `plan`."""
-    content = kept.load(key)
-    if content is None:
-        return None
+def _mapped(content: memoryview, plan: Plan) -> MappedWeights:
     length = int.from_bytes(content[-8:], "little")
     places = json.loads(bytes(content[-8 - length : -8]))
-    arrays = {
-        weights: np.frombuffer(content, weights.dtype, size // weights.dtype.itemsize, offset)
-        for weights, (offset, size) in zip(weights_of(*plan.launches), places, strict=True)
-    }
-    return arrays.__getitem__
+    found = zip(weights_of(*plan.launches), places, strict=True)
+    return MappedWeights(np.frombuffer(content, np.uint8), {weights: tuple(place) for weights, place in found})
+
+
+def _packed_in_memory(plan: Plan) -> memoryview:
+    """Pack one array after the other into memory that no file keeps."""
+    with open(os.memfd_create("weights"), "wb+") as file:
+        file.writelines(_pieces(plan))
+        file.flush()
+        return memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
 
 
 def _save(kept: CacheEntries, key: str, plan: Plan) -> None:

@@ -6,19 +6,25 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from edged.engine import composition, one_launch
+from edged.config import ModelConfig
+from edged.engine import composition, executable, one_launch
 from edged.engine.composition import compose, compositions
 from edged.engine.device import Device
+from edged.engine.host_step import HostStep
 from edged.engine.launch_form import LaunchForm
 from edged.engine.one_launch import OneLaunchStep
+from edged.engine.packed import weights_of
 from edged.engine.planner import make_plan
 from edged.engine.programs import source_of
 from edged.engine.runtime import Runtime
+from edged.engine.weight_buffers import WeightBuffers, WeightPlace
 from edged.model.cuts import cut_after, part
 from edged.model.mobile_networks import mobilenet_v2
+from edged.model.package import load_model
 from edged.model.passes import simplify
 from edged.model.resnet import random_resnet
 from tests.engine.networks import RGB, random_images, small_network
+from tests.model.onnx_files import Network
 
 SMALL = small_network()
 NO_WAITS = "#define WAITS 0\n#define SHARES 16\n"
@@ -61,15 +67,47 @@ def test_the_answer_is_the_same_whoever_leaves(
     assert_same_in_one_launch(runtime, random_images(RGB, 2), repetitions=50, groups=groups)
 
 
-def test_a_long_network_becomes_several_launches(
+def test_an_operator_on_the_host_divides_a_network_into_two_launches(
+    cpu: Device, programs_directory: Path, tmp_path: Path
+) -> None:
+    network = Network(["N", 3, 12, 10])
+    network.add("Conv", network.normal(6, 3, 3, 3, std=0.2))
+    network.add("Conv", network.normal(6, 6, 3, 3, std=0.2))
+    network.add("Transpose", perm=[0, 1, 3, 2])
+    network.add("Conv", network.normal(6, 6, 3, 3, std=0.2))
+    network.add("GlobalAveragePool")
+    model = load_model(ModelConfig(path=network.save(tmp_path / "network.onnx")))
+    runtime = Runtime(model.graph, model.input, cpu, cache=programs_directory)
+    ((first, host, second),) = {tuple(map(type, steps)) for steps in runtime._composer.forward()}
+    assert (first, host, second) == (OneLaunchStep, HostStep, OneLaunchStep)
+    assert_same_in_one_launch(runtime, random_images(model.input))
+
+
+def test_weights_may_need_several_buffers(
     cpu: Device, programs_directory: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    plan = make_plan(SMALL, RGB, cpu, 1)
-    parts = compositions(plan, cpu, most_weights=4)
-    assert len(parts) > 1
-    monkeypatch.setattr(one_launch, "compositions", lambda plan, device, most: parts)
+    monkeypatch.setattr(
+        executable, "WeightBuffers", lambda context, packed, _: WeightBuffers(context, packed, 30_000)
+    )
     runtime = Runtime(SMALL, RGB, cpu, cache=programs_directory)
+    weights = runtime._executable.weights
+    assert weights
+    assert len(weights.buffers) > 2
     assert_same_in_one_launch(runtime, random_images(RGB))
+
+
+def test_weights_that_are_kept_in_a_file_are_computed_with_where_they_are(
+    cpu: Device, tmp_path: Path, programs_directory: Path
+) -> None:
+    (tmp_path / "programs").symlink_to(programs_directory)
+    of_memory = Runtime(SMALL, RGB, cpu, cache=programs_directory)
+    of_file = Runtime(SMALL, RGB, cpu, cache=tmp_path / "programs", model="some model")
+    (entry,) = (tmp_path / "weights").iterdir()
+    assert str(entry) in Path("/proc/self/maps").read_text()
+    images = random_images(RGB)
+    expected, found = (runtime.submit(images).wait().outputs for runtime in (of_memory, of_file))
+    assert np.array_equal(found, expected)
+    assert_same_in_one_launch(of_file, images)
 
 
 @pytest.mark.deep
@@ -82,14 +120,15 @@ def test_a_part_behind_a_cut_is_composed_too(network_device: Device, programs_di
 
 def test_other_devices_than_cpus_compose_nothing(device: Device) -> None:
     gpu = replace(device, kind="gpu")
-    assert compositions(make_plan(SMALL, RGB, gpu, 1), gpu, most_weights=100) == ()
+    assert compositions(make_plan(SMALL, RGB, gpu, 1), gpu, {}) == ()
 
 
 def test_kernels_of_one_kind_and_shape_are_one_function(network_device: Device) -> None:
     graph = mobilenet_v2(64, 64)
     plan = make_plan(graph, replace(RGB, width=64, height=64), network_device, 1)
-    (composition,) = compositions(plan, network_device, most_weights=200)
-    source = compose(composition.kernels, len(composition.weights))
+    places = dict.fromkeys(weights_of(*plan.launches), WeightPlace(0, 0))
+    (composition,) = compositions(plan, network_device, places)
+    source = compose(composition.kernels, buffers=1)
     different = {(kernel.launch.kernel, kernel.launch.options) for kernel in composition.kernels}
     assert len(different) < len(composition.kernels)
     assert source.count("void launch_") == len(different)
