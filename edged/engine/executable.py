@@ -1,6 +1,8 @@
 """A plan on its device: programs built, weights uploaded, arguments set once."""
 
+import weakref
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,6 +14,7 @@ from edged.engine.opencl import cl, device_error, device_errors
 from edged.engine.packed import MappedWeights, Packed, Source, pack
 from edged.engine.planner import Plan
 from edged.engine.programs import Programs
+from edged.engine.shared_memory import shared_buffer, shares_memory
 from edged.engine.weight_buffers import WeightBuffers
 
 # With shared memory nothing is copied then (PoCL would otherwise keep two copies).
@@ -61,7 +64,12 @@ class Executable:
         programs: Programs,
         in_flight: int = 1,
         packed: Source = pack,
+        queue: Any = None,
     ) -> None:
+        """`queue`: the only one that will use this memory; it is freed once all its commands have ended.
+
+        Images and outputs may be shared with the host then.
+        """
         self._context = context
         self._device_name = device.name
         self._offsets = plan.arena.offsets
@@ -71,11 +79,14 @@ class Executable:
         self.weight_bytes: dict[Weights, int] = {}  # their size on the device
         with device_errors(device.name, f"reserving {plan.arena.size} bytes for tensors"):
             self.arena = self._buffer(max(1, plan.arena.size))  # a single kernel has nothing between its two ends
-            self.images = tuple(self._buffer(plan.images.nbytes) for _ in range(in_flight))
-            self.outputs = tuple(self._buffer(plan.output.nbytes) for _ in range(in_flight))
+            shared = queue is not None and device.unified_memory and shares_memory(device, context)
+            self.images = tuple(self._end(plan.images.nbytes, shared=shared) for _ in range(in_flight))
+            self.outputs = tuple(self._end(plan.output.nbytes, shared=shared) for _ in range(in_flight))
         with device_errors(device.name, "uploading weights"):
             self.weights = self._buffers_in_place(device)
             self.forward = tuple(zip(*map(self._steps, plan.launches), strict=True))
+        if queue is not None:  # a driver keeps buffers that are in use, not the host's memory below them
+            weakref.finalize(self, _finish, queue).atexit = False
 
     @property
     def output(self) -> Any:
@@ -104,7 +115,8 @@ class Executable:
             return HostStep(launch, buffers, self._device_name)
         launch, kernel = self._programs.fitting(launch)
         kernel.set_args(*buffers)
-        return KernelStep(replace(launch, arguments=()), kernel, buffers, self._device_name)
+        whole = self.weights.buffers if self.weights else ()  # a part of a buffer does not keep its memory
+        return KernelStep(replace(launch, arguments=()), kernel, (*buffers, *whole), self._device_name)
 
     def _place(self, argument: Argument) -> Any:
         match argument:
@@ -125,5 +137,15 @@ class Executable:
         flags = cl.mem_flags.READ_ONLY | HOST_VISIBLE | cl.mem_flags.COPY_HOST_PTR
         return cl.Buffer(self._context, flags, hostbuf=array)
 
+    def _end(self, nbytes: int, *, shared: bool) -> Any:
+        """Return a buffer for images or outputs."""
+        return shared_buffer(self._context, nbytes) if shared else self._buffer(nbytes)
+
     def _buffer(self, nbytes: int) -> Any:
         return cl.Buffer(self._context, cl.mem_flags.READ_WRITE | HOST_VISIBLE, nbytes)
+
+
+def _finish(queue: Any) -> None:
+    """Wait for all commands, also of jobs for whose results nobody has waited."""
+    with suppress(cl.Error):  # reported to whom it concerns
+        queue.finish()

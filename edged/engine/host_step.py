@@ -56,6 +56,11 @@ class HostEvent:
         return int(self.written.command_execution_status)
 
 
+def command_of(event: Any) -> Any:
+    """Return the event of the device's last command in a step."""
+    return event.written if isinstance(event, HostEvent) else event
+
+
 def _read(queue: Any, tensor: Tensor, buffer: Any, frames: int) -> Float32:
     """Return the first frames of a tensor, [frames, channels, height, width], once they are computed."""
     memory = memory_for(tensor, frames)

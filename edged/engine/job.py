@@ -101,8 +101,7 @@ class DeviceJob:
     def result(self) -> DeviceResult:
         """Wait for the result. Raises cl.Error."""
         outputs = _vectors(self.output, self.download.wait().view(self.output.dtype), self.frames)
-        (_, first), (_, last) = self.kernels[0], self.kernels[-1]
-        on_device = DeviceInterval(ran(self.upload.command), ran(first, last), ran(self.download.command))
+        on_device = self._on_device()
         self.on_done(on_device.forward.seconds)
         return DeviceResult(
             outputs=outputs,
@@ -113,6 +112,17 @@ class DeviceJob:
             launched=self.kernels,
             features=self._features(),
         )
+
+    def _on_device(self) -> DeviceInterval:
+        """Return when the device worked; a transfer without a command takes no time there."""
+        (_, first), (_, last) = self.kernels[0], self.kernels[-1]
+        forward = ran(first, last)
+        begin, end = (
+            CommandInterval(forward.start_ns, forward.start_ns),
+            CommandInterval(forward.end_ns, forward.end_ns),
+        )
+        upload, download = self.upload.command, self.download.command
+        return DeviceInterval(ran(upload) if upload else begin, forward, ran(download) if download else end)
 
     def failed_kernel(self) -> str:
         """Return the first kernel whose event says that it failed, if any does."""

@@ -16,7 +16,7 @@ from edged.config import Precision
 from edged.engine.device import Device, open_device
 from edged.engine.executable import Executable
 from edged.engine.features import FeatureReader
-from edged.engine.host_step import HostEvent
+from edged.engine.host_step import command_of
 from edged.engine.job import DeviceJob, PendingDeviceJob
 from edged.engine.launch import Images, kernels_of
 from edged.engine.launch_cost import launch_costs
@@ -31,7 +31,7 @@ from edged.engine.planner import RULES, Plan, make_plan
 from edged.engine.programs import Binaries, Programs
 from edged.engine.proofs import proof_key
 from edged.engine.selection import Chooser
-from edged.engine.transfer import CopiedSlot, MappedSlot, TransferSlot
+from edged.engine.transfer import TransferSlot, transfer_slot
 from edged.errors import DeviceError
 from edged.model.graph import Float32, Graph
 from edged.model.package import Input
@@ -86,7 +86,7 @@ class Runtime:
         context, self._compute, upload = _open(device)
         programs = Programs(context, device, Binaries(folder))
         programs.prepare(kernels_of(plan.launches))
-        executable = Executable(plan, context, device, programs, in_flight, packed)
+        executable = Executable(plan, context, device, programs, in_flight, packed, self._compute)
         self.costs = launch_costs(graph, plan, executable.weight_bytes.__getitem__)
         self._features = FeatureReader(plan, executable, self._compute)
         self._executable = executable
@@ -100,16 +100,10 @@ class Runtime:
     def _make_slots(
         self, executable: Executable, upload: cl.CommandQueue | None
     ) -> Iterator[tuple[int, TransferSlot]]:
-        """Return a slot with its number for each job in flight, in turn, for ever.
-
-        It is copied by the queue `upload`, or mapped where there is none. Raises DeviceError.
-        """
+        """Return a slot with its number for each job in flight, in turn, for ever. Raises DeviceError."""
         ends = zip(executable.images, executable.outputs, strict=True)
         with device_errors(self.device_name, "mapping memory"):
-            slots: list[TransferSlot] = [
-                CopiedSlot(self._compute, upload, *each) if upload else MappedSlot(self._compute, *each)
-                for each in ends
-            ]
+            slots = [transfer_slot(self._compute, upload, *each) for each in ends]
         return itertools.cycle(enumerate(slots))
 
     def compose(self, *, apart: bool = False) -> bool:
@@ -234,7 +228,7 @@ class Runtime:
         extra = self._features.read(frames, data) if features else None
         # Only the first kernel reads the upload, unless it is a tensor.
         reader = events[-1 if isinstance(self._input, Tensor) else 0]
-        download = slot.fetch(reader.written if isinstance(reader, HostEvent) else reader)
+        download = slot.fetch(command_of(reader), command_of(events[-1]))
         self._compute.flush()
         kernels = tuple(zip(steps, events, strict=True))
         return DeviceJob(frames, data, self._output, upload, kernels, download, extra)

@@ -1,13 +1,14 @@
-"""Transfer a job's images to the device and its outputs back: by copies, or by mapping where memory is shared.
+"""Transfer a job's images to the device and its outputs back.
 
-Mapping gives the host a pointer into a buffer that the device may not use until it is unmapped (OpenCL 1.2,
-5.4.2).
+By copies; where host and device have one memory, by mapping, which gives the host a pointer into a buffer that the
+device may not use until it is unmapped (OpenCL 1.2, 5.4.2); and by no command at all where the host may use a
+buffer whenever no kernel does: shared virtual memory of fine grain (OpenCL 2.0, 5.6.1), which CPUs have.
 """
 
 import threading
 import time
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
@@ -22,7 +23,7 @@ Bytes = NDArray[np.uint8]
 class Upload(Protocol):
     """A job's images during their upload. The first kernel waits for `events`.
 
-    `command`: the event of the device's part; `host_s`: time of the host's part.
+    `command`: the event of the device's part, None if it has none; `host_s`: time of the host's part.
     """
 
     @property
@@ -53,8 +54,8 @@ class TransferSlot(Protocol):
     def send(self, images: Bytes) -> Upload:
         """Enqueue the upload. `images` must not change until the job is done."""
 
-    def fetch(self, first: Any) -> Download:
-        """Enqueue the download. `first`: the event of the kernel that reads the images."""
+    def fetch(self, read: Any, computed: Any) -> Download:
+        """Enqueue the download. Events: of the kernel that reads the images, and of the last one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +68,18 @@ class CommandInterval:
     @property
     def seconds(self) -> float:
         return (self.end_ns - self.start_ns) * 1e-9
+
+
+def transfer_slot(compute: Any, upload: Any | None, images: Any, output: Any) -> TransferSlot:
+    """Return the slot for these buffers. `upload`: the queue that copies; None where host and device share memory.
+
+    A buffer over memory that the host may use at any time has it as its `hostbuf`.
+    """
+    if upload is not None:
+        return CopiedSlot(compute, upload, images, output)
+    if images.hostbuf is None:
+        return MappedSlot(compute, images, output)
+    return SharedSlot(images.hostbuf, output.hostbuf)
 
 
 def ran(first: Any, last: Any = None) -> CommandInterval:
@@ -88,9 +101,9 @@ class CopiedSlot:
         self._upload.flush()
         return CopyIn(event)
 
-    def fetch(self, first: Any) -> "CopyOut":
+    def fetch(self, read: Any, computed: Any) -> "CopyOut":
         """Enqueue the download after the kernels, in their queue."""
-        self._read = [first]
+        self._read = [read]
         values = np.empty(self._output.size // 4, np.float32)
         return CopyOut(values, cl.enqueue_copy(self._compute, values, self._output, is_blocking=False))
 
@@ -142,7 +155,7 @@ class MappedSlot:
         seconds = time.perf_counter() - start
         return MapIn(seconds, pixels.base.release(self._queue))
 
-    def fetch(self, first: Any) -> "MapOut":
+    def fetch(self, read: Any, computed: Any) -> "MapOut":
         """Enqueue the mapping after the kernels; the image buffer belongs to the host again by then."""
         self._last = MapOut(*self._map(self._output, cl.map_flags.READ, np.dtype(np.float32)))
         self._free = self._map_images()  # no thread waits for it now
@@ -188,3 +201,58 @@ class MapOut:
         with suppress(cl.Error):  # the thread that waits for that job gets the error
             self.wait()
         self._mapping.base.release(queue)  # type: ignore[union-attr]
+
+
+class SharedSlot:
+    """A slot whose buffers the host may use whenever no kernel does.
+
+    It accepts a job when the previous one has finished, since the host reads the outputs in place.
+    """
+
+    def __init__(self, images: Bytes, output: Bytes) -> None:
+        self._images, self._output = images, output
+        self._last: SharedOut | None = None
+
+    def send(self, images: Bytes) -> "SharedIn":
+        """Wait for the slot's last job, then write the images where the kernels read them."""
+        if self._last:
+            with suppress(cl.Error):  # the thread that waits for that job gets the error
+                self._last.wait()
+        start = time.perf_counter()
+        self._images[: images.size] = images.reshape(-1)
+        return SharedIn(time.perf_counter() - start)
+
+    def fetch(self, read: Any, computed: Any) -> "SharedOut":
+        """Return the outputs, which are complete once the last kernel is."""
+        self._last = SharedOut(self._output, computed)
+        return self._last
+
+
+@dataclass(frozen=True, slots=True)
+class SharedIn:
+    """An upload without a command: complete before the first kernel is enqueued."""
+
+    host_s: float
+    command: Any = None
+    events: list[Any] = field(default_factory=list)
+
+
+class SharedOut:
+    """A download without a command: the outputs in place, read by the waiting thread or by the slot's next job."""
+
+    command = None
+
+    def __init__(self, output: Bytes, computed: Any) -> None:
+        self._output, self._computed = output, computed
+        self._values: Float32 | None = None
+        self.host_s = 0.0
+        self._taking = threading.Lock()
+
+    def wait(self) -> Float32:
+        with self._taking:
+            if self._values is None:
+                self._computed.wait()
+                start = time.perf_counter()
+                self._values = self._output.view(np.float32).copy()
+                self.host_s = time.perf_counter() - start
+            return self._values

@@ -1,5 +1,7 @@
 """Whole networks on a device."""
 
+import gc
+import weakref
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -8,11 +10,13 @@ import numpy as np
 import pytest
 
 from edged import config
+from edged.engine import executable
 from edged.engine.device import Device
 from edged.engine.job import PendingDeviceJob
 from edged.engine.opencl import cl
 from edged.engine.runtime import Runtime
 from edged.engine.selection import CONVOLUTIONS, Rules
+from edged.engine.shared_memory import shares_memory
 from edged.engine.transfer import CopyOut
 from edged.errors import DeviceError
 from edged.model.package import load_model
@@ -51,11 +55,14 @@ def test_a_trained_network(network_device: Device, programs_directory: Path, sha
     assert_equals_reference(runtime, model.graph, model.input)
 
 
-@pytest.fixture(scope="module", params=["shared memory", "memory of its own"])
+@pytest.fixture(scope="module", params=["shared", "mapped", "copied"])
 def runtime(request: pytest.FixtureRequest, device: Device, programs_directory: Path) -> Runtime:
-    """The small network, for jobs of up to three frames. Either way of transfer is right on any device."""
-    device = replace(device, unified_memory=request.param == "shared memory")
-    return Runtime(SMALL, RGB, device, batch=3, cache=programs_directory)
+    """The small network, for jobs of up to three frames. Each way of transfer that a device has is right on it."""
+    device = replace(device, unified_memory=request.param != "copied")
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        if request.param == "mapped":
+            monkeypatch.setattr(executable, "shares_memory", lambda device, context: False)
+        return Runtime(SMALL, RGB, device, batch=3, cache=programs_directory)
 
 
 def test_a_job_may_be_smaller_than_the_batch(runtime: Runtime) -> None:
@@ -81,6 +88,38 @@ def test_a_result_tells_what_its_stages_and_kernels_took(runtime: Runtime) -> No
     assert len(result.kernels) == runtime.kernels
     assert min(result.upload_s, result.download_s) >= 0
     assert 0 < max(kernel.seconds for kernel in result.kernels) <= result.forward_s
+
+
+def test_a_cpu_that_shares_its_memory_transfers_without_commands(lab: Lab, programs_directory: Path) -> None:
+    runtime = Runtime(SMALL, RGB, lab.device, cache=programs_directory)
+    images = random_images(RGB)
+
+    job = runtime.submit(images)._job
+
+    assert (job.upload.command is None) == (job.download.command is None) == shares_memory(lab.device, lab.context)
+    result = job.result()
+    assert result.on_device.upload.seconds >= 0
+    assert result.upload_s > 0
+    if "Portable Computing Language" in lab.device.platform:
+        assert shares_memory(lab.device, lab.context)
+
+
+def test_memory_stays_until_a_job_is_computed_for_which_nobody_waits(
+    network_device: Device, programs_directory: Path
+) -> None:
+    runtime = Runtime(SMALL, RGB, network_device, cache=programs_directory)
+    gate = cl.UserEvent(runtime._compute.context)
+    cl.enqueue_marker(runtime._compute, wait_for=[gate])
+    event = runtime.submit(random_images(RGB))._job.kernels[-1][1]
+    complete = cl.command_execution_status.COMPLETE
+    opens = weakref.finalize(runtime._executable, gate.set_status, complete)  # called before those of `Executable`
+
+    assert event.command_execution_status != complete
+    del runtime
+    gc.collect()
+
+    assert not opens.alive
+    assert event.command_execution_status == complete
 
 
 def test_weights_that_are_not_a_number_are_not_hidden(device: Device, programs_directory: Path) -> None:
