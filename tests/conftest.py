@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import settings
 
 from edged.system.log import HANDLER, LEVEL_VARIABLE
 from tests.compiled import share_compiled
@@ -17,6 +18,8 @@ from tests.tiers import NotRun
 __all__ = ["eventually", "free_port"]
 
 load_intel_too()
+settings.register_profile("edged", deadline=None)  # how long an example takes is a matter of the machine
+settings.load_profile("edged")
 
 ROOT = Path(__file__).resolve().parents[1]
 
