@@ -4,7 +4,6 @@ import itertools
 import logging
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -158,8 +157,10 @@ class Runtime:
         with self._submitting, device_errors(self.device_name, "taking a job"):
             if self._closed:
                 raise DeviceError(f"{self.device_name} was closed: open a new runtime")
-            job = self._enqueue(len(frames), self._as_uploaded(frames), forward, features=features)
-        return PendingDeviceJob(replace(job, on_done=on_done), self.device_name)
+            job = self._enqueue(
+                len(frames), self._as_uploaded(frames), forward, features=features, on_done=on_done
+            )
+        return PendingDeviceJob(job, self.device_name)
 
     def observe(
         self, frames: NDArray[np.uint8] | Float32, written: Mapping[str, Tensor], last: int
@@ -217,6 +218,7 @@ class Runtime:
         *,
         features: bool,
         after_each: Callable[[AnyStep], None] = lambda step: None,
+        on_done: Callable[[float], None] = lambda seconds: None,
     ) -> DeviceJob:
         number, slot = next(self._slots)
         steps = forward[number]
@@ -231,7 +233,7 @@ class Runtime:
         download = slot.fetch(command_of(reader), command_of(events[-1]))
         self._compute.flush()
         kernels = tuple(zip(steps, events, strict=True))
-        return DeviceJob(frames, data, self._output, upload, kernels, download, extra)
+        return DeviceJob(frames, data, self._output, upload, kernels, download, extra, on_done)
 
     def cached_peaks(self) -> tuple[float, float] | None:
         """Return operations and bytes per second, if `edged profile` has measured them here."""
