@@ -10,6 +10,7 @@ from edged.cli.model_options import add_input_options, given_keys, validated
 from edged.cli.options import add_example, add_json
 from edged.errors import ConfigError, ModelError
 from edged.messages.preparation import RECIPES, Preprocess
+from edged.model.compressed_file import compress, is_compressed
 from edged.model.metadata import PREFIX, Metadata, encode
 from edged.model.metadata_file import with_properties
 from edged.model.model_file import read_content
@@ -81,8 +82,8 @@ def _replace(source: Path, target: Path, properties: dict[str, str], removed: fr
     content = read_content(source)
     try:
         with replace_file(target.resolve(), source.stat().st_mode & 0o777) as file:
-            for piece in with_properties(content, properties, removed):
-                file.write(piece)
+            pieces = with_properties(content, properties, removed)
+            file.writelines([compress(b"".join(pieces))] if is_compressed(target) else pieces)
     except ModelError as error:
         raise ModelError(f"{source}: {error}") from None
     except OSError as error:

@@ -8,6 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from edged.model import reference
+from edged.model.compressed_file import is_compressed
+from edged.model.model_file import read_content
 from edged.model.package import Input
 
 TYPES = {"tensor(float16)": np.float16, "tensor(double)": np.float64, "tensor(uint8)": np.uint8}
@@ -43,10 +45,15 @@ def onnxruntime_scores(path: Path, wanted: Input, images: NDArray[np.uint8]) -> 
 def _scores(onnxruntime: Any, path: Path, x: NDArray[np.float32], wanted: Input) -> NDArray[np.float32]:
     options = onnxruntime.SessionOptions()
     options.log_severity_level = QUIET
-    session = onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+    session = onnxruntime.InferenceSession(_source(path), options, providers=["CPUExecutionProvider"])
     entry = session.get_inputs()[0]
     if list(entry.shape[1:]) == [wanted.height, wanted.width, wanted.channels]:
         x = x.transpose(0, 2, 3, 1)
     inputs = x.astype(TYPES.get(entry.type, np.float32))
     rows = [np.asarray(session.run(None, {entry.name: one[np.newaxis]})[0]).reshape(-1) for one in inputs]
     return np.asarray(rows, np.float32)
+
+
+def _source(path: Path) -> str | bytes:
+    """Return what onnxruntime reads: the name (weights may lie beside it), or a compressed file's content."""
+    return read_content(path) if is_compressed(path) else str(path)

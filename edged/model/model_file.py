@@ -1,28 +1,32 @@
-"""Read a model file's bytes, within limits."""
+"""Read a model file's bytes, within limits; those of a compressed one are decompressed."""
 
 import hashlib
 from pathlib import Path
 
 from edged.errors import ModelError
+from edged.model.compressed_file import decompress, is_compressed
 from edged.system.regular_file import open_regular_file, read_regular_file
 
 MAX_BYTES = 2**30
 
 
 def read_content(path: Path) -> bytes:
-    """Return the whole file. Raises ModelError, also for one beyond the limits."""
+    """Return the whole file, decompressed. Raises ModelError, also for one beyond the limits."""
     _require(path)
     try:
-        return read_regular_file(path, MAX_BYTES)
+        content = read_regular_file(path, MAX_BYTES)
     except OSError as error:
         raise ModelError(f"{path}: cannot be read: {error.strerror}") from None
+    return decompress(content, path, MAX_BYTES) if is_compressed(path) else content
 
 
 def content_sha256(path: Path) -> str:
-    """Return the hexadecimal SHA-256 of `read_content`, without loading the file into memory.
+    """Return the hexadecimal SHA-256 of `read_content`. A file that is not compressed is not loaded into memory.
 
     Raises ModelError.
     """
+    if is_compressed(path):
+        return hashlib.sha256(read_content(path)).hexdigest()
     _require(path)
     try:
         with open_regular_file(path) as file:

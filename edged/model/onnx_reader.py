@@ -8,6 +8,7 @@ from pathlib import Path
 import onnx
 
 from edged.errors import ModelError
+from edged.model.compressed_file import model_stem
 from edged.model.from_onnx import (
     activation,
     arithmetic,
@@ -97,7 +98,7 @@ def graph_of(file: OnnxFile, input_size: Pair | None = None) -> Graph:
         output = output_of(file, scope)
         if output == source.tensor:
             raise ModelError(f"{output} is the network's input as it is: no layer computes anything")
-        return make_graph(file.path.stem, source.tensor, shape, scope.operators, output)
+        return make_graph(model_stem(file.path), source.tensor, shape, scope.operators, output)
 
 
 def read_nodes(content: onnx.GraphProto, opset: int, scope: Scope, path: str) -> None:

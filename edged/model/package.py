@@ -10,6 +10,7 @@ from edged import config
 from edged.errors import ModelError
 from edged.messages.preparation import PreparedBy, Recipe, Resize, description
 from edged.model import labels
+from edged.model.compressed_file import model_stem
 from edged.model.cost import weights_sha256
 from edged.model.graph import Graph, OnHost, Pair
 from edged.model.graph_cache import KeptGraph, KeptGraphs, graph_key
@@ -138,7 +139,7 @@ def _packed(path: Path, wanted: config.ModelConfig, sha256: str, kept: KeptGraph
     except ModelError as error:
         raise ModelError(f"{path}: {error}") from None
     return Model(
-        name=metadata.name or plain(path.stem),
+        name=metadata.name or plain(model_stem(path)),
         sha256=sha256,
         labels=_labels(graph, wanted, metadata, path),
         graph=graph,
@@ -166,7 +167,7 @@ def _read(path: Path, size: Pair | None) -> tuple[str, KeptGraph]:
     A model whose weights are in other files is read again each time.
     """
     sha256 = content_sha256(path)
-    graphs, key = KeptGraphs(cache_directory() / "graphs"), graph_key(sha256, path.stem, size)
+    graphs, key = KeptGraphs(cache_directory() / "graphs"), graph_key(sha256, model_stem(path), size)
 
     def read_and_keep() -> tuple[str, KeptGraph]:
         file, fresh = _read_onnx(path, size)

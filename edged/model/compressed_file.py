@@ -1,0 +1,62 @@
+"""A model file compressed by Zstandard, `NAME.onnx.zst`.
+
+The only module that imports zstandard, an optional dependency.
+"""
+
+from pathlib import Path
+
+from edged.errors import ModelError
+
+INSTALL = "pip install 'edged[compress]'"
+SUFFIX = ".zst"
+LEVEL = 22  # the highest: a file is written once and read often
+MAX_RATIO = 1000  # a file of weights stays far below it; one made to fill the memory does not
+
+
+def is_compressed(path: Path) -> bool:
+    """Return whether the name of the file says that it is compressed."""
+    return path.suffix == SUFFIX
+
+
+def model_stem(path: Path) -> str:
+    """Return the name of a model file without its suffixes: `net` of `net.onnx` and of `net.onnx.zst`."""
+    return Path(path.stem).stem if is_compressed(path) else path.stem
+
+
+def compress(content: bytes) -> bytes:
+    """Return one Zstandard frame, with a checksum and its size. Raises ModelError if zstandard is missing."""
+    try:
+        from zstandard import ZstdCompressor
+    except ImportError:
+        raise ModelError(f"compressing needs zstandard: {INSTALL}") from None
+    return ZstdCompressor(level=LEVEL, write_checksum=True).compress(content)
+
+
+def decompress(content: bytes, path: Path, most: int) -> bytes:
+    """Return the content of the compressed file `path`: at most `most` bytes, and `MAX_RATIO` times its size.
+
+    Raises ModelError, before memory is taken for a file beyond these limits.
+    """
+    try:
+        from zstandard import CONTENTSIZE_UNKNOWN, ZstdDecompressor, ZstdError, get_frame_parameters
+    except ImportError:
+        problem = f"reading it needs zstandard: {INSTALL}, or `zstd -d {path.name}`"
+        raise ModelError(f"{path}: {problem}") from None
+    try:
+        size = get_frame_parameters(content).content_size
+        if size == CONTENTSIZE_UNKNOWN:
+            raise ModelError(f"{path}: does not say its decompressed size; compress the file itself: `zstd FILE`")
+        _require_within_limits(path, size, len(content), most)
+        return ZstdDecompressor().decompress(content, allow_extra_data=False)
+    except ZstdError:
+        raise ModelError(f"{path}: is damaged, cut short, or no Zstandard file; copy it again") from None
+
+
+def _require_within_limits(path: Path, size: int, compressed: int, most: int) -> None:
+    if size > most:
+        raise ModelError(f"{path}: has more than {most // 2**20} MiB decompressed, the most that is supported")
+    if size > MAX_RATIO * compressed:
+        raise ModelError(
+            f"{path}: says that its {compressed} bytes become {size}, more than {MAX_RATIO} times as many: "
+            "no network compresses so well; use a file that you trust"
+        )
