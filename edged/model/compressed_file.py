@@ -29,7 +29,7 @@ def compress(content: bytes) -> bytes:
         from zstandard import ZstdCompressor
     except ImportError:
         raise ModelError(f"compressing needs zstandard: {INSTALL}") from None
-    return ZstdCompressor(level=LEVEL, write_checksum=True).compress(content)
+    return bytes(ZstdCompressor(level=LEVEL, write_checksum=True).compress(content))
 
 
 def decompress(content: bytes, path: Path, most: int) -> bytes:
@@ -47,7 +47,7 @@ def decompress(content: bytes, path: Path, most: int) -> bytes:
         if size == CONTENTSIZE_UNKNOWN:
             raise ModelError(f"{path}: does not say its decompressed size; compress the file itself: `zstd FILE`")
         _require_within_limits(path, size, len(content), most)
-        return ZstdDecompressor().decompress(content, allow_extra_data=False)
+        return bytes(ZstdDecompressor().decompress(content, allow_extra_data=False))
     except ZstdError:
         raise ModelError(f"{path}: is damaged, cut short, or no Zstandard file; copy it again") from None
 
