@@ -36,6 +36,7 @@ VERBS = {
     "predict": "classify pictures without a daemon",
     "eval": "count how often a network is right on labelled pictures",
     "verify": "compare every layer of a network on a device with the reference",
+    "compress": "make the file of a network several times smaller",
     "bench": "time a network on a device",
     "profile": "time each kernel of a network on a device",
     "trace": "record cameras, hub, workers and devices of the running daemon on one time line",

@@ -105,12 +105,21 @@ def _load(wanted: config.ModelConfig) -> Model:
 
 
 def _bundled(name: str, wanted: config.ModelConfig) -> Model:
-    with resources.as_file(resources.files("edged.model") / "bundled" / f"{name}.onnx") as path:
-        if not path.is_file():
-            raise ModelError(
-                f"the bundled model {name} is missing from this installation ({path}): install edged again"
-            )
-        return _from_file(path, wanted)
+    return _from_file(_bundled_file(name), wanted)
+
+
+def _bundled_file(name: str) -> Path:
+    path = Path(str(resources.files("edged.model") / "bundled" / f"{name}.onnx"))
+    if not path.is_file():
+        raise ModelError(
+            f"the bundled model {name} is missing from this installation ({path}): install edged again"
+        )
+    return path
+
+
+def model_path(wanted: config.ModelConfig) -> Path:
+    """Return the file of a model that `load_model` has loaded, which has no random weights."""
+    return wanted.path or _bundled_file(str(wanted.name))
 
 
 def read_model(wanted: config.ModelConfig) -> tuple[Model, bool]:

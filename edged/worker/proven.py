@@ -70,6 +70,21 @@ def open_proven(
             log.warning("%s: %s; it is left out until the driver or its kernel changes", device.name, wrong)
 
 
+def open_variation(model: Model, worker: WorkerConfig) -> ModelRuntime:
+    """Open a network that differs in its weights alone from one that `open_proven` has opened there.
+
+    It uses the variants of that one, and is not compared again. Raises what `open_runtime` does.
+    """
+    if is_numpy(worker):
+        return open_runtime(model, worker)
+    device = opencl_device(worker.device)
+    from edged.engine.proofs import Proofs, ProvenChooser
+    from edged.engine.tuning_records import chooser_for
+
+    chooser = ProvenChooser(chooser_for(device), Proofs(proofs_folder(), device).wrong)
+    return open_on_device(model, worker, whole_model(model), device, chooser=chooser, comes_again=False)
+
+
 def _examine(
     part: ModelPart, worker: WorkerConfig, device: "Device", runtime: "Runtime", chooser: "ProvenChooser"
 ) -> "Examined":

@@ -1,0 +1,109 @@
+"""Measure variations of a network on the same pictures: how often they are right, how far their scores moved."""
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, replace
+from hashlib import sha256
+
+import numpy as np
+from numpy.typing import NDArray
+
+from edged import config
+from edged.arithmetic import ceil_div
+from edged.evaluation.answer import answer_of
+from edged.evaluation.figures import figures_of
+from edged.model.graph import Graph
+from edged.model.package import Model
+from edged.model.reference import softmax
+from edged.runtime.base import ModelRuntime
+from edged.runtime.scores import ends_in_softmax
+from edged.system.disk_cache import CacheEntries, code_sha256
+from edged.system.paths import cache_directory
+from edged.worker.proven import open_proven, open_variation
+
+PROBED = 256  # pictures on which scores are compared, which tells more of each picture than right or wrong
+LEAST = 1e-12  # of a probability, for its logarithm
+
+Frames = NDArray[np.uint8]
+Floats = NDArray[np.float32]
+
+
+@dataclass(frozen=True, eq=False)
+class JudgedPictures:
+    """frames: uint8 RGB [n, height, width, 3], prepared; `classes`: those that are right for each.
+
+    Without `classes` the original network's first class is right. `fingerprint`: changes with all of these.
+    """
+
+    frames: Frames
+    classes: Sequence[tuple[int, ...]] | None
+    fingerprint: str
+
+
+@dataclass(frozen=True)
+class Measured:
+    """Share of right answers, and mean Kullback-Leibler divergence of the original's probabilities, in nats."""
+
+    accuracy: float
+    divergence: float
+
+
+class Judge:
+    """Judges networks with other weights than `model`. `original`: the probabilities of that, [n, classes].
+
+    Results are kept on disk, so that a killed compression finds those that it had. Raises DeviceError, ModelError.
+    """
+
+    def __init__(self, model: Model, worker: config.WorkerConfig, pictures: JudgedPictures) -> None:
+        self._model, self._worker = model, worker
+        self._frames, self._is_softmax = pictures.frames, ends_in_softmax(model.graph)
+        runtime = open_proven(model, worker).runtime
+        self.device_name = runtime.device_name
+        try:
+            self.original = self._probabilities(runtime, self._frames)
+        finally:
+            runtime.close()
+        self._classes = pictures.classes or [(int(best),) for best in self.original.argmax(axis=1)]
+        self._kept = CacheEntries(cache_directory() / "compressions", "json", limit=2**24)
+        code = [code_sha256(f"edged.{part}") for part in ("camera", "engine", "evaluation", "model", "compress")]
+        self._key = [
+            model.sha256,
+            model.input.described,
+            self.device_name,
+            worker.batch,
+            pictures.fingerprint,
+            code,
+        ]
+        self.reused = 0  # measurements of an earlier run
+        self.accuracy = self._measured(self.original).accuracy
+
+    def measure(self, weights_sha256: str, graph: Callable[[], Graph], *, probe: bool = False) -> Measured:
+        """Measure a network that differs in its weights alone; `probe`: on up to `PROBED` pictures."""
+        key = sha256(json.dumps([*self._key, weights_sha256, probe]).encode()).hexdigest()
+        if (known := self._kept.load(key)) is not None:
+            self.reused += 1
+            return Measured(**json.loads(bytes(known)))
+        step = ceil_div(len(self._frames), PROBED) if probe else 1
+        variation = replace(self._model, graph=graph())
+        runtime = open_variation(variation, self._worker)
+        try:
+            found = self._measured(self._probabilities(runtime, self._frames[::step]), step)
+        finally:
+            runtime.close()
+        self._kept.save(key, [json.dumps(asdict(found)).encode()])
+        return found
+
+    def _measured(self, shares: Floats, step: int = 1) -> Measured:
+        classes, original = self._classes[::step], self.original[::step]
+        answers = [answer_of(one, right) for one, right in zip(shares, classes, strict=True)]
+        ratio = np.log(np.maximum(original, LEAST)) - np.log(np.maximum(shares, LEAST))
+        divergence = float(np.mean(np.sum(original * ratio, axis=1, dtype=np.float64)))
+        return Measured(figures_of(answers, classes).top1, divergence)
+
+    def _probabilities(self, runtime: ModelRuntime, frames: Frames) -> Floats:
+        batch = self._worker.batch
+        parts = [
+            runtime.submit(frames[start : start + batch]).wait().outputs for start in range(0, len(frames), batch)
+        ]
+        outputs = np.concatenate([np.array(part, np.float32) for part in parts])
+        return outputs if self._is_softmax else np.stack([softmax(one) for one in outputs])

@@ -1,0 +1,104 @@
+"""The report of a compression: a page with two tables and a picture, size against accuracy."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from edged.compress.coded_file import CodedLayer
+from edged.compress.outcome import Compression, CompressionStep
+from edged.drawing.chart import COLORS, Chart, LinearAxis, LogAxis
+
+MARGIN = 1.5  # of the sizes, so that dots do not lie on the edge
+LEAST_RANGE = 1.0  # points of accuracy
+TEXTS = 1  # columns that are aligned to the left
+STEPS_HEAD = ("step", "file", "bytes", "times smaller", "accuracy", "points lost")
+LAYERS_HEAD = ("layer", "weights", "zeros", "entries", "Huffman bound", "Zstandard", "of the bound")
+
+Rows = Sequence[Sequence[str]]
+
+
+def write_report(outcome: Compression, folder: Path) -> None:
+    """Write report.md and size.svg. Raises OSError."""
+    (folder / "size.svg").write_text(size_chart(outcome), "utf-8")
+    (folder / "report.md").write_text(_page(outcome), "utf-8")
+
+
+def as_text(outcome: Compression) -> str:
+    """Return both tables and the verdict, for a terminal."""
+    parts = [_aligned(_step_rows(outcome)), _aligned(_layer_rows(outcome.layers)), outcome.verdict]
+    return "\n\n".join(parts)
+
+
+def size_chart(outcome: Compression) -> str:
+    """Draw the size and accuracy after each step as SVG."""
+    points = [(step.size / 1024, 100 * step.accuracy) for step in outcome.steps]
+    sizes, shares = zip(*points, strict=True)
+    x = LogAxis("KiB", min(sizes) / MARGIN, max(sizes) * MARGIN)
+    low = min(shares) - LEAST_RANGE / 2
+    chart = Chart(outcome.verdict, outcome.judged_by, x, LinearAxis("%", low, max(*shares, low + LEAST_RANGE)))
+    limit = 100 * (outcome.steps[0].accuracy - outcome.max_loss)
+    if limit >= low:
+        chart.line([(x.low, limit), (x.high, limit)], "#888", dashed=True)
+    chart.line(points)
+    for step, point, color in zip(outcome.steps, points, COLORS, strict=False):
+        chart.dot(point, color, f"{step.name}: {step.size} bytes, {point[1]:.2f} %", radius=6)
+    for step, point in zip(outcome.steps, points, strict=True):
+        chart.label(point, step.name)
+    chart.legend({}, "dashed: the accuracy that must be kept")
+    return chart.svg()
+
+
+def _page(outcome: Compression) -> str:
+    return "\n".join(
+        [
+            f"# {outcome.name}, compressed",
+            "",
+            f"{outcome.verdict}, on {outcome.pictures} pictures; {outcome.bits:.2f} bits for each weight.",
+            "",
+            "![size and accuracy after each step](size.svg)",
+            "",
+            _table(_step_rows(outcome)),
+            "",
+            "The bound is that of a Huffman code of each layer's indices, without its table. Beside it is what",
+            "Zstandard makes of them, which can be less: it also codes sequences of indices.",
+            "",
+            _table(_layer_rows(outcome.layers)),
+            "",
+        ]
+    )
+
+
+def _step_rows(outcome: Compression) -> list[tuple[str, ...]]:
+    first = outcome.steps[0]
+    return [STEPS_HEAD, *(_step_row(step, first) for step in outcome.steps)]
+
+
+def _step_row(step: CompressionStep, first: CompressionStep) -> tuple[str, ...]:
+    times, lost = first.size / step.size, 100 * (first.accuracy - step.accuracy)
+    return step.name, step.file, str(step.size), f"{times:.1f}", f"{100 * step.accuracy:.2f} %", f"{lost:.2f}"
+
+
+def _layer_rows(layers: Sequence[CodedLayer]) -> list[tuple[str, ...]]:
+    return [LAYERS_HEAD, *map(_layer_row, layers)]
+
+
+def _layer_row(layer: CodedLayer) -> tuple[str, ...]:
+    share = f"{layer.coded_bytes / layer.bound_bytes:.2f}" if layer.bound_bytes else "–"
+    numbers = f"{layer.bound_bytes:.0f}", str(layer.coded_bytes), share
+    return layer.name, str(layer.weights), f"{layer.zeros / layer.weights:.0%}", str(layer.entries), *numbers
+
+
+def _table(rows: Rows) -> str:
+    head, *others = (f"| {' | '.join(row)} |" for row in rows)
+    line = f"|{'---|' * TEXTS}{'--:|' * (len(rows[0]) - TEXTS)}"
+    return "\n".join([head, line, *others])
+
+
+def _aligned(rows: Rows) -> str:
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return "\n".join(
+        "  ".join(
+            text.ljust(width) if column < TEXTS else text.rjust(width)
+            for column, (text, width) in enumerate(zip(row, widths, strict=True))
+        )
+        for row in rows
+    )
