@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,15 +28,16 @@ class Images:
 class Weights:
     """Constants of a kernel, packed only when they are uploaded: the host never holds all of them twice.
 
-    `pack` returns float32; `half`: they are stored as float16.
+    `pack` returns float32; `half`: they are stored as float16. `whole`: it returns whole numbers of this type.
     """
 
-    pack: Callable[[], NDArray[np.float32]]
+    pack: Callable[[], NDArray[Any]]
     half: bool = False
+    whole: type[np.int16] | type[np.int32] | None = None
 
     @property
-    def dtype(self) -> np.dtype[np.float16] | np.dtype[np.float32]:
-        return np.dtype(np.float16) if self.half else np.dtype(np.float32)
+    def dtype(self) -> np.dtype[Any]:
+        return np.dtype(self.whole or (np.float16 if self.half else np.float32))
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 [frame][channel block][top + height + bottom][left + width + right][channels of the block]
 
-Elements are float32, or float16 in a plan of that precision.
+Elements are float32, or float16 in a plan of that precision; of a quantized tensor its steps as int16.
 
 Channels beyond the last are zero, and so is the halo: the rows and columns around the image that some kernels
 read as padding. The kernel that writes a tensor also writes its zeros, so memory can be reused freely. A vector
@@ -56,6 +56,7 @@ class Tensor:
     block: int
     halo: Halo = NO_HALO
     half: bool = False
+    steps: bool = False
 
     @property
     def blocks(self) -> int:
@@ -71,7 +72,9 @@ class Tensor:
         return self.halo.left + self.width + self.halo.right
 
     @property
-    def dtype(self) -> np.dtype[np.float16] | np.dtype[np.float32]:
+    def dtype(self) -> np.dtype[np.float16] | np.dtype[np.float32] | np.dtype[np.int16]:
+        if self.steps:
+            return np.dtype(np.int16)
         return np.dtype(np.float16) if self.half else np.dtype(np.float32)
 
     @property
@@ -90,7 +93,7 @@ class Tensor:
             "LEFT": self.halo.left,
             "ROWS": self.rows,
             "PITCH": self.pitch,
-            "HALF": int(self.half),
+            "TYPE": 2 if self.steps else int(self.half),
         }
         return {f"{role}_{key}": value for key, value in geometry.items()}
 
@@ -104,7 +107,7 @@ def image_shape(shape: Shape) -> tuple[int, int, int]:
     return channels, height, math.prod(rest)
 
 
-Floats = NDArray[np.float32] | NDArray[np.float16]
+Floats = NDArray[np.float32] | NDArray[np.float16] | NDArray[np.int16]
 
 
 def memory_for(tensor: Tensor, frames: int) -> Floats:

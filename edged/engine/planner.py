@@ -26,9 +26,19 @@ from edged.engine.selection import Choice, Chooser, Rules
 from edged.engine.variants.prepare import prepare
 from edged.engine.variants.variant import Site
 from edged.errors import ModelError
-from edged.model.graph import Conv, Flatten, Graph, OnHost, Operator, Unflatten
+from edged.model.graph import (
+    Conv,
+    Flatten,
+    Graph,
+    OnHost,
+    Operator,
+    QuantizedConv,
+    QuantizedDense,
+    Unflatten,
+)
 from edged.model.package import Input
 from edged.model.passes import as_convolution
+from edged.model.quantized_passes import step_tensors
 from edged.model.reference import compute
 
 RULES = Rules()
@@ -77,6 +87,11 @@ def make_plan(
     tensors = _tensors(graph, operators, batch, chooser.channel_block(device), begins=wanted is not None)
     if precision == "fp16":
         tensors = {name: replace(tensor, half=name != output) for name, tensor in tensors.items()}
+    steps = step_tensors(graph) - {output}
+    tensors = {
+        name: replace(tensor, half=False, steps=True) if name in steps else tensor
+        for name, tensor in tensors.items()
+    }
     site = partial(_site, device=device, half_weights=precision != "fp32")
     kept = same.get(features, features) if features else None
     tensors, choices, shares = _choose(operators, tensors, chooser, site, {graph.input, output, kept}, device)
@@ -164,8 +179,20 @@ def _lowered(graph: Graph) -> tuple[tuple[Operator, ...], Mapping[str, str]]:
         if isinstance(operator, Flatten | Unflatten) and image_shape(graph.shapes[inputs[0]])[1:] == (1, 1):
             same[operator.output] = inputs[0]
         else:
-            operators.append(as_convolution(replace(operator, inputs=inputs)))
+            operators.append(_as_quantized_convolution(as_convolution(replace(operator, inputs=inputs))))
     return tuple(operators), same
+
+
+def _as_quantized_convolution(operator: Operator) -> Operator:
+    """Return a QuantizedDense as the convolution of a single pixel; any other operator unchanged."""
+    if not isinstance(operator, QuantizedDense):
+        return operator
+    return QuantizedConv(
+        *(operator.name, operator.inputs, operator.output, operator.weight[:, :, None, None], operator.bias),
+        operator.factor,
+        activation=operator.activation,
+        bounds=operator.bounds,
+    )
 
 
 def _tensors(graph: Graph, operators: Sequence[Operator], batch: int, block: int, *, begins: bool) -> Tensors:

@@ -43,9 +43,9 @@ log = logging.getLogger(__name__)
 progress = logging.getLogger("edged.compiling")
 
 STANDARD = ("-cl-std=CL1.2", "-Werror")
-# Platforms whose CPU compiler is known to support __builtin_prefetch. Elsewhere it may crash the process: the
-# SPIR-V translator of Mesa's rusticl does, though __has_builtin is true there.
-PREFETCH_PLATFORMS = ("Portable Computing Language", "Intel(R) OpenCL")
+# Platforms whose CPU compiler is known to support clang's builtins (prefetch, ia32_pmaddwd256).
+# Elsewhere they may crash the process: the SPIR-V translator of Mesa's rusticl does, though __has_builtin is true.
+BUILTIN_PLATFORMS = ("Portable Computing Language", "Intel(R) OpenCL")
 
 # Clang warns that functions with vectors wider than the CPU's registers cannot be called from programs that were
 # compiled for another CPU. A kernel's program is all compiled for one, so -Werror must not refuse it.
@@ -57,8 +57,8 @@ WIDE_VECTORS = """#ifdef __clang__
 
 def compiler_options(device: Device) -> tuple[str, ...]:
     """Return the options of every program for `device`: the language, and what its compiler supports."""
-    proven = device.kind == "cpu" and device.platform in PREFETCH_PLATFORMS
-    return (*STANDARD, "-DPREFETCH_BUILTIN") if proven else STANDARD
+    proven = device.kind == "cpu" and device.platform in BUILTIN_PLATFORMS
+    return (*STANDARD, "-DCLANG_BUILTINS") if proven else STANDARD
 
 
 @cache

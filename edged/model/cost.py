@@ -7,7 +7,17 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
-from edged.model.graph import Combine, Conv, Dense, Graph, OnHost, Operator, Shape
+from edged.model.graph import (
+    Combine,
+    Conv,
+    Dense,
+    Graph,
+    OnHost,
+    Operator,
+    QuantizedConv,
+    QuantizedDense,
+    Shape,
+)
 
 FLOAT_BYTES = 4
 
@@ -44,7 +54,7 @@ def kind_of(operator: Operator) -> str:
     if isinstance(operator, OnHost):
         return f"{operator.kind} on the host"
     values = {field.name: getattr(operator, field.name) for field in fields(operator)}
-    kernel = operator.weight.shape[2:] if isinstance(operator, Conv) else values.get("kernel")
+    kernel = operator.weight.shape[2:] if isinstance(operator, Conv | QuantizedConv) else values.get("kernel")
     window = f" {kernel[0]}×{kernel[1]}" if kernel else ""
     down, across = values.get("strides", (1, 1))
     stride = "" if (down, across) == (1, 1) else f"/{down}" if down == across else f"/{down}×{across}"
@@ -56,6 +66,8 @@ def kind_of(operator: Operator) -> str:
 
 def parameters(operator: Operator) -> int:
     """Return how many weights and biases an operator has."""
+    if isinstance(operator, QuantizedConv | QuantizedDense):
+        return operator.weight.size + operator.bias.size
     arrays = (getattr(operator, field.name) for field in fields(operator))
     return sum(array.size for array in arrays if isinstance(array, np.ndarray))
 
@@ -89,10 +101,10 @@ def macs(graph: Graph) -> int:
 
 def operator_macs(graph: Graph, operator: Operator) -> int:
     """Return the multiply-accumulates of one operator; 0 without weights."""
-    if isinstance(operator, Conv):
+    if isinstance(operator, Conv | QuantizedConv):
         rows_and_columns = graph.shapes[operator.output][1:]
         return operator.weight.size * math.prod(rows_and_columns)
-    return operator.weight.size if isinstance(operator, Dense) else 0
+    return operator.weight.size if isinstance(operator, Dense | QuantizedDense) else 0
 
 
 def weights_sha256(graph: Graph) -> str:
@@ -102,6 +114,9 @@ def weights_sha256(graph: Graph) -> str:
         if isinstance(operator, Conv | Dense):
             digest.update(operator.weight.tobytes())
             digest.update(operator.bias.tobytes())
+        elif isinstance(operator, QuantizedConv | QuantizedDense):
+            for numbers in (operator.weight, operator.bias, operator.factor):
+                digest.update(numbers.tobytes())
         elif isinstance(operator, Combine) and operator.constant is not None:
             digest.update(operator.constant.tobytes())
         elif isinstance(operator, OnHost):

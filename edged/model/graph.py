@@ -1,7 +1,10 @@
 """The network as operators and tensors, independent of any device.
 
 Shapes are those of one frame: (channels, height, width) or (features,). The batch is the plan's matter.
-Weights are C-contiguous float32 and belong to their operator.
+Weights are C-contiguous float32, those of quantized operators integers, and belong to their operator.
+
+A quantized tensor holds steps: whole numbers from -255 to 255, which are the integers of the file less their zero
+point, so that 0 is zero. Values are steps times a scale that belongs to the operators around.
 """
 
 from collections.abc import Callable, Mapping
@@ -16,6 +19,8 @@ Shape = tuple[int, ...]
 Pair = tuple[int, int]
 Pads = tuple[int, int, int, int]
 Float32 = NDArray[np.float32]
+Int16 = NDArray[np.int16]
+Int32 = NDArray[np.int32]
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,6 +147,63 @@ class Flatten(Operator):
 @dataclass(frozen=True, eq=False)
 class Unflatten(Operator):
     """(features,) → (features, 1, 1): features as the channels of a single pixel."""
+
+
+@dataclass(frozen=True, eq=False)
+class Quantize(Operator):
+    """Steps of a tensor: clip(round(x ÷ scale), *bounds), rounded half to even."""
+
+    scale: float
+    bounds: Pair
+
+
+@dataclass(frozen=True, eq=False)
+class Dequantize(Operator):
+    """Values of steps: x · scale."""
+
+    scale: float
+
+
+@dataclass(frozen=True, eq=False)
+class QuantizedConv(Operator):
+    """2-D convolution of steps with exact sums of int32, then · factor by channel, then `activation`.
+
+    With `bounds` the result is steps: clip(round(…), *bounds), and there is no activation. weight: steps, int16
+    [out channels, in channels ÷ groups, kernel height, kernel width]; bias: int32 [out channels]; factor: float32
+    [out channels]. The rest as of Conv.
+    """
+
+    weight: Int16
+    bias: Int32
+    factor: Float32
+    strides: Pair = (1, 1)
+    pads: Pads = (0, 0, 0, 0)
+    dilations: Pair = (1, 1)
+    groups: int = 1
+    activation: Activation = LINEAR
+    bounds: Pair | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class QuantizedDense(Operator):
+    """Fully connected layer of steps: as QuantizedConv, with a weight int16 [out features, in features]."""
+
+    weight: Int16
+    bias: Int32
+    factor: Float32
+    activation: Activation = LINEAR
+    bounds: Pair | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class QuantizedAdd(Operator):
+    """Steps of a sum: clip(round(a · factors[0] + b · factors[1]), *bounds).
+
+    In float32, by a multiply-add that does not round the second product.
+    """
+
+    factors: tuple[float, float]
+    bounds: Pair
 
 
 @dataclass(frozen=True, eq=False)

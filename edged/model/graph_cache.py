@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from edged.arithmetic import ceil_div
 from edged.model import graph as operators
@@ -95,9 +96,9 @@ class _Layout:
 
     def __init__(self) -> None:
         self.size = 0
-        self._arrays: list[operators.Float32] = []
+        self._arrays: list[NDArray[Any]] = []
 
-    def place(self, array: operators.Float32) -> int:
+    def place(self, array: NDArray[Any]) -> int:
         """Return the offset of `array` in bytes."""
         offset = self.size
         self._arrays.append(array)
@@ -106,7 +107,7 @@ class _Layout:
 
     def pieces(self) -> Iterator[Piece]:
         for array in self._arrays:
-            data = np.ascontiguousarray(array, np.float32).tobytes()
+            data = array.tobytes()
             yield data.ljust(_padded(len(data)), b"\0")
 
 
@@ -115,10 +116,10 @@ def _padded(size: int) -> int:
 
 
 def _fields(operator: Operator, layout: _Layout) -> dict[str, Any]:
-    """Return an operator for JSON; an array is its offset and shape, bytes are base64."""
+    """Return an operator for JSON; an array is its offset, shape and type, bytes are base64."""
     values = {field.name: getattr(operator, field.name) for field in fields(operator)}
     arrays = {
-        name: {"offset": layout.place(value), "shape": value.shape}
+        name: {"offset": layout.place(value), "shape": value.shape, "dtype": value.dtype.name}
         for name, value in values.items()
         if isinstance(value, np.ndarray)
     }
@@ -142,5 +143,5 @@ def _value(value: Any, weights: CacheEntry) -> Any:
         return b64decode(value["base64"])
     if isinstance(value, dict):
         count = int(np.prod(value["shape"]))
-        return np.frombuffer(weights.content, np.float32, count, value["offset"]).reshape(value["shape"])
+        return np.frombuffer(weights.content, value["dtype"], count, value["offset"]).reshape(value["shape"])
     return value

@@ -20,6 +20,7 @@ from edged.model.from_onnx import (
     dense,
     on_host,
     pool,
+    quantized,
     views,
 )
 from edged.model.from_onnx.ends import input_of, output_of
@@ -43,6 +44,7 @@ CONVERTERS: Mapping[str, tuple[Converter, tuple[str, ...]]] = {
     "Clip": (activation.clip, ("max", "min")),
     "Concat": (channels.concat, ("axis",)),
     "Conv": (conv.conv, conv.ATTRIBUTES),
+    "DequantizeLinear": (quantized.dequantize, ("axis", "block_size", "output_dtype")),
     "Div": (by_channel.divide, ()),
     "Dropout": (views.identity, ("ratio", "seed")),
     "Elu": (activation.activate, ("alpha",)),
@@ -63,6 +65,7 @@ CONVERTERS: Mapping[str, tuple[Converter, tuple[str, ...]]] = {
     "Mul": (by_channel.multiply, ()),
     "Pad": (borders.pad, ("mode", "pads", "value")),
     "Pow": (arithmetic.combine, ()),
+    "QuantizeLinear": (quantized.quantize, ("axis", "block_size", "output_dtype", "precision", "saturate")),
     "ReduceMean": (pool.reduce_mean, ("axes", "keepdims", "noop_with_empty_axes")),
     "Reshape": (views.reshape, ("allowzero",)),
     "Selu": (activation.activate, ("alpha", "gamma")),
@@ -134,6 +137,8 @@ def _convert(proto: onnx.NodeProto, node: OnnxNode, scope: Scope) -> None:
         scope.define(node.output, constants.constant(node))
     elif node.kind in constants.FOLDED and len(inputs) == len(known):
         scope.define(node.output, constants.fold(node, inputs, scope))
+    elif node.kind == "DequantizeLinear" and len(inputs) == len(known):
+        quantized.dequantize_constant(node, scope)
     elif node.kind in CONVERTERS and len(inputs) < len(known):
         _convert_or_compute(proto, node, scope)
     else:

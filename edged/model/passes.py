@@ -22,7 +22,10 @@ from edged.model.graph import (
     Graph,
     MaxPool,
     Operator,
+    QuantizedConv,
+    QuantizedDense,
 )
+from edged.model.quantized_passes import fuse_quantized
 from edged.model.shapes import make_graph
 
 
@@ -38,6 +41,8 @@ def simplify(graph: Graph) -> Graph:
         replace_batch_norm,
         fuse_swish,
         fuse_activation,
+        fuse_quantized,
+        remove_unused,
         fuse_sum,
     ):
         graph = rewrite(graph)
@@ -141,7 +146,10 @@ def as_convolution(operator: Operator) -> Operator:
     return Conv(operator.name, operator.inputs, operator.output, weight, operator.offset, groups=groups)
 
 
-def fuse_activation(graph: Graph, able: tuple[type[Operator], ...] = (Conv, Dense, Add)) -> Graph:
+QUANTIZED = (QuantizedConv, QuantizedDense)
+
+
+def fuse_activation(graph: Graph, able: tuple[type[Operator], ...] = (Conv, Dense, Add, *QUANTIZED)) -> Graph:
     """Fuse an activation into the operator before it, if that supports it.
 
     Only one that keeps zeros: what a kernel writes beyond the last channel must stay zero.

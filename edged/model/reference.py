@@ -76,6 +76,14 @@ def compute(operator: Operator, *inputs: Array) -> Array:
 @compute.register
 def _conv(operator: graph.Conv, x: Array, *residual: Array) -> Array:
     """Convolve by patches as columns, one matrix product per group (im2col: Chellapilla et al., 2006)."""
+    y = _sums(operator, x)
+    for other in residual:
+        y += other
+    return _ended(operator.activation, y)
+
+
+def _sums(operator: graph.Conv | graph.QuantizedConv, x: Array) -> Array:
+    """Return Σ weight · x + bias, [n, out channels, rows, columns]."""
     out, _, *kernel = operator.weight.shape
     patches = _patches(x, (kernel[0], kernel[1]), operator.strides, operator.pads, operator.dilations)
     rows, columns = patches.shape[-2:]
@@ -83,9 +91,7 @@ def _conv(operator: graph.Conv, x: Array, *residual: Array) -> Array:
     weight = operator.weight.astype(x.dtype, copy=False).reshape(operator.groups, out // operator.groups, -1)
     y = (weight @ matrix).reshape(len(x), out, rows, columns)
     y += operator.bias.astype(x.dtype)[:, None, None]
-    for other in residual:
-        y += other
-    return _ended(operator.activation, y)
+    return y
 
 
 def _ended(activation: Activation, y: Array) -> Array:
@@ -114,6 +120,45 @@ def _padded(x: Array, pads: Pads, value: float) -> Array:
 def _dense(operator: graph.Dense, x: Array) -> Array:
     y: Array = x @ operator.weight.astype(x.dtype, copy=False).T + operator.bias.astype(x.dtype)
     return _ended(operator.activation, y)
+
+
+@compute.register
+def _quantized_conv(operator: graph.QuantizedConv, x: Array) -> Array:
+    """Sum in float64, where whole numbers are exact; the rest is defined in float32, so that all devices agree."""
+    sums = _sums(operator, x.astype(np.float64)).astype(np.float32)
+    return _ended_quantized(operator, sums * operator.factor[:, None, None]).astype(x.dtype)
+
+
+@compute.register
+def _quantized_dense(operator: graph.QuantizedDense, x: Array) -> Array:
+    sums = x.astype(np.float64) @ operator.weight.T.astype(np.float64) + operator.bias
+    return _ended_quantized(operator, sums.astype(np.float32) * operator.factor).astype(x.dtype)
+
+
+def _ended_quantized(operator: graph.QuantizedConv | graph.QuantizedDense, y: Float32) -> Array:
+    return apply(operator.activation, y) if operator.bounds is None else _steps(y, operator.bounds)
+
+
+def _steps(y: Float32, bounds: Pair) -> Array:
+    return np.asarray(np.clip(np.rint(y), *bounds))
+
+
+@compute.register
+def _quantized_add(operator: graph.QuantizedAdd, x: Array, other: Array) -> Array:
+    a, b = map(np.float32, operator.factors)
+    first = (x.astype(np.float32) * a).astype(np.float64)
+    total = first + other.astype(np.float64) * np.float64(b)  # rounded once below: a fused multiply-add
+    return _steps(total.astype(np.float32), operator.bounds).astype(x.dtype)
+
+
+@compute.register
+def _quantize(operator: graph.Quantize, x: Array) -> Array:
+    return _steps(x.astype(np.float32) / np.float32(operator.scale), operator.bounds).astype(x.dtype)
+
+
+@compute.register
+def _dequantize(operator: graph.Dequantize, x: Array) -> Array:
+    return np.asarray(x.astype(np.float32) * np.float32(operator.scale)).astype(x.dtype)
 
 
 @compute.register

@@ -59,8 +59,9 @@ def output_shape(operator: Operator, *inputs: Shape) -> Shape:
     return inputs[0]
 
 
-@output_shape.register
-def _conv(operator: graph.Conv, *inputs: Shape) -> Shape:
+@output_shape.register(graph.Conv)
+@output_shape.register(graph.QuantizedConv)
+def _conv(operator: graph.Conv | graph.QuantizedConv, *inputs: Shape) -> Shape:
     channels, height, width = _image(operator, inputs[0])
     out, per_group, *kernel = operator.weight.shape
     if channels != per_group * operator.groups or out % operator.groups or operator.bias.shape != (out,):
@@ -78,8 +79,9 @@ def _conv(operator: graph.Conv, *inputs: Shape) -> Shape:
     return shape
 
 
-@output_shape.register
-def _dense(operator: graph.Dense, *inputs: Shape) -> Shape:
+@output_shape.register(graph.Dense)
+@output_shape.register(graph.QuantizedDense)
+def _dense(operator: graph.Dense | graph.QuantizedDense, *inputs: Shape) -> Shape:
     out, features = operator.weight.shape
     if inputs[0] != (features,) or operator.bias.shape != (out,):
         raise shape_error(
@@ -111,8 +113,9 @@ def _pool(operator: graph.MaxPool | graph.AveragePool, *inputs: Shape) -> Shape:
     return _not_empty(operator, (channels, rows, columns))
 
 
-@output_shape.register
-def _add(operator: graph.Add, *inputs: Shape) -> Shape:
+@output_shape.register(graph.Add)
+@output_shape.register(graph.QuantizedAdd)
+def _add(operator: graph.Add | graph.QuantizedAdd, *inputs: Shape) -> Shape:
     if len(inputs) != 2 or inputs[0] != inputs[1]:
         raise shape_error(operator, f"adds tensors of the shapes {inputs}; supported: two of one shape")
     return inputs[0]

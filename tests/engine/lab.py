@@ -55,11 +55,17 @@ class Lab:
         input_block: int | None = None,
         half_weights: bool = False,
         half_tensors: bool = False,
+        steps: bool = False,
     ) -> Site[Any]:
-        """Where `operator` reads `inputs`, each [frames, channels, height, width] or [frames, features]."""
+        """Where `operator` reads `inputs`, each [frames, channels, height, width] or [frames, features].
+
+        `steps`: the inputs are.
+        """
         blocks = [input_block or block, *(block for _ in inputs[1:])]
-        sources = map(partial(_tensor, half=half_tensors), operator.inputs, inputs, blocks)
-        target = _tensor(operator.output, reference.compute(operator, *inputs), block, half=half_tensors)
+        sources = map(partial(_tensor, half=half_tensors, steps=steps), operator.inputs, inputs, blocks)
+        writes_steps = getattr(operator, "bounds", None) is not None
+        output = reference.compute(operator, *inputs)
+        target = _tensor(operator.output, output, block, half=half_tensors, steps=writes_steps)
         return Site(operator, tuple(sources), target, self.device, half_weights)
 
     def compute(
@@ -111,7 +117,8 @@ class Lab:
         """Fill the arena with NaN: a kernel that reads what nobody wrote cannot hide it."""
         for launch in plan.launches:
             for tensor in launch.tensors:
-                nan = np.full(tensor.nbytes // tensor.dtype.itemsize, np.nan, tensor.dtype)
+                no_number = np.iinfo(np.int16).max if tensor.steps else np.nan
+                nan = np.full(tensor.nbytes // tensor.dtype.itemsize, no_number, tensor.dtype)
                 cl.enqueue_copy(self.queue, executable.memory_of(tensor), nan)
 
 
@@ -121,6 +128,6 @@ def assert_close(found: Float32, expected: NDArray[Any], tolerance: float = CLOS
     assert np.abs(found - expected).max() <= tolerance * max(largest, 1e-30)
 
 
-def _tensor(name: str, x: NDArray[Any], block: int, *, half: bool) -> Tensor:
+def _tensor(name: str, x: NDArray[Any], block: int, *, half: bool, steps: bool) -> Tensor:
     frames, channels, height, width = (*x.shape, 1, 1)[:4]
-    return Tensor(name, frames, channels, height, width, block, half=half)
+    return Tensor(name, frames, channels, height, width, block, half=half, steps=steps)

@@ -50,7 +50,7 @@ def test_kernels_prefetch_only_where_the_compiler_is_proven_to_take_it(
 ) -> None:
     options = compiler_options(replace(device, platform=platform, kind=kind))
 
-    assert options == ((*STANDARD, "-DPREFETCH_BUILTIN") if prefetches else STANDARD)
+    assert options == ((*STANDARD, "-DCLANG_BUILTINS") if prefetches else STANDARD)
 
 
 @pytest.mark.parametrize("device", POCL, ids=name_of)

@@ -8,7 +8,7 @@
 #define RESIDUAL_PITCH OUT_PITCH
 #define RESIDUAL_TOP OUT_TOP
 #define RESIDUAL_LEFT OUT_LEFT
-#define RESIDUAL_HALF OUT_HALF
+#define RESIDUAL_TYPE OUT_TYPE
 #endif
 
 KERNEL void add(__global const STORED(IN) *restrict in, __global const STORED(RESIDUAL) *restrict residual,

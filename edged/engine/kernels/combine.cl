@@ -19,7 +19,7 @@
 #define RESIDUAL_PITCH OUT_PITCH
 #define RESIDUAL_TOP OUT_TOP
 #define RESIDUAL_LEFT OUT_LEFT
-#define RESIDUAL_HALF OUT_HALF
+#define RESIDUAL_TYPE OUT_TYPE
 #endif
 
 /* The pixel of T that stands for one of OUT, and the channels of it that stand for those of a block. */

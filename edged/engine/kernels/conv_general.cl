@@ -34,7 +34,7 @@ typedef float part;
 #else
 #define PART 4
 typedef float4 part;
-#if IN_HALF
+#if IN_TYPE
 #define LOAD_PART(p, index) vload_half4(index, p)
 #else
 #define LOAD_PART(p, index) (((__global const float4 *)(p))[index])

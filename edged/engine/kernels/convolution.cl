@@ -16,7 +16,7 @@
 #define GROUP_OUTPUTS OUT_CHANNELS
 #define SPAN IN_BLOCKS
 #define WITH_RESIDUAL 0
-#define WEIGHTS_HALF 0  /* 1: stored as half */
+#define WEIGHTS_TYPE 0  /* 1: stored as half */
 #endif
 
 /* The first input block that an output block reads. */
@@ -30,7 +30,7 @@
  * at a time (measured on Zen 4: weights from memory arrive half as fast again). Only where the host says that the
  * compiler of this device takes the builtin: __has_builtin is true where the backend then ends the process.
  */
-#ifdef PREFETCH_BUILTIN
+#ifdef CLANG_BUILTINS
 #define ASK_FOR(address) __builtin_prefetch((__global const void *)(address), 0, 2)
 #define ASK_FOR_SOON(address) __builtin_prefetch((__global const void *)(address), 0, 3)  /* in the first-level one */
 #else

@@ -7,8 +7,8 @@
 #include "activation.cl"
 #include "layout.cl"
 
-#ifndef WEIGHTS_HALF
-#define WEIGHTS_HALF 0  /* 1: stored as half */
+#ifndef WEIGHTS_TYPE
+#define WEIGHTS_TYPE 0  /* 1: stored as half */
 #endif
 
 #define INPUTS (IN_BLOCKS * IN_BLOCK)

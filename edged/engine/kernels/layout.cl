@@ -3,7 +3,8 @@
  *   [frame][block][row][column][BLOCK channels]     rows and columns with their halo of zeros
  *
  * A kernel calls its tensors IN, RESIDUAL and OUT; the host gives the geometry of each as T_CHANNELS, T_BLOCK …
- * Their elements are float, or half where T_HALF is 1; kernels compute in float either way.
+ * Their elements are float (T_TYPE 0), half (1), or short (2) for the steps of a quantized tensor; kernels compute in
+ * float in any case, but for those of quantized layers.
  * The defaults below are a 32 × 8 × 8 image, so that every file compiles alone.
  */
 #ifndef GROUP
@@ -19,7 +20,7 @@
 #define IN_LEFT 1
 #define IN_ROWS 10
 #define IN_PITCH 10
-#define IN_HALF 0
+#define IN_TYPE 0
 #endif
 #ifndef OUT_BLOCK
 #define OUT_CHANNELS 32
@@ -31,7 +32,7 @@
 #define OUT_LEFT 0
 #define OUT_ROWS 8
 #define OUT_PITCH 8
-#define OUT_HALF 0
+#define OUT_TYPE 0
 #endif
 
 /* Pixels between the start of a tensor T and pixel (y, x) of one block of one frame. */
@@ -47,41 +48,54 @@
 typedef float vector;
 #define vload_half_vector vload_half
 #define vstore_half_vector vstore_half
+#define vload_short_vector(index, p) convert_float((p)[index])
+#define vstore_short_vector(value, index, p) (p)[index] = convert_short(value)
 #elif OUT_BLOCK == 4
 typedef float4 vector;
 #define vload_half_vector vload_half4
 #define vstore_half_vector vstore_half4
+#define vload_short_vector(index, p) convert_float4(vload4(index, p))
+#define vstore_short_vector(value, index, p) vstore4(convert_short4(value), index, p)
 #elif OUT_BLOCK == 8
 typedef float8 vector;
 #define vload_half_vector vload_half8
 #define vstore_half_vector vstore_half8
+#define vload_short_vector(index, p) convert_float8(vload8(index, p))
+#define vstore_short_vector(value, index, p) vstore8(convert_short8(value), index, p)
 #else
 typedef float16 vector;
 #define vload_half_vector vload_half16
 #define vstore_half_vector vstore_half16
+#define vload_short_vector(index, p) convert_float16(vload16(index, p))
+#define vstore_short_vector(value, index, p) vstore16(convert_short16(value), index, p)
 #endif
 
 /* The elements of T (a tensor, or WEIGHTS), and one of them, or one vector of OUT_BLOCK of them, at an index from
  * the pointer p. Half as a type of storage alone is in OpenCL C 1.2 itself; cl_khr_fp16 is not needed.
  */
-#define STORED(T) PASTE(stored_, T##_HALF)
-#define LOAD(T, p, index) PASTE(load_, T##_HALF)(p, index)
-#define STORE(T, value, p, index) PASTE(store_, T##_HALF)(value, p, index)
-#define LOAD_VECTOR(T, p, index) PASTE(load_vector_, T##_HALF)(p, index)
-#define STORE_VECTOR(T, value, p, index) PASTE(store_vector_, T##_HALF)(value, p, index)
+#define STORED(T) PASTE(stored_, T##_TYPE)
+#define LOAD(T, p, index) PASTE(load_, T##_TYPE)(p, index)
+#define STORE(T, value, p, index) PASTE(store_, T##_TYPE)(value, p, index)
+#define LOAD_VECTOR(T, p, index) PASTE(load_vector_, T##_TYPE)(p, index)
+#define STORE_VECTOR(T, value, p, index) PASTE(store_vector_, T##_TYPE)(value, p, index)
 
 #define PASTE(a, b) PASTE_NOW(a, b)
 #define PASTE_NOW(a, b) a##b
 #define stored_0 float
 #define stored_1 half
+#define stored_2 short
 #define load_0(p, index) ((p)[index])
 #define load_1(p, index) vload_half(index, p)
+#define load_2(p, index) convert_float((p)[index])
 #define store_0(value, p, index) (p)[index] = (value)
 #define store_1(value, p, index) vstore_half(value, index, p)
+#define store_2(value, p, index) (p)[index] = convert_short(value)
 #define load_vector_0(p, index) (((__global const vector *)(p))[index])
 #define load_vector_1(p, index) vload_half_vector(index, p)
+#define load_vector_2(p, index) vload_short_vector(index, p)
 #define store_vector_0(value, p, index) ((__global vector *)(p))[index] = (value)
 #define store_vector_1(value, p, index) vstore_half_vector(value, index, p)
+#define store_vector_2(value, p, index) vstore_short_vector(value, index, p)
 
 /* A work-item writes RUN neighbouring pixels of one row and block: a whole row on a CPU, one on a GPU.
  * `run` counts them row by row; its pixels are those of ROW_OF(run) from START_OF(run) up to END_OF(run).

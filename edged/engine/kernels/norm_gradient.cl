@@ -13,7 +13,7 @@
 #define SOURCE_PITCH IN_PITCH
 #define SOURCE_TOP IN_TOP
 #define SOURCE_LEFT IN_LEFT
-#define SOURCE_HALF IN_HALF
+#define SOURCE_TYPE IN_TYPE
 #endif
 
 KERNEL void norm_gradient(__global const STORED(IN) *restrict in, __global const STORED(SOURCE) *restrict source,

@@ -17,6 +17,9 @@ from edged.engine.variants.dense_split import DENSE_SPLIT
 from edged.engine.variants.flatten import FLATTEN
 from edged.engine.variants.local_response_norm import LOCAL_RESPONSE_NORM
 from edged.engine.variants.max_pool import MAX_POOL
+from edged.engine.variants.quantize import DEQUANTIZE, QUANTIZE, QUANTIZED_ADD
+from edged.engine.variants.quantized_naive import QUANTIZED_NAIVE
+from edged.engine.variants.quantized_vector import QUANTIZED_VECTOR
 from edged.engine.variants.select_channels import SELECT_CHANNELS
 from edged.engine.variants.softmax import SOFTMAX
 from edged.engine.variants.variant import AnyVariant
@@ -28,10 +31,14 @@ from edged.model.graph import (
     Concat,
     Conv,
     Dense,
+    Dequantize,
     Flatten,
     LocalResponseNorm,
     MaxPool,
     Operator,
+    Quantize,
+    QuantizedAdd,
+    QuantizedConv,
     SelectChannels,
     Softmax,
 )
@@ -44,9 +51,13 @@ VARIANTS: Mapping[type[Operator], tuple[AnyVariant, ...]] = {
     Concat: (CONCAT,),
     Conv: (CONV_VECTOR, CONV_WINOGRAD, CONV_GENERAL, CONV_DEPTHWISE, CONV_NAIVE),
     Dense: (DENSE, DENSE_SPLIT),
+    Dequantize: (DEQUANTIZE,),
     Flatten: (FLATTEN,),
     LocalResponseNorm: (LOCAL_RESPONSE_NORM,),
     MaxPool: (MAX_POOL,),
+    Quantize: (QUANTIZE,),
+    QuantizedAdd: (QUANTIZED_ADD,),
+    QuantizedConv: (QUANTIZED_VECTOR, QUANTIZED_NAIVE),
     SelectChannels: (SELECT_CHANNELS,),
     Softmax: (SOFTMAX,),
 }

@@ -1,20 +1,22 @@
 """Shared by the convolution variants: packed weights, and the macros of `convolution.cl`."""
 
 from functools import partial
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from edged.arithmetic import ceil_div
 from edged.engine.launch import Weights
 from edged.engine.layout import Halo
 from edged.engine.variants.activate import activation_defines
 from edged.engine.variants.variant import Parameters, Site
-from edged.model.graph import Conv, Dense, Float32
+from edged.model.graph import Conv, Dense, Float32, QuantizedConv
 
 SMALL_IMAGE = 32  # pixels; measured: 7×7 gains by frames last, 4×4 loses
 
 
-def window_defines(site: Site[Conv]) -> dict[str, int]:
+def window_defines(site: Site[Conv] | Site[QuantizedConv]) -> dict[str, int]:
     """Return every macro of `convolution.cl`, including those of the tensors."""
     conv = site.operator
     outputs, group_inputs, kernel_h, kernel_w = conv.weight.shape
@@ -32,12 +34,12 @@ def window_defines(site: Site[Conv]) -> dict[str, int]:
         "GROUP_OUTPUTS": outputs // conv.groups,
         "SPAN": span(site),
         **activation_defines(conv.activation),
-        "WEIGHTS_HALF": int(site.half_weights),
+        "WEIGHTS_TYPE": int(site.half_weights),
         "WITH_RESIDUAL": int(len(site.inputs) > 1),
     }
 
 
-def halo_of_window(site: Site[Conv], parameters: Parameters) -> Halo:
+def halo_of_window(site: Site[Conv] | Site[QuantizedConv], parameters: Parameters) -> Halo:
     """Return the area outside the image that the windows of all output pixels cover."""
     conv, (source, *_), target = site.operator, site.inputs, site.output
     bottom = _last_covered(conv, 0, target.height) - (source.height - 1)
@@ -45,12 +47,12 @@ def halo_of_window(site: Site[Conv], parameters: Parameters) -> Halo:
     return Halo(conv.pads[0], conv.pads[1], max(0, bottom), max(0, right))
 
 
-def _last_covered(conv: Conv, axis: int, outputs: int) -> int:
+def _last_covered(conv: Conv | QuantizedConv, axis: int, outputs: int) -> int:
     window: int = (conv.weight.shape[2 + axis] - 1) * conv.dilations[axis]
     return (outputs - 1) * conv.strides[axis] - conv.pads[axis] + window
 
 
-def frame_by_frame(site: Site[Conv]) -> bool:
+def frame_by_frame(site: Site[Conv] | Site[QuantizedConv]) -> bool:
     """Return whether to finish one frame before the next.
 
     Each output block reads its whole input again, from the cache if it is one frame's. For a small image it is
@@ -64,7 +66,7 @@ def packed(site: Site[Conv]) -> tuple[Weights, Weights]:
     return Weights(lambda: pack_weights(site), site.half_weights), Weights(lambda: pack_bias(site))
 
 
-def pack_weights(site: Site[Conv]) -> Float32:
+def pack_weights(site: Site[Conv] | Site[QuantizedConv]) -> NDArray[Any]:
     """Pack weights as [out block][SPAN in blocks][ky][kx][channel of in block][channel of out block].
 
     Missing ones are zero.
@@ -84,23 +86,28 @@ def pack_weights(site: Site[Conv]) -> Float32:
 
 def pack_bias(site: Site[Conv] | Site[Dense]) -> Float32:
     """Pack a bias as [out block][channel of out block], zero beyond the last channel."""
-    packed = np.zeros(site.output.blocks * site.output.block, np.float32)
-    packed[: len(site.operator.bias)] = site.operator.bias
+    return pack_by_channel(site, site.operator.bias)
+
+
+def pack_by_channel(site: Site[Any], numbers: NDArray[Any]) -> NDArray[Any]:
+    """Pack a number for each channel as [out block][channel of out block], zero beyond the last channel."""
+    packed = np.zeros(site.output.blocks * site.output.block, numbers.dtype)
+    packed[: len(numbers)] = numbers
     return packed
 
 
-def span(site: Site[Conv]) -> int:
+def span(site: Site[Conv] | Site[QuantizedConv]) -> int:
     """Return how many input blocks each output block reads: enough for any one's groups."""
     return max(end - first for first, end in map(partial(_read_by, site), range(site.output.blocks)))
 
 
-def first_blocks(site: Site[Conv]) -> list[int]:
+def first_blocks(site: Site[Conv] | Site[QuantizedConv]) -> list[int]:
     """Return the first input block that each output block reads: FIRST_BLOCK of `convolution.cl`."""
     last_start = site.inputs[0].blocks - span(site)
     return [min(_read_by(site, block)[0], last_start) for block in range(site.output.blocks)]
 
 
-def _read_by(site: Site[Conv], block: int) -> tuple[int, int]:
+def _read_by(site: Site[Conv] | Site[QuantizedConv], block: int) -> tuple[int, int]:
     """Return the first input block with a channel of an output block's groups, and the one after the last."""
     outputs, group_inputs = site.operator.weight.shape[:2]
     group_outputs = outputs // site.operator.groups

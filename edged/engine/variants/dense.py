@@ -30,7 +30,7 @@ def _launches(site: Site[Dense], parameters: Parameters) -> tuple[Launch, ...]:
 def dense_defines(site: Site[Dense]) -> dict[str, int]:
     """Return every macro of `fully_connected.cl`, including those of the tensors."""
     ending = activation_defines(site.operator.activation)
-    return {**site.tensor_defines(), **ending, "WEIGHTS_HALF": int(site.half_weights)}
+    return {**site.tensor_defines(), **ending, "WEIGHTS_TYPE": int(site.half_weights)}
 
 
 def dense_arguments(site: Site[Dense]) -> tuple[Argument, ...]:

@@ -3,6 +3,7 @@
 import numpy as np
 
 from edged.errors import ModelError
+from edged.model.from_onnx import quantized
 from edged.model.from_onnx.node import OnnxNode
 from edged.model.from_onnx.scope import Scope
 from edged.model.from_onnx.window import padding, pair, sum_of
@@ -28,4 +29,6 @@ def conv(node: OnnxNode, scope: Scope) -> None:
     if not 1 <= groups <= len(weight):
         raise ModelError(f"attribute group is {groups}; supported is 1 to {len(weight)}, its output channels")
     name = node.output
-    scope.push(Conv(name, (tensor,), name, weight, bias, strides, pads, dilations, groups))
+    operator = Conv(name, (tensor,), name, weight, bias, strides, pads, dilations, groups)
+    layer = quantized.layer_of(node, scope, tensor)
+    scope.push(quantized.conv(operator, layer) if layer else operator)

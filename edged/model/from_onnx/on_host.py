@@ -5,6 +5,7 @@ A node is refused if its output is not the same each time, or if the size of its
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from onnx.reference import ReferenceEvaluator
 from edged.errors import ModelError
 from edged.model.from_onnx.node import OnnxNode
 from edged.model.from_onnx.scope import Constant, Scope, Value
-from edged.model.graph import OnHost, Shape
+from edged.model.graph import Combine, OnHost, Shape
 from edged.model.shapes import MAX_VALUES
 
 # Kinds that contain a graph, that write tensors of no fixed size, and that are random, with what is wrong.
@@ -86,6 +87,8 @@ def _require_same_size(node: OnnxNode, index: int, name: str) -> None:
 def _read(scope: Scope, name: str) -> Value:
     """Return an input in the file's order of axes."""
     value = scope.any_value(name)
+    if value.zero:
+        return _integers(scope, value)
     if not value.channels_last:
         return value
     tensor, (height, width, channels) = f"{value.tensor}/channels_last", value.shape
@@ -96,6 +99,16 @@ def _read(scope: Scope, name: str) -> Value:
         operator = OnHost(tensor, (value.tensor,), tensor, "Transpose", model, (seen.dims,), value.shape)
         scope.push_seen(operator, Value(tensor, value.shape))
     return Value(tensor, value.shape)
+
+
+def _integers(scope: Scope, value: Value) -> Value:
+    """Return the integers of the file for steps."""
+    tensor = f"{value.tensor}/integers"
+    integers = replace(value, tensor=tensor, zero=None)
+    if tensor not in scope.shapes:
+        offset = np.full((1,) * len(scope.shapes[value.tensor]), value.zero, np.float32)
+        scope.push_seen(Combine(tensor, (value.tensor,), tensor, "add", offset), integers)
+    return integers
 
 
 def _as_single(node: OnnxNode, name: str, constant: Constant) -> Constant:

@@ -35,6 +35,7 @@ class Value:
     `steps`, `channel_pads` (before, after) and `pads` are what Slice and Pad nodes did to it and no operator has
     done yet; at most one of `steps` and `pads` is set. `channels_last`: the file has (height, width, channels).
     `has_batch`: whether the batch is an axis before `shape`. `dtype`: the file's, though the graph has float32.
+    `zero`: of a tensor of steps, the file's zero point; of others None.
     """
 
     tensor: str
@@ -45,6 +46,7 @@ class Value:
     channels_last: bool = False
     has_batch: bool = True
     dtype: str = "float32"
+    zero: int | None = None
 
     @property
     def dims(self) -> Shape:
@@ -54,6 +56,16 @@ class Value:
     @property
     def pending(self) -> bool:
         return (self.steps, self.channel_pads, self.pads) != ((1, 1), (0, 0), NO_PADS)
+
+
+@dataclass(frozen=True, eq=False)
+class Grid:
+    """Quantized constants: `values` are `steps` times `scale`: one scale, or one for each index of `axis`."""
+
+    steps: NDArray[np.int64]
+    scale: Float32
+    axis: int
+    values: Float32
 
 
 class Scope:
@@ -68,6 +80,7 @@ class Scope:
         self._constants: dict[str, Constant] = {}
         self._values = {source.tensor: source}
         self._weights: dict[str, Float32] = {}
+        self.grids: dict[str, Grid] = {}  # of constants that DequantizeLinear writes
         self._left = MAX_VALUES  # of weights
         self._folded_left = MAX_VALUES  # of constants that nodes make
 
@@ -160,7 +173,7 @@ class Scope:
 
     @property
     def _collections(self) -> tuple[Any, ...]:
-        return self.operators, self.shapes, self._constants, self._values, self._weights
+        return self.operators, self.shapes, self._constants, self._values, self._weights, self.grids
 
     def plain(self, name: str) -> Value:
         """Return a tensor without pending steps or pads."""
@@ -194,9 +207,13 @@ class Scope:
             raise ModelError(f"input {name} has shape {value.shape}; supported is (features,), as after Flatten")
         if self.shapes[value.tensor] == value.shape:
             return value.tensor
-        flat = f"{value.tensor}/flat"
+        return self.flat(value.tensor)
+
+    def flat(self, tensor: str) -> str:
+        """Return a tensor of the graph as features."""
+        flat = f"{tensor}/flat"
         if flat not in self.shapes:
-            self._append(Flatten(flat, (value.tensor,), flat))
+            self._append(Flatten(flat, (tensor,), flat))
         return flat
 
     def padded_size(self, tensor: str, pads: Pads) -> Pair:

@@ -1,0 +1,33 @@
+/* OUT = the steps of IN · RATIO_A + RESIDUAL · RATIO_B, by element. A work-item a run of pixels.
+ *
+ * The first product is rounded, the second is not: said by fma, since compilers may fuse what is written as a sum.
+ */
+#include "layout.cl"
+#include "steps.cl"
+
+#ifndef RESIDUAL_BLOCK
+#define RESIDUAL_BLOCKS OUT_BLOCKS
+#define RESIDUAL_ROWS OUT_ROWS
+#define RESIDUAL_PITCH OUT_PITCH
+#define RESIDUAL_TOP OUT_TOP
+#define RESIDUAL_LEFT OUT_LEFT
+#define RESIDUAL_TYPE OUT_TYPE
+#endif
+
+KERNEL void quantized_add(__global const STORED(IN) *restrict in, __global const STORED(RESIDUAL) *restrict residual,
+                          __global STORED(OUT) *restrict out)
+{
+    const int run = get_global_id(0), frame = FRAME_ID, block = PLANE_ID;
+    const int y = ROW_OF(run);
+    if (y >= OUT_HEIGHT)
+        return;
+
+    for (int x = START_OF(run); x < END_OF(run); x++) {
+        const vector a = LOAD_VECTOR(IN, in, PIXEL(IN, frame, block, y, x)) * NUMBER_OF(RATIO_A);
+        const vector b = LOAD_VECTOR(RESIDUAL, residual, PIXEL(RESIDUAL, frame, block, y, x));
+        const vector sum = fma(b, (vector)(NUMBER_OF(RATIO_B)), a);
+        STORE_VECTOR(OUT, without_padding(STEPS_OF(sum), block), out, PIXEL(OUT, frame, block, y, x));
+    }
+    if (run == 0)
+        clear_halo(out, frame, block);
+}

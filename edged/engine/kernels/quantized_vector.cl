@@ -1,0 +1,101 @@
+/* Convolution of steps for CPUs with wide vectors: tiles of pixels in registers, as in conv_vector.cl.
+ *
+ * Two input channels are multiplied at a time: their steps, side by side in memory, are one int, broadcast; the weights
+ * of OUT_BLOCK output channels lie in pairs as [output block][input block][ky][kx][pair][output channel][2]. The
+ * products of short and their sum by pairs are one instruction of x86 (pmaddwd); no sum of int is ever rounded.
+ */
+#include "convolution.cl"
+#include "steps.cl"
+
+#ifndef TILE_H
+#define TILE_H 1
+#define TILE_W 4
+#define OUTS 1
+#endif
+#ifndef WRITES_STEPS
+#define WRITES_STEPS 1
+#endif
+
+/* LANES output channels are a vector of sums; PARTS of them are a block. */
+#if OUT_BLOCK == 4
+#define LANES 4
+#define SUMS int4
+#define PAIRS short8
+#define PRODUCTS(w, x) (convert_int4(w.even) * convert_int4(x.even) + convert_int4(w.odd) * convert_int4(x.odd))
+#define BROADCAST(pair) as_short8((int4)(pair))
+#else
+#define LANES 8
+#define SUMS int8
+#define PAIRS short16
+#define PRODUCTS(w, x) (convert_int8(w.even) * convert_int8(x.even) + convert_int8(w.odd) * convert_int8(x.odd))
+#define BROADCAST(pair) as_short16((int8)(pair))
+#endif
+#define PARTS (OUT_BLOCK / LANES)
+#if PARTS == 2
+#define FLOATS(sums) (vector)(convert_float8(sums[0]), convert_float8(sums[1]))
+#elif OUT_BLOCK == 4
+#define FLOATS(sums) convert_float4(sums[0])
+#else
+#define FLOATS(sums) convert_float8(sums[0])
+#endif
+/* Compilers do not find the instruction by themselves. */
+#if defined(CLANG_BUILTINS) && LANES == 8 && defined(__AVX2__)
+#undef PRODUCTS
+#define PRODUCTS(w, x) __builtin_ia32_pmaddwd256(w, x)
+#elif defined(CLANG_BUILTINS) && LANES == 4 && defined(__SSE2__)
+#undef PRODUCTS
+#define PRODUCTS(w, x) __builtin_ia32_pmaddwd128(w, x)
+#endif
+
+#define TILES_X ((OUT_WIDTH + TILE_W - 1) / TILE_W)
+
+KERNEL void quantized_vector(__global const short *restrict in, __global const PAIRS *restrict weights,
+                             __global const SUMS *restrict bias, __global const vector *restrict factor,
+                             __global STORED(OUT) *restrict out)
+{
+    const int tile = get_global_id(0), frame = FRAME_ID, blocks = PLANE_ID;
+    const int block = min(blocks * OUTS, OUT_BLOCKS - OUTS);
+    const int y0 = min(tile / TILES_X * TILE_H, OUT_HEIGHT - TILE_H);
+    const int x0 = min(tile % TILES_X * TILE_W, OUT_WIDTH - TILE_W);
+
+    SUMS sum[OUTS][TILE_H][TILE_W][PARTS];
+    UNROLL for (int o = 0; o < OUTS; o++)
+        UNROLL for (int y = 0; y < TILE_H; y++)
+            UNROLL for (int x = 0; x < TILE_W; x++)
+                UNROLL for (int part = 0; part < PARTS; part++)
+                    sum[o][y][x][part] = bias[(block + o) * PARTS + part];
+
+    __global const PAIRS *w = weights + block * (WINDOW / 2) * PARTS;
+    for (int i = FIRST_BLOCK(block); i < FIRST_BLOCK(block) + SPAN; i++)
+        for (int ky = 0; ky < KERNEL_H; ky++)
+            for (int kx = 0; kx < KERNEL_W; kx++) {
+                __global const int *pixels = (__global const int *)(in + IN_BLOCK * PIXEL(IN, frame, i,
+                    y0 * STRIDE_H - PAD_TOP + ky * DILATION_H, x0 * STRIDE_W - PAD_LEFT + kx * DILATION_W));
+                for (int pair = 0; pair < IN_BLOCK / 2; pair++) {
+                    PAIRS weight[OUTS][PARTS];
+                    UNROLL for (int o = 0; o < OUTS; o++)
+                        UNROLL for (int part = 0; part < PARTS; part++)
+                            weight[o][part] = w[(o * (WINDOW / 2) + pair) * PARTS + part];
+                    UNROLL for (int y = 0; y < TILE_H; y++)
+                        UNROLL for (int x = 0; x < TILE_W; x++) {
+                            const PAIRS steps =
+                                BROADCAST(pixels[(y * STRIDE_H * IN_PITCH + x * STRIDE_W) * (IN_BLOCK / 2) + pair]);
+                            UNROLL for (int o = 0; o < OUTS; o++)
+                                UNROLL for (int part = 0; part < PARTS; part++)
+                                    sum[o][y][x][part] += PRODUCTS(weight[o][part], steps);
+                        }
+                }
+                w += IN_BLOCK / 2 * PARTS;
+            }
+
+    UNROLL for (int o = 0; o < OUTS; o++) {
+        UNROLL for (int y = 0; y < TILE_H; y++)
+            UNROLL for (int x = 0; x < TILE_W; x++) {
+                const vector value = FLOATS(sum[o][y][x]) * factor[block + o];
+                STORE_VECTOR(OUT, WRITES_STEPS ? STEPS_OF(value) : activate(value), out,
+                             PIXEL(OUT, frame, block + o, y0 + y, x0 + x));
+            }
+        if (tile == 0)
+            clear_halo(out, frame, block + o);
+    }
+}

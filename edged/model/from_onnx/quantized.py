@@ -1,0 +1,197 @@
+"""Convert nodes of quantized files: QuantizeLinear and DequantizeLinear, and the layers between them.
+
+Tensors of integers become tensors of steps (see `model.graph`). A convolution between a DequantizeLinear and its
+quantized weights is one of whole numbers; `model.quantized_passes` fuses the QuantizeLinear behind it.
+Formulas are those of the ONNX operator specification (https://onnx.ai/onnx/operators/).
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from edged.errors import ModelError
+from edged.model.from_onnx.node import OnnxNode
+from edged.model.from_onnx.scope import Constant, Grid, InvalidNodeError, Scope, Value
+from edged.model.graph import (
+    Combine,
+    Conv,
+    Dense,
+    Dequantize,
+    Flatten,
+    Float32,
+    Int16,
+    Int32,
+    Pair,
+    Quantize,
+    QuantizedConv,
+    QuantizedDense,
+    Shape,
+)
+
+STEP_TYPES = ("int8", "uint8")
+MOST_STEPS = 255  # from zero
+LARGEST_SUM = 2**31 - 1
+
+
+def quantize(node: OnnxNode, scope: Scope) -> None:
+    """Convert QuantizeLinear of a tensor that the network computes, with one scale."""
+    scale, zero, dtype = _scalar_grid(node, scope, 1, 2)
+    value = scope.plain(node.input(0))
+    operator = Quantize(node.output, (value.tensor,), node.output, scale, _bounds(dtype, zero))
+    scope.push_seen(operator, Value(node.output, value.shape, dtype=dtype, zero=zero))
+
+
+def dequantize(node: OnnxNode, scope: Scope) -> None:
+    """Convert DequantizeLinear of steps."""
+    scale, zero, _ = _scalar_grid(node, scope, 1, 2)
+    steps, shape = _steps(scope, node.input(0), zero)
+    scope.push_seen(Dequantize(node.output, (steps,), node.output, scale), Value(node.output, shape))
+
+
+def dequantize_constant(node: OnnxNode, scope: Scope) -> None:
+    """Define the floats of quantized weights, and remember their steps."""
+    node.allow(("axis", "block_size", "output_dtype"))
+    if node.integer("block_size", 0):
+        raise ModelError("attribute block_size is supported only as 0")
+    numbers, scale, *zeros = (scope.constant(name) for name in node.inputs if name)
+    if numbers is None or scale is None:
+        raise ModelError("reads a tensor that the network computes")
+    zero = zeros[0] if zeros else None
+    grid = _grid(numbers, scale, zero, node.integer("axis", 1))
+    scope.reserve_constant(numbers.size)
+    scope.define(node.output, grid.values)
+    if numbers.dtype.name in (*STEP_TYPES, "int32"):
+        scope.grids[node.output] = grid
+
+
+@dataclass(frozen=True)
+class Layer:
+    """What makes a layer one of whole numbers: its input as steps, their scale, and weights and bias."""
+
+    steps: str
+    scale: float
+    weight: Grid
+    bias: Grid | None
+
+    def with_turned_weights(self) -> "Layer":
+        """Return the same with a transposed matrix of weights."""
+        turned = replace(
+            self.weight, steps=self.weight.steps.T, values=self.weight.values.T, axis=1 - self.weight.axis
+        )
+        return replace(self, weight=turned)
+
+
+def layer_of(node: OnnxNode, scope: Scope, tensor: str) -> Layer | None:
+    """Return the whole numbers of a layer that reads `tensor` of the graph; None if it is one of floats."""
+    weight = scope.grids.get(node.input(1))
+    if weight is None or np.abs(weight.steps).max(initial=0) > MOST_STEPS:
+        return None
+    writer = scope.writer(tensor)
+    source = scope.writer(writer.inputs[0]) if isinstance(writer, Flatten) else writer
+    if not isinstance(source, Dequantize):
+        return None
+    steps = source.inputs[0]
+    if isinstance(writer, Flatten):
+        steps = scope.flat(steps)
+    return Layer(steps, source.scale, weight, scope.grids.get(node.input(2)))
+
+
+def conv(operator: Conv, layer: Layer) -> QuantizedConv:
+    """Return a convolution of whole numbers in place of `operator`. Raises ModelError."""
+    return QuantizedConv(
+        *(operator.name, (layer.steps,), operator.output, *_numbers(layer, operator.bias)),
+        *(operator.strides, operator.pads, operator.dilations, operator.groups),
+    )
+
+
+def dense(operator: Dense, layer: Layer) -> QuantizedDense:
+    """Return a layer of whole numbers in place of `operator`. Raises ModelError."""
+    return QuantizedDense(operator.name, (layer.steps,), operator.output, *_numbers(layer, operator.bias))
+
+
+def _numbers(layer: Layer, bias: Float32) -> tuple[Int16, Int32, Float32]:
+    """Return weight, bias and factor. Raises ModelError if the sums may overflow."""
+    weight, out = layer.weight, len(layer.weight.steps)
+    if weight.scale.size > 1 and weight.axis != 0:
+        raise ModelError("has weights with a scale for other channels than those of the output")
+    factor = np.broadcast_to(weight.scale.reshape(-1) * np.float32(layer.scale), (out,)).astype(np.float32)
+    steps = _bias_steps(layer, bias, factor)
+    largest = MOST_STEPS * np.abs(weight.steps).reshape(out, -1).sum(axis=1, dtype=np.float64) + np.abs(steps)
+    if not largest.max(initial=0) <= LARGEST_SUM:
+        raise InvalidNodeError(
+            f"could reach sums of {largest.max():.2g}, which int32 does not hold: its bias is too large for its "
+            "scales"
+        )
+    return np.ascontiguousarray(weight.steps, np.int16), steps.astype(np.int32), factor
+
+
+def _bias_steps(layer: Layer, bias: Float32, factor: Float32) -> NDArray[np.float64]:
+    """Return the bias in steps of the sums: the file's integers if they are that, else the nearest ones."""
+    grid = layer.bias
+    if grid is not None and np.allclose(grid.scale, factor, rtol=1e-6, atol=0):
+        return grid.steps.astype(np.float64).reshape(bias.shape)
+    return np.rint(bias.astype(np.float64) / factor)
+
+
+def _scalar_grid(node: OnnxNode, scope: Scope, scale_at: int, zero_at: int) -> tuple[float, int, str]:
+    """Return scale, zero point and type of the integers."""
+    if node.integer("block_size", 0) or node.integer("precision", 0):
+        raise ModelError("attributes block_size and precision are supported only as 0")
+    scale, zero = scope.constant(node.input(scale_at)), scope.constant(node.input(zero_at))
+    if scale is None or (node.input(zero_at) and zero is None):
+        raise ModelError("scale and zero point are supported only as constants")
+    if scale.size != 1 or scale.dtype.name != "float32":
+        raise ModelError("is by channel, or not in float32; supported is one scale in float32")
+    dtype = "uint8" if zero is None else zero.dtype.name
+    if dtype not in STEP_TYPES or (zero is not None and zero.size != 1):
+        raise ModelError(f"writes {dtype}; supported are int8 and uint8 with one zero point")
+    _check_scale(scale)
+    return float(scale.reshape(-1)[0]), 0 if zero is None else int(zero.reshape(-1)[0]), dtype
+
+
+def _check_scale(scale: Constant) -> None:
+    numbers = scale.astype(np.float64)
+    if not np.isfinite(numbers).all() or (numbers <= 0).any():
+        raise InvalidNodeError(f"has a scale of {numbers.min():g}; expected numbers above 0")
+
+
+def _bounds(dtype: str, zero: int) -> Pair:
+    """Return the steps of the smallest and the largest integer."""
+    limits = np.iinfo(dtype)
+    return int(limits.min) - zero, int(limits.max) - zero
+
+
+def _steps(scope: Scope, name: str, zero: int) -> tuple[str, Shape]:
+    """Return a tensor of integers as steps from this zero point, and its shape."""
+    value = scope.any_value(name)
+    if value.dtype not in STEP_TYPES:
+        raise ModelError(f"input {name} is of type {value.dtype}; supported are int8 and uint8")
+    if value.zero == zero:
+        return value.tensor, value.shape
+    shifted = f"{value.tensor}/from {zero}"
+    if shifted not in scope.shapes:
+        offset = np.full((1,) * len(scope.shapes[value.tensor]), (value.zero or 0) - zero, np.float32)
+        operator = Combine(shifted, (value.tensor,), shifted, "add", offset)
+        scope.push_seen(operator, replace(value, tensor=shifted, zero=zero))
+    return shifted, value.shape
+
+
+def _grid(numbers: Constant, scale: Constant, zero: Constant | None, axis: int) -> Grid:
+    """Return quantized weights. Raises ModelError if scale and zero point do not fit them."""
+    _check_scale(scale)
+    if zero is not None and (zero.dtype != numbers.dtype or zero.size not in (1, scale.size)):
+        raise InvalidNodeError(
+            f"has a zero point of type {zero.dtype} with {zero.size} numbers for {scale.size} scales of "
+            f"{numbers.dtype}"
+        )
+    axis = axis + numbers.ndim if axis < 0 else axis
+    if scale.size > 1 and (axis >= numbers.ndim or scale.shape != (numbers.shape[axis],)):
+        raise InvalidNodeError(f"has {scale.size} scales along axis {axis} of weights of shape {numbers.shape}")
+    by_axis = tuple(-1 if each == axis else 1 for each in range(numbers.ndim)) if scale.size > 1 else ()
+    offset = (
+        np.zeros((), np.int64) if zero is None else zero.astype(np.int64).reshape(by_axis if zero.size > 1 else ())
+    )
+    steps = numbers.astype(np.int64) - offset
+    values = (steps.astype(np.float32) * scale.astype(np.float32).reshape(by_axis)).astype(np.float32)
+    return Grid(steps, scale.astype(np.float32), axis, values)

@@ -1,0 +1,159 @@
+"""Quantized files: read, fused to operators of whole numbers, and as right as their own definition."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from edged.config import ModelConfig
+from edged.errors import ModelError
+from edged.model import reference
+from edged.model.graph import (
+    Activate,
+    AveragePool,
+    Concat,
+    Dequantize,
+    Flatten,
+    Graph,
+    MaxPool,
+    OnHost,
+    Quantize,
+    QuantizedAdd,
+    QuantizedConv,
+    QuantizedDense,
+)
+from edged.model.graph_cache import KeptGraph, KeptGraphs
+from edged.model.onnx_reader import read_onnx
+from edged.model.package import load_model
+from edged.model.passes import simplify
+from edged.model.quantized_passes import step_tensors
+from tests.model.quantized_files import SIZE, STEP, QuantizedNetwork, network_of_all_kinds, node_by_node
+
+LAST_STEP = 0.02  # scale of the last tensor of `network_of_all_kinds`
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return network_of_all_kinds().save(tmp_path / "quantized.onnx")
+
+
+@pytest.fixture
+def graph(path: Path) -> Graph:
+    return simplify(read_onnx(path))
+
+
+def pictures(count: int = 4) -> np.ndarray:
+    return np.random.default_rng(3).random((count, 3, *SIZE), np.float32)
+
+
+def test_the_scores_are_those_of_onnxruntime(path: Path, graph: Graph) -> None:
+    x = pictures(16)
+
+    steps = (reference.run(graph, x) - node_by_node(path, x)) / LAST_STEP
+
+    assert np.abs(steps).max() < 1.5  # a sum of floats, rounded, may fall to the other side
+    assert np.mean(np.abs(steps) < 0.5) > 0.95
+
+
+def test_fused_or_not_the_steps_are_the_same(path: Path, graph: Graph) -> None:
+    x = pictures(16)
+    fused, apart = reference.run(graph, x), reference.run(read_onnx(path), x)
+    assert np.abs(fused - apart).max() < 2.5 * LAST_STEP
+    assert np.mean(np.abs(fused - apart) < 0.5 * LAST_STEP) > 0.8
+
+
+def test_steps_do_not_depend_on_the_precision_of_the_reference(graph: Graph) -> None:
+    x = pictures()
+    single, double = reference.run_all(graph, x), reference.run_all(graph, x, np.float64)
+    for tensor in step_tensors(graph):
+        assert np.array_equal(single[tensor], double[tensor])
+
+
+def test_layers_are_of_whole_numbers_and_nothing_between_them_is_not(graph: Graph) -> None:
+    kinds = [type(operator) for operator in graph.operators]
+    layers = [Quantize, *[QuantizedConv] * 3, QuantizedAdd, QuantizedConv, MaxPool, QuantizedConv, Concat]
+    assert kinds == [*layers, AveragePool, Quantize, Flatten, QuantizedDense, Dequantize]
+    means = {operator.output for operator in graph.operators if isinstance(operator, AveragePool | Dequantize)}
+    assert step_tensors(graph) == graph.shapes.keys() - {graph.input} - means
+
+
+def test_a_quantized_graph_is_kept_for_the_next_start(tmp_path: Path, graph: Graph) -> None:
+    graphs = KeptGraphs(tmp_path)
+    graphs.save("key", KeptGraph(graph, {}))
+    kept = graphs.load("key", lambda: graph)
+    assert kept
+    x = pictures()
+    assert np.array_equal(reference.run(kept.graph, x), reference.run(graph, x))
+
+
+def test_a_layer_whose_output_stays_in_floats_is_exact_too(tmp_path: Path) -> None:
+    network = QuantizedNetwork(["N", 3, *SIZE])
+    network.through_steps(1 / 255)
+    network.layer("Conv", 8, 3, 3, 3, source_scale=1 / 255)
+    network.add("Sigmoid")
+    network.add("GlobalAveragePool")
+    path = network.save(tmp_path / "network.onnx")
+    graph = simplify(read_onnx(path))
+    assert [type(each) for each in graph.operators] == [Quantize, QuantizedConv, Activate, AveragePool]
+    x = pictures()
+    assert np.allclose(reference.run(graph, x), node_by_node(path, x), atol=1e-6)
+
+
+def test_what_has_no_integer_kernel_runs_on_the_host_from_the_integers_of_the_file(tmp_path: Path) -> None:
+    network = QuantizedNetwork(["N", 3, *SIZE])
+    grid = network.weight(np.array(STEP, np.float32)), network.weight(np.array(7, np.uint8))
+    network.add("QuantizeLinear", *grid)
+    network.add("Transpose", perm=[0, 1, 3, 2])
+    network.add("DequantizeLinear", *grid)
+    network.add("GlobalMaxPool")
+    path = network.save(tmp_path / "network.onnx")
+    graph = simplify(read_onnx(path))
+    assert any(isinstance(operator, OnHost) for operator in graph.operators)
+    x = pictures()
+    assert np.allclose(reference.run(graph, x), node_by_node(path, x))
+
+
+def test_a_quantized_file_is_loaded_as_any_other(path: Path) -> None:
+    model = load_model(ModelConfig(path=path))
+    assert any(isinstance(operator, QuantizedConv) for operator in model.graph.operators)
+
+
+@pytest.mark.parametrize(
+    ("scale", "message"),
+    [(0.0, "a scale of 0; expected numbers above 0"), (np.nan, "a scale of nan"), (-0.1, "a scale of -0.1")],
+)
+def test_a_scale_must_be_above_zero(tmp_path: Path, scale: float, message: str) -> None:
+    network = QuantizedNetwork(["N", 3, *SIZE])
+    network.through_steps(scale)
+    network.add("GlobalMaxPool")
+    with pytest.raises(ModelError, match=rf"node quantizelinear_0 \(QuantizeLinear\): has {message}"):
+        read_onnx(network.save(tmp_path / "network.onnx"))
+
+
+def test_scales_must_be_as_many_as_channels(tmp_path: Path) -> None:
+    network = QuantizedNetwork(["N", 3, *SIZE])
+    grid = network.weight(np.ones(5, np.float32)), network.weight(np.zeros(5, np.int8))
+    weight = network.add("DequantizeLinear", *grid, reads=network.weight(np.ones((4, 3, 1, 1), np.int8)), axis=0)
+    network.add("Conv", weight, reads="input")
+    with pytest.raises(ModelError, match=r"has 5 scales along axis 0 of weights of shape \(4, 3, 1, 1\)"):
+        read_onnx(network.save(tmp_path / "network.onnx"))
+
+
+def test_sums_that_int32_may_not_hold_are_refused(tmp_path: Path) -> None:
+    network = QuantizedNetwork(["N", 3, *SIZE])
+    network.through_steps(1e-7)
+    network.layer("Conv", 8, 3, 3, 3, source_scale=1.0)  # its bias has a scale that does not fit
+    with pytest.raises(ModelError, match="which int32 does not hold: its bias is too large for its scales"):
+        read_onnx(network.save(tmp_path / "network.onnx"))
+
+
+def test_steps_are_within_the_bounds_of_the_type(graph: Graph) -> None:
+    tensors = reference.run_all(graph, replace_range(pictures()))
+    for tensor in step_tensors(graph):
+        assert np.abs(tensors[tensor]).max() <= 255
+        assert np.array_equal(tensors[tensor], np.rint(tensors[tensor]))
+
+
+def replace_range(x: np.ndarray) -> np.ndarray:
+    """Pictures far beyond what the scales hold."""
+    return np.asarray(x * 1000 - 500, np.float32)
