@@ -52,11 +52,3 @@ int clWaitForEvents(unsigned count, const void *events) {
     int (*real)(unsigned, const void *) = original(__func__);
     return real(count, events);
 }
-
-void *clEnqueueMapBuffer(void *queue, void *buffer, unsigned blocking, unsigned long flags, size_t offset, size_t size,
-                         unsigned waits, const void *after, void *event, int *error) {
-    if (fails(__func__)) return *error = code, NULL;
-    void *(*real)(void *, void *, unsigned, unsigned long, size_t, size_t, unsigned, const void *, void *, int *) =
-        original(__func__);
-    return real(queue, buffer, blocking, flags, offset, size, waits, after, event, error);
-}

@@ -14,7 +14,7 @@ pytestmark = pytest.mark.deep
 
 FAULTS = [  # with the hub's pause before it starts a worker that is lost again and again
     ("clEnqueueNDRangeKernel", OUT_OF_RESOURCES, "device_error", 0.0),
-    ("clEnqueueMapBuffer", NO_MEMORY, "out_of_memory", 0.5),
+    ("clEnqueueNDRangeKernel", NO_MEMORY, "out_of_memory", 0.5),
     ("clWaitForEvents", LATER, "device_error", 1.0),
 ]
 

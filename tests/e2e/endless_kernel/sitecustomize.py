@@ -37,7 +37,8 @@ def break_jobs(trigger: Path) -> None:
         slots, queue = runtime._executable.forward, runtime._compute
         runtime._composer._compositions = ()  # jobs stay layer by layer
         runtime._forward = {LaunchForm.BY_LAYER: slots}
-        for place, buffer in enumerate(slots[0][-1].buffers):
+        last = slots[0][-1]
+        for place, buffer in enumerate(last.buffers[: last.kernel.num_args]):
             if buffer.flags & cl.mem_flags.READ_ONLY:
                 nan = cl.Buffer(queue.context, cl.mem_flags.READ_WRITE, buffer.size)
                 cl.enqueue_fill_buffer(queue, nan, np.full(1, np.nan, np.float32), 0, buffer.size)
