@@ -56,11 +56,11 @@ class Judge:
 
     def __init__(self, model: Model, worker: config.WorkerConfig, pictures: JudgedPictures) -> None:
         self._model, self._worker = model, worker
-        self._frames, self._is_softmax = pictures.frames, ends_in_softmax(model.graph)
+        self._frames = pictures.frames
         runtime = open_proven(model, worker).runtime
         self.device_name = runtime.device_name
         try:
-            self.original = self._probabilities(runtime, self._frames)
+            self.original = self._probabilities(runtime, model.graph, self._frames)
         finally:
             runtime.close()
         self._classes = pictures.classes or [(int(best),) for best in self.original.argmax(axis=1)]
@@ -87,7 +87,7 @@ class Judge:
         variation = replace(self._model, graph=graph())
         runtime = open_variation(variation, self._worker)
         try:
-            found = self._measured(self._probabilities(runtime, self._frames[::step]), step)
+            found = self._measured(self._probabilities(runtime, variation.graph, self._frames[::step]), step)
         finally:
             runtime.close()
         self._kept.save(key, [json.dumps(asdict(found)).encode()])
@@ -100,10 +100,10 @@ class Judge:
         divergence = float(np.mean(np.sum(original * ratio, axis=1, dtype=np.float64)))
         return Measured(figures_of(answers, classes).top1, divergence)
 
-    def _probabilities(self, runtime: ModelRuntime, frames: Frames) -> Floats:
+    def _probabilities(self, runtime: ModelRuntime, graph: Graph, frames: Frames) -> Floats:
         batch = self._worker.batch
         parts = [
             runtime.submit(frames[start : start + batch]).wait().outputs for start in range(0, len(frames), batch)
         ]
         outputs = np.concatenate([np.array(part, np.float32) for part in parts])
-        return outputs if self._is_softmax else np.stack([softmax(one) for one in outputs])
+        return outputs if ends_in_softmax(graph) else np.stack([softmax(one) for one in outputs])

@@ -3,6 +3,8 @@
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+import onnx
+
 from edged.compress.judge import Judge, Measured
 from edged.compress.weights import Values, Weights, sha256_of, weights_of, with_weights
 from edged.model.from_onnx.file import OnnxFile
@@ -25,7 +27,11 @@ class Network:
 
     def graph(self, weights: Weights) -> Graph:
         """Return the network with these weights in place of its own."""
-        return simplify(graph_of(replace(self.file, model=with_weights(self.file.model, weights)), self.size))
+        return self.graph_of(with_weights(self.file.model, weights))
+
+    def graph_of(self, model: onnx.ModelProto) -> Graph:
+        """Return the network of `model`, read as if it were this file."""
+        return simplify(graph_of(replace(self.file, model=model), self.size))
 
     def measured(self, judge: Judge, weights: Weights, *, probe: bool = False) -> Measured:
         """Measure the network with these weights (see `Judge.measure`)."""

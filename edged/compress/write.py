@@ -1,6 +1,7 @@
 """Write a compressed network, and measure what was written."""
 
 from collections.abc import Mapping
+from hashlib import sha256
 from pathlib import Path
 
 import onnx
@@ -11,7 +12,6 @@ from edged.compress.coded_file import coded
 from edged.compress.judge import Judge
 from edged.compress.network import Network
 from edged.compress.outcome import CompressionStep
-from edged.compress.weights import Weights, with_weights
 from edged.errors import ConfigError
 from edged.model.compressed_file import SUFFIX, compress
 from edged.model.package import load_model
@@ -38,27 +38,31 @@ def compressed_path(path: Path) -> Path:
 
 def written(
     network: Network,
-    original: int,
-    weights: Weights,
+    pruned: onnx.ModelProto,
+    shared: onnx.ModelProto,
     codebooks: Mapping[str, Codebook],
     judge: Judge,
     path: Path,
     wanted: config.ModelConfig,
 ) -> list[CompressionStep]:
-    """Write the network, and return all steps; `original`: bytes of its file, `weights`: after pruning.
+    """Write the network `shared` with its `codebooks`, and return all steps from the original, `network`.
 
     The accuracy of the result is that of the compressed file, read as `wanted` reads the original.
     """
-    model = network.file.model
-    pruned_bytes = len(compress(with_weights(model, weights).SerializeToString()))
-    shared_bytes, coded_bytes = write_network(coded(model, codebooks), path)
-    shared = {name: codebook.values for name, codebook in codebooks.items()}
+    small = coded(shared, codebooks)
+    sizes = write_network(small, path)
     result = load_model(wanted.model_copy(update={"path": compressed_path(path), "name": None}))
+    reached = judge.measure(result.sha256, lambda: result.graph)
+    original = network.file.path.stat().st_size
+    pruned_bytes = len(compress(pruned.SerializeToString()))
     return [
         CompressionStep("float", "ONNX", original, judge.accuracy),
-        CompressionStep("pruned", "ONNX, zst", pruned_bytes, network.measured(judge, weights).accuracy),
-        CompressionStep("shared", "ONNX", shared_bytes, network.measured(judge, shared).accuracy),
-        CompressionStep(
-            "coded", "ONNX, zst", coded_bytes, judge.measure(result.sha256, lambda: result.graph).accuracy
-        ),
+        CompressionStep("pruned", "ONNX, zst", pruned_bytes, _accuracy(network, pruned, judge)),
+        CompressionStep("shared", "ONNX", sizes[0], _accuracy(network, small, judge)),
+        CompressionStep("coded", "ONNX, zst", sizes[1], reached.accuracy),
     ]
+
+
+def _accuracy(network: Network, model: onnx.ModelProto, judge: Judge) -> float:
+    digest = sha256(model.SerializeToString()).hexdigest()
+    return judge.measure(digest, lambda: network.graph_of(model)).accuracy
