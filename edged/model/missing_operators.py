@@ -8,9 +8,8 @@ from onnx import NodeProto
 
 from edged.model.from_onnx.file import OnnxFile
 from edged.model.from_onnx.on_host import refusal_of
-from edged.model.onnx_reader import CONVERTERS
-
-OWN_DOMAINS = frozenset({"", "ai.onnx"})
+from edged.model.from_onnx.qoperator import EXPANSIONS, MICROSOFT
+from edged.model.onnx_reader import CONVERTERS, OWN_DOMAINS
 
 
 @dataclass(frozen=True)
@@ -39,6 +38,8 @@ def missing_operators(file: OnnxFile) -> tuple[MissingOperator, ...]:
 def _unknown_nodes(file: OnnxFile) -> Iterator[tuple[str, str]]:
     """Yield kind and name of each node that neither a kernel nor the host computes."""
     for node in file.model.graph.node:
+        if node.op_type in EXPANSIONS and node.domain in OWN_DOMAINS | {MICROSOFT}:
+            continue
         if node.domain not in OWN_DOMAINS:
             yield f"{node.domain}.{node.op_type}", _name_of(node)
         elif node.op_type not in CONVERTERS and refusal_of(node.op_type, file.opset):

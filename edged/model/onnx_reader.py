@@ -20,6 +20,7 @@ from edged.model.from_onnx import (
     dense,
     on_host,
     pool,
+    qoperator,
     quantized,
     views,
 )
@@ -31,6 +32,8 @@ from edged.model.graph import AveragePool, Graph, MaxPool, Pair
 from edged.model.shapes import make_graph
 
 log = logging.getLogger(__name__)
+
+OWN_DOMAINS = frozenset({"", "ai.onnx"})
 
 Converter = Callable[[OnnxNode, Scope], None]
 
@@ -129,8 +132,24 @@ def _place(where: str) -> Iterator[None]:
 
 
 def _convert(proto: onnx.NodeProto, node: OnnxNode, scope: Scope) -> None:
-    if proto.domain not in {"", "ai.onnx"}:
+    if proto.domain not in OWN_DOMAINS | {qoperator.MICROSOFT}:
         raise ModelError(f"operators of {proto.domain} are not supported; supported are ONNX's own")
+    checkpoint = scope.checkpoint()
+    try:
+        if nodes := qoperator.expand(proto, node, scope):
+            for each in nodes:
+                _convert_as_it_is(each, node_of(each, node.opset, each.output), scope)
+            return
+    except InvalidNodeError:
+        raise
+    except ModelError:
+        if proto.domain == qoperator.MICROSOFT:
+            raise
+        scope.restore(checkpoint)
+    _convert_as_it_is(proto, node, scope)
+
+
+def _convert_as_it_is(proto: onnx.NodeProto, node: OnnxNode, scope: Scope) -> None:
     known = [scope.constant(name) for name in node.inputs if name]
     inputs = [value for value in known if value is not None]
     if node.kind == "Constant":

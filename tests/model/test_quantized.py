@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import numpy as np
+import onnxruntime as ort
 import pytest
 
 from edged.config import ModelConfig
@@ -97,6 +98,32 @@ def test_a_layer_whose_output_stays_in_floats_is_exact_too(tmp_path: Path) -> No
     assert [type(each) for each in graph.operators] == [Quantize, QuantizedConv, Activate, AveragePool]
     x = pictures()
     assert np.allclose(reference.run(graph, x), node_by_node(path, x), atol=1e-6)
+
+
+@pytest.fixture
+def operators_of_integers(tmp_path: Path, path: Path) -> Path:
+    """The same network with QLinearConv and its like, as onnxruntime writes it when it saves what it runs."""
+    options = ort.SessionOptions()
+    options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_ENABLE_EXTENDED
+    options.optimized_model_filepath = str(tmp_path / "operators_of_integers.onnx")
+    ort.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+    return tmp_path / "operators_of_integers.onnx"
+
+
+def test_operators_of_integers_become_the_same_graph(graph: Graph, operators_of_integers: Path) -> None:
+    read = simplify(read_onnx(operators_of_integers))
+    x = pictures(16)
+    steps = (reference.run(read, x) - reference.run(graph, x)) / LAST_STEP
+    assert np.abs(steps).max() < 1.5
+    layers = [type(each) for each in read.operators if isinstance(each, QuantizedConv | QuantizedDense)]
+    assert layers == [*[QuantizedConv] * 5, QuantizedDense]
+
+
+def test_other_operators_of_onnxruntime_are_refused_with_a_list_of_those_that_are_not(tmp_path: Path) -> None:
+    network = QuantizedNetwork(["N", 3, *SIZE])
+    network.add("FusedGemm", domain="com.microsoft")
+    with pytest.raises(ModelError, match=r"\(FusedGemm\): is of com.microsoft, of which are supported: QGemm"):
+        read_onnx(network.save(tmp_path / "network.onnx"))
 
 
 def test_what_has_no_integer_kernel_runs_on_the_host_from_the_integers_of_the_file(tmp_path: Path) -> None:

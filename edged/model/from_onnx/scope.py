@@ -109,6 +109,10 @@ class Scope:
         """Return a constant; None if the tensor depends on the network's input."""
         return self._constants.get(name)
 
+    def known(self, name: str) -> Value | None:
+        """Return a tensor that depends on the network's input; None for constants and unknown names."""
+        return self._values.get(name)
+
     def integers(self, name: str) -> tuple[int, ...]:
         """Return a constant list of integers."""
         constant = self._constants.get(name)
