@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,7 +49,7 @@ def share(values: Values, count: int) -> Codebook:
     has_zeros = others.size < flat.size
     means = _k_means(others, count - has_zeros) if others.size else np.empty(0)
     entries = np.unique(np.append(means, 0.0) if has_zeros else means).astype(values.dtype)
-    return _assigned(values, entries)
+    return assigned(values, entries)
 
 
 def _k_means(ordered: Floats, count: int) -> Floats:
@@ -69,10 +70,9 @@ def _k_means(ordered: Floats, count: int) -> Floats:
     return means
 
 
-def _assigned(values: Values, entries: Values) -> Codebook:
-    """Assign each value to its nearest entry; entries that nothing uses are dropped."""
-    middles = (entries[1:].astype(np.float64) + entries[:-1]) / 2
-    nearest = np.searchsorted(middles, values.reshape(-1))
+def assigned(values: Values, entries: Values) -> Codebook:
+    """Return a codebook of the nearest of the ascending `entries` for each value; unused entries are dropped."""
+    nearest = nearest_entry(values.reshape(-1), entries)
     counts = np.bincount(nearest, minlength=len(entries))
     order = np.argsort(-counts, kind="stable")[: np.count_nonzero(counts)]
     places = np.zeros(len(entries), np.uint8)
@@ -80,3 +80,9 @@ def _assigned(values: Values, entries: Values) -> Codebook:
     difference = entries[nearest].astype(np.float64) - values.reshape(-1)
     error = float(np.mean(np.square(difference)))
     return Codebook(entries[order], places[nearest].reshape(values.shape), error)
+
+
+def nearest_entry(values: NDArray[Any], entries: Values) -> NDArray[np.intp]:
+    """Return the index of the nearest of the ascending `entries` for each value."""
+    middles = (entries[1:].astype(np.float64) + entries[:-1]) / 2
+    return np.searchsorted(middles, values)

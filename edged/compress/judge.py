@@ -55,12 +55,12 @@ class Judge:
     """
 
     def __init__(self, model: Model, worker: config.WorkerConfig, pictures: JudgedPictures) -> None:
-        self._model, self._worker = model, worker
-        self._frames = pictures.frames
+        self._model, self._worker, self.input = model, worker, model.input
+        self.frames = pictures.frames
         runtime = open_proven(model, worker).runtime
         self.device_name = runtime.device_name
         try:
-            self.original = self._probabilities(runtime, model.graph, self._frames)
+            self.original = self._probabilities(runtime, model.graph, self.frames)
         finally:
             runtime.close()
         self._classes = pictures.classes or [(int(best),) for best in self.original.argmax(axis=1)]
@@ -83,11 +83,11 @@ class Judge:
         if (known := self._kept.load(key)) is not None:
             self.reused += 1
             return Measured(**json.loads(bytes(known)))
-        step = ceil_div(len(self._frames), PROBED) if probe else 1
+        step = ceil_div(len(self.frames), PROBED) if probe else 1
         variation = replace(self._model, graph=graph())
         runtime = open_variation(variation, self._worker)
         try:
-            found = self._measured(self._probabilities(runtime, variation.graph, self._frames[::step]), step)
+            found = self._measured(self._probabilities(runtime, variation.graph, self.frames[::step]), step)
         finally:
             runtime.close()
         self._kept.save(key, [json.dumps(asdict(found)).encode()])

@@ -7,8 +7,11 @@ it saves. How far to go on this path is bisected, too.
 
 import heapq
 from collections.abc import Callable, Iterator, Mapping
+from functools import cache
 
+from edged.compress.calibration import second_moments
 from edged.compress.codebook import LARGEST, Codebook, share
+from edged.compress.compensation import compensated
 from edged.compress.huffman import huffman_bits
 from edged.compress.judge import Judge
 from edged.compress.network import Network
@@ -22,6 +25,7 @@ FOR_PRUNING = 0.25  # of the accuracy that may be lost: codebooks save more for 
 
 Say = Callable[[str], None]  # shows progress
 Codebooks = dict[str, Codebook]  # by weight
+Known = Mapping[str, Mapping[int, Codebook]]  # by weight and size, the nearest entry for each value
 Sizes = Mapping[str, int]  # entries of each weight's codebook
 
 
@@ -45,10 +49,11 @@ class Search:
     def share(self, weights: Weights) -> Codebooks:
         """Return the codebooks of all weights. Raises ModelError if even the largest ones cost too much."""
         known = {name: {size: share(values, size) for size in SIZES} for name, values in weights.items()}
-        path = list(steps(known, self._sensitivities(weights, known)))
+        compensate = self._compensation(weights, known)
+        path = list(steps(known, self._sensitivities(weights, known, compensate)))
 
         def chosen(place: int) -> Codebooks:
-            return {name: known[name][size] for name, size in path[place].items()}
+            return {name: compensate(name, size) for name, size in path[place].items()}
 
         def loss(place: int) -> float:
             self._say(f"codebooks: step {place} of {len(path) - 1}")
@@ -62,14 +67,31 @@ class Search:
             )
         return chosen(place)
 
-    def _sensitivities(self, weights: Weights, known: Mapping[str, Mapping[int, Codebook]]) -> dict[str, float]:
+    def _compensation(self, weights: Weights, known: Known) -> Callable[[str, int], Codebook]:
+        """Return a function that computes the codebook of a weight with so many entries, once."""
+        self._say("the inputs of each layer")
+        graph = self._network.graph(self._network.weights)
+        model, wanted = self._network.file.model, self._judge.input
+        moments = second_moments(model, self._network.weights, graph, wanted, self._judge.frames)
+
+        @cache
+        def compensate(name: str, size: int) -> Codebook:
+            codebook = known[name][size]
+            return compensated(weights[name], codebook, moments[name]) if name in moments else codebook
+
+        return compensate
+
+    def _sensitivities(
+        self, weights: Weights, known: Known, compensate: Callable[[str, int], Codebook]
+    ) -> dict[str, float]:
         """Return the divergence of the scores for each unit of error in each weight."""
         found = {}
         start = self._network.measured(self._judge, weights, probe=True).divergence
         for place, (name, books) in enumerate(known.items(), 1):
             self._say(f"sensitivity of layer {place} of {len(known)}")
             smallest = books[SIZES[-1]]
-            alone = self._network.measured(self._judge, {**weights, name: smallest.values}, probe=True)
+            shared = compensate(name, SIZES[-1]).values
+            alone = self._network.measured(self._judge, {**weights, name: shared}, probe=True)
             found[name] = max(alone.divergence - start, 0.0) / smallest.error if smallest.error else 0.0
         return found
 
@@ -89,7 +111,7 @@ def last_within(count: int, loss: Callable[[int], float], limit: float) -> int:
     return low
 
 
-def steps(known: Mapping[str, Mapping[int, Codebook]], sensitivities: Mapping[str, float]) -> Iterator[Sizes]:
+def steps(known: Known, sensitivities: Mapping[str, float]) -> Iterator[Sizes]:
     """Yield the sizes of all codebooks, from the largest to the smallest, in the order of cost by byte saved.
 
     The cost of a codebook is its error times the sensitivity of its weight.

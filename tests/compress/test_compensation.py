@@ -1,0 +1,54 @@
+"""Rounding errors that other weights make up for."""
+
+from pathlib import Path
+
+import numpy as np
+import onnx
+
+from edged import config
+from edged.compress.calibration import second_moments
+from edged.compress.codebook import share
+from edged.compress.compensation import compensated
+from edged.compress.weights import weights_of
+from edged.model.package import load_model
+from edged.runtime.model_part import run_reference
+from tests.compress.networks import network
+
+RANDOM = np.random.default_rng(5)
+WEIGHT = RANDOM.normal(size=(8, 24)).astype(np.float32)
+INPUTS = RANDOM.normal(size=(500, 6)) @ RANDOM.normal(size=(6, 24)) + 0.1 * RANDOM.normal(size=(500, 24))
+MOMENTS = INPUTS.T @ INPUTS / len(INPUTS)
+
+
+def test_outputs_have_smaller_errors_than_with_the_nearest_entries() -> None:
+    nearest = share(WEIGHT, 8)
+
+    found = compensated(WEIGHT, nearest, MOMENTS)
+
+    def error(values: np.ndarray) -> float:
+        return float(np.square(INPUTS @ (values - WEIGHT).T).mean())
+
+    assert error(found.values) < error(nearest.values) / 2
+    assert set(found.entries) <= set(nearest.entries)
+
+
+def test_pruned_weights_stay_zero() -> None:
+    weight = np.where(np.abs(WEIGHT) < 0.7, 0, WEIGHT).astype(np.float32)
+
+    found = compensated(weight, share(weight, 8), MOMENTS)
+
+    assert (found.values[weight == 0] == 0).all()
+
+
+def test_moments_are_those_of_what_the_weights_multiply(tmp_path: Path) -> None:
+    path = network(tmp_path / "net.onnx")
+    model, graph = onnx.load(str(path)), load_model(config.ModelConfig(path=path)).graph
+    weights, wanted = weights_of(model, "net"), load_model(config.ModelConfig(path=path)).input
+    frames = RANDOM.integers(0, 256, (4, 16, 16, 3)).astype(np.uint8)
+
+    found = second_moments(model, weights, graph, wanted, frames)
+
+    rows = weights["second"].reshape(32, -1).astype(np.float64)  # of a layer without bias and activation
+    outputs = run_reference(graph, wanted, frames)["c"]
+    assert found.keys() == weights.keys()
+    assert np.allclose(np.einsum("ri,ij,rj->r", rows, found["second"], rows), (outputs**2).mean(axis=(0, 2, 3)))
