@@ -7,11 +7,11 @@ the entries of their codebooks, which are the means of their weights. The kernel
 
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
+from math import ceil
 from typing import Any, Literal
 
 import numpy as np
 
-from edged.arithmetic import ceil_div
 from edged.compress.codebook import Codebook, share
 from edged.compress.constraint import Constraint, Pruned, Shared, State, projected
 from edged.compress.pruning import kept
@@ -26,11 +26,12 @@ from edged.train.source import LabelledImages, TrainingSource
 from edged.train.trainer import Trainer
 
 MOST_PRUNED = 0.95  # of the weights, after the last epoch of pruning
-FOR_PRUNING = 0.5  # of the epochs and of the accuracy that may be lost
-TRIES = 2  # epochs with one share; if both lose too much, the share before it is taken
+FOR_PRUNING = 0.5  # of the accuracy that may be lost
+PRUNING_EPOCHS = 2 / 3  # of all: the accuracy recovers sooner from shared weights than from pruned ones
+TRIES = 2  # epochs with one share; if both lose too much, a smaller one is tried
 ENTRIES = 16  # of each codebook
 PROJECTIONS = 8  # in an epoch
-SLOWER = 0.1  # the rate, as a share of the training's: the weights are already near
+SLOWER = 0.3  # the rate, as a share of the training's: the weights are already near
 
 WEIGHT = ".weight"
 
@@ -48,11 +49,15 @@ class RetrainedEpoch:
 
 @dataclass(frozen=True)
 class PruningProgress:
-    """How far a retraining has come. `rung`: shares that were good; `misses`: epochs at the next that were not."""
+    """How far a retraining has come.
 
-    rung: int = 0
+    `misses`: epochs with the present share that lost too much. `halvings`: of the steps between shares. `best`:
+    accuracy of the best epoch with codebooks.
+    """
+
     misses: int = 0
-    best: float = -1.0  # accuracy of the best epoch with codebooks
+    halvings: int = 0
+    best: float = -1.0
 
 
 class Retraining:
@@ -75,7 +80,7 @@ class Retraining:
         self._trainer, self._source, self._wanted, self._max_loss = trainer, source, wanted, max_loss
         self._learning = learning
         self.epochs = learning.epochs or 1
-        self._pruning_epochs = ceil_div(self.epochs, 2)
+        self._pruning_epochs = ceil(PRUNING_EPOCHS * self.epochs)
         self._per_epoch = source.steps(learning.batch)
         self._checkpoints, self._facts = checkpoints, dict(facts)
         self.history: list[RetrainedEpoch] = []
@@ -119,23 +124,28 @@ class Retraining:
         return self._network(state), codebooks
 
     def _prune(self) -> None:
-        """Train for an epoch at the next share of pruned weights, or at the last good one after `TRIES` misses."""
+        """Train for an epoch with more pruned weights than the last good network has.
+
+        An epoch that loses too much has further ones, `TRIES` in all; then half of the step is tried instead.
+        """
+        share = self._next_share()
+        accuracy = self._epoch("pruned", share, Pruned(kept(self._weights(self._trainer.state()), share)))
         progress = self._progress
-        has_given_up = progress.misses >= TRIES
-        if has_given_up:
-            share = self._pruned_share(self._good)
-            constraint = Pruned({name: self._good[name] != 0 for name in self._names})
-        else:
-            share = scheduled(progress.rung + 1, self._pruning_epochs)
-            constraint = Pruned(kept(self._weights(self._trainer.state()), share))
-        if has_given_up and self.history[-1].pruned != share:
-            self._trainer.restore(self._good)
-        accuracy = self._epoch("pruned", share, constraint)
-        is_good = self.original - accuracy <= FOR_PRUNING * self._max_loss
-        if is_good:
+        if self.original - accuracy <= FOR_PRUNING * self._max_loss:
             self._good = self._trainer.state()
-        if not has_given_up:
-            self._progress = PruningProgress(progress.rung + is_good, 0 if is_good else progress.misses + 1)
+            self._progress = PruningProgress(0, progress.halvings)
+        elif progress.misses + 1 < TRIES:
+            self._progress = PruningProgress(progress.misses + 1, progress.halvings)
+        else:
+            self._trainer.restore(self._good)
+            self._progress = PruningProgress(0, progress.halvings + 1)
+
+    def _next_share(self) -> float:
+        if self._progress.misses:
+            return self.history[-1].pruned
+        good = self._pruned_share(self._good)
+        step = max(0.0, scheduled(len(self.history) + 1, self._pruning_epochs) - good)
+        return float(good + step * 0.5**self._progress.halvings)
 
     def _share(self) -> None:
         """Train for an epoch with codebooks; the best epoch is kept."""
