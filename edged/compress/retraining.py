@@ -91,7 +91,7 @@ class Retraining:
             raise ModelError(f"the network has no weights worth compressing: expected layers of {LEAST} or more")
         self._good: State = trainer.state()  # the smallest pruned network so far that keeps the accuracy
         self._best: State = {}  # the best one with codebooks
-        self.original = self._accuracy()
+        self.original = self._original_accuracy()
 
     def resume(self, checkpoint: Checkpoint) -> bool:
         """Continue from a checkpoint; return False if it is of another retraining."""
@@ -190,8 +190,17 @@ class Retraining:
         self._trainer.restore(state)
         return self._trainer.graph()
 
-    def _accuracy(self) -> float:
-        examples = judging_examples(self._source)
+    def _original_accuracy(self) -> float:
+        """Return the accuracy to keep: that on held-out pictures, or on those of the test if it is lower there.
+
+        The original may have learnt from the pictures that are held out now.
+        """
+        test = self._source.test
+        return min(self._accuracy(), self._accuracy(test)) if test else self._accuracy()
+
+    def _accuracy(self, examples: LabelledImages | None = None) -> float:
+        """Return the accuracy on `examples`, by default on those that judge."""
+        examples = examples or judging_examples(self._source)
         if self._loaded is None:
             self._load(examples)
         return self._trainer.evaluate(examples.images, examples.labels).accuracy
