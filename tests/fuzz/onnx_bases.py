@@ -3,6 +3,7 @@
 import numpy as np
 
 from tests.model.onnx_files import Network
+from tests.model.quantized_files import QuantizedNetwork
 
 
 def plain() -> Network:
@@ -78,4 +79,26 @@ def _batch_norm(network: Network, channels: int) -> None:
     network.add("BatchNormalization", *(network.weight(each) for each in spread), epsilon=1e-5)
 
 
-BASES = tuple(make().model({"edged.color": "bgr"}) for make in (plain, channels_last, computed_shapes))
+def with_integers() -> Network:
+    """As onnxruntime saves it: operators of integers, and a view and a pool of them."""
+    network = QuantizedNetwork(["N", 3, 10, 10])
+    grid = [network.weight(np.array(0.05, np.float32)), network.weight(np.array(3, np.uint8))]
+    network.add("QuantizeLinear", *grid)
+    weight = network.weight(network.random.integers(-127, 128, (4, 3, 3, 3)).astype(np.int8))
+    scales = network.weight(network.random.uniform(0.002, 0.006, 4).astype(np.float32))
+    zeros = network.weight(np.zeros(4, np.int8))
+    bias = network.weight(network.random.integers(-4000, 4000, 4).astype(np.int32))
+    network.add("QLinearConv", *grid, weight, scales, zeros, *grid, bias, pads=[1] * 4)
+    network.add("MaxPool", kernel_shape=[2, 2], strides=[2, 2])
+    pooled = network.add("DequantizeLinear", *grid)
+    network.add("GlobalAveragePool", reads=pooled)
+    network.add("Flatten")
+    network.through_steps()
+    network.layer("Gemm", 5, 4, transB=1)
+    network.through_steps(0.02, zero=100)
+    return network
+
+
+BASES = tuple(
+    make().model({"edged.color": "bgr"}) for make in (plain, channels_last, computed_shapes, with_integers)
+)
