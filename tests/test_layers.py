@@ -15,6 +15,7 @@ from tests.conftest import ROOT
 LEVELS = (  # a package imports those of the levels below its own alone
     {"__main__"},
     {"cli"},
+    {"quantization"},
     {"compress"},
     {"teach", "evaluation"},
     {"hub", "camera", "worker", "view", "train"},  # four processes and a trainer, which never import each other

@@ -37,6 +37,7 @@ VERBS = {
     "eval": "count how often a network is right on labelled pictures",
     "verify": "compare every layer of a network on a device with the reference",
     "compress": "make the file of a network several times smaller",
+    "quantize": "make a network of floats one of 8 bits",
     "bench": "time a network on a device",
     "profile": "time each kernel of a network on a device",
     "trace": "record cameras, hub, workers and devices of the running daemon on one time line",

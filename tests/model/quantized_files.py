@@ -82,4 +82,4 @@ def node_by_node(path: Path, x: NDArray[Any]) -> NDArray[Any]:
     options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
     options.intra_op_num_threads = 1
     session = ort.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
-    return np.asarray(session.run(None, {"input": x})[0]).reshape(len(x), -1)
+    return np.asarray(session.run(None, {session.get_inputs()[0].name: x})[0]).reshape(len(x), -1)

@@ -66,7 +66,7 @@ def dequantize_constant(node: OnnxNode, scope: Scope) -> None:
 
 
 @dataclass(frozen=True)
-class Layer:
+class QuantizedLayer:
     """What makes a layer one of whole numbers: its input as steps, their scale, and weights and bias."""
 
     steps: str
@@ -74,7 +74,7 @@ class Layer:
     weight: Grid
     bias: Grid | None
 
-    def with_turned_weights(self) -> "Layer":
+    def with_turned_weights(self) -> "QuantizedLayer":
         """Return the same with a transposed matrix of weights."""
         turned = replace(
             self.weight, steps=self.weight.steps.T, values=self.weight.values.T, axis=1 - self.weight.axis
@@ -82,7 +82,7 @@ class Layer:
         return replace(self, weight=turned)
 
 
-def layer_of(node: OnnxNode, scope: Scope, tensor: str) -> Layer | None:
+def layer_of(node: OnnxNode, scope: Scope, tensor: str) -> QuantizedLayer | None:
     """Return the whole numbers of a layer that reads `tensor` of the graph; None if it is one of floats."""
     weight = scope.grids.get(node.input(1))
     if weight is None or np.abs(weight.steps).max(initial=0) > MOST_STEPS:
@@ -94,10 +94,10 @@ def layer_of(node: OnnxNode, scope: Scope, tensor: str) -> Layer | None:
     steps = source.inputs[0]
     if isinstance(writer, Flatten):
         steps = scope.flat(steps)
-    return Layer(steps, source.scale, weight, scope.grids.get(node.input(2)))
+    return QuantizedLayer(steps, source.scale, weight, scope.grids.get(node.input(2)))
 
 
-def conv(operator: Conv, layer: Layer) -> QuantizedConv:
+def conv(operator: Conv, layer: QuantizedLayer) -> QuantizedConv:
     """Return a convolution of whole numbers in place of `operator`. Raises ModelError."""
     return QuantizedConv(
         *(operator.name, (layer.steps,), operator.output, *_numbers(layer, operator.bias)),
@@ -105,12 +105,12 @@ def conv(operator: Conv, layer: Layer) -> QuantizedConv:
     )
 
 
-def dense(operator: Dense, layer: Layer) -> QuantizedDense:
+def dense(operator: Dense, layer: QuantizedLayer) -> QuantizedDense:
     """Return a layer of whole numbers in place of `operator`. Raises ModelError."""
     return QuantizedDense(operator.name, (layer.steps,), operator.output, *_numbers(layer, operator.bias))
 
 
-def _numbers(layer: Layer, bias: Float32) -> tuple[Int16, Int32, Float32]:
+def _numbers(layer: QuantizedLayer, bias: Float32) -> tuple[Int16, Int32, Float32]:
     """Return weight, bias and factor. Raises ModelError if the sums may overflow."""
     weight, out = layer.weight, len(layer.weight.steps)
     if weight.scale.size > 1 and weight.axis != 0:
@@ -126,7 +126,7 @@ def _numbers(layer: Layer, bias: Float32) -> tuple[Int16, Int32, Float32]:
     return np.ascontiguousarray(weight.steps, np.int16), steps.astype(np.int32), factor
 
 
-def _bias_steps(layer: Layer, bias: Float32, factor: Float32) -> NDArray[np.float64]:
+def _bias_steps(layer: QuantizedLayer, bias: Float32, factor: Float32) -> NDArray[np.float64]:
     """Return the bias in steps of the sums: the file's integers if they are that, else the nearest ones."""
     grid = layer.bias
     if grid is not None and np.allclose(grid.scale, factor, rtol=1e-6, atol=0):

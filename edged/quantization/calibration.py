@@ -1,0 +1,128 @@
+"""Write a network with 8-bit weights and tensors, in QDQ form, by the quantization tools of onnxruntime.
+
+They choose the scales and write the file; this module gives them pictures as the daemon prepares them. The only
+module that imports these tools, an optional dependency.
+"""
+
+import contextlib
+import io
+import logging
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from itertools import count
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+import onnx
+from numpy.typing import NDArray
+
+from edged.errors import ModelError
+from edged.model import reference
+from edged.model.from_onnx.file import OnnxFile, read_file
+from edged.model.metadata_file import with_properties
+from edged.model.package import Input
+
+INSTALL = "pip install 'edged[quantize]'"
+METHODS = {"minmax": "MinMax", "percentile": "Percentile", "entropy": "Entropy"}
+
+
+@dataclass(frozen=True, eq=False)
+class Calibration:
+    """How a network is quantized. pictures: uint8 RGB [n, height, width, 3], prepared; `method`: of `METHODS`."""
+
+    wanted: Input
+    pictures: NDArray[np.uint8]
+    method: str
+
+
+class Quantizer:
+    """Quantizes one file, again and again with other layers left in floats.
+
+    The file is simplified first (`float_model`): batch norm is part of the convolutions there.
+    """
+
+    def __init__(self, file: OnnxFile, calibration: Calibration) -> None:
+        """Raises ModelError if onnxruntime is missing or does not take the file."""
+        self._file, self._calibration = file, calibration
+        self._folder = TemporaryDirectory(prefix="edged-quantize-")
+        self._numbers = count()
+        path = Path(self._folder.name) / "float.onnx"
+        try:
+            with self._tools() as tools:
+                tools.shape_inference.quant_pre_process(file.model, str(path), skip_symbolic_shape=True)
+            self.float_file = read_file(path)
+        except ModelError:
+            self.close()
+            raise
+
+    def quantize(self, in_floats: Collection[str] = ()) -> OnnxFile:
+        """Return a quantized file with the metadata of the original; the nodes `in_floats` stay as they are.
+
+        It is there until `close`. Raises ModelError.
+        """
+        path = Path(self._folder.name) / f"quantized{next(self._numbers)}.onnx"
+        with self._tools() as tools:
+            tools.quantize_static(
+                *(str(self.float_file.path), str(path), _Pictures(self.float_file.model, self._calibration)),
+                quant_format=tools.QuantFormat.QDQ,
+                per_channel=True,
+                activation_type=tools.QuantType.QUInt8,
+                weight_type=tools.QuantType.QInt8,
+                nodes_to_exclude=list(in_floats),
+                calibrate_method=getattr(tools.CalibrationMethod, METHODS[self._calibration.method]),
+            )
+        path.write_bytes(b"".join(with_properties(path.read_bytes(), self._file.metadata, frozenset())))
+        return read_file(path)
+
+    def close(self) -> None:
+        """Remove the files between."""
+        self._folder.cleanup()
+
+    @contextlib.contextmanager
+    def _tools(self) -> Iterator[Any]:
+        """Import the tools; they print and log what nobody has asked them, and raise errors of many kinds."""
+        try:
+            from onnxruntime import quantization
+            from onnxruntime.quantization import shape_inference  # noqa: F401
+        except ImportError:
+            raise ModelError(f"quantizing needs onnxruntime: {INSTALL}") from None
+        logging.getLogger().addFilter(_is_ours)
+        try:
+            with contextlib.redirect_stdout(io.StringIO()):
+                yield quantization
+        except Exception as error:
+            first = next(iter(str(error).splitlines()), type(error).__name__)
+            raise ModelError(f"{self._file.path}: onnxruntime cannot quantize it: {first}") from None
+        finally:
+            logging.getLogger().removeFilter(_is_ours)
+
+
+def _is_ours(record: logging.LogRecord) -> bool:
+    """Return whether a log record comes from edged; the tools log to the root logger."""
+    return record.name != "root"
+
+
+class _Pictures:
+    """The pictures as inputs of the file, one after the other, for the tools."""
+
+    def __init__(self, model: onnx.ModelProto, calibration: Calibration) -> None:
+        (entry,) = model.graph.input
+        wanted = calibration.wanted
+        dims = [dim.dim_value for dim in entry.type.tensor_type.shape.dim]
+        self._name = entry.name
+        self._is_last = dims[1:] == [wanted.height, wanted.width, wanted.channels]
+        self._rest = iter(calibration.pictures)
+        self._wanted = wanted
+
+    def get_next(self) -> dict[str, NDArray[np.float32]] | None:
+        """Return the next input by name; None after the last."""
+        picture = next(self._rest, None)
+        if picture is None:
+            return None
+        x = reference.prepare(picture[np.newaxis], self._wanted)
+        return {self._name: np.ascontiguousarray(x.transpose(0, 2, 3, 1)) if self._is_last else x}
+
+    def __len__(self) -> int:
+        return 0  # the tools then take the pictures one by one

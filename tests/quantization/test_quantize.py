@@ -1,0 +1,126 @@
+"""`edged quantize`: a real network of floats becomes one of whole numbers that is as often right."""
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+import pytest
+
+from edged.cli import run_command_line
+from edged.config import ModelConfig
+from edged.model import reference
+from edged.model.graph import Conv, Graph, Quantize, QuantizedConv
+from edged.model.onnx_reader import read_onnx
+from edged.model.package import load_model
+from edged.quantization.noise import LayerNoise, layer_noise, worst
+from tests.cli import models
+from tests.engine.networks import random_images
+from tests.evaluation.pictures import picture
+from tests.model.quantized_files import node_by_node
+
+
+@pytest.fixture
+def photos(tmp_path: Path) -> Path:
+    for seed in range(12):
+        picture(tmp_path / "photos" / f"{seed}.png", seed)
+    return tmp_path / "photos"
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Path:
+    path = models.small_network(tmp_path / "model.onnx")
+    model = onnx.load(path)
+    onnx.helper.set_model_props(model, {"edged.color": "bgr"})
+    onnx.save(model, path)
+    return path
+
+
+def quantized(capsys: pytest.CaptureFixture[str], *arguments: str | Path) -> dict[str, Any]:
+    assert run_command_line(["quantize", *map(str, arguments), "--preprocess", "unit", "--json"]) == 0
+    found: dict[str, Any] = json.loads(capsys.readouterr().out)
+    return found
+
+
+@pytest.mark.parametrize("method", ["minmax", pytest.param("entropy", marks=pytest.mark.deep)])
+def test_the_result_is_of_whole_numbers_and_runs_in_onnxruntime_with_the_same_answers(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], source: Path, photos: Path, method: str
+) -> None:
+    target = tmp_path / "small.onnx"
+
+    report = quantized(
+        capsys, source, "--images", photos, "--output", target, "--method", method, "--device", "numpy"
+    )
+
+    assert report["file"] == str(target)
+    assert report["in_floats"] == []
+    assert all(layer["quantized"] and layer["decibels"] > 15 for layer in report["layers"])
+    assert report["accuracy"][0] == 1
+    model = load_model(ModelConfig(path=target))
+    assert model.input.color == "bgr"  # as the original's file says
+    assert any(isinstance(operator, QuantizedConv) for operator in model.graph.operators)
+    assert not any(isinstance(operator, Conv) for operator in model.graph.operators)
+    x = reference.prepare(random_images(model.input, 3), model.input)
+    found = reference.run(model.graph, x)
+    expected = np.concatenate([node_by_node(target, one[np.newaxis]) for one in x])
+    assert np.abs(found - expected).max() < 0.05 * np.ptp(found)
+
+
+def test_layers_stay_in_floats_where_too_much_is_lost(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, source: Path, photos: Path
+) -> None:
+    from edged.compress.judge import Judge, Measured
+
+    monkeypatch.setattr(Judge, "measure", lambda *_, **__: Measured(0.5, 0.0))
+    report = quantized(
+        capsys, source, "--images", photos, "--output", tmp_path / "small.onnx", "--device", "numpy"
+    )
+    assert report["accuracy"] == [1, 0.5]  # no trial was better: the first one is kept, and a warning says so
+    assert report["in_floats"] == []
+
+
+def test_without_onnxruntime_one_error_says_what_to_install(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, source: Path, photos: Path
+) -> None:
+    monkeypatch.setitem(sys.modules, "onnxruntime", None)
+    assert run_command_line(["quantize", str(source), "--images", str(photos), "--device", "numpy"]) == 2
+    assert "quantizing needs onnxruntime: pip install 'edged[quantize]'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["mobilenetv2", "--images", "PHOTOS"], "has random weights"),
+        (["SOURCE", "--images", "nowhere"], "nowhere: holds no pictures"),
+        (["SOURCE", "--images", "PHOTOS", "--output", "SOURCE"], "is the original; give another name"),
+    ],
+)
+def test_what_cannot_be_quantized_is_one_clear_error(
+    capsys: pytest.CaptureFixture[str], source: Path, photos: Path, arguments: list[str], message: str
+) -> None:
+    given = [each.replace("SOURCE", str(source)).replace("PHOTOS", str(photos)) for each in arguments]
+    assert run_command_line(["quantize", *given, "--device", "numpy"]) == 2
+    assert message in capsys.readouterr().err
+    assert load_model(ModelConfig(path=source)).graph.operators  # the original is as it was
+
+
+def test_noise_is_that_of_what_the_next_layer_reads(tmp_path: Path) -> None:
+    floats = read_onnx(models.small_network(tmp_path / "model.onnx"))
+    first = floats.operators[0]
+    steps = Quantize("quantize", (first.output,), "steps", 0.1, (-128, 127))
+    x = np.random.default_rng(0).random((2, *floats.shapes[floats.input]), np.float32)
+    same = Graph("same", floats.input, floats.output, floats.operators, floats.shapes)
+    assert {each.decibels for each in layer_noise(floats, same, x)} == {200.0}
+    coarse = Graph(
+        "coarse", floats.input, "steps", (first, steps), {**floats.shapes, "steps": floats.shapes[first.output]}
+    )
+    (noise,) = layer_noise(floats, coarse, x)
+    assert noise.decibels < 60
+
+
+def test_the_worst_layers_are_quantized_ones() -> None:
+    layers = [LayerNoise("a", True, 30.0), LayerNoise("b", False, 1.0), LayerNoise("c", True, 10.0)]
+    assert [each.layer for each in worst(layers, 1)] == ["c"]
+    assert [each.layer for each in worst(layers, 8)] == ["c", "a"]
