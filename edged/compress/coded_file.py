@@ -1,7 +1,7 @@
 """Write a network whose weights are codebooks and indices, as an ONNX file that any runtime can read.
 
 A weight becomes the output of `Gather(codebook, Cast(indices))`: float entries, and a byte for each weight. With a
-codebook of at most 16 entries a byte may name two neighbours (`Gather` from a table of all pairs), because
+codebook of at most 16 entries a byte may name two of them (`Gather` from a table of all pairs), because
 Zstandard's code takes at least a bit for each byte, and a pruned weight deserves less.
 """
 
@@ -21,6 +21,8 @@ from edged.model.compressed_file import compress
 MOST_OF_A_PAIR = 16  # entries: two indices fit a byte
 PAIRS = "edged.pairs"  # the table of all pairs, once in a file
 INITIALIZERS_ALONE = 4  # IR version from which initializers need not be inputs too
+
+APART = 256  # bytes of a tensor from which a code of its own is worth its table
 
 Bytes = NDArray[np.uint8]
 
@@ -57,6 +59,16 @@ def coded(model: onnx.ModelProto, codebooks: Mapping[str, Codebook]) -> onnx.Mod
     return small
 
 
+def borders_of(model: onnx.ModelProto, content: bytes) -> list[int]:
+    """Return where large tensors begin and end in `content`, the serialized file, for `compress`."""
+    places, at = [], 0
+    for tensor in model.graph.initializer:
+        if len(tensor.raw_data) >= APART and (start := content.find(tensor.raw_data, at)) >= 0:
+            at = start + len(tensor.raw_data)
+            places += [start, at]
+    return places
+
+
 def coded_layer(name: str, codebook: Codebook) -> CodedLayer:
     """Return the sizes of one weight, for the report."""
     counts = codebook.counts.tolist()
@@ -81,23 +93,26 @@ def _write(graph: onnx.GraphProto, name: str, codebook: Codebook) -> None:
     if all(tensor.name != PAIRS for tensor in graph.initializer):
         _constant(graph, PAIRS, _all_pairs())
     _constant(graph, f"{name}.shape", np.array(codebook.indices.shape, np.int64))
-    _node(graph, "Gather", [PAIRS, f"{name}.places"], f"{name}.pairs")
+    _node(graph, "Gather", [PAIRS, f"{name}.places"], f"{name}.pairs", axis=1)
     _node(graph, "Reshape", [f"{name}.pairs", f"{name}.shape"], f"{name}.each")
     _node(graph, "Gather", [f"{name}.codebook", f"{name}.each"], name)
 
 
 def _best(indices: Bytes, entries: int) -> Bytes:
-    """Return the indices, or [size ÷ 2] of pairs where Zstandard makes those smaller."""
+    """Return the indices, or [size ÷ 2] of pairs where Zstandard makes those smaller.
+
+    A pair is an index of the first half and the one at the same place in the second half.
+    """
     if entries > MOST_OF_A_PAIR or indices.size % 2:
         return indices
-    first, second = indices.reshape(-1, 2).T
+    first, second = indices.reshape(2, -1)
     pairs = np.asarray(first * MOST_OF_A_PAIR + second, np.uint8)
     return min(indices, pairs, key=lambda one: len(compress(one.tobytes())))
 
 
 def _all_pairs() -> NDArray[np.int32]:
-    """Return what each byte names, [256, 2]."""
-    return np.stack(np.divmod(np.arange(MOST_OF_A_PAIR**2, dtype=np.int32), MOST_OF_A_PAIR), axis=1)
+    """Return what each byte names, [2, 256]."""
+    return np.stack(np.divmod(np.arange(MOST_OF_A_PAIR**2, dtype=np.int32), MOST_OF_A_PAIR))
 
 
 def _constant(graph: onnx.GraphProto, name: str, values: NDArray[np.generic]) -> None:

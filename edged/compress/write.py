@@ -8,7 +8,7 @@ import onnx
 
 from edged import config
 from edged.compress.codebook import Codebook
-from edged.compress.coded_file import coded
+from edged.compress.coded_file import borders_of, coded
 from edged.compress.judge import Judge
 from edged.compress.network import Network
 from edged.compress.outcome import CompressionStep
@@ -21,7 +21,7 @@ from edged.system.atomic_file import FOR_ALL, replace_file
 def write_network(model: onnx.ModelProto, path: Path) -> tuple[int, int]:
     """Write `path` and, compressed, `path`.zst; return their sizes in bytes. Raises ConfigError."""
     content = model.SerializeToString()
-    packed = compress(content)
+    packed = compress(content, borders_of(model, content))
     for file, data in ((path, content), (compressed_path(path), packed)):
         try:
             with replace_file(file, FOR_ALL) as opened:

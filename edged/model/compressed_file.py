@@ -3,6 +3,8 @@
 The only module that imports zstandard, an optional dependency.
 """
 
+from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
 
 from edged.errors import ModelError
@@ -23,13 +25,26 @@ def model_stem(path: Path) -> str:
     return Path(path.stem).stem if is_compressed(path) else path.stem
 
 
-def compress(content: bytes) -> bytes:
-    """Return one Zstandard frame, with a checksum and its size. Raises ModelError if zstandard is missing."""
+def compress(content: bytes, borders: Sequence[int] = ()) -> bytes:
+    """Return one Zstandard frame, with a checksum and its size.
+
+    borders: where kinds of content change, ascending: each part gets a code of its own, if that is smaller.
+    Raises ModelError if zstandard is missing.
+    """
     try:
-        from zstandard import ZstdCompressor
+        from zstandard import COMPRESSOBJ_FLUSH_BLOCK, ZstdCompressor
     except ImportError:
         raise ModelError(f"compressing needs zstandard: {INSTALL}") from None
-    return bytes(ZstdCompressor(level=LEVEL, write_checksum=True).compress(content))
+
+    def in_parts(borders: Sequence[int]) -> bytes:
+        frame = ZstdCompressor(level=LEVEL, write_checksum=True).compressobj(size=len(content))
+        parts = [
+            frame.compress(content[start:end]) + frame.flush(COMPRESSOBJ_FLUSH_BLOCK)
+            for start, end in pairwise([0, *borders, len(content)])
+        ]
+        return b"".join([*parts, frame.flush()])
+
+    return min(in_parts(()), in_parts(borders), key=len)
 
 
 def decompress(content: bytes, path: Path, most: int) -> bytes:
