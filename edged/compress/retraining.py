@@ -26,7 +26,7 @@ from edged.train.source import LabelledImages, TrainingSource
 from edged.train.trainer import Trainer
 
 MOST_PRUNED = 0.95  # of the weights, after the last epoch of pruning
-FOR_PRUNING = 0.5  # of the accuracy that may be lost
+FOR_PRUNING = 0.7  # of the accuracy that may be lost
 PRUNING_EPOCHS = 2 / 3  # of all: the accuracy recovers sooner from shared weights than from pruned ones
 TRIES = 2  # epochs with one share; if both lose too much, a smaller one is tried
 ENTRIES = 16  # of each codebook

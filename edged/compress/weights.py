@@ -11,7 +11,7 @@ from onnx import TensorProto, numpy_helper
 
 from edged.errors import ModelError
 
-LEAST = 256  # values: a smaller weight is not larger than its codebook
+LEAST = 128  # values: a smaller weight is hardly larger than its codebook
 KINDS = frozenset({"Conv", "Gemm", "MatMul"})
 FLOATS = frozenset({TensorProto.FLOAT, TensorProto.FLOAT16})
 
