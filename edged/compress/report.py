@@ -34,7 +34,8 @@ def size_chart(outcome: Compression) -> str:
     sizes, shares = zip(*points, strict=True)
     x = LogAxis("KiB", min(sizes) / MARGIN, max(sizes) * MARGIN)
     low = min(shares) - LEAST_RANGE / 2
-    chart = Chart(outcome.verdict, outcome.judged_by, x, LinearAxis("%", low, max(*shares, low + LEAST_RANGE)))
+    y = LinearAxis(f"{outcome.judged_by}, %", low, max(*shares, low + LEAST_RANGE))
+    chart = Chart(f"Size and accuracy of {outcome.name}", outcome.verdict, x, y)
     limit = 100 * (outcome.steps[0].accuracy - outcome.max_loss)
     if limit >= low:
         chart.line([(x.low, limit), (x.high, limit)], "#888", dashed=True)

@@ -12,7 +12,7 @@ from edged import config
 from edged.cli import run_command_line
 from edged.errors import ModelError
 from edged.evaluation.onnxruntime_scores import onnxruntime_scores
-from edged.model.compressed_file import compress
+from edged.model.compressed_file import compress, decompress
 from edged.model.model_file import read_content
 from edged.model.package import Model, load_model
 from tests.cli.models import small_network
@@ -102,3 +102,14 @@ def test_without_the_package_the_error_says_what_to_install(
 
     with pytest.raises(ModelError, match=r"pip install 'edged\[compress\]', or `zstd -d net\.onnx\.zst`"):
         read_content(path)
+
+
+def test_parts_of_different_statistics_get_codes_of_their_own() -> None:
+    random = np.random.default_rng(0)
+    few, many = random.integers(0, 4, 4000, np.uint8), random.integers(100, 140, 4000, np.uint8)
+    content = few.tobytes() + many.tobytes()
+
+    found = compress(content, [len(few)])
+
+    assert len(found) < len(compress(content))
+    assert decompress(found, Path("net.onnx.zst"), len(content)) == content
