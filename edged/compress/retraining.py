@@ -7,7 +7,7 @@ the entries of their codebooks, which are the means of their weights. The kernel
 
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
-from math import ceil
+from math import ceil, isfinite
 from typing import Any, Literal
 
 import numpy as np
@@ -16,7 +16,7 @@ from edged.compress.codebook import Codebook, share
 from edged.compress.constraint import Constraint, Pruned, Shared, State, projected
 from edged.compress.pruning import kept
 from edged.compress.weights import LEAST, Values
-from edged.errors import ModelError
+from edged.errors import ModelError, TrainingError
 from edged.model.graph import Graph
 from edged.model.package import Input
 from edged.train.checkpoint import Checkpoint, Checkpoints
@@ -32,6 +32,7 @@ TRIES = 2  # epochs with one share; if both lose too much, a smaller one is trie
 ENTRIES = 16  # of each codebook
 PROJECTIONS = 8  # in an epoch
 SLOWER = 0.3  # the rate, as a share of the training's: the weights are already near
+REMEDY = "give --training with a file whose rate is lower"
 
 WEIGHT = ".weight"
 
@@ -167,6 +168,8 @@ class Retraining:
                 at += len(order)
                 counted = self._trainer.figures()
                 loss, images = loss + counted.loss * counted.images, images + counted.images
+                if not isfinite(loss):
+                    raise TrainingError(f"the loss is {counted.loss} in epoch {len(self.history) + 1}: {REMEDY}")
                 self._project(constraint)
         accuracy = self._accuracy()
         self.history.append(RetrainedEpoch(len(self.history) + 1, step, share, loss / images, accuracy))

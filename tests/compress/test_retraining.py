@@ -89,6 +89,16 @@ def test_a_killed_retraining_goes_on_to_the_same_network(
     assert all(np.array_equal(whole[name], killed[name]) for name in whole)
 
 
+@pytest.mark.deep
+def test_a_rate_that_is_too_high_is_one_error(trained: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    config_file(Path("stripes.yaml"), learning="batch: 32, optimizer: sgd, rate: 1.0e+30", network=WIDE)
+    capsys.readouterr()
+
+    assert compress() == 6
+
+    assert "give --training with a file whose rate is lower" in capsys.readouterr().err
+
+
 def test_retraining_needs_labels_and_a_device(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
