@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from edged.errors import ModelError
 from edged.model import reference
+from edged.model.compressed_file import is_compressed
 from edged.model.from_onnx.file import OnnxFile, read_file
 from edged.model.metadata_file import with_properties
 from edged.model.package import Input
@@ -46,16 +47,26 @@ class Quantizer:
     def __init__(self, file: OnnxFile, calibration: Calibration) -> None:
         """Raises ModelError if onnxruntime is missing or does not take the file."""
         self._file, self._calibration = file, calibration
+        if _input_of(file.model).type.tensor_type.elem_type != onnx.TensorProto.FLOAT:
+            raise ModelError(f"{file.path}: takes no float32: quantize the network that it was converted from")
         self._folder = TemporaryDirectory(prefix="edged-quantize-")
         self._numbers = count()
         path = Path(self._folder.name) / "float.onnx"
         try:
             with self._tools() as tools:
-                tools.shape_inference.quant_pre_process(file.model, str(path), skip_symbolic_shape=True)
+                tools.shape_inference.quant_pre_process(str(self._source()), str(path), skip_symbolic_shape=True)
             self.float_file = read_file(path)
         except ModelError:
             self.close()
             raise
+
+    def _source(self) -> Path:
+        """Return the file, decompressed if it must be; the tools copy a model in memory beside external data."""
+        if not is_compressed(self._file.path):
+            return self._file.path
+        path = Path(self._folder.name) / "original.onnx"
+        path.write_bytes(self._file.model.SerializeToString())
+        return path
 
     def quantize(self, in_floats: Collection[str] = ()) -> OnnxFile:
         """Return a quantized file with the metadata of the original; the nodes `in_floats` stay as they are.
@@ -88,7 +99,7 @@ class Quantizer:
             from onnxruntime.quantization import shape_inference  # noqa: F401
         except ImportError:
             raise ModelError(f"quantizing needs onnxruntime: {INSTALL}") from None
-        logging.getLogger().addFilter(_is_ours)
+        logging.disable(logging.ERROR)
         try:
             with contextlib.redirect_stdout(io.StringIO()):
                 yield quantization
@@ -96,19 +107,21 @@ class Quantizer:
             first = next(iter(str(error).splitlines()), type(error).__name__)
             raise ModelError(f"{self._file.path}: onnxruntime cannot quantize it: {first}") from None
         finally:
-            logging.getLogger().removeFilter(_is_ours)
+            logging.disable(logging.NOTSET)
 
 
-def _is_ours(record: logging.LogRecord) -> bool:
-    """Return whether a log record comes from edged; the tools log to the root logger."""
-    return record.name != "root"
+def _input_of(model: onnx.ModelProto) -> onnx.ValueInfoProto:
+    """Return the network's input; old files list their weights as inputs too."""
+    weights = {weight.name for weight in model.graph.initializer}
+    found: onnx.ValueInfoProto = next(entry for entry in model.graph.input if entry.name not in weights)
+    return found
 
 
 class _Pictures:
     """The pictures as inputs of the file, one after the other, for the tools."""
 
     def __init__(self, model: onnx.ModelProto, calibration: Calibration) -> None:
-        (entry,) = model.graph.input
+        entry = _input_of(model)
         wanted = calibration.wanted
         dims = [dim.dim_value for dim in entry.type.tensor_type.shape.dim]
         self._name = entry.name

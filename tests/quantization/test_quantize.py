@@ -2,6 +2,7 @@
 
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +12,13 @@ import pytest
 
 from edged.cli import run_command_line
 from edged.config import ModelConfig
+from edged.errors import ModelError
 from edged.model import reference
+from edged.model.from_onnx.file import read_file
 from edged.model.graph import Conv, Graph, Quantize, QuantizedConv
 from edged.model.onnx_reader import read_onnx
 from edged.model.package import load_model
+from edged.quantization.calibration import Calibration, Quantizer
 from edged.quantization.noise import LayerNoise, layer_noise, worst
 from tests.cli import models
 from tests.engine.networks import random_images
@@ -104,6 +108,14 @@ def test_what_cannot_be_quantized_is_one_clear_error(
     assert run_command_line(["quantize", *given, "--device", "numpy"]) == 2
     assert message in capsys.readouterr().err
     assert load_model(ModelConfig(path=source)).graph.operators  # the original is as it was
+
+
+def test_a_network_of_float16_is_refused_with_the_way_out(source: Path) -> None:
+    model = onnx.load(source)
+    model.graph.input[0].type.tensor_type.elem_type = onnx.TensorProto.FLOAT16
+    wanted = load_model(ModelConfig(path=source)).input
+    with pytest.raises(ModelError, match="takes no float32: quantize the network that it was converted from"):
+        Quantizer(replace(read_file(source), model=model), Calibration(wanted, random_images(wanted), "minmax"))
 
 
 def test_noise_is_that_of_what_the_next_layer_reads(tmp_path: Path) -> None:
