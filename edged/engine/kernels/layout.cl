@@ -128,6 +128,8 @@ typedef float16 vector;
 /* A block with zeros beyond the last channel. */
 vector without_padding(vector v, int block)
 {
+    if (OUT_CHANNELS % OUT_BLOCK == 0)
+        return v;
     for (int c = OUT_CHANNELS - block * OUT_BLOCK; c < OUT_BLOCK; c++)
         ((float *)&v)[c] = 0;
     return v;

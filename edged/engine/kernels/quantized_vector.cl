@@ -47,6 +47,15 @@
 #define PRODUCTS(w, x) __builtin_ia32_pmaddwd128(w, x)
 #endif
 
+#ifndef PREFETCH  /* as in conv_vector.cl */
+#define PREFETCH 0
+#define AHEAD 0
+#define SHARE 0
+#define NEXT_PIXELS 0
+#endif
+#define LINE 32  /* weights in a line of the cache */
+#define PIXELS_IN_LINE (IN_BLOCK < LINE ? LINE / IN_BLOCK : 1)
+
 #define TILES_X ((OUT_WIDTH + TILE_W - 1) / TILE_W)
 
 KERNEL void quantized_vector(__global const short *restrict in, __global const PAIRS *restrict weights,
@@ -66,11 +75,21 @@ KERNEL void quantized_vector(__global const short *restrict in, __global const P
                     sum[o][y][x][part] = bias[(block + o) * PARTS + part];
 
     __global const PAIRS *w = weights + block * (WINDOW / 2) * PARTS;
+    __global const short *ahead = (__global const short *)w +
+        (AHEAD + ((FRAMES_LAST ? 0 : frame * get_global_size(0)) + tile) * SHARE) * LINE;
     for (int i = FIRST_BLOCK(block); i < FIRST_BLOCK(block) + SPAN; i++)
         for (int ky = 0; ky < KERNEL_H; ky++)
             for (int kx = 0; kx < KERNEL_W; kx++) {
                 __global const int *pixels = (__global const int *)(in + IN_BLOCK * PIXEL(IN, frame, i,
                     y0 * STRIDE_H - PAD_TOP + ky * DILATION_H, x0 * STRIDE_W - PAD_LEFT + kx * DILATION_W));
+                UNROLL for (int o = 0; o < OUTS; o++)
+                    UNROLL for (int line = 0; line < PREFETCH; line++)
+                        ASK_FOR(ahead + o * WINDOW * OUT_BLOCK + line * LINE);
+                ahead += PREFETCH * LINE;
+                UNROLL for (int y = 0; y < NEXT_PIXELS * TILE_H; y++)
+                    UNROLL for (int x = 0; x < TILE_W; x += PIXELS_IN_LINE)
+                        ASK_FOR_SOON((__global const short *)pixels +
+                                     (IN_ROWS * IN_PITCH + y * STRIDE_H * IN_PITCH + x * STRIDE_W) * IN_BLOCK);
                 for (int pair = 0; pair < IN_BLOCK / 2; pair++) {
                     PAIRS weight[OUTS][PARTS];
                     UNROLL for (int o = 0; o < OUTS; o++)

@@ -11,6 +11,7 @@ from edged.engine.variants.convolution import (
     pack_weights,
     window_defines,
 )
+from edged.engine.variants.prefetch import prefetch
 from edged.engine.variants.quantize import bounds_defines
 from edged.engine.variants.tiles import count, tiles
 from edged.engine.variants.variant import Parameters, Site, Variant
@@ -19,6 +20,7 @@ from edged.model.graph import Int16, QuantizedConv
 MOST_OUTS = 2
 BLOCKS = (4, 8, 16)  # channels that this kernel takes side by side
 LANES = 8  # sums in a vector, at most
+WEIGHT_BYTES = 2
 
 
 def _can_compute(site: Site[QuantizedConv]) -> bool:
@@ -30,7 +32,12 @@ def _parameters(site: Site[QuantizedConv]) -> tuple[Parameters, ...]:
     target = site.output
     several = range(1, min(MOST_OUTS, target.blocks) + 1) if site.operator.groups == 1 else range(1, 2)
     return tuple(
-        {"OUTS": outs, "TILE_H": height, "TILE_W": width}
+        {
+            "OUTS": outs,
+            "TILE_H": height,
+            "TILE_W": width,
+            **prefetch(site, outs, (height, width), WEIGHT_BYTES),
+        }
         for outs in reversed(several)
         for height, width in tiles(
             target.height, target.width, min(target.block, LANES), outs * ceil_div(target.block, LANES)
