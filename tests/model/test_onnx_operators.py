@@ -174,7 +174,10 @@ REFUSED: dict[str, tuple[Callable[[Network], object], str]] = {
         r"node dot_0 \(Dot\): operator Dot is unknown in operator set 17 of ONNX",
     ),
     "an unknown attribute": (lambda n: n.add("Relu", slope=1.0), "attribute slope is not supported"),
-    "another domain": (lambda n: n.add("FusedConv", domain="com.microsoft"), "operators of com.microsoft are not"),
+    "another domain": (
+        lambda n: n.add("FusedConv", domain="com.microsoft"),
+        "is of com.microsoft, of which are supported: QGemm",
+    ),
     "a 1-D convolution": (lambda n: n.add("Conv", n.normal(4, 4, 3)), r"weights of shape \(4, 4, 3\)"),
     "integer weights": (
         lambda n: n.add("Conv", n.weight(np.ones((4, 4, 1, 1), np.int8))),

@@ -16,35 +16,32 @@
 #define WRITES_STEPS 1
 #endif
 
+/* The two numbers of each pair (all devices of OpenCL that edged runs on are little-endian). */
+#define FIRST(pairs) (((pairs) << 16) >> 16)
+#define SECOND(pairs) ((pairs) >> 16)
+#define PRODUCTS(w, pair) (FIRST(w) * FIRST(pair) + SECOND(w) * SECOND(pair))
+
 /* LANES output channels are a vector of sums; PARTS of them are a block. */
 #if OUT_BLOCK == 4
 #define LANES 4
 #define SUMS int4
-#define PAIRS short8
-#define PRODUCTS(w, x) (convert_int4(w.even) * convert_int4(x.even) + convert_int4(w.odd) * convert_int4(x.odd))
-#define BROADCAST(pair) as_short8((int4)(pair))
+#define FLOATS float4
+#define TO_FLOATS convert_float4
 #else
 #define LANES 8
 #define SUMS int8
-#define PAIRS short16
-#define PRODUCTS(w, x) (convert_int8(w.even) * convert_int8(x.even) + convert_int8(w.odd) * convert_int8(x.odd))
-#define BROADCAST(pair) as_short16((int8)(pair))
+#define FLOATS float8
+#define TO_FLOATS convert_float8
 #endif
 #define PARTS (OUT_BLOCK / LANES)
-#if PARTS == 2
-#define FLOATS(sums) (vector)(convert_float8(sums[0]), convert_float8(sums[1]))
-#elif OUT_BLOCK == 4
-#define FLOATS(sums) convert_float4(sums[0])
-#else
-#define FLOATS(sums) convert_float8(sums[0])
-#endif
+
 /* Compilers do not find the instruction by themselves. */
 #if defined(CLANG_BUILTINS) && LANES == 8 && defined(__AVX2__)
 #undef PRODUCTS
-#define PRODUCTS(w, x) __builtin_ia32_pmaddwd256(w, x)
+#define PRODUCTS(w, pair) __builtin_ia32_pmaddwd256(as_short16(w), as_short16((int8)(pair)))
 #elif defined(CLANG_BUILTINS) && LANES == 4 && defined(__SSE2__)
 #undef PRODUCTS
-#define PRODUCTS(w, x) __builtin_ia32_pmaddwd128(w, x)
+#define PRODUCTS(w, pair) __builtin_ia32_pmaddwd128(as_short8(w), as_short8((int4)(pair)))
 #endif
 
 #ifndef PREFETCH  /* as in conv_vector.cl */
@@ -58,7 +55,16 @@
 
 #define TILES_X ((OUT_WIDTH + TILE_W - 1) / TILE_W)
 
-KERNEL void quantized_vector(__global const short *restrict in, __global const PAIRS *restrict weights,
+/* The sums of a block as floats. */
+vector as_floats(const SUMS *sums)
+{
+    vector floats;
+    UNROLL for (int part = 0; part < PARTS; part++)
+        ((FLOATS *)&floats)[part] = TO_FLOATS(sums[part]);
+    return floats;
+}
+
+KERNEL void quantized_vector(__global const short *restrict in, __global const SUMS *restrict weights,
                              __global const SUMS *restrict bias, __global const vector *restrict factor,
                              __global STORED(OUT) *restrict out)
 {
@@ -74,7 +80,7 @@ KERNEL void quantized_vector(__global const short *restrict in, __global const P
                 UNROLL for (int part = 0; part < PARTS; part++)
                     sum[o][y][x][part] = bias[(block + o) * PARTS + part];
 
-    __global const PAIRS *w = weights + block * (WINDOW / 2) * PARTS;
+    __global const SUMS *w = weights + block * (WINDOW / 2) * PARTS;
     __global const short *ahead = (__global const short *)w +
         (AHEAD + ((FRAMES_LAST ? 0 : frame * get_global_size(0)) + tile) * SHARE) * LINE;
     for (int i = FIRST_BLOCK(block); i < FIRST_BLOCK(block) + SPAN; i++)
@@ -91,14 +97,14 @@ KERNEL void quantized_vector(__global const short *restrict in, __global const P
                         ASK_FOR_SOON((__global const short *)pixels +
                                      (IN_ROWS * IN_PITCH + y * STRIDE_H * IN_PITCH + x * STRIDE_W) * IN_BLOCK);
                 for (int pair = 0; pair < IN_BLOCK / 2; pair++) {
-                    PAIRS weight[OUTS][PARTS];
+                    SUMS weight[OUTS][PARTS];
                     UNROLL for (int o = 0; o < OUTS; o++)
                         UNROLL for (int part = 0; part < PARTS; part++)
                             weight[o][part] = w[(o * (WINDOW / 2) + pair) * PARTS + part];
                     UNROLL for (int y = 0; y < TILE_H; y++)
                         UNROLL for (int x = 0; x < TILE_W; x++) {
-                            const PAIRS steps =
-                                BROADCAST(pixels[(y * STRIDE_H * IN_PITCH + x * STRIDE_W) * (IN_BLOCK / 2) + pair]);
+                            const int steps =
+                                pixels[(y * STRIDE_H * IN_PITCH + x * STRIDE_W) * (IN_BLOCK / 2) + pair];
                             UNROLL for (int o = 0; o < OUTS; o++)
                                 UNROLL for (int part = 0; part < PARTS; part++)
                                     sum[o][y][x][part] += PRODUCTS(weight[o][part], steps);
@@ -110,7 +116,7 @@ KERNEL void quantized_vector(__global const short *restrict in, __global const P
     UNROLL for (int o = 0; o < OUTS; o++) {
         UNROLL for (int y = 0; y < TILE_H; y++)
             UNROLL for (int x = 0; x < TILE_W; x++) {
-                const vector value = FLOATS(sum[o][y][x]) * factor[block + o];
+                const vector value = as_floats(sum[o][y][x]) * factor[block + o];
                 STORE_VECTOR(OUT, WRITES_STEPS ? STEPS_OF(value) : activate(value), out,
                              PIXEL(OUT, frame, block + o, y0 + y, x0 + x));
             }

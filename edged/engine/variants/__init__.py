@@ -14,10 +14,12 @@ from edged.engine.variants.conv_vector import CONV_VECTOR
 from edged.engine.variants.conv_winograd import CONV_WINOGRAD
 from edged.engine.variants.dense import DENSE
 from edged.engine.variants.dense_split import DENSE_SPLIT
+from edged.engine.variants.dequantize import DEQUANTIZE
 from edged.engine.variants.flatten import FLATTEN
 from edged.engine.variants.local_response_norm import LOCAL_RESPONSE_NORM
 from edged.engine.variants.max_pool import MAX_POOL
-from edged.engine.variants.quantize import DEQUANTIZE, QUANTIZE, QUANTIZED_ADD
+from edged.engine.variants.quantize import QUANTIZE
+from edged.engine.variants.quantized_add import QUANTIZED_ADD
 from edged.engine.variants.quantized_naive import QUANTIZED_NAIVE
 from edged.engine.variants.quantized_vector import QUANTIZED_VECTOR
 from edged.engine.variants.select_channels import SELECT_CHANNELS

@@ -4,7 +4,7 @@ import numpy as np
 
 from edged.engine.launch import Launch, Weights
 from edged.engine.variants.convolution import window_defines
-from edged.engine.variants.quantize import bounds_defines
+from edged.engine.variants.steps import bounds_defines
 from edged.engine.variants.variant import WORK_GROUP, Parameters, Site, Variant
 from edged.model.graph import QuantizedConv
 

@@ -12,7 +12,7 @@ from edged.engine.variants.convolution import (
     window_defines,
 )
 from edged.engine.variants.prefetch import prefetch
-from edged.engine.variants.quantize import bounds_defines
+from edged.engine.variants.steps import bounds_defines
 from edged.engine.variants.tiles import count, tiles
 from edged.engine.variants.variant import Parameters, Site, Variant
 from edged.model.graph import Int16, QuantizedConv

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -20,15 +21,19 @@ from edged.model.graph import (
     Concat,
     Conv,
     Dense,
+    Dequantize,
     Flatten,
     LocalResponseNorm,
     MaxPool,
     Operator,
+    Quantize,
+    QuantizedAdd,
     SelectChannels,
     Softmax,
 )
 from tests.engine.lab import Float32, random
 from tests.engine.shapes import case
+from tests.engine.steps import conv, steps
 
 CONVOLUTIONS = (
     case((5, 6), (7, 9), block=4, pads=(1, 1, 1, 1), frames=2, residual=True, activation=RELU),
@@ -49,6 +54,12 @@ OTHERS: tuple[tuple[Operator, tuple[int, ...]], ...] = (
     (LocalResponseNorm("norm", ("x",), "y", 3), (2, 5, 3, 4)),
     (SelectChannels("select", ("x",), "y", (4, 0, 2)), (2, 5, 3, 7)),
     (Softmax("softmax", ("x",), "y"), (2, 21)),
+    (Quantize("quantize", ("x",), "y", 0.02, (-100, 155)), (2, 5, 3, 7)),
+)
+OF_STEPS: tuple[tuple[Operator, tuple[int, ...]], ...] = (
+    (Dequantize("dequantize", ("x",), "y", 0.02), (2, 5, 3, 7)),
+    (QuantizedAdd("add", ("x", "z"), "y", (0.7, 1.3), (0, 255)), (2, 5, 3, 7)),
+    (conv((5, 6), (3, 3), pads=(1, 1, 1, 1), bounds=(0, 255)), (1, 5, 4, 5)),
 )
 
 
@@ -60,12 +71,16 @@ class Small:
     inputs: tuple[Float32, ...]
     block: int
     input_block: int
+    steps: bool = False  # the inputs are
 
     def site(self, device: Device, half_weights: bool = False) -> Site[Any]:
         """Where a variant says whether it can compute this, and with which parameters."""
         blocks = (self.input_block, *(self.block for _ in self.inputs[1:]))
-        sources = tuple(map(_tensor, self.operator.inputs, self.inputs, blocks))
-        target = _tensor(self.operator.output, reference.compute(self.operator, *self.inputs), self.block)
+        tensor = partial(_tensor, steps=self.steps)
+        sources = tuple(map(tensor, self.operator.inputs, self.inputs, blocks))
+        writes_steps = getattr(self.operator, "bounds", None) is not None
+        output = reference.compute(self.operator, *self.inputs)
+        target = _tensor(self.operator.output, output, self.block, steps=writes_steps)
         return Site(self.operator, sources, target, device, half_weights)
 
 
@@ -76,8 +91,11 @@ def small_ones(kind: type[Operator]) -> Iterator[Small]:
     for operator, shape in OTHERS:
         for block in (1, 4, 16) if type(operator) is kind else ():
             yield Small(operator, tuple(random(*shape) for _ in operator.inputs), block, block)
+    for operator, shape in OF_STEPS:
+        for block in (4, 16) if type(operator) is kind else ():
+            yield Small(operator, tuple(steps(*shape) for _ in operator.inputs), block, block, steps=True)
 
 
-def _tensor(name: str, x: NDArray[np.float32], block: int) -> Tensor:
+def _tensor(name: str, x: NDArray[np.float32], block: int, *, steps: bool) -> Tensor:
     frames, channels, height, width = (*x.shape, 1, 1)[:4]
-    return Tensor(name, frames, channels, height, width, block)
+    return Tensor(name, frames, channels, height, width, block, steps=steps)

@@ -1,0 +1,46 @@
+"""Quantized convolutions, and steps for them."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from edged.engine.variants.variant import AnyVariant
+from edged.model import reference
+from edged.model.activations import RELU
+from edged.model.graph import Float32, QuantizedConv
+from tests.engine.lab import Lab
+
+RANDOM = np.random.default_rng(0)
+BLOCKS = (4, pytest.param(8, marks=pytest.mark.deep), 16)
+
+
+def steps(*shape: int, largest: int = 255) -> Float32:
+    """Random steps up to `largest` from zero."""
+    return RANDOM.integers(-largest, largest + 1, shape).astype(np.float32)
+
+
+def conv(channels: tuple[int, int], window: tuple[int, int], **attributes: Any) -> QuantizedConv:
+    """A quantized convolution with random weights."""
+    inputs, outputs = channels
+    weight = RANDOM.integers(-255, 256, (outputs, inputs // attributes.get("groups", 1), *window)).astype(np.int16)
+    bias = RANDOM.integers(-(2**20), 2**20, outputs).astype(np.int32)
+    factor = RANDOM.uniform(1e-5, 1e-4, outputs).astype(np.float32)
+    return QuantizedConv("conv", ("x",), "y", weight, bias, factor, **attributes)
+
+
+CONVOLUTIONS = {
+    "3x3": (conv((20, 21), (3, 3), pads=(1, 1, 1, 1), bounds=(0, 255)), (2, 20, 9, 11)),
+    "1x1": (conv((33, 24), (1, 1), bounds=(-128, 127)), (1, 33, 8, 5)),
+    "strides": (conv((16, 8), (5, 3), strides=(2, 3), pads=(2, 0, 1, 1), bounds=(-3, 200)), (1, 16, 12, 13)),
+    "depthwise": (conv((24, 24), (3, 3), pads=(1, 1, 1, 1), groups=24, bounds=(0, 255)), (1, 24, 7, 7)),
+    "to floats": (conv((8, 10), (2, 2), activation=RELU), (1, 8, 6, 6)),
+    "one pixel": (conv((70, 10), (1, 1), bounds=(-128, 127)), (3, 70, 1, 1)),
+}
+
+
+def assert_exact(lab: Lab, variant: AnyVariant, name: str, **layout: Any) -> None:
+    """One of `CONVOLUTIONS` gives what the reference does, bit by bit."""
+    operator, shape = CONVOLUTIONS[name]
+    x = steps(*shape)
+    assert np.array_equal(lab.compute(variant, operator, [x], **layout), reference.compute(operator, x))

@@ -1,0 +1,17 @@
+"""The plain convolution of steps, which works on any layout."""
+
+import pytest
+
+from edged.engine.variants.quantized_naive import QUANTIZED_NAIVE
+from tests.engine.lab import Lab
+from tests.engine.steps import BLOCKS, CONVOLUTIONS, assert_exact
+
+
+@pytest.mark.parametrize("name", CONVOLUTIONS)
+@pytest.mark.parametrize("block", BLOCKS)
+def test_a_convolution_is_exact(lab: Lab, block: int, name: str) -> None:
+    assert_exact(lab, QUANTIZED_NAIVE, name, block=block, steps=True)
+
+
+def test_steps_that_came_as_floats_are_convolved_as_well(lab: Lab) -> None:
+    assert_exact(lab, QUANTIZED_NAIVE, "3x3")

@@ -1,0 +1,51 @@
+"""Whole quantized networks: equal to the reference bit by bit, on every device."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from edged.engine.device import Device
+from edged.engine.planner import make_plan
+from edged.engine.runtime import Runtime
+from edged.model import reference
+from edged.model.graph import Graph
+from edged.model.onnx_reader import read_onnx
+from edged.model.package import Input
+from edged.model.passes import simplify
+from tests.engine.networks import random_images
+from tests.model.quantized_files import SIZE, network_of_all_kinds
+
+WANTED = Input(width=SIZE[1], height=SIZE[0], color="rgb", scale=1 / 255, mean=(0, 0, 0), std=(1, 1, 1))
+
+
+@pytest.fixture
+def graph(tmp_path: Path) -> Graph:
+    return simplify(read_onnx(network_of_all_kinds().save(tmp_path / "quantized.onnx")))
+
+
+@pytest.mark.parametrize("precision", ["fp32", "fp16-weights", "fp16"])
+def test_a_whole_network_is_exact(
+    network_device: Device, programs_directory: Path, graph: Graph, precision: Any
+) -> None:
+    runtime = Runtime(graph, WANTED, network_device, batch=2, precision=precision, cache=programs_directory)
+    images = random_images(WANTED, 2)
+    expected = reference.run(graph, reference.prepare(images, WANTED))
+    assert np.array_equal(runtime.submit(images).wait().outputs, expected)
+
+
+def test_steps_are_kept_in_two_bytes(network_device: Device, graph: Graph) -> None:
+    plan = make_plan(graph, WANTED, network_device)
+    tensors = {tensor.name: tensor for launch in plan.launches for tensor in launch.tensors}
+    assert tensors["quantizelinear_0"].dtype == np.int16
+    assert tensors[graph.input].dtype == plan.output.dtype == np.float32
+    half = make_plan(graph, WANTED, network_device, precision="fp16")
+    assert not any(tensor.half for launch in half.launches for tensor in launch.tensors if tensor.steps)
+
+
+def test_a_quantized_network_is_composed_into_one_launch(
+    network_device: Device, programs_directory: Path, graph: Graph
+) -> None:
+    runtime = Runtime(graph, WANTED, network_device, cache=programs_directory)
+    assert runtime.compose() == (network_device.kind == "cpu")
