@@ -75,7 +75,7 @@ class Runtime:
         check_indices(graph.name, plan.launches)
         plan, packed = packed_weights(
             *(folder.with_name("weights"), model, wanted, plan, lambda: plan_of(graph.checked())),
-            mapped=device.kind == "cpu",
+            in_memory=device.kind == "cpu",
         )
         self._device, self.device_name = device, device.name
         self.proof_key = proof_key(plan, model or "", wanted, device)

@@ -1,5 +1,6 @@
 """Packed weights kept for the next start."""
 
+import mmap
 from dataclasses import replace
 from pathlib import Path
 
@@ -7,6 +8,7 @@ import numpy as np
 import pytest
 
 from edged.config import Precision
+from edged.engine import packed
 from edged.engine.device import Device
 from edged.engine.packed import plan_key
 from edged.engine.planner import make_plan
@@ -51,6 +53,13 @@ def test_damaged_weights_are_packed_again(device: Device, cache: Path, position:
     assert outputs(device, cache) == expected
     if position != 100:  # which is between checksum and content, where nothing is
         assert entry.read_bytes() == whole
+
+
+def test_memory_for_weights_grows(device: Device, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = outputs(device, cache)
+    monkeypatch.setattr(packed, "LEAST_BYTES", mmap.PAGESIZE)
+
+    assert outputs(device, cache) == first
 
 
 def test_a_folder_that_cannot_be_written_is_logged(
