@@ -156,9 +156,7 @@ def _convert_as_it_is(proto: onnx.NodeProto, node: OnnxNode, scope: Scope) -> No
         scope.define(node.output, constants.constant(node))
     elif node.kind in constants.FOLDED and len(inputs) == len(known):
         scope.define(node.output, constants.fold(node, inputs, scope))
-    elif node.kind == "DequantizeLinear" and len(inputs) == len(known):
-        quantized.dequantize_constant(node, scope)
-    elif node.kind in CONVERTERS and len(inputs) < len(known):
+    elif node.kind in CONVERTERS and (len(inputs) < len(known) or node.kind == "DequantizeLinear"):
         _convert_or_compute(proto, node, scope)
     else:
         on_host.convert(proto, node, scope)

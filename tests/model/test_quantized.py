@@ -2,7 +2,9 @@
 
 from pathlib import Path
 
+import ml_dtypes
 import numpy as np
+import onnx
 import onnxruntime as ort
 import pytest
 
@@ -13,6 +15,7 @@ from edged.model.graph import (
     Activate,
     AveragePool,
     Concat,
+    Conv,
     Dequantize,
     Flatten,
     Graph,
@@ -138,6 +141,33 @@ def test_what_has_no_integer_kernel_runs_on_the_host_from_the_integers_of_the_fi
     assert any(isinstance(operator, OnHost) for operator in graph.operators)
     x = pictures()
     assert np.allclose(reference.run(graph, x), node_by_node(path, x))
+
+
+OTHER_TYPES = (np.int16, ml_dtypes.int4, ml_dtypes.float8_e4m3fn)
+
+
+@pytest.mark.parametrize("dtype", OTHER_TYPES, ids=["int16", "int4", "float8"])
+def test_weights_of_other_types_become_floats(dtype: type[np.generic], tmp_path: Path) -> None:
+    network = QuantizedNetwork(["N", 3, *SIZE], opset=21)
+    numbers = np.linspace(-1.5, 1.5, 12).reshape(4, 3, 1, 1).astype(dtype)
+    scale = network.weight(np.array(0.5, np.float32))
+    weight = network.add("DequantizeLinear", scale, reads=network.weight(numbers))
+    network.add("Conv", weight, reads="input")
+    network.add("GlobalAveragePool")
+    conv = read_onnx(network.save(tmp_path / "network.onnx")).operators[0]
+    assert isinstance(conv, Conv)
+    assert np.array_equal(conv.weight, numbers.astype(np.float32) * np.float32(0.5))
+
+
+def test_a_type_that_only_an_attribute_names_is_not_taken_for_another(tmp_path: Path) -> None:
+    network = QuantizedNetwork(["N", 3, *SIZE], opset=21)
+    scale = network.weight(np.array(STEP, np.float32))
+    network.add("QuantizeLinear", scale, output_dtype=onnx.TensorProto.INT8)
+    network.add("DequantizeLinear", scale)
+    network.add("GlobalMaxPool")
+    path = network.save(tmp_path / "network.onnx")
+    x = pictures() - np.float32(0.5)  # negative values are lost by uint8
+    assert np.allclose(reference.run(simplify(read_onnx(path)), x), node_by_node(path, x))
 
 
 def test_a_quantized_file_is_loaded_as_any_other(path: Path) -> None:

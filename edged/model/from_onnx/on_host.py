@@ -113,7 +113,8 @@ def _integers(scope: Scope, value: Value) -> Value:
 
 def _as_single(node: OnnxNode, name: str, constant: Constant) -> Constant:
     """Return a constant with floats in single precision. Raises ModelError for numbers that are not finite."""
-    if constant.dtype.kind in "biu":
+    is_quantized = node.kind == "DequantizeLinear" and name == node.input(0)  # int4, float8 and the like
+    if constant.dtype.kind in "biu" or is_quantized:
         return constant
     if constant.dtype.kind not in "fV":  # V: bfloat16
         raise ModelError(f"input {name} is of type {constant.dtype}; supported are numbers")

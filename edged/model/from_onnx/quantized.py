@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from edged.errors import ModelError
-from edged.model.from_onnx.node import OnnxNode
+from edged.model.from_onnx.node import OnnxNode, type_name
 from edged.model.from_onnx.scope import Constant, Grid, InvalidNodeError, Scope, Value
 from edged.model.graph import (
     Combine,
@@ -37,32 +37,37 @@ LARGEST_SUM = 2**31 - 1
 def quantize(node: OnnxNode, scope: Scope) -> None:
     """Convert QuantizeLinear of a tensor that the network computes, with one scale."""
     scale, zero, dtype = _scalar_grid(node, scope, 1, 2)
+    declared = node.integer("output_dtype", 0)
+    if declared and type_name(declared).lower() != dtype:
+        raise ModelError(f"attribute output_dtype is supported only as the type of the zero point, {dtype}")
     value = scope.plain(node.input(0))
     operator = Quantize(node.output, (value.tensor,), node.output, scale, _bounds(dtype, zero))
     scope.push_seen(operator, Value(node.output, value.shape, dtype=dtype, zero=zero))
 
 
 def dequantize(node: OnnxNode, scope: Scope) -> None:
-    """Convert DequantizeLinear of steps."""
+    """Convert DequantizeLinear of steps, or of quantized weights."""
+    numbers = scope.constant(node.input(0))
+    if numbers is not None:
+        _define_weights(node, scope, numbers)
+        return
     scale, zero, _ = _scalar_grid(node, scope, 1, 2)
     steps, shape = _steps(scope, node.input(0), zero)
     scope.push_seen(Dequantize(node.output, (steps,), node.output, scale), Value(node.output, shape))
 
 
-def dequantize_constant(node: OnnxNode, scope: Scope) -> None:
+def _define_weights(node: OnnxNode, scope: Scope, numbers: Constant) -> None:
     """Define the floats of quantized weights, and remember their steps."""
-    node.allow(("axis", "block_size", "output_dtype"))
-    if node.integer("block_size", 0):
-        raise ModelError("attribute block_size is supported only as 0")
-    numbers, scale, *zeros = (scope.constant(name) for name in node.inputs if name)
-    if numbers is None or scale is None:
-        raise ModelError("reads a tensor that the network computes")
-    zero = zeros[0] if zeros else None
+    scale, zero = scope.constant(node.input(1)), scope.constant(node.input(2))
+    if numbers.dtype.name not in (*STEP_TYPES, "int32") or node.integer("block_size", 0):
+        supported = "int8, uint8 and int32, with scales that are not by block"
+        raise ModelError(f"weights are of type {numbers.dtype}; supported are {supported}")
+    if scale is None or (node.input(2) and zero is None):
+        raise ModelError("scale and zero point are supported only as constants")
     grid = _grid(numbers, scale, zero, node.integer("axis", 1))
     scope.reserve_constant(numbers.size)
     scope.define(node.output, grid.values)
-    if numbers.dtype.name in (*STEP_TYPES, "int32"):
-        scope.grids[node.output] = grid
+    scope.grids[node.output] = grid
 
 
 @dataclass(frozen=True)
