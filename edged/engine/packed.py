@@ -80,14 +80,12 @@ def packed_weights(
     """
     kept = CacheEntries(directory, "packed")
     key = None if model is None else plan_key(plan, model, wanted)
-    if key and (content := kept.load(key)):
-        return plan, _mapped(_in_memory([content]) if in_memory else content, plan)
-    plan = whole()
-    if key:
-        _save(kept, key, plan)
-    if in_memory:
-        return plan, _mapped(_in_memory(_pieces(plan)), plan)
     content = kept.load(key) if key else None
+    if content is None:
+        plan = whole()
+        content = _kept(kept, key, plan) if key else None
+    if in_memory:
+        content = _in_memory([content] if content else _pieces(plan))
     return plan, _mapped(content, plan) if content else pack
 
 
@@ -117,12 +115,13 @@ def _in_memory(pieces: Iterable[Piece]) -> memoryview:
     return memoryview(memory).toreadonly()
 
 
-def _save(kept: CacheEntries, key: str, plan: Plan) -> None:
-    """Pack one array after the other. A cache that cannot be written is logged."""
+def _kept(entries: CacheEntries, key: str, plan: Plan) -> memoryview | None:
+    """Pack one array after the other into a new entry, and map it. A cache that cannot be written is logged."""
     try:
-        kept.save(key, _pieces(plan))
+        entries.save(key, _pieces(plan))
     except OSError as error:
         log.warning("packed weights cannot be kept, so the next start will pack them again: %s", error)
+    return entries.load(key)
 
 
 def _pieces(plan: Plan) -> Iterator[Piece]:
