@@ -44,7 +44,8 @@ def compress(content: bytes, borders: Sequence[int] = ()) -> bytes:
         ]
         return b"".join([*parts, frame.flush()])
 
-    return min(in_parts(()), in_parts(borders), key=len)
+    in_one = in_parts(())
+    return min(in_one, in_parts(borders), key=len) if borders else in_one
 
 
 def decompress(content: bytes, path: Path, most: int) -> bytes:
