@@ -142,12 +142,12 @@ class MappedSlot:
         self._queue = queue
         self._images, self._output = images, output
         self._free = self._map_images()
-        self._last: MapOut | None = None
+        self._last: OutputInPlace | None = None
 
     def send(self, images: Bytes) -> "MapIn":
         """Wait for the slot's last job, then enqueue the upload."""
         if self._last:
-            self._last.release(self._queue)
+            self._last.take().base.release(self._queue)  # type: ignore[union-attr]
         pixels, ready = self._free
         ready.wait()
         start = time.perf_counter()
@@ -155,9 +155,10 @@ class MappedSlot:
         seconds = time.perf_counter() - start
         return MapIn(seconds, pixels.base.release(self._queue))
 
-    def fetch(self, read: Any, computed: Any) -> "MapOut":
+    def fetch(self, read: Any, computed: Any) -> "OutputInPlace":
         """Enqueue the mapping after the kernels; the image buffer belongs to the host again by then."""
-        self._last = MapOut(*self._map(self._output, cl.map_flags.READ, np.dtype(np.float32)))
+        mapping, mapped = self._map(self._output, cl.map_flags.READ, np.dtype(np.float32))
+        self._last = OutputInPlace(mapping, mapped, mapped)
         self._free = self._map_images()  # no thread waits for it now
         return self._last
 
@@ -178,31 +179,6 @@ class MapIn:
         self.events: list[Any] = []
 
 
-class MapOut:
-    """A download by mapping: the outputs in place, read by the waiting thread or by the slot's next job."""
-
-    def __init__(self, mapping: Float32, ready: Any) -> None:
-        self._mapping, self.command = mapping, ready
-        self._values: Float32 | None = None
-        self.host_s = 0.0
-        self._taking = threading.Lock()
-
-    def wait(self) -> Float32:
-        with self._taking:
-            if self._values is None:
-                self.command.wait()
-                start = time.perf_counter()
-                self._values = self._mapping.copy()
-                self.host_s = time.perf_counter() - start
-            return self._values
-
-    def release(self, queue: Any) -> None:
-        """Read the outputs, and return the buffer to the device."""
-        with suppress(cl.Error):  # the thread that waits for that job gets the error
-            self.wait()
-        self._mapping.base.release(queue)  # type: ignore[union-attr]
-
-
 class SharedSlot:
     """A slot whose buffers the host may use whenever no kernel does.
 
@@ -210,21 +186,20 @@ class SharedSlot:
     """
 
     def __init__(self, images: Bytes, output: Bytes) -> None:
-        self._images, self._output = images, output
-        self._last: SharedOut | None = None
+        self._images, self._output = images, output.view(np.float32)
+        self._last: OutputInPlace | None = None
 
     def send(self, images: Bytes) -> "SharedIn":
         """Wait for the slot's last job, then write the images where the kernels read them."""
         if self._last:
-            with suppress(cl.Error):  # the thread that waits for that job gets the error
-                self._last.wait()
+            self._last.take()
         start = time.perf_counter()
         self._images[: images.size] = images.reshape(-1)
         return SharedIn(time.perf_counter() - start)
 
-    def fetch(self, read: Any, computed: Any) -> "SharedOut":
+    def fetch(self, read: Any, computed: Any) -> "OutputInPlace":
         """Return the outputs, which are complete once the last kernel is."""
-        self._last = SharedOut(self._output, computed)
+        self._last = OutputInPlace(self._output, computed)
         return self._last
 
 
@@ -237,22 +212,29 @@ class SharedIn:
     events: list[Any] = field(default_factory=list)
 
 
-class SharedOut:
-    """A download without a command: the outputs in place, read by the waiting thread or by the slot's next job."""
+class OutputInPlace:
+    """Outputs where the device wrote them, read by the waiting thread or by the slot's next job.
 
-    command = None
+    ready: the event after which the host may read them. command: that of a download, if it is one.
+    """
 
-    def __init__(self, output: Bytes, computed: Any) -> None:
-        self._output, self._computed = output, computed
+    def __init__(self, output: Float32, ready: Any, command: Any = None) -> None:
+        self._output, self._ready, self.command = output, ready, command
         self._values: Float32 | None = None
         self.host_s = 0.0
-        self._taking = threading.Lock()
+        self._reading = threading.Lock()
 
     def wait(self) -> Float32:
-        with self._taking:
+        with self._reading:
             if self._values is None:
-                self._computed.wait()
+                self._ready.wait()
                 start = time.perf_counter()
-                self._values = self._output.view(np.float32).copy()
+                self._values = self._output.copy()
                 self.host_s = time.perf_counter() - start
             return self._values
+
+    def take(self) -> Float32:
+        """Read the outputs unless they were read, and return the memory that they were in."""
+        with suppress(cl.Error):  # the thread that waits for that job gets the error
+            self.wait()
+        return self._output
