@@ -22,6 +22,11 @@ from edged.model.graph import Shape
 Defines = Mapping[str, int]
 
 
+def float_bits(number: float) -> int:
+    """Return the bits of a float32, by which a macro holds it exactly."""
+    return int(np.float32(number).view(np.int32))
+
+
 @dataclass(frozen=True)
 class Halo:
     """Rows and columns of zeros around an image."""

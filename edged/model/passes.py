@@ -22,10 +22,8 @@ from edged.model.graph import (
     Graph,
     MaxPool,
     Operator,
-    QuantizedConv,
-    QuantizedDense,
 )
-from edged.model.quantized_passes import fuse_quantized
+from edged.model.quantized_passes import QUANTIZED, fuse_quantized
 from edged.model.shapes import make_graph
 
 
@@ -144,9 +142,6 @@ def as_convolution(operator: Operator) -> Operator:
         return operator
     weight, groups = operator.factor[:, None, None, None], len(operator.factor)
     return Conv(operator.name, operator.inputs, operator.output, weight, operator.offset, groups=groups)
-
-
-QUANTIZED = (QuantizedConv, QuantizedDense)
 
 
 def fuse_activation(graph: Graph, able: tuple[type[Operator], ...] = (Conv, Dense, Add, *QUANTIZED)) -> Graph:

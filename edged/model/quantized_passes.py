@@ -32,8 +32,8 @@ from edged.model.graph import (
 from edged.model.shapes import make_graph
 
 KEEPS_STEPS = (Concat, Flatten, MaxPool, SelectChannels, Unflatten)  # their output holds numbers of their inputs
+QUANTIZED = (QuantizedConv, QuantizedDense)
 COMMUTES = (*KEEPS_STEPS, AveragePool)  # with the product by a scale
-Layer = QuantizedConv | QuantizedDense
 
 
 def fuse_quantized(graph: Graph) -> Graph:
@@ -122,7 +122,7 @@ class _Fusion:
         if isinstance(before, Dequantize) and activation == LINEAR:
             scale = float(np.float32(quantize.scale) / np.float32(before.scale))
             return replace(quantize, inputs=before.inputs, scale=scale)
-        if isinstance(before, Layer) and before.bounds is None:
+        if isinstance(before, QUANTIZED) and before.bounds is None:
             factor = before.factor / np.float32(quantize.scale)
             ending: dict[str, Any] = {"factor": factor, "bounds": bounds, "activation": LINEAR}
             return replace(before, output=quantize.output, **ending)

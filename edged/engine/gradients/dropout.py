@@ -7,12 +7,10 @@ import zlib
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
 from edged.engine.gradients.gradient_run import gradient_run
 from edged.engine.gradients.slope import Slope
 from edged.engine.launch import Launch, Scalar
-from edged.engine.layout import Defines
+from edged.engine.layout import Defines, float_bits
 from edged.engine.variants.activate import activation_defines
 from edged.engine.variants.pixelwise import pixelwise
 from edged.engine.variants.variant import Site
@@ -50,5 +48,5 @@ def threshold_of(share: float) -> int:
 
 
 def _defines(operator: Any) -> Defines:
-    scale = np.float32(1 / (1 - operator.share)).view(np.int32)
-    return {"THRESHOLD": threshold_of(operator.share), "SCALE": int(scale), "SALT": salt_of(operator.name)}
+    scale = float_bits(1 / (1 - operator.share))
+    return {"THRESHOLD": threshold_of(operator.share), "SCALE": scale, "SALT": salt_of(operator.name)}

@@ -1,15 +1,7 @@
 /* OUT = IN + RESIDUAL, by element, then the activation. A work-item a run of pixels. */
 #include "activation.cl"
 #include "layout.cl"
-
-#ifndef RESIDUAL_BLOCK
-#define RESIDUAL_BLOCKS OUT_BLOCKS
-#define RESIDUAL_ROWS OUT_ROWS
-#define RESIDUAL_PITCH OUT_PITCH
-#define RESIDUAL_TOP OUT_TOP
-#define RESIDUAL_LEFT OUT_LEFT
-#define RESIDUAL_TYPE OUT_TYPE
-#endif
+#include "residual.cl"
 
 KERNEL void add(__global const STORED(IN) *restrict in, __global const STORED(RESIDUAL) *restrict residual,
                 __global STORED(OUT) *restrict out)

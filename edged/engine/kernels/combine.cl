@@ -5,21 +5,12 @@
  * A work-item a run of pixels.
  */
 #include "layout.cl"
+#include "residual.cl"
 
 #ifndef COMBINATION
 #define COMBINATION 0
 #define REVERSED 0
 #define RESIDUAL_FRAMES 2
-#define RESIDUAL_CHANNELS OUT_CHANNELS
-#define RESIDUAL_BLOCK OUT_BLOCK
-#define RESIDUAL_BLOCKS OUT_BLOCKS
-#define RESIDUAL_HEIGHT OUT_HEIGHT
-#define RESIDUAL_WIDTH OUT_WIDTH
-#define RESIDUAL_ROWS OUT_ROWS
-#define RESIDUAL_PITCH OUT_PITCH
-#define RESIDUAL_TOP OUT_TOP
-#define RESIDUAL_LEFT OUT_LEFT
-#define RESIDUAL_TYPE OUT_TYPE
 #endif
 
 /* The pixel of T that stands for one of OUT, and the channels of it that stand for those of a block. */

@@ -3,16 +3,8 @@
  * The first product is rounded, the second is not: said by fma, since compilers may fuse what is written as a sum.
  */
 #include "layout.cl"
+#include "residual.cl"
 #include "steps.cl"
-
-#ifndef RESIDUAL_BLOCK
-#define RESIDUAL_BLOCKS OUT_BLOCKS
-#define RESIDUAL_ROWS OUT_ROWS
-#define RESIDUAL_PITCH OUT_PITCH
-#define RESIDUAL_TOP OUT_TOP
-#define RESIDUAL_LEFT OUT_LEFT
-#define RESIDUAL_TYPE OUT_TYPE
-#endif
 
 KERNEL void quantized_add(__global const STORED(IN) *restrict in, __global const STORED(RESIDUAL) *restrict residual,
                           __global STORED(OUT) *restrict out)

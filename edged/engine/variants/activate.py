@@ -1,9 +1,7 @@
 """An activation that could not be fused into what comes before, and the macros of `activation.cl`."""
 
-import numpy as np
-
 from edged.engine.launch import Launch
-from edged.engine.layout import Defines
+from edged.engine.layout import Defines, float_bits
 from edged.engine.variants.pixelwise import pixelwise
 from edged.engine.variants.variant import Parameters, Site, Variant
 from edged.model.activations import FUNCTIONS, Activation
@@ -14,11 +12,10 @@ NUMBERS = {kind: number for number, kind in enumerate(FUNCTIONS)}  # as `activat
 
 def activation_defines(activation: Activation) -> Defines:
     """Return the macros of `activation.cl`."""
-    alpha, beta = np.array([activation.alpha, activation.beta], np.float32).view(np.int32)
     return {
         "ACTIVATION": NUMBERS[activation.kind],
-        "ACTIVATION_ALPHA": int(alpha),
-        "ACTIVATION_BETA": int(beta),
+        "ACTIVATION_ALPHA": float_bits(activation.alpha),
+        "ACTIVATION_BETA": float_bits(activation.beta),
     }
 
 

@@ -1,7 +1,5 @@
 """The macros of `steps.cl`, which the kernels of quantized operators share."""
 
-import numpy as np
-
 from edged.engine.layout import Defines
 from edged.model.graph import Pair
 
@@ -10,8 +8,3 @@ def bounds_defines(bounds: Pair | None) -> Defines:
     """Return the macros for the bounds of steps; None: there are no steps."""
     low, high = bounds or (0, 0)
     return {"STEP_LOW": low, "STEP_HIGH": high, "WRITES_STEPS": int(bounds is not None)}
-
-
-def bits(number: float) -> int:
-    """Return the bits of a float32, by which a macro holds it exactly."""
-    return int(np.float32(number).view(np.int32))

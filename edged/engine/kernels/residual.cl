@@ -1,0 +1,13 @@
+/* The tensor RESIDUAL: what a kernel that is compiled alone takes it for. Include layout.cl before. */
+#ifndef RESIDUAL_BLOCK
+#define RESIDUAL_CHANNELS OUT_CHANNELS
+#define RESIDUAL_BLOCK OUT_BLOCK
+#define RESIDUAL_BLOCKS OUT_BLOCKS
+#define RESIDUAL_HEIGHT OUT_HEIGHT
+#define RESIDUAL_WIDTH OUT_WIDTH
+#define RESIDUAL_ROWS OUT_ROWS
+#define RESIDUAL_PITCH OUT_PITCH
+#define RESIDUAL_TOP OUT_TOP
+#define RESIDUAL_LEFT OUT_LEFT
+#define RESIDUAL_TYPE OUT_TYPE
+#endif
