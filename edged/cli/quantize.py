@@ -8,21 +8,21 @@ from typing import TYPE_CHECKING, Any
 
 from edged import config
 from edged.arithmetic import ceil_div
-from edged.cli.model_options import add_input_options, given_model, model_config, show_preparation
-from edged.cli.options import above_zero, add_example, add_json, positive
+from edged.cli.judged_options import add_judged_options, judged_pictures, trained_model
+from edged.cli.model_options import model_config
+from edged.cli.options import add_example, positive
 from edged.cli.terminal import StatusLine, note, warn
 from edged.errors import ConfigError
 from edged.model.compressed_file import model_stem
 from edged.model.package import Model, model_path
-from edged.system.atomic_file import FOR_ALL, replace_file
+from edged.system.atomic_file import write_result
 from edged.system.plain_text import printable_json, printable_lines
 
 if TYPE_CHECKING:
-    from edged.compress.judge import Judge, JudgedPictures
+    from edged.compress.judge import Judge
     from edged.quantization.search import Quantized
 
 CALIBRATED = 100
-COUNT = 2000
 BATCH = 16
 NOISIEST = 5  # layers that are printed
 EVERY_S = 30.0
@@ -30,40 +30,26 @@ EVERY_S = 30.0
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the model, the pictures, the method, the limit and where to write."""
-    parser.add_argument("model", metavar="MODEL", help="an ONNX file, or a named model with trained weights")
-    pictures = parser.add_mutually_exclusive_group(required=True)
-    data = "labelled pictures that calibrate and judge the result, as of `edged eval`"
-    pictures.add_argument("--data", type=Path, metavar="FOLDER", help=data)
-    images = "a folder of pictures without labels: the result should give the same first class as the original"
-    pictures.add_argument("--images", type=Path, metavar="FOLDER", help=images)
+    add_judged_options(parser, "leave layers in floats if more accuracy is lost")
     method = "how the range of a tensor is chosen (default: minmax)"
     parser.add_argument("--method", choices=("minmax", "percentile", "entropy"), default="minmax", help=method)
     calibrate = f"calibrate with at most N of the pictures, evenly spaced (default: {CALIBRATED})"
     parser.add_argument("--calibrate", type=positive, default=CALIBRATED, metavar="N", help=calibrate)
-    count = f"judge by at most N pictures, evenly spaced (default: {COUNT})"
-    parser.add_argument("--count", type=positive, default=COUNT, metavar="N", help=count)
-    loss = "leave layers in floats if more accuracy is lost, in percentage points (default: 0.5)"
-    parser.add_argument("--max-loss", type=above_zero("points", 100), default=0.5, metavar="POINTS", help=loss)
     output = "the file to write (default: NAME-int8.onnx)"
     parser.add_argument("--output", type=Path, metavar="FILE.onnx", help=output)
-    parser.add_argument("--device", default="auto", metavar="NAME", help="as in the config (default: auto)")
-    add_input_options(parser, "input of the model, if its file does not describe it")
-    add_json(parser)
     add_example(parser, "edged quantize net.onnx --data val --preprocess imagenet --max-loss 0.3")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Quantize, write the file, and print what it costs."""
-    model = given_model(arguments)
-    if model.random_weights:
-        raise ConfigError(f"{model.name} has random weights: it has no accuracy to keep; give an ONNX file")
-    show_preparation(model)
+    model = trained_model(arguments)
     source = model_path(model_config(arguments))
     target: Path = arguments.output or Path(f"{model_stem(source)}-int8.onnx")
     if target.resolve() == source.resolve():
         raise ConfigError(f"--output {target}: is the original; give another name")
     judge, found = _quantize(model, source, arguments)
-    _write(target, found.content)
+    write_result(target, found.content)
+    note(f"wrote {target}")
     report = _report(source, target, judge, found)
     if arguments.json:
         print(printable_json(json.dumps(report, ensure_ascii=False)))
@@ -81,7 +67,7 @@ def _quantize(model: Model, source: Path, arguments: argparse.Namespace) -> "tup
     from edged.quantization.calibration import Calibration
     from edged.quantization.search import quantize
 
-    pictures = _pictures(model, arguments)
+    pictures = judged_pictures(model, arguments)
     line = StatusLine(every_s=EVERY_S)
     try:
         line.show(f"edged: judging {model.name} on {len(pictures.frames)} pictures")
@@ -97,23 +83,6 @@ def _quantize(model: Model, source: Path, arguments: argparse.Namespace) -> "tup
     finally:
         line.clear()
     return judge, found
-
-
-def _pictures(model: Model, arguments: argparse.Namespace) -> "JudgedPictures":
-    from edged.compress.pictures import labelled, unlabelled
-
-    if arguments.data:
-        return labelled(arguments.data, model, arguments.count)
-    return unlabelled(arguments.images, model, arguments.count)
-
-
-def _write(target: Path, content: bytes) -> None:
-    try:
-        with replace_file(target, FOR_ALL) as file:
-            file.write(content)
-    except OSError as error:
-        raise ConfigError(f"{target}: cannot be written: {error.strerror}") from None
-    note(f"wrote {target}")
 
 
 def _report(source: Path, target: Path, judge: "Judge", found: "Quantized") -> dict[str, Any]:

@@ -12,22 +12,17 @@ from edged.compress.coded_file import borders_of, coded
 from edged.compress.judge import Judge
 from edged.compress.network import Network
 from edged.compress.outcome import CompressionStep
-from edged.errors import ConfigError
 from edged.model.compressed_file import SUFFIX, compress
 from edged.model.package import load_model
-from edged.system.atomic_file import FOR_ALL, replace_file
+from edged.system.atomic_file import write_result
 
 
 def write_network(model: onnx.ModelProto, path: Path) -> tuple[int, int]:
     """Write `path` and, compressed, `path`.zst; return their sizes in bytes. Raises ConfigError."""
     content = model.SerializeToString()
     packed = compress(content, borders_of(model, content))
-    for file, data in ((path, content), (compressed_path(path), packed)):
-        try:
-            with replace_file(file, FOR_ALL) as opened:
-                opened.write(data)
-        except OSError as error:
-            raise ConfigError(f"{file}: cannot be written: {error.strerror}") from None
+    write_result(path, content)
+    write_result(compressed_path(path), packed)
     return len(content), len(packed)
 
 

@@ -7,6 +7,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
+from edged.errors import ConfigError
+
 FOR_ALL = 0o644  # mode of a file that is meant to be shared
 
 
@@ -30,6 +32,15 @@ def replace_file(path: Path, mode: int = 0o600, durable: bool = True) -> Iterato
         unfinished.unlink(missing_ok=True)
     if durable:
         _sync_folder(path.parent)
+
+
+def write_result(path: Path, content: bytes) -> None:
+    """Write the file of a command, for all users to read. Raises ConfigError."""
+    try:
+        with replace_file(path, FOR_ALL) as file:
+            file.write(content)
+    except OSError as error:
+        raise ConfigError(f"{path}: cannot be written: {error.strerror}") from None
 
 
 def _sync_folder(folder: Path) -> None:

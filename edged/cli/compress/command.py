@@ -4,33 +4,19 @@ import argparse
 import json
 from pathlib import Path
 
-from edged.cli.model_options import add_input_options, given_model, show_preparation
-from edged.cli.options import above_zero, add_example, add_json, positive
+from edged.cli.judged_options import add_judged_options, trained_model
+from edged.cli.options import add_example, positive
 from edged.cli.terminal import interrupt_on_sigterm, note, warn
 from edged.errors import ConfigError
 from edged.system.plain_text import printable_json, printable_lines
 
-COUNT = 2000
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the model, the pictures, the limit and where to write."""
-    parser.add_argument("model", metavar="MODEL", help="an ONNX file, or a named model with trained weights")
-    pictures = parser.add_mutually_exclusive_group(required=True)
-    data = "labelled pictures that judge the result, as of `edged eval`"
-    pictures.add_argument("--data", type=Path, metavar="FOLDER", help=data)
-    images = "a folder of pictures without labels: the result must give the same first class as the original"
-    pictures.add_argument("--images", type=Path, metavar="FOLDER", help=images)
-    loss = "accuracy that may be lost, in percentage points (default: 0.5)"
-    parser.add_argument("--max-loss", type=above_zero("points", 100), default=0.5, metavar="POINTS", help=loss)
-    count = f"judge by at most N pictures, evenly spaced (default: {COUNT})"
-    parser.add_argument("--count", type=positive, default=COUNT, metavar="N", help=count)
+    add_judged_options(parser, "accuracy that may be lost")
     add_retraining(parser)
     output = "folder for NAME.onnx, NAME.onnx.zst and the report (default: NAME-compressed)"
     parser.add_argument("--output", type=Path, metavar="FOLDER", help=output)
-    parser.add_argument("--device", default="auto", metavar="NAME", help="as in the config (default: auto)")
-    add_input_options(parser, "input of the model, if its file does not describe it")
-    add_json(parser)
     unlabelled = "edged compress net.onnx --images photos --max-loss 2"
     add_example(
         parser,
@@ -55,12 +41,9 @@ def add_retraining(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Compress, write the files and the report, and print it."""
     interrupt_on_sigterm()
-    model = given_model(arguments)
-    if model.random_weights:
-        raise ConfigError(f"{model.name} has random weights: it has no accuracy to keep; give an ONNX file")
+    model = trained_model(arguments)
     if arguments.epochs and not arguments.data:
         raise ConfigError("--epochs needs labelled pictures to train on: give --data in place of --images")
-    show_preparation(model)
     from edged.cli.compress.work import CompressionWork
     from edged.compress.report import as_text
 

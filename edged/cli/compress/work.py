@@ -9,6 +9,7 @@ import onnx
 
 from edged import config
 from edged.cli.compress.retrain import Retrain
+from edged.cli.judged_options import judged_pictures
 from edged.cli.model_options import model_config
 from edged.cli.terminal import StatusLine, note
 from edged.compress.codebook import Codebook
@@ -16,7 +17,6 @@ from edged.compress.coded_file import coded_layer
 from edged.compress.judge import Judge, JudgedPictures
 from edged.compress.network import Network
 from edged.compress.outcome import Compression
-from edged.compress.pictures import labelled, unlabelled
 from edged.compress.report import write_report
 from edged.compress.search import Search
 from edged.compress.weights import with_weights
@@ -66,7 +66,7 @@ class CompressionWork:
             found = SmallNetwork(*retrain.run(self._line))
             judge = self._judge(pictures)
         else:
-            pictures = self._pictures()
+            pictures = judged_pictures(self._model, self._arguments)
             judge = self._judge(pictures)
             found = self._search(judge)
         outcome = Compression(
@@ -100,12 +100,6 @@ class CompressionWork:
             note(f"{judge.reused} variations were measured before, by an earlier run")
         model = self._network.file.model
         return SmallNetwork(with_weights(model, weights), model, codebooks)
-
-    def _pictures(self) -> JudgedPictures:
-        arguments = self._arguments
-        if arguments.data:
-            return labelled(arguments.data, self._model, arguments.count)
-        return unlabelled(arguments.images, self._model, arguments.count)
 
     def _prepare_folder(self, source: Path) -> None:
         """Make the folder, for this process alone. Raises ConfigError if the source would be replaced."""
