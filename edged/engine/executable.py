@@ -53,7 +53,7 @@ class Executable:
 
     There is a buffer of `images` and of `outputs` for each job that may be in flight; the steps `forward[i]` lead
     from `images[i]` to `outputs[i]`. `arena`: the tensors between. `packed`: where the weights come from.
-    `weights`: the buffers of all of them, on a CPU to which they are mapped.
+    `weights`: the buffers of all of them, on a CPU, which uses them where they are mapped.
     """
 
     def __init__(
