@@ -93,7 +93,12 @@ def _report(source: Path, target: Path, judge: "Judge", found: "Quantized") -> d
         "device": judge.device_name,
         "in_floats": list(found.in_floats),
         "layers": [
-            {"layer": each.layer, "quantized": each.is_quantized, "decibels": each.decibels}
+            {
+                "layer": each.layer,
+                "quantized": each.is_quantized,
+                "decibels": each.decibels,
+                "own_decibels": each.own_decibels,
+            }
             for each in found.layers
         ],
     }
@@ -107,5 +112,5 @@ def _lines(report: dict[str, Any]) -> Iterator[str]:
     quantized = [each for each in report["layers"] if each["quantized"]]
     in_floats = f" ({', '.join(report['in_floats'])})" if report["in_floats"] else ""
     yield f"{len(quantized)} of {len(report['layers'])} layers in whole numbers{in_floats}; the noisiest:"
-    for each in sorted(quantized, key=lambda each: float(each["decibels"]))[:NOISIEST]:
-        yield f"  {each['decibels']:6.1f} dB  {each['layer']}"
+    for each in sorted(quantized, key=lambda each: float(each["own_decibels"]))[:NOISIEST]:
+        yield f"  {each['own_decibels']:5.1f} dB, {each['decibels']:5.1f} dB with those before: {each['layer']}"

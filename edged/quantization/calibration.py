@@ -55,6 +55,7 @@ class Quantizer:
         try:
             with self._tools() as tools:
                 tools.shape_inference.quant_pre_process(str(self._source()), str(path), skip_symbolic_shape=True)
+                _name_nodes(path)
             self.float_file = read_file(path)
         except ModelError:
             self.close()
@@ -110,6 +111,14 @@ class Quantizer:
             logging.disable(logging.NOTSET)
 
 
+def _name_nodes(path: Path) -> None:
+    """Give nodes without a name one, by which they can be left in floats."""
+    model = onnx.load(path)
+    for number, node in enumerate(model.graph.node):
+        node.name = node.name or f"{node.op_type}_{number}"
+    onnx.save(model, path)
+
+
 def _input_of(model: onnx.ModelProto) -> onnx.ValueInfoProto:
     """Return the network's input; old files list their weights as inputs too."""
     weights = {weight.name for weight in model.graph.initializer}
@@ -136,6 +145,3 @@ class _Pictures:
             return None
         x = reference.prepare(picture[np.newaxis], self._wanted)
         return {self._name: np.ascontiguousarray(x.transpose(0, 2, 3, 1)) if self._is_last else x}
-
-    def __len__(self) -> int:
-        return 0  # the tools then take the pictures one by one

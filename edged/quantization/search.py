@@ -1,7 +1,9 @@
 """Quantize a network, and leave those layers in floats that cost more accuracy than is allowed."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+
+import onnx
 
 from edged.compress.judge import Judge
 from edged.model import reference
@@ -13,6 +15,7 @@ from edged.quantization.calibration import Calibration, Quantizer
 from edged.quantization.noise import LayerNoise, layer_noise, worst
 
 COMPARED = 4  # pictures on which layers are compared: the reference is slow
+LAYERS = {"Conv", "ConvTranspose", "Gemm", "MatMul"}
 MOST_IN_FLOATS = 16  # layers; a network that needs more is not worth it
 
 
@@ -34,7 +37,7 @@ def quantize(
     max_loss: float,
     show: Callable[[str], None],
 ) -> Quantized:
-    """Return the first file that loses at most `max_loss`: with 0, 1, 2, 4 … layers in floats, the worst ones.
+    """Return the first file that loses at most `max_loss`: with the 0, 1, 2, 4 … noisiest layers in floats.
 
     If none does, the one that loses least. `max_loss`: a share of the judged pictures. Raises ModelError.
     """
@@ -42,17 +45,24 @@ def quantize(
     trial = _Trial(quantizer, size, calibration, judge)
     try:
         best = trial.run(())
-        count = 1
-        while judge.accuracy - best.accuracy > max_loss and count <= MOST_IN_FLOATS:
-            names = {each.layer for each in worst(best.layers, count)}
-            show(
-                f"{100 * (judge.accuracy - best.accuracy):.2f} points are lost: {len(names)} layers stay in floats"
-            )
-            best = max(best, trial.run(tuple(sorted(names))), key=lambda each: each.accuracy)
-            count *= 2
+        noisiest = [each.layer for each in worst(best.layers)]
+        for count in _counts(len(noisiest)):
+            lost = judge.accuracy - best.accuracy
+            if lost <= max_loss:
+                break
+            show(f"{100 * lost:.2f} points are lost: {count} of {len(noisiest)} layers stay in floats")
+            best = max(best, trial.run(noisiest[:count]), key=lambda each: each.accuracy)
     finally:
         quantizer.close()
     return best
+
+
+def _counts(layers: int) -> Iterator[int]:
+    """Yield 1, 2, 4 … up to all layers."""
+    count = 1
+    while count <= min(layers, MOST_IN_FLOATS):
+        yield count
+        count *= 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,13 +74,25 @@ class _Trial:
     calibration: Calibration
     judge: Judge
 
-    def run(self, in_floats: tuple[str, ...]) -> Quantized:
+    def run(self, in_floats: Sequence[str]) -> Quantized:
         """Leave the layers that write these tensors in floats. Raises ModelError."""
         floats = self.quantizer.float_file
-        nodes = [node.name for node in floats.model.graph.node if set(node.output) & set(in_floats)]
-        file = self.quantizer.quantize(nodes)
+        file = self.quantizer.quantize(nodes_of(floats.model.graph, in_floats))
         graph = graph_of(file, self.size)
         accuracy = self.judge.measure(file.sha256, lambda: simplify(graph)).accuracy
         x = reference.prepare(self.calibration.pictures[:COMPARED], self.calibration.wanted)
         layers = layer_noise(graph_of(floats, self.size), graph, x)
-        return Quantized(file.path.read_bytes(), accuracy, layers, in_floats)
+        return Quantized(file.path.read_bytes(), accuracy, layers, tuple(in_floats))
+
+
+def nodes_of(graph: onnx.GraphProto, tensors: Iterable[str]) -> list[str]:
+    """Return the names of the nodes that compute these tensors: of the layers, and of what follows up to there."""
+    writers = {output: node for node in graph.node for output in node.output}
+    names = []
+    for tensor in tensors:
+        node = writers.get(tensor)
+        while node is not None:
+            names.append(node.name)
+            is_layer = node.op_type in LAYERS
+            node = None if is_layer else next((writers[name] for name in node.input if name in writers), None)
+    return names
