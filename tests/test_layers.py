@@ -17,7 +17,7 @@ LEVELS = (  # a package imports those of the levels below its own alone
     {"cli"},
     {"quantization"},
     {"compress"},
-    {"teach", "evaluation"},
+    {"teach", "evaluation", "inference"},
     {"hub", "camera", "worker", "view", "train"},  # four processes and a trainer, which never import each other
     {"client", "runtime", "drawing"},
     {"engine", "energy"},
@@ -85,6 +85,7 @@ def graph() -> dict[str, set[str]]:
     return {
         module: {name for name in imports_of(path) if name in modules() and name != module}
         for module, path in modules().items()
+        if module != "edged"  # loads `Model` when it is first used
     }
 
 

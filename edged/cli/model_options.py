@@ -11,7 +11,7 @@ from edged.cli.options import frames
 from edged.cli.terminal import note, warn
 from edged.errors import ConfigError
 from edged.messages.preparation import ON_COMMAND_LINE, Preprocess, Resize, default_warning
-from edged.model.package import Model, load_model
+from edged.model.package import Model, is_file_name, load_model
 
 
 def add_model_options(parser: argparse.ArgumentParser, default: str = "digits") -> None:
@@ -94,11 +94,6 @@ def validated(**keys: Any) -> config.ModelConfig:
     except ValidationError as error:
         problems = [f"--{'.'.join(map(str, e['loc'][:1]))}: {e['msg']}" for e in error.errors()]
         raise ConfigError("; ".join(problems)) from None
-
-
-def is_file_name(model: str) -> bool:
-    """Check whether --model names a file: it has a suffix or a folder, or exists."""
-    return "/" in model or "." in model or Path(model).is_file()
 
 
 def size(text: str) -> int | tuple[int, int]:

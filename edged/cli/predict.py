@@ -10,24 +10,15 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from edged import config
-from edged.camera.preprocess import preprocess
 from edged.camera.sources.folder import SUFFIXES, pictures_in
-from edged.camera.sources.picture_file import read_picture
 from edged.cli.model_options import add_model_options, given_model, show_preparation
 from edged.cli.options import add_example, add_json, positive
 from edged.cli.terminal import warn
 from edged.errors import ConfigError, DeviceError, EdgedError, ImageError, ModelError
-from edged.hub.frames.prediction import labels_of
+from edged.inference.classifier import Classifier
 from edged.messages import Label
 from edged.model.package import Model
-from edged.model.reference import softmax
-from edged.runtime.base import ModelRuntime
-from edged.runtime.scores import ends_in_softmax, top_classes
-from edged.runtime.select import open_runtime
 from edged.system.plain_text import printable, printable_json
-from edged.worker.job_io import not_finite
-from edged.worker.proven import open_proven
 
 Outputs = NDArray[np.float32]
 
@@ -61,25 +52,25 @@ def run(arguments: argparse.Namespace) -> int:
     """Print the result of each picture; the exit code is that of the first error."""
     model = given_model(arguments)
     show_preparation(model)
-    runtime = _open_device(model, arguments.device)
+    classifier = _open_device(model, arguments.device)
     answers = []
     for path in _pictures_in(arguments.pictures):
-        answer = _answer(path, model, runtime, arguments.top)
+        answer = _answer(path, classifier, arguments.top)
         answers.append(answer)
-        _print(answer, model, runtime, as_json=arguments.json)
+        _print(answer, model, classifier.device, as_json=arguments.json)
     if arguments.raw:
         _write_raw(arguments.raw, answers, len(model.labels))
     return next((answer.error.exit_code for answer in answers if answer.error), 0)
 
 
-def _open_device(model: Model, device: str | None) -> ModelRuntime:
+def _open_device(model: Model, device: str | None) -> Classifier:
     try:
-        return open_proven(model, config.WorkerConfig(device=device or "auto")).runtime
+        return Classifier(model, device or "auto")
     except DeviceError as error:
         if device is not None:
             raise
         warn(f"{error}; using NumPy instead")
-        return open_runtime(model, config.WorkerConfig(device="numpy"))
+        return Classifier(model, "numpy")
 
 
 def _pictures_in(paths: Sequence[Path]) -> Iterator[Path]:
@@ -88,18 +79,16 @@ def _pictures_in(paths: Sequence[Path]) -> Iterator[Path]:
         yield from (pictures_in(path) or [path]) if path.is_dir() else [path]
 
 
-def _answer(path: Path, model: Model, runtime: ModelRuntime, top: int) -> Answer:
+def _answer(path: Path, classifier: Classifier, top: int) -> Answer:
     try:
         _require_picture(path)
-        pixels = read_picture(path)
-        frame = preprocess(pixels, model.input.width, model.input.height, resize=model.input.resize)
+        outputs = classifier.outputs([path])[0]
     except ImageError as error:
         return Answer(path, error=error)
-    outputs = runtime.submit(frame[np.newaxis]).wait().outputs.reshape(-1)
-    if problem := not_finite(outputs):
-        return Answer(path, outputs, error=ModelError(f"{path}: {problem}"))
-    shares = outputs if ends_in_softmax(model.graph) else softmax(outputs)
-    return Answer(path, outputs, labels_of(top_classes(shares, top), model.labels))
+    try:
+        return Answer(path, outputs, classifier.top(classifier.scores(outputs), top))
+    except ModelError as error:
+        return Answer(path, outputs, error=ModelError(f"{path}: {error}"))
 
 
 def _require_picture(path: Path) -> None:
@@ -109,18 +98,18 @@ def _require_picture(path: Path) -> None:
         raise ImageError(f"{path} does not exist")
 
 
-def _print(answer: Answer, model: Model, runtime: ModelRuntime, *, as_json: bool) -> None:
+def _print(answer: Answer, model: Model, device: str, *, as_json: bool) -> None:
     if answer.error:
         print(f"edged: {answer.error}", file=sys.stderr)
     if as_json:
-        print(printable_json(json.dumps(_as_object(answer, model, runtime), ensure_ascii=False)), flush=True)
+        print(printable_json(json.dumps(_as_object(answer, model, device), ensure_ascii=False)), flush=True)
     elif not answer.error:
         print(printable(str(answer.path)))
         for label in answer.top:
             print(f"  {label.score:.4f}  {label.index:4d}  {printable(label.label)}", flush=True)
 
 
-def _as_object(answer: Answer, model: Model, runtime: ModelRuntime) -> dict[str, object]:
+def _as_object(answer: Answer, model: Model, device: str) -> dict[str, object]:
     if answer.error:
         return {"file": str(answer.path), "error": str(answer.error)}
     return {
@@ -129,7 +118,7 @@ def _as_object(answer: Answer, model: Model, runtime: ModelRuntime) -> dict[str,
         "model": {
             "name": model.name,
             "sha256": model.sha256,
-            "device": runtime.device_name,
+            "device": device,
             "random_weights": model.random_weights,
             "preparation": model.input.described,
             "prepared_by": model.prepared_by,

@@ -11,6 +11,7 @@ PreparedBy = Literal["config", "file", "default"]
 
 IN_CONFIG = "`preprocess: {}` to `model:`"
 ON_COMMAND_LINE = "`--preprocess {}`"
+IN_PYTHON = "`preprocess='{}'`"
 CENTER_CROP = (
     256,
     224,

@@ -93,6 +93,11 @@ def load_model(wanted: config.ModelConfig, *, lazily: bool = False) -> Model:
     return model if lazily else replace(model, graph=model.graph.checked())
 
 
+def is_file_name(model: str) -> bool:
+    """Check whether this is the name of a file, not of a model: it has a suffix or a folder, or exists."""
+    return "/" in model or "." in model or Path(model).is_file()
+
+
 def _load(wanted: config.ModelConfig) -> Model:
     if wanted.path is not None:
         return _from_file(wanted.path, wanted)

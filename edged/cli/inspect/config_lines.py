@@ -6,9 +6,8 @@ from typing import Any
 
 import yaml
 
-from edged.cli.model_options import is_file_name
 from edged.messages.preparation import RECIPES
-from edged.model.package import Model
+from edged.model.package import Model, is_file_name
 
 
 def config_of(named: str, given: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,0 +1,1 @@
+"""A network in a Python program, without a daemon: `edged.Model`."""

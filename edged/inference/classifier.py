@@ -1,0 +1,169 @@
+"""Classify pictures in a Python program, prepared and computed as the daemon does it."""
+
+import warnings
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
+from os import PathLike
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import ValidationError
+
+from edged import config
+from edged.camera.preprocess import preprocess
+from edged.camera.sources.picture_file import read_picture
+from edged.errors import ConfigError, ImageError, ModelError
+from edged.hub.frames.prediction import labels_of
+from edged.messages import Label
+from edged.messages.preparation import IN_PYTHON, default_warning
+from edged.model.package import Model, is_file_name, load_model
+from edged.model.reference import softmax
+from edged.runtime.scores import ends_in_softmax, top_classes
+from edged.worker.job_io import not_finite
+from edged.worker.proven import open_proven
+
+Picture = NDArray[np.uint8] | str | PathLike[str]
+Pixels = NDArray[np.uint8]
+Floats = NDArray[np.float32]
+S = TypeVar("S", bound=config.Section)
+
+IN_FLIGHT = 2  # jobs: the device computes one while the next is prepared
+
+
+class Classifier:
+    """A network that is ready on a device: `edged.Model` in Python programs. Use it in one thread at a time.
+
+    >>> with edged.Model("net.onnx", labels="labels.txt", preprocess="imagenet") as model:
+    ...     scores = model(picture)
+    ...     print(model.top(scores, 3))
+    """
+
+    def __init__(
+        self,
+        model: str | PathLike[str] | Model,
+        device: str = "auto",
+        *,
+        batch: int = 1,
+        precision: config.Precision = "fp32",
+        threads: int | None = None,
+        **preparation: Any,
+    ) -> None:
+        """Load an ONNX file, or a named model, and compare the device with the reference, once for each network.
+
+        device, batch, precision, threads: as of a worker in the config. preparation: keys of the config's `model`,
+        such as `labels`, `preprocess`, `size`. Warns if nothing says how pictures are prepared.
+
+        Raises ConfigError, ModelError, DeviceError.
+        """
+        keys = {"device": device, "batch": batch, "precision": precision, "threads": threads}
+        worker = _section(config.WorkerConfig, keys)
+        self._model = model if isinstance(model, Model) else _loaded(model, preparation)
+        self._runtime = open_proven(self._model, worker).runtime
+        self._batch = batch
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """Return the names of the classes."""
+        return self._model.labels
+
+    @property
+    def input_size(self) -> tuple[int, int]:
+        """Return width and height of the network's input."""
+        return self._model.input.width, self._model.input.height
+
+    @property
+    def device(self) -> str:
+        """Return the name of the device."""
+        return self._runtime.device_name
+
+    def __call__(self, pictures: Picture | Sequence[Picture]) -> Floats:
+        """Return the scores of a picture, float32 [classes], or of several, [n, classes], as in predictions.
+
+        A picture: uint8 RGB [height, width, 3], or gray [height, width], of any size, or a file's path. Several: a
+        sequence of these, or uint8 [n, height, width, 3]. Raises ImageError, DeviceError, and ModelError if the
+        network's outputs are not finite.
+        """
+        is_one = isinstance(pictures, str | PathLike) or (isinstance(pictures, np.ndarray) and pictures.ndim < 4)
+        several: Sequence[Picture] = [pictures] if is_one else pictures  # type: ignore[assignment, list-item]
+        rows = [self.scores(row) for row in self.outputs(several)]
+        return rows[0] if is_one else np.array(rows, np.float32).reshape(len(rows), len(self.labels))
+
+    def outputs(self, pictures: Sequence[Picture]) -> Floats:
+        """Return the network's own outputs, float32 [n, classes]. Raises ImageError, DeviceError."""
+        rows = list(self._computed(pictures))
+        return np.concatenate(rows) if rows else np.empty((0, len(self.labels)), np.float32)
+
+    def scores(self, outputs: Floats) -> Floats:
+        """Return the scores of one picture's outputs, [classes]. Raises ModelError if these are not finite."""
+        if problem := not_finite(outputs):
+            raise ModelError(problem)
+        return outputs if ends_in_softmax(self._model.graph) else softmax(outputs)
+
+    def top(self, scores: Floats, count: int = 5) -> tuple[Label, ...]:
+        """Return the best classes of one picture's scores, best first: `label`, `index` and `score` of each."""
+        return labels_of(top_classes(scores, count), self.labels)
+
+    def close(self) -> None:
+        """Free the device. Repeated calls do nothing."""
+        self._runtime.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _computed(self, pictures: Sequence[Picture]) -> Iterator[Floats]:
+        """Yield the outputs of one job after the other, while the next one is prepared."""
+        pending: deque[Any] = deque()
+        for start in range(0, len(pictures), self._batch):
+            frames = [self._frame(picture) for picture in pictures[start : start + self._batch]]
+            pending.append((self._runtime.submit(np.stack(frames)), len(frames)))
+            if len(pending) == IN_FLIGHT:
+                yield _outputs(*pending.popleft())
+        while pending:
+            yield _outputs(*pending.popleft())
+
+    def _frame(self, picture: Picture) -> Pixels:
+        wanted = self._model.input
+        pixels = _rgb(picture) if isinstance(picture, np.ndarray) else read_picture(Path(picture))
+        return preprocess(pixels, wanted.width, wanted.height, resize=wanted.resize)
+
+
+def _outputs(pending: Any, count: int) -> Floats:
+    """Wait for a job; return its outputs as [count, classes], which stay when the next job comes."""
+    return np.array(pending.wait().outputs, np.float32).reshape(count, -1)
+
+
+def _rgb(picture: NDArray[Any]) -> Pixels:
+    """Return a picture as uint8 [height, width, 3]; a gray one has three equal channels. Raises ImageError."""
+    is_gray = picture.ndim == 2 or (picture.ndim == 3 and picture.shape[2] == 1)
+    is_color = picture.ndim == 3 and picture.shape[2] == 3
+    if picture.dtype != np.uint8 or not picture.size or not (is_gray or is_color):
+        expected = "expected uint8 [height, width, 3] in RGB order, or [height, width]"
+        raise ImageError(f"a picture is {picture.dtype} {list(picture.shape)}: {expected}")
+    return np.repeat(picture.reshape(*picture.shape[:2], 1), 3, axis=2) if is_gray else picture
+
+
+def _loaded(model: str | PathLike[str], preparation: Mapping[str, Any]) -> Model:
+    """Load a model. Raises ConfigError, ModelError."""
+    name = str(model)
+    source = "path" if is_file_name(name) else "name"
+    loaded = load_model(_section(config.ModelConfig, {source: name, **preparation}))
+    if loaded.prepared_by == "default" and not loaded.random_weights:
+        warnings.warn(default_warning(loaded.input.described, IN_PYTHON), stacklevel=3)
+    return loaded
+
+
+def _section(section: type[S], keys: Mapping[str, Any]) -> S:
+    """Build a section of the config. Raises ConfigError, which names the arguments."""
+    try:
+        return section(**keys)
+    except ValidationError as error:
+        problems = [f"{'.'.join(map(str, each['loc'])) or 'model'}: {each['msg']}" for each in error.errors()]
+        raise ConfigError("; ".join(problems)) from None

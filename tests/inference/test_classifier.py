@@ -1,0 +1,112 @@
+"""`edged.Model`: a Python program gets the scores that the daemon and `edged predict` give."""
+
+import subprocess
+import sys
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import edged
+from edged.camera.sources.picture_file import read_picture
+from edged.cli import run_command_line
+from edged.errors import ConfigError, ImageError, ModelError
+from tests.cli import models
+from tests.evaluation.pictures import picture
+
+
+@pytest.fixture
+def network(tmp_path: Path) -> Path:
+    return models.small_network(tmp_path / "model.onnx")
+
+
+@pytest.fixture
+def photos(tmp_path: Path) -> list[Path]:
+    names = [tmp_path / f"{seed}.png" for seed in range(5)]
+    for seed, name in enumerate(names):
+        picture(name, seed)
+    return names
+
+
+@pytest.fixture
+def model(network: Path) -> Iterator[edged.Model]:
+    with edged.Model(network, batch=2, preprocess="unit") as opened:
+        yield opened
+
+
+def test_a_picture_gets_one_score_a_class(model: edged.Model, photos: list[Path]) -> None:
+    scores = model(read_picture(photos[0]))
+    assert scores.shape == (len(model.labels),)
+    assert scores.sum() == pytest.approx(1)
+    best, second = model.top(scores, 2)
+    assert best.label == model.labels[best.index]
+    assert best.score == pytest.approx(scores.max())
+    assert best.score >= second.score
+
+
+def test_several_pictures_get_the_same_scores_as_one_by_one(model: edged.Model, photos: list[Path]) -> None:
+    several = model([str(photos[0]), photos[1], *map(read_picture, photos[2:])])
+    assert np.array_equal(several, np.stack([model(name) for name in photos]))
+    width, height = model.input_size
+    frames = np.random.default_rng(0).integers(0, 256, (3, height, width, 3), np.uint8)
+    assert np.array_equal(model(frames), np.stack([model(frame) for frame in frames]))
+    assert model([]).shape == (0, len(model.labels))
+
+
+def test_the_scores_are_those_of_edged_predict(
+    model: edged.Model, network: Path, photos: list[Path], tmp_path: Path
+) -> None:
+    raw = tmp_path / "raw.npy"
+    given = ["--model", str(network), "--preprocess", "unit", "--raw", str(raw)]
+    assert run_command_line(["predict", *map(str, photos), *given]) == 0
+    outputs = model.outputs(photos)
+    assert np.array_equal(outputs, np.load(raw))
+    assert np.allclose(model(photos), np.exp(outputs) / np.exp(outputs).sum(1, keepdims=True), atol=1e-6)
+
+
+def test_a_gray_picture_has_equal_channels(model: edged.Model) -> None:
+    gray = np.random.default_rng(0).integers(0, 256, (30, 40), np.uint8)
+    assert np.array_equal(model(gray), model(np.stack([gray] * 3, axis=2)))
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [np.zeros((8, 8, 3), np.float32), np.zeros((3, 8, 8), np.uint8), np.zeros((0, 8, 3), np.uint8)],
+    ids=["floats", "channels first", "empty"],
+)
+def test_what_is_no_picture_is_refused(model: edged.Model, wrong: np.ndarray) -> None:
+    with pytest.raises(ImageError, match=r"expected uint8 \[height, width, 3\] in RGB order"):
+        model(wrong)
+
+
+def test_a_picture_that_cannot_be_read_is_named(model: edged.Model) -> None:
+    with pytest.raises(ImageError, match=r"nowhere\.png does not exist"):
+        model("nowhere.png")
+
+
+def test_scores_that_are_not_finite_are_an_error(model: edged.Model) -> None:
+    with pytest.raises(ModelError, match="1 of the network's 2 outputs are NaN or infinite"):
+        model.scores(np.array([0, np.nan], np.float32))
+
+
+def test_a_default_preparation_is_a_warning_that_names_the_argument(network: Path) -> None:
+    with pytest.warns(UserWarning, match="add `preprocess='imagenet'`"):
+        edged.Model(network, device="numpy")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        edged.Model("digits", device="numpy")
+
+
+def test_an_unknown_argument_is_named(network: Path) -> None:
+    with pytest.raises(ConfigError, match="colour: Extra inputs are not permitted"):
+        edged.Model(network, colour="rgb")
+    with pytest.raises(ConfigError, match="batch: Input should be greater than or equal to 1"):
+        edged.Model(network, batch=0)
+
+
+def test_importing_edged_loads_none_of_it() -> None:
+    script = "import sys, edged; print(*sys.modules)"
+    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert not {"numpy", "cv2", "pydantic", "edged.inference"} & set(run.stdout.split())
