@@ -37,6 +37,7 @@ from edged.hub.reload import LiveSettings, Reload
 from edged.hub.service_threads import ServiceThreads
 from edged.hub.signals import Signals
 from edged.hub.stats.counters import Stats
+from edged.hub.stats.health import Health
 from edged.hub.stats.hosts import HostStates
 from edged.hub.stats.loop_metrics import LoopMetrics
 from edged.hub.stats.metrics_server import ENDPOINT, Scrapes
@@ -111,6 +112,7 @@ class Endpoints:
         self.guard = open_guard(context, config, rejections, self.services, resources)
         self.publisher = self._open_stream(context, resources)
         self._serve_replay(context, resources)
+        self.health = Health(lambda: self.services.failed)
         self.moments = self._serve_metrics(rejections, resources)
         folder = resources.enter_context(private_folder(journal_path(config.node, config.journal.path)))
         self.runtime_files = RuntimeFiles(folder, config)
@@ -145,7 +147,7 @@ class Endpoints:
         moments = Moments(self.metrics.now)
         resources.callback(moments.close)
         try:
-            scrapes = Scrapes(host, port, moments.text, rejections, context)
+            scrapes = Scrapes(host, port, moments.text, self.health, rejections, context)
         except OSError as error:
             raise ConfigError(unusable(ENDPOINT, address, error.errno, error.strerror)) from None
         scrapes.start(self.services)
@@ -205,6 +207,7 @@ class HubBuilder:
             lambda now: opened.runtime_files.restore(opened.links),
             Display(self._node, show, line_every_s).show_if_due,
             service.tick,
+            lambda now: opened.health.report(now, ready=self._supervisor.works),
         )
         return Hub(
             opened.links,

@@ -1,4 +1,4 @@
-"""Serve the metrics to Prometheus.
+"""Serve the metrics to Prometheus, and the hub's health to probes.
 
 prometheus-client has a server too, with the same options for TLS; but there one client that stalls its handshake
 stops every scrape, and a silent client occupies a thread for ever.
@@ -7,18 +7,23 @@ stops every scrape, and a silent client occupies a thread for ever.
 import contextlib
 import gzip
 import io
+import re
 import socket
 import ssl
 import sys
 import time
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler
 from socketserver import ThreadingTCPServer
 from typing import Any
+from urllib.parse import urlsplit
 
 from edged.clock import nanoseconds, now_ns
 from edged.hub.links.authentication import Rejections
 from edged.hub.service_threads import ServiceThreads
+from edged.hub.stats.health import Health
 
 ENDPOINT = "metrics.address"
 CONNECTIONS = 32  # connections; one more, and the oldest is closed
@@ -26,9 +31,37 @@ LONGEST_S = 3.0  # for a whole scrape, TLS handshake included
 REQUEST_BYTES = 16_384
 PAUSE_AFTER = 1 << 18  # characters, two milliseconds of work; each pause may last for one turn of the hub's loop
 PAUSE_S = 50e-6  # long enough for another thread to take the lock
+METRICS = "text/plain; version=0.0.4; charset=utf-8"
+OPEN_METRICS = "application/openmetrics-text; version=1.0.0; charset=utf-8"
+PLAIN = "text/plain; charset=utf-8"
+OF_COUNTER = re.compile(r"^# (HELP|TYPE) (\w+)_total ", re.MULTILINE)
+GZIP_FROM = 1024  # bytes; less fits one packet
 GZIP_LEVEL = 1  # compression level: a tenth of the size in a tenth of the time of the highest
 LOOK_S = 0.2  # seconds between two checks for slow clients
 OF_TLS = {"PEER_DID_NOT_RETURN_A_CERTIFICATE": "no_certificate", "CERTIFICATE_VERIFY_FAILED": "no_certificate"}
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """An answer."""
+
+    status: int
+    content_type: str
+    text: str
+
+
+NOT_FOUND = Page(HTTPStatus.NOT_FOUND, PLAIN, "there are /metrics, /healthz and /readyz\n")
+NOT_ALLOWED = Page(HTTPStatus.METHOD_NOT_ALLOWED, PLAIN, "use GET or HEAD\n")
+
+
+def health_page(problem: str) -> Page:
+    """Return the answer to a probe: what is wrong, or that nothing is."""
+    return Page(HTTPStatus.SERVICE_UNAVAILABLE if problem else HTTPStatus.OK, PLAIN, f"{problem or 'ok'}\n")
+
+
+def in_open_metrics(text: str) -> str:
+    """Convert Prometheus' text format to OpenMetrics 1.0: a counter's name has no `_total`; the end is marked."""
+    return OF_COUNTER.sub(r"# \1 \2 ", text) + "# EOF\n"
 
 
 class Scrapes(ThreadingTCPServer):
@@ -43,10 +76,11 @@ class Scrapes(ThreadingTCPServer):
         host: str,
         port: int,
         text: Callable[[], Iterable[str]],
+        health: Health,
         rejections: Rejections,
         tls: ssl.SSLContext | None,
     ) -> None:
-        """Bind, without accepting connections yet. `text`: returns the answer, in pieces.
+        """Bind, without accepting connections yet. `text`: returns all metrics, in pieces.
 
         Raises OSError if the address cannot be used.
         """
@@ -55,6 +89,7 @@ class Scrapes(ThreadingTCPServer):
         self._rejections = rejections
         self._open: dict[Any, tuple[int, str]] = {}  # start (now_ns) and peer of each connection, the oldest first
         self._text = text
+        self._health = health
         super().__init__((host, port), Scrape)
 
     def start(self, services: ServiceThreads) -> None:
@@ -66,8 +101,19 @@ class Scrapes(ThreadingTCPServer):
         self.shutdown()
         self.server_close()
 
-    def answer(self) -> bytes:
-        """Yield all metrics, with pauses for the hub's thread, which needs the same lock."""
+    def page(self, path: str, *, open_metrics: bool) -> "Page | None":
+        """Return what a path shows; None if there is no such path."""
+        if path == "/metrics":
+            text = self._metrics()
+            return Page(200, OPEN_METRICS, in_open_metrics(text)) if open_metrics else Page(200, METRICS, text)
+        if path == "/healthz":
+            return health_page(self._health.why_not_live())
+        if path == "/readyz":
+            return health_page(self._health.why_not_ready())
+        return None
+
+    def _metrics(self) -> str:
+        """Return all metrics, with pauses for the hub's thread, which needs the same lock."""
         pieces, unpaused = [], 0
         for piece in self._text():
             pieces.append(piece)
@@ -75,7 +121,7 @@ class Scrapes(ThreadingTCPServer):
             if unpaused > PAUSE_AFTER:
                 time.sleep(PAUSE_S)
                 unpaused = 0
-        return "".join(pieces).encode()
+        return "".join(pieces)
 
     def reject(self, connection: Any, reason: str, detail: str = "") -> None:
         """Count a peer that gets no answer, once, and close its connection."""
@@ -126,17 +172,35 @@ class Scrape(BaseHTTPRequestHandler):
     """One request and its answer."""
 
     server: Scrapes
+    server_version, sys_version = "edged", ""  # strangers need no versions
 
     def do_GET(self) -> None:
-        """Answer with Prometheus' text format, whatever the path."""
-        body = self.server.answer()
-        self.send_response(200)
-        self.send_header("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
-        if "gzip" in self.headers.get("Accept-Encoding", ""):
+        """Answer with the page of the path."""
+        accepted = self.headers.get("Accept", "")
+        page = self.server.page(urlsplit(self.path).path, open_metrics="application/openmetrics-text" in accepted)
+        self._send(page or NOT_FOUND)
+
+    do_HEAD = do_GET  # noqa: N815 - its name there
+
+    def do_POST(self) -> None:
+        """Refuse what would change something: nothing can be changed here."""
+        self._send(NOT_ALLOWED)
+
+    do_PUT = do_DELETE = do_PATCH = do_OPTIONS = do_POST  # noqa: N815
+
+    def _send(self, page: Page) -> None:
+        body = page.text.encode()
+        self.send_response(page.status)
+        self.send_header("Content-Type", page.content_type)
+        if page.status == HTTPStatus.METHOD_NOT_ALLOWED:
+            self.send_header("Allow", "GET, HEAD")
+        if "gzip" in self.headers.get("Accept-Encoding", "") and len(body) > GZIP_FROM:
             self.send_header("Content-Encoding", "gzip")
             body = gzip.compress(body, GZIP_LEVEL)
+        self.send_header("Content-Length", str(len(body)))
         self.end_headers()
-        self.wfile.write(body)
+        if self.command != "HEAD":
+            self.wfile.write(body)
 
     def setup(self) -> None:
         """Do the TLS handshake, and limit the size of the request."""
@@ -146,7 +210,7 @@ class Scrape(BaseHTTPRequestHandler):
         self.rfile = Bounded(self.request.makefile("rb", buffering=0))
 
     def finish(self) -> None:
-        """Close the connection to mark the end: the answer has no length."""
+        """Close the connection: it has one request."""
         super().finish()
         if isinstance(self.request, ssl.SSLSocket):
             with contextlib.suppress(OSError):
