@@ -28,7 +28,11 @@ def status_of(monkeypatch: pytest.MonkeyPatch) -> Until:
 
 def test_cameras_that_give_frames_have_ended_or_are_not_there(tmp_path: Path, status_of: Until) -> None:
     run = Run(tmp_path, ["steady", "short", "silent"], ["good"])
-    cameras = status_of(run, lambda status: status.camera_states["short"].ended).camera_states
+
+    def both_gave_frames(status: Status) -> bool:
+        return status.camera_states["short"].ended and status.camera_states["steady"].predicted > 0
+
+    cameras = status_of(run, both_gave_frames).camera_states
     assert list(cameras) == ["steady", "short", "silent"]
     steady, short, silent = cameras.values()
     assert steady.captured >= steady.predicted + sum(steady.dropped.values()) > 0
@@ -53,7 +57,8 @@ def test_a_worker_that_compiles_is_starting(tmp_path: Path, status_of: Until) ->
 
 
 def test_joules_by_rail_since_the_start(tmp_path: Path, status_of: Until) -> None:
-    run = Run(tmp_path, ["short", "silent"], ["good"])
+    run = Run(tmp_path, ["short", "silent"], ["good"], freshness={"keep": 64, "max_age_s": 60})
     status = status_of(run, lambda status: status.camera_states["short"].ended)
-    assert status.energy.rails == {"GPU": 0.5 * status.camera_states["short"].predicted}
+    assert status.camera_states["short"].predicted == 10
+    assert status.energy.rails == {"GPU": 5.0}
     assert status.energy.method == "measured"
