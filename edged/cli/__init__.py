@@ -25,6 +25,8 @@ from edged.system.systemd import is_started_by_systemd
 
 VERBS = {
     "run": "start the daemon: cameras, workers, prediction stream, metrics",
+    "demo": "start the daemon with a camera that draws digits: it needs no file and no camera",
+    "init": "write a config for the camera and the model of this host, and check it",
     "reload": "make the running daemon read its config again",
     "check": "validate a config, its model, devices and addresses; list what would run",
     "devices": "list OpenCL devices, cameras and power sensors",
@@ -53,7 +55,7 @@ VERBS = {
     "worker": "run one worker process (the hub starts those of its own host)",
 }
 
-PROCESSES = {"run", "camera", "worker"}  # they log at level info
+PROCESSES = {"run", "demo", "camera", "worker"}  # they log at level info
 
 NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}  # errors of the device behind standard output
 

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import zmq
 
-from edged.cli.options import DEMO
 from edged.cli.run import config_or_demo
 from edged.config.load import load_config
 from edged.errors import ConfigError, EdgedError
@@ -39,7 +38,7 @@ IPC = "ipc://"
 
 def add_daemon(parser: argparse.ArgumentParser) -> None:
     """Add CONFIG, which names a running daemon."""
-    which = f"config that `edged run` was started with, or ipc:// address of its private link (default: {DEMO})"
+    which = "config of the running daemon, or ipc:// address of its private link (default: that of the demo)"
     parser.add_argument("config", nargs="?", metavar="CONFIG", help=which)
 
 

@@ -4,6 +4,7 @@ import argparse
 import math
 import re
 from collections.abc import Callable
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,11 @@ from edged.transport.address import ZMQ_ADDRESS
 
 DEMO = Path("configs/demo.yaml")
 UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
+
+
+def packaged_demo() -> Path:
+    """Return the demo's config in the package; in a checkout it is a link to `DEMO`."""
+    return Path(str(files("edged") / "demo.yaml")).resolve()
 
 
 def add_example(parser: argparse.ArgumentParser, *commands: str) -> None:

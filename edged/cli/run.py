@@ -7,7 +7,7 @@ import sys
 import time
 from pathlib import Path
 
-from edged.cli.options import DEMO, add_config, add_duration, add_example, add_json, positive
+from edged.cli.options import DEMO, add_config, add_duration, add_example, add_json, packaged_demo, positive
 from edged.config.load import load_config
 from edged.errors import ConfigError, OutputError
 from edged.hub.stats.summary import Limits, summary_text
@@ -27,10 +27,15 @@ events = logging.getLogger("edged.run")
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the config, and when to exit."""
     add_config(parser)
+    add_limits(parser)
+    add_example(parser, "edged run edged.yaml", "edged run configs/demo.yaml --count 300 --json")
+
+
+def add_limits(parser: argparse.ArgumentParser) -> None:
+    """Add when to exit, and --json."""
     parser.add_argument("--count", type=positive, metavar="N", help="exit after N predictions")
     add_duration(parser, "exit this long after the first worker is ready")
     add_json(parser, "the summary as one JSON object; status lines go to standard error")
-    add_example(parser, "edged run edged.yaml", "edged run configs/demo.yaml --count 300 --json")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -38,7 +43,7 @@ def run(arguments: argparse.Namespace) -> int:
     errors = LineWriter(STDERR, encoder_of(sys.stderr))
     output = LineWriter(STDOUT, encoder_of(sys.stdout), _log_lost_lines)
     log.configure(writer=errors)
-    path = config_or_demo(arguments.config)
+    path = _config_to_run(arguments.config)
     config = load_config(path)
     lines, stream = (errors, sys.stderr) if arguments.json else (output, sys.stdout)
     start = time.monotonic()
@@ -69,10 +74,15 @@ def _check_written(output: LineWriter) -> None:
         raise OutputError(f"the summary cannot be written: {output.error.strerror}")
 
 
-def config_or_demo(path: Path | None) -> Path:
-    """Return the absolute path of the given config, or of the demo's. Raises ConfigError."""
+def _config_to_run(path: Path | None) -> Path:
+    """Return the given config, or that of the demo in a checkout. Raises ConfigError."""
     if path is None and not DEMO.is_file():
         raise ConfigError(
-            f"no config given, and there is no {DEMO} here: name a file, as in `edged run edged.yaml`"
+            "no config is given: `edged run FILE` runs one, `edged init` writes one, `edged demo` needs none"
         )
-    return (path or DEMO).absolute()
+    return config_or_demo(path)
+
+
+def config_or_demo(path: Path | None) -> Path:
+    """Return the absolute path of the given config, or of the demo's."""
+    return (path or (DEMO if DEMO.is_file() else packaged_demo())).absolute()

@@ -1,9 +1,10 @@
 """`edged subscribe`: print predictions, one a line."""
 
 import argparse
+import math
 import time
 from collections.abc import Iterator
-from itertools import islice
+from itertools import chain, islice
 
 import zmq
 
@@ -11,6 +12,7 @@ from edged.cli.options import add_example, add_hub_options, add_json, add_since,
 from edged.cli.terminal import note
 from edged.client.stream import PredictionStream
 from edged.client.subscription import Arrival
+from edged.errors import ConfigError
 from edged.messages import Prediction
 from edged.system.plain_text import printable, printable_json
 from edged.transport.client_socket import curve_of
@@ -70,13 +72,21 @@ def line(prediction: Prediction) -> str:
 
 
 def _chosen(stream: PredictionStream, arguments: argparse.Namespace) -> Iterator[Arrival]:
+    """Yield the predictions of --camera, or all. Raises ConfigError if no node has that camera at the start."""
     start, received = time.monotonic(), False
     for arrival in stream.arrivals():
         if arrival is None:
-            if not received and time.monotonic() - start > NOTICE_AFTER_S:
-                note(f"waiting: nothing received from {arguments.address} yet; is `edged run` running?")
+            if not received and stream.cameras:
+                _require_camera(stream, arguments)
                 received = True
-        else:
-            received = True
-            if arguments.camera in {None, arrival.prediction.camera}:
-                yield arrival
+            elif not received and time.monotonic() - start > NOTICE_AFTER_S:
+                note(f"waiting: nothing received from {arguments.address} yet; is `edged run` running?")
+                start = math.inf
+        elif arguments.camera in {None, arrival.prediction.camera}:
+            yield arrival
+
+
+def _require_camera(stream: PredictionStream, arguments: argparse.Namespace) -> None:
+    cameras = sorted(set(chain.from_iterable(stream.cameras.values())))
+    if arguments.since is None and arguments.camera not in {None, *cameras}:  # the journal may have others
+        raise ConfigError(f"--camera {arguments.camera}: {arguments.address} has only {', '.join(cameras)}")

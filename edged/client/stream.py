@@ -233,6 +233,7 @@ class PredictionStream:
         self._address = address
         self._since = None if since_s is None else wall_s() - since_s
         self._nodes: dict[str, Sequence] = {}
+        self.cameras: dict[str, tuple[str, ...]] = {}  # of each node, as its last status lists them
         self._curve = curve
         self._unanswered = Complaint()
         self._fetch_at_s = 0.0
@@ -278,6 +279,7 @@ class PredictionStream:
             yield arrival
 
     def _status(self, status: Status) -> Iterator[Arrival | None]:
+        self.cameras[status.node] = tuple(status.camera_states)
         if self._learn_replay:
             self.replay = same_host(self._address, status.replay)
         sequence = self._nodes.setdefault(status.node, Sequence())

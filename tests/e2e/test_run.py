@@ -34,6 +34,26 @@ def test_a_summary_for_people(tmp_path: Path) -> None:
     assert "median" in done.stdout
 
 
+def test_check_knows_the_running_daemon_and_another_one_that_is_in_its_way(tmp_path: Path) -> None:
+    with run_edged(tmp_path) as daemon:
+        daemon.first(1)
+        own = edged("check", tmp_path / "edged.yaml", env={"XDG_STATE_HOME": str(tmp_path)})
+        other = tmp_path / "other.yaml"
+        other.write_text(json.dumps({**daemon.config, "node": "other"}))
+        others = edged("check", other, env={"XDG_STATE_HOME": str(tmp_path)})
+    assert f"{daemon.address} is that of the running daemon" in own.stdout
+    assert own.returncode == 0
+    assert f"{daemon.address} is in use (by another edged? choose another port)" in others.stdout
+    assert others.returncode == 2
+
+
+def test_subscribing_to_a_camera_that_is_not_there_names_those_that_are(tmp_path: Path) -> None:
+    with run_edged(tmp_path) as daemon:
+        daemon.first(1)
+        done = edged("subscribe", daemon.address, "--camera", "nope")
+    assert (done.returncode, done.stderr) == (2, f"edged: --camera nope: {daemon.address} has only demo\n")
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_ends_it_in_order_with_nothing_left_running(tmp_path: Path, number: signal.Signals) -> None:
     with run_edged(tmp_path) as daemon:

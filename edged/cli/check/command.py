@@ -14,12 +14,12 @@ from edged.cli.check.hosts import (
     elsewhere,
     group_findings,
     link_findings,
-    listens_at,
     security_finding,
     this_host,
     tls_finding,
 )
 from edged.cli.check.pipeline import camera_finding, model_findings, taught_findings, worker_findings
+from edged.cli.check.running import addresses_of, running_config
 from edged.cli.options import add_example, add_host, add_json
 from edged.config import Config
 from edged.config.load import load_config
@@ -82,19 +82,22 @@ def findings_of(config: Config) -> Iterator[Finding]:
     if config.security:
         yield security_finding(config.security)
     yield from link_findings(config, None)
-    addresses = {
-        "link.address": listens_at(config),
-        "publish.address": config.publish.address,
-        "publish.replay": config.publish.replay,
-        "metrics.address": config.metrics.address,
-    }
-    for key, address in addresses.items():
-        if address:
-            yield address_finding(key, address)
+    yield from address_findings(config)
     if config.metrics.tls:
         yield tls_finding(config.metrics.tls)
     yield journal_finding(config)
     yield energy_finding(config)
+
+
+def address_findings(config: Config) -> Iterator[Finding]:
+    """Check whether the hub could listen now, or the daemon of this config already does."""
+    running = running_config(config)
+    used = addresses_of(running) if running else {}
+    for key, address in addresses_of(config).items():
+        if address and used.get(key) == address:
+            yield Finding("ok", key, f"{address} is that of the running daemon")
+        elif address:
+            yield address_finding(key, address)
 
 
 def journal_finding(config: Config) -> Finding:

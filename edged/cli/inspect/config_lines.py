@@ -19,7 +19,7 @@ def config_of(named: str, given: Mapping[str, Any]) -> dict[str, Any]:
 def config_lines(named: str, given: Mapping[str, Any], model: Model) -> str:
     """Return the section in YAML, to paste."""
     section = config_of(named, given)
-    return "\n".join(["model:", *(f"  {_line(*entry)}" for entry in section.items()), *_open(model)])
+    return "\n".join(["model:", *(f"  {line_of(*entry)}" for entry in section.items()), *_open(model)])
 
 
 def _open(model: Model) -> list[str]:
@@ -35,8 +35,8 @@ def _open(model: Model) -> list[str]:
     return lines
 
 
-def _line(key: str, value: Any) -> str:
-    """Return a key with its value on one line."""
+def line_of(key: str, value: Any) -> str:
+    """Return a key of YAML with its value on one line."""
     listed = yaml.safe_dump([value], default_flow_style=True, allow_unicode=True, width=float("inf"))
     return f"{key}: {listed.strip()[1:-1]}"
 

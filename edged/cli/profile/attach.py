@@ -8,7 +8,7 @@ from statistics import median
 from typing import Any
 
 from edged.cli.daemon_client import RecordedProcess, connect_daemon, record
-from edged.cli.options import DEMO, add_duration, duration, positive
+from edged.cli.options import add_duration, duration, positive
 from edged.cli.profile.report import MS, Report, Subject
 from edged.cli.terminal import note
 from edged.engine.device import list_devices
@@ -41,7 +41,7 @@ def add_attach_options(parser: argparse.ArgumentParser) -> None:
         const="",
         metavar="CONFIG",
         help="profile a worker of the running daemon instead: its config, or the ipc:// address of its private "
-        f"link (default: {DEMO})",
+        "link (default: that of the demo)",
     )
     parser.add_argument("--worker", metavar="NAME", help="with --attach: the worker, if several run")
     count = f"with --attach: exit after N frames (default: {FRAMES})"

@@ -42,7 +42,7 @@ OF_TLS = {"PEER_DID_NOT_RETURN_A_CERTIFICATE": "no_certificate", "CERTIFICATE_VE
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class HttpPage:
     """An answer."""
 
     status: int
@@ -50,13 +50,13 @@ class Page:
     text: str
 
 
-NOT_FOUND = Page(HTTPStatus.NOT_FOUND, PLAIN, "there are /metrics, /healthz and /readyz\n")
-NOT_ALLOWED = Page(HTTPStatus.METHOD_NOT_ALLOWED, PLAIN, "use GET or HEAD\n")
+NOT_FOUND = HttpPage(HTTPStatus.NOT_FOUND, PLAIN, "there are /metrics, /healthz and /readyz\n")
+NOT_ALLOWED = HttpPage(HTTPStatus.METHOD_NOT_ALLOWED, PLAIN, "use GET or HEAD\n")
 
 
-def health_page(problem: str) -> Page:
+def health_page(problem: str) -> HttpPage:
     """Return the answer to a probe: what is wrong, or that nothing is."""
-    return Page(HTTPStatus.SERVICE_UNAVAILABLE if problem else HTTPStatus.OK, PLAIN, f"{problem or 'ok'}\n")
+    return HttpPage(HTTPStatus.SERVICE_UNAVAILABLE if problem else HTTPStatus.OK, PLAIN, f"{problem or 'ok'}\n")
 
 
 def in_open_metrics(text: str) -> str:
@@ -101,11 +101,15 @@ class Scrapes(ThreadingTCPServer):
         self.shutdown()
         self.server_close()
 
-    def page(self, path: str, *, open_metrics: bool) -> "Page | None":
+    def page(self, path: str, *, open_metrics: bool) -> "HttpPage | None":
         """Return what a path shows; None if there is no such path."""
         if path == "/metrics":
             text = self._metrics()
-            return Page(200, OPEN_METRICS, in_open_metrics(text)) if open_metrics else Page(200, METRICS, text)
+            return (
+                HttpPage(200, OPEN_METRICS, in_open_metrics(text))
+                if open_metrics
+                else HttpPage(200, METRICS, text)
+            )
         if path == "/healthz":
             return health_page(self._health.why_not_live())
         if path == "/readyz":
@@ -188,7 +192,7 @@ class Scrape(BaseHTTPRequestHandler):
 
     do_PUT = do_DELETE = do_PATCH = do_OPTIONS = do_POST  # noqa: N815
 
-    def _send(self, page: Page) -> None:
+    def _send(self, page: HttpPage) -> None:
         body = page.text.encode()
         self.send_response(page.status)
         self.send_header("Content-Type", page.content_type)
