@@ -15,9 +15,8 @@ from edged.hub.wiring import run_hub
 from edged.system import log
 from edged.system.line_writer import LineWriter, is_gone
 from edged.system.standard_streams import encoder_of
-from edged.system.systemd import is_journal
 
-JOURNAL_LINE_S = 60.0
+LOGGED_LINE_S = 60.0  # between two status lines of a camera where no terminal shows them
 SUMMARY_S = 2.0
 STDOUT, STDERR = 1, 2
 
@@ -53,7 +52,7 @@ def run(arguments: argparse.Namespace) -> int:
             path,
             Limits(arguments.count, arguments.duration),
             show=lines.write,
-            line_every_s=JOURNAL_LINE_S if is_journal(stream) else 0.0,
+            line_every_s=0.0 if stream and stream.isatty() else LOGGED_LINE_S,  # None: closed
         )
     finally:
         errors.flush()  # before the summary

@@ -1,7 +1,5 @@
 """The state of each camera and worker of this hub, for those that report it: status, terminal, systemd."""
 
-import textwrap
-
 from edged.hub.cameras.cameras import Cameras
 from edged.hub.frames.router import Router
 from edged.hub.stats.counters import Stats
@@ -11,8 +9,6 @@ from edged.hub.workers.supervisor import Supervisor
 from edged.hub.workers.workers import Workers
 from edged.messages import CameraState, WorkerIs, WorkerState
 from edged.messages.status import NodeStatus
-
-WHY_COLUMNS = 30  # the log and the summary have all of it
 
 
 class Node:
@@ -88,11 +84,11 @@ class Node:
         )
 
     def _energy(self) -> str:
+        """Return the joules of a frame; empty without a measurement, which the log explains once."""
         tally = self._stats.summary
         if tally.joules_each is None:
-            why = textwrap.shorten(self._workers.energy_note or "not measured", WHY_COLUMNS, placeholder="…")
-            return f"no joules: {why}"
-        return f"{tally.joules_each:.3g} J a frame" + (" (estimated)" if tally.method == "estimated" else "")
+            return ""
+        return f"{tally.joules_each:.3g} J/frame" + (" (estimated)" if tally.method == "estimated" else "")
 
     def _why_nothing(self, name: str) -> str:
         warming_up_s = self._supervisor.warming_up_s

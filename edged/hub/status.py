@@ -36,18 +36,19 @@ def places(config: Config) -> list[str]:
 
 
 class Display:
-    """Shows a line for each camera."""
+    """Shows a line for each camera: after the first second, then every `every_s` seconds."""
 
     def __init__(self, node: Node, show: Callable[[str], None], every_s: float) -> None:
         self._node = node
         self._show = show
         self._every_ns = nanoseconds(every_s)
         self._shown_ns = now_ns()
+        self._due_ns = self._shown_ns + NANOSECONDS // 2  # called once a second
 
     def show_if_due(self, now: int) -> None:
         """Show the lines, if it is time."""
-        if now - self._shown_ns < self._every_ns:
+        if now < self._due_ns:
             return
         for line in self._node.camera_lines((now - self._shown_ns) / NANOSECONDS):
             self._show(line)
-        self._shown_ns = now
+        self._shown_ns, self._due_ns = now, now + self._every_ns

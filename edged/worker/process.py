@@ -97,9 +97,9 @@ def run_worker(config: Config, index: int, hub_address: str, curve: Curve | None
     meter = meter_of(rails, cache_directory())
     hello = hello_of(config.worker_name(index), worker, model, ready, rails, meter)
     log.info(
-        "worker %s runs %s (%s) in %s on %s (model %.2f s, plan and warm-up %.2f s)",
-        *(hello.worker, model.name, hello.part or "all of it", worker.precision, hello.device),
-        *(loaded - start, time.perf_counter() - loaded),
+        "worker %s: model %s%s, %s, on %s; loaded in %.2f s, ready after %.2f s",
+        *(hello.worker, model.name, f", {hello.part}" if hello.part else "", worker.precision, hello.device),
+        *(loaded - start, time.perf_counter() - start),
     )
     watch = HostWatch(config.energy.sysfs) if worker.host else None
     loop = Loop(ready.runtime, ready.served, ready.self_check, meter, watch)

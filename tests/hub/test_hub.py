@@ -22,7 +22,7 @@ def test_exactly_so_many_predictions_with_truth_and_joules(tmp_path: Path) -> No
     assert summary["predictions"] == 150
     assert summary["accuracy"] == 1.0
     assert summary["energy"] == {"joules": 75.0, "method": "measured", "per_prediction": 0.5, "note": ""}
-    assert any("fps" in line and "0.5 J a frame" in line for line in run.lines)
+    assert any("fps" in line and "0.5 J/frame" in line for line in run.lines)
 
 
 def test_the_first_lines_say_where_the_stream_the_metrics_and_the_page_are(tmp_path: Path) -> None:

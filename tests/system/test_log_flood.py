@@ -48,10 +48,10 @@ def test_a_flood_is_a_few_lines_and_then_its_count(reader: Reader) -> None:
         reader.log.warning("camera door is down")
     assert reader.page.lines == ["camera door is down"] * SHOWN
     reader.now = 60
-    reader.log.info("camera gate gives frames")
+    reader.log.info("camera gate is up")
     assert reader.page.lines[SHOWN:] == [
         f"camera door is down … repeated {1000 - SHOWN} times in the last 60 s",
-        "camera gate gives frames",
+        "camera gate is up",
     ]
 
 

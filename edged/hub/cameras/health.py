@@ -124,7 +124,7 @@ class CameraStates:
 def _changes(report: CameraReport, before: CameraReport | None) -> list[HubEvent]:
     name = report.camera
     if report.up and not (before and before.up):
-        return [HubEvent("camera_up", f"camera {name} gives frames", camera=name)]
+        return [HubEvent("camera_up", f"camera {name} is up", camera=name)]
     if report.up and before and report.frozen != before.frozen:
         return [_frozen(report)]
     if report.error and report.error != (before.error if before else None):

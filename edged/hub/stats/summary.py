@@ -116,7 +116,10 @@ def share_right(truth: Counter[bool]) -> float | None:
 
 
 def camera_line(name: str, width: int, seconds: float, *, tally: CameraTally, ledger: Ledger, state: str) -> str:
-    """Format a camera's line. `seconds` since its last line; `state`: why there is nothing, or the joules."""
+    """Format a camera's line. `seconds` since its last line; `state`: why there is nothing, or the joules.
+
+    80 columns hold it, but for long names and many reasons of drops.
+    """
     start = f"{name:{width}}"
     if not tally.since_line or not tally.label:
         return f"{start}  {state}; dropped {_dropped(ledger.dropped)}"
@@ -126,12 +129,12 @@ def camera_line(name: str, width: int, seconds: float, *, tally: CameraTally, le
     return "  ".join(
         [
             start,
-            f"{tally.since_line / seconds:5.1f} fps",
+            f"{tally.since_line / seconds:4.3g} fps",
             f"{printable(label[:16]):8} {score:4.0%}",
             f"{1000 * middle:5.1f} ms (p99 {1000 * high:5.1f})",
             f"dropped {_dropped(ledger.dropped)}",
             *([] if right is None else [f"right {right:.1%}"]),
-            state,
+            *([state] if state else []),
         ]
     )
 

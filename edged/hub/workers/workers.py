@@ -218,7 +218,7 @@ class Workers:
         self._begin_energy(hello)
         self._metrics.worker_up.labels(name, hello.device).set(1)
         random = " (random weights: its answers mean nothing)" if hello.model.random_weights else ""
-        note = f"; joules: {hello.energy_note}" if hello.energy_note else ""
+        note = f"; energy: {hello.energy_note}" if hello.energy_note else ""
         part = f", {hello.part}," if hello.part else ""
         taught = f", taught version {self.heads.answers.sha256[:12]}," if self.heads.answers else ""
         wrong = f"; its device computes wrongly, and is used without: {', '.join(hello.excluded_variants)}"
