@@ -9,8 +9,7 @@ import shutil
 import signal
 import sys
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from types import FrameType
 from typing import TextIO
 
@@ -121,16 +120,6 @@ def show_compiling() -> None:
 def interrupt_on_sigterm() -> None:
     """Let SIGTERM raise KeyboardInterrupt, as Ctrl-C does, so that the verb ends in order."""
     signal.signal(signal.SIGTERM, _interrupt)
-
-
-@contextmanager
-def uninterrupted() -> Iterator[None]:
-    """Let Ctrl-C and SIGTERM wait until the end of the block. For the main thread."""
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _interrupt(_number: int, _frame: FrameType | None) -> None:

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from edged import __version__
 from edged.errors import DataError, TrainingError
 from edged.system.atomic_file import FOR_ALL, replace_file
+from edged.system.interruption import uninterrupted
 from edged.train.config import Training
 
 KEPT = 2
@@ -48,7 +49,7 @@ class Checkpoints:
         text = np.frombuffer(json.dumps(facts).encode(), np.uint8)
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
-            with replace_file(path, FOR_ALL) as file:
+            with uninterrupted(), replace_file(path, FOR_ALL) as file:
                 _write(file, {**arrays, "facts": text, "checksum": _checksum(text, arrays)})
         except OSError as error:
             raise TrainingError(f"{path}: cannot be written: {error.strerror}; {self._what_is_left()}") from None

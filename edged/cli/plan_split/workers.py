@@ -6,7 +6,6 @@ from contextlib import ExitStack, contextmanager
 import zmq
 
 from edged import __version__
-from edged.cli.terminal import uninterrupted
 from edged.clock import nanoseconds, now_ns
 from edged.config import Config
 from edged.config.load import save_config
@@ -25,6 +24,7 @@ from edged.hub.signals import Signals
 from edged.hub.workers.admission import other_model
 from edged.messages import ClockRequest, HostState, JobFailed, LinkMessage, WorkerHello, protocol_problem
 from edged.metrics import Metrics
+from edged.system.interruption import uninterrupted
 from edged.system.paths import journal_path
 
 Report = Callable[[str], None]  # shows a line of progress
