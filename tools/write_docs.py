@@ -30,6 +30,7 @@ SECTIONS = {  # where each type of edged/config stands in the file
     "CameraConfig": "cameras.NAME",
     "CameraTls": "cameras.NAME.tls",
     "SnapshotConfig": "cameras.NAME.snapshot",
+    "StateConfig": "states.CAMERA",
     "ModelConfig": "model",
     "WorkerConfig": "workers[]",
     "Segment": "segments[]",

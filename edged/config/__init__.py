@@ -16,6 +16,7 @@ from edged.config.sections import (
     RecoveryConfig,
     Section,
     SnapshotConfig,
+    StateConfig,
 )
 from edged.config.worker import MAX_BATCH, Precision, Segment, WorkerConfig
 from edged.messages.preparation import Color
@@ -43,6 +44,7 @@ __all__ = [
     "SecurityConfig",
     "Segment",
     "SnapshotConfig",
+    "StateConfig",
     "Tls",
     "WorkerConfig",
 ]

@@ -14,6 +14,7 @@ from edged.config.sections import (
     Name,
     RecoveryConfig,
     Section,
+    StateConfig,
 )
 from edged.config.segments import problem_of
 from edged.config.worker import Segment, WorkerConfig
@@ -31,12 +32,21 @@ class Config(Section):
     )
     freshness: FreshnessConfig = FreshnessConfig()
     recovery: RecoveryConfig = RecoveryConfig()
+    states: dict[Name, StateConfig] = Field({}, description="By camera: the state of what it sees")
     security: SecurityConfig | None = None
     link: LinkConfig = LinkConfig()
     publish: PublishConfig = PublishConfig()
     journal: JournalConfig = JournalConfig()
     metrics: MetricsConfig = MetricsConfig()
     energy: EnergyConfig = EnergyConfig()
+
+    @field_validator("states")
+    @classmethod
+    def _are_of_cameras(cls, states: dict[str, StateConfig], info: ValidationInfo) -> dict[str, StateConfig]:
+        cameras = info.data.get("cameras", {})
+        if unknown := [name for name in states if name not in cameras]:
+            raise ValueError(f"there is no camera {unknown[0]}; there are: {', '.join(cameras)}")
+        return states
 
     @field_validator("segments")
     @classmethod

@@ -189,6 +189,21 @@ class RecoveryConfig(Section):
     )
 
 
+class StateConfig(Section):
+    """The state of what a camera sees, such as open or closed, for automations: an event where it changes."""
+
+    labels: tuple[Text, ...] = Field(min_length=1, description="Labels that are states; every other is `unknown`")
+    after: int = Field(3, ge=1, le=1000, description="Equal answers in a row that change the state")
+    unknown_below: Share = Field(0.5, description="Score below which an answer counts as `unknown`")
+
+    @field_validator("labels")
+    @classmethod
+    def _different(cls, labels: tuple[str, ...]) -> tuple[str, ...]:
+        if len({*labels, "unknown"}) <= len(labels):
+            raise ValueError("must differ, and none may be `unknown`, which stands for all others")
+        return labels
+
+
 class SnapshotConfig(Section):
     """Small JPEG pictures of frames, for `edged view`. All subscribers can see them."""
 

@@ -10,6 +10,7 @@ EventName = Literal[
     "camera_ended",
     "camera_frozen",
     "camera_unfrozen",
+    "state",
     "worker_up",
     "worker_lost",
     "worker_stuck",
@@ -38,6 +39,7 @@ GOOD = {
     "camera_up",
     "camera_ended",
     "camera_unfrozen",
+    "state",
     "worker_up",
     "worker_retired",
     "device_retried",
@@ -53,13 +55,17 @@ GOOD = {
 
 @dataclass(frozen=True, slots=True)
 class HubEvent:
-    """An event: it is logged and published. `reason` names the cause for the metrics."""
+    """An event: it is logged and published. `reason` names the cause for the metrics.
+
+    `state`: of the event `state`.
+    """
 
     event: EventName
     message: str
     camera: str | None = None
     worker: str | None = None
     reason: str = ""
+    state: str | None = None
 
     @property
     def is_bad(self) -> bool:

@@ -2,6 +2,7 @@
 
 from edged.hub.cameras.cameras import Cameras
 from edged.hub.frames.router import Router
+from edged.hub.publish.camera_state import SeenStates
 from edged.hub.stats.counters import Stats
 from edged.hub.stats.summary import camera_line
 from edged.hub.workers.failover import AnyWorkerSlot
@@ -15,13 +16,20 @@ class Node:
     """Says how the cameras and workers are. It changes none of them."""
 
     def __init__(
-        self, router: Router, cameras: Cameras, workers: Workers, supervisor: Supervisor, stats: Stats
+        self,
+        router: Router,
+        cameras: Cameras,
+        workers: Workers,
+        supervisor: Supervisor,
+        stats: Stats,
+        seen: SeenStates,
     ) -> None:
         self._router = router
         self._cameras = cameras
         self._workers = workers
         self._supervisor = supervisor
         self._stats = stats
+        self._seen = seen
 
     @property
     def predictions(self) -> int:
@@ -73,6 +81,7 @@ class Node:
             dropped={reason: frames for reason, frames in ledger.dropped.items() if frames},
             reconnects=states.reconnects[name],
             snapshots=self._cameras.sends_snapshots(name),
+            state=self._seen.state(name),
         )
 
     def _worker(self, seat: AnyWorkerSlot) -> WorkerState:

@@ -20,13 +20,14 @@ from edged.hub.journal.journal import Journal
 from edged.hub.journal.schema import Row
 from edged.hub.links.peers import Links, Received, Role
 from edged.hub.liveness import Liveness
+from edged.hub.publish.camera_state import SeenStates
 from edged.hub.publish.publisher import Publisher
 from edged.hub.publish.sender import AnsweredJob, Outcome, Outgoing
 from edged.hub.stats.counters import Stats
 from edged.hub.stats.summary import Limits
 from edged.hub.workers.observer import JobObserver
 from edged.hub.workers.workers import Workers
-from edged.messages import Features, Frame, JobFailed, Scores, Stop, WorkerHello, to_json, topic
+from edged.messages import Features, Frame, JobFailed, Prediction, Scores, Stop, WorkerHello, to_json, topic
 
 
 class Pipeline:
@@ -200,10 +201,18 @@ class Publication:
     """
 
     def __init__(
-        self, router: Router, publisher: Publisher, journal: Journal, stats: Stats, limits: Limits, top: int
+        self,
+        router: Router,
+        publisher: Publisher,
+        journal: Journal,
+        stats: Stats,
+        limits: Limits,
+        top: int,
+        seen: SeenStates,
     ) -> None:
         """`top`: labels in each prediction. `limits`: frames answered after its count are dropped (`shutdown`)."""
         self.top = top
+        self.seen = seen
         self.unsettled = 0  # predictions not yet counted as published or dropped
         self.first_seq = self.next_seq = journal.next_seq
         # the model of the last one, and its first prediction
@@ -217,11 +226,13 @@ class Publication:
         self._stats = stats
         self._limits = limits
         self._unsent: list[Outgoing] = []
+        self._changed_states: list[HubEvent] = []
         self._jobs: dict[int, AnsweredJob] = {}  # by the number of each prediction without an outcome
 
     def set_config(self, config: Config) -> None:
         """Take over the labels of each prediction and the limits of the journal."""
         self.top = config.publish.top
+        self.seen.set_config(config.states)
         self._journal.set_limits(config.journal)
 
     def is_over(self, first_ready_ns: int | None) -> bool:
@@ -296,9 +307,13 @@ class Publication:
         self._stats.show_journal(self._journal)
 
     def settle(self) -> None:
-        """Count the jobs of which every prediction has been sent or dropped."""
+        """Count the jobs of which every prediction has been sent or dropped, and announce changed states."""
         if self.unsettled:
             self._settle(self._sender.outcomes())
+        if self._changed_states:
+            changed, self._changed_states = self._changed_states, []
+            for event in changed:
+                self.announce(event)
 
     def close(self) -> None:
         """Send what is queued; what is not sent in time is dropped."""
@@ -330,6 +345,13 @@ class Publication:
                 continue
             self._router.predicted(outcome.outgoing.held)
             self._stats.published(outcome.sent, outcome.outgoing.prediction, job.answered_ns)
+            if self.seen.are_wanted:
+                self._see(outcome.outgoing.prediction)
+
+    def _see(self, prediction: Prediction) -> None:
+        best = prediction.top[0]
+        if event := self.seen.answered(prediction.camera, best.label, best.score):
+            self._changed_states.append(event)
 
 
 def _patience_s(unsent: Iterable[Outgoing], now: int) -> float | None:

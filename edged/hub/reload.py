@@ -28,6 +28,7 @@ LIVE = (
     "segments",
     "freshness",
     "recovery",
+    "states",
     "security.allow",
     "security.cameras",
     "security.workers",

@@ -29,6 +29,7 @@ from edged.hub.links.sockets import allow_many_descriptors, unusable
 from edged.hub.liveness import Liveness
 from edged.hub.node import Node
 from edged.hub.pipeline import Pipeline, Publication
+from edged.hub.publish.camera_state import SeenStates
 from edged.hub.publish.publisher import Publisher
 from edged.hub.publish.replay import Replay
 from edged.hub.publish.snapshots import Snapshots
@@ -184,9 +185,10 @@ class HubBuilder:
         self._supervisor = Supervisor(config, ChildCommands(files.config_path, files.address, program))
         snapshots = Snapshots(opened.publisher.snapshot, metrics, config.cameras)
         self._cameras = Cameras(self._router, links, metrics, snapshots, self._liveness)
-        self._node = Node(self._router, self._cameras, self._workers, self._supervisor, self._stats)
+        seen = SeenStates(config.states)
+        self._node = Node(self._router, self._cameras, self._workers, self._supervisor, self._stats, seen)
         self._publication = Publication(
-            self._router, opened.publisher, opened.journal, self._stats, limits, config.publish.top
+            self._router, opened.publisher, opened.journal, self._stats, limits, config.publish.top, seen
         )
         self._teaching = self._make_teaching()
         self._pipeline = self._make_pipeline()

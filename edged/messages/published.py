@@ -109,6 +109,7 @@ class Event(Published):
     camera: str | None = Field(None, description="Camera concerned")
     worker: str | None = Field(None, description="Worker concerned")
     message: str = Field(description="Explanation for people")
+    state: str | None = Field(None, description="What the camera sees now; only of the event `state`")
     shadow: ShadowAnswers | None = Field(None, description="Both answers to a frame; only of the event `shadow`")
 
 

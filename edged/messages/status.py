@@ -24,6 +24,9 @@ class CameraState(Published):
     dropped: dict[str, Count] = Field(description="Frames dropped, by reason")
     reconnects: Count = Field(description="Recoveries from a failure of its source or process")
     snapshots: bool = Field(False, description="Its config has snapshots published")
+    state: str | None = Field(
+        None, description="What it sees, if `states` of the config names it: one of these labels, or unknown"
+    )
 
 
 class WorkerState(Published):

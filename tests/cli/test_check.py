@@ -32,6 +32,17 @@ def test_a_config_in_order_says_what_would_run(tmp_path: Path, capsys: pytest.Ca
     assert found["publish.address"].endswith("is free")
 
 
+def test_states_of_labels_that_the_model_does_not_have_are_a_warning(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    states = 'workers: [{device: numpy}]\nstates: {demo: {labels: ["1", closed]}}'
+
+    code, found = check(config_file(tmp_path, states), capsys)
+
+    assert code == 0
+    assert found["states demo"] == "warning the model has no label closed; right for labels that you teach"
+
+
 def test_a_network_in_segments_says_who_runs_what_and_how_much_crosses(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

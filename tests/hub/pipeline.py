@@ -18,6 +18,7 @@ from edged.hub.links.peers import Links, local_link
 from edged.hub.links.sockets import Part
 from edged.hub.liveness import Liveness
 from edged.hub.pipeline import Pipeline, Publication
+from edged.hub.publish.camera_state import SeenStates
 from edged.hub.publish.publisher import Publisher
 from edged.hub.publish.sender import AnsweredJob
 from edged.hub.publish.snapshots import Snapshots
@@ -89,7 +90,7 @@ def running_pipeline(
     workers = Workers(router, links, heads, stats.energy, metrics, hosts, ends={}, node="test")
     snapshots = Snapshots(publish_snapshot or publisher.snapshot, metrics, cameras)
     known = Cameras(router, links, metrics, snapshots, liveness)
-    publication = Publication(router, publisher, journal, stats, Limits(), top=1)
+    publication = Publication(router, publisher, journal, stats, Limits(), top=1, seen=SeenStates({}))
     pipeline = Pipeline(publication, router, links, liveness, known, workers, stats, NobodyTeaches())
     try:
         yield PipelineParts(

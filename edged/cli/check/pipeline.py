@@ -58,6 +58,19 @@ def model_findings(config: Config) -> Iterator[Finding]:
         return
     yield Finding("ok", "model", text)
     yield _preparation(model)
+    yield from _states(config, model)
+
+
+def _states(config: Config, model: Model) -> Iterator[Finding]:
+    """Check the labels of `states`; a taught version may have labels that the model does not have."""
+    for camera, wanted in config.states.items():
+        if missing := [label for label in wanted.labels if label not in model.labels]:
+            problem = f"the model has no label {', '.join(missing)}; right for labels that you teach"
+            yield Finding("warning", f"states {camera}", problem)
+        else:
+            yield Finding(
+                "ok", f"states {camera}", f"{', '.join(wanted.labels)}, after {wanted.after} equal answers"
+            )
 
 
 def _preparation(model: Model) -> Finding:

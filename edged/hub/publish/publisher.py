@@ -69,6 +69,7 @@ class Publisher:
             camera=notice.camera,
             worker=notice.worker,
             message=notice.message,
+            state=notice.state,
         )
         self._send(notice.camera, "event", to_json(event))
 

@@ -1,0 +1,59 @@
+"""The state of what a camera sees: an answer counts only after the same one several times in a row.
+
+Single wrong answers, as at the moment when a door moves, change nothing.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from edged.config import StateConfig
+from edged.hub.events import HubEvent
+
+UNKNOWN = "unknown"
+
+
+@dataclass(slots=True)
+class Answers:
+    """The last answers of a camera: the newest, how many equal ones in a row, and the state that they gave."""
+
+    newest: str = ""
+    in_a_row: int = 0
+    state: str | None = None
+
+
+class SeenStates:
+    """The states of all cameras that `states` of the config names.
+
+    `are_wanted`: there are any; looked at for each prediction.
+    """
+
+    def __init__(self, wanted: Mapping[str, StateConfig]) -> None:
+        self._wanted: dict[str, StateConfig] = {}
+        self._answers: dict[str, Answers] = {}
+        self.set_config(wanted)
+
+    def set_config(self, wanted: Mapping[str, StateConfig]) -> None:
+        """Follow these cameras from now on; a camera whose settings stay keeps its state."""
+        stay = {name for name, config in wanted.items() if self._wanted.get(name) == config}
+        self._answers = {name: self._answers[name] if name in stay else Answers() for name in wanted}
+        self._wanted = dict(wanted)
+        self.are_wanted = bool(wanted)
+
+    def state(self, camera: str) -> str | None:
+        """Return the state of a camera; None before the first, or if none is wanted."""
+        answers = self._answers.get(camera)
+        return answers.state if answers else None
+
+    def answered(self, camera: str, label: str, score: float) -> HubEvent | None:
+        """Count an answer; return the event if it changes the state."""
+        wanted = self._wanted.get(camera)
+        if wanted is None:
+            return None
+        answers = self._answers[camera]
+        answer = label if label in wanted.labels and score >= wanted.unknown_below else UNKNOWN
+        answers.in_a_row = answers.in_a_row + 1 if answer == answers.newest else 1
+        answers.newest = answer
+        if answers.in_a_row < wanted.after or answer == answers.state:
+            return None
+        answers.state = answer
+        return HubEvent("state", f"camera {camera} sees: {answer}", camera=camera, state=answer)
