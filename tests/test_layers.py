@@ -18,7 +18,7 @@ LEVELS = (  # a package imports those of the levels below its own alone
     {"quantization"},
     {"compress"},
     {"teach", "evaluation", "inference"},
-    {"hub", "camera", "worker", "view", "train"},  # four processes and a trainer, which never import each other
+    {"hub", "camera", "worker", "view", "bridge", "train"},  # processes, which never import each other
     {"client", "runtime", "drawing"},
     {"engine", "energy"},
     {"model"},

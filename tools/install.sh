@@ -9,10 +9,10 @@ root=${DESTDIR:-}
 put() { install -D -m 644 "$1" "$root$2"; }
 
 ${PYTHON:-python3} -m venv "$root$prefix"
-"$root$prefix/bin/python" -m pip install --quiet --upgrade '.[completion]'
+"$root$prefix/bin/python" -m pip install --quiet --upgrade '.[completion,mqtt]'
 sed -i "1s,^#!$root,#!," "$root$prefix/bin/edged"  # where it will be, not where it is put together
 put docs/how-to/service.md "$prefix/share/doc/edged/service.md"
-for unit in edged.service edged-worker.service edged-camera@.service; do
+for unit in edged.service edged-worker.service edged-camera@.service edged-bridge@.service; do
     sed "s,/opt/edged,$prefix,g" "systemd/$unit" | install -D -m 644 /dev/stdin "$root/etc/systemd/system/$unit"
 done
 completion() { "$root$prefix/bin/python" -m edged completion "$1" | install -D -m 644 /dev/stdin "$root$2"; }

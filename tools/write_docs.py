@@ -43,6 +43,7 @@ SECTIONS = {  # where each type of edged/config stands in the file
     "MetricsConfig": "metrics",
     "Tls": "metrics.tls",
     "EnergyConfig": "energy",
+    "MqttConfig": "mqtt",
 }
 TRAINING_SECTIONS = {  # likewise, of a training
     "Data": "data",
@@ -57,7 +58,13 @@ TRAINING_SECTIONS = {  # likewise, of a training
     "Augment": "train.augment",
     "Output": "output",
 }
-PATTERNS = {"(tcp://": "tcp://host:port or ipc:///path", r"(\[": "host:port", "[A-Za-z0-9]": "name"}
+PATTERNS = {
+    "(tcp://": "tcp://host:port or ipc:///path",
+    "mqtts?": "mqtts://host or mqtt://host:port",
+    "[^+#": "topic",
+    r"(\[": "host:port",
+    "[A-Za-z0-9]": "name",
+}
 
 Schema = Mapping[str, Any]
 

@@ -33,6 +33,7 @@ VERBS = {
     "subscribe": "print predictions as they are published",
     "top": "show the state of cameras and workers in the terminal",
     "view": "serve a page that shows the cameras, workers and events of a node",
+    "bridge": "carry predictions, states and pictures to MQTT, for Home Assistant and others",
     "export": "write predictions of the journal as CSV, JSON lines or Parquet",
     "inspect": "show what a model wants, what it costs, and what is missing to run it",
     "predict": "classify pictures without a daemon",

@@ -135,6 +135,11 @@ def add_hub_options(parser: argparse.ArgumentParser) -> None:
     default = PublishConfig().address
     stream = f"publish.address of the hub's config (default: {default})"
     parser.add_argument("address", type=address, nargs="?", default=default, metavar="ADDRESS", help=stream)
+    add_hub_keys(parser)
+
+
+def add_hub_keys(parser: argparse.ArgumentParser) -> None:
+    """Add --key and --server-key."""
     key = "client secret key (if the hub requires CURVE)"
     parser.add_argument("--key", type=Path, metavar="NAME.key", help=key)
     parser.add_argument("--server-key", type=Path, metavar="HUB.pub", help="public key of the hub, with --key")

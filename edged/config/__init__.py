@@ -4,7 +4,7 @@ Durations carry their unit in the key, secrets are names of files or environment
 Reading the file, with line and column in every error, is `config_file`'s work.
 """
 
-from edged.config.access import LinkConfig, MetricsConfig, PublishConfig, SecurityConfig, Tls
+from edged.config.access import LinkConfig, MetricsConfig, MqttConfig, PublishConfig, SecurityConfig, Tls
 from edged.config.camera import STREAMS, SYNTHETIC, SYNTHETIC_PREFIX, CameraConfig, CameraTls
 from edged.config.pipeline import Config
 from edged.config.sections import (
@@ -37,6 +37,7 @@ __all__ = [
     "LinkConfig",
     "MetricsConfig",
     "ModelConfig",
+    "MqttConfig",
     "Precision",
     "PublishConfig",
     "RecoveryConfig",

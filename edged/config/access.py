@@ -1,11 +1,15 @@
-"""`security`, `link`, `publish` and `metrics`: the addresses at which the hub listens, and who may connect."""
+"""`security`, `link`, `publish`, `metrics`, `mqtt`: where the hub listens, who may connect, and the broker."""
 
+import re
 from pathlib import Path
+from typing import Annotated
 
 from pydantic import Field, ValidationInfo, field_validator
 
-from edged.config.sections import HttpAddress, Section, ZmqAddress, is_encrypted, local_or_protected
-from edged.transport.address import is_local
+from edged.config.sections import HttpAddress, Section, Text, ZmqAddress, is_encrypted, local_or_protected
+from edged.transport.address import MQTT_ADDRESS, host_and_port, is_local
+
+MQTT_TOPIC = r"^[^+#\s/]+(/[^+#\s/]+)*$"  # no wildcards
 
 
 class SecurityConfig(Section):
@@ -87,6 +91,55 @@ class Tls(Section):
     client_ca: Path | None = Field(
         None, description="Certificate authorities: a client must present a certificate signed by one of them"
     )
+
+
+class MqttConfig(Section):
+    """The MQTT broker of `edged bridge mqtt`."""
+
+    insecure: bool = Field(False, description="Allow mqtt:// to another host: unencrypted, the password included")
+    address: Annotated[str, Field(pattern=MQTT_ADDRESS)] = Field(
+        description="mqtts://host or mqtts://host:8883, with TLS; or mqtt://127.0.0.1:1883"
+    )
+    user: Text | None = Field(None, description="User name")
+    password_file: Path | None = Field(None, description="File that contains only the password of `user`")
+    ca: Path | None = Field(None, description="mqtts: authorities to trust in place of the system's, in PEM")
+    topic: Annotated[str, Field(pattern=MQTT_TOPIC)] = Field(
+        "edged", description="Topics are TOPIC/NODE/CAMERA/state and the like"
+    )
+    discovery: Annotated[str, Field(pattern=MQTT_TOPIC)] | None = Field(
+        "homeassistant", description="Prefix of Home Assistant's discovery; null: none"
+    )
+    every_s: float = Field(
+        1.0, ge=0, le=3600, description="Shortest time between two predictions of a camera, in seconds"
+    )
+
+    @field_validator("address")
+    @classmethod
+    def _encrypted_or_local(cls, address: str, info: ValidationInfo) -> str:
+        host = address.partition("://")[2]
+        is_here = is_local(host if ":" in host else f"{host}:1883")
+        if address.startswith("mqtts://") or is_here or info.data.get("insecure"):
+            return address
+        raise ValueError("is unencrypted: use mqtts://, or add insecure: true beside it")
+
+    @field_validator("password_file")
+    @classmethod
+    def _of_a_user(cls, path: Path | None, info: ValidationInfo) -> Path | None:
+        if path and not info.data.get("user"):
+            raise ValueError("requires user")
+        return path
+
+    @property
+    def is_encrypted(self) -> bool:
+        """Return whether the connection uses TLS."""
+        return self.address.startswith("mqtts://")
+
+    @property
+    def host_and_port(self) -> tuple[str, int]:
+        """Return where the broker is; without a port it is MQTT's own."""
+        host = self.address.partition("://")[2]
+        has_port = re.search(r":\d+$", host)
+        return host_and_port(host if has_port else f"{host}:{8883 if self.is_encrypted else 1883}")
 
 
 class MetricsConfig(Section):

@@ -154,8 +154,11 @@ def _with_absolute_paths(config: Config, folder: Path) -> Config:
     cameras = {name: _camera(camera, folder) for name, camera in config.cameras.items()}
     security = _security(config.security, folder)
     metrics = config.metrics.model_copy(update={"tls": _tls(config.metrics.tls, folder)})
+    mqtt = config.mqtt and config.mqtt.model_copy(
+        update={key: absolute(getattr(config.mqtt, key), folder) for key in ("password_file", "ca")}
+    )
     sections = {"model": model, "journal": journal, "security": security, "metrics": metrics, "energy": energy}
-    return config.model_copy(update={"cameras": cameras, **sections})
+    return config.model_copy(update={"cameras": cameras, "mqtt": mqtt, **sections})
 
 
 def _security(security: SecurityConfig | None, folder: Path) -> SecurityConfig | None:

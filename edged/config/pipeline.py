@@ -4,7 +4,7 @@ import platform
 
 from pydantic import Field, ValidationInfo, field_validator
 
-from edged.config.access import LinkConfig, MetricsConfig, PublishConfig, SecurityConfig
+from edged.config.access import LinkConfig, MetricsConfig, MqttConfig, PublishConfig, SecurityConfig
 from edged.config.camera import CameraConfig
 from edged.config.sections import (
     EnergyConfig,
@@ -38,6 +38,7 @@ class Config(Section):
     publish: PublishConfig = PublishConfig()
     journal: JournalConfig = JournalConfig()
     metrics: MetricsConfig = MetricsConfig()
+    mqtt: MqttConfig | None = None
     energy: EnergyConfig = EnergyConfig()
 
     @field_validator("states")

@@ -29,6 +29,7 @@ LIVE = (
     "freshness",
     "recovery",
     "states",
+    "mqtt",
     "security.allow",
     "security.cameras",
     "security.workers",
@@ -104,7 +105,7 @@ def _with_live_keys(before: Config, after: Config) -> Config:
     values: Values = {}
     for section, _, key in (live.partition(".") for live in LIVE):
         old, new = values.get(section, getattr(before, section)), getattr(after, section)
-        if old is None or new is None:  # an optional section appears and disappears with a restart
+        if key and (old is None or new is None):  # an optional section appears and disappears with a restart
             continue
         values[section] = old.model_copy(update={key: getattr(new, key)}) if key else new
     return before.model_copy(update=values)

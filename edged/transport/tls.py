@@ -1,4 +1,4 @@
-"""TLS contexts for servers, from the PEM files that the config names."""
+"""TLS contexts for servers and clients, from the PEM files that the config names."""
 
 import ssl
 from pathlib import Path
@@ -28,11 +28,25 @@ def server_context(certificate: Path, key: Path, client_ca: Path | None) -> ssl.
     except OSError as error:
         raise ConfigError(f"{certificate}, {key}: cannot read: {error.strerror}") from None
     if client_ca:
-        _demand_certificates(context, located(client_ca))
+        _trust(context, located(client_ca))
+        context.verify_mode = ssl.CERT_REQUIRED
     return context
 
 
-def _demand_certificates(context: ssl.SSLContext, path: Path) -> None:
+def client_context(ca: Path | None) -> ssl.SSLContext:
+    """Make a client's context, TLS 1.2 or newer, that verifies the server's name and certificate.
+
+    ca: the authorities to trust in place of the system's. Raises ConfigError.
+    """
+    if ca is None:
+        return ssl.create_default_context()
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    _trust(context, located(ca))
+    return context
+
+
+def _trust(context: ssl.SSLContext, path: Path) -> None:
+    """Trust the authorities in a file."""
     try:
         context.load_verify_locations(path)
     except ssl.SSLError as error:
@@ -41,4 +55,3 @@ def _demand_certificates(context: ssl.SSLContext, path: Path) -> None:
         ) from None
     except OSError as error:
         raise ConfigError(f"{path}: cannot read the authority's certificates: {error.strerror}") from None
-    context.verify_mode = ssl.CERT_REQUIRED

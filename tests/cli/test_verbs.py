@@ -15,7 +15,15 @@ from edged.model.package import BUNDLED, RANDOM
 from tests.cli.command import edged
 
 COMMANDS = {leaf.prog: leaf for leaf in leaf_parsers(command_parser())}
-PRINT_NO_DATA = {"edged run", "edged demo", "edged view", "edged completion", "edged camera", "edged worker"}
+PRINT_NO_DATA = {
+    "edged run",
+    "edged demo",
+    "edged bridge mqtt",
+    "edged view",
+    "edged completion",
+    "edged camera",
+    "edged worker",
+}
 IS_JSON = {"edged config schema"}
 
 

@@ -9,7 +9,7 @@ import pytest
 from tests.conftest import ROOT
 
 UNITS = ROOT / "systemd"
-OTHERS = ("edged-worker.service", "edged-camera@.service")
+OTHERS = ("edged-worker.service", "edged-camera@.service", "edged-bridge@.service")
 NEEDED = pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="systemd-analyze is not installed")
 
 
@@ -60,15 +60,17 @@ def test_it_is_hardened_to_1_5_at_most(tmp_path: Path, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", OTHERS)
-def test_a_camera_and_a_worker_of_other_hosts_are_hardened_as_the_daemon_is(name: str) -> None:
+def test_the_other_units_are_hardened_as_the_daemon_is(name: str) -> None:
     hardened = settings("edged.service")
     assert len(hardened) > 10
     apart = settings(name) ^ hardened
     assert all(line.startswith("SystemCallFilter=sched_") for line in apart)
 
 
-def test_a_camera_may_open_no_gpu_and_a_worker_no_camera() -> None:
-    worker, camera = ((UNITS / name).read_text() for name in OTHERS)
+def test_a_camera_may_open_no_gpu_and_a_worker_no_camera_and_a_bridge_neither() -> None:
+    worker, camera, bridge = ((UNITS / name).read_text() for name in OTHERS)
+    assert "DeviceAllow" not in bridge
+    assert "PrivateDevices=yes" in bridge
     assert "char-81" not in worker
     assert not any(device in camera for device in ("char-226", "dma_heap", "mali"))
 

@@ -1,0 +1,130 @@
+"""`edged bridge mqtt` between the real daemon and a real broker."""
+
+import json
+import signal
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.command import edged
+from tests.e2e.broker import bridge, has_broker, listener, mosquitto
+from tests.e2e.certificates import new_authority, new_certificate
+from tests.e2e.daemon import START_S, SYNTHETIC, Daemon, config_in, run_edged
+from tests.eventually import eventually, free_port
+
+OPEN = ("allow_anonymous true",)
+NODE, CAMERA = "edged/test/availability", "edged/test/demo"
+
+
+@pytest.fixture(autouse=True)
+def broker_is_installed() -> None:
+    has_broker()
+
+
+@pytest.fixture
+def port() -> int:
+    return free_port()
+
+
+def sections(port: int, **mqtt: Any) -> dict[str, Any]:
+    """The camera has snapshots, and any answer is a state."""
+    labels = [str(number) for number in range(5)]
+    return {
+        "cameras": {"demo": SYNTHETIC | {"snapshot": {}}},
+        "states": {"demo": {"labels": labels, "after": 2, "unknown_below": 0.0}},
+        "mqtt": {"address": f"mqtt://127.0.0.1:{port}", **mqtt},
+    }
+
+
+@pytest.fixture
+def daemon(tmp_path: Path, port: int) -> Iterator[Daemon]:
+    with run_edged(tmp_path, config=config_in(tmp_path, **sections(port))) as daemon:
+        yield daemon
+
+
+def test_states_predictions_and_pictures_arrive_and_a_stop_is_offline(
+    tmp_path: Path, port: int, daemon: Daemon
+) -> None:
+    with mosquitto(tmp_path, port, *OPEN), listener(port) as heard:
+        with bridge(tmp_path / "edged.yaml", tmp_path) as process:
+            topics = [
+                NODE,
+                f"{CAMERA}/state",
+                f"{CAMERA}/prediction",
+                f"{CAMERA}/snapshot",
+                f"{CAMERA}/statistics",
+            ]
+            eventually(lambda: set(topics) <= heard.last.keys(), START_S)
+            assert heard.last[NODE] == "online"
+            assert heard.last[f"{CAMERA}/state"] in {*"01234"}
+            assert json.loads(heard.last[f"{CAMERA}/prediction"])["score"] > 0
+            assert "homeassistant/camera/edged_test/demo_snapshot/config" in heard.last
+            process.send_signal(signal.SIGTERM)
+            assert process.wait(START_S) == 0
+        eventually(lambda: heard.last[NODE] == "offline")
+
+
+def test_a_bridge_that_is_killed_and_a_daemon_that_ends_are_offline(
+    tmp_path: Path, port: int, daemon: Daemon
+) -> None:
+    with mosquitto(tmp_path, port, *OPEN), listener(port) as heard:
+        with bridge(tmp_path / "edged.yaml", tmp_path) as process:
+            eventually(lambda: heard.last.get(NODE) == "online", START_S)
+            process.kill()
+            eventually(lambda: heard.last[NODE] == "offline")  # the broker says so, in its place
+        with bridge(tmp_path / "edged.yaml", tmp_path):
+            eventually(lambda: heard.last[NODE] == "online", START_S)
+            daemon.stop()
+            eventually(lambda: heard.last[NODE] == "offline")
+
+
+def test_a_broker_that_starts_late_and_again_gets_everything(tmp_path: Path, port: int, daemon: Daemon) -> None:
+    with bridge(tmp_path / "edged.yaml", tmp_path):
+        eventually(lambda: "does not answer; trying again" in (tmp_path / "bridge.log").read_text(), START_S)
+        for _ in range(2):  # it keeps nothing from one start to the next
+            with mosquitto(tmp_path, port, *OPEN), listener(port) as heard:
+                eventually(lambda heard=heard: {NODE, f"{CAMERA}/state"} <= heard.last.keys(), START_S)  # type: ignore[misc]
+                assert any(topic.startswith("homeassistant/") for topic in heard.last)
+
+
+def test_tls_and_a_password_and_the_wrong_ones(tmp_path: Path, port: int) -> None:
+    new_authority(tmp_path, "authority")
+    new_certificate(tmp_path, "broker", "authority")
+    (tmp_path / "password").write_text("secret\n")
+    passwords = tmp_path / "passwords"
+    passwords.touch(0o600)
+    subprocess.run(["mosquitto_passwd", "-b", passwords, "edged", "secret"], check=True)
+    tls = [f"cafile {tmp_path}/authority.crt", f"certfile {tmp_path}/broker.crt", f"keyfile {tmp_path}/broker.key"]
+    right = {"address": f"mqtts://127.0.0.1:{port}", "user": "edged", "password_file": "password"}
+    trusted = right | {"ca": "authority.crt"}
+    file = tmp_path / "bridge.yaml"
+    log = tmp_path / "bridge.log"
+    with mosquitto(tmp_path, port, f"password_file {passwords}", *tls):
+        for mqtt, expected in (
+            (right, "does not answer, or its certificate is not trusted"),
+            (trusted | {"user": "nobody"}, "rejects the connection: Not authorized"),
+            (trusted, f"connected to mqtts://127.0.0.1:{port}"),
+        ):
+            file.write_text(json.dumps(config_in(tmp_path) | {"mqtt": mqtt}))
+            with bridge(file, tmp_path):
+                eventually(lambda expected=expected: expected in log.read_text(), START_S)  # type: ignore[misc]
+    assert "secret" not in log.read_text()
+
+
+@pytest.mark.parametrize(
+    ("mqtt", "message"),
+    [
+        (None, "section mqtt is missing: expected `mqtt: {address: mqtt://HOST}`"),
+        ({"address": "mqtts://127.0.0.1", "ca": "nowhere.pem"}, "nowhere.pem: cannot read"),
+        ({"address": "mqtt://127.0.0.1", "user": "a", "password_file": "nowhere"}, "nowhere"),
+    ],
+)
+def test_what_is_missing_is_named(tmp_path: Path, mqtt: dict[str, str] | None, message: str) -> None:
+    file = tmp_path / "edged.yaml"
+    file.write_text(json.dumps(config_in(tmp_path) | ({"mqtt": mqtt} if mqtt else {})))
+    done = edged("bridge", "mqtt", file)
+    assert done.returncode == 2
+    assert message in done.stderr
