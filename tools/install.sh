@@ -11,6 +11,9 @@ put() { install -D -m 644 "$1" "$root$2"; }
 ${PYTHON:-python3} -m venv "$root$prefix"
 "$root$prefix/bin/python" -m pip install --quiet --upgrade '.[completion,mqtt]'
 sed -i "1s,^#!$root,#!," "$root$prefix/bin/edged"  # where it will be, not where it is put together
+install -d "$root/usr/local/bin"
+ln -sfn "$prefix/bin/edged" "$root/usr/local/bin/edged"
+put edged/edged.schema.json "$prefix/share/edged/edged.schema.json"
 put docs/how-to/service.md "$prefix/share/doc/edged/service.md"
 for unit in edged.service edged-worker.service edged-camera@.service edged-bridge@.service; do
     sed "s,/opt/edged,$prefix,g" "systemd/$unit" | install -D -m 644 /dev/stdin "$root/etc/systemd/system/$unit"
@@ -22,7 +25,9 @@ completion fish /usr/share/fish/vendor_completions.d/edged.fish
 put systemd/sysusers.conf /etc/sysusers.d/edged.conf
 put systemd/tmpfiles.conf /etc/tmpfiles.d/edged.conf
 put systemd/70-edged.rules /etc/udev/rules.d/70-edged.rules
-[ -e "$root/etc/edged/edged.yaml" ] || put configs/demo.yaml /etc/edged/edged.yaml
+[ -e "$root/etc/edged/edged.yaml" ] ||
+    sed "1s,=.*,=$prefix/share/edged/edged.schema.json," configs/demo.yaml |
+    install -D -m 644 /dev/stdin "$root/etc/edged/edged.yaml"
 [ -z "$root" ] || exit 0
 systemd-sysusers edged.conf
 systemd-tmpfiles --create edged.conf

@@ -28,13 +28,23 @@ find_python() {
     for candidate in ${PYTHON:-python3 python3.14 python3.13 python3.12 python3.11}; do
         if is_new_enough "$candidate"; then command -v "$candidate"; return; fi
     done
-    say "Python 3.11 or newer is needed and was not found; set PYTHON=… if it has another name"
+    return 1
+}
+
+# A minimal Debian has no Python at all.
+find_or_install_python() {
+    find_python && return
+    if [ -z "${PYTHON:-}" ]; then
+        say "no Python 3.11 or newer was found: installing python3 with apt-get"
+        apt_install python3 python3-venv && find_python && return
+    fi
+    say "Python 3.11 or newer is required and was not found; set PYTHON=… if it has another name"
     return 1
 }
 
 make_venv() {
     local python package
-    python=$(find_python)
+    python=$(find_or_install_python)
     if ! "$python" -c 'import ensurepip, venv' 2>/dev/null; then
         package=$("$python" -c 'import sys; print("python%d.%d-venv" % sys.version_info[:2])')
         say "$python cannot make virtual environments: installing $package with apt-get"
