@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from edged.hub.pipeline import Publication
 from edged.hub.stats.counters import Stats
 from edged.hub.workers.supervisor import Supervisor
 from edged.hub.workers.workers import Workers
+from edged.metrics import Metrics
 
 # Keys of the file that take effect at once, with everything below them. The others hold what is open or shared for
 # the life of a hub: sockets, the journal's file, the model of every prediction.
@@ -187,7 +189,13 @@ class Reload:
     """Reads the config file again when it is requested."""
 
     def __init__(
-        self, config: Config, path: Path, runtime_files: RuntimeFiles, guard: Guard, settings: LiveSettings
+        self,
+        config: Config,
+        path: Path,
+        runtime_files: RuntimeFiles,
+        guard: Guard,
+        settings: LiveSettings,
+        metrics: Metrics,
     ) -> None:
         """`config`: the config that the hub runs, as read from `path`."""
         self._config = config
@@ -195,8 +203,10 @@ class Reload:
         self._runtime_files = runtime_files
         self._guard = guard
         self._settings = settings
+        self._metrics = metrics
         self._next_ns: int | None = None
         self._until_ns = 0
+        self._show_config()
 
     @property
     def next_ns(self) -> int | None:
@@ -228,11 +238,20 @@ class Reload:
             allowed = allowed_by(found.config.security)
             self._runtime_files.save(found.config)
         except (ConfigError, OSError) as error:
+            self._metrics.config_successful.set(0)
             return HubEvent("config_refused", f"{error}; the present config stays in use")
         self._config = found.config
         self._settings.apply(found)
         self._guard.allow(allowed)
+        self._show_config()
         return HubEvent("config_reloaded", f"{self._path} is applied: {found}")
+
+    def _show_config(self) -> None:
+        """Show in the metrics which config is in use, and since when."""
+        self._metrics.config_info.clear()
+        self._metrics.config_info.labels(sha256(self._config.model_dump_json().encode()).hexdigest()).set(1)
+        self._metrics.config_timestamp.set(wall_s())
+        self._metrics.config_successful.set(1)
 
 
 def _was_changed_just_now(path: Path) -> bool:

@@ -271,7 +271,9 @@ class HubBuilder:
 
     def _make_control(self, service: Service) -> ControlRequests:
         opened, links = self._opened, self._opened.links
-        reload = Reload(self._config, self._path, opened.runtime_files, opened.guard, self._make_settings())
+        reload = Reload(
+            *(self._config, self._path, opened.runtime_files, opened.guard, self._make_settings(), opened.metrics)
+        )
         recordings = Recordings(
             links,
             self._notebook,

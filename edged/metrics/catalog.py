@@ -172,6 +172,17 @@ class HubMetrics:
             "Failures of a thread of the hub; it is restarted after each.",
             ["service"],
         )
+        self.config_info = declare.gauge(
+            "edged_config_info", "1 for the config in use; sha256: of its values, defaults included.", ["sha256"]
+        )
+        self.config_successful = declare.gauge(
+            "edged_config_last_reload_successful",
+            "1 if the last reload of the config was applied, 0 if it was rejected.",
+        )
+        self.config_timestamp = declare.gauge(
+            "edged_config_last_reload_success_timestamp_seconds",
+            "Time at which the config in use was read, in seconds since 1970.",
+        )
         self.peers_rejected = declare.counter(
             "edged_peers_rejected_total",
             "Connections rejected or closed by the hub, by config key of the address; link: cameras and workers.",

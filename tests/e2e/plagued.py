@@ -15,7 +15,7 @@ from tests.cli.command import edged
 from tests.disks import fill
 from tests.e2e.daemon import Daemon, config_in, run_edged
 from tests.e2e.fake_board import CLOCK_HZ, FakeBoard
-from tests.e2e.reloading import reload
+from tests.e2e.reloading import hang_up, reload
 from tests.e2e.street import StreetCamera
 
 OFTEN_S = 0.05
@@ -87,6 +87,7 @@ class Plagued:
         self._service_fails.touch()
         code, words = reload(daemon, cameras={**daemon.config["cameras"], "moved": ASIDE})
         assert code == 0, words
+        hang_up(daemon, freshness={"max_age_s": -1})
 
     def heal(self, daemon: Daemon) -> None:
         """All of it; new settings make the hub try its workers again at once."""

@@ -11,7 +11,7 @@ import zmq
 
 from tests.cli.command import edged
 from tests.e2e.daemon import SYNTHETIC, Daemon, config_in, conserves, run_edged
-from tests.e2e.reloading import reload
+from tests.e2e.reloading import hang_up, reload
 from tests.eventually import eventually
 
 
@@ -41,6 +41,24 @@ def test_a_camera_more_and_a_camera_less(daemon: Daemon) -> None:
     commands = [" ".join(child.cmdline()) for child in eventually(lambda: two_children(daemon))]
     assert not any(" demo " in command for command in commands)
     assert 'edged_camera_up{camera="demo"}' not in daemon.metrics()
+
+
+def values_of(daemon: Daemon, metric: str) -> list[str]:
+    """Return the values of a metric, with the labels."""
+    return [line.removeprefix(metric) for line in daemon.metrics().splitlines() if line.startswith(metric)]
+
+
+def test_the_metrics_say_which_config_is_in_use_and_whether_the_last_was_applied(daemon: Daemon) -> None:
+    (first,) = values_of(daemon, "edged_config_info")
+    assert reload(daemon, publish={**daemon.config["publish"], "top": 3})[0] == 0
+    (second,) = values_of(daemon, "edged_config_info")
+    assert second != first
+    hang_up(daemon, publish={**daemon.config["publish"], "top": -3})
+    eventually(lambda: values_of(daemon, "edged_config_last_reload_successful") == [" 0.0"])
+    assert values_of(daemon, "edged_config_info") == [second]
+    assert reload(daemon)[0] == 0
+    assert values_of(daemon, "edged_config_info") == [first]
+    assert values_of(daemon, "edged_config_last_reload_successful") == [" 1.0"]
 
 
 def two_children(daemon: Daemon) -> list[psutil.Process]:
