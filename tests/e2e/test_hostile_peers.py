@@ -177,11 +177,11 @@ def test_what_is_no_message_of_a_child_ends_the_connection(daemon: Daemon, parts
     ("request_", "reason"),
     [
         (NOISE + b"\n", "malformed"),
-        (b"POST / HTTP/1.1\r\n\r\n", "malformed"),
+        (b"BREW / HTTP/1.1\r\n\r\n", "malformed"),
         (b"GET /" + b"a" * MIB, "too_much"),
         (b"GET / HTTP/1.1\r\n" + b"X-More: %a\r\n" % ("a" * 1000) * 50, "too_much"),
     ],
-    ids=["noise", "post", "line", "headers"],
+    ids=["noise", "method", "line", "headers"],
 )
 def test_what_is_no_scrape_ends_the_connection(daemon: Daemon, request_: bytes, reason: str) -> None:
     before = rejected(daemon, reason, "metrics.address")

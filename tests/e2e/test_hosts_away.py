@@ -69,7 +69,7 @@ def test_a_workers_host_has_gone_and_another_one_takes_its_place(running: Pipeli
     eventually(lambda: "worker_lost" in {each["event"] for each in running.seen.events[heard:]}, START_S)
     assert 'edged_worker_serving{worker="big-0"} 0.0' in running.metrics()
     running.start("big", *THREE["big"])
-    assert running.says("big", "worker big-0 runs", after=said)
+    assert running.says("big", "worker big-0: model", after=said)
     assert running.goes_on() < BACK_S
 
 

@@ -117,7 +117,7 @@ def command_lines(daemon: Daemon) -> Iterator[bytes]:
 
 def scrape(daemon: Daemon) -> bytes:
     context = ssl.create_default_context(cafile=daemon.folder / "ours.crt")
-    with urlopen(f"https://{daemon.config['metrics']['address']}/", timeout=5, context=context) as answer:
+    with urlopen(f"https://{daemon.config['metrics']['address']}/metrics", timeout=5, context=context) as answer:
         return bytes(answer.read())
 
 
