@@ -2,7 +2,7 @@
 
 from edged.hub.cameras.cameras import Cameras
 from edged.hub.frames.router import Router
-from edged.hub.publish.camera_state import SeenStates
+from edged.hub.publish.seen_states import SeenStates
 from edged.hub.stats.counters import Stats
 from edged.hub.stats.summary import camera_line
 from edged.hub.workers.failover import AnyWorkerSlot

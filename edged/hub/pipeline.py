@@ -20,8 +20,8 @@ from edged.hub.journal.journal import Journal
 from edged.hub.journal.schema import Row
 from edged.hub.links.peers import Links, Received, Role
 from edged.hub.liveness import Liveness
-from edged.hub.publish.camera_state import SeenStates
 from edged.hub.publish.publisher import Publisher
+from edged.hub.publish.seen_states import SeenStates
 from edged.hub.publish.sender import AnsweredJob, Outcome, Outgoing
 from edged.hub.stats.counters import Stats
 from edged.hub.stats.summary import Limits

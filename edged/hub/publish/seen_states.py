@@ -1,4 +1,4 @@
-"""The state of what a camera sees: an answer counts only after the same one several times in a row.
+"""The seen states: what each camera sees, where an answer counts only after several equal ones in a row.
 
 Single wrong answers, as at the moment when a door moves, change nothing.
 """

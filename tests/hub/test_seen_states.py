@@ -7,7 +7,7 @@ import pytest
 from edged.config import StateConfig
 from edged.config.load import load_config
 from edged.errors import ConfigError
-from edged.hub.publish.camera_state import SeenStates
+from edged.hub.publish.seen_states import SeenStates
 from tests.hub.running import Run
 
 DOOR = StateConfig(labels=("open", "closed"), after=3, unknown_below=0.6)
