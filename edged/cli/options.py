@@ -16,8 +16,8 @@ UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
 
 
 def packaged_demo() -> Path:
-    """Return the demo's config in the package; in a checkout it is a link to `DEMO`."""
-    return Path(str(files("edged") / "demo.yaml")).resolve()
+    """Return the demo's config, a file of the package; in a checkout `DEMO` is a link to it."""
+    return Path(str(files("edged") / "demo.yaml"))
 
 
 def add_example(parser: argparse.ArgumentParser, *commands: str) -> None:

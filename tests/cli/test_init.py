@@ -113,5 +113,7 @@ def test_a_run_without_a_config_names_the_ways_to_one(tmp_path: Path, monkeypatc
 
 
 def test_the_demo_is_part_of_the_package() -> None:
-    assert packaged_demo() == ROOT / "configs" / "demo.yaml"
-    assert load_config(ROOT / "edged" / "demo.yaml").cameras.keys() == {"demo"}
+    assert packaged_demo() == ROOT / "edged" / "demo.yaml"
+    assert not packaged_demo().is_symlink()  # an image is built from the package alone
+    assert (ROOT / "configs" / "demo.yaml").samefile(packaged_demo())
+    assert load_config(packaged_demo()).cameras.keys() == {"demo"}

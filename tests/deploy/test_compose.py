@@ -65,6 +65,12 @@ def test_the_image_holds_what_the_package_is_built_from() -> None:
     assert all((ROOT / name).exists() for name in let_in)
 
 
+def test_docker_asks_the_hub_whether_it_is_alive() -> None:
+    dockerfile = (FOLDER / "docker/Dockerfile").read_text()
+    address = load_config(ROOT / "configs/demo.yaml").metrics.address
+    assert f"http://{address}/healthz" in dockerfile
+
+
 def _provisioned(what: str) -> dict[str, Any]:
     [path] = (FOLDER / "grafana/provisioning" / what).iterdir()
     found: dict[str, Any] = yaml.safe_load(Path(path).read_text())

@@ -111,6 +111,7 @@ def _to_the_hub(metrics: Metrics) -> None:
         metrics.service_failures.labels(service)
     for what in get_args(What):
         metrics.stream_unsent.labels(what)
+    metrics.config_info.labels("0" * 64)
 
 
 def test_in_a_big_pipeline_every_metric_takes_part() -> None:
