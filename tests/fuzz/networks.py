@@ -9,6 +9,8 @@ import numpy as np
 from hypothesis import HealthCheck, given, settings
 
 from edged.model import reference
+from edged.model.from_onnx.ends import is_channels_last
+from edged.model.from_onnx.file import read_file
 from edged.model.onnx_reader import read_onnx
 from edged.model.passes import simplify
 from tests.model.onnx_files import Network, onnxruntime_outputs
@@ -33,6 +35,8 @@ def _compare(network: Network) -> None:
         path = network.save(Path(folder) / "network.onnx")
         expected = onnxruntime_outputs(path, x)
         graph = read_onnx(path)
+        if is_channels_last(read_file(path), "input"):  # rows, columns, channels, as TensorFlow has them
+            x = x.transpose(0, 3, 1, 2)
     largest = max(1.0, float(np.abs(expected).max()))
     for each in (graph, simplify(graph)):
         found = reference.run(each, x.reshape(1, *each.shapes[each.input]))

@@ -30,7 +30,7 @@ def input_of(file: OnnxFile, size: Pair | None) -> tuple[Value, Shape]:
         raise ModelError(
             f"{inputs[0].name} has {len(dims)} dimensions; supported are batch, channels, height, width"
         )
-    channels_last = _is_transposed(file, inputs[0].name)
+    channels_last = is_channels_last(file, inputs[0].name)
     channels, height, width = (dims[3], dims[1], dims[2]) if channels_last else dims[1:]
     wanted_width, wanted_height = size or (0, 0)
     shape = (channels or CHANNELS, _side(height, wanted_height), _side(width, wanted_width))
@@ -68,8 +68,11 @@ def _side(given: int, wanted: int) -> int:
     return given or wanted
 
 
-def _is_transposed(file: OnnxFile, source: str) -> bool:
-    """Return whether a Transpose brings the channels forward: of the input, or after arithmetic on it."""
+def is_channels_last(file: OnnxFile, source: str) -> bool:
+    """Return whether the input `source` has its channels last: a Transpose of it brings them forward.
+
+    Arithmetic may come before the Transpose.
+    """
     tensors = {source}
     for node in file.model.graph.node:
         if not tensors.intersection(node.input):
