@@ -7,7 +7,7 @@ from typing import Any
 
 from edged import __version__
 from edged.bridge.topics import OFFLINE, ONLINE, MqttMessage, Topics
-from edged.config import StateConfig
+from edged.config import UNKNOWN, StateConfig
 
 Fields = dict[str, Any]
 
@@ -69,7 +69,7 @@ class Discovery:
         wanted = self._states.get(camera)
         labels = list(wanted.labels) if wanted else []
         topic = self._topics.of_camera(camera, "state")
-        return {"name": "State", "state_topic": topic, "device_class": "enum", "options": [*labels, "unknown"]}
+        return {"name": "State", "state_topic": topic, "device_class": "enum", "options": [*labels, UNKNOWN]}
 
     def _available(self, camera: str | None = None) -> Fields:
         """Return the topics that must all be online for an entity to be available."""

@@ -9,6 +9,7 @@ from edged.config.camera import STREAMS, SYNTHETIC, SYNTHETIC_PREFIX, CameraConf
 from edged.config.pipeline import Config
 from edged.config.sections import (
     NAME,
+    UNKNOWN,
     EnergyConfig,
     FreshnessConfig,
     JournalConfig,
@@ -27,6 +28,7 @@ __all__ = [
     "STREAMS",
     "SYNTHETIC",
     "SYNTHETIC_PREFIX",
+    "UNKNOWN",
     "CameraConfig",
     "CameraTls",
     "Color",

@@ -189,6 +189,9 @@ class RecoveryConfig(Section):
     )
 
 
+UNKNOWN = "unknown"  # the state of every answer that is none of the labels
+
+
 class StateConfig(Section):
     """The state of what a camera sees, such as open or closed, for automations: an event where it changes."""
 
@@ -199,7 +202,7 @@ class StateConfig(Section):
     @field_validator("labels")
     @classmethod
     def _different(cls, labels: tuple[str, ...]) -> tuple[str, ...]:
-        if len({*labels, "unknown"}) <= len(labels):
+        if len({*labels, UNKNOWN}) <= len(labels):
             raise ValueError("must differ, and none may be `unknown`, which stands for all others")
         return labels
 

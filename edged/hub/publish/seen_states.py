@@ -6,10 +6,8 @@ Single wrong answers, as at the moment when a door moves, change nothing.
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from edged.config import StateConfig
+from edged.config import UNKNOWN, StateConfig
 from edged.hub.events import HubEvent
-
-UNKNOWN = "unknown"
 
 
 @dataclass(slots=True)
