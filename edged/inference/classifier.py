@@ -63,6 +63,7 @@ class Classifier:
         self._model = model if isinstance(model, Model) else _loaded(model, preparation)
         self._runtime = open_proven(self._model, worker).runtime
         self._batch = batch
+        self._gives_scores = ends_in_softmax(self._model.graph)
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -100,7 +101,7 @@ class Classifier:
         """Return the scores of one picture's outputs, [classes]. Raises ModelError if these are not finite."""
         if problem := not_finite(outputs):
             raise ModelError(problem)
-        return outputs if ends_in_softmax(self._model.graph) else softmax(outputs)
+        return outputs if self._gives_scores else softmax(outputs)
 
     def top(self, scores: Floats, count: int = 5) -> tuple[Label, ...]:
         """Return the best classes of one picture's scores, best first: `label`, `index` and `score` of each."""
