@@ -16,11 +16,10 @@ from edged.bridge.topics import (
     state_message,
     status_messages,
 )
+from edged.client.board import STALE_S
 from edged.client.subscription import Arrival, SnapshotPicture, StreamMessage
 from edged.config import Config, MqttConfig
 from edged.messages import Event, Prediction, Status
-
-SILENT_S = 3.0  # a node publishes its status each second; one that is silent for longer is offline
 
 
 class MqttBridge:
@@ -82,6 +81,6 @@ class MqttBridge:
             if now_s - self._sent_s.get(camera, -math.inf) >= self._every_s:
                 self._sent_s[camera] = now_s
                 yield prediction_message(self._topics, self._waiting.pop(camera))
-        if self._heard_s is not None and now_s - self._heard_s > SILENT_S:
+        if self._heard_s is not None and now_s - self._heard_s > STALE_S:
             self._heard_s = None
             yield self.availability(online=False)

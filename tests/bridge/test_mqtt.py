@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from edged.bridge.mqtt import SILENT_S, MqttBridge
+from edged.bridge.mqtt import MqttBridge
 from edged.bridge.topics import MqttMessage
+from edged.client.board import STALE_S
 from edged.client.subscription import Arrival, SnapshotPicture
 from edged.config import Config, MqttConfig
 from edged.messages import Event, Prediction, SnapshotHeader
@@ -79,10 +80,10 @@ def test_a_status_says_which_cameras_are_up_and_how_fast() -> None:
 def test_a_node_that_is_silent_is_offline_until_it_is_heard() -> None:
     bridge = bridge_of()
     list(bridge.converted(statuses.status(door=statuses.camera()), 0.0))
-    assert by_topic(bridge.converted(None, SILENT_S)) == {}
-    assert by_topic(bridge.converted(None, SILENT_S + 0.1)) == {"edged/test/availability": "offline"}
-    assert by_topic(bridge.converted(None, SILENT_S + 5)) == {}
-    again = by_topic(bridge.converted(statuses.status(door=statuses.camera()), SILENT_S + 6))
+    assert by_topic(bridge.converted(None, STALE_S)) == {}
+    assert by_topic(bridge.converted(None, STALE_S + 0.1)) == {"edged/test/availability": "offline"}
+    assert by_topic(bridge.converted(None, STALE_S + 5)) == {}
+    again = by_topic(bridge.converted(statuses.status(door=statuses.camera()), STALE_S + 6))
     assert again["edged/test/availability"] == "online"
 
 
