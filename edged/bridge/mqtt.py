@@ -53,7 +53,7 @@ class MqttBridge:
 
     def _of_status(self, status: Status) -> Iterator[MqttMessage]:
         yield from self._removed(status)
-        if self._discovery:
+        if self._discovery and (self._status is None or _snapshots(status) != _snapshots(self._status)):
             yield from self._discovery.of_node()
             for name, camera in status.camera_states.items():
                 yield from self._discovery.of_camera(name, snapshots=camera.snapshots)
@@ -84,3 +84,8 @@ class MqttBridge:
         if self._heard_s is not None and now_s - self._heard_s > STALE_S:
             self._heard_s = None
             yield self.availability(online=False)
+
+
+def _snapshots(status: Status) -> dict[str, bool]:
+    """Return which cameras there are, and whether they have pictures published: what their entities depend on."""
+    return {name: camera.snapshots for name, camera in status.camera_states.items()}
