@@ -61,9 +61,20 @@ def _device_lines(devices: "Sequence[Device]", problem: str | None) -> Iterator[
         yield f"{device.name} ({device.kind}, {device.platform})"
         yield f"    {device.version}, driver {device.driver}"
         yield f"    {device.compute_units} compute units, {memory}, vectors of {device.vector_width}, {fp16}"
+        yield from (f"    {line}" for line in _instruction_lines(device))
         yield from (f"    {line}" for line in _proof_lines(device))
     if problem:
         yield problem
+
+
+def _instruction_lines(device: "Device") -> Iterator[str]:
+    """List the dot products that kernels use, and those that the processor has but the device does not compute."""
+    from edged.engine.instruction_trials import trials
+
+    found = trials(device)
+    if usable := [name for name, problem in found.items() if not problem]:
+        yield f"multiplies small numbers by {', '.join(usable)}"
+    yield from (f"not used: {problem}" for problem in found.values() if problem)
 
 
 def _proof_lines(device: "Device") -> Iterator[str]:
@@ -90,17 +101,21 @@ def _as_object(
     devices: "Sequence[Device]", cameras: Sequence[CameraFound], rails: Rails, watts: Mapping[str, float]
 ) -> dict[str, Any]:
     return {
-        "devices": [asdict(device) | _proofs_as_object(device) for device in devices],
+        "devices": [_as_entry(device) for device in devices],
         "cameras": [asdict(camera) for camera in cameras],
         **rails_as_object(rails, watts),
     }
 
 
-def _proofs_as_object(device: "Device") -> dict[str, Any]:
+def _as_entry(device: "Device") -> dict[str, Any]:
+    """`instructions`: each dot product of the processor with why it is not used; empty: it is."""
+    from edged.engine.instruction_trials import trials
     from edged.engine.proofs import Proofs
 
     proofs = Proofs(proofs_folder(), device)
     return {
+        **asdict(device),
+        "instructions": trials(device),
         "proofs": [proof.model_dump(mode="json") for proof in proofs.all_proofs()],
         "wrong": [wrong.model_dump(mode="json") for wrong in proofs.wrong],
     }

@@ -14,7 +14,8 @@ class Device:
     """The properties of a device that a plan depends on.
 
     `vector_width` is in floats, `alignment` in bytes. `position` is (platform, device) in the driver's own order,
-    by which `open_device` finds it again.
+    by which `open_device` tells it from others of its name. `instructions`: dot products that its kernels may use,
+    once they were tried (see `instruction_trials`).
     """
 
     platform: str
@@ -29,6 +30,7 @@ class Device:
     unified_memory: bool
     fp16: bool
     position: tuple[int, int]
+    instructions: tuple[str, ...] = ()
 
 
 def list_devices() -> tuple[Device, ...]:
@@ -60,14 +62,15 @@ def find_device(name: str) -> Device:
 
 def open_device(device: Device) -> Any:
     """Return the driver's handle of `device`. Raises DeviceError if it has disappeared since it was listed."""
-    platform, position = device.position
-    try:
-        handle = _handles(_platforms()[platform])[position]
-    except IndexError:
-        handle = None
-    if handle is None or handle.name.strip() != device.name:
+    found = {
+        (p, d): handle
+        for p, platform in enumerate(_platforms())
+        for d, handle in enumerate(_handles(platform))
+        if (platform.name.strip(), handle.name.strip()) == (device.platform, device.name)
+    }
+    if not found:
         raise DeviceError(f"{device.name} is no longer there; see `edged devices`")
-    return handle
+    return found.get(device.position, next(iter(found.values())))
 
 
 def _platforms() -> list[Any]:

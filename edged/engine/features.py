@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from edged.engine.executable import Executable
-from edged.engine.layout import Floats, Tensor
+from edged.engine.layout import Elements, Tensor
 from edged.engine.opencl import cl
 from edged.engine.planner import Plan
 from edged.errors import ModelError
@@ -18,10 +18,10 @@ class FeatureOutput:
     """A tensor of a job in its memory layout, complete once `event` has come; None: it is complete."""
 
     tensor: Tensor
-    memory: Floats
+    memory: Elements
     event: Any = None
 
-    def wait(self) -> Floats:
+    def wait(self) -> Elements:
         """Wait for the event. Raises cl.Error."""
         if self.event is not None:
             self.event.wait()

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from edged.engine.features import FeatureOutput
-from edged.engine.layout import Floats, Tensor, image_of
+from edged.engine.layout import Elements, Tensor, image_of, numbers_of
 from edged.engine.one_launch import AnyStep, OneLaunchStep
 from edged.engine.opencl import cl, device_error
 from edged.engine.transfer import CommandInterval, Download, Upload, ran
@@ -136,12 +136,12 @@ class DeviceJob:
         return _vectors(self.extra.tensor, self.extra.wait(), self.frames).reshape(self.frames, -1)
 
 
-def _vectors(tensor: Tensor, memory: Floats, frames: int) -> Float32:
+def _vectors(tensor: Tensor, memory: Elements, frames: int) -> Float32:
     """Return the outputs of so many frames as vectors; features are one pixel."""
     planes = memory.reshape(-1, tensor.blocks, tensor.rows, tensor.pitch, tensor.block)
     if (tensor.height, tensor.width) == (1, 1):
         pixel = planes[:frames, :, tensor.halo.top, tensor.halo.left]
-        return np.ascontiguousarray(pixel.reshape(len(pixel), -1)[:, : tensor.channels], np.float32)
+        return numbers_of(tensor, pixel.reshape(len(pixel), -1)[:, : tensor.channels])
     return image_of(tensor, planes[:frames])
 
 

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from edged.engine.layout import Element
 from edged.engine.tuning.problem import ReferenceProblem
 from edged.engine.variants.variant import Site
 from edged.model import reference
@@ -32,7 +33,8 @@ def operator_error(site: Site[Any], inputs: tuple[Array, ...], written: Array) -
     if not all(np.isfinite(each).all() for each in inputs):
         return None
     expected = _computed(site.operator, inputs)
-    if not np.isfinite(expected).all() or (site.output.half and np.abs(expected).max() > LARGEST_HALF):
+    is_half = site.output.element is Element.FLOAT16
+    if not np.isfinite(expected).all() or (is_half and np.abs(expected).max() > LARGEST_HALF):
         return None
     found = np.asarray(written, np.float32).reshape(expected.shape)
     problem = ReferenceProblem(site, inputs, expected)

@@ -19,8 +19,9 @@ from edged.engine.in_place import (
     offset_of,
     with_equal_halos,
 )
+from edged.engine.instructions import multiplies_bytes
 from edged.engine.launch import HostCall, Images, PlanStep
-from edged.engine.layout import NO_HALO, Halo, Tensor, image_shape
+from edged.engine.layout import NO_HALO, Element, Halo, Tensor, image_shape
 from edged.engine.memory import Arena, arrange, lifetimes
 from edged.engine.selection import Choice, Chooser, Rules
 from edged.engine.variants.prepare import prepare
@@ -38,10 +39,11 @@ from edged.model.graph import (
 )
 from edged.model.package import Input
 from edged.model.passes import as_convolution
-from edged.model.quantized_passes import step_tensors
+from edged.model.quantized_passes import has_byte_weights, step_tensors
 from edged.model.reference import compute
 
 RULES = Rules()
+MOST_IN_BYTE = 255
 
 Tensors = Mapping[str, Tensor]
 
@@ -85,13 +87,7 @@ def make_plan(
     operators, same = _lowered(graph)
     output = same.get(graph.output, graph.output)
     tensors = _tensors(graph, operators, batch, chooser.channel_block(device), begins=wanted is not None)
-    if precision == "fp16":
-        tensors = {name: replace(tensor, half=name != output) for name, tensor in tensors.items()}
-    steps = step_tensors(graph) - {output}
-    tensors = {
-        name: replace(tensor, half=False, steps=True) if name in steps else tensor
-        for name, tensor in tensors.items()
-    }
+    tensors = _with_elements(graph, tensors, precision, device, output)
     site = partial(_site, device=device, half_weights=precision != "fp32")
     kept = same.get(features, features) if features else None
     tensors, choices, shares = _choose(operators, tensors, chooser, site, {graph.input, output, kept}, device)
@@ -205,6 +201,19 @@ def _tensors(graph: Graph, operators: Sequence[Operator], batch: int, block: int
     }
     tensors[graph.input] = replace(tensors[graph.input], block=1 if planar else block)
     return tensors
+
+
+def _with_elements(graph: Graph, tensors: Tensors, precision: Precision, device: Device, output: str) -> Tensors:
+    """Return the tensors with the elements of this precision; steps are bytes where layers multiply bytes."""
+    floats = Element.FLOAT16 if precision == "fp16" else Element.FLOAT32
+    found = {name: replace(tensor, element=floats) for name, tensor in tensors.items()} | {output: tensors[output]}
+    in_bytes = multiplies_bytes(device.instructions) and has_byte_weights(graph)
+    for name, (low, high) in step_tensors(graph).items():
+        if name in found and name != output:
+            fits = in_bytes and high - low <= MOST_IN_BYTE
+            stored = (Element.BYTE, low) if fits else (Element.SHORT, 0)
+            found[name] = replace(found[name], element=stored[0], lowest=stored[1])
+    return found
 
 
 def _site(operator: Operator, tensors: Tensors, device: Device, half_weights: bool) -> Site[Operator]:

@@ -57,8 +57,12 @@ WIDE_VECTORS = """#ifdef __clang__
 
 def compiler_options(device: Device) -> tuple[str, ...]:
     """Return the options of every program for `device`: the language, and what its compiler supports."""
-    proven = device.kind == "cpu" and device.platform in BUILTIN_PLATFORMS
-    return (*STANDARD, "-DCLANG_BUILTINS") if proven else STANDARD
+    return (*STANDARD, "-DCLANG_BUILTINS") if takes_builtins(device) else STANDARD
+
+
+def takes_builtins(device: Device) -> bool:
+    """Return whether the compiler of `device` is known to support clang's builtins."""
+    return device.kind == "cpu" and device.platform in BUILTIN_PLATFORMS
 
 
 @cache

@@ -20,7 +20,7 @@ from edged.engine.job import DeviceJob, PendingDeviceJob
 from edged.engine.launch import Images, kernels_of
 from edged.engine.launch_cost import launch_costs
 from edged.engine.launch_form import FormChoice, LaunchForm
-from edged.engine.layout import Floats, Tensor, image_of, memory_for, to_memory
+from edged.engine.layout import Elements, Tensor, image_of, memory_for, to_memory
 from edged.engine.memory import check_indices
 from edged.engine.one_launch import AnyStep, Composer
 from edged.engine.opencl import cl, device_errors
@@ -172,7 +172,7 @@ class Runtime:
         DeviceError, and MemoryError if the host has no memory for the copies.
         """
         memory = {operator: memory_for(tensor, last) for operator, tensor in written.items()}
-        copies: dict[str, tuple[Tensor, Floats]] = {}
+        copies: dict[str, tuple[Tensor, Elements]] = {}
 
         def copy(step: AnyStep) -> None:
             """Copy the output; a later kernel of the same operator replaces it by its own."""

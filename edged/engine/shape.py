@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
-from edged.engine.layout import Tensor
+from edged.engine.layout import Element, Tensor
 from edged.engine.variants.variant import Site
 from edged.model.graph import Operator
 
@@ -28,7 +28,7 @@ class Image(RecordSection):
     height: int = Field(ge=1)
     width: int = Field(ge=1)
     block: int = Field(ge=1, description="Channels that lie side by side")
-    half: bool = Field(False, description="Stored as float16")
+    element: Element = Field(Element.FLOAT32, description="How a number is stored")
 
 
 class Shape(RecordSection):
@@ -70,7 +70,11 @@ def shape_of(site: Site[Any]) -> Shape:
 
 def _image(tensor: Tensor) -> Image:
     return Image(
-        channels=tensor.channels, height=tensor.height, width=tensor.width, block=tensor.block, half=tensor.half
+        channels=tensor.channels,
+        height=tensor.height,
+        width=tensor.width,
+        block=tensor.block,
+        element=tensor.element,
     )
 
 

@@ -19,7 +19,9 @@ Shape = tuple[int, ...]
 Pair = tuple[int, int]
 Pads = tuple[int, int, int, int]
 Float32 = NDArray[np.float32]
+Int8 = NDArray[np.int8]
 Int16 = NDArray[np.int16]
+Steps = Int8 | Int16
 Int32 = NDArray[np.int32]
 
 
@@ -168,12 +170,12 @@ class Dequantize(Operator):
 class QuantizedConv(Operator):
     """2-D convolution of steps with exact sums of int32, then · factor by channel, then `activation`.
 
-    With `bounds` the result is steps: clip(round(…), *bounds), and there is no activation. weight: steps, int16
-    [out channels, in channels ÷ groups, kernel height, kernel width]; bias: int32 [out channels]; factor: float32
-    [out channels]. The rest as of Conv.
+    With `bounds` the result is steps: clip(round(…), *bounds), and there is no activation. weight: steps, int8 if
+    all fit, else int16 [out channels, in channels ÷ groups, kernel height, kernel width]; bias: int32
+    [out channels]; factor: float32 [out channels]. The rest as of Conv.
     """
 
-    weight: Int16
+    weight: Steps
     bias: Int32
     factor: Float32
     strides: Pair = (1, 1)
@@ -186,9 +188,9 @@ class QuantizedConv(Operator):
 
 @dataclass(frozen=True, eq=False)
 class QuantizedDense(Operator):
-    """Fully connected layer of steps: as QuantizedConv, with a weight int16 [out features, in features]."""
+    """Fully connected layer of steps: as QuantizedConv, with a weight [out features, in features]."""
 
-    weight: Int16
+    weight: Steps
     bias: Int32
     factor: Float32
     activation: Activation = LINEAR

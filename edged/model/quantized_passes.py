@@ -5,6 +5,7 @@ into the operators, in whose whole numbers nothing is lost: the graph writes the
 """
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -43,17 +44,31 @@ def fuse_quantized(graph: Graph) -> Graph:
     return _Fusion(graph).fused
 
 
-def step_tensors(graph: Graph) -> frozenset[str]:
-    """Return the tensors that hold steps."""
-    steps = set[str]()
+def step_tensors(graph: Graph) -> dict[str, Pair]:
+    """Return the tensors that hold steps, each with bounds of them around zero.
+
+    The inputs of a concatenation have those of its output, so that they may lie in it.
+    """
+    steps: dict[str, Pair] = {}
     for operator in graph.operators:
-        if _writes_steps(operator) or (isinstance(operator, KEEPS_STEPS) and steps.issuperset(operator.inputs)):
-            steps.add(operator.output)
-    return frozenset(steps)
+        if bounds := getattr(operator, "bounds", None):
+            steps[operator.output] = _around_zero([bounds])
+        elif isinstance(operator, KEEPS_STEPS) and steps.keys() >= set(operator.inputs):
+            steps[operator.output] = _around_zero([steps[each] for each in operator.inputs])
+    for operator in reversed(graph.operators):
+        if isinstance(operator, Concat) and operator.output in steps:
+            steps |= dict.fromkeys(operator.inputs, steps[operator.output])
+    return steps
 
 
-def _writes_steps(operator: Operator) -> bool:
-    return isinstance(operator, Quantize | QuantizedAdd) or getattr(operator, "bounds", None) is not None
+def has_byte_weights(graph: Graph) -> bool:
+    """Return whether the weights of all quantized layers are bytes."""
+    return all(operator.weight.dtype == np.int8 for operator in graph.operators if isinstance(operator, QUANTIZED))
+
+
+def _around_zero(bounds: Sequence[Pair]) -> Pair:
+    """Return bounds that hold all of these, and zero."""
+    return min(0, *(low for low, _ in bounds)), max(0, *(high for _, high in bounds))
 
 
 class _Fusion:

@@ -104,5 +104,6 @@ def opencl_device(name: str) -> "Device":
     except DeviceError as error:
         raise DeviceError(f"device {name}: {error}") from None
     from edged.engine.device import find_device
+    from edged.engine.instruction_trials import with_instructions
 
-    return find_device(name)
+    return with_instructions(find_device(name))

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from edged.engine.device import Device, list_devices
+from edged.engine.instruction_trials import with_instructions
 from tests.compiled import compiled_by
 from tests.engine.lab import Lab
 
@@ -13,7 +14,7 @@ def name_of(device: Device) -> str:
     return f"{device.platform}-{device.kind}".replace(" ", "_")
 
 
-DEVICES = list_devices()
+DEVICES = [with_instructions(device, compiled_by("instructions")) for device in list_devices()]
 CPUS = [device for device in DEVICES if device.kind == "cpu"]
 # a second runtime for the same CPU is there for its compiler, which takes minutes for whole networks
 FOR_NETWORKS = [device for device in DEVICES if device not in CPUS[1:]]

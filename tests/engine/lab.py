@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from edged.engine.device import Device, open_device
 from edged.engine.executable import Executable
 from edged.engine.launch import Images
-from edged.engine.layout import Halo, Tensor, from_memory, to_memory
+from edged.engine.layout import Element, Halo, Tensor, from_memory, to_memory
 from edged.engine.memory import arrange, lifetimes
 from edged.engine.opencl import cl
 from edged.engine.planner import Plan
@@ -26,6 +26,7 @@ Float32 = NDArray[np.float32]
 
 RANDOM = np.random.default_rng(0)
 SOME_HALO = Halo(1, 2, 3, 0)
+STEPS = {Element.SHORT, Element.BYTE}
 # of channels; all but one of the sizes are for the deep tests
 BLOCKS = (4, pytest.param(1, marks=pytest.mark.deep), pytest.param(16, marks=pytest.mark.deep))
 CLOSE = 1e-5  # of the range of the values
@@ -54,19 +55,16 @@ class Lab:
         block: int = 4,
         input_block: int | None = None,
         half_weights: bool = False,
-        half_tensors: bool = False,
-        steps: bool = False,
+        element: Element = Element.FLOAT32,
     ) -> Site[Any]:
         """Where `operator` reads `inputs`, each [frames, channels, height, width] or [frames, features].
 
-        `steps`: the inputs are.
+        `element`: how all tensors store their numbers, but for those that are steps on one side alone.
         """
         blocks = [input_block or block, *(block for _ in inputs[1:])]
-        sources = map(partial(_tensor, half=half_tensors, steps=steps), operator.inputs, inputs, blocks)
-        writes_steps = getattr(operator, "bounds", None) is not None
-        output = reference.compute(operator, *inputs)
-        target = _tensor(operator.output, output, block, half=half_tensors, steps=writes_steps)
-        return Site(operator, tuple(sources), target, self.device, half_weights)
+        sources = tuple(map(partial(tensor_of, element=element), operator.inputs, inputs, blocks))
+        target = output_of(operator, inputs, block, element)
+        return Site(operator, sources, target, self.device, half_weights)
 
     def compute(
         self,
@@ -117,9 +115,8 @@ class Lab:
         """Fill the arena with NaN: a kernel that reads what nobody wrote cannot hide it."""
         for launch in plan.launches:
             for tensor in launch.tensors:
-                no_number = np.iinfo(np.int16).max if tensor.steps else np.nan
-                nan = np.full(tensor.nbytes // tensor.dtype.itemsize, no_number, tensor.dtype)
-                cl.enqueue_copy(self.queue, executable.memory_of(tensor), nan)
+                ones = np.full(tensor.nbytes, 255, np.uint8)  # NaN, and no step that a test writes
+                cl.enqueue_copy(self.queue, executable.memory_of(tensor), ones)
 
 
 def assert_close(found: Float32, expected: NDArray[Any], tolerance: float = CLOSE) -> None:
@@ -128,6 +125,19 @@ def assert_close(found: Float32, expected: NDArray[Any], tolerance: float = CLOS
     assert np.abs(found - expected).max() <= tolerance * max(largest, 1e-30)
 
 
-def _tensor(name: str, x: NDArray[Any], block: int, *, half: bool, steps: bool) -> Tensor:
+def output_of(operator: Operator, inputs: Sequence[NDArray[Any]], block: int, element: Element) -> Tensor:
+    """Where an operator writes: steps, which need not be bytes, or numbers."""
+    expected = reference.compute(operator, *inputs)
+    bounds = getattr(operator, "bounds", None)
+    if bounds is None:
+        return tensor_of(operator.output, expected, block, Element.FLOAT32 if element in STEPS else element)
+    written = element if element in STEPS else Element.SHORT
+    lowest = min(0, bounds[0]) if written is Element.BYTE else 0
+    return replace(tensor_of(operator.output, expected, block, written), lowest=lowest)
+
+
+def tensor_of(name: str, x: NDArray[Any], block: int, element: Element = Element.FLOAT32) -> Tensor:
+    """Where such numbers lie."""
     frames, channels, height, width = (*x.shape, 1, 1)[:4]
-    return Tensor(name, frames, channels, height, width, block, half=half, steps=steps)
+    lowest = int(x.min(initial=0)) if element is Element.BYTE else 0
+    return Tensor(name, frames, channels, height, width, block, element=element, lowest=lowest)

@@ -1,10 +1,12 @@
 """Quantized convolutions, and steps for them."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
+from edged.engine.layout import Element
 from edged.engine.variants.variant import AnyVariant
 from edged.model import reference
 from edged.model.activations import RELU
@@ -20,10 +22,14 @@ def steps(*shape: int, largest: int = 255) -> Float32:
     return RANDOM.integers(-largest, largest + 1, shape).astype(np.float32)
 
 
-def conv(channels: tuple[int, int], window: tuple[int, int], **attributes: Any) -> QuantizedConv:
-    """A quantized convolution with random weights."""
+def conv(
+    channels: tuple[int, int], window: tuple[int, int], *, largest: int = 255, **attributes: Any
+) -> QuantizedConv:
+    """A quantized convolution with random weights up to `largest` from zero, in bytes if they fit."""
     inputs, outputs = channels
-    weight = RANDOM.integers(-255, 256, (outputs, inputs // attributes.get("groups", 1), *window)).astype(np.int16)
+    shape = (outputs, inputs // attributes.get("groups", 1), *window)
+    numbers = RANDOM.integers(-largest, largest + 1, shape)
+    weight = numbers.astype(np.int16) if largest > 127 else numbers.astype(np.int8)
     bias = RANDOM.integers(-(2**20), 2**20, outputs).astype(np.int32)
     factor = RANDOM.uniform(1e-5, 1e-4, outputs).astype(np.float32)
     return QuantizedConv("conv", ("x",), "y", weight, bias, factor, **attributes)
@@ -39,8 +45,16 @@ CONVOLUTIONS = {
 }
 
 
-def assert_exact(lab: Lab, variant: AnyVariant, name: str, **layout: Any) -> None:
-    """One of `CONVOLUTIONS` gives what the reference does, bit by bit."""
+def in_bytes(operator: QuantizedConv) -> QuantizedConv:
+    """The same with weights that fit into bytes."""
+    return replace(operator, weight=(operator.weight // 2).astype(np.int8))
+
+
+def assert_exact(lab: Lab, variant: AnyVariant, name: str, *, element: Element, **layout: Any) -> None:
+    """One of `CONVOLUTIONS` gives what the reference does, bit by bit; with bytes alone, if the element is one."""
     operator, shape = CONVOLUTIONS[name]
     x = steps(*shape)
+    if element is Element.BYTE:
+        operator, x = in_bytes(operator), np.abs(x) - 100
+    layout |= {"element": element}
     assert np.array_equal(lab.compute(variant, operator, [x], **layout), reference.compute(operator, x))

@@ -3,12 +3,13 @@
 import numpy as np
 import pytest
 
-from edged.engine.layout import Halo, Tensor, from_memory, to_memory
+from edged.engine.layout import Element, Halo, Tensor, from_memory, to_memory
 
 
-@pytest.mark.parametrize("half", [False, True])
-def test_what_goes_into_memory_comes_back(half: bool) -> None:
-    tensor = Tensor("x", 2, 5, 3, 4, block=4, halo=Halo(1, 2, 0, 1), half=half)
+@pytest.mark.parametrize("element", Element)
+def test_what_goes_into_memory_comes_back(element: Element) -> None:
+    lowest = -9 if element is Element.BYTE else 0
+    tensor = Tensor("x", 2, 5, 3, 4, block=4, halo=Halo(1, 2, 0, 1), element=element, lowest=lowest)
     x = np.arange(2 * 5 * 3 * 4, dtype=np.float32).reshape(2, 5, 3, 4)
     memory = to_memory(tensor, x)
 

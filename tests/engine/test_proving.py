@@ -9,7 +9,7 @@ import pytest
 from edged.config import ModelConfig, Precision
 from edged.engine import runtime as runtime_module
 from edged.engine.device import Device
-from edged.engine.layout import Floats, Tensor, memory_for
+from edged.engine.layout import Elements, Tensor, memory_for
 from edged.engine.proving import Examined, examine
 from edged.engine.runtime import Runtime
 from edged.engine.selection import Rules
@@ -182,7 +182,7 @@ def test_of_a_large_batch_the_tensors_of_two_frames_alone_are_copied(
 ) -> None:
     copied: list[int] = []
 
-    def record(tensor: Tensor, frames: int) -> Floats:
+    def record(tensor: Tensor, frames: int) -> Elements:
         copied.append(frames)
         return memory_for(tensor, frames)
 

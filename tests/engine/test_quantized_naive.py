@@ -2,6 +2,7 @@
 
 import pytest
 
+from edged.engine.layout import Element
 from edged.engine.variants.quantized_naive import QUANTIZED_NAIVE
 from tests.engine.lab import Lab
 from tests.engine.steps import BLOCKS, CONVOLUTIONS, assert_exact
@@ -10,8 +11,9 @@ from tests.engine.steps import BLOCKS, CONVOLUTIONS, assert_exact
 @pytest.mark.parametrize("name", CONVOLUTIONS)
 @pytest.mark.parametrize("block", BLOCKS)
 def test_a_convolution_is_exact(lab: Lab, block: int, name: str) -> None:
-    assert_exact(lab, QUANTIZED_NAIVE, name, block=block, steps=True)
+    assert_exact(lab, QUANTIZED_NAIVE, name, block=block, element=Element.SHORT)
 
 
-def test_steps_that_came_as_floats_are_convolved_as_well(lab: Lab) -> None:
-    assert_exact(lab, QUANTIZED_NAIVE, "3x3")
+@pytest.mark.parametrize("element", [Element.BYTE, Element.FLOAT32])
+def test_steps_that_came_otherwise_are_convolved_as_well(lab: Lab, element: Element) -> None:
+    assert_exact(lab, QUANTIZED_NAIVE, "3x3", element=element)

@@ -1,5 +1,6 @@
 """Whole quantized networks: equal to the reference bit by bit, on every device."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -7,6 +8,8 @@ import numpy as np
 import pytest
 
 from edged.engine.device import Device
+from edged.engine.instructions import AVX_VNNI
+from edged.engine.layout import Element
 from edged.engine.planner import make_plan
 from edged.engine.runtime import Runtime
 from edged.model import reference
@@ -14,6 +17,7 @@ from edged.model.graph import Graph
 from edged.model.onnx_reader import read_onnx
 from edged.model.package import Input
 from edged.model.passes import simplify
+from edged.model.quantized_passes import step_tensors
 from tests.engine.networks import random_images
 from tests.model.quantized_files import SIZE, network_of_all_kinds
 
@@ -35,13 +39,21 @@ def test_a_whole_network_is_exact(
     assert np.array_equal(runtime.submit(images).wait().outputs, expected)
 
 
-def test_steps_are_kept_in_two_bytes(network_device: Device, graph: Graph) -> None:
-    plan = make_plan(graph, WANTED, network_device)
+@pytest.mark.parametrize(("instructions", "dtype"), [((), np.int16), ((AVX_VNNI,), np.uint8)])
+def test_steps_are_bytes_where_the_device_multiplies_bytes(
+    network_device: Device, graph: Graph, instructions: tuple[str, ...], dtype: type
+) -> None:
+    plan = make_plan(graph, WANTED, replace(network_device, instructions=instructions))
     tensors = {tensor.name: tensor for launch in plan.launches for tensor in launch.tensors}
-    assert tensors["quantizelinear_0"].dtype == np.int16
+    assert tensors["quantizelinear_0"].dtype == dtype
     assert tensors[graph.input].dtype == plan.output.dtype == np.float32
-    half = make_plan(graph, WANTED, network_device, precision="fp16")
-    assert not any(tensor.half for launch in half.launches for tensor in launch.tensors if tensor.steps)
+
+
+def test_steps_are_not_halved(network_device: Device, graph: Graph) -> None:
+    half = make_plan(graph, WANTED, replace(network_device, instructions=()), precision="fp16")
+    tensors = {tensor.name: tensor for launch in half.launches for tensor in launch.tensors}
+    assert {tensor.element for name, tensor in tensors.items() if name in step_tensors(graph)} == {Element.SHORT}
+    assert tensors[graph.input].element is Element.FLOAT16
 
 
 def test_a_quantized_network_is_composed_into_one_launch(

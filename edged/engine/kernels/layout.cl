@@ -3,8 +3,9 @@
  *   [frame][block][row][column][BLOCK channels]     rows and columns with their halo of zeros
  *
  * A kernel calls its tensors IN, RESIDUAL and OUT; the host gives the geometry of each as T_CHANNELS, T_BLOCK …
- * Their elements are float (T_TYPE 0), half (1), or short (2) for the steps of a quantized tensor; kernels compute in
- * float in any case, but for those of quantized layers.
+ * Their elements are float (T_TYPE 0), half (1), short (2) or uchar (3) for the steps of a quantized tensor, or the upper
+ * half of a float (4); kernels compute in float in any case, but for those of quantized layers. A uchar of 0 is the step
+ * T_LOWEST.
  * The defaults below are a 32 × 8 × 8 image, so that every file compiles alone.
  */
 #ifndef GROUP
@@ -48,54 +49,80 @@
 typedef float vector;
 #define vload_half_vector vload_half
 #define vstore_half_vector vstore_half
-#define vload_short_vector(index, p) convert_float((p)[index])
+#define vload_whole_vector(index, p) convert_float((p)[index])
 #define vstore_short_vector(value, index, p) (p)[index] = convert_short(value)
+#define vstore_uchar_vector(value, index, p) (p)[index] = convert_uchar(value)
+#define vload_upper_vector(index, p) as_float(convert_uint((p)[index]) << 16)
+#define vstore_upper_vector(value, index, p) (p)[index] = convert_ushort(UPPER_OF(as_uint(value)))
 #elif OUT_BLOCK == 4
 typedef float4 vector;
 #define vload_half_vector vload_half4
 #define vstore_half_vector vstore_half4
-#define vload_short_vector(index, p) convert_float4(vload4(index, p))
+#define vload_whole_vector(index, p) convert_float4(vload4(index, p))
 #define vstore_short_vector(value, index, p) vstore4(convert_short4(value), index, p)
+#define vstore_uchar_vector(value, index, p) vstore4(convert_uchar4(convert_int4(value)), index, p)
+#define vload_upper_vector(index, p) as_float4(convert_uint4(vload4(index, p)) << 16)
+#define vstore_upper_vector(value, index, p) vstore4(convert_ushort4(UPPER_OF(as_uint4(value))), index, p)
 #elif OUT_BLOCK == 8
 typedef float8 vector;
 #define vload_half_vector vload_half8
 #define vstore_half_vector vstore_half8
-#define vload_short_vector(index, p) convert_float8(vload8(index, p))
+#define vload_whole_vector(index, p) convert_float8(vload8(index, p))
 #define vstore_short_vector(value, index, p) vstore8(convert_short8(value), index, p)
+#define vstore_uchar_vector(value, index, p) vstore8(convert_uchar8(convert_int8(value)), index, p)
+#define vload_upper_vector(index, p) as_float8(convert_uint8(vload8(index, p)) << 16)
+#define vstore_upper_vector(value, index, p) vstore8(convert_ushort8(UPPER_OF(as_uint8(value))), index, p)
 #else
 typedef float16 vector;
 #define vload_half_vector vload_half16
 #define vstore_half_vector vstore_half16
-#define vload_short_vector(index, p) convert_float16(vload16(index, p))
+#define vload_whole_vector(index, p) convert_float16(vload16(index, p))
 #define vstore_short_vector(value, index, p) vstore16(convert_short16(value), index, p)
+#define vstore_uchar_vector(value, index, p) vstore16(convert_uchar16(convert_int16(value)), index, p)
+#define vload_upper_vector(index, p) as_float16(convert_uint16(vload16(index, p)) << 16)
+#define vstore_upper_vector(value, index, p) vstore16(convert_ushort16(UPPER_OF(as_uint16(value))), index, p)
 #endif
 
 /* The elements of T (a tensor, or WEIGHTS), and one of them, or one vector of OUT_BLOCK of them, at an index from
  * the pointer p. Half as a type of storage alone is in OpenCL C 1.2 itself; cl_khr_fp16 is not needed.
  */
 #define STORED(T) PASTE(stored_, T##_TYPE)
-#define LOAD(T, p, index) PASTE(load_, T##_TYPE)(p, index)
-#define STORE(T, value, p, index) PASTE(store_, T##_TYPE)(value, p, index)
-#define LOAD_VECTOR(T, p, index) PASTE(load_vector_, T##_TYPE)(p, index)
-#define STORE_VECTOR(T, value, p, index) PASTE(store_vector_, T##_TYPE)(value, p, index)
+#define LOAD(T, p, index) PASTE(load_, T##_TYPE)(T, p, index)
+#define STORE(T, value, p, index) PASTE(store_, T##_TYPE)(T, value, p, index)
+#define LOAD_VECTOR(T, p, index) PASTE(load_vector_, T##_TYPE)(T, p, index)
+#define STORE_VECTOR(T, value, p, index) PASTE(store_vector_, T##_TYPE)(T, value, p, index)
 
 #define PASTE(a, b) PASTE_NOW(a, b)
 #define PASTE_NOW(a, b) a##b
 #define stored_0 float
 #define stored_1 half
 #define stored_2 short
-#define load_0(p, index) ((p)[index])
-#define load_1(p, index) vload_half(index, p)
-#define load_2(p, index) convert_float((p)[index])
-#define store_0(value, p, index) (p)[index] = (value)
-#define store_1(value, p, index) vstore_half(value, index, p)
-#define store_2(value, p, index) (p)[index] = convert_short(value)
-#define load_vector_0(p, index) (((__global const vector *)(p))[index])
-#define load_vector_1(p, index) vload_half_vector(index, p)
-#define load_vector_2(p, index) vload_short_vector(index, p)
-#define store_vector_0(value, p, index) ((__global vector *)(p))[index] = (value)
-#define store_vector_1(value, p, index) vstore_half_vector(value, index, p)
-#define store_vector_2(value, p, index) vstore_short_vector(value, index, p)
+#define stored_3 uchar
+#define stored_4 ushort
+#define load_0(T, p, index) ((p)[index])
+#define load_1(T, p, index) vload_half(index, p)
+#define load_2(T, p, index) convert_float((p)[index])
+#define load_3(T, p, index) (convert_float((p)[index]) + (float)(T##_LOWEST))
+#define load_4(T, p, index) as_float(convert_uint((p)[index]) << 16)
+#define store_0(T, value, p, index) (p)[index] = (value)
+#define store_1(T, value, p, index) vstore_half(value, index, p)
+#define store_2(T, value, p, index) (p)[index] = convert_short(value)
+#define store_3(T, value, p, index) (p)[index] = convert_uchar((value) - (float)(T##_LOWEST))
+#define store_4(T, value, p, index) (p)[index] = convert_ushort(UPPER_OF(as_uint((float)(value))))
+#define load_vector_0(T, p, index) (((__global const vector *)(p))[index])
+#define load_vector_1(T, p, index) vload_half_vector(index, p)
+#define load_vector_2(T, p, index) vload_whole_vector(index, p)
+#define load_vector_3(T, p, index) (vload_whole_vector(index, p) + (float)(T##_LOWEST))
+#define load_vector_4(T, p, index) vload_upper_vector(index, p)
+#define store_vector_0(T, value, p, index) ((__global vector *)(p))[index] = (value)
+#define store_vector_1(T, value, p, index) vstore_half_vector(value, index, p)
+#define store_vector_2(T, value, p, index) vstore_short_vector(value, index, p)
+#define store_vector_3(T, value, p, index) vstore_uchar_vector((value) - (float)(T##_LOWEST), index, p)
+#define store_vector_4(T, value, p, index) vstore_upper_vector(value, index, p)
+
+/* The upper half of a float's bits, rounded to the nearest, of two to the even one; of a NaN without a carry. */
+#define UPPER_OF(bits) \
+    ((((bits) & 0x7fffffff) > 0x7f800000 ? (bits) : (bits) + 0x7fff + (((bits) >> 16) & 1)) >> 16)
 
 /* A work-item writes RUN neighbouring pixels of one row and block: a whole row on a CPU, one on a GPU.
  * `run` counts them row by row; its pixels are those of ROW_OF(run) from START_OF(run) up to END_OF(run).

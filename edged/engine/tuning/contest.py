@@ -8,10 +8,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from edged.engine.executable import HOST_VISIBLE
-from edged.engine.layout import Floats, Halo, Tensor, from_memory, to_memory
+from edged.engine.layout import Elements, Halo, Tensor, from_memory, to_memory
 from edged.engine.opencl import cl, device_errors, in_one_line
 from edged.engine.selection import Choice, source_digest
 from edged.engine.tuning.problem import ReferenceProblem
@@ -72,10 +71,11 @@ class Trial:
             cl.enqueue_copy(self._rig.queue, memory, pristine)
 
     def _poison(self, tensor: Tensor) -> None:
-        nan: NDArray[Any] = np.array(np.nan, tensor.dtype)
-        cl.enqueue_fill_buffer(self._rig.queue, self._executable.memory_of(tensor), nan, 0, tensor.nbytes)
+        """Fill a tensor with NaN, one of steps with numbers that no kernel writes."""
+        ones = np.full(1, 255, np.uint8)
+        cl.enqueue_fill_buffer(self._rig.queue, self._executable.memory_of(tensor), ones, 0, tensor.nbytes)
 
-    def _upload(self, memory: Floats) -> Any:
+    def _upload(self, memory: Elements) -> Any:
         flags = cl.mem_flags.READ_ONLY | HOST_VISIBLE | cl.mem_flags.COPY_HOST_PTR
         with self._errors():
             return cl.Buffer(self._rig.context, flags, hostbuf=memory)

@@ -6,13 +6,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from edged.engine.layout import Tensor
+from edged.engine.layout import Element, Tensor
 from edged.engine.variants.variant import Site
 from edged.model import reference
 from edged.model.graph import Dense
 
 TOLERANCE = 1e-4  # of the range; Winograd's F(4×4, 3×3) needs most of it
 HALF_TOLERANCE = 1e-2
+HALVES = {Element.FLOAT16, Element.BFLOAT16}
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,8 +27,9 @@ class ReferenceProblem:
     @property
     def tolerance(self) -> float:
         """Return the largest accepted error, as a share of the range of the correct answer."""
-        half = self.site.half_weights or any(each.half for each in (*self.site.inputs, self.site.output))
-        return HALF_TOLERANCE if half else TOLERANCE
+        tensors = (*self.site.inputs, self.site.output)
+        is_half = self.site.half_weights or any(each.element in HALVES for each in tensors)
+        return HALF_TOLERANCE if is_half else TOLERANCE
 
     def error(self, found: NDArray[np.float32] | None) -> float:
         """Return the largest error as a share of the range; infinite if there is a NaN or no answer."""

@@ -20,6 +20,7 @@ from edged.engine.variants.local_response_norm import LOCAL_RESPONSE_NORM
 from edged.engine.variants.max_pool import MAX_POOL
 from edged.engine.variants.quantize import QUANTIZE
 from edged.engine.variants.quantized_add import QUANTIZED_ADD
+from edged.engine.variants.quantized_dot import QUANTIZED_DOT
 from edged.engine.variants.quantized_naive import QUANTIZED_NAIVE
 from edged.engine.variants.quantized_vector import QUANTIZED_VECTOR
 from edged.engine.variants.select_channels import SELECT_CHANNELS
@@ -59,7 +60,7 @@ VARIANTS: Mapping[type[Operator], tuple[AnyVariant, ...]] = {
     MaxPool: (MAX_POOL,),
     Quantize: (QUANTIZE,),
     QuantizedAdd: (QUANTIZED_ADD,),
-    QuantizedConv: (QUANTIZED_VECTOR, QUANTIZED_NAIVE),
+    QuantizedConv: (QUANTIZED_DOT, QUANTIZED_VECTOR, QUANTIZED_NAIVE),
     SelectChannels: (SELECT_CHANNELS,),
     Softmax: (SOFTMAX,),
 }

@@ -4,6 +4,7 @@ import numpy as np
 
 from edged.arithmetic import ceil_div
 from edged.engine.launch import Launch, Weights
+from edged.engine.layout import Element
 from edged.engine.variants.convolution import (
     frame_by_frame,
     halo_of_window,
@@ -25,7 +26,7 @@ WEIGHT_BYTES = 2
 
 def _can_compute(site: Site[QuantizedConv]) -> bool:
     source = site.inputs[0]
-    return source.steps and source.block in BLOCKS and site.output.block in BLOCKS
+    return source.element is Element.SHORT and source.block in BLOCKS and site.output.block in BLOCKS
 
 
 def _parameters(site: Site[QuantizedConv]) -> tuple[Parameters, ...]:

@@ -20,13 +20,13 @@ from edged.model.graph import (
     Dequantize,
     Flatten,
     Float32,
-    Int16,
     Int32,
     Pair,
     Quantize,
     QuantizedConv,
     QuantizedDense,
     Shape,
+    Steps,
 )
 
 STEP_TYPES = ("int8", "uint8")
@@ -115,7 +115,7 @@ def dense(operator: Dense, layer: QuantizedLayer) -> QuantizedDense:
     return QuantizedDense(operator.name, (layer.steps,), operator.output, *_numbers(layer, operator.bias))
 
 
-def _numbers(layer: QuantizedLayer, bias: Float32) -> tuple[Int16, Int32, Float32]:
+def _numbers(layer: QuantizedLayer, bias: Float32) -> tuple[Steps, Int32, Float32]:
     """Return weight, bias and factor. Raises ModelError if the sums may overflow."""
     weight, out = layer.weight, len(layer.weight.steps)
     if weight.scale.size > 1 and weight.axis != 0:
@@ -128,7 +128,14 @@ def _numbers(layer: QuantizedLayer, bias: Float32) -> tuple[Int16, Int32, Float3
             f"could reach sums of {largest.max():.2g}, which int32 does not hold: its bias is too large for its "
             "scales"
         )
-    return np.ascontiguousarray(weight.steps, np.int16), steps.astype(np.int32), factor
+    return _smallest(weight.steps), steps.astype(np.int32), factor
+
+
+def _smallest(steps: NDArray[np.int64]) -> Steps:
+    """Return steps of weights in bytes if they fit."""
+    limits = np.iinfo(np.int8)
+    fits = limits.min <= steps.min(initial=0) and steps.max(initial=0) <= limits.max
+    return np.ascontiguousarray(steps, np.int8) if fits else np.ascontiguousarray(steps, np.int16)
 
 
 def _bias_steps(layer: QuantizedLayer, bias: Float32, factor: Float32) -> NDArray[np.float64]:

@@ -3,15 +3,12 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
+from itertools import product
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from edged.engine.device import Device
-from edged.engine.layout import Tensor
+from edged.engine.layout import Element
 from edged.engine.variants.variant import Site
-from edged.model import reference
 from edged.model.activations import RELU
 from edged.model.graph import (
     Activate,
@@ -31,7 +28,7 @@ from edged.model.graph import (
     SelectChannels,
     Softmax,
 )
-from tests.engine.lab import Float32, random
+from tests.engine.lab import Float32, output_of, random, tensor_of
 from tests.engine.shapes import case
 from tests.engine.steps import conv, steps
 
@@ -60,6 +57,7 @@ OF_STEPS: tuple[tuple[Operator, tuple[int, ...]], ...] = (
     (Dequantize("dequantize", ("x",), "y", 0.02), (2, 5, 3, 7)),
     (QuantizedAdd("add", ("x", "z"), "y", (0.7, 1.3), (0, 255)), (2, 5, 3, 7)),
     (conv((5, 6), (3, 3), pads=(1, 1, 1, 1), bounds=(0, 255)), (1, 5, 4, 5)),
+    (conv((5, 6), (3, 3), pads=(1, 1, 1, 1), bounds=(-9, 246), largest=127), (1, 5, 4, 5)),
 )
 
 
@@ -71,16 +69,14 @@ class Small:
     inputs: tuple[Float32, ...]
     block: int
     input_block: int
-    steps: bool = False  # the inputs are
+    element: Element = Element.FLOAT32  # of the inputs
 
     def site(self, device: Device, half_weights: bool = False) -> Site[Any]:
         """Where a variant says whether it can compute this, and with which parameters."""
         blocks = (self.input_block, *(self.block for _ in self.inputs[1:]))
-        tensor = partial(_tensor, steps=self.steps)
+        tensor = partial(tensor_of, element=self.element)
         sources = tuple(map(tensor, self.operator.inputs, self.inputs, blocks))
-        writes_steps = getattr(self.operator, "bounds", None) is not None
-        output = reference.compute(self.operator, *self.inputs)
-        target = _tensor(self.operator.output, output, self.block, steps=writes_steps)
+        target = output_of(self.operator, self.inputs, self.block, self.element)
         return Site(self.operator, sources, target, device, half_weights)
 
 
@@ -92,10 +88,6 @@ def small_ones(kind: type[Operator]) -> Iterator[Small]:
         for block in (1, 4, 16) if type(operator) is kind else ():
             yield Small(operator, tuple(random(*shape) for _ in operator.inputs), block, block)
     for operator, shape in OF_STEPS:
-        for block in (4, 16) if type(operator) is kind else ():
-            yield Small(operator, tuple(steps(*shape) for _ in operator.inputs), block, block, steps=True)
-
-
-def _tensor(name: str, x: NDArray[np.float32], block: int, *, steps: bool) -> Tensor:
-    frames, channels, height, width = (*x.shape, 1, 1)[:4]
-    return Tensor(name, frames, channels, height, width, block, steps=steps)
+        for block, element in product((4, 16), (Element.SHORT, Element.BYTE)) if type(operator) is kind else ():
+            inputs = tuple(steps(*shape, largest=100) for _ in operator.inputs)
+            yield Small(operator, inputs, block, block, element)

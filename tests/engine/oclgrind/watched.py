@@ -98,7 +98,7 @@ def run(lab: Lab, variant: AnyVariant, small: Small, parameters: Parameters, hal
         input_block=small.input_block,
         parameters=parameters,
         half_weights=half_weights,
-        steps=small.steps,
+        element=small.element,
     )
     assert_close(found, reference.compute(small.operator, *(x.astype(np.float64) for x in small.inputs)), CLOSE)
     print(variant.name, lab.device.kind, [x.shape for x in small.inputs], dict(parameters), flush=True)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from edged.engine.device import Device
+from edged.engine.layout import Element
 from edged.engine.selection import Choice, Rules, candidates
 from edged.engine.tuning.contest import Contest, Trial
 from edged.engine.tuning.problem import problem_of
@@ -34,8 +35,8 @@ def test_half_stored_tensors_have_a_tolerance_of_their_own(rig: Rig) -> None:
     site = conv_site(rig.device)
     site = replace(
         site,
-        inputs=(replace(site.inputs[0], half=True),),
-        output=replace(site.output, half=True),
+        inputs=(replace(site.inputs[0], element=Element.FLOAT16),),
+        output=replace(site.output, element=Element.FLOAT16),
         half_weights=True,
     )
     problem = problem_of(site)

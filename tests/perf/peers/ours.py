@@ -7,7 +7,6 @@ from numpy.typing import NDArray
 
 from edged.cli.bench.measure import settle
 from edged.config import Precision
-from edged.engine.device import find_device
 from edged.engine.launch_cost import packed_bytes
 from edged.engine.packed import weights_of
 from edged.engine.planner import Plan, make_plan
@@ -15,6 +14,7 @@ from edged.engine.runtime import Runtime
 from edged.engine.selection import Chooser
 from edged.engine.tuning_records import chooser_for
 from edged.model.graph import Float32
+from edged.runtime.select import opencl_device
 from tests.perf.peers.cases import Case
 
 
@@ -34,7 +34,7 @@ def prepare(
     case: Case, threads: int, device: str, precision: Precision = "fp32", chooser: Chooser | None = None
 ) -> Ours:
     """With the tuning records that there are, unless told otherwise. PoCL's threads come from the environment."""
-    found = find_device(device)
+    found = opencl_device(device)
     decides = chooser or chooser_for(found)
     runtime = Runtime(case.network, case.wanted, found, batch=case.batch, precision=precision, chooser=decides)
     if runtime.compose():

@@ -1,0 +1,41 @@
+"""Run what may end its process, as compilers of OpenCL do, in a process of its own."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any
+
+from edged.engine.device import Device
+from edged.errors import DeviceError
+from edged.system.parent_death import die_with
+
+LIMIT_S = 600.0
+
+
+def run_apart(module: str, device: Device, request: Mapping[str, str], doing: str) -> None:
+    """Run `module` with a request, which it reads by `read_request`, and wait for it.
+
+    Raises DeviceError if it fails while `doing` that.
+    """
+    content = json.dumps({"parent": os.getpid(), "device": asdict(device), "request": dict(request)})
+    command = (sys.executable, "-m", module)
+    try:
+        done = subprocess.run(command, input=content.encode(), capture_output=True, check=False, timeout=LIMIT_S)
+    except (OSError, subprocess.SubprocessError) as error:
+        raise DeviceError(f"{device.name}: no {doing}: {error}") from error
+    if done.returncode:
+        last_line = done.stderr.decode(errors="replace").strip().rpartition("\n")[-1]
+        raise DeviceError(f"{device.name}: no {doing}: {last_line or done.returncode}")
+
+
+def read_request() -> tuple[Device, Mapping[str, Any]]:
+    """Return the device and the request of the parent, with whose end this process ends."""
+    content = json.load(sys.stdin)
+    die_with(content["parent"])
+    described: dict[str, Any] = {
+        name: tuple(value) if isinstance(value, list) else value for name, value in content["device"].items()
+    }
+    return Device(**described), content["request"]

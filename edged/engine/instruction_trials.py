@@ -1,0 +1,59 @@
+"""Find the dot products that the kernels of a device may use: each is tried once, in a process of its own.
+
+A compiler that does not know an instruction may end its process. What was found is kept in the cache, for this
+device, driver and version of edged.
+"""
+
+import json
+import logging
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from edged.engine.apart import run_apart
+from edged.engine.device import Device
+from edged.engine.instructions import processor_instructions
+from edged.engine.programs import takes_builtins
+from edged.errors import DeviceError
+from edged.system.disk_cache import CacheEntries, code_sha256
+from edged.system.paths import cache_directory
+
+MODULE = "edged.engine.instruction_process"
+RIGHT = ""
+
+log = logging.getLogger("edged.engine")
+
+
+def with_instructions(device: Device, cache: Path | None = None) -> Device:
+    """Return the device with the instructions that it computes correctly. `cache`: None for the user's."""
+    return replace(device, instructions=tuple(name for name, why in trials(device, cache).items() if why == RIGHT))
+
+
+def trials(device: Device, cache: Path | None = None) -> Mapping[str, str]:
+    """Return the dot products of the processor, each with why the device may not use it; empty: it may."""
+    if not takes_builtins(device) or not processor_instructions():
+        return {}
+    entries = CacheEntries((cache or cache_directory()) / "instructions", "trial")
+    key = json.dumps([device.platform, device.name, device.version, device.driver, code_sha256("edged.engine")])
+    kept = entries.load(key)
+    found = json.loads(bytes(kept)) if kept else {}
+    if tuple(found) != processor_instructions():
+        found = {name: _try(device, name) for name in processor_instructions()}
+        _save(entries, key, found)
+    return found
+
+
+def _try(device: Device, name: str) -> str:
+    try:
+        run_apart(MODULE, device, {"instruction": name}, f"use of {name}")
+    except DeviceError as error:
+        log.info("%s", error)
+        return str(error)
+    return RIGHT
+
+
+def _save(entries: CacheEntries, key: str, found: Mapping[str, str]) -> None:
+    try:
+        entries.save(key, [json.dumps(found).encode()])
+    except OSError as error:
+        log.warning("trials of instructions cannot be kept, so the next start will repeat them: %s", error)

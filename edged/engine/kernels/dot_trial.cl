@@ -1,0 +1,19 @@
+/* Try a dot product: sums += the products of the small numbers in a and b. LANES ints are a vector. */
+#include "dot_products.cl"
+
+#ifndef LANES
+#define LANES 8
+#define SUM int
+#endif
+#define PASTE(a, b) PASTE_NOW(a, b)
+#define PASTE_NOW(a, b) a##b
+
+__kernel __attribute__((reqd_work_group_size(1, 1, 1)))
+void dot_trial(__global const PASTE(int, LANES) *a, __global const PASTE(int, LANES) *b,
+               __global PASTE(SUM, LANES) *sums)
+{
+    const PASTE(int, LANES) four = *a, weight = *b;
+    PASTE(SUM, LANES) sum = *sums;
+    ADD_PRODUCTS(sum, four, weight);
+    *sums = sum;
+}

@@ -1,0 +1,61 @@
+"""Trials of a processor's dot products."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from edged.engine import instruction_trials
+from edged.engine.device import Device
+from edged.engine.instruction_trials import trials, with_instructions
+from edged.engine.instructions import AVX512_VNNI, processor_instructions
+from tests.engine.test_compile_apart import own_device
+
+CPUINFO = """processor : 0
+flags : fpu sse2 avx2 avx512_vnni avx_vnni
+bogomips : 5000.00
+
+processor : 1
+flags : fpu sse2 avx2 avx512_vnni
+bogomips : 5000.00
+"""
+__all__ = ["own_device"]
+
+
+@pytest.fixture
+def device(own_device: Device) -> Device:
+    """A device whose compiler is trusted with what others may crash at."""
+    return replace(own_device, kind="cpu", platform="Portable Computing Language")
+
+
+def test_only_what_every_processor_has_is_offered(tmp_path: Path) -> None:
+    cpuinfo = tmp_path / "cpuinfo"
+    cpuinfo.write_text(CPUINFO)
+
+    assert processor_instructions(cpuinfo) == (AVX512_VNNI,)
+    assert processor_instructions(tmp_path / "none") == ()
+
+
+def test_a_device_of_another_kind_is_not_tried(device: Device, tmp_path: Path) -> None:
+    assert trials(replace(device, kind="gpu"), tmp_path) == {}
+    assert trials(replace(device, platform="rusticl"), tmp_path) == {}
+
+
+def test_an_instruction_that_the_compiler_does_not_know_is_left_out_with_its_reason(
+    device: Device, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(instruction_trials, "processor_instructions", lambda: ("avx9000",))
+
+    found = trials(device, tmp_path)
+
+    assert found["avx9000"].startswith(f"{device.name}: no use of avx9000: ")
+    assert with_instructions(device, tmp_path).instructions == ()
+
+
+def test_what_was_found_is_kept(device: Device, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(instruction_trials, "processor_instructions", lambda: ("avx9000",))
+    first = trials(device, tmp_path)
+    monkeypatch.setattr(instruction_trials, "MODULE", "there.is.none")
+
+    assert trials(device, tmp_path) == first
+    assert trials(replace(device, driver="another"), tmp_path) != first

@@ -1,0 +1,48 @@
+"""The convolution of bytes by a processor's dot products, and in plain OpenCL C."""
+
+from dataclasses import replace
+
+import pytest
+
+from edged.engine.device import Device
+from edged.engine.instructions import AVX512_VNNI, AVX_VNNI
+from edged.engine.layout import Element
+from edged.engine.variants.quantized_dot import QUANTIZED_DOT
+from tests.compiled import compiled_by
+from tests.engine.lab import Lab
+from tests.engine.steps import BLOCKS, CONVOLUTIONS, assert_exact, in_bytes, steps
+
+NO_PREFETCH = {"PREFETCH": 0, "AHEAD": 0, "SHARE": 0, "NEXT_PIXELS": 0}
+MUCH_PREFETCH = {"PREFETCH": 2, "AHEAD": 8, "SHARE": 1, "NEXT_PIXELS": 1}
+PLAIN = "plain"
+
+
+@pytest.fixture(scope="module", params=[PLAIN, AVX512_VNNI, AVX_VNNI])
+def lab(request: pytest.FixtureRequest, device: Device) -> Lab:
+    """A device that multiplies in one way alone."""
+    if request.param not in (PLAIN, *device.instructions):
+        pytest.skip(f"{device.name} has no {request.param}")
+    usable = () if request.param == PLAIN else (request.param,)
+    return Lab(replace(device, instructions=usable), compiled_by("programs"))
+
+
+@pytest.mark.parametrize("name", CONVOLUTIONS)
+@pytest.mark.parametrize("block", BLOCKS)
+def test_a_convolution_is_exact(lab: Lab, block: int, name: str) -> None:
+    assert_exact(lab, QUANTIZED_DOT, name, block=block, element=Element.BYTE)
+
+
+@pytest.mark.parametrize(
+    ("tile", "prefetch"), [((1, 1, 1), NO_PREFETCH), ((2, 2, 3), MUCH_PREFETCH), ((2, 1, 7), NO_PREFETCH)]
+)
+def test_every_tile_gives_the_same(lab: Lab, tile: tuple[int, int, int], prefetch: dict[str, int]) -> None:
+    parameters = dict(zip(("OUTS", "TILE_H", "TILE_W"), tile, strict=True)) | prefetch
+    assert_exact(lab, QUANTIZED_DOT, "3x3", block=8, parameters=parameters, element=Element.BYTE)
+
+
+def test_it_multiplies_bytes_alone(lab: Lab) -> None:
+    operator, shape = CONVOLUTIONS["3x3"]
+    x = [steps(*shape, largest=100)]
+    assert QUANTIZED_DOT.can_compute(lab.site(in_bytes(operator), x, element=Element.BYTE))
+    assert not QUANTIZED_DOT.can_compute(lab.site(operator, x, element=Element.BYTE))
+    assert not QUANTIZED_DOT.can_compute(lab.site(in_bytes(operator), x, element=Element.SHORT))
