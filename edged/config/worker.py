@@ -8,7 +8,7 @@ from edged.config.sections import Name, Section, Text
 
 MAX_BATCH = 64  # frames of a job
 
-Precision = Literal["fp32", "fp16-weights", "fp16"]
+Precision = Literal["fp32", "fp16-weights", "fp16", "bf16"]
 
 
 class WorkerConfig(Section):
@@ -25,8 +25,8 @@ class WorkerConfig(Section):
     )
     precision: Precision = Field(
         "fp32",
-        description="How numbers are stored; arithmetic is always fp32. fp16-weights: weights as fp16; "
-        "fp16: tensors too. See `edged bench --precision` for the error",
+        description="How numbers are stored; sums are always fp32. fp16-weights: weights as fp16; fp16: tensors "
+        "too; bf16: both as bfloat16, fast where a CPU multiplies it. See `edged bench --precision` for the error",
     )
     threads: int | None = Field(
         None,

@@ -33,7 +33,7 @@ class Weights:
 
     pack: Callable[[], NDArray[Any]]
     half: bool = False
-    whole: type[np.int8] | type[np.int16] | type[np.int32] | None = None
+    whole: type[np.integer[Any]] | None = None
 
     @property
     def dtype(self) -> np.dtype[Any]:

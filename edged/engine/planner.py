@@ -33,6 +33,7 @@ from edged.model.graph import (
     Graph,
     OnHost,
     Operator,
+    Quantize,
     QuantizedConv,
     QuantizedDense,
     Unflatten,
@@ -43,7 +44,9 @@ from edged.model.quantized_passes import has_byte_weights, step_tensors
 from edged.model.reference import compute
 
 RULES = Rules()
+STORED = {"fp16": Element.FLOAT16, "bf16": Element.BFLOAT16}  # by tensors in a plan of that precision
 MOST_IN_BYTE = 255
+FEW_CHANNELS = 4  # of an image, in one word of the kernels that multiply several channels at a time
 
 Tensors = Mapping[str, Tensor]
 
@@ -86,9 +89,11 @@ def make_plan(
         check_output(graph)
     operators, same = _lowered(graph)
     output = same.get(graph.output, graph.output)
-    tensors = _tensors(graph, operators, batch, chooser.channel_block(device), begins=wanted is not None)
+    tensors: Tensors = _tensors(graph, operators, batch, chooser.channel_block(device))
+    if wanted:
+        tensors = {**tensors, **_image_tensors(graph, operators, tensors, precision)}
     tensors = _with_elements(graph, tensors, precision, device, output)
-    site = partial(_site, device=device, half_weights=precision != "fp32")
+    site = partial(_site, device=device, half_weights="fp16" in precision)
     kept = same.get(features, features) if features else None
     tensors, choices, shares = _choose(operators, tensors, chooser, site, {graph.input, output, kept}, device)
     images: Images | Tensor = tensors[graph.input]
@@ -191,21 +196,37 @@ def _as_quantized_convolution(operator: Operator) -> Operator:
     )
 
 
-def _tensors(graph: Graph, operators: Sequence[Operator], batch: int, block: int, *, begins: bool) -> Tensors:
-    """Return tensors without halos. Only convolutions read the channels of images without padding to a block."""
-    readers = [operator for operator in operators if graph.input in operator.inputs]
-    planar = begins and all(isinstance(reader, Conv) for reader in readers)
-    tensors = {
+def _tensors(graph: Graph, operators: Sequence[Operator], batch: int, block: int) -> dict[str, Tensor]:
+    """Return tensors without halos."""
+    return {
         name: Tensor(name, batch, *image_shape(graph.shapes[name]), block=block)
         for name in (graph.input, *(operator.output for operator in operators))
     }
-    tensors[graph.input] = replace(tensors[graph.input], block=1 if planar else block)
-    return tensors
+
+
+def _image_tensors(
+    graph: Graph, operators: Sequence[Operator], tensors: Tensors, precision: Precision
+) -> dict[str, Tensor]:
+    """Return the prepared images, and their steps, in small blocks where convolutions alone read them."""
+    image = tensors[graph.input]
+    small = min(FEW_CHANNELS, image.block) if image.channels <= FEW_CHANNELS else image.block
+    readers = _readers(operators, {image.name})
+    if all(isinstance(reader, Conv) for reader in readers):
+        return {image.name: replace(image, block=small if precision == "bf16" else 1)}
+    steps = {reader.output for reader in readers if isinstance(reader, Quantize)}
+    readers_of_steps = _readers(operators, steps)
+    if len(steps) < len(readers) or not all(isinstance(reader, QuantizedConv) for reader in readers_of_steps):
+        return {}
+    return {name: replace(tensors[name], block=small) for name in (image.name, *steps)}
+
+
+def _readers(operators: Sequence[Operator], tensors: set[str]) -> list[Operator]:
+    return [operator for operator in operators if not tensors.isdisjoint(operator.inputs)]
 
 
 def _with_elements(graph: Graph, tensors: Tensors, precision: Precision, device: Device, output: str) -> Tensors:
     """Return the tensors with the elements of this precision; steps are bytes where layers multiply bytes."""
-    floats = Element.FLOAT16 if precision == "fp16" else Element.FLOAT32
+    floats = STORED.get(precision, Element.FLOAT32)
     found = {name: replace(tensor, element=floats) for name, tensor in tensors.items()} | {output: tensors[output]}
     in_bytes = multiplies_bytes(device.instructions) and has_byte_weights(graph)
     for name, (low, high) in step_tensors(graph).items():

@@ -26,8 +26,14 @@ from edged.model import reference
 from edged.model.graph import Float32, Graph
 from edged.model.package import Input
 
+HALVED = {"fp16", "bf16"}  # precisions of tensors
 PICTURES = 2  # frames that the reference computes; larger jobs repeat them
-SCORES_CLOSE: dict[Precision, float] = {"fp32": 1e-3, "fp16-weights": 1e-2, "fp16": 3e-2}  # of the range
+SCORES_CLOSE: dict[Precision, float] = {
+    "fp32": 1e-3,
+    "fp16-weights": 1e-2,
+    "fp16": 3e-2,
+    "bf16": 3e-2,
+}  # of the range
 NOT_USED = "it is not used; name another device in `workers:` (`edged devices` lists them), or update its driver"
 
 log = logging.getLogger("edged.worker")
@@ -167,7 +173,7 @@ class Examination:
         if found is None:
             return
         error = share_of_range(found, inputs)
-        if error > (HALF_TOLERANCE if self._precision == "fp16" else TOLERANCE):
+        if error > (HALF_TOLERANCE if self._precision in HALVED else TOLERANCE):
             device = self._runtime.device_name
             raise DeviceError(f"{device} prepares pictures wrongly (error {error:.1e} of the range): {NOT_USED}")
 

@@ -6,6 +6,7 @@ from hashlib import sha256
 from typing import Any, Protocol
 
 from edged.engine.device import Device
+from edged.engine.instructions import AVX512_BF16
 from edged.engine.programs import source_of
 from edged.engine.variants import VARIANTS
 from edged.engine.variants.conv_winograd import CONV_WINOGRAD, is_profitable
@@ -97,10 +98,11 @@ class Rules:
         return Choice(variant, variant.parameters(site)[0])
 
     def _wanted(self, site: Site[Any], fitting: Sequence[AnyVariant]) -> tuple[str, ...]:
-        """Return the requested variant; else a CPU's tiles in registers, or a GPU's many work-items."""
+        """Return the variants to prefer: the requested one; else a CPU's tiles in registers, or many items."""
         if self.conv != "auto":
             return (f"conv_{self.conv}",)
         if site.device.kind != "cpu":
             return ("conv_depthwise", "conv_general", "dense_split")
         winograd = CONV_WINOGRAD in fitting and is_profitable(site)
-        return ("conv_depthwise", "conv_winograd" if winograd else "conv_vector")
+        fast = ("conv_bfloat16",) if AVX512_BF16 in site.device.instructions else ()
+        return ("conv_depthwise", *fast, "conv_winograd" if winograd else "conv_vector")

@@ -33,7 +33,7 @@ class PredictionModel(Published):
 
     name: str = Field(description="Name of the model")
     sha256: str = Field(description="SHA-256 of the model or of the taught version")
-    precision: str = Field(description="fp32, fp16-weights or fp16")
+    precision: str = Field(description="fp32, fp16-weights, fp16 or bf16")
     device: str = Field(description="Name of the device")
     worker: str = Field(description="Name of the worker")
     random_weights: bool = Field(False, description="True for a model that is for timing only")

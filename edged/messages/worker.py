@@ -42,7 +42,7 @@ class WorkerHello(Greeting):
     worker: str = Field(description="Name, such as local-0")
     device: str = Field(description="Name of the device, as its driver gives it")
     host: str = Field("", description="Host in the config; empty: the hub's host")
-    precision: str = Field(description="fp32, fp16-weights or fp16")
+    precision: str = Field(description="fp32, fp16-weights, fp16 or bf16")
     batch: Positive = Field(description="Largest number of frames in a job")
     credit: Positive = Field(description="Largest number of jobs in flight")
     forward_s: Seconds = Field(0.0, description="Time of a full batch from submission to answer; 0: not measured")

@@ -173,6 +173,9 @@ class QuantizedConv(Operator):
     With `bounds` the result is steps: clip(round(…), *bounds), and there is no activation. weight: steps, int8 if
     all fit, else int16 [out channels, in channels ÷ groups, kernel height, kernel width]; bias: int32
     [out channels]; factor: float32 [out channels]. The rest as of Conv.
+
+    With a second input, a QuantizedAdd follows: of the steps of the convolution, within `own_bounds`, and of that
+    input, in this order if `is_first`, with these `factors`; the sum is within `bounds`.
     """
 
     weight: Steps
@@ -184,6 +187,9 @@ class QuantizedConv(Operator):
     groups: int = 1
     activation: Activation = LINEAR
     bounds: Pair | None = None
+    own_bounds: Pair | None = None
+    factors: tuple[float, float] = (1.0, 1.0)
+    is_first: bool = True
 
 
 @dataclass(frozen=True, eq=False)

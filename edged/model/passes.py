@@ -22,6 +22,8 @@ from edged.model.graph import (
     Graph,
     MaxPool,
     Operator,
+    QuantizedAdd,
+    QuantizedConv,
 )
 from edged.model.quantized_passes import QUANTIZED, fuse_quantized
 from edged.model.shapes import make_graph
@@ -195,26 +197,39 @@ def _swish(operator: Operator, written: Mapping[str, Operator], uses: Counter[st
 
 
 def fuse_sum(graph: Graph) -> Graph:
-    """Fuse an Add into the later convolution that it reads; the convolution moves to its place."""
+    """Fuse a sum into the later convolution that it reads; the convolution moves to its place."""
     uses = _uses(graph)
     place = {operator.output: i for i, operator in enumerate(graph.operators)}
     written: dict[str, Operator] = {}
     for operator in graph.operators:
         written[operator.output] = operator
         convolutions = [written.get(tensor) for tensor in operator.inputs if uses[tensor] == 1]
-        able = [
-            conv
-            for conv in convolutions
-            if isinstance(conv, Conv) and conv.activation == LINEAR and len(conv.inputs) == 1
-        ]
-        if isinstance(operator, Add) and able:
+        able = [conv for conv in convolutions if conv and _can_add(conv, operator)]
+        if able:
             conv = max(able, key=lambda conv: place[conv.output])
-            (other,) = (tensor for tensor in operator.inputs if tensor != conv.output)
-            inputs = (conv.inputs[0], other)
-            written[operator.output] = replace(
-                conv, inputs=inputs, output=operator.output, activation=operator.activation
-            )
+            written[operator.output] = _with_sum(conv, operator)
     return remove_unused(_rebuilt(graph, list(written.values())))
+
+
+def _can_add(before: Operator, operator: Operator) -> bool:
+    """Return whether `before` is a convolution that can compute the sum `operator` of its output."""
+    if len(before.inputs) > 1:
+        return False
+    if isinstance(operator, Add):
+        return isinstance(before, Conv) and before.activation == LINEAR
+    return isinstance(operator, QuantizedAdd) and isinstance(before, QuantizedConv) and before.bounds is not None
+
+
+def _with_sum(conv: Operator, operator: Operator) -> Operator:
+    (other,) = (tensor for tensor in operator.inputs if tensor != conv.output)
+    fused = replace(conv, inputs=(conv.inputs[0], other), output=operator.output)
+    if isinstance(fused, Conv) and isinstance(operator, Add):
+        return replace(fused, activation=operator.activation)
+    if isinstance(fused, QuantizedConv) and isinstance(operator, QuantizedAdd):
+        is_first = operator.inputs[0] == conv.output
+        own, bounds = fused.bounds, operator.bounds
+        return replace(fused, own_bounds=own, factors=operator.factors, is_first=is_first, bounds=bounds)
+    raise TypeError(f"{type(conv).__name__} computes no {type(operator).__name__}")
 
 
 def _uses(graph: Graph) -> Counter[str]:

@@ -123,10 +123,16 @@ def _dense(operator: graph.Dense, x: Array) -> Array:
 
 
 @compute.register
-def _quantized_conv(operator: graph.QuantizedConv, x: Array) -> Array:
+def _quantized_conv(operator: graph.QuantizedConv, x: Array, *residual: Array) -> Array:
     """Sum in float64, where whole numbers are exact; the rest is defined in float32, so that all devices agree."""
     sums = _sums(operator, x.astype(np.float64)).astype(np.float32)
-    return _ended_quantized(operator, sums * operator.factor[:, None, None]).astype(x.dtype)
+    values = sums * operator.factor[:, None, None]
+    if operator.own_bounds is None or operator.bounds is None:
+        return _ended_quantized(operator, values).astype(x.dtype)
+    (other,) = residual
+    own = _steps(values, operator.own_bounds)
+    first, second = (own, other) if operator.is_first else (other, own)
+    return _sum_of_steps(first, second, operator.factors, operator.bounds).astype(x.dtype)
 
 
 @compute.register
@@ -145,10 +151,14 @@ def _steps(y: Float32, bounds: Pair) -> Array:
 
 @compute.register
 def _quantized_add(operator: graph.QuantizedAdd, x: Array, other: Array) -> Array:
-    a, b = map(np.float32, operator.factors)
+    return _sum_of_steps(x, other, operator.factors, operator.bounds).astype(x.dtype)
+
+
+def _sum_of_steps(x: Array, other: Array, factors: tuple[float, float], bounds: Pair) -> Array:
+    a, b = map(np.float32, factors)
     first = (x.astype(np.float32) * a).astype(np.float64)
     total = first + other.astype(np.float64) * np.float64(b)  # rounded once below: a fused multiply-add
-    return _steps(total.astype(np.float32), operator.bounds).astype(x.dtype)
+    return _steps(total.astype(np.float32), bounds)
 
 
 @compute.register

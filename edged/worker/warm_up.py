@@ -109,7 +109,7 @@ def warm_up(runtime: ModelRuntime, part: ModelPart, worker: WorkerConfig) -> tup
         outputs = runtime.submit(frames).wait().outputs
     forward_s = time.perf_counter() - start
     known = SelfCheck(frames[:1], outputs[:1])
-    if not np.isfinite(known.outputs).all() and worker.precision == "fp32":  # fp16 has no number beyond 65504
+    if not np.isfinite(known.outputs).all() and "fp16" not in worker.precision:  # which has no number beyond 65504
         _check_nan(runtime.device_name, part, known)
     return forward_s, known
 

@@ -78,7 +78,8 @@ metrics: {address: "0.0.0.0:9464"}
         "4:5: cameras.door: unknown key 'max_fsp'; did you mean 'max_fps'?",
         "5:10: cameras.door.roi: must be [left, top, right, bottom] with left < right and top < bottom",
         "6:15: model.size: expected a whole number or a list: [ … ], found 'big'",
-        "7:36: workers.0.precision: expected 'fp32', 'fp16-weights' or 'fp16', found 'fp64'; did you mean 'fp16'?",
+        "7:36: workers.0.precision: expected 'fp32', 'fp16-weights', 'fp16' or 'bf16', found 'fp64'; "
+        "did you mean 'fp16'?",
         "8:20: metrics.address: is open to other hosts, for everybody: use 127.0.0.1, "
         "or add tls: with a client_ca, or insecure: true beside it",
     ]

@@ -47,3 +47,10 @@ def lab(device: Device) -> Lab:
 def programs_directory() -> Path:
     """A cache that the tests of a run share."""
     return compiled_by("networks")
+
+
+@pytest.fixture
+def own_device() -> Device:
+    """A device of the machine's own runtimes: processes that a test starts see no other."""
+    devices = list_devices()
+    return next((device for device in devices if device.platform != "Intel(R) OpenCL"), devices[0])

@@ -35,12 +35,21 @@ def conv(
     return QuantizedConv("conv", ("x",), "y", weight, bias, factor, **attributes)
 
 
+def added(operator: QuantizedConv, *, is_first: bool) -> QuantizedConv:
+    """The same with a second input, which is added."""
+    fused = replace(operator, inputs=("x", "z"), own_bounds=(-100, 155), is_first=is_first)
+    return replace(fused, factors=(0.731, 1.37))
+
+
+SUMMED = conv((20, 21), (3, 3), pads=(1, 1, 1, 1), bounds=(0, 255))
 CONVOLUTIONS = {
     "3x3": (conv((20, 21), (3, 3), pads=(1, 1, 1, 1), bounds=(0, 255)), (2, 20, 9, 11)),
     "1x1": (conv((33, 24), (1, 1), bounds=(-128, 127)), (1, 33, 8, 5)),
     "strides": (conv((16, 8), (5, 3), strides=(2, 3), pads=(2, 0, 1, 1), bounds=(-3, 200)), (1, 16, 12, 13)),
     "depthwise": (conv((24, 24), (3, 3), pads=(1, 1, 1, 1), groups=24, bounds=(0, 255)), (1, 24, 7, 7)),
     "to floats": (conv((8, 10), (2, 2), activation=RELU), (1, 8, 6, 6)),
+    "sum": (added(SUMMED, is_first=True), (2, 20, 9, 11)),
+    "sum of another": (added(SUMMED, is_first=False), (2, 20, 9, 11)),
     "one pixel": (conv((70, 10), (1, 1), bounds=(-128, 127)), (3, 70, 1, 1)),
 }
 
@@ -57,4 +66,6 @@ def assert_exact(lab: Lab, variant: AnyVariant, name: str, *, element: Element, 
     if element is Element.BYTE:
         operator, x = in_bytes(operator), np.abs(x) - 100
     layout |= {"element": element}
-    assert np.array_equal(lab.compute(variant, operator, [x], **layout), reference.compute(operator, x))
+    residual = [steps(len(x), len(operator.bias), *shape[2:], largest=100) for _ in operator.inputs[1:]]
+    found = lab.compute(variant, operator, [x, *residual], **layout)
+    assert np.array_equal(found, reference.compute(operator, x, *residual))

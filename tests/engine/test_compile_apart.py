@@ -1,12 +1,11 @@
 """Compilations in a process of their own."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from edged.engine.compile_apart import compile_apart
-from edged.engine.device import Device, list_devices, open_device
+from edged.engine.device import Device, open_device
 from edged.engine.opencl import cl
 from edged.engine.programs import Binaries, Programs
 from edged.errors import DeviceError
@@ -14,29 +13,14 @@ from edged.errors import DeviceError
 SOURCE = "__kernel __attribute__((reqd_work_group_size(1, 1, 1))) void one_launch(__global int *a) { *a = 1; }"
 
 
-@pytest.fixture
-def own_device() -> Device:
-    """A device of the machine's own runtimes: processes that a test starts see no other."""
-    devices = list_devices()
-    return next((device for device in devices if device.platform != "Intel(R) OpenCL"), devices[0])
-
-
 def test_the_program_is_in_the_cache_then(own_device: Device, tmp_path: Path) -> None:
-    device = replace(own_device, position=position_alone(own_device))
     programs = Programs(cl.Context([open_device(own_device)]), own_device, Binaries(tmp_path))
     assert not programs.has(SOURCE)
 
-    compile_apart(device, tmp_path, SOURCE)
+    compile_apart(own_device, tmp_path, SOURCE)
 
     assert programs.has(SOURCE)
     assert programs.composed(SOURCE).function_name == "one_launch"
-
-
-def position_alone(own_device: Device) -> tuple[int, int]:
-    """Return the position of a device where the runtimes that `make intel` adds are not loaded."""
-    platforms = list(dict.fromkeys(device.platform for device in list_devices()))
-    own = [platform for platform in platforms if platform != "Intel(R) OpenCL"] or platforms
-    return own.index(own_device.platform), own_device.position[1]
 
 
 def test_a_compiler_that_fails_is_an_error_and_no_end(own_device: Device, tmp_path: Path) -> None:

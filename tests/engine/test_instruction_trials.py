@@ -9,7 +9,6 @@ from edged.engine import instruction_trials
 from edged.engine.device import Device
 from edged.engine.instruction_trials import trials, with_instructions
 from edged.engine.instructions import AVX512_VNNI, processor_instructions
-from tests.engine.test_compile_apart import own_device
 
 CPUINFO = """processor : 0
 flags : fpu sse2 avx2 avx512_vnni avx_vnni
@@ -19,7 +18,6 @@ processor : 1
 flags : fpu sse2 avx2 avx512_vnni
 bogomips : 5000.00
 """
-__all__ = ["own_device"]
 
 
 @pytest.fixture

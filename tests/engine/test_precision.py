@@ -1,4 +1,4 @@
-"""Weights and tensors that are stored as half."""
+"""Weights and tensors that are stored in two bytes."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -9,6 +9,7 @@ import pytest
 
 from edged.config import Precision
 from edged.engine.device import Device
+from edged.engine.layout import Element
 from edged.engine.runtime import Runtime
 from edged.engine.variants import VARIANTS
 from edged.engine.variants.variant import AnyVariant
@@ -20,8 +21,9 @@ from tests.engine.networks import RGB, random_images, small_network
 
 PLACES = np.random.default_rng(3)
 ROUNDED = 2e-3  # of the range, where what is stored is no whole number: Winograd's weights, what Softmax writes
+ROUNDED_TO_8_BITS = 6e-3
 VARIANTS_THAT_ROUND = ("conv_winograd", "softmax")
-NETWORK_CLOSE: dict[Precision, float] = {"fp16-weights": 2e-3, "fp16": 5e-3}
+NETWORK_CLOSE: dict[Precision, float] = {"fp16-weights": 2e-3, "fp16": 5e-3, "bf16": 3e-2}
 
 
 def whole(*shape: int) -> Float32:
@@ -51,26 +53,31 @@ EXAMPLES: tuple[tuple[Operator, tuple[Float32, ...]], ...] = (
     (Softmax("softmax", ("x",), "y"), (FEATURES,)),
 )
 # each width of a block once, and each way to store at the least and at another width: all eight find nothing more
-STORED = ((1, False), (1, True), (4, True), (8, False), (16, True))
+STORED = (
+    (1, Element.FLOAT32),
+    *((1, Element.FLOAT16), (4, Element.FLOAT16), (16, Element.FLOAT16), (8, Element.FLOAT32)),
+    *((4, Element.BFLOAT16), (16, Element.BFLOAT16)),
+)
 ALL = [(kind, variant) for kind, variants in VARIANTS.items() for variant in variants]
 
 
 @pytest.mark.parametrize(
-    ("block", "half_tensors"),
+    ("block", "element"),
     STORED,
-    ids=[f"{block}-{'tensors' if tensors else 'weights'}" for block, tensors in STORED],
+    ids=[f"{block}-{element}" for block, element in STORED],
 )
 @pytest.mark.deep
 @pytest.mark.parametrize(("kind", "variant"), ALL, ids=[variant.name for _, variant in ALL])
 def test_what_a_half_holds_exactly_is_computed_as_ever(
-    lab: Lab, kind: type[Operator], variant: AnyVariant, block: int, half_tensors: bool
+    lab: Lab, kind: type[Operator], variant: AnyVariant, block: int, element: Element
 ) -> None:
     for operator, inputs in EXAMPLES:
-        layout: dict[str, Any] = {"block": block, "half_weights": True, "half_tensors": half_tensors}
+        layout: dict[str, Any] = {"block": block, "half_weights": True, "element": element}
         if isinstance(operator, kind) and variant.can_compute(lab.site(operator, inputs, **layout)):
             found = lab.compute(variant, operator, inputs, **layout)
             expected = reference.compute(operator, *(x.astype(np.float64) for x in inputs))
-            assert_close(found, expected, ROUNDED if variant.name in VARIANTS_THAT_ROUND else CLOSE)
+            close = ROUNDED if variant.name in VARIANTS_THAT_ROUND else CLOSE
+            assert_close(found, expected, ROUNDED_TO_8_BITS if element is Element.BFLOAT16 else close)
 
 
 @pytest.mark.parametrize("precision", NETWORK_CLOSE)

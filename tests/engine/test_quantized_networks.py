@@ -29,7 +29,7 @@ def graph(tmp_path: Path) -> Graph:
     return simplify(read_onnx(network_of_all_kinds().save(tmp_path / "quantized.onnx")))
 
 
-@pytest.mark.parametrize("precision", ["fp32", "fp16-weights", "fp16"])
+@pytest.mark.parametrize("precision", ["fp32", "fp16-weights", "fp16", "bf16"])
 def test_a_whole_network_is_exact(
     network_device: Device, programs_directory: Path, graph: Graph, precision: Any
 ) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from edged.config import ModelConfig
 from edged.errors import ModelError
-from edged.model import reference
+from edged.model import passes, reference
 from edged.model.graph import (
     Activate,
     AveragePool,
@@ -75,10 +75,22 @@ def test_steps_do_not_depend_on_the_precision_of_the_reference(graph: Graph) -> 
 
 def test_layers_are_of_whole_numbers_and_nothing_between_them_is_not(graph: Graph) -> None:
     kinds = [type(operator) for operator in graph.operators]
-    layers = [Quantize, *[QuantizedConv] * 3, QuantizedAdd, QuantizedConv, MaxPool, QuantizedConv, Concat]
+    layers = [Quantize, *[QuantizedConv] * 4, MaxPool, QuantizedConv, Concat]
     assert kinds == [*layers, AveragePool, Quantize, Flatten, QuantizedDense, Dequantize]
     means = {operator.output for operator in graph.operators if isinstance(operator, AveragePool | Dequantize)}
     assert step_tensors(graph).keys() == graph.shapes.keys() - {graph.input} - means
+
+
+def test_a_sum_is_the_end_of_the_convolution_before_it(
+    path: Path, graph: Graph, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (fused,) = (each for each in graph.operators if isinstance(each, QuantizedConv) and each.own_bounds)
+    assert len(fused.inputs) == 2
+    x = pictures()
+    monkeypatch.setattr(passes, "fuse_sum", lambda graph: graph)
+    apart = simplify(read_onnx(path))
+    assert any(isinstance(each, QuantizedAdd) for each in apart.operators)
+    assert np.array_equal(reference.run_all(graph, x)[fused.output], reference.run_all(apart, x)[fused.output])
 
 
 def test_a_quantized_graph_is_kept_for_the_next_start(tmp_path: Path, graph: Graph) -> None:

@@ -34,8 +34,10 @@ typedef float part;
 #else
 #define PART 4
 typedef float4 part;
-#if IN_TYPE
+#if IN_TYPE == 1
 #define LOAD_PART(p, index) vload_half4(index, p)
+#elif IN_TYPE == 4
+#define LOAD_PART(p, index) as_float4(convert_uint4(vload4(index, p)) << 16)
 #else
 #define LOAD_PART(p, index) (((__global const float4 *)(p))[index])
 #endif

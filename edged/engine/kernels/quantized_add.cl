@@ -1,7 +1,4 @@
-/* OUT = the steps of IN · RATIO_A + RESIDUAL · RATIO_B, by element. A work-item a run of pixels.
- *
- * The first product is rounded, the second is not: said by fma, since compilers may fuse what is written as a sum.
- */
+/* OUT = the steps of IN · RATIO_A + RESIDUAL · RATIO_B, by element. A work-item a run of pixels. */
 #include "layout.cl"
 #include "residual.cl"
 #include "steps.cl"
@@ -15,10 +12,10 @@ KERNEL void quantized_add(__global const STORED(IN) *restrict in, __global const
         return;
 
     for (int x = START_OF(run); x < END_OF(run); x++) {
-        const vector a = LOAD_VECTOR(IN, in, PIXEL(IN, frame, block, y, x)) * NUMBER_OF(RATIO_A);
+        const vector a = LOAD_VECTOR(IN, in, PIXEL(IN, frame, block, y, x));
         const vector b = LOAD_VECTOR(RESIDUAL, residual, PIXEL(RESIDUAL, frame, block, y, x));
-        const vector sum = fma(b, (vector)(NUMBER_OF(RATIO_B)), a);
-        STORE_VECTOR(OUT, without_padding(STEPS_OF(sum), block), out, PIXEL(OUT, frame, block, y, x));
+        const vector sum = STEPS_OF(SUM_OF_STEPS(vector, a, b));
+        STORE_VECTOR(OUT, without_padding(sum, block), out, PIXEL(OUT, frame, block, y, x));
     }
     if (run == 0)
         clear_halo(out, frame, block);

@@ -5,15 +5,19 @@
  * the group][ky][kx].
  */
 #include "convolution.cl"
-#include "steps.cl"
+#include "quantized_end.cl"
 
-#ifndef WRITES_STEPS
-#define WRITES_STEPS 1
+#if WITH_RESIDUAL
+#define ELEMENT(value, at) STEPS_WITH(float, value, LOAD(RESIDUAL, residual, at))
+#elif WRITES_STEPS
+#define ELEMENT(value, at) STEPS_OF(value)
+#else
+#define ELEMENT(value, at) ACTIVATION_OF(value)
 #endif
 
 KERNEL void quantized_naive(__global const STORED(IN) *restrict in, __global const short *restrict weights,
                             __global const int *restrict bias, __global const float *restrict factor,
-                            __global STORED(OUT) *restrict out)
+                            __global STORED(OUT) *restrict out RESIDUAL_PARAMETER)
 {
     const int pixel = get_global_id(0), frame = FRAME_ID, channel = PLANE_ID;
     const int y = pixel / OUT_WIDTH, x = pixel % OUT_WIDTH;
@@ -34,7 +38,7 @@ KERNEL void quantized_naive(__global const STORED(IN) *restrict in, __global con
                                convert_int(LOAD(IN, in, CHANNEL(IN, frame, first + i, in_y, in_x)));
                 }
         value = convert_float(sum) * factor[channel];
-        value = WRITES_STEPS ? STEPS_OF(value) : ACTIVATION_OF(value);
+        value = ELEMENT(value, CHANNEL(RESIDUAL, frame, channel, y, x));
     }
     STORE(OUT, value, out, CHANNEL(OUT, frame, channel, y, x));
     if (pixel == 0 && channel % OUT_BLOCK == 0)

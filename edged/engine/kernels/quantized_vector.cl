@@ -5,15 +5,12 @@
  * products of short and their sum by pairs are one instruction of x86 (pmaddwd); no sum of int is ever rounded.
  */
 #include "convolution.cl"
-#include "steps.cl"
+#include "quantized_end.cl"
 
 #ifndef TILE_H
 #define TILE_H 1
 #define TILE_W 4
 #define OUTS 1
-#endif
-#ifndef WRITES_STEPS
-#define WRITES_STEPS 1
 #endif
 
 /* The two numbers of each pair (all devices of OpenCL that edged runs on are little-endian). */
@@ -66,7 +63,7 @@ vector as_floats(const SUMS *sums)
 
 KERNEL void quantized_vector(__global const short *restrict in, __global const SUMS *restrict weights,
                              __global const SUMS *restrict bias, __global const vector *restrict factor,
-                             __global STORED(OUT) *restrict out)
+                             __global STORED(OUT) *restrict out RESIDUAL_PARAMETER)
 {
     const int tile = get_global_id(0), frame = FRAME_ID, blocks = PLANE_ID;
     const int block = min(blocks * OUTS, OUT_BLOCKS - OUTS);
@@ -117,7 +114,7 @@ KERNEL void quantized_vector(__global const short *restrict in, __global const S
         UNROLL for (int y = 0; y < TILE_H; y++)
             UNROLL for (int x = 0; x < TILE_W; x++) {
                 const vector value = as_floats(sum[o][y][x]) * factor[block + o];
-                STORE_VECTOR(OUT, WRITES_STEPS ? STEPS_OF(value) : activate(value), out,
+                STORE_VECTOR(OUT, ENDED(value, frame, block + o, y0 + y, x0 + x), out,
                              PIXEL(OUT, frame, block + o, y0 + y, x0 + x));
             }
         if (tile == 0)

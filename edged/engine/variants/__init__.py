@@ -7,6 +7,7 @@ from edged.engine.variants.add import ADD
 from edged.engine.variants.average_pool import AVERAGE_POOL
 from edged.engine.variants.combine import COMBINE
 from edged.engine.variants.concat import CONCAT
+from edged.engine.variants.conv_bfloat16 import CONV_BFLOAT16
 from edged.engine.variants.conv_depthwise import CONV_DEPTHWISE
 from edged.engine.variants.conv_general import CONV_GENERAL
 from edged.engine.variants.conv_naive import CONV_NAIVE
@@ -52,7 +53,7 @@ VARIANTS: Mapping[type[Operator], tuple[AnyVariant, ...]] = {
     AveragePool: (AVERAGE_POOL,),
     Combine: (COMBINE,),
     Concat: (CONCAT,),
-    Conv: (CONV_VECTOR, CONV_WINOGRAD, CONV_GENERAL, CONV_DEPTHWISE, CONV_NAIVE),
+    Conv: (CONV_BFLOAT16, CONV_VECTOR, CONV_WINOGRAD, CONV_GENERAL, CONV_DEPTHWISE, CONV_NAIVE),
     Dense: (DENSE, DENSE_SPLIT),
     Dequantize: (DEQUANTIZE,),
     Flatten: (FLATTEN,),

@@ -4,24 +4,25 @@ import numpy as np
 
 from edged.engine.launch import Launch, Weights
 from edged.engine.variants.convolution import window_defines
-from edged.engine.variants.steps import bounds_defines
+from edged.engine.variants.steps import end_defines
 from edged.engine.variants.variant import WORK_GROUP, Parameters, Site, Variant
 from edged.model.graph import QuantizedConv
 
 
 def _launches(site: Site[QuantizedConv], parameters: Parameters) -> tuple[Launch, ...]:
-    conv, target = site.operator, site.output
+    conv, (source, *residual), target = site.operator, site.inputs, site.output
     return (
         Launch(
             kernel="quantized_naive",
             operator=conv.name,
-            defines={**window_defines(site), **bounds_defines(conv.bounds)},
+            defines={**window_defines(site), **end_defines(conv)},
             arguments=(
-                site.inputs[0],
+                source,
                 Weights(lambda: conv.weight, whole=np.int16),
                 Weights(lambda: conv.bias, whole=np.int32),
                 Weights(lambda: conv.factor),
                 target,
+                *residual,
             ),
             items=site.pixels,
             planes=target.blocks * target.block,

@@ -13,7 +13,7 @@ from edged.engine.variants.convolution import (
     window_defines,
 )
 from edged.engine.variants.prefetch import prefetch
-from edged.engine.variants.steps import bounds_defines
+from edged.engine.variants.steps import end_defines
 from edged.engine.variants.tiles import count, tiles
 from edged.engine.variants.variant import Parameters, Site, Variant
 from edged.model.graph import Int16, QuantizedConv
@@ -47,18 +47,19 @@ def _parameters(site: Site[QuantizedConv]) -> tuple[Parameters, ...]:
 
 
 def _launches(site: Site[QuantizedConv], parameters: Parameters) -> tuple[Launch, ...]:
-    conv, target = site.operator, site.output
+    conv, (source, *residual), target = site.operator, site.inputs, site.output
     return (
         Launch(
             kernel="quantized_vector",
             operator=conv.name,
-            defines={**window_defines(site), **bounds_defines(conv.bounds), **parameters},
+            defines={**window_defines(site), **end_defines(conv), **parameters},
             arguments=(
-                site.inputs[0],
+                source,
                 Weights(lambda: pack_pairs(site), whole=np.int16),
                 Weights(lambda: pack_by_channel(site, conv.bias), whole=np.int32),
                 Weights(lambda: pack_by_channel(site, conv.factor)),
                 target,
+                *residual,
             ),
             items=count(target.height, target.width, (parameters["TILE_H"], parameters["TILE_W"])),
             planes=ceil_div(target.blocks, parameters["OUTS"]),

@@ -30,7 +30,7 @@ from edged.model.graph import (
 )
 from tests.engine.lab import Float32, output_of, random, tensor_of
 from tests.engine.shapes import case
-from tests.engine.steps import conv, steps
+from tests.engine.steps import added, conv, steps
 
 CONVOLUTIONS = (
     case((5, 6), (7, 9), block=4, pads=(1, 1, 1, 1), frames=2, residual=True, activation=RELU),
@@ -58,6 +58,7 @@ OF_STEPS: tuple[tuple[Operator, tuple[int, ...]], ...] = (
     (QuantizedAdd("add", ("x", "z"), "y", (0.7, 1.3), (0, 255)), (2, 5, 3, 7)),
     (conv((5, 6), (3, 3), pads=(1, 1, 1, 1), bounds=(0, 255)), (1, 5, 4, 5)),
     (conv((5, 6), (3, 3), pads=(1, 1, 1, 1), bounds=(-9, 246), largest=127), (1, 5, 4, 5)),
+    (added(conv((5, 5), (3, 3), pads=(1, 1, 1, 1), bounds=(-9, 246), largest=127), is_first=True), (1, 5, 4, 5)),
 )
 
 
