@@ -3,6 +3,8 @@
 import re
 from dataclasses import dataclass
 from functools import cached_property
+from hashlib import sha256
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,9 +12,12 @@ from numpy.typing import NDArray
 from edged import config
 from edged.model import reference
 from edged.model.cost import macs
+from edged.model.from_onnx.file import read_file
 from edged.model.graph import Conv, Dense, Float32, Graph
 from edged.model.package import Input, load_model
 from edged.model.reference import Array
+from edged.quantization.calibration import Calibration, Quantizer
+from edged.system.atomic_file import write_result
 from tests.perf.onnx_export import export
 
 IN_README = (  # the cases whose figures README.md shows
@@ -30,6 +35,9 @@ IN_README = (  # the cases whose figures README.md shows
     "vgg16@224",
 )
 CASES = (*IN_README, "resnet34@224", "resnet50@224", "resnet101@224", "resnet50@120x8")
+
+
+QUANTIZED = Path("build/peers/quantized")
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,6 +63,19 @@ class Case:
     def onnx(self) -> bytes:
         """The network as an ONNX file for this batch."""
         return export(self.network, self.batch)
+
+    @cached_property
+    def quantized(self) -> Path:
+        """The same with 8 bits, in QDQ form, by onnxruntime's tools; kept, since that takes long."""
+        path = QUANTIZED / f"{self.name}-{sha256(self.onnx).hexdigest()[:12]}.onnx"
+        if not path.exists():
+            QUANTIZED.mkdir(parents=True, exist_ok=True)
+            floats = path.with_suffix(".floats")
+            floats.write_bytes(export(self.network, self.batch))
+            quantizer = Quantizer(read_file(floats), Calibration(self.wanted, self.images, "minmax"))
+            write_result(path, quantizer.quantize().path.read_bytes())
+            quantizer.close()
+        return path
 
     @cached_property
     def truth(self) -> Array:

@@ -15,8 +15,13 @@ CONTENDERS: Mapping[str, Callable[[Case, int, str], Run]] = {
     "edged": ours.prepare,
     "edged-rules": partial(ours.prepare, chooser=Rules()),
     "edged-fp16-weights": partial(ours.prepare, precision="fp16-weights"),
+    "edged-bf16": partial(ours.prepare, precision="bf16"),
+    "edged-int8": partial(ours.prepare, quantized=True),
     YARDSTICK: onnxruntime_cpu.prepare,
+    "onnxruntime-int8": partial(onnxruntime_cpu.prepare, quantized=True),
     "openvino": openvino_cpu.prepare,
+    "openvino-bf16": partial(openvino_cpu.prepare, precision="bf16"),
+    "openvino-int8": partial(openvino_cpu.prepare, quantized=True),
     "ncnn": ncnn_cpu.prepare,
     "ncnn-no-winograd": partial(ncnn_cpu.prepare, winograd=False),
     "clblast": clblast.prepare,
@@ -26,6 +31,7 @@ CONTENDERS: Mapping[str, Callable[[Case, int, str], Run]] = {
 }
 
 NOTES = {
+    "edged-int8": "8 bits, as all `-int8`: one QDQ file, calibrated by onnxruntime's tools on the case's images",
     "edged": "as tuned where there are tuning records for the device, by the rules elsewhere",
     "edged-rules": "without any tuning record",
     "clblast": "im2col and GEMM of the convolutions alone, each within 1e-5 of the reference",

@@ -6,11 +6,12 @@ from tests.perf.peers.cases import Case
 from tests.perf.peers.runs import Run
 
 
-def prepare(case: Case, threads: int, device: str) -> Run:
-    """One operator at a time, `threads` within each: its configuration for latency."""
+def prepare(case: Case, threads: int, device: str, *, quantized: bool = False) -> Run:
+    """One operator at a time, `threads` within each: its configuration for latency. `quantized`: with 8 bits."""
     import onnxruntime
 
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = threads
-    session = onnxruntime.InferenceSession(case.onnx, options, providers=["CPUExecutionProvider"])
+    model = case.quantized.read_bytes() if quantized else case.onnx
+    session = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
     return lambda: np.asarray(session.run(None, {case.network.input: case.x})[0])

@@ -1,4 +1,4 @@
-"""OpenVINO's CPU plugin, in float32 and for latency."""
+"""OpenVINO's CPU plugin, for latency."""
 
 import numpy as np
 
@@ -7,20 +7,22 @@ from tests.perf.peers.cases import Case
 from tests.perf.peers.runs import Run
 
 
-def prepare(case: Case, threads: int, device: str) -> Run:
+def prepare(case: Case, threads: int, device: str, *, precision: str = "f32", quantized: bool = False) -> Run:
     """Bind input and output tensors once: `infer([x])` would take 0.04 ms more.
 
-    LATENCY is one stream of all threads.
+    LATENCY is one stream of all threads. precision: its hint; `quantized`: with 8 bits.
     """
     import openvino
 
     core = openvino.Core()
     settings = {
         "PERFORMANCE_HINT": "LATENCY",
-        "INFERENCE_PRECISION_HINT": "f32",
+        "INFERENCE_PRECISION_HINT": precision,
         "INFERENCE_NUM_THREADS": threads,
     }
-    request = core.compile_model(core.read_model(case.onnx), "CPU", settings).create_infer_request()
+    request = core.compile_model(
+        core.read_model(case.quantized.read_bytes() if quantized else case.onnx), "CPU", settings
+    ).create_infer_request()
     request.set_input_tensor(openvino.Tensor(np.ascontiguousarray(case.x), shared_memory=True))
     scores = request.get_output_tensor()
 

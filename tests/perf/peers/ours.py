@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from edged.cli.bench.measure import settle
-from edged.config import Precision
+from edged.config import ModelConfig, Precision
 from edged.engine.launch_cost import packed_bytes
 from edged.engine.packed import weights_of
 from edged.engine.planner import Plan, make_plan
@@ -14,6 +14,7 @@ from edged.engine.runtime import Runtime
 from edged.engine.selection import Chooser
 from edged.engine.tuning_records import chooser_for
 from edged.model.graph import Float32
+from edged.model.package import load_model
 from edged.runtime.select import opencl_device
 from tests.perf.peers.cases import Case
 
@@ -31,15 +32,25 @@ class Ours:
 
 
 def prepare(
-    case: Case, threads: int, device: str, precision: Precision = "fp32", chooser: Chooser | None = None
+    case: Case,
+    threads: int,
+    device: str,
+    precision: Precision = "fp32",
+    chooser: Chooser | None = None,
+    *,
+    quantized: bool = False,
 ) -> Ours:
-    """With the tuning records that there are, unless told otherwise. PoCL's threads come from the environment."""
+    """With the tuning records that there are, unless told otherwise. PoCL's threads come from the environment.
+
+    `quantized`: the network with 8 bits.
+    """
+    network = load_model(ModelConfig(path=case.quantized)).graph if quantized else case.network
     found = opencl_device(device)
     decides = chooser or chooser_for(found)
-    runtime = Runtime(case.network, case.wanted, found, batch=case.batch, precision=precision, chooser=decides)
+    runtime = Runtime(network, case.wanted, found, batch=case.batch, precision=precision, chooser=decides)
     if runtime.compose():
         settle(runtime, case.images)
-    plan = make_plan(case.network, case.wanted, found, case.batch, precision, decides)
+    plan = make_plan(network, case.wanted, found, case.batch, precision, decides)
     return Ours(runtime, case.images, _weight_bytes(plan))
 
 
