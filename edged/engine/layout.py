@@ -155,7 +155,7 @@ def to_memory(tensor: Tensor, x: NDArray[np.float32]) -> Elements:
     frames = len(x)
     padded = np.zeros((frames, tensor.blocks * tensor.block, tensor.rows, tensor.pitch), np.float32)
     _inside(tensor, padded)[:] = x.reshape(frames, tensor.channels, tensor.height, tensor.width)
-    blocks = _stored(tensor, padded).reshape(frames, tensor.blocks, tensor.block, tensor.rows, tensor.pitch)
+    blocks = elements_of(tensor, padded).reshape(frames, tensor.blocks, tensor.block, tensor.rows, tensor.pitch)
     return np.ascontiguousarray(blocks.transpose(0, 1, 3, 4, 2))
 
 
@@ -187,8 +187,8 @@ def numbers_of(tensor: Tensor, elements: Elements) -> NDArray[np.float32]:
     return numbers + np.float32(tensor.lowest) if tensor.lowest else numbers
 
 
-def _stored(tensor: Tensor, numbers: NDArray[np.float32]) -> Elements:
-    """Invert `numbers_of`."""
+def elements_of(tensor: Tensor, numbers: NDArray[np.float32]) -> Elements:
+    """Return the elements of the tensor for numbers of any shape: the inverse of `numbers_of`."""
     if tensor.element is Element.BFLOAT16:
         return bfloat16_bits(numbers)
     return (numbers - np.float32(tensor.lowest)).astype(tensor.dtype)

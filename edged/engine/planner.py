@@ -24,7 +24,7 @@ from edged.engine.launch import HostCall, Images, PlanStep
 from edged.engine.layout import NO_HALO, Element, Halo, Tensor, image_shape
 from edged.engine.memory import Arena, arrange, lifetimes
 from edged.engine.selection import Choice, Chooser, Rules
-from edged.engine.variants.prepare import prepare
+from edged.engine.variants.prepare import prepare, prepare_steps
 from edged.engine.variants.variant import Site
 from edged.errors import ModelError
 from edged.model.graph import (
@@ -57,7 +57,8 @@ class Plan:
 
     Of a part of a network that begins behind a cut, `images` is the tensor that crosses it. `features`, which may
     be the same tensor, stays unchanged until the last launch has ended. `joined`: tensors that no launch
-    writes as a whole, with those that lie in them, in their order.
+    writes as a whole, with those that lie in them, in their order. `prepared`: of the first launch, if it reads
+    images: the input of the network, or the steps of it.
     """
 
     images: Images | Tensor
@@ -66,6 +67,7 @@ class Plan:
     arena: Arena
     features: Tensor | None = None
     joined: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    prepared: Tensor | None = None
 
 
 def make_plan(
@@ -88,26 +90,32 @@ def make_plan(
     if not is_part:
         check_output(graph)
     operators, same = _lowered(graph)
+    quantize = _image_quantize(graph, operators) if wanted else None
+    first = quantize.output if quantize else graph.input
+    operators = tuple(operator for operator in operators if operator is not quantize)
     output = same.get(graph.output, graph.output)
-    tensors: Tensors = _tensors(graph, operators, batch, chooser.channel_block(device))
+    names = (first, *(operator.output for operator in operators))
+    tensors: Tensors = _tensors(graph, names, batch, chooser.channel_block(device))
     if wanted:
-        tensors = {**tensors, **_image_tensors(graph, operators, tensors, precision)}
+        tensors = {**tensors, first: _in_small_blocks(tensors[first], operators, precision)}
     tensors = _with_elements(graph, tensors, precision, device, output)
     site = partial(_site, device=device, half_weights="fp16" in precision)
     kept = same.get(features, features) if features else None
-    tensors, choices, shares = _choose(operators, tensors, chooser, site, {graph.input, output, kept}, device)
-    images: Images | Tensor = tensors[graph.input]
+    tensors, choices, shares = _choose(operators, tensors, chooser, site, {first, output, kept}, device)
+    images: Images | Tensor = tensors[first]
     launches: list[PlanStep] = []
     if wanted:
         images = Images(batch, wanted.height, wanted.width)
-        launches.append(prepare(images, wanted, tensors[graph.input], device))
+        prepare_first = partial(prepare_steps, quantize=quantize) if quantize else prepare
+        launches.append(prepare_first(images, wanted, target=tensors[first], device=device))
     joined = {each.output: each.inputs for each in operators if copies_nothing(each, shares, tensors)}
     for operator in operators:
         if operator.output not in joined:
             launches += _steps(site(operator, tensors), choices.get(operator))
     unchanged = tensors[kept] if kept else None
     arena = _arena(launches, unchanged, tensors, shares, device.alignment)
-    return Plan(images, tuple(launches), tensors[output], arena, unchanged, joined)
+    prepared = tensors[first] if wanted else None
+    return Plan(images, tuple(launches), tensors[output], arena, unchanged, joined, prepared)
 
 
 def _choose(
@@ -196,28 +204,26 @@ def _as_quantized_convolution(operator: Operator) -> Operator:
     )
 
 
-def _tensors(graph: Graph, operators: Sequence[Operator], batch: int, block: int) -> dict[str, Tensor]:
+def _image_quantize(graph: Graph, operators: Sequence[Operator]) -> Quantize | None:
+    """Return the operator that makes steps of the images, if nothing else reads them."""
+    match _readers(operators, {graph.input}):
+        case [Quantize() as quantize] if quantize.output != graph.output:
+            return quantize
+    return None
+
+
+def _tensors(graph: Graph, names: Sequence[str], batch: int, block: int) -> dict[str, Tensor]:
     """Return tensors without halos."""
-    return {
-        name: Tensor(name, batch, *image_shape(graph.shapes[name]), block=block)
-        for name in (graph.input, *(operator.output for operator in operators))
-    }
+    return {name: Tensor(name, batch, *image_shape(graph.shapes[name]), block=block) for name in names}
 
 
-def _image_tensors(
-    graph: Graph, operators: Sequence[Operator], tensors: Tensors, precision: Precision
-) -> dict[str, Tensor]:
-    """Return the prepared images, and their steps, in small blocks where convolutions alone read them."""
-    image = tensors[graph.input]
-    small = min(FEW_CHANNELS, image.block) if image.channels <= FEW_CHANNELS else image.block
+def _in_small_blocks(image: Tensor, operators: Sequence[Operator], precision: Precision) -> Tensor:
+    """Return the prepared images in blocks of few channels where convolutions alone read them."""
     readers = _readers(operators, {image.name})
+    small = min(FEW_CHANNELS, image.block) if image.channels <= FEW_CHANNELS else image.block
     if all(isinstance(reader, Conv) for reader in readers):
-        return {image.name: replace(image, block=small if precision == "bf16" else 1)}
-    steps = {reader.output for reader in readers if isinstance(reader, Quantize)}
-    readers_of_steps = _readers(operators, steps)
-    if len(steps) < len(readers) or not all(isinstance(reader, QuantizedConv) for reader in readers_of_steps):
-        return {}
-    return {name: replace(tensors[name], block=small) for name in (image.name, *steps)}
+        return replace(image, block=small if precision == "bf16" else 1)
+    return replace(image, block=small) if all(isinstance(each, QuantizedConv) for each in readers) else image
 
 
 def _readers(operators: Sequence[Operator], tensors: set[str]) -> list[Operator]:

@@ -99,7 +99,8 @@ class Examination:
         self._precision: Precision = precision
         self._chosen = chosen
         self._output = plan.output.name
-        self._written = written_tensors(plan, [site for site, _ in chosen], graph.input if wanted else None)
+        self._written = written_tensors(plan, [site for site, _ in chosen])
+        self._prepared_name = plan.prepared.name if plan.prepared else graph.input
 
     def run(self, frames: Array) -> Examined:
         """Compare the device's results for `frames`, a full batch, with the reference.
@@ -169,10 +170,10 @@ class Examination:
 
     def _check_input(self, tensors: Mapping[str, Array], inputs: Float32) -> None:
         """Compare the output of the first kernel, which prepares pictures and has no other variant."""
-        found = tensors.get(self._graph.input)
+        found = tensors.get(self._prepared_name)
         if found is None:
             return
-        error = share_of_range(found, inputs)
+        error = share_of_range(found, prepared_by_reference(self._graph, self._prepared_name, inputs))
         if error > (HALF_TOLERANCE if self._precision in HALVED else TOLERANCE):
             device = self._runtime.device_name
             raise DeviceError(f"{device} prepares pictures wrongly (error {error:.1e} of the range): {NOT_USED}")
@@ -211,14 +212,17 @@ class Examination:
         )
 
 
-def written_tensors(plan: Plan, sites: Sequence[Site[Any]], prepared: str | None) -> dict[str, Tensor]:
-    """Return the tensor that each operator writes, also on the host, by the operator's name; not the output.
+def prepared_by_reference(graph: Graph, name: str, inputs: Float32) -> Array:
+    """Return what the first kernel should write into the tensor `name`: the inputs, or the steps of them."""
+    quantize = next((operator for operator in graph.operators if operator.output == name), None)
+    return reference.compute(quantize, inputs) if quantize else inputs
 
-    `prepared`: name of the tensor of prepared pictures, to include it; None for a part behind a cut.
-    """
+
+def written_tensors(plan: Plan, sites: Sequence[Site[Any]]) -> dict[str, Tensor]:
+    """Return the tensor that each operator writes, also on the host, by the operator's name; not the output."""
     in_memory = {tensor.name: tensor for launch in plan.launches for tensor in launch.tensors}
     outputs = {site.operator.name: site.output.name for site in sites}
     outputs |= {call.operator: call.output.name for call in plan.launches if isinstance(call, HostCall)}
-    if prepared:
-        outputs[plan.launches[0].operator] = prepared
+    if plan.prepared:
+        outputs[plan.launches[0].operator] = plan.prepared.name
     return {operator: in_memory[name] for operator, name in outputs.items() if name != plan.output.name}

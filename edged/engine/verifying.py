@@ -15,7 +15,7 @@ from edged.config import Precision
 from edged.engine.device import Device
 from edged.engine.operator_error import operator_error, share_of_range
 from edged.engine.planner import make_plan
-from edged.engine.proving import HALVED, SCORES_CLOSE, written_tensors
+from edged.engine.proving import HALVED, SCORES_CLOSE, prepared_by_reference, written_tensors
 from edged.engine.runtime import Runtime
 from edged.engine.selection import Chooser
 from edged.engine.tuning.problem import HALF_TOLERANCE, TOLERANCE
@@ -77,7 +77,8 @@ class Verification:
         self._graph, self._input, self._precision = graph, wanted, precision
         listener = Listener(chooser)
         plan = make_plan(graph, wanted, device, batch, precision, listener)
-        self._written = written_tensors(plan, listener.sites, graph.input)
+        self._written = written_tensors(plan, listener.sites)
+        self._prepared_name = plan.prepared.name if plan.prepared else graph.input
         self._output, self._batch = plan.output.name, batch
         self._runtime = Runtime(
             graph, wanted, device, batch=batch, precision=precision, chooser=chooser, in_flight=1, cache=cache
@@ -145,7 +146,8 @@ class Verification:
         prepared = reference.prepare(image, self._input)
         with np.errstate(all="ignore"):  # a network may overflow by itself
             expected = reference.run_all(self._graph, prepared, np.float64)
-            self._meet_prepared(tensors.get(self._graph.input), prepared)
+            of_reference = prepared_by_reference(self._graph, self._prepared_name, prepared)
+            self._meet_prepared(tensors.get(self._prepared_name), of_reference)
             for layer in self._layers:
                 self._meet_layer(layer, tensors, expected[self._outputs[layer.layer]])
         self._meet_scores(tensors[self._output], expected[self._output])

@@ -2,18 +2,21 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from edged.engine.executable import Executable
-from edged.engine.launch import Images
-from edged.engine.layout import Tensor
+from edged.engine.launch import Images, Launch
+from edged.engine.layout import Element, Tensor
 from edged.engine.memory import arrange, lifetimes
 from edged.engine.opencl import cl
 from edged.engine.planner import Plan
-from edged.engine.variants.prepare import prepare
+from edged.engine.variants.prepare import prepare, prepare_steps
 from edged.model import reference
+from edged.model.graph import Quantize
 from edged.model.package import Input
-from tests.engine.lab import SOME_HALO, Lab, assert_close
+from tests.engine.lab import SOME_HALO, Float32, Lab, assert_close
 from tests.engine.networks import RGB, random_images
 
 BGR = replace(RGB, color="bgr", scale=1.0, mean=(104.0, 117.0, 123.0), std=(1.0, 2.0, 3.0))
@@ -26,11 +29,30 @@ def test_pixels_are_scaled_and_ordered_as_the_model_wants(lab: Lab, block: int, 
     images = random_images(wanted, frames=2)
     target = Tensor("image", 2, wanted.channels, wanted.height, wanted.width, block, SOME_HALO)
     launch = prepare(Images(2, wanted.height, wanted.width), wanted, target, lab.device)
-    plan = Plan(Images(2, wanted.height, wanted.width), (launch,), target, arrange(lifetimes([launch]), 128))
+
+    assert_close(computed(lab, launch, target, images), reference.prepare(images, wanted))
+
+
+@pytest.mark.parametrize("block", [1, 4, 16])
+@pytest.mark.parametrize("element", [Element.BYTE, Element.SHORT])
+@pytest.mark.parametrize("wanted", [RGB, BGR, GRAY], ids=lambda wanted: wanted.color)
+def test_pixels_become_the_steps_of_the_reference(lab: Lab, block: int, element: Element, wanted: Input) -> None:
+    images = random_images(wanted, frames=2)
+    quantize = Quantize("quantize", ("image",), "steps", 0.0173, (-100, 155))
+    tensor = Tensor("steps", 2, wanted.channels, wanted.height, wanted.width, block, SOME_HALO, element)
+    target = replace(tensor, lowest=-100 if element is Element.BYTE else 0)
+    launch = prepare_steps(Images(2, wanted.height, wanted.width), wanted, quantize, target, lab.device)
+
+    expected = reference.compute(quantize, reference.prepare(images, wanted))
+    assert np.array_equal(computed(lab, launch, target, images), expected)
+
+
+def computed(lab: Lab, launch: Launch, target: Tensor, images: NDArray[np.uint8]) -> Float32:
+    """What the kernel makes of two images."""
+    batch = Images(2, *images.shape[1:3])
+    plan = Plan(batch, (launch,), target, arrange(lifetimes([launch]), 128))
     executable = Executable(plan, lab.context, lab.device, lab.programs)
     lab.poison(executable, plan)
-
     cl.enqueue_copy(lab.queue, executable.images[0], images)
     executable.forward[0][0].enqueue(lab.queue, frames=2)
-
-    assert_close(lab.output(executable, target), reference.prepare(images, wanted))
+    return lab.output(executable, target)

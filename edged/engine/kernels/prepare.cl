@@ -3,24 +3,8 @@
  * images: [frame][y][x][3] uint8 RGB, without gaps. A work-item converts a run of pixels of one block:
  * OUT[c][y][x] = image[y][x][SWAP ? 2 − c : c] · factor[c] + offset[c]
  * where factor = scale ÷ std and offset = −mean ÷ std come as `normalize`, [factor × channels, offset × channels].
- * SWAP: the network wants BGR. GRAY: it wants one channel, 0.299 R + 0.587 G + 0.114 B in whole numbers, as
- * `reference.luma` has it.
  */
-#include "layout.cl"
-
-#ifndef SWAP
-#define SWAP 0
-#endif
-#ifndef GRAY
-#define GRAY 0
-#endif
-
-int value_of(__global const uchar *pixel, const int c)
-{
-    if (GRAY)
-        return (9798 * pixel[0] + 19235 * pixel[1] + 3735 * pixel[2] + (1 << 14)) >> 15;
-    return pixel[SWAP ? 2 - c : c];
-}
+#include "pixel.cl"
 
 KERNEL void prepare(__global const uchar *restrict images, __constant float *restrict normalize,
                     __global STORED(OUT) *restrict out)
