@@ -41,12 +41,14 @@ def added(operator: QuantizedConv, *, is_first: bool) -> QuantizedConv:
     return replace(fused, factors=(0.731, 1.37))
 
 
+DEPTHWISE = conv((24, 24), (3, 3), pads=(1, 1, 1, 1), groups=24, bounds=(0, 255))
 SUMMED = conv((20, 21), (3, 3), pads=(1, 1, 1, 1), bounds=(0, 255))
 CONVOLUTIONS = {
     "3x3": (conv((20, 21), (3, 3), pads=(1, 1, 1, 1), bounds=(0, 255)), (2, 20, 9, 11)),
     "1x1": (conv((33, 24), (1, 1), bounds=(-128, 127)), (1, 33, 8, 5)),
     "strides": (conv((16, 8), (5, 3), strides=(2, 3), pads=(2, 0, 1, 1), bounds=(-3, 200)), (1, 16, 12, 13)),
-    "depthwise": (conv((24, 24), (3, 3), pads=(1, 1, 1, 1), groups=24, bounds=(0, 255)), (1, 24, 7, 7)),
+    "depthwise": (DEPTHWISE, (1, 24, 7, 7)),
+    "depthwise sum": (added(DEPTHWISE, is_first=True), (1, 24, 7, 7)),
     "to floats": (conv((8, 10), (2, 2), activation=RELU), (1, 8, 6, 6)),
     "sum": (added(SUMMED, is_first=True), (2, 20, 9, 11)),
     "sum of another": (added(SUMMED, is_first=False), (2, 20, 9, 11)),

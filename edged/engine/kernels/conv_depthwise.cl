@@ -1,39 +1,18 @@
-/* Convolution of each channel by itself (see convolution.cl): as many groups as channels, in and out.
- *
- * The channels of a block are the lanes of a vector, so that none is wasted on the zeros between groups. Weights lie
- * as [block][ky][kx][channel of the block]. A work-item computes BAND rows of a run of pixels of one block, TILE
- * neighbouring pixels at a time: a weight that was read is used TILE times, and so many sums are under way at once.
- * The last tile of a row is moved back to end with it. TILE may be 1 … OUT_WIDTH; RUN is a multiple of it or the row.
- * The input's halo holds all that is read outside.
- */
-#include "convolution.cl"
-
-#ifndef TILE
-#define TILE 1
-#define BAND 1
-#endif
+/* Convolution of each channel by itself (see convolution.cl), in tiles as in depthwise_tile.cl. */
+#include "depthwise_tile.cl"
 
 KERNEL void conv_depthwise(__global const STORED(IN) *restrict in, __global const STORED(WEIGHTS) *restrict weights,
                            __global const vector *restrict bias, __global STORED(OUT) *restrict out RESIDUAL_PARAMETER)
 {
     const int run = get_global_id(0), frame = FRAME_ID, block = PLANE_ID;
-    const int end = min((ROW_OF(run) + 1) * BAND, OUT_HEIGHT);
 
-    for (int y = ROW_OF(run) * BAND; y < end; y++)
+    for (int y = FIRST_OF_BAND(run); y < END_OF_BAND(run); y++)
         for (int start = START_OF(run); start < END_OF(run); start += TILE) {
             const int x = min(start, OUT_WIDTH - TILE);
             vector sum[TILE];
             UNROLL for (int t = 0; t < TILE; t++)
                 sum[t] = bias[block];
-            for (int ky = 0; ky < KERNEL_H; ky++) {
-                const int in_y = y * STRIDE_H - PAD_TOP + ky * DILATION_H;
-                UNROLL for (int kx = 0; kx < KERNEL_W; kx++) {
-                    const int pixel = PIXEL(IN, frame, block, in_y, x * STRIDE_W - PAD_LEFT + kx * DILATION_W);
-                    const vector weight = LOAD_VECTOR(WEIGHTS, weights, (block * KERNEL_H + ky) * KERNEL_W + kx);
-                    UNROLL for (int t = 0; t < TILE; t++)
-                        sum[t] += weight * LOAD_VECTOR(IN, in, pixel + t * STRIDE_W);
-                }
-            }
+            add_window(sum, in, weights, frame, block, y, x);
             UNROLL for (int t = 0; t < TILE; t++)
                 STORE_VECTOR(OUT, activate(sum[t] PLUS_RESIDUAL(frame, block, y, x + t)), out,
                              PIXEL(OUT, frame, block, y, x + t));

@@ -21,6 +21,7 @@ from edged.engine.variants.local_response_norm import LOCAL_RESPONSE_NORM
 from edged.engine.variants.max_pool import MAX_POOL
 from edged.engine.variants.quantize import QUANTIZE
 from edged.engine.variants.quantized_add import QUANTIZED_ADD
+from edged.engine.variants.quantized_depthwise import QUANTIZED_DEPTHWISE
 from edged.engine.variants.quantized_dot import QUANTIZED_DOT
 from edged.engine.variants.quantized_naive import QUANTIZED_NAIVE
 from edged.engine.variants.quantized_vector import QUANTIZED_VECTOR
@@ -61,7 +62,7 @@ VARIANTS: Mapping[type[Operator], tuple[AnyVariant, ...]] = {
     MaxPool: (MAX_POOL,),
     Quantize: (QUANTIZE,),
     QuantizedAdd: (QUANTIZED_ADD,),
-    QuantizedConv: (QUANTIZED_DOT, QUANTIZED_VECTOR, QUANTIZED_NAIVE),
+    QuantizedConv: (QUANTIZED_DEPTHWISE, QUANTIZED_DOT, QUANTIZED_VECTOR, QUANTIZED_NAIVE),
     SelectChannels: (SELECT_CHANNELS,),
     Softmax: (SOFTMAX,),
 }

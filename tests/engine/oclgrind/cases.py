@@ -58,6 +58,7 @@ OF_STEPS: tuple[tuple[Operator, tuple[int, ...]], ...] = (
     (QuantizedAdd("add", ("x", "z"), "y", (0.7, 1.3), (0, 255)), (2, 5, 3, 7)),
     (conv((5, 6), (3, 3), pads=(1, 1, 1, 1), bounds=(0, 255)), (1, 5, 4, 5)),
     (conv((5, 6), (3, 3), pads=(1, 1, 1, 1), bounds=(-9, 246), largest=127), (1, 5, 4, 5)),
+    (conv((5, 5), (3, 3), pads=(1, 1, 1, 1), groups=5, bounds=(0, 255)), (1, 5, 4, 5)),
     (added(conv((5, 5), (3, 3), pads=(1, 1, 1, 1), bounds=(-9, 246), largest=127), is_first=True), (1, 5, 4, 5)),
 )
 
