@@ -27,8 +27,13 @@ def run_apart(module: str, device: Device, request: Mapping[str, str], doing: st
     except (OSError, subprocess.SubprocessError) as error:
         raise DeviceError(f"{device.name}: no {doing}: {error}") from error
     if done.returncode:
-        last_line = done.stderr.decode(errors="replace").strip().rpartition("\n")[-1]
-        raise DeviceError(f"{device.name}: no {doing}: {last_line or done.returncode}")
+        raise DeviceError(f"{device.name}: no {doing}: {_reason(done)}")
+
+
+def _reason(done: subprocess.CompletedProcess[bytes]) -> str:
+    """Return the compiler's message if there is one, else the last line, else what ended the process."""
+    lines = done.stderr.decode(errors="replace").strip().splitlines() or [f"exit status {done.returncode}"]
+    return next((line.strip() for line in lines if "error:" in line), lines[-1])
 
 
 def read_request() -> tuple[Device, Mapping[str, Any]]:

@@ -25,7 +25,7 @@ def _can_compute(site: Site[QuantizedConv]) -> bool:
 
 def _launches(site: Site[QuantizedConv], parameters: Parameters) -> tuple[Launch, ...]:
     conv, (source, *residual), target = site.operator, site.inputs, site.output
-    defines = {**window_defines(site), **end_defines(conv)}
+    defines = {**window_defines(site), **end_defines(conv), "WEIGHTS_TYPE": 0}
     arguments: tuple[Argument, ...] = (
         source,
         Weights(lambda: pack_depthwise(site)),
