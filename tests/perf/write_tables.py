@@ -42,7 +42,12 @@ FAMILIES = {"resnet": "ResNet", "vgg": "VGG"}  # names that end with the depth
 TITLES = {
     "edged": "edged",
     "edged-fp16-weights": "`fp16-weights`",
+    "edged-int8": "edged, 8 bits",
+    "edged-bf16": "edged, `bf16`",
+    "onnxruntime-int8": "onnxruntime, 8 bits",
     "openvino": "OpenVINO",
+    "openvino-int8": "OpenVINO, 8 bits",
+    "openvino-bf16": "OpenVINO, bf16",
     "ncnn": "ncnn",
     "tinygrad": "tinygrad",
     "clblast": "CLBlast",
@@ -50,6 +55,7 @@ TITLES = {
     "edged-naive": "`--conv naive`",
 }
 PEERS = ("edged", "edged-fp16-weights", "openvino", "ncnn")
+QUANTIZED = ("edged-int8", "onnxruntime-int8", "openvino-int8", "edged-bf16", "openvino-bf16")
 KERNELS = ("edged", "tinygrad", "clblast", "opencv-opencl", "edged-naive")
 WHAT = {
     "total_ms": "from capture to publication, ms",
@@ -86,6 +92,11 @@ def peers(folder: Path) -> str:
 def kernels(folder: Path) -> str:
     """Likewise, of other OpenCL kernels."""
     return _ratios(read(folder / "kernels.json"), KERNELS, "make bench-peers")
+
+
+def quantized(folder: Path) -> str:
+    """Likewise, of networks with 8 bits and with bfloat16."""
+    return _ratios(read(folder / "quantized.json"), QUANTIZED, "make bench-peers")
 
 
 def _ratios(measured: Sequence[Measured], names: Sequence[str], command: str) -> str:
@@ -245,7 +256,7 @@ def _not_measured(command: str) -> str:
 
 
 TABLES: Mapping[str, Callable[[Path], str]] = {
-    each.__name__: each for each in (summary, peers, kernels, hub, demo, threads, batches)
+    each.__name__: each for each in (summary, peers, quantized, kernels, hub, demo, threads, batches)
 }
 
 
