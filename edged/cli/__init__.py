@@ -36,6 +36,7 @@ VERBS = {
     "bridge": "carry predictions, states and pictures to MQTT, for Home Assistant and others",
     "export": "write predictions of the journal as CSV, JSON lines or Parquet",
     "inspect": "show what a model wants, what it costs, and what is missing to run it",
+    "models": "compare the sizes and the costs of several models",
     "predict": "classify pictures without a daemon",
     "eval": "count how often a network is right on labelled pictures",
     "verify": "compare every layer of a network on a device with the reference",
