@@ -43,6 +43,7 @@ SECTIONS = {  # where each type of edged/config stands in the file
     "MetricsConfig": "metrics",
     "Tls": "metrics.tls",
     "EnergyConfig": "energy",
+    "LogConfig": "log",
     "MqttConfig": "mqtt",
 }
 TRAINING_SECTIONS = {  # likewise, of a training
@@ -114,8 +115,9 @@ def commands() -> str:
         "Commands",
         "`edged VERB --help` prints the same. Every command also has `-v/--verbose` (log debug messages too) and "
         "`-q/--quiet` (only warnings and errors), both for standard error; `EDGED_LOG_LEVEL` (`debug`, `info`, "
-        "`warning`, `error`) sets the level of log lines. With `--json` standard output holds JSON alone: one "
-        "document, or one object a line. `NO_COLOR` is respected.",
+        "`warning`, `error`) sets the level of log lines, and `EDGED_LOG_FORMAT=json` makes them JSON objects. "
+        "With `--json` standard output holds JSON alone: one document, or one object a line. `NO_COLOR` is "
+        "respected.",
         [*map(_command, VERBS), _exit_codes()],
     )
 

@@ -3,6 +3,7 @@
 import argparse
 import json
 import logging
+import os
 import sys
 import time
 from pathlib import Path
@@ -44,6 +45,9 @@ def run(arguments: argparse.Namespace) -> int:
     log.configure(writer=errors)
     path = _config_to_run(arguments.config)
     config = load_config(path)
+    if config.log.format != "text":
+        os.environ[log.FORMAT_VARIABLE] = config.log.format  # for all processes of this host
+        log.configure(writer=errors)
     lines, stream = (errors, sys.stderr) if arguments.json else (output, sys.stdout)
     start = time.monotonic()
     try:

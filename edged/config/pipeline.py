@@ -10,6 +10,7 @@ from edged.config.sections import (
     EnergyConfig,
     FreshnessConfig,
     JournalConfig,
+    LogConfig,
     ModelConfig,
     Name,
     RecoveryConfig,
@@ -40,6 +41,7 @@ class Config(Section):
     metrics: MetricsConfig = MetricsConfig()
     mqtt: MqttConfig | None = None
     energy: EnergyConfig = EnergyConfig()
+    log: LogConfig = LogConfig()
 
     @field_validator("states")
     @classmethod

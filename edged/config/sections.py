@@ -207,6 +207,14 @@ class StateConfig(Section):
         return labels
 
 
+class LogConfig(Section):
+    """Log lines on standard error, of all processes that this host starts."""
+
+    format: Literal["text", "json"] = Field(
+        "text", description="text, or one JSON object a line: time, level, logger, message, pid, traceback"
+    )
+
+
 class SnapshotConfig(Section):
     """Small JPEG pictures of frames, for `edged view`. All subscribers can see them."""
 

@@ -4,13 +4,15 @@ A line that repeats is counted, and the count logged once a minute.
 """
 
 import copy
+import json
 import logging
 import os
 import re
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
 
 from edged.system.line_writer import LineWriter
 from edged.system.plain_text import printable
@@ -87,7 +89,8 @@ class Sparing(logging.Handler):
 
 
 HANDLER = "edged"
-LEVEL_VARIABLE = "EDGED_LOG_LEVEL"  # child processes inherit it
+LEVEL_VARIABLE = "EDGED_LOG_LEVEL"  # child processes inherit them
+FORMAT_VARIABLE = "EDGED_LOG_FORMAT"
 SYSLOG_PRIORITY = {"DEBUG": 7, "INFO": 6, "WARNING": 4, "ERROR": 3, "CRITICAL": 2}  # syslog(3), sd-daemon(3)
 
 
@@ -114,6 +117,37 @@ class _Journal(_OneLine):
         return "\n".join(prefix + line for line in super().format(record).splitlines())
 
 
+class _Json(logging.Formatter):
+    """Formats a record as one JSON object on one line, its time in UTC."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        entry: dict[str, str | int] = {
+            "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
+            "level": record.levelname.lower(),
+            "logger": record.name,
+            "message": record.getMessage(),
+            "pid": os.getpid(),
+        }
+        if record.exc_info:
+            entry["traceback"] = self.formatException(record.exc_info)
+        return json.dumps(entry)  # control characters are escaped, also where they are not ASCII
+
+
+class _JsonInJournal(_Json):
+    """The same with the priority, which journald removes."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        return f"<{SYSLOG_PRIORITY.get(record.levelname, 6)}>{super().format(record)}"
+
+
+FORMATTERS: Mapping[tuple[str, bool], type[logging.Formatter]] = {  # by format, and whether journald reads
+    ("text", False): _Terminal,
+    ("text", True): _Journal,
+    ("json", False): _Json,
+    ("json", True): _JsonInJournal,
+}
+
+
 class _Lines(logging.Handler):
     """Passes each record to a writer, so that no thread of ours waits."""
 
@@ -130,10 +164,12 @@ def configure(level: str | None = None, writer: LineWriter | None = None) -> Non
     """Send edged's log records from `level` up, and other packages' warnings, to standard error.
 
     `level`: debug, info, warning or error; None: as the environment variable EDGED_LOG_LEVEL says, else info.
+    Lines are text, or JSON objects where EDGED_LOG_FORMAT is json.
     `writer`: of standard error, for a process that must not wait for the reader.
     """
     stream = _Lines(writer) if writer else logging.StreamHandler(sys.stderr)
-    stream.setFormatter(_Journal() if is_journal(sys.stderr) else _Terminal())
+    named = "json" if os.environ.get(FORMAT_VARIABLE) == "json" else "text"
+    stream.setFormatter(FORMATTERS[named, is_journal(sys.stderr)]())
     handler = Sparing(stream)
     handler.set_name(HANDLER)
     root = logging.getLogger()

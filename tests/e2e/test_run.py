@@ -26,6 +26,20 @@ def test_it_ends_by_itself_after_so_many_predictions_and_accounts_for_every_fram
     assert summary["energy"].keys() >= {"joules", "method", "per_prediction"}
 
 
+def test_every_log_line_of_every_process_is_json_where_the_config_says_so(tmp_path: Path) -> None:
+    (tmp_path / "edged.yaml").write_text(json.dumps(config_in(tmp_path) | {"log": {"format": "json"}}))
+    done = edged(
+        "run",
+        tmp_path / "edged.yaml",
+        "--count",
+        5,
+        env={"EDGED_LOG_LEVEL": "debug", "XDG_STATE_HOME": str(tmp_path)},
+    )
+    entries = [json.loads(line) for line in done.stderr.splitlines()]
+    assert len({entry["pid"] for entry in entries}) > 1  # the hub's and others
+    assert {"time", "level", "logger", "message", "pid"} == set.intersection(*map(set, entries))
+
+
 def test_a_summary_for_people(tmp_path: Path) -> None:
     (tmp_path / "edged.yaml").write_text(json.dumps(config_in(tmp_path)))
     done = edged("run", tmp_path / "edged.yaml", "--count", 5, env={"XDG_STATE_HOME": str(tmp_path)})

@@ -1,8 +1,10 @@
 """What an operator reads on the terminal and in the journal."""
 
+import json
 import os
 import subprocess
 import sys
+from datetime import datetime, timedelta
 from pathlib import Path
 
 SCRIPT = """
@@ -21,12 +23,12 @@ except ZeroDivisionError:
 """
 
 
-def lines_of(tmp_path: Path, journal: bool, level: str = "info") -> list[str]:
+def lines_of(tmp_path: Path, journal: bool, level: str = "info", **variables: str) -> list[str]:
     target = tmp_path / "stderr"
     with target.open("wb") as stderr:
         status = os.fstat(stderr.fileno())
         stream = f"{status.st_dev}:{status.st_ino}" if journal else "1:2"
-        environment = os.environ | {"JOURNAL_STREAM": stream}
+        environment = os.environ | {"JOURNAL_STREAM": stream} | variables
         script = SCRIPT.format(level=level)
         subprocess.run([sys.executable, "-c", script], stderr=stderr, env=environment, check=True, timeout=30)
     return target.read_text().splitlines()
@@ -49,3 +51,19 @@ def test_journal_gets_a_priority_on_every_line(tmp_path: Path) -> None:
 def test_level_decides_what_is_shown(tmp_path: Path) -> None:
     assert "quiet" in lines_of(tmp_path, journal=False, level="debug")[0]
     assert "warning" in lines_of(tmp_path, journal=False, level="warning")[0]
+
+
+def test_a_line_is_a_json_object_where_that_is_wanted(tmp_path: Path) -> None:
+    info, warning, error = map(json.loads, lines_of(tmp_path, journal=False, EDGED_LOG_FORMAT="json"))
+    assert info["message"] == "camera door: up"
+    assert datetime.fromisoformat(info["time"]).utcoffset() == timedelta(0)
+    assert (warning["level"], warning["logger"]) == ("warning", "edged.hub")
+    assert warning["message"] == "camera door: lost\nforged line"
+    assert error["traceback"].endswith("ZeroDivisionError: division by zero")
+    assert info["pid"] == error["pid"] > 0
+
+
+def test_a_json_object_keeps_its_priority_for_the_journal(tmp_path: Path) -> None:
+    lines = lines_of(tmp_path, journal=True, EDGED_LOG_FORMAT="json")
+    assert [line[:3] for line in lines] == ["<6>", "<4>", "<3>"]
+    assert json.loads(lines[1][3:])["level"] == "warning"
