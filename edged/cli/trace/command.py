@@ -7,7 +7,8 @@ from pathlib import Path
 from edged.cli.daemon_client import add_daemon, connect_daemon, record
 from edged.cli.options import add_duration, add_example, add_json, duration
 from edged.cli.terminal import warn
-from edged.cli.trace.timeline import trace_file
+from edged.cli.trace.otlp import check_installed, collector_url, send_frames
+from edged.cli.trace.timeline import frame_ways, trace_file
 from edged.errors import ConfigError, EdgedError
 from edged.messages import TraceRequest
 from edged.messages.recording import LONGEST_TRACE_S
@@ -25,13 +26,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     output = "trace file, for https://ui.perfetto.dev or chrome://tracing (default: trace.json)"
     parser.add_argument("--output", type=Path, default=Path("trace.json"), metavar="FILE.json", help=output)
+    otlp = "also send each frame as a trace to an OpenTelemetry collector (OTLP over HTTP)"
+    parser.add_argument("--otlp", metavar="URL", help=otlp)
     add_json(parser)
-    add_example(parser, "edged trace edged.yaml --duration 5s --output trace.json")
+    add_example(
+        parser,
+        "edged trace edged.yaml --duration 5s --output trace.json",
+        "edged trace edged.yaml --otlp http://127.0.0.1:4318",
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Record, write the file, and print how much is in it."""
+    """Record, write the file, and print how much is in it. Raises ConfigError, EdgedError."""
     _check_output(arguments.output)
+    collector = collector_url(arguments.otlp) if arguments.otlp else None
+    if collector:
+        check_installed()
     with connect_daemon(arguments.config, "trace") as daemon:
         recording = record(daemon, TraceRequest(seconds=arguments.duration, layers=arguments.layers))
     trace = trace_file(recording)
@@ -39,12 +49,15 @@ def run(arguments: argparse.Namespace) -> int:
     facts = trace["otherData"]
     missed = recording.ended.missed if recording.ended else 0
     counts = {"frames": facts["frames"], "events": len(trace["traceEvents"]), "missed": missed}
-    if arguments.json:
-        print(json.dumps({"file": str(arguments.output), **counts}))
-    else:
-        print(f"{arguments.output}: {counts['frames']} frames, {counts['events']} events")
     if missed:
         warn(f"{missed} messages are missing: this process was too slow")
+    spans = send_frames(collector, facts["node"], frame_ways(recording)) if collector else 0
+    if arguments.json:
+        print(json.dumps({"file": str(arguments.output), **counts, **({"spans": spans} if collector else {})}))
+    else:
+        print(f"{arguments.output}: {counts['frames']} frames, {counts['events']} events")
+        if collector:
+            print(f"{collector}: {spans} spans")
     return 0
 
 

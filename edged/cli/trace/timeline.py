@@ -139,7 +139,7 @@ HUB = "hub"
 def trace_file(recording: RecordingRequest) -> dict[str, Any]:
     """Build the whole trace."""
     numbers = {peer: number for number, peer in enumerate(sorted(recording.processes, key=_order), 1)}
-    jobs = {peer: stages_of(process) for peer, process in recording.processes.items()}
+    jobs = _jobs(recording)
     found = list(_ways(recording, jobs))
     events, file = Events(_origin(recording, jobs, found)), _File()
     for peer, number in numbers.items():
@@ -154,6 +154,15 @@ def trace_file(recording: RecordingRequest) -> dict[str, Any]:
         file.add(events.arrows(index, "/".join(map(str, way.frame)), file.steps(way)))
     facts = {"node": recording.started.node, "frames": len(found), **_clocks(recording)}
     return {"traceEvents": file.events, "displayTimeUnit": "ms", "otherData": facts}
+
+
+def frame_ways(recording: RecordingRequest) -> list[FrameWay]:
+    """Return the way of each frame of a recording, by the hub's clock."""
+    return list(_ways(recording, _jobs(recording)))
+
+
+def _jobs(recording: RecordingRequest) -> dict[str, list[Stages]]:
+    return {peer: stages_of(process) for peer, process in recording.processes.items()}
 
 
 class _File:
