@@ -103,8 +103,8 @@ def test_a_roofline_has_a_dot_for_each_layer_that_multiplies(model: Path, tmp_pa
 @pytest.mark.parametrize(
     ("mistake", "code", "words"),
     [
-        (("--conv", "fancy"), 2, "there are: auto, vector"),
-        (("--compare", "fancy"), 2, "there are: auto, vector"),
+        (("--conv", "fancy"), 2, "there are: auto, bfloat16, vector"),
+        (("--compare", "fancy"), 2, "there are: auto, bfloat16, vector"),
         (("--device", "Voodoo"), 3, "no OpenCL device matches 'Voodoo'"),
         (("--device", "numpy"), 2, "no kernels to profile"),
         (("--batch", 65), 2, "expected 1 to 64 frames"),
