@@ -4,7 +4,7 @@ from edged.arithmetic import ceil_div
 from edged.engine.launch import Launch
 from edged.engine.variants.convolution import frame_by_frame, halo_of_window, packed, window_defines
 from edged.engine.variants.prefetch import prefetch
-from edged.engine.variants.tiles import Tile, cost, count, registers, tiles
+from edged.engine.variants.tiles import AVX, Tile, cost, count, tiles
 from edged.engine.variants.variant import Parameters, Site, Variant
 from edged.model.graph import Conv
 
@@ -35,9 +35,9 @@ def _outs(site: Site[Conv]) -> range:
 
 
 def _cost(site: Site[Conv], outs: int, tile: Tile) -> tuple[bool, float]:
-    """Estimate the cost; several output blocks are for few registers alone, unless a tuner measures otherwise."""
+    """Estimate the cost; several output blocks are for AVX alone, unless a tuner measures otherwise."""
     times = _count(site, tile) * ceil_div(site.output.blocks, outs)
-    return outs > 1 and registers(site.output.block) > 16, times * cost(tile, site.output.block, outs)
+    return outs > 1 and site.output.block < AVX, times * cost(tile, site.output.block, outs)
 
 
 def _count(site: Site[Conv], tile: Tile) -> int:
