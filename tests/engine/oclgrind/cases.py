@@ -86,6 +86,8 @@ def small_ones(kind: type[Operator]) -> Iterator[Small]:
     """Operators of one kind, in several layouts."""
     for one in CONVOLUTIONS if kind is Conv else ():
         yield Small(one.conv, one.inputs, one.block, one.input_block)
+    for one in (CONVOLUTIONS[0], CONVOLUTIONS[-1]) if kind is Conv else ():
+        yield Small(one.conv, one.inputs, one.block, one.input_block, Element.BFLOAT16)
     for operator, shape in OTHERS:
         for block in (1, 4, 16) if type(operator) is kind else ():
             yield Small(operator, tuple(random(*shape) for _ in operator.inputs), block, block)
