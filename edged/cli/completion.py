@@ -25,7 +25,7 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         import shtab
     except ImportError:
-        raise ConfigError("edged completion needs shtab: pip install 'edged[completion]'") from None
+        raise ConfigError("edged completion needs shtab: pip install shtab") from None
     parser = command_parser()
     _complete_files(parser, shtab.FILE, shtab.DIRECTORY)
     print(shtab.complete(parser, arguments.shell))

@@ -88,7 +88,7 @@ def _write_parquet(predictions: Iterable[bytes], path: Path | None) -> None:
     try:
         from edged.cli.parquet import write_parquet
     except ImportError:
-        raise ConfigError("--format parquet needs pyarrow: pip install 'edged[parquet]'") from None
+        raise ConfigError("--format parquet needs pyarrow: pip install pyarrow") from None
     if path is None:
         raise ConfigError("--format parquet needs --output FILE: it is a binary format")
     with _opened(path) as output:

@@ -43,7 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Serve the page until Ctrl-C or SIGTERM."""
     if any(importlib.util.find_spec(name) is None for name in ("starlette", "uvicorn")):
-        raise ConfigError("edged view needs starlette and uvicorn: pip install 'edged[view]'")
+        raise ConfigError("edged view needs starlette and uvicorn: pip install starlette uvicorn")
     from edged.view.listener import listening
     from edged.view.server import view_server
     from edged.view.watcher import Watcher

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from edged.errors import ModelError
 
-INSTALL = "pip install 'edged[compress]'"
+INSTALL = "pip install zstandard"
 SUFFIX = ".zst"
 LEVEL = 22  # the highest: a file is written once and read often
 MAX_RATIO = 1000  # a file of weights stays far below it; one made to fill the memory does not

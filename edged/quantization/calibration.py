@@ -25,7 +25,7 @@ from edged.model.from_onnx.file import OnnxFile, read_file
 from edged.model.metadata_file import with_properties
 from edged.model.package import Input
 
-INSTALL = "pip install 'edged[quantize]'"
+INSTALL = "pip install onnxruntime"
 METHODS = {"minmax": "MinMax", "percentile": "Percentile", "entropy": "Entropy"}
 
 

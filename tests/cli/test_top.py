@@ -131,4 +131,4 @@ def test_without_rich_the_screen_says_what_to_install(
     monkeypatch.setitem(sys.modules, "rich", None)
     monkeypatch.setattr("edged.cli.top.command.is_terminal", lambda: True)
     assert run_command_line(["top"]) == 2
-    assert "pip install 'edged[top]'; --plain works without" in capsys.readouterr().err
+    assert "pip install rich; --plain works without" in capsys.readouterr().err

@@ -5,7 +5,6 @@ import json
 import os
 from collections.abc import Iterator
 from dataclasses import asdict
-from pathlib import Path
 from typing import Literal
 
 from edged.cli.check.finding import Finding
@@ -20,7 +19,8 @@ from edged.cli.check.hosts import (
 )
 from edged.cli.check.pipeline import camera_finding, model_findings, taught_findings, worker_findings
 from edged.cli.check.running import addresses_of, running_config
-from edged.cli.options import add_example, add_host, add_json
+from edged.cli.options import add_config, add_example, add_host, add_json
+from edged.cli.run import config_or_demo
 from edged.config import Config
 from edged.config.load import load_config
 from edged.energy.find import find_rails
@@ -31,7 +31,7 @@ from edged.system.plain_text import printable_lines
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the config, and the host to check."""
-    parser.add_argument("config", type=Path, metavar="CONFIG", help="the config, a YAML file")
+    add_config(parser)
     add_host(parser, "this host's own name if the config has it, else the hub's host")
     add_json(parser)
     add_example(parser, "edged check edged.yaml", "edged check edged.yaml --host big")
@@ -39,13 +39,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Print all findings; exit code 2 if one of them is an error."""
-    config = load_config(arguments.config)
+    named = arguments.config or config_or_demo(None)
+    config = load_config(named)
     host = this_host(config, arguments.host)
     findings = list(findings_at(config, host) if host else findings_of(config))
     errors = sum(finding.level == "error" for finding in findings)
     if arguments.json:
         found = [asdict(finding) for finding in findings]
-        result = {"config": str(arguments.config), "host": host, "errors": errors, "findings": found}
+        result = {"config": str(named), "host": host, "errors": errors, "findings": found}
         print(json.dumps(result, ensure_ascii=False))
         return ConfigError.exit_code if errors else 0
     width = max(len(finding.what) for finding in findings)
@@ -53,7 +54,7 @@ def run(arguments: argparse.Namespace) -> int:
         print(f"{finding.level:8} {finding.what:{width}}  {printable_lines(finding.text)}")
     program = "`edged camera` or `edged worker`" if host else "`edged run`"
     verdict = f"{program} would fail, {errors} error{'s' * (errors > 1)} above" if errors else "ready to run"
-    print(f"{arguments.config}: {verdict}{f' on {host}' * bool(host)}")
+    print(f"{named}: {verdict}{f' on {host}' * bool(host)}")
     return ConfigError.exit_code if errors else 0
 
 

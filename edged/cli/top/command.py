@@ -76,7 +76,7 @@ def run(arguments: argparse.Namespace) -> int:
     curve = curve_of(arguments.key, arguments.server_key)
     on_screen = not (arguments.plain or arguments.json or arguments.count) and is_terminal()
     if on_screen and importlib.util.find_spec("rich") is None:
-        raise ConfigError("the screen of edged top needs rich: pip install 'edged[top]'; --plain works without")
+        raise ConfigError("the screen of edged top needs rich: pip install rich; --plain works without")
     interrupt_on_sigterm()  # the terminal must be restored
     context: zmq.Context[zmq.Socket[bytes]] = zmq.Context()
     try:

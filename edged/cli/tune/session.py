@@ -123,7 +123,7 @@ def verdict(result: Mapping[str, Any]) -> str:
     return (
         f"{result['model']}, batch {result['batch']}, {result['precision']}, on {result['device']}: "
         f"untuned {seconds['untuned'] * 1e3:.2f} ms, tuned {seconds['tuned'] * 1e3:.2f} ms: "
-        f"{ratio['median']:.3f} times as long (quartiles {low:.3f} to {high:.3f}, "
-        f"{ratio['rounds']} rounds in turn); error {result['error']:.1e} of the range\n"
+        f"in {ratio['rounds']} pairs of runs tuned took {ratio['median']:.3f} of the time "
+        f"(quartiles {low:.3f} to {high:.3f}); error {result['error']:.1e} of the range\n"
         f"record: {result['record']}"
     )
