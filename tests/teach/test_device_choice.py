@@ -11,6 +11,7 @@ import pytest
 
 from edged import config
 from edged.engine.device import Device, list_devices
+from edged.engine.instruction_trials import with_instructions
 from edged.errors import DeviceError
 from edged.runtime.device_lock import lock_of
 from edged.teach import device_choice
@@ -19,7 +20,7 @@ from tests.conftest import ROOT
 
 CPU = config.WorkerConfig(device="cpu")
 NUMPY = config.WorkerConfig(device="numpy")
-CPUS = [device for device in list_devices() if device.kind == "cpu"]
+CPUS = [with_instructions(device) for device in list_devices() if device.kind == "cpu"]
 
 needs_a_cpu = pytest.mark.skipif(not CPUS, reason="no OpenCL CPU here")
 
@@ -41,7 +42,7 @@ def held(device: Device) -> Iterator[None]:
 @pytest.fixture
 def gpu(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Device:
     """A device as any other, but that it is called a GPU; no worker's name leads to the CPU itself."""
-    gpu = replace(CPUS[0], kind="gpu", name="a GPU")
+    gpu = replace(CPUS[0], kind="gpu", name="a GPU", instructions=())
     monkeypatch.setattr(device_choice, "opencl_device", lambda name: gpu)
     return gpu
 

@@ -5,6 +5,10 @@
  * of OUT_BLOCK sums.
  */
 #include "convolution.cl"
+#ifndef CHANNELS_OF_WORD
+#define CHANNELS_OF_WORD 2
+typedef vector sums;
+#endif
 #include "dot_products.cl"
 
 #ifndef TILE_H
