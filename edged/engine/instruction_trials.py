@@ -6,8 +6,10 @@ device, driver and version of edged.
 
 import json
 import logging
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from edged.engine.apart import run_apart
@@ -38,9 +40,15 @@ def trials(device: Device, cache: Path | None = None) -> Mapping[str, str]:
     kept = entries.load(key)
     found = json.loads(bytes(kept)) if kept else {}
     if tuple(found) != processor_instructions():
-        found = {name: _try(device, name) for name in processor_instructions()}
+        found = _tried(device, processor_instructions())
         _save(entries, key, found)
     return found
+
+
+def _tried(device: Device, names: Sequence[str]) -> dict[str, str]:
+    """Try all at once: most of the time each process only starts."""
+    with ThreadPoolExecutor(len(names)) as pool:
+        return dict(zip(names, pool.map(partial(_try, device), names), strict=True))
 
 
 def _try(device: Device, name: str) -> str:

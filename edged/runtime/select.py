@@ -84,6 +84,14 @@ def is_numpy(worker: config.WorkerConfig) -> bool:
 
 def opencl_devices() -> "tuple[Device, ...]":
     """Return every OpenCL device. Raises DeviceError, which names what to install, if there is none."""
+    devices = _listed()
+    from edged.engine.instruction_trials import with_instructions
+
+    return tuple(map(with_instructions, devices))
+
+
+def _listed() -> "tuple[Device, ...]":
+    """Return every OpenCL device, its instructions untried. Raises DeviceError as `opencl_devices` does."""
     try:
         from edged.engine.device import list_devices
     except ImportError as error:
@@ -100,7 +108,7 @@ def opencl_device(name: str) -> "Device":
     Raises DeviceError, which lists the available ones.
     """
     try:
-        opencl_devices()
+        _listed()
     except DeviceError as error:
         raise DeviceError(f"device {name}: {error}") from None
     from edged.engine.device import find_device
