@@ -14,6 +14,7 @@ from edged.messages import TraceRequest
 from edged.messages.recording import LONGEST_TRACE_S
 
 SECONDS = 5.0
+VIEWER = "https://ui.perfetto.dev"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -24,7 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--layers", action="store_true", help="time each kernel too, which slows the worker slightly"
     )
-    output = "trace file, for https://ui.perfetto.dev or chrome://tracing (default: trace.json)"
+    output = f"trace file, for {VIEWER} or chrome://tracing (default: trace.json)"
     parser.add_argument("--output", type=Path, default=Path("trace.json"), metavar="FILE.json", help=output)
     otlp = "also send each frame as a trace to an OpenTelemetry collector (OTLP over HTTP)"
     parser.add_argument("--otlp", metavar="URL", help=otlp)
@@ -55,7 +56,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print(json.dumps({"file": str(arguments.output), **counts, **({"spans": spans} if collector else {})}))
     else:
-        print(f"{arguments.output}: {counts['frames']} frames, {counts['events']} events")
+        print(f"{arguments.output}: {counts['frames']} frames, {counts['events']} events; open it with {VIEWER}")
         if collector:
             print(f"{collector}: {spans} spans")
     return 0
