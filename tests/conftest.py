@@ -31,6 +31,7 @@ ALLOWED_SKIPS = (
     "no Chromium but as a snap",  # Ubuntu's: a container has no snapd
     "no rusticl",  # a host without mmdebstrap, root or a mirror of Debian
     "no GPU",
+    "no dot product",  # a processor without this instruction, or an OpenCL runtime that does not take it
     "no board",
     "no shared data",
     "no camera device",

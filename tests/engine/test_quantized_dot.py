@@ -21,7 +21,7 @@ PLAIN = "plain"
 def lab(request: pytest.FixtureRequest, device: Device) -> Lab:
     """A device that multiplies in one way alone."""
     if request.param not in (PLAIN, *device.instructions):
-        pytest.skip(f"{device.name} has no {request.param}")
+        pytest.skip(f"no dot product {request.param} on {device.name}")
     usable = () if request.param == PLAIN else (request.param,)
     return Lab(replace(device, instructions=usable), compiled_by("programs"))
 
