@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
+from hashlib import sha256
 from pathlib import Path
 
 from edged.engine.apart import run_apart
@@ -36,7 +37,8 @@ def trials(device: Device, cache: Path | None = None) -> Mapping[str, str]:
     if not takes_builtins(device) or not processor_instructions():
         return {}
     entries = CacheEntries((cache or cache_directory()) / "instructions", "trial")
-    key = json.dumps([device.platform, device.name, device.version, device.driver, code_sha256("edged.engine")])
+    described = [device.platform, device.name, device.version, device.driver, code_sha256("edged.engine")]
+    key = sha256(json.dumps(described).encode()).hexdigest()
     kept = entries.load(key)
     found = json.loads(bytes(kept)) if kept else {}
     if tuple(found) != processor_instructions():
