@@ -13,7 +13,7 @@ from edged.engine.device import Device
 from edged.engine.launch import HostCall
 from edged.engine.layout import Tensor
 from edged.engine.operator_error import operator_error, share_of_range
-from edged.engine.planner import Plan, make_plan
+from edged.engine.planner import STORED, Plan, make_plan
 from edged.engine.proofs import WrongVariant, kernels_digest
 from edged.engine.runtime import Runtime
 from edged.engine.selection import Choice, Chooser
@@ -26,14 +26,9 @@ from edged.model import reference
 from edged.model.graph import Float32, Graph
 from edged.model.package import Input
 
-HALVED = {"fp16", "bf16"}  # precisions of tensors
 PICTURES = 2  # frames that the reference computes; larger jobs repeat them
-SCORES_CLOSE: dict[Precision, float] = {
-    "fp32": 1e-3,
-    "fp16-weights": 1e-2,
-    "fp16": 3e-2,
-    "bf16": 3e-2,
-}  # of the range
+# of the range
+SCORES_CLOSE: dict[Precision, float] = {"fp32": 1e-3, "fp16-weights": 1e-2, "fp16": 3e-2, "bf16": 3e-2}
 NOT_USED = "it is not used; name another device in `workers:` (`edged devices` lists them), or update its driver"
 
 log = logging.getLogger("edged.worker")
@@ -174,7 +169,7 @@ class Examination:
         if found is None:
             return
         error = share_of_range(found, prepared_by_reference(self._graph, self._prepared_name, inputs))
-        if error > (HALF_TOLERANCE if self._precision in HALVED else TOLERANCE):
+        if error > (HALF_TOLERANCE if self._precision in STORED else TOLERANCE):
             device = self._runtime.device_name
             raise DeviceError(f"{device} prepares pictures wrongly (error {error:.1e} of the range): {NOT_USED}")
 

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from edged.config import Precision
 from edged.engine.device import Device
 from edged.engine.operator_error import operator_error, share_of_range
-from edged.engine.planner import make_plan
-from edged.engine.proving import HALVED, SCORES_CLOSE, prepared_by_reference, written_tensors
+from edged.engine.planner import STORED, make_plan
+from edged.engine.proving import SCORES_CLOSE, prepared_by_reference, written_tensors
 from edged.engine.runtime import Runtime
 from edged.engine.selection import Chooser
 from edged.engine.tuning.problem import HALF_TOLERANCE, TOLERANCE
@@ -156,7 +156,7 @@ class Verification:
         if found is None:
             return
         share = share_of_range(found, expected)
-        limit = HALF_TOLERANCE if self._precision in HALVED else TOLERANCE
+        limit = HALF_TOLERANCE if self._precision in STORED else TOLERANCE
         self._prepared.meet(share, share, float(np.abs(expected).max()), is_right=share <= limit)
 
     def _meet_layer(self, layer: VerifiedLayer, tensors: Mapping[str, Array], expected: Array) -> None:

@@ -204,32 +204,27 @@ def fuse_sum(graph: Graph) -> Graph:
     for operator in graph.operators:
         written[operator.output] = operator
         convolutions = [written.get(tensor) for tensor in operator.inputs if uses[tensor] == 1]
-        able = [conv for conv in convolutions if conv and _can_add(conv, operator)]
+        able = {
+            place[conv.output]: fused for conv in convolutions if conv and (fused := _with_sum(conv, operator))
+        }
         if able:
-            conv = max(able, key=lambda conv: place[conv.output])
-            written[operator.output] = _with_sum(conv, operator)
+            written[operator.output] = able[max(able)]
     return remove_unused(_rebuilt(graph, list(written.values())))
 
 
-def _can_add(before: Operator, operator: Operator) -> bool:
-    """Return whether `before` is a convolution that can compute the sum `operator` of its output."""
-    if len(before.inputs) > 1:
-        return False
-    if isinstance(operator, Add):
-        return isinstance(before, Conv) and before.activation == LINEAR
-    return isinstance(operator, QuantizedAdd) and isinstance(before, QuantizedConv) and before.bounds is not None
-
-
-def _with_sum(conv: Operator, operator: Operator) -> Operator:
-    (other,) = (tensor for tensor in operator.inputs if tensor != conv.output)
-    fused = replace(conv, inputs=(conv.inputs[0], other), output=operator.output)
-    if isinstance(fused, Conv) and isinstance(operator, Add):
-        return replace(fused, activation=operator.activation)
-    if isinstance(fused, QuantizedConv) and isinstance(operator, QuantizedAdd):
-        is_first = operator.inputs[0] == conv.output
-        own, bounds = fused.bounds, operator.bounds
-        return replace(fused, own_bounds=own, factors=operator.factors, is_first=is_first, bounds=bounds)
-    raise TypeError(f"{type(conv).__name__} computes no {type(operator).__name__}")
+def _with_sum(conv: Operator, operator: Operator) -> Operator | None:
+    """Return a convolution that ends with the sum `operator` of its output; None if it cannot."""
+    if len(conv.inputs) > 1:
+        return None
+    inputs = (conv.inputs[0], *(tensor for tensor in operator.inputs if tensor != conv.output))
+    if isinstance(operator, Add) and isinstance(conv, Conv) and conv.activation == LINEAR:
+        return replace(conv, inputs=inputs, output=operator.output, activation=operator.activation)
+    if isinstance(operator, QuantizedAdd) and isinstance(conv, QuantizedConv) and conv.bounds:
+        fused = replace(
+            conv, inputs=inputs, output=operator.output, own_bounds=conv.bounds, bounds=operator.bounds
+        )
+        return replace(fused, factors=operator.factors, is_first=operator.inputs[0] == conv.output)
+    return None
 
 
 def _uses(graph: Graph) -> Counter[str]:

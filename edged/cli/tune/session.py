@@ -24,12 +24,8 @@ from edged.model.package import Model
 from edged.system.paths import cache_directory
 
 PROFILED_RUNS = 7
-TOLERANCE: Mapping[Precision, float] = {
-    "fp32": 1e-4,
-    "fp16-weights": 1e-2,
-    "fp16": 5e-2,
-    "bf16": 5e-2,
-}  # of a network
+# of the range of a network's scores
+TOLERANCE: Mapping[Precision, float] = {"fp32": 1e-4, "fp16-weights": 1e-2, "fp16": 5e-2, "bf16": 5e-2}
 
 
 class Session:
