@@ -21,10 +21,12 @@ from edged.engine.programs import Binaries, Programs
 from edged.engine.variants.variant import AnyVariant, Parameters, Site
 from edged.model import reference
 from edged.model.graph import Operator
+from tests.compiled import compiled_by
 
 Float32 = NDArray[np.float32]
 
 RANDOM = np.random.default_rng(0)
+PLAIN = "plain"
 SOME_HALO = Halo(1, 2, 3, 0)
 STEPS = {Element.SHORT, Element.BYTE}
 # of channels; all but one of the sizes are for the deep tests
@@ -117,6 +119,14 @@ class Lab:
             for tensor in launch.tensors:
                 ones = np.full(tensor.nbytes, 255, np.uint8)  # NaN, and no step that a test writes
                 cl.enqueue_copy(self.queue, executable.memory_of(tensor), ones)
+
+
+def lab_with(device: Device, instruction: str) -> Lab:
+    """A device that multiplies by this dot product alone, or by plain OpenCL C; skips where it cannot."""
+    if instruction not in (PLAIN, *device.instructions):
+        pytest.skip(f"no dot product {instruction} on {device.name}")
+    usable = () if instruction == PLAIN else (instruction,)
+    return Lab(replace(device, instructions=usable), compiled_by("programs"))
 
 
 def assert_close(found: Float32, expected: NDArray[Any], tolerance: float = CLOSE) -> None:

@@ -1,6 +1,5 @@
 """The convolution of bfloat16 by a processor's dot products, and in plain OpenCL C."""
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,11 +10,9 @@ from edged.engine.instructions import AVX512_BF16
 from edged.engine.layout import Element
 from edged.engine.variants.conv_bfloat16 import CONV_BFLOAT16
 from edged.model import reference
-from tests.compiled import compiled_by
-from tests.engine.lab import Lab, assert_close
+from tests.engine.lab import PLAIN, Lab, assert_close, lab_with
 from tests.engine.shapes import Case, case
 
-PLAIN = "plain"
 ROUNDED = 1e-2  # of the range: inputs and weights have 8 bits
 CASES = {
     "3x3": case((20, 21), (9, 11), block=16, pads=(1, 1, 1, 1), frames=2, residual=True),
@@ -30,10 +27,7 @@ CASES = {
 @pytest.fixture(scope="module", params=[PLAIN, AVX512_BF16])
 def lab(request: pytest.FixtureRequest, device: Device) -> Lab:
     """A device that multiplies in one way alone."""
-    if request.param not in (PLAIN, *device.instructions):
-        pytest.skip(f"no dot product {request.param} on {device.name}")
-    usable = () if request.param == PLAIN else (request.param,)
-    return Lab(replace(device, instructions=usable), compiled_by("programs"))
+    return lab_with(device, request.param)
 
 
 @pytest.mark.parametrize("name", CASES)

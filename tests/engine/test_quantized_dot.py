@@ -1,29 +1,22 @@
 """The convolution of bytes by a processor's dot products, and in plain OpenCL C."""
 
-from dataclasses import replace
-
 import pytest
 
 from edged.engine.device import Device
 from edged.engine.instructions import AVX512_VNNI, AVX_VNNI
 from edged.engine.layout import Element
 from edged.engine.variants.quantized_dot import QUANTIZED_DOT
-from tests.compiled import compiled_by
-from tests.engine.lab import Lab
+from tests.engine.lab import PLAIN, Lab, lab_with
 from tests.engine.steps import BLOCKS, CONVOLUTIONS, assert_exact, in_bytes, steps
 
 NO_PREFETCH = {"PREFETCH": 0, "AHEAD": 0, "SHARE": 0, "NEXT_PIXELS": 0}
 MUCH_PREFETCH = {"PREFETCH": 2, "AHEAD": 8, "SHARE": 1, "NEXT_PIXELS": 1}
-PLAIN = "plain"
 
 
 @pytest.fixture(scope="module", params=[PLAIN, AVX512_VNNI, AVX_VNNI])
 def lab(request: pytest.FixtureRequest, device: Device) -> Lab:
     """A device that multiplies in one way alone."""
-    if request.param not in (PLAIN, *device.instructions):
-        pytest.skip(f"no dot product {request.param} on {device.name}")
-    usable = () if request.param == PLAIN else (request.param,)
-    return Lab(replace(device, instructions=usable), compiled_by("programs"))
+    return lab_with(device, request.param)
 
 
 @pytest.mark.parametrize("name", CONVOLUTIONS)
