@@ -46,7 +46,7 @@ def trained_model(arguments: argparse.Namespace) -> Model:
 
 def judged_pictures(model: Model, arguments: argparse.Namespace) -> "JudgedPictures":
     """Load the pictures of --data or --images. Raises ConfigError, DataError, ImageError."""
-    from edged.compress.pictures import labelled, unlabelled
+    from edged.compress.judge import labelled, unlabelled
 
     if arguments.data:
         return labelled(arguments.data, model, arguments.count)

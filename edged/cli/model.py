@@ -10,10 +10,9 @@ from edged.cli.model_options import add_input_options, given_keys, validated
 from edged.cli.options import add_example, add_json
 from edged.errors import ConfigError, ModelError
 from edged.messages.preparation import RECIPES, Preprocess
-from edged.model.compressed_file import compress, is_compressed
 from edged.model.metadata import PREFIX, Metadata, encode
 from edged.model.metadata_file import with_properties
-from edged.model.model_file import read_content
+from edged.model.model_file import compress, is_compressed, read_content
 from edged.model.package import read_model
 from edged.system.atomic_file import replace_file
 

@@ -13,7 +13,7 @@ from edged.cli.model_options import model_config
 from edged.cli.options import add_example, positive
 from edged.cli.terminal import StatusLine, note, warn
 from edged.errors import ConfigError
-from edged.model.compressed_file import model_stem
+from edged.model.model_file import model_stem
 from edged.model.package import Model, model_path
 from edged.system.atomic_file import write_result
 from edged.system.plain_text import printable_json, printable_lines

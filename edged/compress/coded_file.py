@@ -16,7 +16,7 @@ from onnx import TensorProto, helper, numpy_helper
 from edged import __version__
 from edged.compress.codebook import Codebook
 from edged.compress.huffman import huffman_bits
-from edged.model.compressed_file import compress
+from edged.model.model_file import compress
 
 MOST_OF_A_PAIR = 16  # entries: two indices fit a byte
 PAIRS = "edged.pairs"  # the table of all pairs, once in a file

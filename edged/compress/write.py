@@ -12,7 +12,7 @@ from edged.compress.coded_file import borders_of, coded
 from edged.compress.judge import Judge
 from edged.compress.network import Network
 from edged.compress.outcome import CompressionStep
-from edged.model.compressed_file import SUFFIX, compress
+from edged.model.model_file import SUFFIX, compress
 from edged.model.package import load_model
 from edged.system.atomic_file import write_result
 

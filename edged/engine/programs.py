@@ -14,11 +14,28 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from edged.engine.compile_apart import compile_apart
+from edged.engine.apart import run_apart
 from edged.engine.device import Device
 from edged.engine.launch import Launch
 from edged.engine.opencl import cl, device_errors
 from edged.system.disk_cache import CacheEntries
+
+log = logging.getLogger(__name__)
+# under this name a terminal shows the messages as one changing line
+progress = logging.getLogger("edged.compiling")
+
+STANDARD = ("-cl-std=CL1.2", "-Werror")
+# Platforms whose CPU compiler is known to support clang's builtins (prefetch, ia32_pmaddwd256).
+# Elsewhere they may crash the process: the SPIR-V translator of Mesa's rusticl does, though __has_builtin is true.
+BUILTIN_PLATFORMS = ("Portable Computing Language", "Intel(R) OpenCL")
+
+# Clang warns that functions with vectors wider than the CPU's registers cannot be called from programs that were
+# compiled for another CPU. A kernel's program is all compiled for one, so -Werror must not refuse it.
+WIDE_VECTORS = """#ifdef __clang__
+#pragma clang diagnostic ignored "-Wpsabi"
+#endif
+"""
+COMPILER_PROCESS = "edged.engine.compiler_process"
 
 
 class Binaries:
@@ -36,23 +53,6 @@ class Binaries:
     def save(self, key: str, content: bytes) -> None:
         """Write the entry in one step: a reader sees all of it or none. Raises OSError."""
         self._entries.save(key, [content])
-
-
-log = logging.getLogger(__name__)
-# under this name a terminal shows the messages as one changing line
-progress = logging.getLogger("edged.compiling")
-
-STANDARD = ("-cl-std=CL1.2", "-Werror")
-# Platforms whose CPU compiler is known to support clang's builtins (prefetch, ia32_pmaddwd256).
-# Elsewhere they may crash the process: the SPIR-V translator of Mesa's rusticl does, though __has_builtin is true.
-BUILTIN_PLATFORMS = ("Portable Computing Language", "Intel(R) OpenCL")
-
-# Clang warns that functions with vectors wider than the CPU's registers cannot be called from programs that were
-# compiled for another CPU. A kernel's program is all compiled for one, so -Werror must not refuse it.
-WIDE_VECTORS = """#ifdef __clang__
-#pragma clang diagnostic ignored "-Wpsabi"
-#endif
-"""
 
 
 def compiler_options(device: Device) -> tuple[str, ...]:
@@ -187,3 +187,11 @@ def build(program: Any, options: list[str]) -> Any:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", cl.CompilerWarning)
         return program.build(options)
+
+
+def compile_apart(device: Device, cache: Path, source: str) -> None:
+    """Compile `source` for `device` into the folder of programs `cache`, in another process.
+
+    A compiler takes seconds and memory, and may end its process. Raises DeviceError.
+    """
+    run_apart(COMPILER_PROCESS, device, {"cache": str(cache), "source": source}, "compilation for one launch")

@@ -19,8 +19,7 @@ from edged.engine.variants.variant import Site
 from edged.errors import ConfigError, DeviceError
 from edged.system.atomic_file import FOR_ALL, replace_file
 from edged.system.paths import state_directory
-from edged.system.regular_file import read_regular_file
-from edged.system.trusted import why_not_trusted
+from edged.system.regular_file import read_regular_file, why_not_trusted
 
 SHIPPED = Path(str(files("edged.engine"))) / "tuned"
 

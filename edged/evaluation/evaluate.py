@@ -7,7 +7,7 @@ import numpy as np
 
 from edged.camera.preprocess import preprocess
 from edged.errors import ImageError
-from edged.evaluation.answer import PictureAnswer, answer_of
+from edged.evaluation.figures import PictureAnswer, answer_of
 from edged.evaluation.pictures import LabelledPicture
 from edged.model.package import Model
 from edged.model.reference import softmax

@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from edged.model import reference
-from edged.model.compressed_file import is_compressed
-from edged.model.model_file import read_content
+from edged.model.model_file import is_compressed, read_content
 from edged.model.package import Input
 
 TYPES = {"tensor(float16)": np.float16, "tensor(double)": np.float64, "tensor(uint8)": np.uint8}

@@ -12,7 +12,7 @@ from edged.hub.events import HubEvent
 from edged.hub.links.peers import CONTROL_ROLES, Links, Received, Role
 from edged.hub.pipeline import Pipeline
 from edged.hub.signals import Signals
-from edged.hub.stats.loop_metrics import LoopMetrics
+from edged.hub.stats.moments import LoopMetrics
 from edged.hub.supervision import Supervision
 from edged.messages import RecorderHello, TraceBatch
 from edged.system import systemd

@@ -40,9 +40,8 @@ from edged.hub.signals import Signals
 from edged.hub.stats.counters import Stats
 from edged.hub.stats.health import Health
 from edged.hub.stats.hosts import HostStates
-from edged.hub.stats.loop_metrics import LoopMetrics
 from edged.hub.stats.metrics_server import ENDPOINT, Scrapes
-from edged.hub.stats.moments import Moments
+from edged.hub.stats.moments import LoopMetrics, Moments
 from edged.hub.stats.summary import Limits, summary
 from edged.hub.status import Display, StatusReport, places
 from edged.hub.supervision import Supervision

@@ -1,10 +1,14 @@
-"""Read a model file's bytes, within limits; those of a compressed one are decompressed."""
+"""Read a model file's bytes, within limits; `NAME.onnx.zst` is compressed by Zstandard.
+
+The only module that imports zstandard, an optional dependency.
+"""
 
 import hashlib
+from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
 
 from edged.errors import ModelError
-from edged.model.compressed_file import decompress, is_compressed
 from edged.system.regular_file import open_regular_file, read_regular_file
 
 MAX_BYTES = 2**30
@@ -44,3 +48,72 @@ def _require(path: Path) -> None:
             raise ModelError(f"{path}: has more than {MAX_BYTES // 2**20} MiB, the most that is supported")
     except OSError as error:
         raise ModelError(f"{path}: cannot be read: {error.strerror}") from None
+
+
+INSTALL = "pip install zstandard"
+SUFFIX = ".zst"
+LEVEL = 22  # the highest: a file is written once and read often
+MAX_RATIO = 1000  # a file of weights stays far below it; one made to fill the memory does not
+
+
+def is_compressed(path: Path) -> bool:
+    """Return whether the name of the file says that it is compressed."""
+    return path.suffix == SUFFIX
+
+
+def model_stem(path: Path) -> str:
+    """Return the name of a model file without its suffixes: `net` of `net.onnx` and of `net.onnx.zst`."""
+    return Path(path.stem).stem if is_compressed(path) else path.stem
+
+
+def compress(content: bytes, borders: Sequence[int] = ()) -> bytes:
+    """Return one Zstandard frame, with a checksum and its size.
+
+    borders: where kinds of content change, ascending: each part gets a code of its own, if that is smaller.
+    Raises ModelError if zstandard is missing.
+    """
+    try:
+        from zstandard import COMPRESSOBJ_FLUSH_BLOCK, ZstdCompressor
+    except ImportError:
+        raise ModelError(f"compressing needs zstandard: {INSTALL}") from None
+
+    def in_parts(borders: Sequence[int]) -> bytes:
+        frame = ZstdCompressor(level=LEVEL, write_checksum=True).compressobj(size=len(content))
+        parts = [
+            frame.compress(content[start:end]) + frame.flush(COMPRESSOBJ_FLUSH_BLOCK)
+            for start, end in pairwise([0, *borders, len(content)])
+        ]
+        return b"".join([*parts, frame.flush()])
+
+    in_one = in_parts(())
+    return min(in_one, in_parts(borders), key=len) if borders else in_one
+
+
+def decompress(content: bytes, path: Path, most: int) -> bytes:
+    """Return the content of the compressed file `path`: at most `most` bytes, and `MAX_RATIO` times its size.
+
+    Raises ModelError, before memory is taken for a file beyond these limits.
+    """
+    try:
+        from zstandard import CONTENTSIZE_UNKNOWN, ZstdDecompressor, ZstdError, get_frame_parameters
+    except ImportError:
+        problem = f"reading it needs zstandard: {INSTALL}, or `zstd -d {path.name}`"
+        raise ModelError(f"{path}: {problem}") from None
+    try:
+        size = get_frame_parameters(content).content_size
+        if size == CONTENTSIZE_UNKNOWN:
+            raise ModelError(f"{path}: does not say its decompressed size; compress the file itself: `zstd FILE`")
+        _require_within_limits(path, size, len(content), most)
+        return bytes(ZstdDecompressor().decompress(content, allow_extra_data=False))
+    except ZstdError:
+        raise ModelError(f"{path}: is damaged, cut short, or no Zstandard file; copy it again") from None
+
+
+def _require_within_limits(path: Path, size: int, compressed: int, most: int) -> None:
+    if size > most:
+        raise ModelError(f"{path}: has more than {most // 2**20} MiB decompressed, the most that is supported")
+    if size > MAX_RATIO * compressed:
+        raise ModelError(
+            f"{path}: says that its {compressed} bytes become {size}, more than {MAX_RATIO} times as many: "
+            "no network compresses so well; use a file that you trust"
+        )

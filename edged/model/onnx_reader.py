@@ -8,7 +8,6 @@ from pathlib import Path
 import onnx
 
 from edged.errors import ModelError
-from edged.model.compressed_file import model_stem
 from edged.model.from_onnx import (
     activation,
     arithmetic,
@@ -29,6 +28,7 @@ from edged.model.from_onnx.file import OnnxFile, read_file
 from edged.model.from_onnx.node import OnnxNode, array_of, node_of
 from edged.model.from_onnx.scope import HostOnlyError, InvalidNodeError, Scope
 from edged.model.graph import AveragePool, Graph, MaxPool, Pair
+from edged.model.model_file import model_stem
 from edged.model.shapes import make_graph
 
 log = logging.getLogger(__name__)

@@ -10,12 +10,11 @@ from edged import config
 from edged.errors import ModelError
 from edged.messages.preparation import PreparedBy, Recipe, Resize, description
 from edged.model import labels
-from edged.model.compressed_file import model_stem
 from edged.model.cost import weights_sha256
 from edged.model.graph import Graph, OnHost, Pair
 from edged.model.graph_cache import KeptGraph, KeptGraphs, graph_key
 from edged.model.metadata import PREFIX, Metadata, decode
-from edged.model.model_file import content_sha256
+from edged.model.model_file import content_sha256, model_stem
 from edged.model.passes import simplify
 from edged.model.prepare import CHANNELS, prepared_by, recipe_for
 from edged.model.resnet import MIN_SIZE

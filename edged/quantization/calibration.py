@@ -20,9 +20,9 @@ from numpy.typing import NDArray
 
 from edged.errors import ModelError
 from edged.model import reference
-from edged.model.compressed_file import is_compressed
 from edged.model.from_onnx.file import OnnxFile, read_file
 from edged.model.metadata_file import with_properties
+from edged.model.model_file import is_compressed
 from edged.model.package import Input
 
 INSTALL = "pip install onnxruntime"

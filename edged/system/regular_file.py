@@ -1,4 +1,4 @@
-"""Read files named by users: a pipe or device may block or never end, a file may be too large."""
+"""Check files before they are used: a pipe may block, a file may be too large, or writable by another user."""
 
 import errno
 import os
@@ -55,3 +55,19 @@ def _require_regular(status: os.stat_result, path: Path) -> None:
 def _size(number: int) -> str:
     mebibytes, rest = divmod(number, 2**20)
     return f"{number} bytes" if rest or not mebibytes else f"{mebibytes} MiB"
+
+
+OTHERS_WRITE = 0o022
+
+
+def why_not_trusted(path: Path, status: os.stat_result) -> str:
+    """Return why the file or folder at `path` must not be used, and what to do; empty if it is safe.
+
+    It must belong to this user or root, and not be writable by others. `status`: of the file that was opened, or
+    of the folder.
+    """
+    if status.st_uid not in {0, os.geteuid()}:
+        return f"{path} belongs to another user and is not used: remove it, or sudo chown {os.geteuid()} {path}"
+    if stat.S_IMODE(status.st_mode) & OTHERS_WRITE:
+        return f"{path} may be written by others and is not used: remove it, or chmod go-w {path}"
+    return ""

@@ -1,15 +1,22 @@
-"""Train a head on features: in NumPy here, or on a device by the trainer of `edged train`."""
+"""Train a head on features: in NumPy, or on an OpenCL device by the trainer of `edged train`."""
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from edged.arithmetic import ceil_div
+from edged.model.graph import Dense
 from edged.model.head import Head
 from edged.model.reference import softmax
+from edged.model.shapes import make_graph
 from edged.teach.examples import LabelledFeatures
 from edged.teach.features import Vector
+
+if TYPE_CHECKING:
+    from edged.engine.device import Device
+
 
 Doubles = NDArray[np.float64]
 
@@ -109,3 +116,27 @@ def gradients(parameters: list[Doubles], x: Doubles, classes: NDArray[np.int32])
     shares /= len(x)
     before = (shares @ weight) * (hidden > 0)
     return [before.T @ x, before.sum(axis=0), shares.T @ hidden, shares.sum(axis=0)]
+
+
+SOURCE = "features"
+
+
+def fit(examples: LabelledFeatures, recipe: FitSettings, device: "Device | None") -> Head:
+    """Train a head on `device`, or in NumPy if it is None. Raises DeviceError."""
+    return fit_numpy(examples, recipe) if device is None else fit_on(device, examples, recipe)
+
+
+def fit_on(device: "Device", examples: LabelledFeatures, recipe: FitSettings) -> Head:
+    """Train a head as `fit_numpy` does, in single precision. Raises DeviceError."""
+    from edged.train.optimizer import Adam  # imports pyopencl, which a machine without OpenCL may lack
+    from edged.train.trainer import Trainer
+
+    scale = Scale.of(examples.features)
+    features = scale.apply(examples.features)
+    head = first_head(features.shape[1], len(examples.labels), recipe)
+    graph = make_graph("head", SOURCE, features.shape[1:], head.operators(SOURCE))
+    trainer = Trainer(graph, device, recipe.batch, Adam(weight_decay=recipe.decay, decoupled=True))
+    trainer.load(features, examples.classes, None)
+    trainer.train(recipe.orders(len(features)), recipe.rates())
+    hidden, scores = (each for each in trainer.graph().operators if isinstance(each, Dense))
+    return scale.folded(Head(hidden.weight, hidden.bias, scores.weight, scores.bias))

@@ -1,4 +1,4 @@
-"""Build a graph with random weights from layers; the same seed gives the same weights.
+"""Build a graph with random weights from layers, or from a trained network; a seed always gives the same weights.
 
 Initialisation: He et al., "Delving Deep into Rectifiers", 2015, equation 10; of the last layer half that variance,
 since no ReLU follows it.
@@ -6,6 +6,7 @@ since no ReLU follows it.
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +17,8 @@ from edged.config.yaml_positions import read
 from edged.errors import ConfigError, ModelError
 from edged.model import graph
 from edged.model.activations import RELU, RELU6, SIGMOID
-from edged.model.graph import Float32, Graph, Operator, Pads, Shape
+from edged.model.graph import Dense, Float32, Graph, Operator, Pads, Shape, Softmax
+from edged.model.package import Model
 from edged.model.shapes import MAX_VALUES, make_graph, output_shape
 from edged.train.config import Training
 from edged.train.dropout import Dropout
@@ -204,3 +206,31 @@ def _refuse(file: Path, keys: Keys, problem: str) -> None:
     """Raise ConfigError at the line of the layer."""
     place = read(file.read_text("utf-8-sig")).nearest(keys)
     raise ConfigError(f"{file}:{place.line}:{place.column}: {'.'.join(map(str, keys))}: {problem}")
+
+
+def start_from(model: Model, labels: tuple[str, ...], seed: int) -> Graph:
+    """Return the network of `model` for these labels, a Softmax at its end.
+
+    If they are not the model's own, in the same order, its last layer is initialised again (He et al., 2015).
+    Raises ModelError for a network that does not end in a Dense.
+    """
+    network = model.graph
+    if not isinstance(network.operators[-1], Softmax):
+        softmax = Softmax("softmax", (network.output,), "softmax")
+        network = make_graph(
+            network.name, network.input, network.shapes[network.input], (*network.operators, softmax)
+        )
+    if model.labels == labels:
+        return network
+    last = network.operators[-2]
+    if not isinstance(last, Dense) or last.output != network.operators[-1].inputs[0]:
+        raise ModelError(
+            f"{model.name}: its labels are not those of the data, and its last layer is no Dense that could be "
+            "replaced: train it with its own labels, or start from another model"
+        )
+    features = last.weight.shape[1]
+    weight = np.random.default_rng(seed).standard_normal((len(labels), features), np.float32)
+    weight *= np.float32(math.sqrt(1 / features))
+    anew = replace(last, weight=weight, bias=np.zeros(len(labels), np.float32))
+    operators = (*network.operators[:-2], anew, network.operators[-1])
+    return make_graph(network.name, network.input, network.shapes[network.input], operators)

@@ -30,8 +30,7 @@ from edged.transport.address import host_and_port, is_ipv6
 from edged.view.connections import RETRY_S, ConnectionServer, ViewConnection
 from edged.view.disconnections import Disconnections
 from edged.view.feed import TICK_S, Feed
-from edged.view.limits import ConnectionLimits, displaced_by, network_of
-from edged.view.password_throttle import PasswordThrottle
+from edged.view.limits import ConnectionLimits, PasswordThrottle, displaced_by, network_of
 from edged.view.watcher import Watcher
 
 PAGE = Path(__file__).with_name("page")

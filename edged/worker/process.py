@@ -23,10 +23,9 @@ from edged.system.host_watch import HostWatch
 from edged.system.paths import cache_directory
 from edged.transport.client_socket import Curve
 from edged.transport.hub_link import HubLink
-from edged.worker.compose import compose_in_background
 from edged.worker.loop import ANSWERS, Loop, PlanSplitRequest
 from edged.worker.measure import measure
-from edged.worker.warm_up import hello_of, make_ready
+from edged.worker.warm_up import compose_in_background, hello_of, make_ready
 
 log = logging.getLogger("edged.worker")
 

@@ -1,6 +1,7 @@
-"""Warm up a part of a model on its device, and check known answers from then on."""
+"""Warm up a part of a model on its device, check known answers from then on, and compile its one launch."""
 
 import logging
+import threading
 import time
 from dataclasses import dataclass, field
 from math import prod
@@ -55,6 +56,8 @@ def _agree(one: Outputs, other: Outputs) -> bool:
 
 
 WARM_UP_RUNS = 2  # some devices compile at the first launch; the second one is like all later ones
+
+COMPOSE_AFTER_S = 3.0  # seconds of service: the first frames need the processor, and a worker may end at once
 
 log = logging.getLogger("edged.worker")
 
@@ -154,3 +157,18 @@ def hello_of(
         attributed_rails=meter.attributed_rails,
         idle_watts=meter.idle_watts,
     )
+
+
+def compose_in_background(runtime: ModelRuntime) -> None:
+    """Start a thread that makes `runtime` faster if it can; the process may end before it."""
+    threading.Thread(target=_compose, args=(runtime,), name="compose", daemon=True).start()
+
+
+def _compose(runtime: ModelRuntime) -> None:
+    time.sleep(COMPOSE_AFTER_S)
+    start = time.perf_counter()
+    try:
+        if runtime.compose(apart=True):
+            log.debug("one launch a frame is possible, prepared in %.2f s", time.perf_counter() - start)
+    except DeviceError as error:
+        log.info("%s; the layers are launched one by one", error)

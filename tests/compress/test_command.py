@@ -10,9 +10,8 @@ import pytest
 
 from edged import config
 from edged.cli import run_command_line
-from edged.compress.judge import Judge
+from edged.compress.judge import Judge, unlabelled
 from edged.compress.network import Network
-from edged.compress.pictures import unlabelled
 from edged.compress.search import Search
 from edged.model.from_onnx.file import read_file
 from edged.model.package import load_model

@@ -4,10 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from edged.engine.compile_apart import compile_apart
 from edged.engine.device import Device, open_device
 from edged.engine.opencl import cl
-from edged.engine.programs import Binaries, Programs
+from edged.engine.programs import Binaries, Programs, compile_apart
 from edged.errors import DeviceError
 
 SOURCE = "__kernel __attribute__((reqd_work_group_size(1, 1, 1))) void one_launch(__global int *a) { *a = 1; }"

@@ -3,7 +3,7 @@
 import pytest
 
 from edged.errors import DataError
-from edged.evaluation.class_names import ClassNames
+from edged.evaluation.pictures import ClassNames
 
 LABELS = ("tench, Tinca tinca", "crane", "n02123045 tabby cat", "crane", "hot dog", "7")
 

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from edged.evaluation.answer import PictureAnswer, answer_of
-from edged.evaluation.figures import calibration_error, figures_of, interval, worst
+from edged.evaluation.figures import PictureAnswer, answer_of, calibration_error, figures_of, interval, worst
 
 UNREAD = PictureAnswer(problem="a.png is damaged", is_read=False)
 NOT_FINITE = PictureAnswer(problem="1 of 3 outputs is NaN")

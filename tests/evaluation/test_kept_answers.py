@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from edged.evaluation.answer import PictureAnswer
+from edged.evaluation.figures import PictureAnswer
 from edged.evaluation.kept_answers import KeptAnswers
 
 ANSWERS = [PictureAnswer(1, 0.5, 1), PictureAnswer(problem="a.png is damaged", is_read=False)]

@@ -13,7 +13,7 @@ from edged.clock import nanoseconds, now_ns
 from edged.config import CameraConfig, Config
 from edged.hub.cameras.processes import CameraProcesses
 from edged.hub.children.child import STOPPED_S, Child
-from edged.hub.children.environment import ChildEnvironment
+from edged.hub.children.command import ChildEnvironment
 from edged.hub.events import HubEvent
 from edged.hub.signals import Signals
 from tests.eventually import eventually

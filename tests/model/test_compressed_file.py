@@ -12,8 +12,7 @@ from edged import config
 from edged.cli import run_command_line
 from edged.errors import ModelError
 from edged.evaluation.onnxruntime_scores import onnxruntime_scores
-from edged.model.compressed_file import compress, decompress
-from edged.model.model_file import read_content
+from edged.model.model_file import compress, decompress, read_content
 from edged.model.package import Model, load_model
 from tests.cli.models import small_network
 

@@ -7,8 +7,7 @@ from edged.engine.device import list_devices
 from edged.model.head import Head
 from edged.teach.evaluate import of_head
 from edged.teach.examples import LabelledFeatures
-from edged.teach.fit import FitSettings, Scale, first_head, gradients
-from edged.teach.fit_device import fit
+from edged.teach.fit import FitSettings, Scale, first_head, fit, gradients
 
 LABELS = ("closed", "half open", "open")
 PLACES = [None, *[device for device in list_devices() if device.kind == "cpu"][:1]]

@@ -17,10 +17,10 @@ from edged.model.graph import Graph
 from edged.model.package import Model
 from edged.runtime.select import is_numpy, opencl_device
 from edged.system.disk_cache import code_sha256
+from edged.train.build import start_from
 from edged.train.checkpoint import Checkpoints, facts_of
 from edged.train.config import Training, load_training, named_networks
 from edged.train.export import to_onnx
-from edged.train.pretrained import start_from
 from edged.train.source import LabelledImages
 from edged.train.trainer import trainer_of
 

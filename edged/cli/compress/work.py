@@ -22,8 +22,8 @@ from edged.compress.search import Search
 from edged.compress.weights import with_weights
 from edged.compress.write import written
 from edged.errors import ConfigError
-from edged.model.compressed_file import compress, model_stem
 from edged.model.from_onnx.file import read_file
+from edged.model.model_file import compress, model_stem
 from edged.model.package import Model, model_path
 from edged.system.exclusive_lock import hold
 

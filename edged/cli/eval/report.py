@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from edged.evaluation.answer import PictureAnswer
-from edged.evaluation.figures import BINS, figures_of, interval, worst
+from edged.evaluation.figures import BINS, PictureAnswer, figures_of, interval, worst
 from edged.evaluation.pictures import LabelledPicture, LabelledPictures
 from edged.model.package import Model
 from edged.train.plots import as_text

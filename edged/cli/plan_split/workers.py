@@ -11,8 +11,7 @@ from edged.config import Config
 from edged.config.load import save_config
 from edged.errors import DeviceError, ModelError
 from edged.hub.children.child import Child, describe_exit
-from edged.hub.children.command import ChildCommands
-from edged.hub.children.environment import ChildEnvironment
+from edged.hub.children.command import ChildCommands, ChildEnvironment
 from edged.hub.children.shutdown import stop_children
 from edged.hub.frames.queues import Pixels
 from edged.hub.links.authentication import Rejections

@@ -18,8 +18,7 @@ from edged.teach.device_choice import find_place, lower_priority
 from edged.teach.evaluate import Verdict
 from edged.teach.examples import LabelledFeatures, check, split
 from edged.teach.features import Vector
-from edged.teach.fit import FitSettings
-from edged.teach.fit_device import fit
+from edged.teach.fit import FitSettings, fit
 from edged.teach.store import CropStore
 from edged.teach.versions import write_version
 

@@ -18,12 +18,11 @@ from edged.model.graph import Graph
 from edged.model.package import Input, Model, load_model
 from edged.system.atomic_file import FOR_ALL, replace_file
 from edged.system.exclusive_lock import hold
-from edged.train.build import build
+from edged.train.build import build, start_from
 from edged.train.checkpoint import Checkpoint, Checkpoints, facts_of
 from edged.train.config import Training, load_training
 from edged.train.export import to_onnx
 from edged.train.norm import folded
-from edged.train.pretrained import start_from
 from edged.train.report import EvaluatedImages, TrainingOutcome, write_report
 from edged.train.results import Epoch, TrainingProgress
 from edged.train.session import TrainingSession

@@ -8,6 +8,8 @@ import threading
 from collections.abc import Callable, Iterator
 
 from edged.clock import NANOSECONDS, now_ns
+from edged.hub.frames.router import Router
+from edged.hub.stats.counters import Stats
 
 # largest age of a copy: the cost for the loop does not depend on the number of scrapes
 FRESH_NS = NANOSECONDS // 50
@@ -74,3 +76,30 @@ class Moments:
                     os.eventfd_write(self._descriptor, 1)
                 self._condition.wait_for(lambda: self._newest_ns >= asked_ns, WAIT_S)
             return self._newest
+
+
+class LoopMetrics:
+    """Shows all that has been counted until now, and nothing that comes after."""
+
+    def __init__(self, router: Router, stats: Stats, moments: Moments) -> None:
+        self._router = router
+        self._stats = stats
+        self._moments = moments
+
+    def fileno(self) -> int:
+        """Return a descriptor that is readable while a scrape waits."""
+        return self._moments.fileno()
+
+    def update(self) -> None:
+        """Bring the metrics up to date."""
+        self._stats.update_metrics(self._router.ledgers)
+
+    def serve(self) -> None:
+        """Give this moment to the scrapes that wait."""
+        self.update()
+        self._moments.serve()
+
+    def stop_serving(self) -> None:
+        """Give the last moment; later scrapes take theirs without a loop."""
+        self.update()
+        self._moments.stop_serving()

@@ -8,8 +8,7 @@ from typing import Any
 from edged.config import Config
 from edged.hub.cameras.processes import CameraProcesses
 from edged.hub.children.child import Child
-from edged.hub.children.command import ChildCommands
-from edged.hub.children.environment import ChildEnvironment
+from edged.hub.children.command import ChildCommands, ChildEnvironment
 from edged.hub.children.spare import Spare
 from edged.hub.events import HubEvent
 from edged.hub.workers.failover import AnyWorkerSlot, Group, GroupChoice
