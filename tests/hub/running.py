@@ -163,11 +163,14 @@ def has_predicted(journal: Path) -> bool:
 
 
 def child(verb: str, name: str) -> psutil.Process:
-    """Return the process of a camera or worker of the hub that runs in this process."""
-    children = psutil.Process().children()
-    found = [each for each in children if each.is_running() and [verb, name] == _words(each)]
-    assert len(found) == 1, [each.cmdline() for each in children]
-    return found[0]
+    """Return the process of a camera or worker of the hub that runs in this process, once there is one."""
+
+    def found() -> list[psutil.Process]:
+        children = psutil.Process().children()
+        return [each for each in children if each.is_running() and [verb, name] == _words(each)]
+
+    (one,) = eventually(found, START_S)
+    return one
 
 
 def _words(process: psutil.Process) -> list[str]:
