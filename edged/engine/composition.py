@@ -23,7 +23,7 @@ FIXED_PARAMETERS = ("counters state", "const int frames", *(f"__global uchar *{p
 
 MACRO = re.compile(r"^\s*#\s*define\s+(\w+)", re.MULTILINE)
 FUNCTION = re.compile(r"^\w+ \*?(\w+)\([^;{}]*\)\n\{", re.MULTILINE)
-TYPE = re.compile(r"^typedef \w+ (\w+);", re.MULTILINE)
+TYPE = re.compile(r"^typedef [\w()]+ (\w+);", re.MULTILINE)
 KERNEL = re.compile(r"^KERNEL void \w+\(", re.MULTILINE)
 
 

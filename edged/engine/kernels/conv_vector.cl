@@ -22,17 +22,12 @@
  * with NEXT_PIXELS those of the next block are prefetched.
  */
 #include "convolution.cl"
+#include "prefetch.cl"
 
 #ifndef TILE_H
 #define TILE_H 2
 #define TILE_W 7
 #define OUTS 1
-#endif
-#ifndef PREFETCH
-#define PREFETCH 0
-#define AHEAD 0
-#define SHARE 0
-#define NEXT_PIXELS 0
 #endif
 
 #define LINE (64 / (int)sizeof(STORED(WEIGHTS)))  /* weights in a line of the cache */

@@ -17,8 +17,8 @@
 #define ADD_PRODUCTS(sum, word, weight) __asm__("vdpbf16ps %2, %1, %0" : "+v"(sum) : "v"(word), "v"(weight))
 #elif defined(CHANNELS_OF_WORD) && CHANNELS_OF_WORD == 2
 #define ADD_PRODUCTS(sum, word, weight) \
-    sum += AS_VECTOR((word) & ~0xffff) * AS_VECTOR((weight) & ~0xffff) + \
-           AS_VECTOR((word) << 16) * AS_VECTOR((weight) << 16)
+    sum += WIDE(as_float)((word) & ~0xffff) * WIDE(as_float)((weight) & ~0xffff) + \
+           WIDE(as_float)((word) << 16) * WIDE(as_float)((weight) << 16)
 #else
 #define BYTE_PRODUCT(word, weight, at) ((((word) >> (at)) & 255) * (((weight) << (24 - (at))) >> 24))
 #define ADD_PRODUCTS(sum, word, weight) \

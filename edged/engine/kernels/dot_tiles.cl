@@ -5,6 +5,7 @@
  * of OUT_BLOCK sums.
  */
 #include "convolution.cl"
+#include "prefetch.cl"
 #ifndef CHANNELS_OF_WORD
 #define CHANNELS_OF_WORD 2
 typedef vector sums;
@@ -18,23 +19,8 @@ typedef vector sums;
 #define WORDS (IN_BLOCK / CHANNELS_OF_WORD)  /* of a block, without those that are beyond the last channel */
 #endif
 
-#if OUT_BLOCK == 4
-typedef int4 words;
-#define AS_VECTOR as_float4
-#elif OUT_BLOCK == 8
-typedef int8 words;
-#define AS_VECTOR as_float8
-#else
-typedef int16 words;
-#define AS_VECTOR as_float16
-#endif
+typedef WIDE(int) words;
 
-#ifndef PREFETCH  /* as in conv_vector.cl */
-#define PREFETCH 0
-#define AHEAD 0
-#define SHARE 0
-#define NEXT_PIXELS 0
-#endif
 #define LINE 64
 #define PIXEL_BYTES (IN_BLOCK * (int)sizeof(STORED(IN)))
 #define PIXELS_IN_LINE (PIXEL_BYTES < LINE ? LINE / PIXEL_BYTES : 1)

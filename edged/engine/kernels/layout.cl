@@ -44,60 +44,18 @@
 #define CHANNEL(T, frame, channel, y, x) \
     (PIXEL(T, frame, (channel) / T##_BLOCK, y, x) * T##_BLOCK + (channel) % T##_BLOCK)
 
-/* The channels of one block of the output, and how vectors of other types become one and are made of one. */
+/* `WIDE(float)` is the type of the channels of one block of the output; names of built-in functions end likewise:
+ * `WIDE(convert_float)`.
+ */
 #if OUT_BLOCK == 1
-typedef float vector;
-#define shorts short
-#define bytes uchar
-#define uppers ushort
-#define vload_half_vector vload_half
-#define vstore_half_vector vstore_half
-#define to_vector convert_float
-#define to_shorts convert_short
-#define to_bytes(v) convert_uchar(convert_int(v))
-#define to_uppers convert_ushort
-#define bits_of as_uint
-#define vector_of(uppers) as_float(convert_uint(uppers) << 16)
-#elif OUT_BLOCK == 4
-typedef float4 vector;
-#define shorts short4
-#define bytes uchar4
-#define uppers ushort4
-#define vload_half_vector vload_half4
-#define vstore_half_vector vstore_half4
-#define to_vector convert_float4
-#define to_shorts convert_short4
-#define to_bytes(v) convert_uchar4(convert_int4(v))
-#define to_uppers convert_ushort4
-#define bits_of as_uint4
-#define vector_of(uppers) as_float4(convert_uint4(uppers) << 16)
-#elif OUT_BLOCK == 8
-typedef float8 vector;
-#define shorts short8
-#define bytes uchar8
-#define uppers ushort8
-#define vload_half_vector vload_half8
-#define vstore_half_vector vstore_half8
-#define to_vector convert_float8
-#define to_shorts convert_short8
-#define to_bytes(v) convert_uchar8(convert_int8(v))
-#define to_uppers convert_ushort8
-#define bits_of as_uint8
-#define vector_of(uppers) as_float8(convert_uint8(uppers) << 16)
+#define WIDE(name) name
 #else
-typedef float16 vector;
-#define shorts short16
-#define bytes uchar16
-#define uppers ushort16
-#define vload_half_vector vload_half16
-#define vstore_half_vector vstore_half16
-#define to_vector convert_float16
-#define to_shorts convert_short16
-#define to_bytes(v) convert_uchar16(convert_int16(v))
-#define to_uppers convert_ushort16
-#define bits_of as_uint16
-#define vector_of(uppers) as_float16(convert_uint16(uppers) << 16)
+#define WIDE(name) WIDE_BY(name, OUT_BLOCK)
+#define WIDE_BY(name, channels) WIDE_NOW(name, channels)
+#define WIDE_NOW(name, channels) name##channels
 #endif
+typedef WIDE(float) vector;
+#define to_vector WIDE(convert_float)
 
 /* The elements of T (a tensor, or WEIGHTS), and one of them, or one vector of OUT_BLOCK of them, at an index from
  * the pointer p. Half as a type of storage alone is in OpenCL C 1.2 itself; cl_khr_fp16 is not needed. Vectors lie at
@@ -127,15 +85,18 @@ typedef float16 vector;
 #define store_3(T, value, p, index) (p)[index] = convert_uchar((value) - (float)(T##_LOWEST))
 #define store_4(T, value, p, index) (p)[index] = convert_ushort(UPPER_OF(as_uint((float)(value))))
 #define load_vector_0(T, p, index) (((__global const vector *)(p))[index])
-#define load_vector_1(T, p, index) vload_half_vector(index, p)
-#define load_vector_2(T, p, index) to_vector(((__global const shorts *)(p))[index])
-#define load_vector_3(T, p, index) (to_vector(((__global const bytes *)(p))[index]) + (float)(T##_LOWEST))
-#define load_vector_4(T, p, index) vector_of(((__global const uppers *)(p))[index])
+#define load_vector_1(T, p, index) WIDE(vload_half)(index, p)
+#define load_vector_2(T, p, index) to_vector(((__global const WIDE(short) *)(p))[index])
+#define load_vector_3(T, p, index) (to_vector(((__global const WIDE(uchar) *)(p))[index]) + (float)(T##_LOWEST))
+#define load_vector_4(T, p, index) \
+    WIDE(as_float)(WIDE(convert_uint)(((__global const WIDE(ushort) *)(p))[index]) << 16)
 #define store_vector_0(T, value, p, index) ((__global vector *)(p))[index] = (value)
-#define store_vector_1(T, value, p, index) vstore_half_vector(value, index, p)
-#define store_vector_2(T, value, p, index) ((__global shorts *)(p))[index] = to_shorts(value)
-#define store_vector_3(T, value, p, index) ((__global bytes *)(p))[index] = to_bytes((value) - (float)(T##_LOWEST))
-#define store_vector_4(T, value, p, index) ((__global uppers *)(p))[index] = to_uppers(UPPER_OF(bits_of(value)))
+#define store_vector_1(T, value, p, index) WIDE(vstore_half)(value, index, p)
+#define store_vector_2(T, value, p, index) ((__global WIDE(short) *)(p))[index] = WIDE(convert_short)(value)
+#define store_vector_3(T, value, p, index) \
+    ((__global WIDE(uchar) *)(p))[index] = WIDE(convert_uchar)(WIDE(convert_int)((value) - (float)(T##_LOWEST)))
+#define store_vector_4(T, value, p, index) \
+    ((__global WIDE(ushort) *)(p))[index] = WIDE(convert_ushort)(UPPER_OF(WIDE(as_uint)(value)))
 
 /* The upper half of a float's bits, rounded to the nearest, of two to the even one; of a NaN without a carry. */
 #define UPPER_OF(bits) \

@@ -5,19 +5,7 @@
 #include "depthwise_tile.cl"
 #include "quantized_end.cl"
 
-#if OUT_BLOCK == 1
-typedef int whole;
-#define TO_WHOLE convert_int
-#elif OUT_BLOCK == 4
-typedef int4 whole;
-#define TO_WHOLE convert_int4
-#elif OUT_BLOCK == 8
-typedef int8 whole;
-#define TO_WHOLE convert_int8
-#else
-typedef int16 whole;
-#define TO_WHOLE convert_int16
-#endif
+typedef WIDE(int) whole;
 
 KERNEL void quantized_depthwise(__global const STORED(IN) *restrict in, __global const float *restrict weights,
                                 __global const whole *restrict bias, __global const vector *restrict factor,
@@ -33,7 +21,7 @@ KERNEL void quantized_depthwise(__global const STORED(IN) *restrict in, __global
                 sum[t] = 0;
             add_window(sum, in, weights, frame, block, y, x);
             UNROLL for (int t = 0; t < TILE; t++) {
-                const vector value = to_vector(TO_WHOLE(sum[t]) + bias[block]) * factor[block];
+                const vector value = to_vector(WIDE(convert_int)(sum[t]) + bias[block]) * factor[block];
                 STORE_VECTOR(OUT, ENDED(value, frame, block, y, x + t), out, PIXEL(OUT, frame, block, y, x + t));
             }
         }

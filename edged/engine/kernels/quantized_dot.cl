@@ -5,16 +5,7 @@
  */
 #include "layout.cl"
 
-#if OUT_BLOCK == 4
-typedef int4 sums;
-#define TO_FLOATS convert_float4
-#elif OUT_BLOCK == 8
-typedef int8 sums;
-#define TO_FLOATS convert_float8
-#else
-typedef int16 sums;
-#define TO_FLOATS convert_float16
-#endif
+typedef WIDE(int) sums;
 #define CHANNELS_OF_WORD 4
 #include "dot_tiles.cl"
 #include "quantized_end.cl"
@@ -38,7 +29,7 @@ KERNEL void quantized_dot(__global const STORED(IN) *restrict in, __global const
         UNROLL for (int y = 0; y < TILE_H; y++)
             UNROLL for (int x = 0; x < TILE_W; x++) {
                 const int row = FIRST_ROW(tile) + y, column = FIRST_COLUMN(tile) + x;
-                const vector value = TO_FLOATS(sum[o][y][x]) * factor[block + o];
+                const vector value = to_vector(sum[o][y][x]) * factor[block + o];
                 STORE_VECTOR(OUT, ENDED(value, frame, block + o, row, column), out,
                              PIXEL(OUT, frame, block + o, row, column));
             }

@@ -5,6 +5,7 @@
  * products of short and their sum by pairs are one instruction of x86 (pmaddwd); no sum of int is ever rounded.
  */
 #include "convolution.cl"
+#include "prefetch.cl"
 #include "quantized_end.cl"
 
 #ifndef TILE_H
@@ -41,12 +42,6 @@
 #define PRODUCTS(w, pair) __builtin_ia32_pmaddwd128(as_short8(w), as_short8((int4)(pair)))
 #endif
 
-#ifndef PREFETCH  /* as in conv_vector.cl */
-#define PREFETCH 0
-#define AHEAD 0
-#define SHARE 0
-#define NEXT_PIXELS 0
-#endif
 #define LINE 32  /* weights in a line of the cache */
 #define PIXELS_IN_LINE (IN_BLOCK < LINE ? LINE / IN_BLOCK : 1)
 
