@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from edged.compress.judge import Judge
     from edged.quantization.search import Quantized
 
+METHODS = ("minmax", "percentile", "entropy", "mse")
 CALIBRATED = 100
 BATCH = 16
 NOISIEST = 5  # layers that are printed
@@ -32,7 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the model, the pictures, the method, the limit and where to write."""
     add_judged_options(parser, "leave layers in floats if more accuracy is lost")
     method = "how the range of a tensor is chosen (default: minmax)"
-    parser.add_argument("--method", choices=("minmax", "percentile", "entropy"), default="minmax", help=method)
+    parser.add_argument("--method", choices=METHODS, default="minmax", help=method)
     calibrate = f"calibrate with at most N of the pictures, evenly spaced (default: {CALIBRATED})"
     parser.add_argument("--calibrate", type=positive, default=CALIBRATED, metavar="N", help=calibrate)
     output = "the file to write (default: NAME-int8.onnx)"

@@ -1,7 +1,7 @@
 """Write a network with 8-bit weights and tensors, in QDQ form, by the quantization tools of onnxruntime.
 
-They choose the scales and write the file; this module gives them pictures as the daemon prepares them. The only
-module that imports these tools, an optional dependency.
+They choose the scales (those of `mse` come from `ranges`) and write the file; this module gives them pictures as
+the daemon prepares them. The only module that imports these tools, an optional dependency.
 """
 
 import contextlib
@@ -9,6 +9,7 @@ import io
 import logging
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import count
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -24,9 +25,10 @@ from edged.model.from_onnx.file import OnnxFile, read_file
 from edged.model.metadata_file import with_properties
 from edged.model.model_file import is_compressed
 from edged.model.package import Input
+from edged.quantization.ranges import Range, least_error_ranges, overrides
 
 INSTALL = "pip install onnxruntime"
-METHODS = {"minmax": "MinMax", "percentile": "Percentile", "entropy": "Entropy"}
+METHODS = {"minmax": "MinMax", "percentile": "Percentile", "entropy": "Entropy", "mse": "MinMax"}  # of the tools
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,9 +86,18 @@ class Quantizer:
                 weight_type=tools.QuantType.QInt8,
                 nodes_to_exclude=list(in_floats),
                 calibrate_method=getattr(tools.CalibrationMethod, METHODS[self._calibration.method]),
+                extra_options={"TensorQuantOverrides": overrides(self._ranges)},
             )
         path.write_bytes(b"".join(with_properties(path.read_bytes(), self._file.metadata, frozenset())))
         return read_file(path)
+
+    @cached_property
+    def _ranges(self) -> dict[str, Range]:
+        """Return the ranges that the tools do not choose themselves."""
+        if self._calibration.method != "mse":
+            return {}
+        model = self.float_file.model
+        return least_error_ranges(model, lambda: _Pictures(model, self._calibration))
 
     def close(self) -> None:
         """Remove the files between."""
@@ -137,6 +148,9 @@ class _Pictures:
         self._is_last = dims[1:] == [wanted.height, wanted.width, wanted.channels]
         self._rest = iter(calibration.pictures)
         self._wanted = wanted
+
+    def __iter__(self) -> Iterator[dict[str, NDArray[np.float32]]]:
+        return iter(self.get_next, None)
 
     def get_next(self) -> dict[str, NDArray[np.float32]] | None:
         """Return the next input by name; None after the last."""

@@ -61,7 +61,7 @@ def quantized(capsys: pytest.CaptureFixture[str], *arguments: str | Path) -> dic
     return found
 
 
-@pytest.mark.parametrize("method", ["minmax", pytest.param("entropy", marks=pytest.mark.deep)])
+@pytest.mark.parametrize("method", ["minmax", "mse", pytest.param("entropy", marks=pytest.mark.deep)])
 def test_the_result_is_of_whole_numbers_and_runs_in_onnxruntime_with_the_same_answers(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], source: Path, photos: Path, method: str
 ) -> None:
