@@ -38,6 +38,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--calibrate", type=positive, default=CALIBRATED, metavar="N", help=calibrate)
     output = "the file to write (default: NAME-int8.onnx)"
     parser.add_argument("--output", type=Path, metavar="FILE.onnx", help=output)
+    chart = "a picture to draw of the noise of each layer"
+    parser.add_argument("--chart", type=Path, metavar="FILE.svg", help=chart)
     add_example(parser, "edged quantize net.onnx --data val --preprocess imagenet --max-loss 0.3")
 
 
@@ -51,6 +53,11 @@ def run(arguments: argparse.Namespace) -> int:
     judge, found = _quantize(model, source, arguments)
     write_result(target, found.content)
     note(f"wrote {target}")
+    if arguments.chart:
+        from edged.quantization.noise_chart import noise_chart
+
+        write_result(arguments.chart, noise_chart(target.name, found.layers).encode())
+        note(f"wrote {arguments.chart}")
     report = _report(source, target, judge, found)
     if arguments.json:
         print(printable_json(json.dumps(report, ensure_ascii=False)))

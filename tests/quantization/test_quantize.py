@@ -67,10 +67,14 @@ def test_the_result_is_of_whole_numbers_and_runs_in_onnxruntime_with_the_same_an
 ) -> None:
     target = tmp_path / "small.onnx"
 
+    chart = tmp_path / "noise.svg"
+
     report = quantized(
-        capsys, source, "--images", photos, "--output", target, "--method", method, "--device", "numpy"
+        *(capsys, source, "--images", photos, "--output", target),
+        *("--method", method, "--chart", chart, "--device", "numpy"),
     )
 
+    assert all(layer["layer"] in chart.read_text() for layer in report["layers"])
     assert report["file"] == str(target)
     assert report["in_floats"] == []
     assert all(layer["quantized"] and layer["decibels"] > 15 for layer in report["layers"])
