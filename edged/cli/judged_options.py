@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 COUNT = 2000
 
 
-def add_judged_options(parser: argparse.ArgumentParser, max_loss: str) -> None:
+def add_judged_options(parser: argparse.ArgumentParser, max_loss: str) -> "argparse._MutuallyExclusiveGroup":
     """Add the model, the pictures, the limit of accuracy that may be lost, and the device.
 
-    max_loss: what `--max-loss` means.
+    max_loss: what `--max-loss` means. Return the group of sources of pictures, of which one is required.
     """
     parser.add_argument("model", metavar="MODEL", help="an ONNX file, or a named model with trained weights")
     pictures = parser.add_mutually_exclusive_group(required=True)
@@ -27,12 +27,13 @@ def add_judged_options(parser: argparse.ArgumentParser, max_loss: str) -> None:
     images = "a folder of pictures without labels: the result should give the same first class as the original"
     pictures.add_argument("--images", type=Path, metavar="FOLDER", help=images)
     count = f"judge by at most N pictures, evenly spaced (default: {COUNT})"
-    parser.add_argument("--count", type=positive, default=COUNT, metavar="N", help=count)
+    parser.add_argument("--count", type=positive, metavar="N", help=count)
     limit = f"{max_loss}, in percentage points (default: 0.5)"
     parser.add_argument("--max-loss", type=above_zero("points", 100), default=0.5, metavar="POINTS", help=limit)
     parser.add_argument("--device", default="auto", metavar="NAME", help="as in the config (default: auto)")
     add_input_options(parser, "input of the model, if its file does not describe it")
     add_json(parser)
+    return pictures
 
 
 def trained_model(arguments: argparse.Namespace) -> Model:
@@ -48,6 +49,7 @@ def judged_pictures(model: Model, arguments: argparse.Namespace) -> "JudgedPictu
     """Load the pictures of --data or --images. Raises ConfigError, DataError, ImageError."""
     from edged.compress.judge import labelled, unlabelled
 
+    count = arguments.count or COUNT
     if arguments.data:
-        return labelled(arguments.data, model, arguments.count)
-    return unlabelled(arguments.images, model, arguments.count)
+        return labelled(arguments.data, model, count)
+    return unlabelled(arguments.images, model, count)

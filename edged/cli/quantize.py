@@ -19,11 +19,12 @@ from edged.system.atomic_file import write_result
 from edged.system.plain_text import printable_json, printable_lines
 
 if TYPE_CHECKING:
-    from edged.compress.judge import Judge
+    from edged.compress.judge import Judge, JudgedPictures
     from edged.quantization.search import Quantized
 
 METHODS = ("minmax", "percentile", "entropy", "mse")
 CALIBRATED = 100
+LIVE = 300
 BATCH = 16
 NOISIEST = 5  # layers that are printed
 EVERY_S = 30.0
@@ -31,7 +32,11 @@ EVERY_S = 30.0
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the model, the pictures, the method, the limit and where to write."""
-    add_judged_options(parser, "leave layers in floats if more accuracy is lost")
+    pictures = add_judged_options(parser, "leave layers in floats if more accuracy is lost")
+    camera = f"{LIVE} frames of this camera of the running daemon (or --count), as its network receives them"
+    pictures.add_argument("--camera", metavar="NAME", help=camera)
+    where = "the running daemon's config, for --camera (default: the demo's)"
+    parser.add_argument("--config", type=Path, metavar="CONFIG", help=where)
     method = "how the range of a tensor is chosen (default: minmax)"
     parser.add_argument("--method", choices=METHODS, default="minmax", help=method)
     calibrate = f"calibrate with at most N of the pictures, evenly spaced (default: {CALIBRATED})"
@@ -75,9 +80,9 @@ def _quantize(model: Model, source: Path, arguments: argparse.Namespace) -> "tup
     from edged.quantization.calibration import Calibration
     from edged.quantization.search import quantize
 
-    pictures = judged_pictures(model, arguments)
     line = StatusLine(every_s=EVERY_S)
     try:
+        pictures = _pictures(model, arguments, line)
         line.show(f"edged: judging {model.name} on {len(pictures.frames)} pictures")
         judge = Judge(model, config.WorkerConfig(device=arguments.device, batch=BATCH), pictures)
         step = ceil_div(len(pictures.frames), arguments.calibrate)
@@ -91,6 +96,17 @@ def _quantize(model: Model, source: Path, arguments: argparse.Namespace) -> "tup
     finally:
         line.clear()
     return judge, found
+
+
+def _pictures(model: Model, arguments: argparse.Namespace, line: StatusLine) -> "JudgedPictures":
+    """Return the pictures that judge: of a camera, or of files."""
+    if not arguments.camera:
+        return judged_pictures(model, arguments)
+    from edged.cli.live_frames import live_frames
+    from edged.compress.judge import prepared
+
+    count = arguments.count or LIVE
+    return prepared(live_frames(arguments.config, arguments.camera, model, count, line))
 
 
 def _report(source: Path, target: Path, judge: "Judge", found: "Quantized") -> dict[str, Any]:

@@ -131,7 +131,11 @@ def unlabelled(folder: Path, model: Model, most: int) -> JudgedPictures:
     if not files:
         raise DataError(f"{folder}: holds no pictures; expected {', '.join(sorted(SUFFIXES))}")
     chosen = [files[place * len(files) // most] for place in range(most)] if len(files) > most else files
-    frames = np.stack([_prepared(read_picture(file), model.input) for file in chosen])
+    return prepared(np.stack([_prepared(read_picture(file), model.input) for file in chosen]))
+
+
+def prepared(frames: Frames) -> JudgedPictures:
+    """Return prepared frames, uint8 RGB [n, height, width, 3], of which the original's answers are right."""
     digest = sha256(json.dumps(frames.shape).encode() + frames.tobytes())
     return JudgedPictures(frames, None, digest.hexdigest())
 
