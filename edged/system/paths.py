@@ -6,15 +6,17 @@ import tempfile
 from hashlib import sha256
 from pathlib import Path
 
+from edged.errors import ConfigError
+
 
 def cache_directory() -> Path:
     """Return the folder of caches, which may be deleted at any time."""
-    return _directory("CACHE_DIRECTORY", "XDG_CACHE_HOME", Path.home() / ".cache")
+    return _directory("CACHE_DIRECTORY", "XDG_CACHE_HOME", ".cache")
 
 
 def state_directory() -> Path:
     """Return the folder of files that must survive a restart, such as the journal."""
-    return _directory("STATE_DIRECTORY", "XDG_STATE_HOME", Path.home() / ".local/state")
+    return _directory("STATE_DIRECTORY", "XDG_STATE_HOME", ".local/state")
 
 
 def journal_path(node: str, configured: Path | None) -> Path:
@@ -57,7 +59,13 @@ def _usual_runtime_directory(journal: Path) -> Path:
     return Path(parent if parent and os.access(parent, os.W_OK) else tempfile.gettempdir()) / name
 
 
-def _directory(systemd_variable: str, xdg_variable: str, fallback: Path) -> Path:
+def _directory(systemd_variable: str, xdg_variable: str, in_home: str) -> Path:
+    """Raises ConfigError if neither variable is set and this user, as those of many containers, has no home."""
     if from_systemd := os.environ.get(systemd_variable):
         return Path(from_systemd.split(":")[0])
-    return Path(os.environ.get(xdg_variable) or fallback) / "edged"
+    if from_xdg := os.environ.get(xdg_variable):
+        return Path(from_xdg) / "edged"
+    try:
+        return Path.home() / in_home / "edged"
+    except RuntimeError:
+        raise ConfigError(f"user {os.getuid()} has no home: set HOME, or {systemd_variable} to a folder") from None
