@@ -34,6 +34,7 @@ view top: .venv/.displays
 # daemons, one after the other, there are only those that mostly wait.
 COMPUTE = tests/engine tests/model tests/conformance tests/train tests/teach tests/fuzz
 test: TIER = -m 'not deep'
+test-all: .venv/.deploy
 test test-all: .venv/.test
 	.venv/bin/python -m pytest $(TIER) --numprocesses logical --maxprocesses 4 --dist loadfile $(COMPUTE)
 	.venv/bin/python -m pytest $(TIER) --numprocesses 2 --dist loadgroup $(COMPUTE:%=--ignore %)
@@ -103,6 +104,10 @@ clean:
 
 .venv/.test: .venv/.installed
 	$(PIP) 'what the tests need' --group test
+	@touch $@
+
+.venv/.deploy: .venv/.test
+	$(PIP) 'what checks deploy/' --group deploy
 	@touch $@
 
 .venv/.displays: .venv/.installed

@@ -41,7 +41,7 @@ ALLOWED_SKIPS = (
 
 
 # Real workers hold their device, and whole daemons need a core: of these, one test at a time.
-DAEMONS = ("cli", "e2e", "perf", "soak", "systemd", "worker")
+DAEMONS = ("cli", "deploy", "e2e", "perf", "soak", "systemd", "worker")
 
 
 @pytest.fixture(scope="session")
