@@ -2,8 +2,9 @@
 
 EDGED = .venv/bin/edged
 PIP = @tools/pip_install.sh .venv
+LOCKED = @tools/install_locked.sh .venv
 
-.PHONY: help run view top test test-all test-lowest fuzz soak vm-test intel lint bench bench-peers bench-training docs install clean
+.PHONY: help run view top test test-all test-lowest fuzz soak vm-test intel lint bench bench-peers bench-training docs lock sbom install clean
 
 help:
 	@echo 'make run     set up everything and start the daemon on configs/demo.yaml'
@@ -21,6 +22,7 @@ help:
 	@echo 'make bench-peers   time edged and other runtimes in turn (half an hour; CASES=digits: a minute)'
 	@echo 'make bench-training   train in turn with PyTorch on the processor (ten minutes; CASES=mnist-dense: one)'
 	@echo 'make docs    write the generated pages, JSON Schemas and dashboards, and build the website into site/'
+	@echo 'make lock    renew requirements/*.lock: the versions and hashes of all packages (make sbom lists them as CycloneDX)'
 	@echo 'make install   install the system service (as root; see docs/how-to/service.md)'
 	@echo 'make clean   remove .venv and everything that was built'
 
@@ -50,7 +52,7 @@ test-lowest: .venv-lowest/.test
 
 .venv-lowest/.test: .venv/.installed tools/lowest_versions.py
 	.venv/bin/python -m tools.lowest_versions >.venv/lowest-versions
-	@export PIP_CONSTRAINT=$(CURDIR)/.venv/lowest-versions; tools/setup.sh .venv-lowest && \
+	@export LOCK=no PIP_CONSTRAINT=$(CURDIR)/.venv/lowest-versions; tools/setup.sh .venv-lowest && \
 		tools/pip_install.sh .venv-lowest 'what the tests need' --editable . --group test
 	@touch $@
 
@@ -92,18 +94,28 @@ docs: .venv/.docs
 	NO_MKDOCS_2_WARNING=1 .venv/bin/mkdocs build --quiet --strict
 	@echo 'edged: the website is site/index.html'
 
+# the newest versions that fit pyproject.toml and each other, for every Python and processor, with their hashes
+lock: .venv-lock/.lock
+	@.venv-lock/bin/python -m tools.lock --upgrade
+
+sbom: .venv-lock/.lock
+	@mkdir -p dist
+	@.venv-lock/bin/cyclonedx-py requirements requirements/run.lock --pyproject pyproject.toml --mc-type application \
+		--output-reproducible --output-format JSON --output-file dist/edged.cdx.json
+	@echo 'edged: dist/edged.cdx.json lists what a board installs, in the format of CycloneDX'
+
 install:
 	@tools/install.sh
 
 clean:
-	rm -rf .venv .venv-peers .venv-lowest build dist site .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf .venv .venv-peers .venv-lowest .venv-lock build dist site .mypy_cache .ruff_cache .pytest_cache .hypothesis
 	find . -name __pycache__ -prune -exec rm -rf {} +
 
-.venv/.installed: pyproject.toml tools/setup.sh
+.venv/.installed: pyproject.toml requirements/run.lock requirements/build.lock tools/setup.sh
 	@tools/setup.sh
 
-.venv/.test: .venv/.installed
-	$(PIP) 'what the tests need' --group test
+.venv/.test: .venv/.installed requirements/test.lock
+	$(LOCKED) 'what the tests need' 'run build test' --group test
 	@touch $@
 
 .venv/.deploy: .venv/.test
@@ -118,12 +130,18 @@ clean:
 	$(PIP) "Intel's OpenCL runtime, for the tests," --group intel
 	@touch $@
 
-.venv/.docs: .venv/.test
-	$(PIP) 'what builds the website' --group docs
+.venv/.docs: .venv/.test requirements/docs.lock
+	$(LOCKED) 'what builds the website' 'run build test docs' --group docs
 	@touch $@
 
 .venv/.lint: .venv/.test
 	$(PIP) 'the linters' --group lint
+	@touch $@
+
+.venv-lock/.lock:
+	@$(or $(PYTHON),python3) -m venv .venv-lock
+	@tools/pip_install.sh .venv-lock 'a pip that knows dependency groups' --upgrade 'pip>=25.1'
+	@tools/pip_install.sh .venv-lock 'what locks packages and lists them' --group lock
 	@touch $@
 
 .venv-peers/.peers: pyproject.toml tests/perf/peers/requirements.txt tools/setup.sh tools/setup_peers.sh

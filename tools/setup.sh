@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Sets up what `make run` and `make test` need: .venv (or the folder that is named) with edged in it, and an OpenCL
 # runtime where there is none.
-# Says what it does before it does it. Started again, it only does what is missing.
+# Says what it does before it does it. Started again, it only does what is missing. LOCK=no: see tools/install_locked.sh.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 venv=${1:-.venv}
@@ -53,10 +53,18 @@ make_venv() {
     step "making $venv with $python" "$python" -m venv --clear "$venv"
 }
 
+# What installs edged is locked too: hatchling, and pip, of which 25.1 is the first that knows dependency groups.
 install_edged() {
-    # pip 25.1 is the first that knows dependency groups, which the tests and linters are
-    tools/pip_install.sh "$venv" 'a pip that knows dependency groups' --upgrade 'pip>=25.1'
-    tools/pip_install.sh "$venv" 'edged and the Python packages it needs (about 300 MB)' --editable .
+    local missing
+    if [ "${LOCK:-yes}" = no ]; then
+        tools/pip_install.sh "$venv" 'a pip that knows dependency groups' --upgrade 'pip>=25.1'
+        tools/pip_install.sh "$venv" 'edged and the Python packages it needs (about 300 MB)' --editable .
+        return
+    fi
+    tools/install_locked.sh "$venv" 'the Python packages that edged needs (about 300 MB)' 'run build'
+    tools/pip_install.sh "$venv" 'edged' --no-build-isolation --no-deps --editable .
+    missing=$("$venv/bin/python" -m pip check) ||
+        say "warning: requirements/*.lock does not match pyproject.toml (${missing%%$'\n'*}): make lock renews it"
 }
 
 has_opencl() {

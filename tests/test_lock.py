@@ -1,0 +1,101 @@
+"""requirements/*.lock: what `make lock` wrote satisfies pyproject.toml, on every Python and processor."""
+
+import re
+import tomllib
+from functools import cache
+from importlib.metadata import PackageNotFoundError, distribution
+from typing import Any
+
+import pytest
+from packaging.markers import default_environment
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+from tests.conftest import ROOT
+
+FILES = ("run", "build", "test", "docs")
+PYTHONS = ("3.11", "3.12", "3.13", "3.14")
+PROCESSORS = ("x86_64", "aarch64")
+SHA256 = re.compile(r"--hash=sha256:[0-9a-f]{64}")
+PYPROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text())
+REQUIRED = {  # by the files that are installed together
+    ("run",): PYPROJECT["project"]["dependencies"],
+    ("run", "build"): PYPROJECT["dependency-groups"]["build"],
+    ("run", "build", "test"): PYPROJECT["dependency-groups"]["test"],
+    ("run", "build", "test", "docs"): PYPROJECT["dependency-groups"]["docs"],
+}
+
+
+@cache
+def lines_of(name: str) -> list[str]:
+    """The packages of a file, one a line, with their hashes."""
+    text = (ROOT / f"requirements/{name}.lock").read_text().replace("\\\n", " ")
+    return [line for line in text.splitlines() if line.strip() and not line.startswith("#")]
+
+
+def pins_of(name: str) -> list[Requirement]:
+    return [Requirement(line.partition("--hash")[0]) for line in lines_of(name)]
+
+
+def environment(python: str = "", processor: str = "") -> dict[str, str]:
+    """What markers are compared with: this one's, or that of another Python and processor."""
+    there = {name: str(value) for name, value in default_environment().items()}
+    if python:
+        there |= {"python_version": python, "python_full_version": f"{python}.9", "platform_machine": processor}
+    return there
+
+
+def versions(names: tuple[str, ...], where: dict[str, str]) -> dict[str, str]:
+    """The version of each package that these files install there. One package has one version."""
+    found: dict[str, str] = {}
+    for pin in (pin for name in names for pin in pins_of(name)):
+        if pin.marker is None or pin.marker.evaluate({**where}):
+            package = canonicalize_name(pin.name)
+            assert package not in found, f"{package} twice"
+            found[package] = str(pin.specifier).removeprefix("==")
+    return found
+
+
+@pytest.mark.parametrize("processor", PROCESSORS)
+@pytest.mark.parametrize("python", PYTHONS)
+@pytest.mark.parametrize("names", REQUIRED, ids="+".join)
+def test_each_requirement_has_a_version_that_fits(names: tuple[str, ...], python: str, processor: str) -> None:
+    where = environment(python, processor)
+    locked = versions(names, where)
+    for text in REQUIRED[names]:
+        requirement = Requirement(text)
+        if requirement.marker and not requirement.marker.evaluate({**where}):
+            continue
+        version = locked.get(canonicalize_name(requirement.name))
+        assert version, f"requirements/*.lock has no {requirement.name}: make lock"
+        assert requirement.specifier.contains(version), f"{requirement}: {version} is locked: make lock"
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_each_package_has_one_version_and_hashes_and_no_file_names_a_host(name: str) -> None:
+    for line in lines_of(name):
+        assert SHA256.search(line), line
+        assert re.fullmatch(r"[a-z0-9.-]+==[\w.!+-]+( ; .+)?", line.partition("--hash")[0].strip()), line
+        assert "://" not in line
+
+
+def test_what_a_locked_package_needs_is_locked_too() -> None:
+    """As far as it is installed here: its metadata names what it needs."""
+    locked = versions(FILES, environment())
+    checked = 0
+    for package, version in locked.items():
+        for text in _needs(package, version):
+            requirement = Requirement(text)
+            if requirement.marker and not requirement.marker.evaluate({"extra": ""}):
+                continue
+            assert canonicalize_name(requirement.name) in locked, f"{package} needs {requirement}: make lock"
+            checked += 1
+    assert checked > 10
+
+
+def _needs(package: str, version: str) -> list[str]:
+    try:
+        installed = distribution(package)
+    except PackageNotFoundError:
+        return []
+    return installed.requires or [] if installed.version == version else []
