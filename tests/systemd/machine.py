@@ -5,6 +5,8 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from tests.cli.models import small_network
@@ -65,18 +67,24 @@ def run_checks(folder: Path, kills: int) -> tuple[int, str]:
     """Boot, run every test there, and end: the exit code and what they printed."""
     (folder / "results").mkdir()
     _stage(folder / "stage", kills)
-    command = ["unshare", "--mount", "--propagation", "private", "sh"]
+    binds = [f"--bind-ro={ROOT}:/opt/checkout", f"--bind-ro={sys.prefix}:/opt/edged"]
+    with booted(folder, "edged-test.service", *binds, f"--bind={folder}/results:/opt/results") as machine:
+        code = machine.wait(WITHIN_S + 30)
+    output = folder / "results/output"
+    return code, (output if output.exists() else folder / "console").read_text()
+
+
+@contextmanager
+def booted(folder: Path, unit: str, *options: str) -> Iterator["subprocess.Popen[bytes]"]:
+    """A machine with folder/stage over this host's root; it ends with the block. `options`: of systemd-nspawn."""
+    command = ["unshare", "--mount", "--propagation", "private", "sh", str(BOOT), str(folder), unit, *options]
     with (folder / "console").open("w") as console:
-        machine = subprocess.Popen(
-            [*command, BOOT, ROOT, sys.prefix, folder], stdout=console, stderr=console, start_new_session=True
-        )
+        machine = subprocess.Popen(command, stdout=console, stderr=console, start_new_session=True)
         try:
-            code = machine.wait(WITHIN_S + 30)
+            yield machine
         finally:
             machine.terminate()  # SIGTERM lets it end all that is in it
             machine.wait(30)
-    output = folder / "results/output"
-    return code, (output if output.exists() else folder / "console").read_text()
 
 
 def _stage(stage: Path, kills: int) -> None:
