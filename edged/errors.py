@@ -63,6 +63,10 @@ class CameraError(EdgedError):
     exit_code = 4
 
 
+class ServerError(EdgedError):
+    """A server of others, such as NATS, that does not answer, rejects us, or cannot do what is required."""
+
+
 class OutputError(EdgedError):
     """Standard output that cannot be written."""
 

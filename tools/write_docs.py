@@ -45,6 +45,8 @@ SECTIONS = {  # where each type of edged/config stands in the file
     "EnergyConfig": "energy",
     "LogConfig": "log",
     "MqttConfig": "mqtt",
+    "NatsConfig": "nats",
+    "NatsTls": "nats.tls",
 }
 TRAINING_SECTIONS = {  # likewise, of a training
     "Data": "data",
@@ -62,6 +64,9 @@ TRAINING_SECTIONS = {  # likewise, of a training
 PATTERNS = {
     "(tcp://": "tcp://host:port or ipc:///path",
     "mqtts?": "mqtts://host or mqtt://host:port",
+    "(nats|": "tls://host or nats://host:port",
+    "[A-Za-z0-9_-]{": "name",
+    "[A-Za-z0-9_-]+(": "subject",
     "[^+#": "topic",
     r"(\[": "host:port",
     "[A-Za-z0-9]": "name",

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from edged.config import CameraConfig, Config, SecurityConfig, Tls
+from edged.config import CameraConfig, Config, NatsConfig, SecurityConfig, Tls
 from edged.config.validation_errors import mistakes_of
 from edged.config.yaml_positions import Document, Mistake, read
 from edged.errors import ConfigError
@@ -158,7 +158,17 @@ def _with_absolute_paths(config: Config, folder: Path) -> Config:
         update={key: absolute(getattr(config.mqtt, key), folder) for key in ("password_file", "ca")}
     )
     sections = {"model": model, "journal": journal, "security": security, "metrics": metrics, "energy": energy}
-    return config.model_copy(update={"cameras": cameras, "mqtt": mqtt, **sections})
+    return config.model_copy(
+        update={"cameras": cameras, "mqtt": mqtt, "nats": _nats(config.nats, folder), **sections}
+    )
+
+
+def _nats(nats: NatsConfig | None, folder: Path) -> NatsConfig | None:
+    if nats is None:
+        return None
+    secrets = {key: absolute(getattr(nats, key), folder) for key in ("credentials", "nkey", "password_file")}
+    tls = nats.tls and nats.tls.model_copy(update={key: absolute(path, folder) for key, path in nats.tls})
+    return nats.model_copy(update={**secrets, "tls": tls})
 
 
 def _security(security: SecurityConfig | None, folder: Path) -> SecurityConfig | None:

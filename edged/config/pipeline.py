@@ -6,6 +6,7 @@ from pydantic import Field, ValidationInfo, field_validator
 
 from edged.config.access import LinkConfig, MetricsConfig, MqttConfig, PublishConfig, SecurityConfig
 from edged.config.camera import CameraConfig
+from edged.config.nats import NatsConfig
 from edged.config.sections import (
     EnergyConfig,
     FreshnessConfig,
@@ -40,6 +41,7 @@ class Config(Section):
     journal: JournalConfig = JournalConfig()
     metrics: MetricsConfig = MetricsConfig()
     mqtt: MqttConfig | None = None
+    nats: NatsConfig | None = None
     energy: EnergyConfig = EnergyConfig()
     log: LogConfig = LogConfig()
 

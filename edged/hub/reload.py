@@ -32,6 +32,7 @@ LIVE = (
     "recovery",
     "states",
     "mqtt",
+    "nats",
     "security.allow",
     "security.cameras",
     "security.workers",

@@ -5,6 +5,7 @@ import ipaddress
 _HOST = r"(\[[0-9A-Fa-f:.]+\]|[^:/\s\[\]]+)"
 ZMQ_ADDRESS = rf"^(tcp://{_HOST}:\d{{1,5}}|ipc:///[^\s@]{{1,100}})$"  # 107 bytes are the kernel's limit
 MQTT_ADDRESS = rf"^mqtts?://{_HOST}(:\d{{1,5}})?$"
+NATS_ADDRESS = rf"^(nats|tls)://{_HOST}(:\d{{1,5}})?$"
 HOST_AND_PORT = rf"^{_HOST}:\d{{1,5}}$"
 LOCALHOST = "127.0.0.1"  # for the name, independent of the resolver
 

@@ -15,7 +15,7 @@ from zmq.utils import z85
 
 from edged.errors import ConfigError
 
-MAX_BYTES = 4096
+MAX_BYTES = 16384  # of a ZeroMQ key a few hundred; a NATS token lists permissions, too
 CREDENTIAL = "credential:"  # systemd's LoadCredential=: a name in $CREDENTIALS_DIRECTORY
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
 _HALF = r'^\s*{}-key\s*=\s*"([^"\s]{{40}})"\s*$'
@@ -53,7 +53,7 @@ def new_pair(directory: Path, name: str) -> tuple[Path, Path]:
 def load_pair(path: Path) -> KeyPair:
     """Return the key pair in a NAME.key. Raises ConfigError, also if others could read the file."""
     path = located(path)
-    text = _read(path)
+    text = read_key_file(path)
     refuse_if_open(path)
     public, secret = _half("public", text), _half("secret", text)
     if public is None or secret is None:
@@ -66,7 +66,7 @@ def load_pair(path: Path) -> KeyPair:
 def load_public(path: Path) -> bytes:
     """Return the public key in a NAME.pub, in Z85. Raises ConfigError."""
     path = located(path)
-    public = _half("public", _read(path))
+    public = _half("public", read_key_file(path))
     if public is None:
         raise ConfigError(f"{path}: expected a public key as written by `edged keys new NAME` (NAME.pub)")
     return public
@@ -107,7 +107,8 @@ def _create(path: Path, mode: int, text: str) -> None:
         file.write(text)
 
 
-def _read(path: Path) -> str:
+def read_key_file(path: Path) -> str:
+    """Return the text of a key file. Raises ConfigError."""
     try:
         if not path.is_file():
             raise ConfigError(f"{path}: expected a key file, found {'a folder' if path.exists() else 'nothing'}")

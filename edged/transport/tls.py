@@ -12,12 +12,35 @@ def server_context(certificate: Path, key: Path, client_ca: Path | None) -> ssl.
 
     Raises ConfigError, also if others could read the key.
     """
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    _present(context, certificate, key)
+    if client_ca:
+        _trust(context, located(client_ca))
+        context.verify_mode = ssl.CERT_REQUIRED
+    return context
+
+
+def client_context(ca: Path | None, own: tuple[Path, Path] | None = None) -> ssl.SSLContext:
+    """Make a client's context, TLS 1.2 or newer, that verifies the server's name and certificate.
+
+    ca: the authorities to trust in place of the system's. own: certificate and private key of the client, for a
+    server that requires them. Raises ConfigError.
+    """
+    context = ssl.create_default_context() if ca is None else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    if ca:
+        _trust(context, located(ca))
+    if own:
+        _present(context, *own)
+    return context
+
+
+def _present(context: ssl.SSLContext, certificate: Path, key: Path) -> None:
+    """Show the peer a certificate. Raises ConfigError, also if others could read the key."""
     certificate, key = located(certificate), located(key)
     for path in (certificate, key):
         if not path.is_file():
             raise ConfigError(f"{path}: expected a PEM file, found {'a folder' if path.exists() else 'nothing'}")
     refuse_if_open(key)
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     try:
         context.load_cert_chain(certificate, key, password="")  # otherwise OpenSSL would prompt at the terminal
     except ssl.SSLError as error:
@@ -27,22 +50,6 @@ def server_context(certificate: Path, key: Path, client_ca: Path | None) -> ssl.
         ) from None
     except OSError as error:
         raise ConfigError(f"{certificate}, {key}: cannot read: {error.strerror}") from None
-    if client_ca:
-        _trust(context, located(client_ca))
-        context.verify_mode = ssl.CERT_REQUIRED
-    return context
-
-
-def client_context(ca: Path | None) -> ssl.SSLContext:
-    """Make a client's context, TLS 1.2 or newer, that verifies the server's name and certificate.
-
-    ca: the authorities to trust in place of the system's. Raises ConfigError.
-    """
-    if ca is None:
-        return ssl.create_default_context()
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    _trust(context, located(ca))
-    return context
 
 
 def _trust(context: ssl.SSLContext, path: Path) -> None:
