@@ -34,6 +34,15 @@ class Sequence:
         self.last: int | None = None
         self._boot: str | None = None
 
+    @property
+    def boot(self) -> str:
+        """Return the start that is followed; empty before the first message."""
+        return self._boot or ""
+
+    def follow(self, boot: str, seq: int) -> None:
+        """Continue after a number of an earlier start; an empty `boot` and −1: from the first number on."""
+        self._boot, self.last = boot or None, seq
+
     def knows(self, boot: str) -> bool:
         """Return whether these numbers belong to the start that is followed: the first one, or one that began."""
         self._boot = self._boot or boot
@@ -77,11 +86,51 @@ HEADER: TypeAdapter[ReplayAnswer | ReplayFailure] = TypeAdapter(
 
 
 @dataclass(frozen=True, slots=True)
+class Lost:
+    """Predictions that the journal no longer holds: `number` of those from `first` to `last`, both included."""
+
+    node: str
+    boot: str
+    first: int
+    last: int
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
 class FetchedPage:
-    """Predictions in order, and how many numbers between them were never published."""
+    """Predictions in order, and how many numbers between them were never published.
+
+    `first`, `last`: the numbers that it covers; None for a request without them.
+    """
 
     arrivals: list[Arrival]
     withdrawn: int
+    first: int | None = None
+    last: int | None = None
+
+    def in_order(self, node: str, boot: str) -> Iterator[Arrival | Lost]:
+        """Yield the predictions, and what is lost before the first one that follows it."""
+        missing = self.missing()
+        for arrival in self.arrivals:
+            if missing and arrival.prediction.seq > missing[0]:
+                yield Lost(node, boot, *missing)
+                missing = None
+            yield arrival
+        if missing:
+            yield Lost(node, boot, *missing)
+
+    def missing(self) -> tuple[int, int, int] | None:
+        """Return the first and last number that are lost, and how many are between them; None: none is."""
+        if self.first is None or self.last is None:
+            return None
+        numbers = [arrival.prediction.seq for arrival in self.arrivals]
+        first, last = self.first, self.last
+        lost = last - first + 1 - len(numbers) - self.withdrawn
+        for number in numbers:
+            first += number == first
+        for number in reversed(numbers):
+            last -= number == last
+        return (first, last, lost) if lost > 0 else None
 
 
 def fetch_pages(
@@ -97,7 +146,8 @@ def fetch_pages(
     try:
         while True:
             answer, predictions = yield from connection.ask(request)
-            yield FetchedPage([*_readable(predictions)], answer.withdrawn)
+            last = request.last_seq if answer.next_seq is None else answer.next_seq - 1
+            yield FetchedPage([*_readable(predictions)], answer.withdrawn, request.first_seq, last)
             if answer.next_seq is None:
                 return
             if answer.next_seq <= (request.first_seq or 0):  # it would request the same page for ever
@@ -221,11 +271,14 @@ class PredictionStream:
         replay: str | None = None,
         node: str | None = None,
         since_s: float | None = None,
+        after: tuple[str, int] | None = None,
         curve: Curve | None = None,
     ) -> None:
         """`address`: of the stream. `replay`: where to fetch; default: as the hub announces, or the next port.
 
-        `since_s`: begin with predictions of so many seconds ago. `curve`: our keys, if the hub requires them.
+        `since_s`: begin with predictions of so many seconds ago. `after`: boot and number of the last
+        prediction of `node` that is known; an empty boot and −1: begin with the oldest in the journal. `curve`:
+        our keys, if the hub requires them.
         """
         self.replay = replay or next_port(address)
         self._learn_replay = replay is None
@@ -233,11 +286,13 @@ class PredictionStream:
         self._address = address
         self._since = None if since_s is None else wall_s() - since_s
         self._nodes: dict[str, Sequence] = {}
+        if node and after:
+            self._nodes.setdefault(node, Sequence()).follow(*after)
         self.cameras: dict[str, tuple[str, ...]] = {}  # of each node, as its last status lists them
         self._curve = curve
         self._unanswered = Complaint()
         self._fetch_at_s = 0.0
-        self._arrivals: Generator[Arrival | None, None, None] | None = None
+        self._arrivals: Generator[Arrival | Lost | None, None, None] | None = None
         topic = f"edged/{node}/" if node else "edged/"
         self._subscription = Subscription(context, address, topic=topic, curve=curve)
 
@@ -254,10 +309,14 @@ class PredictionStream:
 
         Invalid messages are skipped and logged.
         """
+        return (each if isinstance(each, Arrival) else None for each in self.arrivals_and_losses())
+
+    def arrivals_and_losses(self) -> Iterator[Arrival | Lost | None]:
+        """Yield the same, and what the journal no longer holds, each in its place."""
         self._arrivals = self._receive()
         return self._arrivals
 
-    def _receive(self) -> Generator[Arrival | None, None, None]:
+    def _receive(self) -> Generator[Arrival | Lost | None, None, None]:
         while True:
             match self._subscription.receive(TICK_MS):
                 case Arrival() as arrival:
@@ -268,7 +327,7 @@ class PredictionStream:
                 case _:
                     yield None
 
-    def _prediction(self, arrival: Arrival) -> Iterator[Arrival | None]:
+    def _prediction(self, arrival: Arrival) -> Iterator[Arrival | Lost | None]:
         prediction = arrival.prediction
         sequence = self._nodes.setdefault(prediction.node, Sequence())
         if (sequence.last is None and self._since is not None) or not sequence.knows(prediction.boot):
@@ -278,7 +337,7 @@ class PredictionStream:
             sequence.last = prediction.seq
             yield arrival
 
-    def _status(self, status: Status) -> Iterator[Arrival | None]:
+    def _status(self, status: Status) -> Iterator[Arrival | Lost | None]:
         self.cameras[status.node] = tuple(status.camera_states)
         if self._learn_replay:
             self.replay = same_host(self._address, status.replay)
@@ -289,22 +348,22 @@ class PredictionStream:
             yield from self._begin(status, sequence)
         yield from self._fill(status.node, status.last_seq)
 
-    def _begin(self, status: Status, sequence: Sequence) -> Iterator[Arrival | None]:
+    def _begin(self, status: Status, sequence: Sequence) -> Iterator[Arrival | Lost | None]:
         if self._since is None:
             sequence.last = status.last_seq
             return
         request = ReplayRequest(since=self._since, last_seq=max(0, status.last_seq))
-        if (yield from self._fetch(sequence, request)) is not None:
+        if (yield from self._fetch(sequence, request, status.node)) is not None:
             sequence.last = max(status.last_seq, -1 if sequence.last is None else sequence.last)
 
-    def _fill(self, node: str, newest: int) -> Iterator[Arrival | None]:
+    def _fill(self, node: str, newest: int) -> Iterator[Arrival | Lost | None]:
         """Fetch what is missing up to `newest`; predictions that the hub no longer has are reported as lost."""
         sequence = self._nodes[node]
         missing = sequence.missing(newest)
         if missing is None:
             return
         first, last = missing
-        found = yield from self._fetch(sequence, ReplayRequest(first_seq=first, last_seq=last))
+        found = yield from self._fetch(sequence, ReplayRequest(first_seq=first, last_seq=last), node)
         if found is None:
             return
         if lost := last - first + 1 - found:
@@ -317,7 +376,9 @@ class PredictionStream:
             )
         sequence.last = last
 
-    def _fetch(self, sequence: Sequence, request: ReplayRequest) -> Generator[Arrival | None, None, int | None]:
+    def _fetch(
+        self, sequence: Sequence, request: ReplayRequest, node: str
+    ) -> Generator[Arrival | Lost | None, None, int | None]:
         """Fetch, and return how many numbers are accounted for; None: fetch again, some are still missing."""
         if time.monotonic() < self._fetch_at_s:
             return None
@@ -328,11 +389,15 @@ class PredictionStream:
                     yield None
                     continue
                 found += page.withdrawn
-                for arrival in page.arrivals:
-                    if sequence.is_new(arrival.prediction.seq):
-                        sequence.last = arrival.prediction.seq
+                for each in page.in_order(node, sequence.boot):
+                    if isinstance(each, Lost):
+                        yield each
+                    elif sequence.is_new(each.prediction.seq):
+                        sequence.last = each.prediction.seq
                         found += 1
-                        yield arrival
+                        yield each
+                if page.last is not None:
+                    sequence.last = max(page.last, -1 if sequence.last is None else sequence.last)
         except (TimeoutError, ConnectionError, MessageError) as error:
             again_s = AFTER_CUT_S if isinstance(error, ConnectionError) else FETCH_AGAIN_S
             self._fetch_at_s = time.monotonic() + again_s

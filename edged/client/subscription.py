@@ -113,11 +113,17 @@ class Subscription:
         """`topic`: its first characters. `curve`: our keys, if any."""
         self._context = context
         self._address = address
-        self._topic = topic
+        self._topics = [topic]
         self._curve = curve
         self._refusal = self._logged_refusal = ""
         self._malformed = Complaint()
         self._connect()
+
+    def add(self, topic: str) -> None:
+        """Receive messages of this topic, too."""
+        if topic not in self._topics:
+            self._topics.append(topic)
+            self._socket.subscribe(topic)
 
     def close(self) -> None:
         """Disconnect."""
@@ -156,7 +162,8 @@ class Subscription:
         self._connected_s = time.monotonic()
         self._socket = unconnected(self._context, zmq.SUB, self._address, QUEUED, self._curve)
         self._handshakes = Handshakes(self._context, self._socket, self._curve)
-        self._socket.subscribe(self._topic)
+        for topic in self._topics:
+            self._socket.subscribe(topic)
         self._socket.connect(self._address)
 
     def _connect_again_if_refused(self) -> None:
