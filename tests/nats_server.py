@@ -1,9 +1,8 @@
 """The real nats-server with JetStream, on a port and in a folder of its own."""
 
 import shutil
-import socket
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -23,30 +22,38 @@ def has_nats_server() -> None:
 class NatsServer:
     """A server that can be killed and started again with what it has stored."""
 
-    def __init__(self, folder: Path, port: int, *lines: str, jetstream: bool = True) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        port: int,
+        *lines: str,
+        jetstream: bool = True,
+        store: Path | None = None,
+        address: str = "127.0.0.1",
+    ) -> None:
         self._folder, self.port = folder, port
-        self.store = folder / "jetstream"
+        self.store = store or folder / "jetstream"
         self._process: subprocess.Popen[bytes] | None = None
         stored = [f'jetstream {{ store_dir: "{self.store}" }}'] if jetstream else []
-        text = "\n".join([f"listen: 127.0.0.1:{port}", *stored, *lines])
+        text = "\n".join([f"listen: {address}:{port}", *stored, *lines])
         (folder / "nats.conf").write_text(text + "\n")
 
     @property
     def log(self) -> Path:
         return self._folder / "nats.log"
 
-    @property
-    def pid(self) -> int:
-        assert self._process
-        return self._process.pid
-
-    def start(self) -> None:
+    def start(self, host: Sequence[str] = ()) -> None:
+        """`host`: what begins a command on another host."""
         assert PROGRAM
+        starts = self._starts()
         with self.log.open("a") as log:
-            command = [PROGRAM, "-c", str(self._folder / "nats.conf")]
+            command = [*host, PROGRAM, "-c", str(self._folder / "nats.conf")]
             process = self._process = subprocess.Popen(command, stdout=log, stderr=log)
-        eventually(lambda: self._listens() or process.poll() is not None)
+        eventually(lambda: self._starts() > starts or process.poll() is not None)
         assert process.poll() is None, self.log.read_text()
+
+    def _starts(self) -> int:
+        return self.log.read_text().count("Server is ready") if self.log.exists() else 0
 
     def kill(self) -> None:
         if self._process:
@@ -54,15 +61,13 @@ class NatsServer:
             self._process.wait()
             self._process = None
 
-    def _listens(self) -> bool:
-        with socket.socket() as probe:
-            return probe.connect_ex(("127.0.0.1", self.port)) == 0
-
 
 @contextmanager
-def nats_server(folder: Path, port: int, *lines: str, jetstream: bool = True) -> Iterator[NatsServer]:
+def nats_server(
+    folder: Path, port: int, *lines: str, jetstream: bool = True, store: Path | None = None
+) -> Iterator[NatsServer]:
     """Run the server with these lines of its config until the block ends."""
-    server = NatsServer(folder, port, *lines, jetstream=jetstream)
+    server = NatsServer(folder, port, *lines, jetstream=jetstream, store=store)
     server.start()
     try:
         yield server

@@ -9,7 +9,7 @@ root=${DESTDIR:-}
 put() { install -D -m 644 "$1" "$root$2"; }
 
 ${PYTHON:-python3} -m venv "$root$prefix"
-"$root$prefix/bin/python" -m pip install --quiet --upgrade '.[completion,mqtt]'
+"$root$prefix/bin/python" -m pip install --quiet --upgrade '.[completion,mqtt,nats]'
 sed -i "1s,^#!$root,#!," "$root$prefix/bin/edged"  # where it will be, not where it is put together
 install -d "$root/usr/local/bin"
 ln -sfn "$prefix/bin/edged" "$root/usr/local/bin/edged"

@@ -33,7 +33,7 @@ VERBS = {
     "subscribe": "print predictions as they are published",
     "top": "show the state of cameras and workers in the terminal",
     "view": "serve a page that shows the cameras, workers and events of a node",
-    "bridge": "carry predictions, states and pictures to MQTT, for Home Assistant and others",
+    "bridge": "carry predictions, states and pictures to MQTT, for Home Assistant, or to NATS, for a fleet",
     "export": "write predictions of the journal as CSV, JSON lines or Parquet",
     "inspect": "show what a model wants, what it costs, and what is missing to run it",
     "models": "compare the sizes and the costs of several models",

@@ -1,6 +1,9 @@
 """`edged bridge`: carry what a node publishes to other systems."""
 
 import argparse
+import asyncio
+import logging
+import signal
 import time
 from contextlib import suppress
 from pathlib import Path
@@ -9,10 +12,11 @@ import zmq
 
 from edged.bridge.broker import Broker
 from edged.bridge.mqtt import MqttBridge
+from edged.bridge.nats import NatsBridge
 from edged.cli.options import add_example, add_hub_keys
 from edged.cli.terminal import interrupt_on_sigterm, note
 from edged.client.subscription import Subscription
-from edged.config import Config, MqttConfig
+from edged.config import Config, MqttConfig, NatsConfig
 from edged.config.load import load_config
 from edged.errors import ConfigError
 from edged.transport.client_socket import Curve, curve_of
@@ -20,29 +24,52 @@ from edged.transport.client_socket import Curve, curve_of
 POLL_MS = 100
 
 
+MQTT = "publish states, predictions and pictures to an MQTT broker, for Home Assistant and others"
+NATS = "publish predictions, each exactly once, and events to a fleet's stream in NATS JetStream"
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the kinds of bridges."""
     kinds = parser.add_subparsers(dest="kind", metavar="KIND", required=True)
-    summary = "publish states, predictions and pictures to an MQTT broker, for Home Assistant and others"
-    mqtt = kinds.add_parser("mqtt", help=summary, description=summary)
-    what = "the config of the node, with a section `mqtt`"
-    mqtt.add_argument("config", type=Path, metavar="CONFIG", help=what)
-    add_hub_keys(mqtt)
-    add_example(mqtt, "edged bridge mqtt edged.yaml")
+    for name, summary in (("mqtt", MQTT), ("nats", NATS)):
+        kind = kinds.add_parser(name, help=summary, description=summary)
+        what = f"the config of the node, with a section `{name}`"
+        kind.add_argument("config", type=Path, metavar="CONFIG", help=what)
+        add_hub_keys(kind)
+        add_example(kind, f"edged bridge {name} edged.yaml")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Carry messages until Ctrl-C or SIGTERM."""
+    """Carry messages until Ctrl-C or SIGTERM. Raises ConfigError."""
     config = load_config(arguments.config)
-    if config.mqtt is None:
-        raise ConfigError(
-            f"{arguments.config}: section mqtt is missing: expected `mqtt: {{address: mqtt://HOST}}`"
-        )
     curve = curve_of(arguments.key, arguments.server_key)
+    if arguments.kind == "nats":
+        if config.nats is None:
+            raise _missing(arguments.config, "nats", "{servers: ['tls://HOST']}")
+        asyncio.run(carry_to_nats(config, config.nats, curve))
+        return 0
+    if config.mqtt is None:
+        raise _missing(arguments.config, "mqtt", "{address: mqtt://HOST}")
     interrupt_on_sigterm()
     with suppress(KeyboardInterrupt):
         carry(config, config.mqtt, curve)
     return 0
+
+
+def _missing(path: Path, section: str, example: str) -> ConfigError:
+    return ConfigError(f"{path}: section {section} is missing: expected `{section}: {example}`")
+
+
+async def carry_to_nats(config: Config, nats: NatsConfig, curve: Curve | None) -> None:
+    """Carry messages until SIGINT or SIGTERM. Raises ConfigError."""
+    bridge = NatsBridge(config, nats, curve)
+    logging.getLogger("asyncio").setLevel(logging.ERROR)  # nats-py has it warn at the end of each TLS connection
+    note(f"carrying {config.node} from {config.publish.address} to {', '.join(nats.servers)}; Ctrl-C ends it")
+    carrying = asyncio.create_task(bridge.run())
+    for number in (signal.SIGINT, signal.SIGTERM):
+        asyncio.get_running_loop().add_signal_handler(number, carrying.cancel)
+    with suppress(asyncio.CancelledError):
+        await carrying
 
 
 def carry(config: Config, mqtt: MqttConfig, curve: Curve | None) -> None:

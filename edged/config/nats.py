@@ -56,6 +56,9 @@ class NatsConfig(Section):
         "EDGED", description="JetStream stream of predictions and events; it is created if there is none"
     )
     subject: SubjectPrefix = Field("edged", description="Subjects are SUBJECT.NODE.CAMERA.prediction and the like")
+    domain: StreamName | None = Field(
+        None, description="JetStream domain of the fleet's server, which a leaf node without JetStream requires"
+    )
     snapshots: bool = Field(False, description="Publish the pictures of cameras that have `snapshot`, too")
     max_megabytes: int = Field(
         1024, ge=1, le=100_000_000, description="Largest size of a stream that is created here"

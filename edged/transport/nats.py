@@ -60,6 +60,9 @@ class NatsAccess(Protocol):
     @property
     def tls(self) -> TlsFiles | None: ...
 
+    @property
+    def domain(self) -> str | None: ...
+
 
 async def connect(access: NatsAccess, name: str, *, reconnects: bool = True) -> "Client":
     """Connect to a server that has JetStream; `name` is shown in its list of connections.
@@ -79,11 +82,11 @@ async def connect(access: NatsAccess, name: str, *, reconnects: bool = True) -> 
         await asyncio.wait_for(
             client.connect(error_cb=problems.add, **options), CONNECT_S * (1 + len(access.servers))
         )
-        await client.jetstream().account_info()
-    except (OSError, ValueError, asyncio.TimeoutError, nats.errors.Error) as error:
+        await client.jetstream(domain=access.domain).account_info()
+    except (TimeoutError, OSError, ValueError, nats.errors.Error) as error:
         await close(client)
         cause = problems.last if isinstance(error, nats.errors.NoServersError | TimeoutError) else error
-        raise ServerError(_explained(access.servers, cause or error)) from None
+        raise ServerError(explained(access.servers, cause or error)) from None
     client.options.update(allow_reconnect=reconnects, max_reconnect_attempts=-1, reconnect_time_wait=AGAIN_S)
     problems.is_logged = reconnects
     return client
@@ -112,7 +115,7 @@ class _Problems:
 def _client(*, is_encrypted: bool) -> "Client":
     """Return a client that, where the connection must be encrypted, refuses to send a password in the clear.
 
-    nats-py itself would go on without TLS if the server, or somebody in between, does not offer it.
+    nats-py itself would go on without TLS if the server, or an attacker in between, does not offer it.
     """
     from nats.aio.client import Client
     from nats.errors import SecureConnWantedError
@@ -170,23 +173,40 @@ def _encryption(access: NatsAccess) -> dict[str, ssl.SSLContext]:
     return {"tls": client_context(tls.ca, tls.own) if tls else client_context(None)}
 
 
-def _explained(servers: Sequence[str], error: Exception) -> str:
+def explained(servers: Sequence[str], error: BaseException) -> str:
     """Return what is wrong, and what to do."""
     from nats.errors import NoRespondersError, SecureConnWantedError
-    from nats.js.errors import APIError
+    from nats.js.errors import APIError, NoStreamResponseError
 
-    at = ", ".join(servers)
     said = str(error).lower()
     match error:
         case ssl.SSLCertVerificationError():
-            return f"{at}: its certificate is not trusted ({error.verify_message}): check nats.tls.ca"
+            problem = f": its certificate is not trusted ({error.verify_message}): check nats.tls.ca"
         case ssl.SSLError():
-            return f"{at}: TLS fails ({error.reason or error}): check nats.tls"
+            problem = f": TLS fails ({error.reason or error}): check nats.tls"
         case SecureConnWantedError():
-            return f"{at} does not offer TLS: set it up there, or use nats://"
+            problem = " does not offer TLS: set it up there, or use nats://"
+        case NoStreamResponseError():
+            problem = ": no stream has this subject: check the subjects of the stream nats.stream"
         case NoRespondersError() | APIError():
-            return f"{at} has no JetStream for this user: enable it there, for this account, too"
-    if "authorization" in said or "authentication" in said:
-        return f"{at} rejects this user: check credentials, nkey, or user and password_file of section nats"
-    known = error.errno if isinstance(error, OSError) else None
-    return f"{at} does not answer: {os.strerror(known) if known else error}"
+            problem = _of_jetstream(getattr(error, "err_code", None), getattr(error, "description", None))
+        case _ if "permissions violation" in said:
+            problem = f": this user may not do what is required ({error}): extend its permissions"
+        case _ if "authorization" in said or "authentication" in said:
+            problem = " rejects this user: check credentials, nkey, or user and password_file of section nats"
+        case _:
+            known = error.errno if isinstance(error, OSError) else None
+            problem = f" does not answer: {os.strerror(known) if known else str(error) or 'timed out'}"
+    return f"{', '.join(servers)}{problem}"
+
+
+def _of_jetstream(code: int | None, description: str | None) -> str:
+    """Return what JetStream reports, in the words of the config where it is the cause."""
+    match code:
+        case 10065:
+            return ": its subjects are those of another stream: choose another nats.subject, or nats.stream"
+        case 10060:
+            return ": another stream has this subject: choose another nats.subject, or nats.stream"
+        case None | 10039 | 10076:
+            return " has no JetStream for this user: enable it there, for this account, too"
+    return f": JetStream reports: {description}"
