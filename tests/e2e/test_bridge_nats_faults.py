@@ -71,9 +71,9 @@ def test_a_server_whose_disk_is_full(tmp_path: Path, port: int) -> None:
     ):
         carries_on(carrying)
         ballast = fill(disk)
-        eventually(lambda: carrying.reports("trying again"))
+        eventually(lambda: carrying.reports("no acknowledgement within"))
         ballast.unlink()
-        server.kill()  # it turns JetStream off where a write fails, until it is started again
+        server.kill()  # as an operator would after making room
         server.start()
         carries_on(carrying)
         busy.quiet()
