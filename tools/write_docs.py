@@ -86,7 +86,8 @@ def configuration() -> str:
         parts.append(_section(f"`{place}`", section["description"], section["properties"], required))
     return _page(
         "Configuration",
-        "One YAML file (1.2: `no` and `12:30` are text). Only `cameras` is required. Relative paths "
+        "One YAML file, with [drop-ins and overrides](../how-to/service.md#values-of-one-board) "
+        "(1.2: `no` and `12:30` are text). Only `cameras` is required. Relative paths "
         "are relative to the file. `edged check FILE` reports all errors at once, each with its line and column; "
         "`edged config schema` prints the JSON Schema for editors; [configs/](../../configs) has an example for "
         "each common case.",

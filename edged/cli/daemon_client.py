@@ -2,15 +2,17 @@
 
 import argparse
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import zmq
 
+from edged.cli.options import add_settings
 from edged.cli.run import config_or_demo
 from edged.config.load import load_config
+from edged.config.overrides import Override
 from edged.errors import ConfigError, EdgedError
 from edged.hub.links.runtime_folder import link_address
 from edged.messages import (
@@ -40,6 +42,7 @@ def add_daemon(parser: argparse.ArgumentParser) -> None:
     """Add CONFIG, which names a running daemon."""
     which = "config of the running daemon, or ipc:// address of its private link (default: that of the demo)"
     parser.add_argument("config", nargs="?", metavar="CONFIG", help=which)
+    add_settings(parser)
 
 
 class DaemonClient:
@@ -69,13 +72,16 @@ class DaemonClient:
 
 
 @contextmanager
-def connect_daemon(where: str | Path | None, verb: str) -> Iterator[DaemonClient]:
+def connect_daemon(
+    where: str | Path | None, verb: str, settings: Sequence[Override] = ()
+) -> Iterator[DaemonClient]:
     """Connect to the daemon of the config `where` (None: the demo's), or at that ipc:// address.
 
-    `verb`: the command that connects. If the block raises, the daemon is sent `Stop`, so that it ends the request.
+    `verb`: the command that connects; `settings`: those that the daemon was started with. If the block raises, the
+    daemon is sent `Stop`, so that it ends the request.
     Raises ConfigError for a bad config, EdgedError if no daemon runs with it.
     """
-    address = _address(where)
+    address = _address(where, settings)
     with zmq.Context() as context, context.socket(zmq.DEALER) as socket:
         socket.setsockopt(zmq.LINGER, 500)
         socket.setsockopt(zmq.IDENTITY, f"{verb}/{os.getpid()}".encode())
@@ -89,14 +95,14 @@ def connect_daemon(where: str | Path | None, verb: str) -> Iterator[DaemonClient
             raise
 
 
-def _address(where: str | Path | None) -> str:
+def _address(where: str | Path | None, settings: Sequence[Override]) -> str:
     if str(where).startswith(IPC):
         path = Path(str(where).removeprefix(IPC))
         if not path.is_socket():
             raise EdgedError(f"no edged is at {where}: there is no such socket")
         return str(where)
     file = config_or_demo(Path(where) if where else None)
-    config = load_config(file)
+    config = load_config(file, settings)
     folder = runtime_directory(journal_path(config.node, config.journal.path))
     if not is_private(folder):  # another user could answer in the daemon's place
         raise EdgedError(

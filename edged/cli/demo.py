@@ -3,12 +3,13 @@
 import argparse
 
 from edged.cli import run as daemon
-from edged.cli.options import add_example, packaged_demo
+from edged.cli.options import add_example, add_settings, packaged_demo
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add when to exit."""
     daemon.add_limits(parser)
+    add_settings(parser)
     add_example(parser, "edged demo", "edged demo --count 300 --json")
 
 

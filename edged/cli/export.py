@@ -44,7 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Write the predictions; the daemon may run meanwhile."""
-    config = load_config(config_or_demo(arguments.config))
+    config = load_config(config_or_demo(arguments.config), arguments.settings)
     path = journal_path(config.node, config.journal.path)
     if not path.is_file():
         raise ConfigError(f"there is no journal at {path}: has `edged run` been started with this config?")

@@ -65,7 +65,7 @@ def run(arguments: argparse.Namespace) -> int:
     arguments.model = arguments.model or _asked("model, an ONNX file or a name", "digits")
     write_result(file, config_text(file, arguments.camera, source, _model_lines(arguments, file)).encode())
     note(f"wrote {file}")
-    arguments.config, arguments.host = file, None
+    arguments.config, arguments.host, arguments.settings = file, None, []
     code = check.run(arguments)
     if not code:
         note(f"next: edged run {file}")

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from edged.config import MAX_BATCH, PublishConfig
+from edged.config.overrides import Override, override_of
 from edged.transport.address import ZMQ_ADDRESS
 
 DEMO = Path("configs/demo.yaml")
@@ -33,9 +34,26 @@ def add_json(parser: argparse.ArgumentParser, what: str = "one JSON object") -> 
 
 
 def add_config(parser: argparse.ArgumentParser) -> None:
-    """Add CONFIG, the file that `edged run` takes."""
+    """Add CONFIG, the file that `edged run` takes, and --set."""
     what = f"the config, a YAML file (default: {DEMO} if it exists)"
     parser.add_argument("config", type=Path, nargs="?", metavar="CONFIG", help=what)
+    add_settings(parser)
+
+
+def add_settings(parser: argparse.ArgumentParser) -> None:
+    """Add --set."""
+    what = "use this value in place of the config's, such as metrics.address=127.0.0.1:9465; may be repeated"
+    parser.add_argument(
+        "--set", type=setting, action="append", default=[], dest="settings", metavar="KEY=VALUE", help=what
+    )
+
+
+def setting(text: str) -> Override:
+    """Parse the argument of --set."""
+    try:
+        return override_of(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
 
 
 def add_verbosity(parser: argparse.ArgumentParser) -> None:

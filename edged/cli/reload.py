@@ -19,7 +19,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Print what has changed. Raises ConfigError if this process or the daemon rejects the file."""
-    with connect_daemon(arguments.config, "reload") as daemon:
+    with connect_daemon(arguments.config, "reload", arguments.settings) as daemon:
         daemon.send(ReloadRequest())
         answer, _ = daemon.receive()
         if not isinstance(answer, ReloadAnswer):

@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 from edged.cli.options import DEMO, add_config, add_duration, add_example, add_json, packaged_demo, positive
-from edged.config.load import load_config
+from edged.config.load import ConfigSource
 from edged.errors import ConfigError, OutputError
 from edged.hub.stats.summary import Limits, summary_text
 from edged.hub.wiring import run_hub
@@ -43,8 +43,8 @@ def run(arguments: argparse.Namespace) -> int:
     errors = LineWriter(STDERR, encoder_of(sys.stderr))
     output = LineWriter(STDOUT, encoder_of(sys.stdout), _log_lost_lines)
     log.configure(writer=errors)
-    path = _config_to_run(arguments.config)
-    config = load_config(path)
+    source = ConfigSource(_config_to_run(arguments.config), tuple(arguments.settings))
+    config = source.load()
     if config.log.format != "text":
         os.environ[log.FORMAT_VARIABLE] = config.log.format  # for all processes of this host
         log.configure(writer=errors)
@@ -53,7 +53,7 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         report = run_hub(
             config,
-            path,
+            source,
             Limits(arguments.count, arguments.duration),
             show=lines.write,
             line_every_s=0.0 if stream and stream.isatty() else LOGGED_LINE_S,  # None: closed

@@ -1,14 +1,18 @@
-"""Read a config file: all mistakes at once, each with file, line and column; paths are made absolute."""
+"""Read a config: all mistakes at once, each with file, line and column or variable; paths are made absolute."""
 
 import json
 import os
 import re
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
 from pydantic import BaseModel, ValidationError
 
 from edged.config import CameraConfig, Config, NatsConfig, SecurityConfig, Tls
+from edged.config.merging import add_drop_in, add_override
+from edged.config.overrides import Override, overrides_of
 from edged.config.validation_errors import mistakes_of
 from edged.config.yaml_positions import Document, Mistake, read
 from edged.errors import ConfigError
@@ -25,17 +29,67 @@ T = TypeVar("T", bound=BaseModel)
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")  # rtsp://…, synthetic:…
 
 
-def load_config(path: Path) -> Config:
-    """Return the config in a YAML file, with relative paths resolved against the file's folder.
+@dataclass(frozen=True, slots=True)
+class ConfigSource:
+    """What a config is read from, again at each reload: a file with its drop-ins, variables, and `--set`."""
 
-    Raises ConfigError, which lists every mistake as `file:line:column: place: what is wrong`.
+    path: Path
+    settings: tuple[Override, ...] = ()
+
+    def load(self) -> Config:
+        """Return the config. Raises ConfigError."""
+        return load_config(self.path, self.settings)
+
+    def files(self) -> list[Path]:
+        """List the file and its drop-ins."""
+        return [self.path, *drop_ins(self.path)]
+
+    def names(self) -> list[str]:
+        """Name everything that the config is from: files, variables and settings, the last one prevailing."""
+        overrides = (*overrides_of(os.environ), *self.settings)
+        return [*map(str, self.files()), *(override.source for override in overrides)]
+
+
+def load_config(path: Path, settings: Sequence[Override] = ()) -> Config:
+    """Return the config in a YAML file, with its drop-ins, the variables of the environment and `settings`.
+
+    Relative paths are resolved against the file's folder. Raises ConfigError, which lists every mistake as
+    `file:line:column: place: what is wrong`, or with the variable or `--set` in place of the file.
     """
+    document = read(_read_limited(path, MAX_BYTES, "config file"))
+    if isinstance(document.value, dict) or not (document.value or document.mistakes):  # else the file is to mend
+        _merge_others(document, path, (*overrides_of(os.environ), *settings))
+    return _with_absolute_paths(_checked(document, Config, path, EXAMPLE), path.absolute().parent)
+
+
+def load_snapshot(path: Path) -> Config:
+    """Return the config that `save_config` wrote: nothing overrides it. Raises ConfigError."""
     return _with_absolute_paths(load_as(Config, path, EXAMPLE), path.absolute().parent)
+
+
+def drop_ins(path: Path) -> list[Path]:
+    """List the drop-ins of a config file in order of name: `edged.d/*.yaml` beside `edged.yaml`."""
+    return sorted(path.with_suffix(".d").glob("*.yaml"))
 
 
 def load_as(kind: type[T], path: Path, example: str) -> T:
     """Load a YAML file as a `kind`; `example`: the shortest valid file. Raises ConfigError."""
-    document = read(_read_limited(path, MAX_BYTES, "config file"))
+    return _checked(read(_read_limited(path, MAX_BYTES, "config file")), kind, path, example)
+
+
+def _merge_others(document: Document, path: Path, overrides: Sequence[Override]) -> None:
+    before: set[str] = set()
+    for each in drop_ins(path):
+        document.value = document.value or {}
+        add_drop_in(document, str(each), _read_limited(each, MAX_BYTES, "config file"), frozenset(before))
+        before.add(str(each))
+    for override in overrides:
+        document.value = document.value or {}
+        add_override(document, override)
+
+
+def _checked(document: Document, kind: type[T], path: Path, example: str) -> T:
+    """Return the document of the file `path` as a `kind`. Raises ConfigError."""
     if not isinstance(document.value, dict) and not document.mistakes:
         found = "the file is empty" if document.value is None else "this is no list of keys and values"
         document.mistakes.append(Mistake(document.nearest(()), (), f"{found}; the least is: {example}"))
@@ -132,7 +186,7 @@ def _validated(document: Document, kind: type[T]) -> T | None:
 
 
 def _all_mistakes(path: Path, mistakes: list[Mistake]) -> str:
-    by_place = sorted(mistakes, key=lambda each: (each.place.line, each.place.column))
+    by_place = sorted(mistakes, key=lambda each: (each.place.source, each.place.line, each.place.column))
     lines = [_line(path, each) for each in by_place[:MAX_SHOWN]]
     if len(by_place) > MAX_SHOWN:
         lines.append(f"… and {len(by_place) - MAX_SHOWN} more")
@@ -140,8 +194,10 @@ def _all_mistakes(path: Path, mistakes: list[Mistake]) -> str:
 
 
 def _line(path: Path, mistake: Mistake) -> str:
+    where = mistake.place
     place = ".".join(map(str, mistake.path)).replace("\n", " ")
-    return f"{path}:{mistake.place.line}:{mistake.place.column}: {place + ': ' if place else ''}{mistake.message}"
+    position = f":{where.line}:{where.column}" if where.line else ""
+    return f"{where.source or path}{position}: {place + ': ' if place else ''}{mistake.message}"
 
 
 def _with_absolute_paths(config: Config, folder: Path) -> Config:

@@ -1,6 +1,7 @@
 """The whole config file, and checks across its sections."""
 
 import platform
+from hashlib import sha256
 
 from pydantic import Field, ValidationInfo, field_validator
 
@@ -99,6 +100,11 @@ class Config(Section):
     def ends(self) -> dict[str, tuple[str | None, str | None]]:
         """Return `ends_of` for every worker, by name."""
         return {self.worker_name(index): self.ends_of(index) for index in range(len(self.workers))}
+
+    @property
+    def sha256(self) -> str:
+        """Return the hash of all values, defaults included, as `edged_config_info` shows it."""
+        return sha256(self.model_dump_json().encode()).hexdigest()
 
     def worker_name(self, index: int) -> str:
         """Return the name of the worker at this index, for messages and metrics: `local-0`, `big-1`."""

@@ -2,13 +2,11 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from hashlib import sha256
-from pathlib import Path
 from typing import Any
 
 from edged.clock import NANOSECONDS, nanoseconds, wall_s
 from edged.config import CameraConfig, Config, SnapshotConfig
-from edged.config.load import check_passwords, load_config
+from edged.config.load import ConfigSource, check_passwords, load_config
 from edged.errors import ConfigError
 from edged.hub.cameras.cameras import Cameras
 from edged.hub.events import HubEvent
@@ -192,15 +190,15 @@ class Reload:
     def __init__(
         self,
         config: Config,
-        path: Path,
+        source: ConfigSource,
         runtime_files: RuntimeFiles,
         guard: Guard,
         settings: LiveSettings,
         metrics: Metrics,
     ) -> None:
-        """`config`: the config that the hub runs, as read from `path`."""
+        """`config`: the config that the hub runs, as read from `source`."""
         self._config = config
-        self._path = path
+        self._source = source
         self._runtime_files = runtime_files
         self._guard = guard
         self._settings = settings
@@ -227,7 +225,7 @@ class Reload:
         if self._next_ns is None or now < self._next_ns:
             return None
         notice = self._read()
-        if notice.is_bad and now < self._until_ns and _was_changed_just_now(self._path):
+        if notice.is_bad and now < self._until_ns and _was_changed_just_now(self._source):
             self._next_ns = now + READ_AGAIN_NS
             return None
         self._next_ns = None
@@ -235,7 +233,7 @@ class Reload:
 
     def _read(self) -> HubEvent:
         try:
-            found = changes(self._config, _checked(self._path))
+            found = changes(self._config, _checked(self._source))
             allowed = allowed_by(found.config.security)
             self._runtime_files.save(found.config)
         except (ConfigError, OSError) as error:
@@ -245,26 +243,27 @@ class Reload:
         self._settings.apply(found)
         self._guard.allow(allowed)
         self._show_config()
-        return HubEvent("config_reloaded", f"{self._path} is applied: {found}")
+        return HubEvent("config_reloaded", f"{self._source.path} is applied: {found}")
 
     def _show_config(self) -> None:
         """Show in the metrics which config is in use, and since when."""
         self._metrics.config_info.clear()
-        self._metrics.config_info.labels(sha256(self._config.model_dump_json().encode()).hexdigest()).set(1)
+        self._metrics.config_info.labels(self._config.sha256).set(1)
         self._metrics.config_timestamp.set(wall_s())
         self._metrics.config_successful.set(1)
 
 
-def _was_changed_just_now(path: Path) -> bool:
-    """Return whether the file was just changed, or is absent: some editors write another file and rename it."""
+def _was_changed_just_now(source: ConfigSource) -> bool:
+    """Return whether a file was just changed, or is absent: some editors write another file and rename it."""
     try:
-        return abs(wall_s() - path.stat().st_mtime) < HALF_WRITTEN_NS / NANOSECONDS
+        changed_s = max(file.stat().st_mtime for file in source.files())
+        return abs(wall_s() - changed_s) < HALF_WRITTEN_NS / NANOSECONDS
     except OSError:
         return True
 
 
-def _checked(path: Path) -> Config:
-    """Return the config at `path`, with every secret that it names checked. Raises ConfigError."""
-    config = load_config(path)
+def _checked(source: ConfigSource) -> Config:
+    """Return the config of `source`, with every secret that it names checked. Raises ConfigError."""
+    config = load_config(source.path, source.settings)
     check_passwords(config)
     return config

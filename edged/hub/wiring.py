@@ -4,7 +4,6 @@ import logging
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import zmq
@@ -12,7 +11,7 @@ import zmq
 from edged import __version__
 from edged.clock import nanoseconds
 from edged.config import Config
-from edged.config.load import check_passwords
+from edged.config.load import ConfigSource, check_passwords
 from edged.errors import ConfigError
 from edged.hub.cameras.cameras import Cameras
 from edged.hub.children.command import EDGED, ChildCommands
@@ -67,14 +66,14 @@ log = logging.getLogger("edged.hub")
 
 def run_hub(
     config: Config,
-    path: Path,
+    source: ConfigSource,
     limits: Limits,
     *,
     show: Callable[[str], None],
     line_every_s: float = 0.0,
     program: Sequence[str] = EDGED,
 ) -> dict[str, Any]:
-    """Run the pipeline of `config`, read from `path`, until it ends, a limit is reached or a signal arrives.
+    """Run the pipeline of `config`, read from `source`, until it ends, a limit is reached or a signal arrives.
 
     `show` gets the lines that say where the stream, the metrics and the page are, then the status lines, each
     second or every `line_every_s`; `program` runs cameras and workers.
@@ -84,7 +83,7 @@ def run_hub(
     check_passwords(config)
     with ExitStack() as resources:
         signals = resources.enter_context(Signals())
-        builder = HubBuilder(Endpoints(config, resources), path, limits, program)
+        builder = HubBuilder(Endpoints(config, resources), source, limits, program)
         for line in places(config):
             show(line)
         hub = builder.build(signals, show, line_every_s)
@@ -163,11 +162,11 @@ class Endpoints:
 class HubBuilder:
     """Builds the parts of a hub, each from the others that it needs, and finally the hub."""
 
-    def __init__(self, opened: Endpoints, path: Path, limits: Limits, program: Sequence[str]) -> None:
-        """`path`: of the config file. `program`: runs cameras and workers; none is started here."""
+    def __init__(self, opened: Endpoints, source: ConfigSource, limits: Limits, program: Sequence[str]) -> None:
+        """`source`: of the config. `program`: runs cameras and workers; none is started here."""
         self._opened = opened
         self._config = config = opened.config
-        self._path = path
+        self._source = source
         links, metrics, files = opened.links, opened.metrics, opened.runtime_files
         self._notebook = Notebook()
         self._liveness = Liveness()
@@ -271,7 +270,14 @@ class HubBuilder:
     def _make_control(self, service: Service) -> ControlRequests:
         opened, links = self._opened, self._opened.links
         reload = Reload(
-            *(self._config, self._path, opened.runtime_files, opened.guard, self._make_settings(), opened.metrics)
+            *(
+                self._config,
+                self._source,
+                opened.runtime_files,
+                opened.guard,
+                self._make_settings(),
+                opened.metrics,
+            )
         )
         recordings = Recordings(
             links,

@@ -18,7 +18,7 @@ from urllib.request import urlopen
 import psutil
 import zmq
 
-from edged.config.load import load_config
+from edged.config.load import ConfigSource, load_config
 from edged.hub.stats.summary import Limits
 from edged.hub.wiring import run_hub
 from edged.messages import Event, Published, Status
@@ -76,7 +76,9 @@ class Run:
         return self._end_by(Once(condition=condition, begun_s=time.monotonic()))
 
     def _end_by(self, limits: Limits) -> dict[str, Any]:
-        self.summary = run_hub(load_config(self.path), self.path, limits, show=self.lines.append, program=PEERS)
+        self.summary = run_hub(
+            load_config(self.path), ConfigSource(self.path), limits, show=self.lines.append, program=PEERS
+        )
         assert conserves(self.summary)
         return self.summary
 

@@ -7,6 +7,7 @@ import shutil
 import signal
 import subprocess
 import threading
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ import pytest
 from edged.cli.daemon_client import connect_daemon
 from edged.config import Config
 from edged.config.load import load_config
+from edged.config.overrides import Override
 from edged.errors import ConfigError
 from edged.hub import reload
 from edged.messages import TeachRequest, TeachStarted
@@ -80,9 +82,9 @@ def test_a_config_that_is_being_written_is_read_again(
     text = json.dumps({**before, "publish": {**before["publish"], "top": 1}})
     refused: list[ConfigError] = []
 
-    def load(path: Path) -> Config:
+    def load(path: Path, settings: Sequence[Override]) -> Config:
         try:
-            return load_config(path)
+            return load_config(path, settings)
         except ConfigError as error:
             refused.append(error)
             path.write_text(text)  # the editor has gone on

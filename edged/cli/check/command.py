@@ -22,9 +22,10 @@ from edged.cli.check.running import addresses_of, running_config
 from edged.cli.options import add_config, add_example, add_host, add_json
 from edged.cli.run import config_or_demo
 from edged.config import Config
-from edged.config.load import load_config
+from edged.config.load import ConfigSource
 from edged.energy.find import find_rails
 from edged.errors import ConfigError
+from edged.hub.reload import changes
 from edged.system.paths import state_directory
 from edged.system.plain_text import printable_lines
 
@@ -40,9 +41,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Print all findings; exit code 2 if one of them is an error."""
     named = arguments.config or config_or_demo(None)
-    config = load_config(named)
+    source = ConfigSource(named, tuple(arguments.settings))
+    config = source.load()
     host = this_host(config, arguments.host)
-    findings = list(findings_at(config, host) if host else findings_of(config))
+    findings = [*source_findings(source), *(findings_at(config, host) if host else findings_of(config))]
     errors = sum(finding.level == "error" for finding in findings)
     if arguments.json:
         found = [asdict(finding) for finding in findings]
@@ -56,6 +58,13 @@ def run(arguments: argparse.Namespace) -> int:
     verdict = f"{program} would fail, {errors} error{'s' * (errors > 1)} above" if errors else "ready to run"
     print(f"{named}: {verdict}{f' on {host}' * bool(host)}")
     return ConfigError.exit_code if errors else 0
+
+
+def source_findings(source: ConfigSource) -> Iterator[Finding]:
+    """Name the drop-ins, variables and settings that a config is from besides its file."""
+    file, *others = source.names()
+    if others:
+        yield Finding("ok", "config", ", ".join((file, *others)))
 
 
 def findings_at(config: Config, host: str) -> Iterator[Finding]:
@@ -83,16 +92,25 @@ def findings_of(config: Config) -> Iterator[Finding]:
     if config.security:
         yield security_finding(config.security)
     yield from link_findings(config, None)
-    yield from address_findings(config)
+    running = running_config(config)
+    if running:
+        yield daemon_finding(running, config)
+    yield from address_findings(config, running)
     if config.metrics.tls:
         yield tls_finding(config.metrics.tls)
     yield journal_finding(config)
     yield energy_finding(config)
 
 
-def address_findings(config: Config) -> Iterator[Finding]:
-    """Check whether the hub could listen now, or the daemon of this config already does."""
-    running = running_config(config)
+def daemon_finding(running: Config, config: Config) -> Finding:
+    """Compare the config of the running daemon with this one, and name both by the hash that its metrics show."""
+    if running == config:
+        return Finding("ok", "daemon", f"runs by this config, sha256 {config.sha256[:12]}")
+    return Finding("warning", "daemon", f"runs by another config; a reload: {changes(running, config)}")
+
+
+def address_findings(config: Config, running: Config | None) -> Iterator[Finding]:
+    """Check whether the hub could listen now. `running`: the config of the daemon that already does."""
     used = addresses_of(running) if running else {}
     for key, address in addresses_of(config).items():
         if address and used.get(key) == address:

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 from edged.cli.check.hosts import listens_at
 from edged.config import Config
-from edged.config.load import load_config
+from edged.config.load import load_snapshot
 from edged.errors import ConfigError
 from edged.hub.links.runtime_folder import snapshot_path
 from edged.system.exclusive_lock import try_lock
@@ -19,7 +19,7 @@ def running_config(config: Config) -> Config | None:
         return None
     opened = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
     try:
-        return None if try_lock(opened, shared=True) else load_config(snapshot_path(folder))
+        return None if try_lock(opened, shared=True) else load_snapshot(snapshot_path(folder))
     except ConfigError:
         return None  # it has just ended
     finally:

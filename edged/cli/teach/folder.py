@@ -50,7 +50,7 @@ class Place:
 def find_place_of(arguments: argparse.Namespace) -> Place:
     """Load the config of `arguments`. Raises ConfigError."""
     file = config_or_demo(arguments.config)
-    config = load_config(file)
+    config = load_config(file, arguments.settings)
     return Place(file, config, teach_folder(config.node))
 
 

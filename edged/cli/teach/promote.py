@@ -70,7 +70,7 @@ def _check_better(place: Place, version: Version, arguments: argparse.Namespace)
 def _apply(arguments: argparse.Namespace, place: Place, request: PromoteRequest) -> PromoteAnswer:
     if not place.daemon_runs():
         return _without_daemon(place, request)
-    with connect_daemon(arguments.config, "teach") as daemon:
+    with connect_daemon(arguments.config, "teach", arguments.settings) as daemon:
         daemon.send(request)
         answer, _ = daemon.receive(PROMOTION_LIMIT_S)
         if not isinstance(answer, PromoteAnswer):

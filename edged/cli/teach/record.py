@@ -144,7 +144,10 @@ def run(arguments: argparse.Namespace) -> int:
     store.limit(arguments.crops, arguments.megabytes)
     recorder = Recorder(store, FeatureFiles(place.folder, model), label)
     try:
-        with connect_daemon(arguments.config, "teach") as daemon, RecordScreen(screen_of(arguments)) as screen:
+        with (
+            connect_daemon(arguments.config, "teach", arguments.settings) as daemon,
+            RecordScreen(screen_of(arguments)) as screen,
+        ):
             _begin(daemon, arguments, place, model.sha256)
             _record(daemon, recorder, arguments.count, screen, label)
     except KeyboardInterrupt:

@@ -79,7 +79,10 @@ def run(arguments: argparse.Namespace) -> int:
         seconds=arguments.duration or LONGEST_TEACH_S,
     )
     try:
-        with connect_daemon(arguments.config, "teach") as daemon, RecordScreen(screen_of(arguments)) as screen:
+        with (
+            connect_daemon(arguments.config, "teach", arguments.settings) as daemon,
+            RecordScreen(screen_of(arguments)) as screen,
+        ):
             daemon.send(request)
             check_started(daemon, place, version.base.sha256)
             _listen(daemon, tally, screen)

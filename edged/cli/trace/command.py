@@ -43,7 +43,7 @@ def run(arguments: argparse.Namespace) -> int:
     collector = collector_url(arguments.otlp) if arguments.otlp else None
     if collector:
         check_installed()
-    with connect_daemon(arguments.config, "trace") as daemon:
+    with connect_daemon(arguments.config, "trace", arguments.settings) as daemon:
         recording = record(daemon, TraceRequest(seconds=arguments.duration, layers=arguments.layers))
     trace = trace_file(recording)
     _write(arguments.output, json.dumps(trace, ensure_ascii=False))

@@ -1,4 +1,7 @@
-"""The command line and the environment of a camera or worker process."""
+"""The command line and the environment of a camera or worker process.
+
+Overrides of the config are not passed on: the config that the hub writes for its children holds their values.
+"""
 
 import os
 import sys
@@ -6,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from edged.config import Config
+from edged.config.overrides import is_override
 
 EDGED = (sys.executable, "-m", "edged")
 
@@ -56,4 +60,4 @@ class ChildEnvironment:
         return self._without(self._secret)
 
     def _without(self, secret: frozenset[str]) -> dict[str, str]:
-        return {name: value for name, value in os.environ.items() if name not in secret}
+        return {name: value for name, value in os.environ.items() if name not in secret and not is_override(name)}
