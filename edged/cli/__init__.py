@@ -29,6 +29,7 @@ VERBS = {
     "init": "write a config for the camera and the model of this host, and check it",
     "reload": "make the running daemon read its config again",
     "check": "validate a config, its model, devices and addresses; list what would run",
+    "doctor": "say what is wrong with this board, its drivers and its config, and how to mend it",
     "devices": "list OpenCL devices, cameras and power sensors",
     "subscribe": "print predictions as they are published",
     "top": "show the state of cameras and workers in the terminal",

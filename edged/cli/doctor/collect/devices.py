@@ -1,0 +1,53 @@
+"""The OpenCL devices, listed and tested in other processes: a driver may crash as soon as it is loaded."""
+
+import json
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from edged.cli.doctor.facts import ExaminedDevice
+
+LISTING = "edged.cli.doctor.listing_process"
+LIST_S = 60.0
+SHOWN = ("platform", "name", "kind", "version", "driver", "fp16", "compute_units", "memory_bytes")
+
+
+def read_devices(show: Callable[[str], None]) -> tuple[tuple[ExaminedDevice, ...], str]:
+    """List and test every device; also return why none could be listed. `show`: called with the progress."""
+    listed, problem = _list()
+    return tuple(_tested(device, show) for device in listed), problem
+
+
+def _list() -> tuple[list[dict[str, Any]], str]:
+    with tempfile.TemporaryDirectory(prefix="edged-doctor-") as folder:
+        report = Path(folder) / "devices.json"
+        command = (sys.executable, "-m", LISTING, str(report))
+        try:
+            done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=LIST_S)
+        except subprocess.TimeoutExpired:
+            return [], f"a driver did not list its devices within {LIST_S:g} s"
+        if done.returncode:
+            return [], f"the OpenCL devices cannot be listed: {_reason(done)}"
+        return json.loads(report.read_text()), ""
+
+
+def _reason(done: "subprocess.CompletedProcess[str]") -> str:
+    last = "".join(done.stderr.strip().splitlines()[-1:])
+    if done.returncode < 0:
+        return f"a driver ended the process by {signal.Signals(-done.returncode).name} {last}".strip()
+    return last or f"exit status {done.returncode}"
+
+
+def _tested(listed: dict[str, Any], show: Callable[[str], None]) -> ExaminedDevice:
+    from edged.cli.doctor.self_test import try_device
+    from edged.engine.apart import device_of
+
+    device = device_of(listed)
+    tried = try_device(
+        device, lambda step: show(f"testing {device.name}: {step}; the first time, kernels compile")
+    )
+    return ExaminedDevice(**{name: listed[name] for name in SHOWN}, tried=tried)

@@ -1,0 +1,104 @@
+"""`edged doctor`: what is wrong with this board, and how to mend it."""
+
+import argparse
+import getpass
+import json
+import os
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+from edged.camera.discover import list_cameras
+from edged.cli.check.running import running_config
+from edged.cli.doctor.bundle import check_name, write_bundle
+from edged.cli.doctor.collect.devices import read_devices
+from edged.cli.doctor.collect.drivers import read_drivers
+from edged.cli.doctor.collect.service import check_config, read_unit, read_workers
+from edged.cli.doctor.collect.system import read_system
+from edged.cli.doctor.facts import Facts
+from edged.cli.doctor.judge import judge
+from edged.cli.doctor.page import page
+from edged.cli.doctor.redact import without_paths, without_secrets
+from edged.cli.options import add_example, add_json
+from edged.cli.run import config_or_demo
+from edged.cli.terminal import StatusLine, note
+from edged.config import Config, EnergyConfig
+from edged.config.load import ConfigSource
+from edged.energy.find import find_rails
+from edged.errors import ConfigError
+from edged.system.paths import cache_directory, journal_path
+from edged.system.plain_text import printable_json
+
+INSTALLED = Path("/etc/edged/edged.yaml")
+TO_MEND = 1  # exit code
+EVERY_S = 10.0  # between two lines of progress where there is no terminal
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the config and where the result goes."""
+    what = f"the config (default: {INSTALLED} if it exists, else that of `edged run`)"
+    parser.add_argument("config", type=Path, nargs="?", metavar="CONFIG", help=what)
+    bundle = "also write the page, all facts and the config without secrets, to send in"
+    parser.add_argument("--bundle", type=Path, metavar="FILE.tar.gz", help=bundle)
+    add_json(parser, "the facts and the judgement as one JSON object")
+    add_example(parser, "edged doctor", "edged doctor edged.yaml --bundle board.tar.gz")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print the page; exit code 1 if something must be mended."""
+    if arguments.bundle:
+        check_name(arguments.bundle)
+    facts = _collect(arguments.config or (INSTALLED if INSTALLED.exists() else config_or_demo(None)))
+    judgements = judge(facts)
+    text = page(judgements)
+    report: dict[str, Any] = {"facts": _as_object(facts), "judgements": [asdict(each) for each in judgements]}
+    print(printable_json(json.dumps(report, ensure_ascii=False, default=str)) if arguments.json else text)
+    if arguments.bundle:
+        write_bundle(arguments.bundle, text, report)
+        note(f"wrote {arguments.bundle}, which holds no passwords, keys or pictures: look, then send it in")
+    return TO_MEND if any(each.level == "mend" for each in judgements) else 0
+
+
+def _collect(file: Path) -> Facts:
+    """Read everything, the slow self-test of devices last."""
+    source = ConfigSource(file.absolute())
+    config, problem = _load(source)
+    line = StatusLine(every_s=EVERY_S)
+    line.show("reading the system")
+    journal = journal_path(config.node, config.journal.path) if config else None
+    rails = find_rails(config.energy if config else EnergyConfig())
+    workers = read_workers(running_config(config) if config else None)
+    line.show("checking the config")
+    checked = check_config(source.path) if config else ()
+    devices, devices_problem = read_devices(line.show)
+    line.clear()
+    folders = {"caches": cache_directory()} | ({"journal": journal.parent} if journal else {})
+    return Facts(
+        system=read_system(folders),
+        drivers=read_drivers(os.environ),
+        devices=devices,
+        devices_problem=devices_problem,
+        cameras=list_cameras(),
+        rails=tuple(rail.name for rail in (*rails.rails, *rails.others)),
+        unreadable_rails=rails.unreadable,
+        rails_note=rails.note,
+        user=getpass.getuser(),
+        unit=read_unit(),
+        config_file=str(source.path),
+        config_problem=without_paths(problem),
+        config=without_secrets(config) if config else {},
+        overrides=tuple(source.names()[1:]),
+        checked=tuple(replace(each, text=without_paths(each.text)) for each in checked),
+        workers=workers,
+    )
+
+
+def _load(source: ConfigSource) -> tuple[Config | None, str]:
+    try:
+        return source.load(), ""
+    except ConfigError as error:
+        return None, str(error)
+
+
+def _as_object(facts: Facts) -> dict[str, Any]:
+    return {**asdict(facts), "system": {**asdict(facts.system), "host": facts.system.host.model_dump()}}

@@ -1,0 +1,65 @@
+"""Test a device: its peaks, the cost of a launch, and small networks by all variants against the reference.
+
+Each step runs in another process, since a driver may end it. That process adds what it found to a file, so that
+the steps before a crash are known, and the ones behind it run in the next process.
+"""
+
+import json
+import os
+import tempfile
+from collections.abc import Callable, Collection
+from pathlib import Path
+
+from edged.cli.doctor.facts import TriedStep
+from edged.engine.apart import run_apart
+from edged.engine.device import Device
+from edged.errors import DeviceError
+
+MODULE = "edged.cli.doctor.self_test_process"
+LIMIT_S = 300.0  # of one process: the first time, the driver compiles all kernels
+MOST_CRASHES = 3
+
+STEPS = (
+    "peaks",
+    "launches",
+    "digits",
+    "plain auto",
+    "plain naive",
+    "plain vector",
+    "plain winograd",
+    "plain general",
+    "plain halves",
+    "mobile auto",
+    "mobile general",
+    "estimates",
+)
+
+
+def try_device(device: Device, show: Callable[[str], None]) -> tuple[TriedStep, ...]:
+    """Run all steps on `device`, and return their results, also of those that fail. `show`: of progress."""
+    done: dict[str, TriedStep] = {}
+    for _ in range(MOST_CRASHES):
+        show(f"{len(done)} of {len(STEPS)} steps")
+        found, problem = _run(device, [step for step in STEPS if step not in done])
+        done |= {each.step: each for each in found}
+        rest = [step for step in STEPS if step not in done]
+        if not rest:
+            break
+        done[rest[0]] = TriedStep(rest[0], problem=problem or "no result")
+    return tuple(done[step] for step in STEPS if step in done)
+
+
+def _run(device: Device, steps: Collection[str]) -> tuple[list[TriedStep], str]:
+    """Run these steps in one process. Return their results, and why it ended early; empty: it did not."""
+    handle, name = tempfile.mkstemp(prefix="edged-doctor-")
+    os.close(handle)
+    report, problem = Path(name), ""
+    try:
+        request = {"steps": " / ".join(steps), "report": name}
+        run_apart(MODULE, device, request, "self-test", LIMIT_S)
+    except DeviceError as error:
+        problem = str(error)
+    try:
+        return [TriedStep(**json.loads(line)) for line in report.read_text().splitlines()], problem
+    finally:
+        report.unlink()
