@@ -68,8 +68,20 @@ def load_snapshot(path: Path) -> Config:
 
 
 def drop_ins(path: Path) -> list[Path]:
-    """List the drop-ins of a config file in order of name: `edged.d/*.yaml` beside `edged.yaml`."""
-    return sorted(path.with_suffix(".d").glob("*.yaml"))
+    """List the drop-ins of a config file in order of name: `edged.d/*.yaml` beside `edged.yaml`.
+
+    Raises ConfigError if there is such a folder, but it cannot be read, or a file in it has the suffix .yml.
+    """
+    folder = path.with_suffix(".d")
+    try:
+        names = sorted(os.listdir(folder))
+    except FileNotFoundError:
+        return []
+    except OSError as error:
+        raise ConfigError(f"{folder}: expected a folder of drop-ins: {error.strerror}") from None
+    if unread := [name for name in names if name.endswith(".yml")]:
+        raise ConfigError(f"{folder / unread[0]}: drop-ins end in .yaml: rename this file")
+    return [folder / name for name in names if name.endswith(".yaml") and not name.startswith(".")]
 
 
 def load_as(kind: type[T], path: Path, example: str) -> T:

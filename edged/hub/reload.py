@@ -258,7 +258,7 @@ def _was_changed_just_now(source: ConfigSource) -> bool:
     try:
         changed_s = max(file.stat().st_mtime for file in source.files())
         return abs(wall_s() - changed_s) < HALF_WRITTEN_NS / NANOSECONDS
-    except OSError:
+    except (ConfigError, OSError):  # ConfigError: so is the folder of drop-ins
         return True
 
 

@@ -7,6 +7,8 @@ import jsonschema
 import pytest
 
 from edged.cli import run_command_line
+from edged.cli.init import config_text
+from edged.cli.options import packaged_demo
 from edged.config.load import json_schema, load_config, save_config
 from edged.config.yaml_positions import read
 from tests.conftest import ROOT
@@ -49,6 +51,19 @@ def test_each_example_opens_with_the_schema_for_editors_and_what_it_is_for(path:
     schema, purpose, *_ = path.read_text().splitlines()
     assert schema == "# yaml-language-server: $schema=../edged/edged.schema.json"
     assert purpose.startswith("# ")
+    assert (path.parent / schema.partition("=")[2]).exists()
+
+
+def test_the_schema_of_the_packaged_demo_resolves_where_the_package_is() -> None:
+    schema = packaged_demo().read_text().splitlines()[0].partition("=")[2]
+    assert json.loads((packaged_demo().parent / schema).read_text())["title"] == "The config file of edged"
+
+
+def test_the_schema_of_a_config_that_init_writes_resolves_anywhere(tmp_path: Path) -> None:
+    text = config_text(tmp_path / "edged.yaml", "door", "0", "model: {name: digits}")
+    schema = Path(text.splitlines()[0].partition("=")[2])
+    assert schema.is_absolute()
+    assert schema.exists()
 
 
 def test_every_key_has_a_description_in_the_schema() -> None:

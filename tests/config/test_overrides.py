@@ -84,6 +84,26 @@ def test_a_section_and_its_removal_contradict_each_other(write: Write) -> None:
     assert "contradicts edged.d/a.yaml:1" in refused(write(CAMERA, a=section, b=removal))
 
 
+def test_other_files_beside_drop_ins_are_left_alone(write: Write) -> None:
+    path = write(CAMERA)
+    for name in (".hidden.yaml", "10.yaml.bak", "README"):
+        (path.parent / "edged.d" / name).write_text("publish: {top: 3}")
+    assert load_config(path).publish.top == 5
+
+
+def test_a_drop_in_by_a_similar_name_is_not_left_out_silently(write: Write) -> None:
+    path = write(CAMERA)
+    (path.parent / "edged.d/site.yml").write_text("publish: {top: 3}")
+    assert refused(path) == "edged.d/site.yml: drop-ins end in .yaml: rename this file"
+
+
+def test_a_file_in_place_of_the_folder_of_drop_ins(tmp_path: Path) -> None:
+    path = tmp_path / "gate.yaml"
+    path.write_text(CAMERA)
+    (tmp_path / "gate.d").write_text("")
+    assert refused(path) == "gate.d: expected a folder of drop-ins: Not a directory"
+
+
 def test_mistakes_name_the_drop_in_with_its_line(write: Write) -> None:
     path = write(CAMERA + "node: 5\n", a="publish:\n  tip: 3", b="cameras: [", c="- 1")
     lines = refused(path).splitlines()

@@ -14,6 +14,9 @@ def judge_devices(facts: Facts) -> Iterator[Judgement]:
     if facts.devices_problem:
         remedy = ("OCL_ICD_VENDORS=/etc/OpenCL/vendors/ONE.icd edged doctor  # one driver after the other",)
         yield Judgement("Devices", "mend", "OpenCL", facts.devices_problem, remedy)
+    elif not facts.devices and "OCL_ICD_VENDORS" in facts.drivers.variables:
+        text = f"no device in {facts.drivers.variables['OCL_ICD_VENDORS']}, which OCL_ICD_VENDORS names"
+        yield Judgement("Devices", "mend", "OpenCL", text, ("unset OCL_ICD_VENDORS",))
     elif not facts.devices:
         yield Judgement("Devices", "note", "OpenCL", "no device: NumPy computes, which is slow")
     for device in facts.devices:

@@ -98,6 +98,11 @@ def test_no_driver_at_all() -> None:
     assert found.remedy == ("sudo apt install pocl-opencl-icd",)
 
 
+def test_a_variable_that_hides_the_drivers() -> None:
+    drivers = replace(NO_DRIVERS, variables={"OCL_ICD_VENDORS": "/nonexistent"})
+    assert the_one_to_mend(board(drivers=drivers, devices=())).remedy == ("unset OCL_ICD_VENDORS",)
+
+
 def test_a_driver_that_crashes_while_it_is_loaded() -> None:
     problem = "the OpenCL devices cannot be listed: a driver ended the process by SIGSEGV"
     assert the_one_to_mend(board(devices=(), devices_problem=problem)).text == problem
