@@ -16,7 +16,7 @@ from edged.cli.doctor.collect.drivers import read_drivers
 from edged.cli.doctor.collect.service import check_config, read_unit, read_workers
 from edged.cli.doctor.collect.system import read_system
 from edged.cli.doctor.facts import Facts
-from edged.cli.doctor.judge import judge
+from edged.cli.doctor.judge.board import judge
 from edged.cli.doctor.page import page
 from edged.cli.doctor.redact import without_paths, without_secrets
 from edged.cli.options import add_example, add_json

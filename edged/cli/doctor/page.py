@@ -4,7 +4,7 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
-from edged.cli.doctor.judgement import Judgement
+from edged.cli.doctor.judge.judgement import Judgement
 from edged.system.plain_text import printable
 
 WIDTH = 80

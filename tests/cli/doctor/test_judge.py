@@ -8,10 +8,10 @@ import pytest
 
 from edged.camera.discover import CameraFound
 from edged.cli.check.finding import Finding
-from edged.cli.doctor.defects import known_defects, version_of
 from edged.cli.doctor.facts import DeviceFile, Disk, Drivers, Facts, RunningWorker, ServiceUnit, TriedStep
-from edged.cli.doctor.judge import judge
-from edged.cli.doctor.judgement import Judgement
+from edged.cli.doctor.judge.board import judge
+from edged.cli.doctor.judge.defects import known_defects, version_of
+from edged.cli.doctor.judge.judgement import Judgement
 from edged.cli.doctor.page import page
 from edged.energy.rails import Unreadable
 from edged.messages import Frequency, HostState

@@ -5,9 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from edged.cli.doctor import self_test
-from edged.cli.doctor.collect import devices
-from edged.cli.doctor.self_test import STEPS, try_device
+from edged.cli.doctor.collect import devices, self_test
+from edged.cli.doctor.collect.self_test import STEPS, try_device
 from edged.engine.device import Device, list_devices
 from tests.cli.doctor import crashing_process
 

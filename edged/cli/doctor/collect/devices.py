@@ -11,7 +11,7 @@ from typing import Any
 
 from edged.cli.doctor.facts import ExaminedDevice
 
-LISTING = "edged.cli.doctor.listing_process"
+LISTING = "edged.cli.doctor.collect.listing_process"
 LIST_S = 60.0
 SHOWN = ("platform", "name", "kind", "version", "driver", "fp16", "compute_units", "memory_bytes")
 
@@ -43,7 +43,7 @@ def _reason(done: "subprocess.CompletedProcess[str]") -> str:
 
 
 def _tested(listed: dict[str, Any], show: Callable[[str], None]) -> ExaminedDevice:
-    from edged.cli.doctor.self_test import try_device
+    from edged.cli.doctor.collect.self_test import try_device
     from edged.engine.apart import device_of
 
     device = device_of(listed)

@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator
 
-from edged.cli.doctor.drivers import judge_drivers
 from edged.cli.doctor.facts import Disk, Facts, System
-from edged.cli.doctor.judgement import Judgement
-from edged.cli.doctor.running import judge_running
-from edged.cli.doctor.tested import judge_devices
+from edged.cli.doctor.judge.devices import judge_devices
+from edged.cli.doctor.judge.drivers import judge_drivers
+from edged.cli.doctor.judge.judgement import Judgement
+from edged.cli.doctor.judge.running import judge_running
 
 GIB, MIB = 2**30, 2**20
 LOW_MEMORY = 256 * MIB  # available: ResNet-50 alone holds 102 MB of weights

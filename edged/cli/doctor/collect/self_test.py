@@ -15,7 +15,7 @@ from edged.engine.apart import run_apart
 from edged.engine.device import Device
 from edged.errors import DeviceError
 
-MODULE = "edged.cli.doctor.self_test_process"
+MODULE = "edged.cli.doctor.collect.self_test_process"
 LIMIT_S = 300.0  # of one process: the first time, the driver compiles all kernels
 MOST_CRASHES = 3
 

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator, Mapping
 
-from edged.cli.doctor.defects import known_defects
 from edged.cli.doctor.facts import ExaminedDevice, Facts, TriedStep
-from edged.cli.doctor.judgement import Judgement
+from edged.cli.doctor.judge.defects import known_defects
+from edged.cli.doctor.judge.judgement import Judgement
 
 NAMES = {"digits": "digits", "mobilenetv2": "MobileNetV2@224", "resnet50": "ResNet-50@120"}
 
@@ -43,10 +43,12 @@ def _self_test(section: str, device: ExaminedDevice) -> Iterator[Judgement]:
         yield Judgement(section, "ok", "speed", speed)
     if "digits" in figures:
         found = figures["digits"]["seconds"]
-        yield Judgement(section, "ok", "digits", f"{1 / found:.0f} frames a second, measured")
+        yield Judgement(section, "ok", "digits", f"{1 / found:.0f} frames per second, measured")
     if "estimates" in figures:
-        estimates = [f"{NAMES[name]} {each:.0f}" for name, each in figures["estimates"].items()]
-        text = f"{', '.join(estimates)} frames a second, by these peaks"
+        estimates = [
+            f"{NAMES[name]} {each:.{0 if each >= 10 else 1}f}" for name, each in figures["estimates"].items()
+        ]
+        text = f"{', '.join(estimates)} frames per second, by these peaks"
         yield Judgement(section, "ok", "estimates", text)
     compared = [each for each in device.tried if not each.problem and "error" in each.figures]
     if compared:
