@@ -67,7 +67,9 @@ def _collect(file: Path) -> Facts:
     line.show("reading the system")
     journal = journal_path(config.node, config.journal.path) if config else None
     rails = find_rails(config.energy if config else EnergyConfig())
-    workers = read_workers(running_config(config) if config else None)
+    unit = read_unit()
+    running = running_config(config) if config else None  # None for that of another user, too: then by the unit
+    workers = read_workers(running or (config if unit and unit.is_active else None))
     line.show("checking the config")
     checked = check_config(source.path) if config else ()
     devices, devices_problem = read_devices(line.show)
@@ -83,7 +85,7 @@ def _collect(file: Path) -> Facts:
         unreadable_rails=rails.unreadable,
         rails_note=rails.note,
         user=getpass.getuser(),
-        unit=read_unit(),
+        unit=unit,
         config_file=str(source.path),
         config_problem=without_paths(problem),
         config=without_secrets(config) if config else {},

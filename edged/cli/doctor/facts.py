@@ -101,6 +101,11 @@ class ServiceUnit:
     restarts: str
     groups: tuple[str, ...]
 
+    @property
+    def is_active(self) -> bool:
+        """Return whether it runs."""
+        return self.state.startswith("active")
+
 
 @dataclass(frozen=True)
 class RunningWorker:

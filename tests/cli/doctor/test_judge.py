@@ -104,8 +104,11 @@ def test_a_variable_that_hides_the_drivers() -> None:
 
 
 def test_a_driver_that_crashes_while_it_is_loaded() -> None:
-    problem = "the OpenCL devices cannot be listed: a driver ended the process by SIGSEGV"
-    assert the_one_to_mend(board(devices=(), devices_problem=problem)).text == problem
+    problem = "the OpenCL devices cannot be listed: its process was killed by SIGSEGV (a driver crashes)"
+    drivers = replace(NO_DRIVERS, vendors=WITH_RUSTICL)
+    found = the_one_to_mend(board(drivers=drivers, devices=(), devices_problem=problem))
+    assert found.text == f"{problem}; remove or update the driver: try one at a time"
+    assert found.remedy[1] == "OCL_ICD_VENDORS=/etc/OpenCL/vendors/rusticl.icd edged doctor"
 
 
 def test_a_variant_that_fails_is_a_note_and_a_network_that_fails_is_to_mend() -> None:
@@ -156,6 +159,14 @@ def test_what_check_reports_is_taken_over() -> None:
     facts = board(checked=checked)
     assert the_one_to_mend(facts).text == "is in use"
     assert "worker 0: no such device" in notes(facts)
+
+
+def test_an_address_that_the_service_itself_may_use_is_a_note() -> None:
+    checked = (Finding("error", "metrics.address", "127.0.0.1:9464 is in use (by another edged?)"),)
+    active = ServiceUnit("active (running)", "enabled", "success", "0", ("video", "render"))
+    facts = board(checked=checked, unit=active)
+    assert to_mend(facts) == []
+    assert "the service runs, so it may be the one" in notes(facts)
 
 
 def test_a_daemon_that_computes_elsewhere_than_check_promises() -> None:

@@ -1,7 +1,6 @@
 """The OpenCL devices, listed and tested in other processes: a driver may crash as soon as it is loaded."""
 
 import json
-import signal
 import subprocess
 import sys
 import tempfile
@@ -9,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from edged.cli.doctor.collect.ended import why_ended
 from edged.cli.doctor.facts import ExaminedDevice
 
 LISTING = "edged.cli.doctor.collect.listing_process"
@@ -31,15 +31,8 @@ def _list() -> tuple[list[dict[str, Any]], str]:
         except subprocess.TimeoutExpired:
             return [], f"a driver did not list its devices within {LIST_S:g} s"
         if done.returncode:
-            return [], f"the OpenCL devices cannot be listed: {_reason(done)}"
+            return [], f"the OpenCL devices cannot be listed: {why_ended(done)}"
         return json.loads(report.read_text()), ""
-
-
-def _reason(done: "subprocess.CompletedProcess[str]") -> str:
-    last = "".join(done.stderr.strip().splitlines()[-1:])
-    if done.returncode < 0:
-        return f"a driver ended the process by {signal.Signals(-done.returncode).name} {last}".strip()
-    return last or f"exit status {done.returncode}"
 
 
 def _tested(listed: dict[str, Any], show: Callable[[str], None]) -> ExaminedDevice:

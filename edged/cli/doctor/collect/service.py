@@ -9,6 +9,7 @@ import urllib.request
 from pathlib import Path
 
 from edged.cli.check.finding import Finding
+from edged.cli.doctor.collect.ended import why_ended
 from edged.cli.doctor.facts import RunningWorker, ServiceUnit
 from edged.config import Config
 
@@ -38,8 +39,7 @@ def check_config(file: Path) -> tuple[Finding, ...]:
     except subprocess.TimeoutExpired:
         return (Finding("error", "check", f"`edged check` did not end within {CHECK_S:g} s"),)
     except (ValueError, KeyError):
-        last = "".join(done.stderr.strip().splitlines()[-1:])
-        return (Finding("error", "check", last or f"`edged check` ended with status {done.returncode}"),)
+        return (Finding("error", "check", f"`edged check` has no result: {why_ended(done)}"),)
 
 
 def read_unit() -> ServiceUnit | None:

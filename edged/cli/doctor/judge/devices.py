@@ -12,8 +12,10 @@ NAMES = {"digits": "digits", "mobilenetv2": "MobileNetV2@224", "resnet50": "ResN
 def judge_devices(facts: Facts) -> Iterator[Judgement]:
     """Judge each device; the reason why there is none comes first."""
     if facts.devices_problem:
-        remedy = ("OCL_ICD_VENDORS=/etc/OpenCL/vendors/ONE.icd edged doctor  # one driver after the other",)
-        yield Judgement("Devices", "mend", "OpenCL", facts.devices_problem, remedy)
+        vendors = facts.drivers.vendors if len(facts.drivers.vendors) > 1 else ()
+        remedy = tuple(f"OCL_ICD_VENDORS=/etc/OpenCL/vendors/{name} edged doctor" for name in vendors)
+        text = f"{facts.devices_problem}; remove or update the driver" + ": try one at a time" * bool(remedy)
+        yield Judgement("Devices", "mend", "OpenCL", text, remedy)
     elif not facts.devices and "OCL_ICD_VENDORS" in facts.drivers.variables:
         text = f"no device in {facts.drivers.variables['OCL_ICD_VENDORS']}, which OCL_ICD_VENDORS names"
         yield Judgement("Devices", "mend", "OpenCL", text, ("unset OCL_ICD_VENDORS",))

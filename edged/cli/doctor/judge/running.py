@@ -10,6 +10,11 @@ from edged.cli.doctor.judge.judgement import Judgement, Level
 
 LEVELS: dict[Literal["ok", "warning", "error"], Level] = {"ok": "ok", "warning": "note", "error": "mend"}
 RUNS = "runs the model"
+IN_USE = "is in use"  # what `edged check` says of an address
+AS_SERVICE = (
+    "sudo -u edged env STATE_DIRECTORY=/var/lib/edged RUNTIME_DIRECTORY=/run/edged "
+    "CACHE_DIRECTORY=/var/cache/edged edged doctor"
+)
 
 
 def judge_running(facts: Facts) -> Iterator[Judgement]:
@@ -30,7 +35,10 @@ def _config(facts: Facts) -> Iterator[Judgement]:
     others = f", and {', '.join(facts.overrides)}" if facts.overrides else ""
     yield Judgement("Config", "ok", "config", f"{facts.config_file}{others}")
     for finding in facts.checked:
-        if finding.what != "config":
+        if finding.level == "error" and IN_USE in finding.text and facts.unit and facts.unit.is_active:
+            text = f"{finding.text}; the service runs, so it may be the one: run this as its user"
+            yield Judgement("Config", "note", finding.what, text, (AS_SERVICE,))
+        elif finding.what != "config":
             yield Judgement("Config", LEVELS[finding.level], finding.what, finding.text)
 
 
