@@ -16,7 +16,7 @@ from edged.engine.device import Device
 from edged.errors import DeviceError
 
 MODULE = "edged.cli.doctor.collect.self_test_process"
-LIMIT_S = 300.0  # of one process: the first time, the driver compiles all kernels
+LIMIT_S = 600.0  # of one process: the first time, the driver compiles all kernels
 MOST_CRASHES = 3
 
 STEPS = (
