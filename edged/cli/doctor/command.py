@@ -87,10 +87,10 @@ def _collect(file: Path) -> Facts:
         user=getpass.getuser(),
         unit=unit,
         config_file=str(source.path),
-        config_problem=without_paths(problem),
+        config_problem=without_paths(problem, config),
         config=without_secrets(config) if config else {},
         overrides=tuple(source.names()[1:]),
-        checked=tuple(replace(each, text=without_paths(each.text)) for each in checked),
+        checked=tuple(replace(each, text=without_paths(each.text, config)) for each in checked),
         workers=workers,
     )
 

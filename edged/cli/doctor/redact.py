@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from edged.camera.sources.reach import without_secrets as shown
 from edged.config import Config
 
 SET = "(set, not shown)"
@@ -12,13 +13,14 @@ SECRET = frozenset(
     {"user", "password_file", "password_env", "key", "hub", "allow", "certificate", "client_ca", "ca"}
 )
 OF_PEERS = frozenset({"security"})  # sections of keys alone
-URL = re.compile(r"\b((?:rtsps?|rtmps?|https?)://)([^/\s?#]+)[/?#][^\s,]*", re.IGNORECASE)
+URL = re.compile(r"\b((?:rtsps?|rtmps?|https?)://)([^/\s?#,]+)(\S*)", re.IGNORECASE)
+WHOLE = re.compile(URL.pattern + ".*", re.IGNORECASE | re.DOTALL)  # with what is behind a space
 
 
 def without_secrets(config: Config) -> Mapping[str, Any]:
     """Return the values that differ from the defaults, as for JSON, without secrets."""
-    shown = config.model_dump(mode="json", exclude_defaults=True)
-    redacted: Mapping[str, Any] = _redacted(shown)
+    values = config.model_dump(mode="json", exclude_defaults=True)
+    redacted: Mapping[str, Any] = _redacted(values)
     return redacted
 
 
@@ -29,9 +31,15 @@ def _redacted(value: Any, key: str = "") -> Any:
         return {name: SET if name in OF_PEERS else _redacted(inner, name) for name, inner in value.items()}
     if isinstance(value, list):
         return [_redacted(inner, key) for inner in value]
-    return without_paths(value) if isinstance(value, str) else value
+    return WHOLE.sub(_host, value) if isinstance(value, str) else value
 
 
-def without_paths(text: str) -> str:
-    """Shorten every URL of a camera in `text` to its host: paths may hold passwords."""
-    return URL.sub(lambda found: f"{found[1]}{found[2].rpartition('@')[2]}/…", text)
+def without_paths(text: str, config: Config | None) -> str:
+    """Shorten every URL in `text` to its host, as paths of cameras may hold passwords; first those of `config`."""
+    for camera in config.cameras.values() if config else ():
+        text = text.replace(shown(str(camera.source)), WHOLE.sub(_host, str(camera.source)))
+    return URL.sub(_host, text)
+
+
+def _host(url: re.Match[str]) -> str:
+    return f"{url[1]}{url[2].rpartition('@')[2]}{'/…' if url[3] else ''}"

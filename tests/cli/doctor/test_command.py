@@ -4,6 +4,7 @@ import json
 import tarfile
 from pathlib import Path
 
+from edged.cli.doctor.redact import without_paths
 from tests.cli.command import NO_OPENCL, edged
 
 SECRETS = ("hunter2", "letmein", "tok3n", "s3same", "sw0rdfish", "open-barrel", "c4mera-us3r", "br0ker-us3r")
@@ -32,6 +33,7 @@ def test_secrets_are_in_no_output(tmp_path: Path) -> None:
         "cameras:\n"
         "  door: {source: 'rtsp://127.0.0.1:9/user=x_password=tok3n?auth=tok3n', user: c4mera-us3r,"
         " password_file: password}\n"
+        "  roof: {source: 'rtsp://127.0.0.1:9/a,b=tok3n c=tok3n'}\n"
         "  yard: {source: 'http://127.0.0.1:9/stream?key=tok3n', user: c4mera-us3r, password_env: YARD}\n"
         f"security: {{key: hub.key, allow: [{tmp_path}/sw0rdfish.pub]}}\n"
         "mqtt: {address: 'mqtt://127.0.0.1', user: br0ker-us3r, password_file: broker}\n"
@@ -58,3 +60,10 @@ def test_a_bundle_needs_a_name_that_programs_know(tmp_path: Path) -> None:
     done = edged("doctor", "--bundle", tmp_path / "board.zip")
     assert done.returncode == 2
     assert "expected a name that ends in .tar.gz" in done.stderr
+
+
+def test_urls_are_shortened_to_their_hosts() -> None:
+    assert (
+        without_paths("rtsp://a:b@cam:554 and http://cam/x?y, which", None)
+        == "rtsp://cam:554 and http://cam/… which"
+    )
