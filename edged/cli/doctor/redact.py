@@ -3,8 +3,8 @@
 import re
 from collections.abc import Mapping
 from typing import Any
+from urllib.parse import urlsplit
 
-from edged.camera.sources.reach import without_secrets as shown
 from edged.config import Config
 
 SET = "(set, not shown)"
@@ -37,7 +37,8 @@ def _redacted(value: Any, key: str = "") -> Any:
 def without_paths(text: str, config: Config | None) -> str:
     """Shorten every URL in `text` to its host, as paths of cameras may hold passwords; first those of `config`."""
     for camera in config.cameras.values() if config else ():
-        text = text.replace(shown(str(camera.source)), WHOLE.sub(_host, str(camera.source)))
+        if WHOLE.match(str(camera.source)) and len(path := urlsplit(str(camera.source)).path) > 1:
+            text = text.replace(path, "/…")
     return URL.sub(_host, text)
 
 

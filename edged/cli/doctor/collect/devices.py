@@ -12,7 +12,7 @@ from edged.cli.doctor.collect.ended import why_ended
 from edged.cli.doctor.facts import ExaminedDevice
 
 LISTING = "edged.cli.doctor.collect.listing_process"
-LIST_S = 60.0
+LIST_S = 180.0  # most is spent on reading files from a slow card
 SHOWN = ("platform", "name", "kind", "version", "driver", "fp16", "compute_units", "memory_bytes")
 
 

@@ -13,7 +13,7 @@ from edged.cli.doctor.collect.ended import why_ended
 from edged.cli.doctor.facts import RunningWorker, ServiceUnit
 from edged.config import Config
 
-CHECK_S = 120.0
+CHECK_S = 300.0  # it may have to build the cache of the model
 ANSWER_S = 2.0
 LARGEST_BYTES = 10_000_000
 UNIT = "edged.service"
