@@ -1,8 +1,7 @@
 """Classify pictures in a Python program, prepared and computed as the daemon does it."""
 
 import warnings
-from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from os import PathLike
 from pathlib import Path
 from types import TracebackType
@@ -21,6 +20,7 @@ from edged.messages import Label
 from edged.messages.preparation import IN_PYTHON, default_warning
 from edged.model.package import Model, is_file_name, load_model
 from edged.model.reference import softmax
+from edged.runtime.jobs import compute
 from edged.runtime.scores import ends_in_softmax, top_classes
 from edged.worker.job_io import not_finite
 from edged.worker.proven import open_proven
@@ -29,8 +29,6 @@ Picture = NDArray[np.uint8] | str | PathLike[str]
 Pixels = NDArray[np.uint8]
 Floats = NDArray[np.float32]
 S = TypeVar("S", bound=config.Section)
-
-IN_FLIGHT = 2  # jobs: the device computes one while the next is prepared
 
 
 class Classifier:
@@ -94,8 +92,9 @@ class Classifier:
 
     def outputs(self, pictures: Sequence[Picture]) -> Floats:
         """Return the network's own outputs, float32 [n, classes]. Raises ImageError, DeviceError."""
-        rows = list(self._computed(pictures))
-        return np.concatenate(rows) if rows else np.empty((0, len(self.labels)), np.float32)
+        jobs = compute(self._runtime, map(self._frame, pictures), self._batch)
+        rows = [outputs for job in jobs for outputs in job]
+        return np.stack(rows) if rows else np.empty((0, len(self.labels)), np.float32)
 
     def scores(self, outputs: Floats) -> Floats:
         """Return the scores of one picture's outputs, [classes]. Raises ModelError if these are not finite."""
@@ -119,26 +118,10 @@ class Classifier:
     ) -> None:
         self.close()
 
-    def _computed(self, pictures: Sequence[Picture]) -> Iterator[Floats]:
-        """Yield the outputs of one job after the other, while the next one is prepared."""
-        pending: deque[Any] = deque()
-        for start in range(0, len(pictures), self._batch):
-            frames = [self._frame(picture) for picture in pictures[start : start + self._batch]]
-            pending.append((self._runtime.submit(np.stack(frames)), len(frames)))
-            if len(pending) == IN_FLIGHT:
-                yield _outputs(*pending.popleft())
-        while pending:
-            yield _outputs(*pending.popleft())
-
     def _frame(self, picture: Picture) -> Pixels:
         wanted = self._model.input
         pixels = _rgb(picture) if isinstance(picture, np.ndarray) else read_picture(Path(picture))
         return preprocess(pixels, wanted.width, wanted.height, resize=wanted.resize)
-
-
-def _outputs(pending: Any, count: int) -> Floats:
-    """Wait for a job; return its outputs as [count, classes], which stay when the next job comes."""
-    return np.array(pending.wait().outputs, np.float32).reshape(count, -1)
 
 
 def _rgb(picture: NDArray[Any]) -> Pixels:

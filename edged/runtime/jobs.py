@@ -1,0 +1,48 @@
+"""Compute a stream of prepared pictures, job after job: the next one is prepared while the device computes."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+
+import numpy as np
+
+from edged.runtime.base import ModelRuntime, Pending
+from edged.runtime.model_part import Images
+from edged.runtime.scores import Floats
+
+Prepared = Images | str  # uint8 [height, width, 3] of the network's size, or why there is none
+Computed = Floats | str  # the network's own outputs, float32 [classes], or why there are none
+
+
+@dataclass(frozen=True, eq=False)
+class SubmittedJob:
+    """Pictures that a device computes. `pending`: None if none of them is prepared."""
+
+    pictures: Sequence[Prepared]
+    pending: Pending | None
+
+    def wait(self) -> list[Computed]:
+        """Return the outputs of each picture, which stay when the next job comes. Raises DeviceError."""
+        outputs = iter(np.array(self.pending.wait().outputs, np.float32) if self.pending else ())
+        return [each if isinstance(each, str) else next(outputs).reshape(-1) for each in self.pictures]
+
+
+def compute(runtime: ModelRuntime, pictures: Iterable[Prepared], batch: int) -> Iterator[list[Computed]]:
+    """Yield the outputs of each job of `batch` pictures, in order. Raises DeviceError.
+
+    The boundaries of jobs do not depend on which pictures could be prepared, so that the same pictures always give
+    the same outputs, to the bit.
+    """
+    remaining, waiting = iter(pictures), None
+    while group := list(islice(remaining, batch)):
+        submitted = _submit(runtime, group)
+        if waiting:
+            yield waiting.wait()
+        waiting = submitted
+    if waiting:
+        yield waiting.wait()
+
+
+def _submit(runtime: ModelRuntime, pictures: Sequence[Prepared]) -> SubmittedJob:
+    frames = [each for each in pictures if not isinstance(each, str)]
+    return SubmittedJob(pictures, runtime.submit(np.stack(frames)) if frames else None)

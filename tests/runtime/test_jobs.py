@@ -1,0 +1,29 @@
+"""A stream of pictures, job after job."""
+
+import numpy as np
+
+from edged.config import ModelConfig, WorkerConfig
+from edged.model.package import load_model
+from edged.runtime.jobs import Prepared, compute
+from edged.runtime.select import open_runtime
+
+
+def test_problems_keep_their_places_and_outputs_those_of_single_pictures() -> None:
+    runtime = open_runtime(load_model(ModelConfig(name="digits")), WorkerConfig(device="numpy", batch=2))
+    noise = np.random.default_rng(3).integers(0, 256, (4, 120, 120, 3)).astype(np.uint8)
+    pictures: list[Prepared] = [noise[0], "cut short", "absent", "absent too", noise[1], noise[2], noise[3]]
+
+    jobs = list(compute(runtime, pictures, 2))
+
+    assert [len(job) for job in jobs] == [2, 2, 2, 1]
+    found = [each for job in jobs for each in job]
+    for place in (0, 4, 5, 6):
+        [[alone]] = compute(runtime, [pictures[place]], 1)
+        np.testing.assert_allclose(np.asarray(found[place]), np.asarray(alone), rtol=1e-4, atol=1e-5)
+    assert found[1:4] == ["cut short", "absent", "absent too"]
+
+
+def test_no_pictures_are_no_jobs() -> None:
+    runtime = open_runtime(load_model(ModelConfig(name="digits")), WorkerConfig(device="numpy"))
+
+    assert list(compute(runtime, [], 4)) == []
