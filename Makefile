@@ -36,7 +36,7 @@ view top: .venv/.displays
 # daemons, one after the other, there are only those that mostly wait.
 COMPUTE = tests/engine tests/model tests/conformance tests/train tests/teach tests/fuzz
 test: TIER = -m 'not deep'
-test-all: .venv/.deploy
+test-all: .venv/.deep
 test test-all: .venv/.test
 	.venv/bin/python -m pytest $(TIER) --numprocesses logical --maxprocesses 4 --dist loadfile $(COMPUTE)
 	.venv/bin/python -m pytest $(TIER) --numprocesses 2 --dist loadgroup $(COMPUTE:%=--ignore %)
@@ -118,8 +118,8 @@ clean:
 	$(LOCKED) 'what the tests need' 'run build test' --group test
 	@touch $@
 
-.venv/.deploy: .venv/.test
-	$(PIP) 'what checks deploy/' --group deploy
+.venv/.deep: .venv/.test
+	$(PIP) 'what the deep tests need besides' --group deep --group deploy
 	@touch $@
 
 .venv/.displays: .venv/.installed

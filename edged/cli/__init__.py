@@ -40,6 +40,7 @@ VERBS = {
     "models": "compare the sizes and the costs of several models",
     "predict": "classify pictures without a daemon",
     "eval": "count how often a network is right on labelled pictures",
+    "batch": "classify an archive of pictures or videos, alone or on a Ray cluster",
     "verify": "compare every layer of a network on a device with the reference",
     "compress": "make the file of a network several times smaller",
     "quantize": "make a network of floats one of 8 bits",

@@ -53,6 +53,24 @@ class VideoFile:
             self._pace.wait_until(self._at_s)
         return Picture(pixels)
 
+    @property
+    def at_s(self) -> float:
+        """Return the time of the last picture, in seconds from the beginning."""
+        return self._at_s
+
+    @property
+    def estimated_frames(self) -> int:
+        """Return how many pictures the file says it has, which need not be right; below 1 if it does not say."""
+        return int(self._capture.get(cv2.CAP_PROP_FRAME_COUNT)) if self._capture else 0
+
+    def skip(self, count: int) -> int:
+        """Decode the next pictures without taking them; return how many there were, fewer only at the end."""
+        for skipped in range(count):
+            if self._capture is None or not self._capture.grab():
+                return skipped
+            self._at_s = self._time_of_picture(self._capture)
+        return max(0, count)
+
     def close(self) -> None:
         if self._capture:
             self._capture.release()

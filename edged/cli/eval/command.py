@@ -9,7 +9,8 @@ from edged import config
 from edged.cli.eval.report import EvalReport
 from edged.cli.model_options import add_input_options, add_plan_options, given_model, show_preparation
 from edged.cli.options import add_example, add_json, positive
-from edged.cli.terminal import StatusLine, format_time, interrupt_on_sigterm, note, warn
+from edged.cli.progress import Progress
+from edged.cli.terminal import interrupt_on_sigterm, note, warn
 from edged.errors import ConfigError, ImageError
 from edged.evaluation.evaluate import evaluate
 from edged.evaluation.kept_answers import KeptAnswers
@@ -19,10 +20,6 @@ from edged.runtime.base import ModelRuntime
 from edged.system.disk_cache import code_sha256
 from edged.system.plain_text import printable_json, printable_lines
 from edged.worker.proven import open_proven
-
-BAR = 20
-EVERY_S = 30.0  # between two lines of progress, without a terminal
-REFRESH_S = 0.1
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -81,7 +78,8 @@ def _evaluate(
         for more in evaluate(model, runtime, data.pictures[len(answers) :], arguments.batch):
             kept.append(more)
             answers += more
-            progress.show(len(answers), sum(answer.is_right for answer in answers))
+            right = sum(answer.is_right for answer in answers)
+            progress.show(len(answers), f"{100 * right / len(answers):.1f} % right")
     except KeyboardInterrupt:
         note(f"stopped after {len(answers)} of {len(data)} pictures; the same command goes on there")
         raise
@@ -103,33 +101,3 @@ def _key(
     code = [code_sha256(f"edged.{part}") for part in ("camera", "engine", "evaluation", "model")]
     plan = [runtime.device_name, getattr(runtime, "proof_key", ""), arguments.precision, arguments.batch]
     return [model.sha256, prepared, *plan, data.fingerprint, code]
-
-
-class Progress:
-    """A bar with the share of right answers, the speed and the time left."""
-
-    def __init__(self, begun_at: int, count: int) -> None:
-        """`begun_at`: pictures that an interrupted run has answered."""
-        self._begun_at, self._count = begun_at, count
-        self._line = StatusLine(every_s=EVERY_S)
-        self._start = self._shown_at = time.perf_counter()
-
-    def show(self, done: int, right: int) -> None:
-        """Show how far it is."""
-        now = time.perf_counter()
-        if now - self._shown_at < REFRESH_S:
-            return
-        self._shown_at = now
-        bar = "#" * (BAR * done // self._count)
-        rate = self.rate(done, now - self._start)
-        left = format_time((self._count - done) / rate) if rate else "?"
-        share = f"{100 * right / done:.1f} % right"
-        self._line.show(f"[{bar:-<{BAR}}] {done}/{self._count}, {share}, {rate:.0f} pictures/s, {left} left")
-
-    def rate(self, done: int, seconds: float) -> float:
-        """Return the pictures a second of this run."""
-        return (done - self._begun_at) / seconds if seconds else 0.0
-
-    def clear(self) -> None:
-        """Erase the bar."""
-        self._line.clear()

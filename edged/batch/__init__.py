@@ -1,0 +1,1 @@
+"""Answers to archives: millions of pictures or hours of video, on one machine or on a Ray cluster."""

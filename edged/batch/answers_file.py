@@ -1,0 +1,103 @@
+"""The answers of a chunk as a Parquet file. Needs pyarrow, an optional dependency."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+
+import pyarrow
+from pyarrow import parquet
+
+from edged.errors import ConfigError
+from edged.messages import Label
+from edged.system.atomic_file import FOR_ALL, replace_file
+
+ROWS = 10_000  # in memory at a time, and in one row group of the file
+
+LABEL = pyarrow.struct([("label", pyarrow.string()), ("index", pyarrow.int32()), ("score", pyarrow.float32())])
+SCHEMA = pyarrow.schema(
+    [
+        ("picture", pyarrow.string()),
+        ("captured_at", pyarrow.float64()),
+        ("frame", pyarrow.int64()),
+        ("at_s", pyarrow.float64()),
+        ("label", pyarrow.string()),
+        ("index", pyarrow.int32()),
+        ("score", pyarrow.float32()),
+        ("problem", pyarrow.string()),
+        ("top", pyarrow.list_(LABEL)),
+    ]
+)
+
+
+@dataclass(frozen=True)
+class ArchiveAnswer:
+    """The answer to a picture, best label first; or `problem`, why there is none."""
+
+    picture: str
+    captured_at: float | None
+    frame: int | None
+    at_s: float | None
+    top: tuple[Label, ...] = ()
+    problem: str | None = None
+
+
+@dataclass(frozen=True)
+class AnswerCount:
+    """Rows of files, and how many of them have a problem in place of an answer."""
+
+    pictures: int
+    problems: int
+
+
+def write_answers(path: Path, answers: Iterable[ArchiveAnswer], about: Mapping[str, str]) -> AnswerCount:
+    """Write a file whole or not at all. `about`: metadata of the file. Raises ConfigError.
+
+    The same answers are always the same bytes.
+    """
+    schema = SCHEMA.with_metadata({f"edged.{key}": value for key, value in about.items()})
+    pictures = problems = 0
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with replace_file(path, FOR_ALL) as file, parquet.ParquetWriter(file, schema) as writer:
+            for group in _groups(iter(answers)):
+                writer.write_table(_table(group, schema))
+                pictures += len(group)
+                problems += sum(answer.problem is not None for answer in group)
+    except OSError as error:
+        raise ConfigError(f"--output: {path}: cannot be written: {error.strerror or error}") from None
+    return AnswerCount(pictures, problems)
+
+
+def count_answers(path: Path) -> AnswerCount:
+    """Count the rows of a file by its metadata alone. Raises ConfigError."""
+    try:
+        found = parquet.read_metadata(path)
+    except (OSError, pyarrow.ArrowException) as error:
+        reason = str(error).partition("\n")[0]
+        raise ConfigError(f"{path}: is damaged ({reason}): delete it, and run the same command again") from None
+    place = found.schema.names.index("problem")
+    groups = [found.row_group(number).column(place) for number in range(found.num_row_groups)]
+    return AnswerCount(found.num_rows, sum(each.num_values - each.statistics.null_count for each in groups))
+
+
+def _table(answers: Sequence[ArchiveAnswer], schema: pyarrow.Schema) -> pyarrow.Table:
+    return pyarrow.Table.from_pylist([_row(answer) for answer in answers], schema=schema)
+
+
+def _row(answer: ArchiveAnswer) -> dict[str, object]:
+    top = [{"label": each.label, "index": each.index, "score": each.score} for each in answer.top]
+    return {
+        "picture": answer.picture,
+        "captured_at": answer.captured_at,
+        "frame": answer.frame,
+        "at_s": answer.at_s,
+        **(top[0] if top else {}),
+        "problem": answer.problem,
+        "top": top,
+    }
+
+
+def _groups(answers: Iterator[ArchiveAnswer]) -> Iterator[list[ArchiveAnswer]]:
+    while group := list(islice(answers, ROWS)):
+        yield group

@@ -1,0 +1,70 @@
+"""Classify one chunk after the other on one device, and write the answers."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import tee
+from pathlib import Path
+
+from edged import config
+from edged.batch.answers_file import AnswerCount, ArchiveAnswer, write_answers
+from edged.batch.chunks import ArchiveChunk
+from edged.batch.reading import ChunkReader, PreparedPicture
+from edged.hub.frames.prediction import labels_of
+from edged.model.package import Model
+from edged.model.reference import softmax
+from edged.runtime.jobs import Computed, compute
+from edged.runtime.scores import ends_in_softmax, top_classes
+from edged.worker.job_io import not_finite
+from edged.worker.proven import open_proven
+
+
+@dataclass(frozen=True)
+class ClassifyOptions:
+    """How chunks are classified. `top`: labels of an answer; `readers`: threads that read pictures."""
+
+    worker: config.WorkerConfig
+    top: int
+    readers: int
+
+
+class ChunkClassifier:
+    """A network that is ready on a device, and what reads the pictures for it."""
+
+    def __init__(self, model: Model, root: Path, options: ClassifyOptions) -> None:
+        """`root`: the folder of the archive. Raises DeviceError."""
+        self._model, self._options = model, options
+        self._runtime = open_proven(model, options.worker).runtime
+        self._reader = ChunkReader(root, model.input, options.readers)
+        self._gives_scores = ends_in_softmax(model.graph)
+
+    @property
+    def device(self) -> str:
+        """Return the name of the device."""
+        return self._runtime.device_name
+
+    def write(self, chunk: ArchiveChunk, path: Path) -> AnswerCount:
+        """Classify a chunk and write its file. Raises DeviceError, ConfigError."""
+        worker, model = self._options.worker, self._model
+        about = {"model": model.name, "sha256": model.sha256, "device": self.device, "precision": worker.precision}
+        return write_answers(path, self.answers(chunk), about)
+
+    def answers(self, chunk: ArchiveChunk) -> Iterator[ArchiveAnswer]:
+        """Yield the answers to a chunk's pictures, in order. Raises DeviceError."""
+        read, pictures = tee(self._reader.pictures_of(chunk))
+        jobs = compute(self._runtime, (each.prepared for each in read), self._options.worker.batch)
+        outputs = (each for job in jobs for each in job)
+        return (self._answer(picture, found) for found, picture in zip(outputs, pictures, strict=True))
+
+    def close(self) -> None:
+        """Free the device, and end the threads."""
+        self._reader.close()
+        self._runtime.close()
+
+    def _answer(self, picture: PreparedPicture, outputs: Computed) -> ArchiveAnswer:
+        name = picture.name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+        place = (name, picture.captured_at, picture.frame, picture.at_s)
+        problem = outputs if isinstance(outputs, str) else not_finite(outputs)
+        if problem or isinstance(outputs, str):
+            return ArchiveAnswer(*place, problem=problem)
+        scores = outputs if self._gives_scores else softmax(outputs)
+        return ArchiveAnswer(*place, labels_of(top_classes(scores, self._options.top), self._model.labels))

@@ -1,0 +1,110 @@
+"""Read the pictures of a chunk in threads, ahead of the device."""
+
+import os
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from itertools import repeat, takewhile
+from pathlib import Path
+from typing import TypeVar
+
+from edged.batch.chunks import ArchiveChunk, ListedPicture
+from edged.batch.video_frames import VideoFrame, VideoReader, VideoSection
+from edged.camera.preprocess import preprocess
+from edged.camera.sources.picture_file import read_picture
+from edged.camera.sources.source import Pixels
+from edged.errors import CameraError, ImageError
+from edged.model.package import Input
+from edged.runtime.jobs import Prepared
+
+T = TypeVar("T")
+
+MOST_READERS = 4
+AHEAD = 4  # pictures for each thread
+
+
+@dataclass(frozen=True, eq=False)
+class PreparedPicture:
+    """A picture as the network takes it, or why there is none. `frame`, `at_s`: its place in a video."""
+
+    name: str
+    captured_at: float | None
+    prepared: Prepared
+    frame: int | None = None
+    at_s: float | None = None
+
+
+class ChunkReader:
+    """Reads and prepares pictures as cameras do: with `threads`, and at most AHEAD · `threads` of them ahead."""
+
+    def __init__(self, root: Path, wanted: Input, threads: int) -> None:
+        self._root, self._wanted = root, wanted
+        self._ahead = AHEAD * threads
+        self._pool = ThreadPoolExecutor(threads)
+        self._video_pool = ThreadPoolExecutor(1)  # a video's frames depend on each other
+        self._videos = VideoReader(root)
+
+    def pictures_of(self, chunk: ArchiveChunk) -> Iterator[PreparedPicture]:
+        """Yield the pictures of a chunk in order; one that cannot be read, with the problem."""
+        if chunk.section:
+            return self._frames_of(chunk.section)
+        tasks = (partial(self._read, picture) for picture in chunk.pictures)
+        return _in_threads(self._pool, tasks, self._ahead)
+
+    def close(self) -> None:
+        """End the threads."""
+        self._pool.shutdown(cancel_futures=True)
+        self._video_pool.shutdown(cancel_futures=True)
+        self._videos.close()
+
+    def _read(self, picture: ListedPicture) -> PreparedPicture:
+        try:
+            prepared: Prepared = self._prepared(read_picture(self._root / picture.name))
+        except ImageError as error:
+            prepared = str(error).replace(f"{self._root}{os.sep}", "")  # the same text on every machine
+        return PreparedPicture(picture.name, picture.captured_at, prepared)
+
+    def _frames_of(self, section: VideoSection) -> Iterator[PreparedPicture]:
+        task = partial(self._next_of, self._videos.frames_of(section), section)
+        frames = _in_threads(self._video_pool, repeat(task), self._ahead)
+        return (frame for frame in takewhile(_is_frame, frames) if frame)
+
+    def _next_of(self, frames: Iterator[VideoFrame], section: VideoSection) -> PreparedPicture | None:
+        try:
+            frame = next(frames, None)
+        except CameraError as error:
+            problem = str(error).replace(f"{self._root}{os.sep}", "")
+            return PreparedPicture(section.name, section.captured_at, problem)
+        if frame is None:
+            return None
+        prepared = self._prepared(frame.pixels)
+        return PreparedPicture(section.name, section.captured_at, prepared, frame.number, frame.at_s)
+
+    def _prepared(self, pixels: Pixels) -> Pixels:
+        return preprocess(pixels, self._wanted.width, self._wanted.height, resize=self._wanted.resize)
+
+
+def default_readers() -> int:
+    """Return how many threads read pictures: one for each processor that this process may use, up to a few."""
+    return min(MOST_READERS, len(os.sched_getaffinity(0)))
+
+
+def _is_frame(frame: PreparedPicture | None) -> bool:
+    return frame is not None
+
+
+def _in_threads(pool: ThreadPoolExecutor, tasks: Iterable[Callable[[], T]], ahead: int) -> Iterator[T]:
+    """Yield the results of tasks in their order, while up to `ahead` of the next ones run or are done."""
+    pending: deque[Future[T]] = deque()
+    try:
+        for task in tasks:
+            pending.append(pool.submit(task))
+            if len(pending) > ahead:
+                yield pending.popleft().result()
+        while pending:
+            yield pending.popleft().result()
+    finally:
+        for future in pending:
+            future.cancel()

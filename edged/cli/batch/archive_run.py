@@ -1,0 +1,214 @@
+"""Run `edged batch`: list the chunks of an archive or go on with them, show its progress, and sum up its files."""
+
+import argparse
+import json
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import BinaryIO
+
+from pydantic import ValidationError
+
+from edged import __version__, config
+from edged.batch.answers_file import AnswerCount
+from edged.batch.archive import archive_entries, archive_root
+from edged.batch.archive_entry import ArchiveEntry
+from edged.batch.chunks import ChunkTotals, write_chunks
+from edged.batch.classify import ChunkClassifier, ClassifyOptions
+from edged.batch.reading import default_readers
+from edged.batch.run_folder import OURS, RunFolder, RunIdentity, open_run
+from edged.cli.model_options import given_model, model_config, show_preparation
+from edged.cli.progress import Progress
+from edged.cli.terminal import StatusLine, note, warn
+from edged.errors import ConfigError
+from edged.model.package import Model
+from edged.system.plain_text import printable_json, printable_lines
+
+LISTED = 1000  # entries between two updates of the status line
+
+
+@dataclass(frozen=True, eq=False)
+class ArchiveRun:
+    """A run of `edged batch` with its model."""
+
+    arguments: argparse.Namespace
+    model: Model
+    options: ClassifyOptions
+    run: RunFolder
+
+    @property
+    def root(self) -> Path:
+        """Return the folder of the archive."""
+        return archive_root(self.arguments.input.absolute())
+
+
+@dataclass(frozen=True)
+class BatchSummary:
+    """The sums of all files, and the speed of this run, which answered so many pictures."""
+
+    done: AnswerCount
+    answered_now: int
+    seconds: float
+
+    @property
+    def rate(self) -> float:
+        """Return the pictures a second."""
+        return self.answered_now / self.seconds if self.answered_now else 0.0
+
+
+def run_batch(arguments: argparse.Namespace) -> None:
+    """Classify what is not yet done, and print the sums. Raises EdgedError."""
+    options = _options(arguments)
+    model = given_model(arguments)
+    show_preparation(model)
+    write_list = partial(_write_chunks, arguments)
+    with (
+        open_run(arguments.output.absolute(), _identity(arguments, model), write_list) as run,
+        _messages_of_ray(arguments),
+    ):
+        summary = _classify(ArchiveRun(arguments, model, options, run))
+    if arguments.json:
+        print(printable_json(json.dumps(_as_object(arguments, model, summary), ensure_ascii=False)))
+    else:
+        print(printable_lines(_as_text(arguments, summary)))
+    if summary.done.problems:
+        warn(f"{summary.done.problems} pictures without an answer: column `problem` says why")
+
+
+def _options(arguments: argparse.Namespace) -> ClassifyOptions:
+    try:
+        worker = config.WorkerConfig(
+            device=arguments.device,
+            batch=arguments.batch,
+            precision=arguments.precision,
+            threads=arguments.threads,
+        )
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise ConfigError(f"--{first['loc'][0]}: {first['msg']}") from None
+    readers = arguments.readers or (1 if arguments.threads else default_readers())
+    return ClassifyOptions(worker, arguments.top, readers)
+
+
+def _identity(arguments: argparse.Namespace, model: Model) -> RunIdentity:
+    wanted = model.input
+    described = [wanted.width, wanted.height, wanted.color, wanted.scale, wanted.mean, wanted.std, wanted.resize]
+    return RunIdentity(
+        edged=__version__,
+        model=f"{model.name} {model.sha256}",
+        preparation=json.dumps(described),
+        precision=arguments.precision,
+        batch=arguments.batch,
+        top=arguments.top,
+        input=str(arguments.input.absolute()),
+        camera=arguments.camera,
+        chunk=arguments.chunk,
+        stride=arguments.stride,
+    )
+
+
+def _write_chunks(arguments: argparse.Namespace, file: BinaryIO) -> ChunkTotals:
+    """Write the chunks of a new run, and show how far that is. Raises ConfigError, DataError."""
+    path = arguments.input.absolute()
+    entries = _shown(archive_entries(path, arguments.camera), arguments.input)
+    totals = write_chunks(file, entries, archive_root(path), arguments.chunk, arguments.stride)
+    if not totals.chunks:
+        raise ConfigError(f"--input {arguments.input}: holds no pictures or videos")
+    return totals
+
+
+def _shown(entries: Iterable[ArchiveEntry], path: Path) -> Iterator[ArchiveEntry]:
+    line = StatusLine()
+    for count, entry in enumerate(entries):
+        if count % LISTED == 0:
+            line.show(f"listing {path}: {count} files")
+        yield entry
+    line.clear()
+
+
+def _classify(archive_run: ArchiveRun) -> BatchSummary:
+    """Classify the chunks that have no file. Raises EdgedError, KeyboardInterrupt."""
+    places = [place for place, _ in archive_run.run.unfinished()]
+    begun_at = archive_run.run.answers_done().pictures
+    totals = archive_run.run.totals
+    if begun_at or len(places) < totals.chunks:
+        note(f"going on after {totals.chunks - len(places)} of {totals.chunks} files")
+    answered, start, progress = 0, time.perf_counter(), Progress(begun_at, totals.expected)
+    try:
+        for count in _counts(archive_run, places):
+            answered += count.pictures
+            progress.show(begun_at + answered, archive_run.model.name)
+    except KeyboardInterrupt:
+        note(f"stopped after {begun_at + answered} of {totals.expected} pictures; the same command goes on there")
+        raise
+    finally:
+        progress.clear()
+    seconds = time.perf_counter() - start
+    return BatchSummary(archive_run.run.answers_done(), answered, seconds)
+
+
+def _counts(archive_run: ArchiveRun, places: Sequence[int]) -> Iterator[AnswerCount]:
+    """Yield the count of answers of each chunk when it is done."""
+    if not places:
+        return iter(())
+    return _on_cluster(archive_run, places) if archive_run.arguments.ray else _here(archive_run, places)
+
+
+def _here(archive_run: ArchiveRun, places: Sequence[int]) -> Iterator[AnswerCount]:
+    classifier = ChunkClassifier(archive_run.model, archive_run.root, archive_run.options)
+    try:
+        for place in places:
+            chunk = archive_run.run.chunk_at(place)
+            yield classifier.write(chunk, archive_run.run.path_of(chunk))
+    finally:
+        classifier.close()
+
+
+def _messages_of_ray(arguments: argparse.Namespace) -> AbstractContextManager[None]:
+    if not arguments.ray:
+        return nullcontext()
+    from edged.batch.cluster import ray_messages
+
+    return ray_messages(arguments.output / OURS / "ray.log")
+
+
+def _on_cluster(archive_run: ArchiveRun, places: Sequence[int]) -> Iterator[AnswerCount]:
+    from edged.batch.cluster import ActorOptions, ClusterOptions, classify_on_cluster
+
+    arguments = archive_run.arguments
+    cluster = ClusterOptions(arguments.ray, arguments.resource, arguments.actors)
+    wanted = model_config(arguments)
+    wanted = wanted.model_copy(
+        update={key: path.absolute() for key in ("path", "labels") if (path := getattr(wanted, key))}
+    )
+    actor = ActorOptions(
+        __version__,
+        wanted,
+        archive_run.model.sha256,
+        archive_run.root,
+        arguments.output.absolute(),
+        archive_run.options,
+    )
+    return classify_on_cluster(archive_run.run, places, cluster, actor)
+
+
+def _as_object(arguments: argparse.Namespace, model: Model, summary: BatchSummary) -> dict[str, object]:
+    return {
+        "model": {"name": model.name, "sha256": model.sha256, "random_weights": model.random_weights},
+        "input": str(arguments.input),
+        "output": str(arguments.output),
+        "pictures": summary.done.pictures,
+        "problems": summary.done.problems,
+        "answered_now": summary.answered_now,
+        "seconds": summary.seconds,
+        "pictures_per_s": summary.rate,
+    }
+
+
+def _as_text(arguments: argparse.Namespace, summary: BatchSummary) -> str:
+    done = summary.done
+    now = f"; {summary.answered_now} now, {summary.rate:.1f} pictures/s" if summary.answered_now else ""
+    return f"{done.pictures} pictures, {done.problems} without an answer, in {arguments.output}{now}"
