@@ -215,7 +215,7 @@ def _line(path: Path, mistake: Mistake) -> str:
 def _with_absolute_paths(config: Config, folder: Path) -> Config:
     """Resolve relative paths against the file's folder, independent of the working directory."""
     model = config.model.model_copy(
-        update={key: absolute(getattr(config.model, key), folder) for key in ("path", "labels")}
+        update={"path": _target(config.model.path, folder), "labels": absolute(config.model.labels, folder)}
     )
     journal = config.journal.model_copy(update={"path": absolute(config.journal.path, folder)})
     energy = config.energy.model_copy(update={"sysfs": absolute(config.energy.sysfs, folder)})
@@ -272,6 +272,12 @@ def _absolute_source(source: int | str, folder: Path) -> int | str:
         return source
     path = str(absolute(Path(source), folder))
     return source if _SCHEME.match(source) and not os.path.exists(path) else path
+
+
+def _target(path: Path | None, folder: Path) -> Path | None:
+    """Follow a link: another target is another model, and a running hub keeps the one that it has loaded."""
+    path = absolute(path, folder)
+    return Path(os.path.realpath(path)) if path and path.is_symlink() else path
 
 
 def absolute(path: Path | None, folder: Path) -> Path | None:

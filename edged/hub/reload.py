@@ -21,9 +21,10 @@ from edged.hub.workers.workers import Workers
 from edged.metrics import Metrics
 
 # Keys of the file that take effect at once, with everything below them. The others hold what is open or shared for
-# the life of a hub: sockets, the journal's file, the model of every prediction.
+# the life of a hub: sockets, the journal's file.
 LIVE = (
     "cameras",
+    "model",
     "workers",
     "segments",
     "freshness",
@@ -62,6 +63,11 @@ class Changes:
     snapshots: tuple[str, ...]
     settings: tuple[str, ...]
     restart: tuple[str, ...]
+
+    @property
+    def changes_model(self) -> bool:
+        """Return whether the workers start again with another model."""
+        return any(key.startswith("model.") for key in self.settings)
 
     def __str__(self) -> str:
         """Format the changes for people, in one line."""
@@ -104,7 +110,9 @@ def _with_snapshot(camera: CameraConfig, snapshot: SnapshotConfig | None) -> Cam
 def _with_live_keys(before: Config, after: Config) -> Config:
     """Return `before` with the values that `after` has under the live keys."""
     values: Values = {}
-    for section, _, key in (live.partition(".") for live in LIVE):
+    # a worker on another host reads its own file: the hub cannot give it another model
+    is_fixed = any(worker.host for worker in (*before.workers, *after.workers))
+    for section, _, key in (live.partition(".") for live in LIVE if live != "model" or not is_fixed):
         old, new = values.get(section, getattr(before, section)), getattr(after, section)
         if key and (old is None or new is None):  # an optional section appears and disappears with a restart
             continue
@@ -153,6 +161,8 @@ class LiveSettings:
             deadline_ns=nanoseconds(freshness.deadline_s),
         )
         self._publication.set_config(found.config)
+        if found.changes_model:
+            self._workers.expect_model()
         self._supervisor.set_config(found.config)
         for name in self._workers.set_ends(found.config.ends):
             self._supervisor.kill_worker(name)

@@ -48,8 +48,17 @@ def test_settings_that_take_effect_at_once_are_named() -> None:
 
 
 def test_what_needs_a_restart_is_named_and_stays_as_it_is() -> None:
-    after = config(model={"name": "resnet18"}, publish={"address": "tcp://127.0.0.1:1", "top": 1})
+    after = config(node="other", publish={"address": "tcp://127.0.0.1:1", "top": 1})
     found = changes(config(), after)
-    assert found.restart == ("model.name", "publish.address")
+    assert found.restart == ("node", "publish.address")
     assert found.config == config(publish={"top": 1})
-    assert str(found) == "settings: publish.top; only after a restart: model.name, publish.address"
+    assert str(found) == "settings: publish.top; only after a restart: node, publish.address"
+
+
+def test_another_model_takes_effect_at_once_unless_a_worker_is_on_another_host() -> None:
+    other = {"model": {"name": "resnet18"}}
+    found = changes(config(), config(**other))
+    assert (found.settings, found.changes_model) == (("model.name",), True)
+    elsewhere = {"workers": [{"host": "gate-pi"}], "link": {"address": "tcp://127.0.0.1:1"}}
+    found = changes(config(**elsewhere), config(**elsewhere, **other))
+    assert (found.restart, found.changes_model) == (("model.name",), False)

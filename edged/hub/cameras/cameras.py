@@ -73,9 +73,9 @@ class Cameras:
 
     def start_capture(self, model: ModelInfo) -> None:
         """Make all cameras capture what this model takes: connected ones now, others at their hello."""
-        if self.model:
+        before, self.model = self.model, model
+        if before and (before.width, before.height, before.resize) == (model.width, model.height, model.resize):
             return
-        self.model = model
         for hello in self._greeted.values():
             self._start(hello)
 

@@ -91,6 +91,7 @@ class Heads:
         """Begin with the model that the first worker names, or with the version promoted in its place."""
         self.base = base
         notices = []
+        self._activate(None)
         try:
             self._activate(self._promoted(base))
         except ModelError as error:

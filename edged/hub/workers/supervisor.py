@@ -171,4 +171,6 @@ class Supervisor:
 
 def _settings(config: Config) -> list[tuple[Any, ...]]:
     """Return, for each worker, all settings whose change requires a restart."""
-    return [(worker, config.ends_of(index), config.energy) for index, worker in enumerate(config.workers)]
+    return [
+        (worker, config.ends_of(index), config.energy, config.model) for index, worker in enumerate(config.workers)
+    ]

@@ -23,6 +23,7 @@ from edged.messages import (
     Scores,
     Stop,
     WorkerHello,
+    protocol_problem,
 )
 from edged.messages.preparation import IN_CONFIG, default_warning
 from edged.metrics import Metrics
@@ -52,6 +53,7 @@ class Workers:
         self.hellos: dict[str, WorkerHello] = {}
         self._preparing: dict[str, WorkerHello] = {}  # workers that have not loaded the head that answers
         self.first: WorkerHello | None = None  # names the model that this hub serves
+        self._expects_model = False  # the next worker that runs another model is right, and all others must leave
         self._router = router
         self.heads = heads
         self._links = links
@@ -103,12 +105,17 @@ class Workers:
             self._metrics.worker_serving.labels(name).set(name in serving)
             if name in serving:
                 self._router.worker_joins(name, _capacity(hello))
+                self._expects_model = False  # all workers were stopped: one that serves was started since
             else:
                 self._router.worker_retires(name)
         for name in retiring:
             if not self._router.has_jobs(name):
                 self._links.send(f"worker/{name}", Stop())
         self._metrics.frames_between.set(len(self._router.between.frames))
+
+    def expect_model(self) -> None:
+        """Expect that all workers start again with another model: the first of them that is ready begins it."""
+        self._expects_model = True
 
     def set_ends(self, ends: Mapping[str, Ends]) -> list[str]:
         """Change the parts of some workers.
@@ -165,17 +172,35 @@ class Workers:
                 self._metrics.worker_restarts.labels(name, reason)
 
     def _greet(self, name: str, hello: WorkerHello) -> list[HubEvent]:
+        changed = self._change_model(hello)
         if reason := self._unfit(name, hello):
             self._links.send(f"worker/{name}", Stop(refused=reason))
-            return [HubEvent("refused", f"worker {name} is refused: {reason}", worker=name)]
+            return [*changed, HubEvent("refused", f"worker {name} is refused: {reason}", worker=name)]
         self.left(name, "worker_lost")  # jobs from before its link broke, or before it died, are lost
-        notices = [] if self.first else self._begin(hello.model)
+        notices = changed if self.first else [*changed, *self._begin(hello.model)]
         self.first = self.first or hello
         if (taught := self.heads.answers) is None or not gives_scores(hello):
             return [*notices, self._joins(name, hello)]
         self._preparing[name] = hello
         self.heads.offer(name, taught)
         return notices
+
+    def _change_model(self, hello: WorkerHello) -> list[HubEvent]:
+        """Begin another model, if it is expected and this worker runs it.
+
+        Workers that still run the model before are given up, with their jobs, so that none of its answers follows
+        one of the new model.
+        """
+        before = self.first.model if self.first else None
+        if not self._expects_model or before is None or hello.model == before or protocol_problem(hello):
+            return []
+        for name in [*self.hellos, *self._preparing]:
+            self.left(name, "worker_lost")
+        self.first, model = None, hello.model
+        if (model.width, model.height) != (before.width, before.height):
+            self._router.give_up_all("worker_lost")  # what waits has the size of the model before
+        message = f"{model.name} ({model.sha256[:12]}) answers in place of {before.name} ({before.sha256[:12]})"
+        return [HubEvent("model_changed", message)]
 
     def _begin(self, model: ModelInfo) -> list[HubEvent]:
         """Serve the model of the first worker; log once how pictures are prepared for it."""
