@@ -17,7 +17,7 @@ LEVELS = (  # a package imports those of the levels below its own alone
     {"cli"},
     {"quantization"},
     {"compress"},
-    {"teach", "evaluation", "inference", "batch"},
+    {"teach", "evaluation", "inference", "batch", "fleet"},
     {"hub", "camera", "worker", "view", "bridge", "train"},  # processes, which never import each other
     {"client", "runtime", "drawing"},
     {"engine", "energy"},

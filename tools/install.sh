@@ -15,7 +15,7 @@ install -d "$root/usr/local/bin"
 ln -sfn "$prefix/bin/edged" "$root/usr/local/bin/edged"
 put edged/edged.schema.json "$prefix/share/edged/edged.schema.json"
 put docs/how-to/service.md "$prefix/share/doc/edged/service.md"
-for unit in edged.service edged-worker.service edged-camera@.service edged-bridge@.service; do
+for unit in edged.service edged-worker.service edged-camera@.service edged-bridge@.service edged-fleet.service; do
     sed "s,/opt/edged,$prefix,g" "systemd/$unit" | install -D -m 644 /dev/stdin "$root/etc/systemd/system/$unit"
 done
 completion() { "$root$prefix/bin/python" -m edged completion "$1" | install -D -m 644 /dev/stdin "$root$2"; }

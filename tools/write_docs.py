@@ -47,6 +47,7 @@ SECTIONS = {  # where each type of edged/config stands in the file
     "MqttConfig": "mqtt",
     "NatsConfig": "nats",
     "NatsTls": "nats.tls",
+    "FleetConfig": "fleet",
 }
 TRAINING_SECTIONS = {  # likewise, of a training
     "Data": "data",

@@ -35,6 +35,7 @@ VERBS = {
     "top": "show the state of cameras and workers in the terminal",
     "view": "serve a page that shows the cameras, workers and events of a node",
     "bridge": "carry predictions, states and pictures to MQTT, for Home Assistant, or to NATS, for a fleet",
+    "fleet": "roll models out over boards through NATS",
     "export": "write predictions of the journal as CSV, JSON lines or Parquet",
     "inspect": "show what a model wants, what it costs, and what is missing to run it",
     "models": "compare the sizes and the costs of several models",

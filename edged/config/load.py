@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from edged.config import CameraConfig, Config, NatsConfig, SecurityConfig, Tls
+from edged.config import CameraConfig, Config, FleetConfig, NatsConfig, OperatorConfig, SecurityConfig, Tls
 from edged.config.merging import add_drop_in, add_override
 from edged.config.overrides import Override, overrides_of
 from edged.config.validation_errors import mistakes_of
@@ -56,10 +56,7 @@ def load_config(path: Path, settings: Sequence[Override] = ()) -> Config:
     Relative paths are resolved against the file's folder. Raises ConfigError, which lists every mistake as
     `file:line:column: place: what is wrong`, or with the variable or `--set` in place of the file.
     """
-    document = read(_read_limited(path, MAX_BYTES, "config file"))
-    if isinstance(document.value, dict) or not (document.value or document.mistakes):  # else the file is to mend
-        _merge_others(document, path, (*overrides_of(os.environ), *settings))
-    return _with_absolute_paths(_checked(document, Config, path, EXAMPLE), path.absolute().parent)
+    return _with_absolute_paths(_merged(path, settings), path.absolute().parent)
 
 
 def load_snapshot(path: Path) -> Config:
@@ -84,9 +81,33 @@ def drop_ins(path: Path) -> list[Path]:
     return [folder / name for name in names if name.endswith(".yaml") and not name.startswith(".")]
 
 
+def load_operator(path: Path) -> NatsConfig:
+    """Return the servers that the file of a fleet's operator names. Raises ConfigError."""
+    found = load_as(OperatorConfig, path, "nats: {servers: ['tls://HOST'], nkey: FILE}")
+    return _nats(found.nats, path.absolute().parent) or found.nats
+
+
+def model_link(path: Path) -> Path:
+    """Return `model.path` of a config, also if it is a link. Raises ConfigError if there is none."""
+    model = _merged(path, ()).model.path
+    if model is None:
+        raise ConfigError(
+            f"{path}: model.path is missing: expected a link to an ONNX file, which a roll-out replaces"
+        )
+    return absolute(model, path.absolute().parent) or model
+
+
 def load_as(kind: type[T], path: Path, example: str) -> T:
     """Load a YAML file as a `kind`; `example`: the shortest valid file. Raises ConfigError."""
     return _checked(read(_read_limited(path, MAX_BYTES, "config file")), kind, path, example)
+
+
+def _merged(path: Path, settings: Sequence[Override]) -> Config:
+    """Return the config with everything that overrides its file, and the paths as they are written."""
+    document = read(_read_limited(path, MAX_BYTES, "config file"))
+    if isinstance(document.value, dict) or not (document.value or document.mistakes):  # else the file is to mend
+        _merge_others(document, path, (*overrides_of(os.environ), *settings))
+    return _checked(document, Config, path, EXAMPLE)
 
 
 def _merge_others(document: Document, path: Path, overrides: Sequence[Override]) -> None:
@@ -227,8 +248,20 @@ def _with_absolute_paths(config: Config, folder: Path) -> Config:
     )
     sections = {"model": model, "journal": journal, "security": security, "metrics": metrics, "energy": energy}
     return config.model_copy(
-        update={"cameras": cameras, "mqtt": mqtt, "nats": _nats(config.nats, folder), **sections}
+        update={
+            "cameras": cameras,
+            "mqtt": mqtt,
+            "nats": _nats(config.nats, folder),
+            "fleet": _fleet(config.fleet, folder),
+            **sections,
+        }
     )
+
+
+def _fleet(fleet: FleetConfig | None, folder: Path) -> FleetConfig | None:
+    if fleet is None:
+        return None
+    return fleet.model_copy(update={"signers": tuple(absolute(path, folder) or path for path in fleet.signers)})
 
 
 def _nats(nats: NatsConfig | None, folder: Path) -> NatsConfig | None:

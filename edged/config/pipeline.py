@@ -7,6 +7,7 @@ from pydantic import Field, ValidationInfo, field_validator
 
 from edged.config.access import LinkConfig, MetricsConfig, MqttConfig, PublishConfig, SecurityConfig
 from edged.config.camera import CameraConfig
+from edged.config.fleet import FleetConfig
 from edged.config.nats import NatsConfig
 from edged.config.sections import (
     EnergyConfig,
@@ -43,6 +44,7 @@ class Config(Section):
     metrics: MetricsConfig = MetricsConfig()
     mqtt: MqttConfig | None = None
     nats: NatsConfig | None = None
+    fleet: FleetConfig | None = None
     energy: EnergyConfig = EnergyConfig()
     log: LogConfig = LogConfig()
 

@@ -32,6 +32,7 @@ LIVE = (
     "states",
     "mqtt",
     "nats",
+    "fleet",
     "security.allow",
     "security.cameras",
     "security.workers",

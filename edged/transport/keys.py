@@ -36,18 +36,24 @@ def new_pair(directory: Path, name: str) -> tuple[Path, Path]:
 
     Raises ConfigError.
     """
-    if not _NAME.fullmatch(name):
-        raise ConfigError(f"{name!r}: expected a name of letters, digits, '.', '_' and '-', at most 64")
+    name = key_name(name)
     public, secret = zmq.curve_keypair()
     halves = f'metadata\ncurve\n    public-key = "{public.decode()}"\n'
     key, pub = directory / f"{name}.key", directory / f"{name}.pub"
-    _create(key, 0o600, f'{_WARNING}{halves}    secret-key = "{secret.decode()}"\n')
+    create_key_file(key, 0o600, f'{_WARNING}{halves}    secret-key = "{secret.decode()}"\n')
     try:
-        _create(pub, 0o644, _PUBLIC.format(name=name) + halves)
+        create_key_file(pub, 0o644, _PUBLIC.format(name=name) + halves)
     except ConfigError:
         key.unlink()
         raise
     return key, pub
+
+
+def key_name(name: str) -> str:
+    """Return a name for key files. Raises ConfigError for one that is no plain file name."""
+    if not _NAME.fullmatch(name):
+        raise ConfigError(f"{name!r}: expected a name of letters, digits, '.', '_' and '-', at most 64")
+    return name
 
 
 def load_pair(path: Path) -> KeyPair:
@@ -95,7 +101,8 @@ def located(path: Path) -> Path:
     return Path(folder) / name.removeprefix(CREDENTIAL)
 
 
-def _create(path: Path, mode: int, text: str) -> None:
+def create_key_file(path: Path, mode: int, text: str) -> None:
+    """Write a key file with this mode from the start; it replaces none. Raises ConfigError."""
     try:
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, mode)
     except FileExistsError:

@@ -19,6 +19,7 @@ PRINT_NO_DATA = {
     "edged run",
     "edged demo",
     "edged bridge mqtt",
+    "edged fleet agent",
     "edged bridge nats",
     "edged view",
     "edged completion",

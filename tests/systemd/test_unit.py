@@ -9,7 +9,7 @@ import pytest
 from tests.conftest import ROOT
 
 UNITS = ROOT / "systemd"
-OTHERS = ("edged-worker.service", "edged-camera@.service", "edged-bridge@.service")
+OTHERS = ("edged-worker.service", "edged-camera@.service", "edged-bridge@.service", "edged-fleet.service")
 NEEDED = pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="systemd-analyze is not installed")
 
 
@@ -68,10 +68,10 @@ def test_the_other_units_are_hardened_as_the_daemon_is(name: str) -> None:
 
 
 def test_a_camera_may_open_no_gpu_and_a_worker_no_camera_and_a_bridge_neither() -> None:
-    worker, camera, bridge = ((UNITS / name).read_text() for name in OTHERS)
+    worker, camera, bridge, fleet = ((UNITS / name).read_text() for name in OTHERS)
     assert "DeviceAllow" not in bridge
     assert "PrivateDevices=yes" in bridge
-    assert "char-81" not in worker
+    assert "char-81" not in worker + fleet
     assert not any(device in camera for device in ("char-226", "dma_heap", "mali"))
 
 

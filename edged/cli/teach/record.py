@@ -167,11 +167,7 @@ def _begin(daemon: DaemonClient, arguments: argparse.Namespace, place: Place, mo
 
 def check_started(daemon: DaemonClient, place: Place, model: str) -> TeachStarted:
     """Receive the hub's answer. Raises EdgedError if it refuses, or if its model or folder is another one."""
-    begins, _ = daemon.receive()
-    if not isinstance(begins, TeachStarted):
-        raise daemon.unexpected(begins)
-    if begins.refused:
-        raise EdgedError(begins.refused)
+    begins = receive_started(daemon)
     if begins.base and begins.base.sha256 != model:
         raise EdgedError(
             f"the daemon runs the model {begins.base.sha256[:12]}, {place.file} names {model[:12]}: "
@@ -182,6 +178,16 @@ def check_started(daemon: DaemonClient, place: Place, model: str) -> TeachStarte
             f"the daemon keeps versions in {begins.folder}, not in {place.folder}: "
             "run `edged teach` as its user, with its STATE_DIRECTORY (docs/how-to/teaching.md)"
         )
+    return begins
+
+
+def receive_started(daemon: DaemonClient) -> TeachStarted:
+    """Receive the hub's answer to a request to teach. Raises EdgedError if it refuses."""
+    begins, _ = daemon.receive()
+    if not isinstance(begins, TeachStarted):
+        raise daemon.unexpected(begins)
+    if begins.refused:
+        raise EdgedError(begins.refused)
     return begins
 
 

@@ -1,0 +1,1 @@
+"""`edged fleet`: roll models out over boards through NATS."""

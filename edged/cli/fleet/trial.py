@@ -1,0 +1,99 @@
+"""`edged fleet trial`: verify a model on this board, and compare it with the one that answers."""
+
+import argparse
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+
+import numpy as np
+
+from edged.cli.daemon_client import DaemonClient, connect_daemon
+from edged.cli.pictures import random_images
+from edged.cli.teach.record import receive_started, received_from
+from edged.cli.terminal import StatusLine
+from edged.config import Config, WorkerConfig
+from edged.config.load import load_config
+from edged.errors import ConfigError, EdgedError
+from edged.fleet.figures import Comparison, ModelFigures
+from edged.fleet.trial import VERIFIED, AnsweredFrame, check_comparable, compare, verify
+from edged.messages import Stop
+from edged.messages.teaching import MOST_A_SECOND, CropSample, TeachRequest
+from edged.model.package import load_model
+from edged.teach.device_choice import lower_priority
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print the figures of both models. Raises ModelError, DeviceError where the model must not be used here."""
+    config = load_config(arguments.config)
+    worker = worker_of(config)
+    before = load_model(config.model)
+    after = load_model(config.model.model_copy(update={"path": arguments.model.absolute(), "name": None}))
+    check_comparable(before, after)
+    with suppress(PermissionError):  # where systemd has set the priority already
+        lower_priority()
+    verify(after, worker, random_images(after.input, VERIFIED))
+    samples = samples_of(arguments, config, before.sha256)
+    found = compare(before, after, worker, config.energy, samples)
+    if found.after.frames < arguments.frames:
+        raise EdgedError(
+            f"only {found.after.frames} of {arguments.frames} frames came within {arguments.duration:g} s"
+        )
+    print(found.model_dump_json() if arguments.json else "\n".join(_lines(found)))
+    return 0
+
+
+def worker_of(config: Config) -> WorkerConfig:
+    """Return the first worker. Raises ConfigError if one is on another host, whose model cannot be changed."""
+    if elsewhere := [worker.host for worker in config.workers if worker.host]:
+        raise ConfigError(
+            f"a worker is on {elsewhere[0]}: only where all are on the hub's host a model can be changed"
+        )
+    return config.workers[0]
+
+
+def samples_of(arguments: argparse.Namespace, config: Config, model: str) -> Iterator[AnsweredFrame]:
+    """Yield frames that the daemon has answered, in equal numbers of each camera. Raises EdgedError."""
+    line, ends_s = StatusLine(), time.monotonic() + arguments.duration
+    cameras = list(config.cameras)
+    left = arguments.frames
+    for place, camera in enumerate(cameras):
+        wanted = -(-left // (len(cameras) - place))
+        seconds = (ends_s - time.monotonic()) / (len(cameras) - place)
+        if wanted and seconds > 0:
+            with connect_daemon(arguments.config, "teach") as daemon:
+                for sample in _of_camera(daemon, camera, model, wanted, seconds):
+                    left -= 1
+                    line.show(f"edged: compared {arguments.frames - left} of {arguments.frames} frames")
+                    yield sample
+    line.clear()
+
+
+def _of_camera(
+    daemon: DaemonClient, camera: str, model: str, frames: int, seconds: float
+) -> Iterator[AnsweredFrame]:
+    request = TeachRequest(mode="record", camera=camera, every_s=2 / MOST_A_SECOND, frames=frames, seconds=seconds)
+    daemon.send(request)
+    begins = receive_started(daemon)
+    if begins.base and begins.base.sha256 != model:
+        raise EdgedError(f"the daemon runs the model {begins.base.sha256[:12]}, its config names {model[:12]}")
+    for message, payload in received_from(daemon):
+        if not isinstance(message, CropSample):
+            raise daemon.unexpected(message)
+        shape = message.height, message.width, 3
+        pixels = np.frombuffer(payload[: message.height * message.width * 3], np.uint8).reshape(shape)
+        yield AnsweredFrame(pixels, message.top[0].label if message.top else "")
+    daemon.send(Stop())
+
+
+def _lines(found: Comparison) -> Iterator[str]:
+    yield f"{found.after.frames} frames; the published label: {found.agreement or 0:.1%}"
+    for name, figures in (("answers", found.before), ("tried", found.after)):
+        yield f"{name:8} {_costs(figures)}"
+    if found.after.joules is None:
+        yield found.joules_note
+
+
+def _costs(figures: ModelFigures) -> str:
+    p99 = "" if figures.p99_s is None else f"p99 {figures.p99_s * 1000:.2f} ms"
+    joules = "" if figures.joules is None else f", {figures.joules:.4f} J a frame"
+    return f"{p99}{joules}, not finite {figures.not_finite}"
