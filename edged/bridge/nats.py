@@ -18,7 +18,8 @@ from edged.bridge.jetstream import FleetStream
 from edged.bridge.notices import Notices
 from edged.bridge.place import PlaceFile, StreamPlace
 from edged.bridge.subjects import Subjects
-from edged.client.stream import Lost, PredictionStream, same_host
+from edged.client.replay import Lost, same_host
+from edged.client.stream import PredictionStream
 from edged.client.subscription import Arrival
 from edged.config import Config, NatsConfig
 from edged.errors import ServerError

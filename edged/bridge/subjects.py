@@ -5,7 +5,7 @@ import zlib
 from dataclasses import dataclass
 from typing import Literal
 
-from edged.client.stream import Lost
+from edged.client.replay import Lost
 from edged.client.subscription import Arrival, SnapshotPicture
 from edged.messages import Event, Status
 from edged.messages.published import to_json

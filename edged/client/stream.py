@@ -5,23 +5,20 @@ Missing sequence numbers are fetched from the node's journal before anything new
 
 import logging
 import time
-import zlib
 from collections.abc import Generator, Iterator
-from contextlib import suppress
-from dataclasses import dataclass
-from itertools import count
-from typing import Annotated
 
-import zmq
-from pydantic import Field, TypeAdapter, ValidationError
-from zmq.utils.monitor import parse_monitor_message
-
+from edged.client.replay import Lost, fetch_pages, next_port, same_host
 from edged.client.subscription import Arrival, Complaint, Subscription
 from edged.clock import wall_s
 from edged.errors import MessageError
-from edged.messages import ReplayAnswer, ReplayFailure, ReplayRequest, Status, prediction_from_json
-from edged.transport.address import is_ipc
-from edged.transport.client_socket import Context, Curve, unconnected
+from edged.messages import ReplayRequest, Status
+from edged.transport.client_socket import Context, Curve
+
+log = logging.getLogger("edged.client")
+
+TICK_MS = 100
+AFTER_CUT_S = 0.2  # before the next connection if the hub has closed one: it may have too many at the moment
+FETCH_AGAIN_S = 1.0  # messages are still read meanwhile: they may announce another replay address
 
 
 class Sequence:
@@ -70,188 +67,6 @@ class Sequence:
     def is_new(self, seq: int) -> bool:
         """Return whether `seq` was not delivered yet."""
         return self.last is None or seq > self.last
-
-
-CONNECT_S = 2.0
-ANSWER_S = 30.0  # for one page, even if hundreds of other clients fetch; a hub that dies is noticed within 3 s
-LOOK_MS = 100
-LARGEST_PAGE = 1 << 25  # bytes of JSON in one answer: a hub sends a page of 1 MB, and at most one more prediction
-NUMBERS = count()  # numbers the monitor sockets: libzmq releases the name of a closed one only later
-EVENTS = zmq.EVENT_HANDSHAKE_SUCCEEDED | zmq.EVENT_DISCONNECTED
-
-Page = tuple[ReplayAnswer, list[bytes]]
-HEADER: TypeAdapter[ReplayAnswer | ReplayFailure] = TypeAdapter(
-    Annotated[ReplayAnswer | ReplayFailure, Field(discriminator="kind")]
-)
-
-
-@dataclass(frozen=True, slots=True)
-class Lost:
-    """Predictions that the journal no longer holds: `number` of those from `first` to `last`, both included."""
-
-    node: str
-    boot: str
-    first: int
-    last: int
-    number: int
-
-
-@dataclass(frozen=True, slots=True)
-class FetchedPage:
-    """Predictions in order, and how many numbers between them were never published.
-
-    `first`, `last`: the numbers that it covers; None for a request without them.
-    """
-
-    arrivals: list[Arrival]
-    withdrawn: int
-    first: int | None = None
-    last: int | None = None
-
-    def in_order(self, node: str, boot: str) -> Iterator[Arrival | Lost]:
-        """Yield the predictions, and what is lost before the first one that follows it."""
-        missing = self.missing()
-        for arrival in self.arrivals:
-            if missing and arrival.prediction.seq > missing[0]:
-                yield Lost(node, boot, *missing)
-                missing = None
-            yield arrival
-        if missing:
-            yield Lost(node, boot, *missing)
-
-    def missing(self) -> tuple[int, int, int] | None:
-        """Return the first and last number that are lost, and how many are between them; None: none is."""
-        if self.first is None or self.last is None:
-            return None
-        numbers = [arrival.prediction.seq for arrival in self.arrivals]
-        first, last = self.first, self.last
-        lost = last - first + 1 - len(numbers) - self.withdrawn
-        for number in numbers:
-            first += number == first
-        for number in reversed(numbers):
-            last -= number == last
-        return (first, last, lost) if lost > 0 else None
-
-
-def fetch_pages(
-    context: Context, address: str, request: ReplayRequest, curve: Curve | None = None
-) -> Iterator[FetchedPage | None]:
-    """Fetch all that `request` covers, page by page; yields None while a page is on its way.
-
-    Raises TimeoutError if nothing answers at `address`, ConnectionError if the hub closes the connection,
-    MessageError for an invalid answer or if the hub cannot read its journal.
-    """
-    connection = _Connection(context, address, curve)
-    request = request.model_copy(update={"format": "zlib"})
-    try:
-        while True:
-            answer, predictions = yield from connection.ask(request)
-            last = request.last_seq if answer.next_seq is None else answer.next_seq - 1
-            yield FetchedPage([*_readable(predictions)], answer.withdrawn, request.first_seq, last)
-            if answer.next_seq is None:
-                return
-            if answer.next_seq <= (request.first_seq or 0):  # it would request the same page for ever
-                first, next_ = request.first_seq, answer.next_seq
-                raise MessageError(f"the answer to a replay request from {first} goes on at {next_}")
-            request = request.model_copy(update={"first_seq": answer.next_seq, "since": None})
-    finally:
-        connection.close()
-
-
-class _Connection:
-    """A connection to a hub's replay endpoint, for the pages of one request."""
-
-    def __init__(self, context: Context, address: str, curve: Curve | None) -> None:
-        self._address = address
-        self._socket = unconnected(context, zmq.DEALER, address, 10, curve)
-        self._monitor = context.socket(zmq.PAIR)
-        self._monitor.setsockopt(zmq.LINGER, 0)
-        name = f"inproc://replay/{next(NUMBERS)}"
-        self._socket.monitor(name, EVENTS)
-        self._monitor.connect(name)
-        self._socket.connect(address)
-        self._is_connected = False
-
-    def ask(self, request: ReplayRequest) -> Generator[None, None, Page]:
-        """Send the request and yield its page; None while it has not arrived."""
-        self._socket.send(request.model_dump_json().encode())
-        asked_s = time.monotonic()
-        while not self._socket.poll(LOOK_MS):
-            self._look()
-            if time.monotonic() - asked_s > (ANSWER_S if self._is_connected else CONNECT_S):
-                raise TimeoutError(f"{self._address} does not answer replay requests")
-            yield None
-        header, *payloads = self._socket.recv_multipart()
-        return _decoded(header), _lines(payloads)
-
-    def _look(self) -> None:
-        """Raises ConnectionError if the hub has disconnected us: it will never answer the request."""
-        while self._monitor.poll(0):
-            event = parse_monitor_message(self._monitor.recv_multipart())["event"]
-            if event == zmq.EVENT_HANDSHAKE_SUCCEEDED:
-                self._is_connected = True
-            elif self._is_connected:
-                raise ConnectionError(f"{self._address} has closed the connection")
-
-    def close(self) -> None:
-        self._socket.disable_monitor()
-        self._monitor.close()
-        self._socket.close()
-
-
-def _readable(predictions: list[bytes]) -> Iterator[Arrival]:
-    """Return the predictions that can be read. Those of another version count as lost."""
-    for json in predictions:
-        with suppress(MessageError):
-            yield Arrival(prediction_from_json(json), json)
-
-
-def _lines(payloads: list[bytes]) -> list[bytes]:
-    """Unpack the predictions of an answer; a hub without a journal sends none.
-
-    Raises MessageError for an answer that is not compressed, or larger than any page.
-    """
-    if not payloads:
-        return []
-    unpacking = zlib.decompressobj()
-    try:
-        lines = unpacking.decompress(payloads[0], LARGEST_PAGE)
-    except zlib.error as error:
-        raise MessageError(f"the answer to a replay request cannot be decompressed: {error}") from None
-    if not unpacking.eof:
-        raise MessageError(f"the answer to a replay request is cut short, or larger than {LARGEST_PAGE} bytes")
-    return lines.split(b"\n") if lines else []
-
-
-def _decoded(header: bytes) -> ReplayAnswer:
-    try:
-        answer = HEADER.validate_json(header)
-    except ValidationError:
-        raise MessageError("the answer to a replay request does not fit the schema: another version?") from None
-    if isinstance(answer, ReplayFailure):
-        raise MessageError("the hub cannot read its journal just now")
-    return answer
-
-
-def next_port(address: str) -> str:
-    """Return the default address of the replay of the hub that publishes at `address`."""
-    host, _, port = address.rpartition(":")
-    return f"{host}:{int(port) + 1}" if port.isdigit() else address
-
-
-def same_host(address: str, replay: str) -> str:
-    """Return the port of `replay` on the host of `address`: the hub's own name may not resolve here."""
-    if is_ipc(address) or is_ipc(replay):
-        return replay
-    host, port = address.rpartition(":")[0], replay.rpartition(":")[2]
-    return f"{host}:{port}"
-
-
-log = logging.getLogger("edged.client")
-
-TICK_MS = 100
-AFTER_CUT_S = 0.2  # before the next connection if the hub has closed one: it may have too many at the moment
-FETCH_AGAIN_S = 1.0  # messages are still read meanwhile: they may announce another replay address
 
 
 class PredictionStream:

@@ -7,7 +7,7 @@ import pytest
 
 from edged.bridge.place import PlaceFile, StreamPlace, from_header
 from edged.bridge.subjects import Subjects, streams_of
-from edged.client.stream import FetchedPage, Lost
+from edged.client.replay import FetchedPage, Lost
 from edged.client.subscription import Arrival, SnapshotPicture
 from edged.messages import Event, SnapshotHeader
 from tests.client import statuses

@@ -8,7 +8,8 @@ from typing import Any, Self
 
 import zmq
 
-from edged.client.stream import PredictionStream, fetch_pages
+from edged.client.replay import fetch_pages
+from edged.client.stream import PredictionStream
 from edged.client.subscription import Arrival
 from edged.clock import now_ns, wall_s
 from edged.config import JournalConfig as Settings

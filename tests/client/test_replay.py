@@ -11,7 +11,7 @@ from typing import get_args
 import pytest
 import zmq
 
-from edged.client.stream import LARGEST_PAGE
+from edged.client.replay import LARGEST_PAGE
 from edged.errors import MessageError
 from edged.hub.publish.replay import page_bytes
 from edged.messages import ReplayAnswer, ReplayRequest, to_json

@@ -159,7 +159,7 @@ def test_a_subscriber_that_stops_while_it_fetches_leaves_nothing_open(tmp_path: 
 def test_nothing_newer_is_handed_out_before_a_gap_is_filled_however_long_that_takes(
     tmp_path: Path, where: Addresses, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("edged.client.stream.ANSWER_S", 0.3)
+    monkeypatch.setattr("edged.client.replay.ANSWER_S", 0.3)
     with Proxy(port_of(where.replay)) as proxy:
         through = f"tcp://127.0.0.1:{proxy.port}"
         with Listener(where.stream, replay=through) as listener:
