@@ -37,13 +37,16 @@ class PreparedPicture:
 
 
 class ChunkReader:
-    """Reads and prepares pictures as cameras do: with `threads`, and at most AHEAD · `threads` of them ahead."""
+    """Reads and prepares pictures as cameras do: with `threads`, and at most AHEAD · `threads` of them ahead.
+
+    Without threads each one is read when it is required.
+    """
 
     def __init__(self, root: Path, wanted: Input, threads: int) -> None:
         self._root, self._wanted = root, wanted
         self._ahead = AHEAD * threads
-        self._pool = ThreadPoolExecutor(threads)
-        self._video_pool = ThreadPoolExecutor(1)  # a video's frames depend on each other
+        self._pool = ThreadPoolExecutor(threads) if threads else None
+        self._video_pool = ThreadPoolExecutor(1) if threads else None  # a video's frames depend on each other
         self._videos = VideoReader(root)
 
     def pictures_of(self, chunk: ArchiveChunk) -> Iterator[PreparedPicture]:
@@ -55,8 +58,9 @@ class ChunkReader:
 
     def close(self) -> None:
         """End the threads."""
-        self._pool.shutdown(cancel_futures=True)
-        self._video_pool.shutdown(cancel_futures=True)
+        for pool in (self._pool, self._video_pool):
+            if pool:
+                pool.shutdown(cancel_futures=True)
         self._videos.close()
 
     def _read(self, picture: ListedPicture) -> PreparedPicture:
@@ -86,17 +90,23 @@ class ChunkReader:
         return preprocess(pixels, self._wanted.width, self._wanted.height, resize=self._wanted.resize)
 
 
-def default_readers() -> int:
-    """Return how many threads read pictures: one for each processor that this process may use, up to a few."""
-    return min(MOST_READERS, len(os.sched_getaffinity(0)))
+def default_readers(threads: int | None) -> int:
+    """Return how many threads read pictures: one for each processor that this process may use, up to a few.
+
+    `threads`: of the device, if they are limited; then one less, so that one thread is all of a processor's work.
+    """
+    return min(MOST_READERS, threads - 1 if threads else len(os.sched_getaffinity(0)))
 
 
 def _is_frame(frame: PreparedPicture | None) -> bool:
     return frame is not None
 
 
-def _in_threads(pool: ThreadPoolExecutor, tasks: Iterable[Callable[[], T]], ahead: int) -> Iterator[T]:
+def _in_threads(pool: ThreadPoolExecutor | None, tasks: Iterable[Callable[[], T]], ahead: int) -> Iterator[T]:
     """Yield the results of tasks in their order, while up to `ahead` of the next ones run or are done."""
+    if pool is None:
+        yield from (task() for task in tasks)
+        return
     pending: deque[Future[T]] = deque()
     try:
         for task in tasks:

@@ -89,7 +89,7 @@ def _options(arguments: argparse.Namespace) -> ClassifyOptions:
     except ValidationError as error:
         first = error.errors()[0]
         raise ConfigError(f"--{first['loc'][0]}: {first['msg']}") from None
-    readers = arguments.readers or (1 if arguments.threads else default_readers())
+    readers = arguments.readers or default_readers(arguments.threads)
     return ClassifyOptions(worker, arguments.top, readers)
 
 

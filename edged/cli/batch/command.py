@@ -34,7 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--chunk", type=positive, default=CHUNK, metavar="N", help=chunk)
     threads = "CPU threads of the device (PoCL, numpy), as in the config (default: all)"
     parser.add_argument("--threads", type=positive, metavar="N", help=threads)
-    readers = "threads that read and prepare pictures (default: one a processor, at most 4; with --threads, 1)"
+    readers = "threads that read and prepare pictures (default: one a processor, at most 4; --threads N: N − 1)"
     parser.add_argument("--readers", type=positive, metavar="N", help=readers)
     add_plan_options(parser, device="device, as in the config, or numpy")
     _add_cluster(parser)
