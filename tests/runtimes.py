@@ -5,8 +5,12 @@ import shutil
 import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
 
 import pytest
+
+if TYPE_CHECKING:
+    from edged.engine.device import Device
 
 # Where `make intel` puts it. Its wheel has an .icd file too, but that names a folder of the packager's.
 INTEL = Path(sys.prefix, "lib", "libintelocl.so")
@@ -28,3 +32,11 @@ def load_intel_too() -> None:
         from edged.engine.device import list_devices
 
         list_devices()
+
+
+def own_devices() -> "list[Device]":
+    """The devices of the machine's own runtimes; where it has none, those that were added for the tests."""
+    from edged.engine.device import list_devices
+
+    devices = [*list_devices()]
+    return [device for device in devices if device.platform != "Intel(R) OpenCL"] or devices

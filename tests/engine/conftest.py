@@ -8,6 +8,7 @@ from edged.engine.device import Device, list_devices
 from edged.engine.instruction_trials import with_instructions
 from tests.compiled import compiled_by
 from tests.engine.lab import Lab
+from tests.runtimes import own_devices
 
 
 def name_of(device: Device) -> str:
@@ -52,5 +53,4 @@ def programs_directory() -> Path:
 @pytest.fixture
 def own_device() -> Device:
     """A device of the machine's own runtimes: processes that a test starts see no other."""
-    devices = list_devices()
-    return next((device for device in devices if device.platform != "Intel(R) OpenCL"), devices[0])
+    return own_devices()[0]
