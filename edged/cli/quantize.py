@@ -36,7 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     camera = f"{LIVE} frames of this camera of the running daemon (or --count), as its network receives them"
     pictures.add_argument("--camera", metavar="NAME", help=camera)
     where = "the running daemon's config, for --camera (default: the demo's)"
-    parser.add_argument("--config", type=Path, metavar="CONFIG", help=where)
+    parser.add_argument("--config", type=Path, metavar="FILE", help=where)
     method = "how the range of a tensor is chosen (default: minmax)"
     parser.add_argument("--method", choices=METHODS, default="minmax", help=method)
     calibrate = f"calibrate with at most N of the pictures, evenly spaced (default: {CALIBRATED})"
