@@ -1,5 +1,6 @@
 """What every test may need: waiting for a condition, and a free port."""
 
+import secrets
 import socket
 import time
 from collections.abc import Callable
@@ -17,15 +18,26 @@ def eventually(condition: Callable[[], T], within_s: float = 60.0) -> T:
     return value
 
 
+PORTS = range(15_000, 32_000)
 _given: set[int] = set()
 
 
 def free_port() -> int:
-    """A TCP port of 127.0.0.1 that nobody listened on a moment ago, and that this process is given once."""
+    """A TCP port of 127.0.0.1 that nobody listened on a moment ago, and that this process is given once.
+
+    None of those that Linux gives to outgoing connections: one might take it before the listener that it is for.
+    """
     while True:
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            port: int = probe.getsockname()[1]
-        if port not in _given:
+        port = PORTS[secrets.randbelow(len(PORTS))]
+        if port not in _given and _is_free(port):
             _given.add(port)
             return port
+
+
+def _is_free(port: int) -> bool:
+    with socket.socket() as probe:
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError:
+            return False
+    return True

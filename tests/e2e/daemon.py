@@ -46,7 +46,10 @@ class Daemon:
     def first(self, count: int, **arguments: Any) -> list[Prediction]:
         """The next predictions."""
         stream = subscribe(self.address, timeout_s=START_S, **arguments)
-        return [next(stream) for _ in range(count)]
+        try:
+            return [next(stream) for _ in range(count)]
+        except TimeoutError as error:
+            raise AssertionError(f"{error}\n{self.log()}") from None
 
     def metrics(self) -> str:
         with urlopen(f"http://{self.config['metrics']['address']}/metrics", timeout=5) as answer:
