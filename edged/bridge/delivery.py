@@ -55,8 +55,9 @@ class Delivery:
     def close(self) -> None:
         """Give up what is not acknowledged; the next connection reads in the stream what has arrived."""
         for sent in self._sent:
-            if sent.ack and not sent.ack.cancel() and not sent.ack.cancelled():
-                sent.ack.exception()  # otherwise asyncio would report that it was ignored
+            if sent.ack:
+                sent.ack.cancel()
+                sent.ack.add_done_callback(_retrieve)
 
     def _is_done(self, sent: Sent) -> bool:
         return sent.ack is None or sent.ack.done()
@@ -75,3 +76,9 @@ class Delivery:
         self._sent.popleft()
         self._confirmed += 1
         self.place = replace(self.place, boot=sent.what.boot, seq=sent.what.seq, stream_seq=number)
+
+
+def _retrieve(ack: "asyncio.Task[PubAck]") -> None:
+    """Retrieve an error, which asyncio would report otherwise: a task may end by one although it was cancelled."""
+    if not ack.cancelled():
+        ack.exception()
