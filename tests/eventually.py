@@ -18,7 +18,7 @@ def eventually(condition: Callable[[], T], within_s: float = 60.0) -> T:
     return value
 
 
-PORTS = range(15_000, 32_000)
+PORTS = range(20_000, 32_000)  # Ray takes those from 10002 to 19999 for its workers
 _given: set[int] = set()
 
 
