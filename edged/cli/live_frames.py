@@ -6,15 +6,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from edged.cli.daemon_client import DaemonClient, connect_daemon
-from edged.cli.run import config_or_demo
-from edged.cli.teach.folder import Place
-from edged.cli.teach.record import check_started, received_from
+from edged.cli.teach.folder import place_of
+from edged.cli.teach.samples import check_started, read_sample, samples_from
 from edged.cli.terminal import StatusLine
-from edged.config.load import load_config
 from edged.errors import ConfigError, EdgedError
 from edged.messages import Stop
-from edged.messages.teaching import LONGEST_TEACH_S, CropSample, TeachRequest
-from edged.model.head_versions import teach_folder
+from edged.messages.teaching import LONGEST_TEACH_S, TeachRequest
 from edged.model.package import Model
 
 EVERY_S = 0.2  # frames that follow each other at once show the same
@@ -28,16 +25,14 @@ def live_frames(config: Path | None, camera: str, model: Model, count: int, line
     Raises ConfigError if the config has no such camera or its model takes other frames, EdgedError if the daemon
     does not run or ends before.
     """
-    file = config_or_demo(config)
-    place = Place(file, load_config(file), teach_folder(load_config(file).node))
-    if camera not in place.config.cameras:
-        raise ConfigError(f"{file} has no camera {camera}: it has {', '.join(place.config.cameras)}")
+    place = place_of(config)
+    place.require_camera(camera)
     running = place.model()
     ours, theirs = ((each.input.width, each.input.height, each.input.resize) for each in (model, running))
     if ours != theirs:
         raise ConfigError(
-            f"{file}: frames of {camera} are {_described(theirs)} for {running.name}, but {model.name} takes them "
-            f"{_described(ours)}: give pictures by --images instead"
+            f"{place.file}: frames of {camera} are {_described(theirs)} for {running.name}, but {model.name} "
+            f"takes them {_described(ours)}: give pictures by --images instead"
         )
     with connect_daemon(config, "teach") as daemon:
         daemon.send(TeachRequest(mode="record", camera=camera, every_s=EVERY_S, seconds=LONGEST_TEACH_S))
@@ -47,11 +42,8 @@ def live_frames(config: Path | None, camera: str, model: Model, count: int, line
 
 def _received(daemon: DaemonClient, camera: str, count: int, line: StatusLine) -> list[Frames]:
     frames: list[Frames] = []
-    for message, payload in received_from(daemon):
-        if not isinstance(message, CropSample):
-            raise daemon.unexpected(message)
-        size = message.height * message.width * 3
-        frames.append(np.frombuffer(payload[:size], np.uint8).reshape(message.height, message.width, 3))
+    for message, payload in samples_from(daemon):
+        frames.append(read_sample(message, payload)[0])
         line.show(f"edged: {len(frames)} of {count} frames of {camera}")
         if len(frames) == count:
             daemon.send(Stop())

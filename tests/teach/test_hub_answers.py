@@ -7,7 +7,7 @@ import pytest
 from edged import config
 from edged.cli.daemon_client import DaemonClient
 from edged.cli.teach.folder import Place
-from edged.cli.teach.record import check_started
+from edged.cli.teach.samples import check_started
 from edged.cli.teach.shadow import ShadowTally
 from edged.errors import EdgedError
 from edged.messages import Label, LinkMessage, ModelInfo

@@ -5,11 +5,10 @@ import time
 from collections.abc import Iterator
 from contextlib import suppress
 
-import numpy as np
-
+from edged.arithmetic import ceil_div
 from edged.cli.daemon_client import DaemonClient, connect_daemon
 from edged.cli.pictures import random_images
-from edged.cli.teach.record import receive_started, received_from
+from edged.cli.teach.samples import read_sample, receive_started, samples_from
 from edged.cli.terminal import StatusLine
 from edged.config import Config, WorkerConfig
 from edged.config.load import load_config
@@ -17,7 +16,7 @@ from edged.errors import ConfigError, EdgedError
 from edged.fleet.figures import Comparison, ModelFigures
 from edged.fleet.trial import VERIFIED, AnsweredFrame, check_comparable, compare, verify
 from edged.messages import Stop
-from edged.messages.teaching import MOST_A_SECOND, CropSample, TeachRequest
+from edged.messages.teaching import MOST_A_SECOND, TeachRequest
 from edged.model.package import load_model
 from edged.teach.device_choice import lower_priority
 
@@ -57,7 +56,7 @@ def samples_of(arguments: argparse.Namespace, config: Config, model: str) -> Ite
     cameras = list(config.cameras)
     left = arguments.frames
     for place, camera in enumerate(cameras):
-        wanted = -(-left // (len(cameras) - place))
+        wanted = ceil_div(left, len(cameras) - place)
         seconds = (ends_s - time.monotonic()) / (len(cameras) - place)
         if wanted and seconds > 0:
             with connect_daemon(arguments.config, "teach") as daemon:
@@ -76,11 +75,8 @@ def _of_camera(
     begins = receive_started(daemon)
     if begins.base and begins.base.sha256 != model:
         raise EdgedError(f"the daemon runs the model {begins.base.sha256[:12]}, its config names {model[:12]}")
-    for message, payload in received_from(daemon):
-        if not isinstance(message, CropSample):
-            raise daemon.unexpected(message)
-        shape = message.height, message.width, 3
-        pixels = np.frombuffer(payload[: message.height * message.width * 3], np.uint8).reshape(shape)
+    for message, payload in samples_from(daemon):
+        pixels, _ = read_sample(message, payload)
         yield AnsweredFrame(pixels, message.top[0].label if message.top else "")
     daemon.send(Stop())
 

@@ -2,6 +2,7 @@
 
 import argparse
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -9,6 +10,8 @@ from edged.cli.run import config_or_demo
 from edged.cli.terminal import warn
 from edged.config import Config
 from edged.config.load import load_config
+from edged.config.overrides import Override
+from edged.errors import ConfigError
 from edged.model.head_versions import load_promoted, teach_folder
 from edged.model.package import Model, load_model
 from edged.system.exclusive_lock import try_lock
@@ -27,6 +30,11 @@ class Place:
     def model(self) -> Model:
         """Load the config's model. Raises ModelError."""
         return load_model(self.config.model)
+
+    def require_camera(self, name: str) -> None:
+        """Raise ConfigError, with the cameras that there are, if the config has none of this name."""
+        if name not in self.config.cameras:
+            raise ConfigError(f"{self.file} has no camera {name}: it has {', '.join(self.config.cameras)}")
 
     def daemon_runs(self) -> bool:
         """Check whether a hub holds the lock of the runtime folder."""
@@ -49,8 +57,13 @@ class Place:
 
 def find_place_of(arguments: argparse.Namespace) -> Place:
     """Load the config of `arguments`. Raises ConfigError."""
-    file = config_or_demo(arguments.config)
-    config = load_config(file, arguments.settings)
+    return place_of(arguments.config, arguments.settings)
+
+
+def place_of(path: Path | None, settings: Sequence[Override] = ()) -> Place:
+    """Load the config at `path`, or the demo's. Raises ConfigError."""
+    file = config_or_demo(path)
+    config = load_config(file, settings)
     return Place(file, config, teach_folder(config.node))
 
 

@@ -5,25 +5,19 @@ import json
 import shutil
 import sys
 import time
-from collections.abc import Iterator
 from types import TracebackType
 from typing import Self, TextIO
 
-import numpy as np
-
-from edged.cli.daemon_client import HEARTBEAT_LIMIT_S, DaemonClient, connect_daemon
+from edged.cli.daemon_client import DaemonClient, connect_daemon
 from edged.cli.teach.folder import Place, find_place_of, warn_about
+from edged.cli.teach.samples import check_started, read_sample, samples_from
 from edged.cli.terminal import warn
-from edged.errors import ConfigError, EdgedError
-from edged.messages import LinkMessage, Stop
+from edged.messages import Stop
 from edged.messages.teaching import (
     LONGEST_TEACH_S,
     MOST_A_SECOND,
     CropSample,
-    TeachEnded,
-    TeachProgress,
     TeachRequest,
-    TeachStarted,
 )
 from edged.teach.features import FeatureFiles, Vector
 from edged.teach.pictures import in_terminal, shows_colours
@@ -100,22 +94,16 @@ class Recorder:
         self._features: dict[str, Vector] = {}
         self._saved_at = time.monotonic()
 
-    def add(self, taught: CropSample, payload: bytes) -> np.ndarray[tuple[int, ...], np.dtype[np.uint8]]:
+    def add(self, taught: CropSample, payload: bytes) -> Pixels:
         """Store a crop and return its pixels. Raises EdgedError for a payload of the wrong size."""
-        size = taught.width * taught.height * 3
-        if len(payload) != size + 4 * taught.features:
-            raise EdgedError(
-                f"received a crop of {len(payload)} bytes, expected {size + 4 * taught.features}: "
-                "does the daemon run another version of edged?"
-            )
-        pixels = np.frombuffer(payload[:size], np.uint8).reshape(taught.height, taught.width, 3)
+        pixels, features = read_sample(taught, payload)
         crop = self._store.add(pixels, self._label, taught.camera, taught.captured_at)
         if crop is None:
             self.same += 1
         else:
             self.new += 1
             self.elsewhere.update(set(self._store.labels_of(crop.sha256)) - {self._label})
-            self._features[crop.sha256] = np.frombuffer(payload[size:], "<f4").astype(np.float32)
+            self._features[crop.sha256] = features
         if time.monotonic() - self._saved_at > SAVED_EVERY_S:
             self._save()
         return pixels
@@ -136,9 +124,7 @@ class Recorder:
 def run(arguments: argparse.Namespace) -> int:
     """Record until Ctrl-C, --count or --duration, then print a summary."""
     place, label = find_place_of(arguments), label_of(arguments.label)
-    if arguments.camera not in place.config.cameras:
-        names = ", ".join(place.config.cameras)
-        raise ConfigError(f"{place.file} has no camera {arguments.camera}: it has {names}")
+    place.require_camera(arguments.camera)
     model, store = place.model(), CropStore.open(place.folder)
     warn_about(store)
     store.limit(arguments.crops, arguments.megabytes)
@@ -165,53 +151,8 @@ def _begin(daemon: DaemonClient, arguments: argparse.Namespace, place: Place, mo
     check_started(daemon, place, model)
 
 
-def check_started(daemon: DaemonClient, place: Place, model: str) -> TeachStarted:
-    """Receive the hub's answer. Raises EdgedError if it refuses, or if its model or folder is another one."""
-    begins = receive_started(daemon)
-    if begins.base and begins.base.sha256 != model:
-        raise EdgedError(
-            f"the daemon runs the model {begins.base.sha256[:12]}, {place.file} names {model[:12]}: "
-            "restart it, or give the config that it was started with"
-        )
-    if begins.folder and begins.folder != str(place.folder):
-        raise EdgedError(
-            f"the daemon keeps versions in {begins.folder}, not in {place.folder}: "
-            "run `edged teach` as its user, with its STATE_DIRECTORY (docs/how-to/teaching.md)"
-        )
-    return begins
-
-
-def receive_started(daemon: DaemonClient) -> TeachStarted:
-    """Receive the hub's answer to a request to teach. Raises EdgedError if it refuses."""
-    begins, _ = daemon.receive()
-    if not isinstance(begins, TeachStarted):
-        raise daemon.unexpected(begins)
-    if begins.refused:
-        raise EdgedError(begins.refused)
-    return begins
-
-
-def received_from(daemon: DaemonClient) -> Iterator[tuple[LinkMessage, bytes]]:
-    """Yield messages with their payloads until the hub ends the session; warn when it waits, and for what."""
-    waits = ""
-    while True:
-        match daemon.receive(HEARTBEAT_LIMIT_S):
-            case TeachProgress() as progress, _:
-                if progress.waiting_for and progress.waiting_for != waits:
-                    warn(progress.waiting_for)
-                waits = progress.waiting_for
-            case TeachEnded() as ends, _:
-                if ends.message:
-                    warn(ends.message)
-                return
-            case message, payload:
-                yield message, payload
-
-
 def _record(daemon: DaemonClient, recorder: Recorder, count: int | None, screen: RecordScreen, label: str) -> None:
-    for message, payload in received_from(daemon):
-        if not isinstance(message, CropSample):
-            raise daemon.unexpected(message)
+    for message, payload in samples_from(daemon):
         pixels = recorder.add(message, payload)
         top = f"{message.top[0].label} {message.top[0].score:.0%}" if message.top else "nothing"
         same = f", {recorder.same} stored before" if recorder.same else ""

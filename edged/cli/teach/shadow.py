@@ -7,7 +7,8 @@ from typing import Any
 
 from edged.cli.daemon_client import DaemonClient, connect_daemon
 from edged.cli.teach.folder import find_place_of
-from edged.cli.teach.record import RecordScreen, check_started, received_from, screen_of
+from edged.cli.teach.record import RecordScreen, screen_of
+from edged.cli.teach.samples import check_started, received_from
 from edged.errors import ConfigError
 from edged.messages import Label
 from edged.messages.teaching import LONGEST_TEACH_S, ShadowResult, TeachRequest
