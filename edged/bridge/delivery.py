@@ -47,11 +47,6 @@ class Delivery:
         while self._sent and self._is_done(self._sent[0]):
             await self._oldest()
 
-    async def finish(self) -> None:
-        """Wait until all is acknowledged. Raises what `settle` raises."""
-        while self._sent:
-            await self._oldest()
-
     def close(self) -> None:
         """Give up what is not acknowledged; the next connection reads in the stream what has arrived."""
         for sent in self._sent:
