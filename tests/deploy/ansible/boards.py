@@ -123,7 +123,10 @@ def first_process(outside: int) -> int:
 
 
 def _is_init(process: psutil.Process) -> bool:
-    status = Path(f"/proc/{process.pid}/status").read_text()
+    try:
+        status = Path(f"/proc/{process.pid}/status").read_text()
+    except (FileNotFoundError, ProcessLookupError):
+        return False  # it ended after the list of children was read
     return bool(re.search(r"^NSpid:\t\d+\t1$", status, re.MULTILINE))
 
 
