@@ -61,6 +61,7 @@ VERBS = {
 }
 
 PROCESSES = {"run", "demo", "camera", "worker"}  # they log at level info
+DAEMONS = {"run", "demo"}
 
 NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}  # errors of the device behind standard output
 
@@ -93,6 +94,9 @@ def command_parser(verbs: Collection[str] = tuple(VERBS)) -> argparse.ArgumentPa
 
 
 def _run_verb(argv: Sequence[str]) -> int:
+    if not DAEMONS.isdisjoint(argv[:1]):
+        # a reload that is requested while the daemon starts waits until `edged.hub.signals` can take it
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGHUP})
     arguments = command_parser(argv[:1]).parse_args(argv)
     _configure_output(arguments)
     try:

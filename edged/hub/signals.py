@@ -23,6 +23,7 @@ class Signals:
         self._before[signal.SIGHUP] = signal.signal(signal.SIGHUP, self._hang_up)
         self._before[signal.SIGCHLD] = signal.signal(signal.SIGCHLD, _wake_only)
         self._wakeup = signal.set_wakeup_fd(self._write.fileno(), warn_on_full_buffer=False)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGHUP})  # blocked since `edged run` began
         return self
 
     def __exit__(

@@ -127,6 +127,14 @@ def test_a_hang_up_reloads_too(daemon: Daemon) -> None:
     assert daemon.first(1)[0].node == "test"
 
 
+def test_a_hang_up_while_the_daemon_starts_reloads_once_it_runs(tmp_path: Path) -> None:
+    with run_edged(tmp_path, module="tests.e2e.early_reload") as daemon:
+        assert daemon.first(1)
+        eventually(lambda: "edged.yaml is applied" in daemon.log())
+        assert signal.SIGHUP not in blocked_signals(daemon.child("camera").pid)
+        assert conserves(daemon.stop())
+
+
 def test_the_result_is_printed_as_json(daemon: Daemon) -> None:
     path = daemon.folder / "edged.yaml"
     path.write_text(json.dumps({**daemon.config, "freshness": {"max_age_s": 3}}))
@@ -168,3 +176,9 @@ def test_the_device_that_serves_is_taken_out_of_the_list(tmp_path: Path) -> None
         assert daemon.first(1)
         assert len(eventually(lambda: two_children(daemon))) == 2
         assert conserves(daemon.stop())
+
+
+def blocked_signals(pid: int) -> set[int]:
+    lines = dict(line.split(":\t", 1) for line in Path(f"/proc/{pid}/status").read_text().splitlines())
+    mask = int(lines["SigBlk"], 16)
+    return {number for number in range(1, 65) if mask >> (number - 1) & 1}
