@@ -18,6 +18,7 @@ LEVELS = (  # a package imports those of the levels below its own alone
     {"quantization"},
     {"compress"},
     {"teach", "evaluation", "inference", "batch", "fleet"},
+    {"cluster"},
     {"hub", "camera", "worker", "view", "bridge", "train"},  # processes, which never import each other
     {"client", "runtime", "drawing"},
     {"engine", "energy"},

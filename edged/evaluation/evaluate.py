@@ -15,6 +15,27 @@ from edged.runtime.scores import ends_in_softmax
 from edged.worker.job_io import not_finite
 
 
+class DeviceEvaluation:
+    """An evaluation by one device of this host."""
+
+    def __init__(self, model: Model, runtime: ModelRuntime, batch: int) -> None:
+        self._model, self._runtime, self._batch = model, runtime, batch
+
+    @property
+    def device(self) -> str:
+        """Name the device."""
+        return self._runtime.device_name
+
+    @property
+    def key(self) -> list[object]:
+        """Return what the answers depend on, beside the model, the plan and the pictures."""
+        return [self.device, getattr(self._runtime, "proof_key", "")]
+
+    def answers(self, pictures: Sequence[LabelledPicture]) -> Iterator[list[PictureAnswer]]:
+        """Yield the answers of each job, in order. Raises DeviceError."""
+        return evaluate(self._model, self._runtime, pictures, self._batch)
+
+
 def evaluate(
     model: Model, runtime: ModelRuntime, pictures: Sequence[LabelledPicture], batch: int
 ) -> Iterator[list[PictureAnswer]]:

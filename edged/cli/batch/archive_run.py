@@ -10,9 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import BinaryIO
 
-from pydantic import ValidationError
-
-from edged import __version__, config
+from edged import __version__
 from edged.batch.answers_file import AnswerCount
 from edged.batch.archive import archive_entries, archive_root
 from edged.batch.archive_entry import ArchiveEntry
@@ -20,7 +18,8 @@ from edged.batch.chunks import ChunkTotals, write_chunks
 from edged.batch.classify import ChunkClassifier, ClassifyOptions
 from edged.batch.reading import default_readers
 from edged.batch.run_folder import OURS, RunFolder, RunIdentity, open_run
-from edged.cli.model_options import given_model, model_config, show_preparation
+from edged.cli.cluster_options import cluster_of, node_options, worker_config
+from edged.cli.model_options import given_model, show_preparation
 from edged.cli.progress import Progress
 from edged.cli.terminal import StatusLine, note, warn
 from edged.errors import ConfigError
@@ -79,18 +78,9 @@ def run_batch(arguments: argparse.Namespace) -> None:
 
 
 def _options(arguments: argparse.Namespace) -> ClassifyOptions:
-    try:
-        worker = config.WorkerConfig(
-            device=arguments.device,
-            batch=arguments.batch,
-            precision=arguments.precision,
-            threads=arguments.threads,
-        )
-    except ValidationError as error:
-        first = error.errors()[0]
-        raise ConfigError(f"--{first['loc'][0]}: {first['msg']}") from None
+    """Return how chunks are classified. Raises ConfigError."""
     readers = arguments.readers or default_readers(arguments.threads)
-    return ClassifyOptions(worker, arguments.top, readers)
+    return ClassifyOptions(worker_config(arguments), arguments.top, readers)
 
 
 def _identity(arguments: argparse.Namespace, model: Model) -> RunIdentity:
@@ -170,29 +160,18 @@ def _here(archive_run: ArchiveRun, places: Sequence[int]) -> Iterator[AnswerCoun
 def _messages_of_ray(arguments: argparse.Namespace) -> AbstractContextManager[None]:
     if not arguments.ray:
         return nullcontext()
-    from edged.batch.cluster import ray_messages
+    from edged.cluster.pool import ray_messages
 
     return ray_messages(arguments.output / OURS / "ray.log")
 
 
 def _on_cluster(archive_run: ArchiveRun, places: Sequence[int]) -> Iterator[AnswerCount]:
-    from edged.batch.cluster import ActorOptions, ClusterOptions, classify_on_cluster
+    from edged.batch.cluster import ChunkActorOptions, classify_on_cluster
 
-    arguments = archive_run.arguments
-    cluster = ClusterOptions(arguments.ray, arguments.resource, arguments.actors)
-    wanted = model_config(arguments)
-    wanted = wanted.model_copy(
-        update={key: path.absolute() for key in ("path", "labels") if (path := getattr(wanted, key))}
-    )
-    actor = ActorOptions(
-        __version__,
-        wanted,
-        archive_run.model.sha256,
-        archive_run.root,
-        arguments.output.absolute(),
-        archive_run.options,
-    )
-    return classify_on_cluster(archive_run.run, places, cluster, actor)
+    arguments, output = archive_run.arguments, archive_run.arguments.output.absolute()
+    node = node_options(arguments, archive_run.model, archive_run.root, output)
+    options = ChunkActorOptions(node, archive_run.root, output, archive_run.options)
+    return classify_on_cluster(places, cluster_of(arguments), options)
 
 
 def _as_object(arguments: argparse.Namespace, model: Model, summary: BatchSummary) -> dict[str, object]:

@@ -1,0 +1,66 @@
+"""Command-line options for a Ray cluster, and what they mean for each of its nodes."""
+
+import argparse
+from importlib.util import find_spec
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from edged import __version__, config
+from edged.cli.model_options import model_config
+from edged.cli.options import positive
+from edged.cluster.options import ClusterOptions, NodeOptions
+from edged.errors import ConfigError
+from edged.model.package import Model
+
+
+def add_cluster(parser: argparse.ArgumentParser) -> None:
+    """Add --threads, --ray, --resource and --actors."""
+    threads = "CPU threads of the device (PoCL, numpy), as in the config (default: all)"
+    parser.add_argument("--threads", type=positive, metavar="N", help=threads)
+    group = parser.add_argument_group("Ray cluster")
+    address = "run on this Ray cluster: HOST:6379, or auto for that of this host"
+    group.add_argument("--ray", metavar="HOST:PORT", help=address)
+    resource = "resource that a node has once for each device (default: opencl)"
+    group.add_argument("--resource", default="opencl", metavar="NAME", help=resource)
+    group.add_argument("--actors", type=positive, metavar="N", help="devices to take at most (default: all)")
+
+
+def require_ray(arguments: argparse.Namespace) -> None:
+    """Raise ConfigError if --ray is given and ray is not installed."""
+    if arguments.ray:
+        require("ray", "--ray", "ray[data,default]")
+
+
+def require(module: str, what: str, package: str = "") -> None:
+    """Raise ConfigError, which names the `package` to install for `what`, if there is no such module."""
+    if find_spec(module) is None:
+        raise ConfigError(f"{what} needs {package or module}: pip install '{package or module}'")
+
+
+def worker_config(arguments: argparse.Namespace) -> config.WorkerConfig:
+    """Build the config section of --device, --batch, --precision and --threads. Raises ConfigError."""
+    try:
+        return config.WorkerConfig(
+            device=arguments.device,
+            batch=arguments.batch,
+            precision=arguments.precision,
+            threads=arguments.threads,
+        )
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise ConfigError(f"--{first['loc'][0]}: {first['msg']}") from None
+
+
+def cluster_of(arguments: argparse.Namespace) -> ClusterOptions:
+    """Return the cluster that the options name."""
+    return ClusterOptions(arguments.ray, arguments.resource, arguments.actors)
+
+
+def node_options(arguments: argparse.Namespace, model: Model, *folders: Path) -> NodeOptions:
+    """Return what every node needs. `folders`: required there."""
+    wanted = model_config(arguments)
+    wanted = wanted.model_copy(
+        update={key: path.absolute() for key in ("path", "labels") if (path := getattr(wanted, key))}
+    )
+    return NodeOptions(__version__, wanted, model.sha256, worker_config(arguments), folders)
