@@ -6,7 +6,15 @@ from typing import Annotated
 
 from pydantic import Field, ValidationInfo, field_validator
 
-from edged.config.sections import HttpAddress, Section, Text, ZmqAddress, is_encrypted, local_or_protected
+from edged.config.sections import (
+    HttpAddress,
+    PasswordFile,
+    Section,
+    Text,
+    ZmqAddress,
+    is_encrypted,
+    local_or_protected,
+)
 from edged.transport.address import MQTT_ADDRESS, host_and_port, is_local
 
 MQTT_TOPIC = r"^[^+#\s/]+(/[^+#\s/]+)*$"  # no wildcards
@@ -101,7 +109,7 @@ class MqttConfig(Section):
         description="mqtts://host or mqtts://host:8883, with TLS; or mqtt://127.0.0.1:1883"
     )
     user: Text | None = Field(None, description="User name")
-    password_file: Path | None = Field(None, description="File that contains only the password of `user`")
+    password_file: PasswordFile | None = Field(None, description="File that contains only the password of `user`")
     ca: Path | None = Field(None, description="mqtts: authorities to trust in place of the system's, in PEM")
     topic: Annotated[str, Field(pattern=MQTT_TOPIC)] = Field(
         "edged", description="Topics are TOPIC/NODE/CAMERA/state and the like"
@@ -121,13 +129,6 @@ class MqttConfig(Section):
         if address.startswith("mqtts://") or is_here or info.data.get("insecure"):
             return address
         raise ValueError("is unencrypted: use mqtts://, or add insecure: true beside it")
-
-    @field_validator("password_file")
-    @classmethod
-    def _of_a_user(cls, path: Path | None, info: ValidationInfo) -> Path | None:
-        if path and not info.data.get("user"):
-            raise ValueError("requires user")
-        return path
 
     @property
     def is_encrypted(self) -> bool:

@@ -5,7 +5,7 @@ from typing import Annotated
 
 from pydantic import Field, ValidationInfo, field_validator
 
-from edged.config.sections import Positive, Section, Text
+from edged.config.sections import PasswordFile, Positive, Section, Text
 from edged.transport.address import NATS_ADDRESS, is_local
 
 NatsAddress = Annotated[str, Field(pattern=NATS_ADDRESS)]
@@ -50,7 +50,7 @@ class NatsConfig(Section):
     )
     nkey: Path | None = Field(None, description="In place of it: file with the seed of an NKey (SU…)")
     user: Text | None = Field(None, description="In place of both: user name")
-    password_file: Path | None = Field(None, description="File that contains only the password of `user`")
+    password_file: PasswordFile | None = Field(None, description="File that contains only the password of `user`")
     tls: NatsTls | None = Field(None, description="Authorities to trust, and a certificate of this host")
     stream: StreamName = Field(
         "EDGED", description="JetStream stream of predictions and events; it is created if there is none"
@@ -82,13 +82,6 @@ class NatsConfig(Section):
         if value is not None and others:
             raise ValueError(f"give {others[0]} or {info.field_name}, not both")
         return value
-
-    @field_validator("password_file")
-    @classmethod
-    def _of_a_user(cls, path: Path | None, info: ValidationInfo) -> Path | None:
-        if path and not info.data.get("user"):
-            raise ValueError("requires user")
-        return path
 
     @field_validator("tls")
     @classmethod

@@ -25,6 +25,13 @@ def _one_or_three(numbers: tuple[float, ...]) -> tuple[float, ...]:
     return numbers
 
 
+def _of_a_user(path: Path, info: ValidationInfo) -> Path:
+    """Accept the file of a password only beside `user`. Raises ValueError."""
+    if not info.data.get("user"):
+        raise ValueError("requires user")
+    return path
+
+
 Name = Annotated[str, Field(pattern=NAME)]
 Text = Annotated[str, Field(min_length=1, max_length=4096)]
 Share = Annotated[float, Field(ge=0, le=1)]
@@ -33,6 +40,7 @@ Positive = Annotated[float, Field(gt=0)]
 ByChannel = Annotated[tuple[float, ...], AfterValidator(_one_or_three)]
 PositiveByChannel = Annotated[tuple[Positive, ...], AfterValidator(_one_or_three)]
 ZmqAddress = Annotated[str, Field(pattern=ZMQ_ADDRESS), AfterValidator(_with_port)]
+PasswordFile = Annotated[Path, AfterValidator(_of_a_user)]
 HttpAddress = Annotated[str, Field(pattern=HOST_AND_PORT), AfterValidator(_with_port)]
 
 
