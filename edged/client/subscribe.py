@@ -2,7 +2,8 @@
 
 import math
 import time
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+from contextlib import closing
 from pathlib import Path
 
 import zmq
@@ -41,22 +42,37 @@ def subscribe(
         ConfigError: a key file that cannot be used.
         TimeoutError: see `timeout_s`.
     """
+    last, most_s = time.monotonic(), math.inf if timeout_s is None else timeout_s
+    predictions = predictions_or_none(
+        address, replay=replay, node=node, camera=camera, since_s=since_s, key=key, server_key=server_key
+    )
+    with closing(predictions):
+        for prediction in predictions:
+            if prediction is not None:
+                yield prediction
+                last = time.monotonic()
+            elif time.monotonic() - last > most_s:
+                raise TimeoutError(f"no prediction from {address} within {timeout_s:g} s")
+
+
+def predictions_or_none(
+    address: str,
+    *,
+    replay: str | None = None,
+    node: str | None = None,
+    camera: str | None = None,
+    since_s: float | None = None,
+    key: str | Path | None = None,
+    server_key: str | Path | None = None,
+) -> Generator[Prediction | None, None, None]:
+    """Yield predictions for ever, and None from time to time while there are none. Raises ConfigError."""
     curve = curve_of(key, server_key)
     context: zmq.Context[zmq.Socket[bytes]] = zmq.Context()
     stream = PredictionStream(context, address, replay=replay, node=node, since_s=since_s, curve=curve)
     try:
-        yield from _wanted(stream, camera, math.inf if timeout_s is None else timeout_s, address)
+        for arrival in stream.arrivals():
+            is_wanted = arrival is not None and camera in {None, arrival.prediction.camera}
+            yield arrival.prediction if arrival and is_wanted else None
     finally:
         stream.close()
         context.term()
-
-
-def _wanted(stream: PredictionStream, camera: str | None, timeout_s: float, address: str) -> Iterator[Prediction]:
-    """Yield the predictions of a camera, None: of all. Raises TimeoutError where none comes for so long."""
-    last = time.monotonic()
-    for arrival in stream.arrivals():
-        if arrival and camera in {None, arrival.prediction.camera}:
-            yield arrival.prediction
-            last = time.monotonic()
-        elif time.monotonic() - last > timeout_s:
-            raise TimeoutError(f"no prediction from {address} within {timeout_s:g} s")

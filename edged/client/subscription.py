@@ -56,6 +56,11 @@ def decoded_picture(parts: list[bytes]) -> SnapshotPicture:
     return SnapshotPicture(_parsed(SnapshotHeader, parts[1]), parts[2])
 
 
+def decoded_any(parts: list[bytes]) -> StreamMessage | SnapshotPicture | None:
+    """Decode a message of either kind of topic. Raises MessageError."""
+    return decoded_picture(parts) if parts[0].startswith(b"snapshot/") else decoded(parts)
+
+
 def _parsed(kind: type[JsonMessage], json: bytes) -> JsonMessage:
     try:
         return kind.model_validate_json(json)
@@ -145,6 +150,10 @@ class Subscription:
     def receive_picture(self, within_ms: int) -> SnapshotPicture | None:
         """Return the next snapshot, if `topic` is that of snapshots; None as for `receive`."""
         return self._received(within_ms, decoded_picture)
+
+    def receive_any(self, within_ms: int) -> StreamMessage | SnapshotPicture | None:
+        """Return the next message of any topic; None as for `receive`."""
+        return self._received(within_ms, decoded_any)
 
     def _received(self, within_ms: int, read: Callable[[list[bytes]], Message]) -> Message | None:
         if not self._socket.poll(within_ms):

@@ -13,6 +13,7 @@ from edged.client.stream import PredictionStream
 from edged.client.subscription import Arrival
 from edged.clock import now_ns, wall_s
 from edged.config import JournalConfig as Settings
+from edged.hub.events import HubEvent
 from edged.hub.frames.queues import Held
 from edged.hub.journal.journal import Journal
 from edged.hub.journal.reader import JournalReader
@@ -31,6 +32,7 @@ from edged.messages import (
     to_json,
     topic,
 )
+from edged.messages.camera import Snapshot
 from edged.messages.status import NodeStatus
 from edged.metrics import Metrics
 from edged.transport.client_socket import Context
@@ -85,6 +87,13 @@ class HubEnd:
     def garble(self, *parts: bytes) -> None:
         """What no hub sends."""
         self._publisher._put("event", parts)
+
+    def event(self) -> None:
+        self._publisher.announce(HubEvent("camera_up", "camera door is up", camera="door"))
+
+    def picture(self) -> None:
+        shown = Snapshot(camera="door", frame=0, captured_at=wall_s(), width=4, height=3)
+        self._publisher.snapshot(shown, b"JPEG")
 
     def status(self) -> None:
         self._publisher.status(self.first_seq, self.next_seq - 1, {}, NodeStatus())
