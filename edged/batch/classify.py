@@ -51,7 +51,8 @@ class ChunkClassifier:
     def answers(self, chunk: ArchiveChunk) -> Iterator[ArchiveAnswer]:
         """Yield the answers to a chunk's pictures, in order. Raises DeviceError."""
         read, pictures = tee(self._reader.pictures_of(chunk))
-        jobs = compute(self._runtime, (each.prepared for each in read), self._options.worker.batch)
+        ahead = min(1, self._options.readers)  # without readers this run takes one processor, reading included
+        jobs = compute(self._runtime, (each.prepared for each in read), self._options.worker.batch, ahead)
         outputs = (each for job in jobs for each in job)
         return (self._answer(picture, found) for found, picture in zip(outputs, pictures, strict=True))
 

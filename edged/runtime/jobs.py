@@ -1,5 +1,6 @@
 """Compute a stream of prepared pictures, job after job: the next one is prepared while the device computes."""
 
+from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -27,20 +28,22 @@ class SubmittedJob:
         return [each if isinstance(each, str) else next(outputs).reshape(-1) for each in self.pictures]
 
 
-def compute(runtime: ModelRuntime, pictures: Iterable[Prepared], batch: int) -> Iterator[list[Computed]]:
+def compute(
+    runtime: ModelRuntime, pictures: Iterable[Prepared], batch: int, ahead: int = 1
+) -> Iterator[list[Computed]]:
     """Yield the outputs of each job of `batch` pictures, in order. Raises DeviceError.
 
+    `ahead`: jobs submitted before a result is waited for; 0: no picture is read while the device computes.
     The boundaries of jobs do not depend on which pictures could be prepared, so that the same pictures always give
     the same outputs, to the bit.
     """
-    remaining, waiting = iter(pictures), None
+    remaining, submitted = iter(pictures), deque[SubmittedJob]()
     while group := list(islice(remaining, batch)):
-        submitted = _submit(runtime, group)
-        if waiting:
-            yield waiting.wait()
-        waiting = submitted
-    if waiting:
-        yield waiting.wait()
+        submitted.append(_submit(runtime, group))
+        if len(submitted) > ahead:
+            yield submitted.popleft().wait()
+    while submitted:
+        yield submitted.popleft().wait()
 
 
 def _submit(runtime: ModelRuntime, pictures: Sequence[Prepared]) -> SubmittedJob:

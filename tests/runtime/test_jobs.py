@@ -1,6 +1,9 @@
 """A stream of pictures, job after job."""
 
+from collections.abc import Iterator
+
 import numpy as np
+import pytest
 
 from edged.config import ModelConfig, WorkerConfig
 from edged.model.package import load_model
@@ -27,3 +30,13 @@ def test_no_pictures_are_no_jobs() -> None:
     runtime = open_runtime(load_model(ModelConfig(name="digits")), WorkerConfig(device="numpy"))
 
     assert list(compute(runtime, [], 4)) == []
+
+
+@pytest.mark.parametrize(("ahead", "read"), [(0, 1), (1, 2)])
+def test_so_many_jobs_are_read_ahead_of_the_first_result(ahead: int, read: int) -> None:
+    runtime = open_runtime(load_model(ModelConfig(name="digits")), WorkerConfig(device="numpy"))
+    remaining: Iterator[Prepared] = iter(list(np.zeros((4, 120, 120, 3), np.uint8)))
+
+    next(compute(runtime, remaining, 1, ahead))
+
+    assert len(list(remaining)) == 4 - read
