@@ -2,6 +2,7 @@
 
 import argparse
 import os
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -10,7 +11,9 @@ from pathlib import Path
 import zmq
 
 from edged.cli.options import add_settings
+from edged.cli.progress import EVERY_S
 from edged.cli.run import config_or_demo
+from edged.cli.terminal import StatusLine
 from edged.config.load import load_config
 from edged.config.overrides import Override
 from edged.errors import ConfigError, EdgedError
@@ -160,8 +163,9 @@ def record(daemon: DaemonClient, request: ProfileRequest | TraceRequest) -> Reco
         raise daemon.unexpected(begins)
     if begins.refused:
         raise EdgedError(begins.refused)
-    recording = RecordingRequest(begins)
+    recording, line, started_s = RecordingRequest(begins), StatusLine(every_s=EVERY_S), time.monotonic()
     while recording.ended is None:
+        line.show(_progress(request, recording, time.monotonic() - started_s))
         match daemon.receive(HEARTBEAT_LIMIT_S):
             case RecordingEnded() as ends, _:
                 recording.ended = ends
@@ -176,4 +180,13 @@ def record(daemon: DaemonClient, request: ProfileRequest | TraceRequest) -> Reco
                 recording.processes.setdefault(peer, RecordedProcess()).add(message)
             case other, _:
                 raise daemon.unexpected(other)
+    line.clear()
     return recording
+
+
+def _progress(request: ProfileRequest | TraceRequest, recording: RecordingRequest, seconds: float) -> str:
+    left_s = max(0.0, request.seconds - seconds)
+    if isinstance(request, TraceRequest):
+        return f"edged: recording, {left_s:.0f} s left"
+    jobs = sum(len(each.jobs) for each in recording.processes.values())
+    return f"edged: recording {request.frames} frames: {jobs} jobs so far, at most {left_s:.0f} s left"

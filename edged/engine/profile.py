@@ -2,7 +2,7 @@
 
 import statistics
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal, Protocol
@@ -117,13 +117,26 @@ class Profile:
         return statistics.median(run.submitted_s - run.begun_s for run in self.runs)
 
 
-def profile(runtime: Runtime, costs: tuple[LaunchCost, ...], images: NDArray[np.uint8], runs: int) -> Profile:
-    """Run `images` `runs` times and time each kernel. Raises DeviceError."""
+def profile(
+    runtime: Runtime,
+    costs: tuple[LaunchCost, ...],
+    images: NDArray[np.uint8],
+    runs: int,
+    show: Callable[[int], None] | None = None,
+) -> Profile:
+    """Run `images` `runs` times and time each kernel. Raises DeviceError.
+
+    `show`: called between two runs with how many are timed; 0 during the first ones, which only warm up.
+    """
     for _ in range(WARM_UP_RUNS):
         _run(runtime, images)
+        if show:
+            show(0)
     done: list[Run] = []
     while len(done) < runs and not _is_enough(done):
         done.append(_run(runtime, images))
+        if show:
+            show(len(done))
     return Profile(len(images), tuple(done), costs)
 
 

@@ -11,6 +11,7 @@ import pytest
 from edged.engine.device import list_devices
 from tests.cli.command import edged
 from tests.cli.models import small_network
+from tests.e2e.terminal import edged_in_a_terminal
 
 LAYERS = ["prepare", "a", "c", "scores"]
 
@@ -46,6 +47,14 @@ def test_each_kernel_has_a_line_and_the_sums_follow(model: Path) -> None:
     assert [line.split(":")[0] for line in lines[7:]] == [
         "4 kernels", "gaps between them", "before and after", "wall time of a job",
     ]  # fmt: skip
+
+
+def test_a_terminal_shows_the_runs_meanwhile(model: Path) -> None:
+    with edged_in_a_terminal("profile", "--model", str(model), "--runs", "2", "--compare", "naive") as terminal:
+        assert terminal.end() == 0
+
+    for line in (b"timing small, variant auto: 0 of 2 runs", b"timing small, variant naive: 2 of 2 runs"):
+        assert line in terminal.written
 
 
 def test_a_program_reads_one_object_whose_parts_add_up(model: Path) -> None:

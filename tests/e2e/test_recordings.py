@@ -19,6 +19,7 @@ from tests.background import in_background
 from tests.cli.command import edged
 from tests.cli.trace_format import faults
 from tests.e2e.daemon import SYNTHETIC, Daemon, config_in, conserves, run_edged
+from tests.e2e.terminal import edged_in_a_terminal
 from tests.eventually import eventually
 
 LAYERS = ["prepare", "a", "c", "scores"]
@@ -160,6 +161,19 @@ def traced(daemon: Daemon, *arguments: str) -> tuple[dict[str, Any], dict[int, P
     trace: dict[str, Any] = json.loads(path.read_text("utf-8"))
     assert f"{trace['otherData']['frames']} frames" in done.stdout
     return trace, heard
+
+
+def test_a_terminal_shows_how_long_a_recording_still_takes(
+    daemon: Daemon, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in environment(daemon).items():
+        monkeypatch.setenv(name, value)
+    path = daemon.folder / "shown.json"
+
+    with edged_in_a_terminal("trace", str(file_of(daemon)), "--duration", "3", "--output", str(path)) as terminal:
+        terminal.shows("edged: recording, 2 s left")
+        assert terminal.end() == 0
+        assert not any("recording" in row for row in terminal.rows())
 
 
 def ways(trace: dict[str, Any]) -> Iterator[tuple[dict[str, Any], dict[str, float]]]:

@@ -10,7 +10,8 @@ from edged.cli.model_options import add_model_options, add_plan_options, add_var
 from edged.cli.options import add_example, add_json, positive
 from edged.cli.pictures import random_images
 from edged.cli.profile.attach import add_attach_options, check_attach_options
-from edged.cli.terminal import note
+from edged.cli.progress import EVERY_S
+from edged.cli.terminal import StatusLine, note
 from edged.errors import ConfigError
 from edged.model.package import Model
 from edged.runtime.select import is_numpy, opencl_device
@@ -93,9 +94,17 @@ def _profile(model: Model, device: "Device", variant: str, arguments: argparse.N
     chooser = chooser_named(variant, device)
     batch, precision = arguments.batch, arguments.precision
     runtime = Runtime(model.graph, model.input, device, batch=batch, precision=precision, chooser=chooser)
+    line, runs = StatusLine(every_s=EVERY_S), arguments.runs
     try:
-        return profile(runtime, runtime.costs, random_images(model.input, batch), arguments.runs)
+        return profile(
+            runtime,
+            runtime.costs,
+            random_images(model.input, batch),
+            runs,
+            lambda done: line.show(f"edged: timing {model.name}, variant {variant}: {done} of {runs} runs"),
+        )
     finally:
+        line.clear()
         runtime.close()
 
 
