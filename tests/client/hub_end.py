@@ -50,11 +50,12 @@ SECONDS = StageSeconds(
 class HubEnd:
     """Publisher, journal and replay of a node, without cameras and workers."""
 
-    def __init__(self, folder: Path, address: str, replay: str) -> None:
+    def __init__(self, folder: Path, address: str, replay: str, node: str = "test") -> None:
+        self.node = node
         self._context: zmq.Context[zmq.Socket[bytes]] = zmq.Context()
         self.services = new_services()
         self._publisher = Publisher(
-            self._context, "test", address, replay, self.services, Metrics("test").stream_unsent
+            self._context, node, address, replay, self.services, Metrics(node).stream_unsent
         )
         self._path = folder / "journal.sqlite"
         self._journal = Journal(self._path, KEPT, self.services)
@@ -117,11 +118,11 @@ class HubEnd:
 
     def _outgoing(self, made: Prediction) -> Outgoing:
         held = Held(CameraEnd(made.camera).frame(0).frame, b"")
-        return Outgoing(topic("test", made.camera, "prediction").encode(), made, held, now_ns(), stale_ns=None)
+        return Outgoing(topic(self.node, made.camera, "prediction").encode(), made, held, now_ns(), stale_ns=None)
 
     def _prediction(self, seq: int, camera: str, at: float) -> Prediction:
         return Prediction(
-            node="test",
+            node=self.node,
             boot=self._publisher.boot,
             seq=seq,
             camera=camera,
@@ -153,8 +154,8 @@ class Addresses:
 
 
 @contextmanager
-def a_hub(folder: Path, where: Addresses) -> Iterator[HubEnd]:
-    hub = HubEnd(folder, where.stream, where.replay)
+def a_hub(folder: Path, where: Addresses, node: str = "test") -> Iterator[HubEnd]:
+    hub = HubEnd(folder, where.stream, where.replay, node)
     try:
         yield hub
     finally:

@@ -3,11 +3,14 @@
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from tests.bridge.fleet import (
+    Bridge,
+    BusyHub,
     Stream,
     a_busy_hub,
     acknowledged,
@@ -115,6 +118,53 @@ def test_a_link_that_loses_a_fifth_of_the_packets(tmp_path: Path, port: int) -> 
                     eventually(lambda: busy.hub.next_seq > 500)
             busy.quiet()
             report("20 % of the packets lost", counted_here(server, acknowledged(tmp_path, carrying)))
+
+
+def test_two_boards_on_hosts_of_their_own_that_lose_the_server_one_by_one_and_together(
+    tmp_path: Path, port: int
+) -> None:
+    with hosts("door", "gate", "fleet") as (door, gate, fleet), server_on(fleet, tmp_path, port) as server:
+        address = f"nats://{fleet.address}:{port}"
+        with board_on(door, tmp_path, port, address) as one, board_on(gate, tmp_path, port, address) as two:
+            for away, other in ((one, two), (two, one)):
+                with away.host.cut_off():
+                    carries_on(other.carrying)
+                carries_on(away.carrying)
+                server.kill()
+                server.start(inside(fleet.namespace))
+                carries_on(one.carrying)
+                carries_on(two.carrying)
+            for board in (one, two):
+                board.busy.quiet()
+            numbers = {board: acknowledged(board.folder, board.carrying) for board in (one, two)}
+        server.kill()
+        server.start()
+        counts = [is_there_once(numbers[each], Stream(port), each.host.name) for each in (one, two)]
+    report("two boards, links cut in turn, server killed twice", sum(counts))
+
+
+@dataclass(frozen=True, eq=False)
+class Board:
+    """A hub and its bridge on a host."""
+
+    host: Host
+    folder: Path
+    busy: BusyHub
+    carrying: Bridge
+
+
+@contextmanager
+def board_on(host: Host, folder: Path, port: int, server: str) -> Iterator[Board]:
+    """A hub that is named as its host, and a bridge there; its files are in a folder of that name."""
+    own = folder / host.name
+    own.mkdir()
+    where = ipc_in(own)
+    config = config_file(own, where, port, node=host.name, servers=[server], insecure=True)
+    with (
+        a_busy_hub(own, where, rate=50, node=host.name) as busy,
+        bridge(config, inside(host.namespace)) as carrying,
+    ):
+        yield Board(host, own, busy, carrying)
 
 
 @contextmanager
