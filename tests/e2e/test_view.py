@@ -116,6 +116,18 @@ def test_what_else_is_known_is_there(page: Page) -> None:
     assert re.fullmatch(r"Most frequent labels of the last minute: .+ for \d+ s.*", strip)
 
 
+def test_the_model_that_answers_is_named(show: Show, page: Page) -> None:
+    (newest,) = show.daemon.first(1, camera="door")
+    model = newest.model
+
+    shown = page.locator("[data-camera=door] .model")
+
+    assert (
+        shown.inner_text() == f"Answered by {model.name} ({model.sha256[:8]}), {model.precision}, worker local-0"
+    )
+    assert shown.get_attribute("title") == f"SHA-256 {model.sha256}, on {model.device}"
+
+
 def test_a_camera_without_snapshots_says_how_to_get_them(page: Page) -> None:
     card = page.inner_text("[data-camera=yard]")
     assert "Put “snapshot: {}” under cameras.yard in the config, then run “edged reload”" in card

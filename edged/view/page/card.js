@@ -71,6 +71,8 @@ export class Card {
     setText(this.part("age"), age === null ? "–" : ago(age));
     this.part("age").classList.toggle("late", age !== null && age > LATE_S);
     setText(this.part("energy"), energy(prediction.energy, this.camera?.joules ?? null));
+    setText(this.part("model"), answeredBy(prediction.model));
+    this.part("model").title = `SHA-256 ${prediction.model.sha256}, on ${prediction.model.device}`;
     this.drawLabels(prediction.top);
     this.waterfall.draw(prediction.seconds);
   }
@@ -94,6 +96,11 @@ export class Card {
       row.querySelector(".bar").style.inlineSize = `${Math.min(100, Math.max(0, 100 * score))}%`;
     });
   }
+}
+
+function answeredBy({ name, sha256, precision, worker, random_weights: isForTiming }) {
+  const words = `Answered by ${name} (${sha256.slice(0, 8)}), ${precision}, worker ${worker}`;
+  return isForTiming ? `${words}: random weights, for timing only` : words;
 }
 
 function energy({ joules: each, method }, recent) {
