@@ -24,7 +24,7 @@ from edged.system.plain_text import printable_json, printable_lines
 from edged.worker.proven import open_proven
 
 
-class Evaluation(Protocol):
+class Evaluator(Protocol):
     """Who evaluates pictures: a device of this host, or a cluster. `device`: known once there are answers."""
 
     @property
@@ -55,11 +55,11 @@ def run_evaluation(arguments: argparse.Namespace) -> int:
     return ImageError.exit_code if report.figures.unread else 0
 
 
-def _here(model: Model, arguments: argparse.Namespace) -> Evaluation:
+def _here(model: Model, arguments: argparse.Namespace) -> Evaluator:
     return DeviceEvaluation(model, open_proven(model, worker_config(arguments)).runtime, arguments.batch)
 
 
-def _on_cluster(model: Model, arguments: argparse.Namespace) -> Evaluation:
+def _on_cluster(model: Model, arguments: argparse.Namespace) -> Evaluator:
     from edged.evaluation.cluster import ClusterEvaluation
 
     data = arguments.data.absolute()
@@ -76,7 +76,7 @@ def _messages_of_ray(arguments: argparse.Namespace) -> AbstractContextManager[No
 
 
 def _evaluate(
-    model: Model, evaluation: Evaluation, data: LabelledPictures, arguments: argparse.Namespace
+    model: Model, evaluation: Evaluator, data: LabelledPictures, arguments: argparse.Namespace
 ) -> EvalReport:
     """Evaluate the pictures that an interrupted run has not reached; keep the answers meanwhile."""
     kept = KeptAnswers(_key(model, evaluation, data, arguments))
@@ -105,7 +105,7 @@ def _evaluate(
 
 
 def _key(
-    model: Model, evaluation: Evaluation, data: LabelledPictures, arguments: argparse.Namespace
+    model: Model, evaluation: Evaluator, data: LabelledPictures, arguments: argparse.Namespace
 ) -> list[object]:
     """Return everything that the answers depend on."""
     wanted = model.input
