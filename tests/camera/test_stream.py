@@ -84,6 +84,7 @@ def test_a_killed_server_is_noticed_and_found_again(server: RtspServer, tmp_path
     assert max(map(age_of, camera.hub.frames)) < HELD_S
 
 
+@pytest.mark.deep
 def test_a_stalled_server_gives_no_stale_frames(server: RtspServer, tmp_path: Path) -> None:
     server.start()
     with running_camera(tmp_path, "door", f"{{source: '{server.url}'}}") as camera:
@@ -131,7 +132,7 @@ def test_a_host_that_does_not_answer_is_reported_after_a_second() -> None:
             LiveStream(f"rtsp://127.0.0.1:{full.getsockname()[1]}/live").open()
 
 
-@pytest.mark.parametrize("seconds", [HELD_S, 4.0])
+@pytest.mark.parametrize("seconds", [HELD_S, pytest.param(4.0, marks=pytest.mark.deep)])
 def test_pictures_that_a_network_held_back_are_known_to_be_old(
     server: RtspServer, tmp_path: Path, seconds: float
 ) -> None:

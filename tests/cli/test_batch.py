@@ -82,6 +82,7 @@ def test_each_picture_has_the_answer_of_a_plain_loop(
     assert [(row["frame"], round(row["at_s"], 3)) for row in frames] == [(n, n / 25) for n in range(10)]
 
 
+@pytest.mark.deep
 def test_a_run_that_is_killed_goes_on_and_its_files_are_those_of_a_whole_run(tmp_path: Path) -> None:
     root = archive(tmp_path / "all", each=20, size=120)
     whole, output = tmp_path / "whole", tmp_path / "answers"

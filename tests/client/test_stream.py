@@ -156,6 +156,7 @@ def test_a_subscriber_that_stops_while_it_fetches_leaves_nothing_open(tmp_path: 
         stream.close()
 
 
+@pytest.mark.deep
 def test_nothing_newer_is_handed_out_before_a_gap_is_filled_however_long_that_takes(
     tmp_path: Path, where: Addresses, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -67,6 +67,7 @@ def test_states_predictions_and_pictures_arrive_and_a_stop_is_offline(
         eventually(lambda: heard.last[NODE] == "offline")
 
 
+@pytest.mark.deep
 def test_a_bridge_that_is_killed_and_a_daemon_that_ends_are_offline(
     tmp_path: Path, port: int, daemon: Daemon
 ) -> None:
@@ -81,6 +82,7 @@ def test_a_bridge_that_is_killed_and_a_daemon_that_ends_are_offline(
             eventually(lambda: heard.last[NODE] == "offline")
 
 
+@pytest.mark.deep
 def test_a_broker_that_starts_late_and_again_gets_everything(tmp_path: Path, port: int, daemon: Daemon) -> None:
     with bridge(tmp_path / "edged.yaml", tmp_path):
         eventually(lambda: "does not answer; trying again" in (tmp_path / "bridge.log").read_text(), START_S)

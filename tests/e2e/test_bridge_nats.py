@@ -52,6 +52,7 @@ def test_predictions_from_before_and_after_its_start_arrive(tmp_path: Path, port
         assert stream.identities(PREDICTIONS)[f"test/{boot}/52"] == 1
 
 
+@pytest.mark.deep
 def test_a_killed_server_and_a_killed_bridge_repeat_and_lose_nothing(
     tmp_path: Path, port: int, where: Addresses
 ) -> None:
@@ -83,6 +84,7 @@ def test_without_its_file_the_place_is_read_in_the_stream(tmp_path: Path, port: 
         assert stream.numbers() == [*range(310)]
 
 
+@pytest.mark.deep
 def test_a_server_that_was_away_gets_what_the_journal_holds_and_one_gap(
     tmp_path: Path, port: int, where: Addresses
 ) -> None:
@@ -103,6 +105,7 @@ def test_a_server_that_was_away_gets_what_the_journal_holds_and_one_gap(
         }  # fmt: skip
 
 
+@pytest.mark.deep
 def test_a_stream_that_is_full_takes_the_rest_once_there_is_room(
     tmp_path: Path, port: int, where: Addresses
 ) -> None:

@@ -24,6 +24,7 @@ def answers(board: Board) -> str:
     return board.daemon.first(1)[0].model.sha256
 
 
+@pytest.mark.deep
 def test_a_model_is_tried_promoted_and_taken_back(tmp_path: Path, fleet: Fleet) -> None:
     fleet.publish(variation(tmp_path / "doors-2.onnx"))
     with board(fleet, "north") as north, north.agent():
@@ -79,6 +80,7 @@ def exchange_content(fleet: Fleet, content: bytes) -> None:
     asyncio.run(exchange())
 
 
+@pytest.mark.deep
 def test_a_gate_that_cannot_be_evaluated_names_its_metric(tmp_path: Path, fleet: Fleet) -> None:
     fleet.publish(variation(tmp_path / "doors-2.onnx"))
     with board(fleet, "north", energy={"rails": "none"}) as north, north.agent():
@@ -176,6 +178,7 @@ def test_a_model_that_answers_with_nan_never_answers(tmp_path: Path, fleet: Flee
         assert answers(north) == before
 
 
+@pytest.mark.deep
 def test_a_board_may_neither_publish_nor_order_and_without_a_key_nothing_is_reached(
     tmp_path: Path, fleet: Fleet
 ) -> None:

@@ -110,6 +110,7 @@ def test_peers_that_ask_for_much_and_leave_at_once_do_not_end_the_hub(daemon: Da
     assert daemon.process.poll() is None
 
 
+@pytest.mark.deep
 def test_a_subscriber_that_stops_reading_is_cut_off(daemon: Daemon) -> None:
     before = rejected(daemon, "stalled")
     command = [sys.executable, "-c", SUBSCRIBER, daemon.address]

@@ -4,6 +4,8 @@ import json
 from itertools import pairwise
 from pathlib import Path
 
+import pytest
+
 from edged.client import Prediction, subscribe
 from tests.cli.models import small_network, text_file
 from tests.e2e.daemon import PATIENT, START_S, Daemon, config_in, conserves, run_edged
@@ -43,6 +45,7 @@ def test_all_workers_change_at_one_prediction_and_no_number_is_missing(tmp_path:
     assert "answers in place of first" in daemon.log()
 
 
+@pytest.mark.deep
 def test_a_model_of_another_size_and_back_again(tmp_path: Path) -> None:
     with run_edged(tmp_path) as daemon:
         before = daemon.first(1)[0].model
@@ -54,6 +57,7 @@ def test_a_model_of_another_size_and_back_again(tmp_path: Path) -> None:
         assert conserves(daemon.stop())
 
 
+@pytest.mark.deep
 def test_a_model_that_cannot_be_read_stops_predictions_until_the_former_is_back(tmp_path: Path) -> None:
     with run_edged(tmp_path) as daemon:
         before = daemon.first(1)[0].model

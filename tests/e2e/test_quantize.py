@@ -37,6 +37,7 @@ def quantize(daemon: Daemon, *options: str | Path | int) -> "subprocess.Complete
     )
 
 
+@pytest.mark.deep
 def test_frames_of_a_running_camera_calibrate_and_judge(daemon: Daemon, tmp_path: Path) -> None:
     camera, target = next(iter(daemon.config["cameras"])), tmp_path / "small.onnx"
     model = daemon.config["model"]["path"]

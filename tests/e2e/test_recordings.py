@@ -163,6 +163,7 @@ def traced(daemon: Daemon, *arguments: str) -> tuple[dict[str, Any], dict[int, P
     return trace, heard
 
 
+@pytest.mark.deep
 def test_a_terminal_shows_how_long_a_recording_still_takes(
     daemon: Daemon, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -61,6 +61,7 @@ def test_predictions_go_on_after_a_kernel_that_hangs_or_computes_nan(
         assert conserves(daemon.stop())
 
 
+@pytest.mark.deep
 def test_a_picture_that_the_network_itself_answers_with_nan_is_dropped_alone(tmp_path: Path) -> None:
     (tmp_path / "pictures").mkdir()
     for name, value in {"black": 0, "white": 255}.items():

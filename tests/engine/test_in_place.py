@@ -124,6 +124,7 @@ def test_networks_that_concatenate_answer_as_the_reference(
     assert_equals_reference(Runtime(graph, wanted, device, batch=2, cache=programs_directory), graph, wanted, 2)
 
 
+@pytest.mark.deep
 def test_each_layer_can_still_be_compared(network_device: Device, programs_directory: Path) -> None:
     wanted = replace(RGB, width=64, height=64)
     verification = Verification(

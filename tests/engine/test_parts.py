@@ -24,9 +24,9 @@ GRAPH = simplify(random_resnet(18, 64, 48))
 @pytest.mark.parametrize(
     ("whole", "wanted", "until", "precision"),
     [
-        (GRAPH, WANTED, "stem.conv", "fp32"),
-        (GRAPH, WANTED, "stage1.block1", "fp32"),
-        (GRAPH, WANTED, "stage4", "fp32"),
+        pytest.param(GRAPH, WANTED, "stem.conv", "fp32", marks=pytest.mark.deep),
+        pytest.param(GRAPH, WANTED, "stage1.block1", "fp32", marks=pytest.mark.deep),
+        pytest.param(GRAPH, WANTED, "stage4", "fp32", marks=pytest.mark.deep),
         (small_network(), RGB, "pool", "fp16"),
         (small_network(), RGB, "relu", "fp16-weights"),
     ],

@@ -33,6 +33,7 @@ def kernel(
     return KernelProfile(LaunchCost(operator, name, macs, nbytes), seconds)
 
 
+@pytest.mark.deep
 def test_each_launch_is_measured_under_its_own_name(measured: Profile) -> None:
     for run in measured.runs:
         assert [(k.operator, k.kernel) for k in run.result.kernels] == [
@@ -41,6 +42,7 @@ def test_each_launch_is_measured_under_its_own_name(measured: Profile) -> None:
     assert (measured.frames, len(measured.runs)) == (2, 4)
 
 
+@pytest.mark.deep
 def test_kernels_lie_within_the_forward_pass_and_that_within_the_wall_time(measured: Profile) -> None:
     for run in measured.runs:
         assert sum(kernel.seconds for kernel in run.result.kernels) <= run.result.forward_s <= run.wall_s

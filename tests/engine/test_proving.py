@@ -44,7 +44,10 @@ def examined(
         runtime.close()
 
 
-@pytest.mark.parametrize(("batch", "precision"), [(1, "fp32"), (3, "fp32"), (1, "fp16-weights"), (3, "fp16")])
+@pytest.mark.parametrize(
+    ("batch", "precision"),
+    [(1, "fp32"), (3, "fp32"), (1, "fp16-weights"), pytest.param(3, "fp16", marks=pytest.mark.deep)],
+)
 def test_a_device_that_is_right_is_found_right(
     network_device: Device, programs_directory: Path, batch: int, precision: Precision
 ) -> None:

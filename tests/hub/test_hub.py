@@ -63,6 +63,7 @@ def test_a_camera_that_has_ended_is_not_started_again_while_another_one_goes_on(
     assert cameras().count("short") == 10  # 20, had it been started twice
 
 
+@pytest.mark.deep
 def test_two_cameras_that_are_too_fast_for_the_worker_get_equal_shares(tmp_path: Path) -> None:
     run = Run(tmp_path, ["steady-a", "steady-b"], ["slow"])
 
@@ -120,6 +121,7 @@ def test_a_worker_that_is_not_ready_in_time_is_killed_and_its_device_given_up(tm
     assert fallback.message.endswith("local-1 (device good) takes over")
 
 
+@pytest.mark.deep
 def test_a_device_that_works_again_serves_again_and_the_one_in_its_place_makes_way(tmp_path: Path) -> None:
     run = Run(tmp_path, ["steady"], ["exit 3 then good", "good"], recovery={"retry_device_s": 0.5})
     with run.events() as heard:
@@ -171,6 +173,7 @@ def test_a_worker_whose_device_fails_is_started_again_and_then_replaced(tmp_path
     assert summary["dropped"]["device_error"] >= 3
 
 
+@pytest.mark.deep
 def test_answers_that_are_none_are_never_published(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     run = Run(tmp_path, ["steady"], ["not_a_number"])
 
@@ -203,6 +206,7 @@ def test_a_camera_of_another_version_is_refused(tmp_path: Path, caplog: pytest.L
     assert "device_error" not in summary["dropped"]  # the other camera is served
 
 
+@pytest.mark.deep
 def test_a_worker_that_compiles_for_long_has_no_deadline_and_the_line_says_so(tmp_path: Path) -> None:
     run = Run(tmp_path, ["short"], ["compiles"], freshness={"deadline_s": 0.1})
     summary = run.once(lambda: sum("warming up" in line for line in run.lines) > 1)  # one each second

@@ -105,6 +105,7 @@ def test_a_worker_that_comes_back_takes_what_answers_before_it_gets_a_job(tmp_pa
     assert models_in(tmp_path) == [(version, 0)]
 
 
+@pytest.mark.deep
 def test_a_version_promoted_on_a_fallback_answers_on_the_first_device_once_it_is_back(
     tmp_path: Path, lessons: Path
 ) -> None:

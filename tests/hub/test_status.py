@@ -53,6 +53,7 @@ def test_workers_that_are_lost_serve_or_are_not_needed(tmp_path: Path, status_of
     }
 
 
+@pytest.mark.deep
 def test_a_worker_that_compiles_is_starting(tmp_path: Path, status_of: Until) -> None:
     status = status_of(Run(tmp_path, ["steady"], ["compiles"]), lambda _: True)
     assert status.workers["local-0"].state == "starting"

@@ -40,6 +40,7 @@ def test_a_start_without_any_camera_is_ready_and_lives(tmp_path: Path, monkeypat
     assert "0 of 1 cameras up (without silent)" in lines[lines.index("READY=1") + 1]
 
 
+@pytest.mark.deep
 def test_a_worker_that_compiles_asks_for_time_and_is_not_ready(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
