@@ -25,7 +25,7 @@ from tests.compiled import compiled_by
 
 Float32 = NDArray[np.float32]
 
-RANDOM = np.random.default_rng(0)
+RANDOM = np.random.default_rng(0)  # each test starts with a state of its own: see conftest.py
 PLAIN = "plain"
 SOME_HALO = Halo(1, 2, 3, 0)
 STEPS = {Element.SHORT, Element.BYTE}

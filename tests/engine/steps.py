@@ -11,9 +11,8 @@ from edged.engine.variants.variant import AnyVariant
 from edged.model import reference
 from edged.model.activations import RELU
 from edged.model.graph import Float32, QuantizedConv
-from tests.engine.lab import Lab
+from tests.engine.lab import RANDOM, Lab
 
-RANDOM = np.random.default_rng(0)
 BLOCKS = (4, pytest.param(8, marks=pytest.mark.deep), 16)
 
 
