@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from edged.batch.run_folder import OURS
 from tests.batch.archives import answer_files, archive, unfinished_files
 from tests.batch.ray_cluster import RayCluster, ray_cluster
 from tests.cli.command import DEVICES
@@ -148,7 +149,7 @@ def test_a_device_that_another_actor_holds_is_reported_with_its_node(
     whole = [sys.executable, "-m", "edged", *map(str, command), "--ray", cluster.address]
     done = subprocess.run(whole, env=cluster.environment, capture_output=True, text=True, check=False, timeout=120)
 
-    assert done.returncode == 3
+    assert done.returncode == 3, done.stderr + (tmp_path / "answers" / OURS / "ray.log").read_text()
     assert "is in use by process" in done.stderr
     assert "share a CPU with --threads" in done.stderr
     assert done.stderr.count("\n") == 1
