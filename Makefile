@@ -4,7 +4,7 @@ EDGED = .venv/bin/edged
 PIP = @tools/pip_install.sh .venv
 LOCKED = @tools/install_locked.sh .venv
 
-.PHONY: help run view top test test-all test-lowest fuzz soak vm-test intel lint bench bench-peers bench-training docs lock sbom install clean
+.PHONY: help run view top test test-all test-lowest fuzz soak vm-test intel lint bench bench-peers bench-training docs lock sbom install deb repository clean
 
 help:
 	@echo 'make run     set up everything and start the daemon on configs/demo.yaml'
@@ -24,6 +24,8 @@ help:
 	@echo 'make docs    write the generated pages, JSON Schemas and dashboards, and build the website into site/'
 	@echo 'make lock    renew requirements/*.lock: the versions and hashes of all packages (make sbom lists them as CycloneDX)'
 	@echo 'make install   install the system service (as root; see docs/how-to/service.md)'
+	@echo 'make deb       pack edged for Debian and Ubuntu, all inside, into dist/ (RELEASE=bookworm ARCH=amd64: one of them)'
+	@echo 'make repository KEY=FINGERPRINT   make a signed apt repository of the packages, as a folder'
 	@echo 'make clean   remove .venv and everything that was built'
 
 run: .venv/.installed
@@ -107,6 +109,14 @@ sbom: .venv-lock/.lock
 install:
 	@tools/install.sh
 
+# make deb RELEASE=bookworm ARCH="amd64 arm64"
+deb: .venv/.deb
+	@.venv/bin/python -m tools.deb $(if $(RELEASE),--release $(RELEASE)) $(if $(ARCH),--architecture $(ARCH))
+
+# make repository KEY=FINGERPRINT, of a secret key that gpg has
+repository: .venv/.deb
+	@.venv/bin/python -m tools.deb.repository --key '$(KEY)'
+
 clean:
 	rm -rf .venv .venv-peers .venv-lowest .venv-lock build dist site .mypy_cache .ruff_cache .pytest_cache .hypothesis
 	find . -name __pycache__ -prune -exec rm -rf {} +
@@ -114,12 +124,12 @@ clean:
 .venv/.installed: pyproject.toml requirements/run.lock requirements/build.lock tools/setup.sh
 	@tools/setup.sh
 
-.venv/.test: .venv/.installed requirements/test.lock
-	$(LOCKED) 'what the tests need' 'run build test' --group test
+.venv/.test: .venv/.installed requirements/board.lock requirements/test.lock
+	$(LOCKED) 'what the tests need' 'run build board test' --group test
 	@touch $@
 
 .venv/.deep: .venv/.test
-	$(PIP) 'what the deep tests need besides' --group deep --group deploy
+	$(PIP) 'what the deep tests need besides' --group deep --group deploy --group deb
 	@touch $@
 
 .venv/.displays: .venv/.installed
@@ -130,8 +140,12 @@ clean:
 	$(PIP) "Intel's OpenCL runtime, for the tests," --group intel
 	@touch $@
 
+.venv/.deb: .venv/.test
+	$(PIP) 'what packs edged' --group deb
+	@touch $@
+
 .venv/.docs: .venv/.test requirements/docs.lock
-	$(LOCKED) 'what builds the website' 'run build test docs' --group docs
+	$(LOCKED) 'what builds the website' 'run build board test docs' --group docs
 	@touch $@
 
 .venv/.lint: .venv/.test

@@ -12,8 +12,9 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from tests.conftest import ROOT
+from tools.lock import BOARD
 
-FILES = ("run", "build", "test", "docs")
+FILES = ("run", "build", "board", "test", "docs")
 PYTHONS = ("3.11", "3.12", "3.13", "3.14")
 PROCESSORS = ("x86_64", "aarch64")
 SHA256 = re.compile(r"--hash=sha256:[0-9a-f]{64}")
@@ -21,8 +22,9 @@ PYPROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text())
 REQUIRED = {  # by the files that are installed together
     ("run",): PYPROJECT["project"]["dependencies"],
     ("run", "build"): PYPROJECT["dependency-groups"]["build"],
-    ("run", "build", "test"): PYPROJECT["dependency-groups"]["test"],
-    ("run", "build", "test", "docs"): PYPROJECT["dependency-groups"]["docs"],
+    ("run", "board"): [need for extra in BOARD for need in PYPROJECT["project"]["optional-dependencies"][extra]],
+    ("run", "build", "board", "test"): PYPROJECT["dependency-groups"]["test"],
+    ("run", "build", "board", "test", "docs"): PYPROJECT["dependency-groups"]["docs"],
 }
 
 

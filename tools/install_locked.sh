@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
 # install_locked.sh VENV WORDS LOCKS ARGUMENTS…: installs requirements/LOCK.lock of each lock, by hash, and prints the
-# words. With LOCK=no it installs the arguments in their place, in the versions that the index has now.
+# words. With LOCK=no, or a Python newer than the locks, it installs the arguments in their place, in the versions that the
+# index has now.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . tools/steps.sh
 venv=$1 words=$2 locks=$3
 shift 3
-if [ "${LOCK:-yes}" = no ]; then
+if ! is_locked "$venv"; then
     exec tools/pip_install.sh "$venv" "$words" "$@"
 fi
 files=()

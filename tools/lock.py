@@ -1,7 +1,7 @@
-"""Write requirements/*.lock: versions and hashes of all packages, for Python 3.11 and newer on any processor.
+"""Write requirements/*.lock: versions and hashes of all packages, for Python 3.11 to 3.14 on any processor.
 
-Each file has what the ones before it have not: run, build (what installs edged), test, docs. Without arguments,
-versions that still fit are kept; `--upgrade`, as in `make lock`, takes the newest.
+Each file has what the ones before it have not: run, build (what installs edged), board (the extras inside a Debian
+package), test, docs. Versions that still fit are kept; with `--upgrade`, as in `make lock`, the newest are taken.
 """
 
 import re
@@ -11,9 +11,11 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 FOLDER = ROOT / "requirements"
+BOARD = ("compress", "mqtt", "nats", "otlp", "top", "view")
 SETS = {
     "run": ("pyproject.toml",),
     "build": ("--group", "build"),
+    "board": ("pyproject.toml", *(f"--extra={extra}" for extra in BOARD)),
     "test": ("pyproject.toml", "--group", "test"),
     "docs": ("pyproject.toml", "--group", "test", "--group", "docs"),
 }

@@ -56,7 +56,7 @@ make_venv() {
 # What installs edged is locked too: hatchling, and pip, of which 25.1 is the first that knows dependency groups.
 install_edged() {
     local missing
-    if [ "${LOCK:-yes}" = no ]; then
+    if ! is_locked "$venv"; then
         tools/pip_install.sh "$venv" 'a pip that knows dependency groups' --upgrade 'pip>=25.1'
         tools/pip_install.sh "$venv" 'edged and the Python packages it needs (about 300 MB)' --editable .
         return

@@ -2,6 +2,11 @@
 
 say() { printf 'edged: %s\n' "$*" >&2; }
 
+# is_locked VENV: whether it gets the versions of requirements/*.lock. They are for Python 3.11 to 3.14; LOCK=no declines.
+is_locked() {
+    [ "${LOCK:-yes}" != no ] && "$1/bin/python" -c 'import sys; sys.exit(sys.version_info >= (3, 15))'
+}
+
 # step WORDS COMMAND…: the words at once, then on a terminal one line that counts the seconds and shows the last word
 # of the command, elsewhere a line every ten seconds. What the command wrote is shown where it fails. Ctrl-C ends both.
 step() {

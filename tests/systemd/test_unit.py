@@ -7,9 +7,16 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import ROOT
+from tests.vm.image import EXTRAS
 
 UNITS = ROOT / "systemd"
-OTHERS = ("edged-worker.service", "edged-camera@.service", "edged-bridge@.service", "edged-fleet.service")
+OTHERS = (
+    "edged-worker.service",
+    "edged-camera@.service",
+    "edged-bridge@.service",
+    "edged-fleet.service",
+    "edged-view.service",
+)
 NEEDED = pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="systemd-analyze is not installed")
 
 
@@ -67,10 +74,11 @@ def test_the_other_units_are_hardened_as_the_daemon_is(name: str) -> None:
     assert all(line.startswith("SystemCallFilter=sched_") for line in apart)
 
 
-def test_a_camera_may_open_no_gpu_and_a_worker_no_camera_and_a_bridge_neither() -> None:
-    worker, camera, bridge, fleet = ((UNITS / name).read_text() for name in OTHERS)
-    assert "DeviceAllow" not in bridge
-    assert "PrivateDevices=yes" in bridge
+def test_a_camera_may_open_no_gpu_and_a_worker_no_camera_and_a_bridge_or_page_neither() -> None:
+    worker, camera, bridge, fleet, view = ((UNITS / name).read_text() for name in OTHERS)
+    for text in (bridge, view):
+        assert "DeviceAllow" not in text
+        assert "PrivateDevices=yes" in text
     assert "char-81" not in worker + fleet
     assert not any(device in camera for device in ("char-226", "dma_heap", "mali"))
 
@@ -94,3 +102,7 @@ def test_each_relaxation_is_explained_by_a_comment_above_it() -> None:
     for relaxed in ("PrivateDevices=no", "RestrictAddressFamilies=", "SystemCallFilter=sched_", "LimitMEMLOCK="):
         place = next(number for number, line in enumerate(lines) if line.startswith(relaxed))
         assert lines[place - 1].startswith("#"), relaxed
+
+
+def test_make_install_installs_the_extras_that_whole_machines_have_ready() -> None:
+    assert f"'.[{','.join(EXTRAS)}]'" in (ROOT / "tools/install.sh").read_text()

@@ -24,6 +24,7 @@ PACKAGES = (
     "make,v4l-utils,pocl-opencl-icd"
 )
 TEST_PACKAGES = ("pytest", "psutil")
+EXTRAS = ("completion", "mqtt", "nats", "view")  # of `make install`: tests/systemd/test_unit.py compares
 # What `make install` finds there already, what it asks pip for in a machine without a network, and the tests'.
 SITE_PACKAGES = "opt/edged/lib/python3.11/site-packages"
 WHEELS = "usr/share/edged-wheels"
@@ -105,8 +106,7 @@ def _add_python_packages(machine: Machine, root: Path) -> None:
     platforms = [f"--platform=manylinux{version}_{machine.python}" for version in ("_2_28", "_2_17", "2014")]
     foreign = ("--python-version=3.11", "--only-binary=:all:", *platforms)
     project = _project()
-    needed = [*project["project"]["dependencies"], *project["project"]["optional-dependencies"]["completion"]]
-    _pip("install", *foreign, f"--target={root / SITE_PACKAGES}", *needed)
+    _pip("install", *foreign, f"--target={root / SITE_PACKAGES}", *_needed())
     _pip("install", *foreign, f"--target={root / TEST_FOLDER}", *TEST_PACKAGES)
     _pip("download", *foreign, f"--dest={root / WHEELS}", *project["build-system"]["requires"])
 
@@ -152,8 +152,17 @@ def _project() -> dict[str, Any]:
     return tomllib.loads((PROJECT / "pyproject.toml").read_text())
 
 
+def _needed() -> list[str]:
+    """Return what `make install` installs besides edged."""
+    project = _project()["project"]
+    return [
+        *project["dependencies"],
+        *(need for extra in EXTRAS for need in project["optional-dependencies"][extra]),
+    ]
+
+
 def _key(machine: Machine) -> str:
     made_by = [Path(__file__).read_text(), (GUEST / "edged-tests.service").read_text()]
     made_by += [(Path(__file__).parent / "initramfs.py").read_text(), machine.debian]
-    made_by += [*_project()["project"]["dependencies"], *_project()["build-system"]["requires"]]
+    made_by += [*_needed(), *_project()["build-system"]["requires"]]
     return hashlib.sha256("\n".join(made_by).encode()).hexdigest()[:12]

@@ -1,0 +1,103 @@
+"""The life of the package on a machine, in this order. Started by tests/deploy/deb/test_machine.py alone."""
+
+import json
+import pwd
+import subprocess
+from pathlib import Path
+
+from tests.eventually import eventually
+
+FIRST, SECOND = sorted(Path("/opt/packages").glob("*.deb"))
+CONFIG, STATE, PREFIX = Path("/etc/edged/edged.yaml"), Path("/var/lib/edged"), Path("/opt/edged")
+SERVED = {
+    "node": "machine",
+    "cameras": {"demo": {"source": "synthetic:digits", "size": [160, 120], "fps": 10}},
+    "workers": [{"device": "numpy"}],
+}
+START_S = 120.0
+
+
+def run(*command: str | Path, code: int = 0) -> str:
+    """Run a command; return what it printed, if it ends with this code."""
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == code, f"{command}: {done.returncode}\n{done.stdout}{done.stderr}"
+    return done.stdout + done.stderr
+
+
+def prop(name: str) -> str:
+    """Return a property of edged.service."""
+    return run("systemctl", "show", "edged", f"--property={name}", "--value").strip()
+
+
+def newest_seq() -> int:
+    """Return the number of the next prediction."""
+    line = subprocess.check_output(["edged", "subscribe", "--json", "--count", "1"], timeout=60, text=True)
+    return int(json.loads(line)["seq"])
+
+
+def test_it_installs_and_classifies_without_a_network() -> None:
+    run("dpkg", "--install", FIRST)
+
+    summary = json.loads(subprocess.check_output(["edged", "demo", "--count", "20", "--json"], timeout=200))
+
+    assert (summary["predictions"], summary["accuracy"]) == (20, 1.0)
+    assert not run("dpkg", "--verify", "edged")
+    assert pwd.getpwnam("edged").pw_dir == "/var/lib/edged"
+
+
+def test_its_modules_are_compiled_for_the_user_who_may_not_write_them() -> None:
+    package = next((PREFIX / "lib").glob("python3.*/site-packages/edged"))
+    compiled = {path.name.partition(".")[0] for path in (package / "__pycache__").iterdir()}
+    assert compiled == {path.stem for path in package.glob("*.py")}
+
+
+def test_the_service_starts_and_publishes() -> None:
+    CONFIG.write_text(json.dumps(SERVED))
+
+    run("systemctl", "enable", "--now", "edged")
+
+    assert newest_seq() > 0
+
+
+def test_an_upgrade_restarts_it_and_keeps_the_config_and_the_journal() -> None:
+    before, hub = newest_seq(), prop("MainPID")
+
+    run("dpkg", "--install", SECOND)
+
+    eventually(lambda: prop("ActiveState") == "active" and prop("MainPID") != hub, START_S)
+    assert json.loads(CONFIG.read_text()) == SERVED
+    assert newest_seq() > before
+    lines = subprocess.check_output(["edged", "subscribe", "--since", "1h", "--json", "--count", "5"], timeout=60)
+    assert json.loads(lines.splitlines()[0])["seq"] <= before  # of the daemon before the upgrade
+
+
+def test_a_damaged_installation_is_named_and_mended_by_another() -> None:
+    module = next((PREFIX / "lib").glob("python3.*/site-packages/edged/errors.py"))
+    compiled = list(module.parent.glob("__pycache__/errors.*"))
+    for path in (module, *compiled):
+        path.unlink()
+
+    assert "edged: its package is damaged: No module named 'edged.errors'. Install it again" in run(
+        "edged", code=1
+    )
+    assert str(module) in run("dpkg", "--verify", "edged")
+    run("dpkg", "--install", SECOND)
+    assert run("edged", "--version") == "edged 0.1.0\n"
+
+
+def test_its_removal_stops_the_service_and_keeps_what_is_not_the_packages() -> None:
+    run("dpkg", "--remove", "edged")
+
+    assert prop("ActiveState") == "inactive"
+    assert not PREFIX.exists()
+    assert not Path("/usr/bin/edged").is_symlink()
+    assert json.loads(CONFIG.read_text()) == SERVED
+    assert list(STATE.glob("**/*.sqlite"))
+
+
+def test_a_purge_leaves_nothing_but_the_user() -> None:
+    run("dpkg", "--purge", "edged")
+
+    left = [path for path in (CONFIG.parent, STATE, Path("/var/cache/edged"), PREFIX) if path.exists()]
+    assert not left
+    assert pwd.getpwnam("edged")
