@@ -31,7 +31,8 @@ def test_a_trace_has_what_the_hub_does_and_drops_with_their_reasons(tmp_path: Pa
     assert (told.ended.reason, told.ended.missed) == ("time", 0)
     notes = told.processes["hub"].notes
     assert {note.name for note in notes} == {"frame", "assign", "answer", "publish", "journal", "drop"}
-    assert {note.attributes["reason"] for note in notes if note.name == "drop"} == {"superseded"}
+    reasons = {note.attributes["reason"] for note in notes if note.name == "drop"}
+    assert {"superseded"} <= reasons <= {"superseded", "stale"}  # stale: the hub got no processor for a while
     arrived = {note.frames[0] for note in notes if note.name == "frame"}
     gone = [note.frames[0] for note in notes if note.name in {"drop", "publish"}]
     assert len(gone) == len(set(gone))
