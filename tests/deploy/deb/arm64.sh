@@ -1,0 +1,47 @@
+#!/usr/bin/env bash
+# arm64.sh FOLDER PACKAGE COMMAND: install a package for arm64 in a root of Debian 12, and run a command there, without a
+# network, each program emulated by QEMU. The root is made in FOLDER where it is absent (as root; needs mmdebstrap,
+# arch-test, qemu-user-static and a mirror of Debian), and is never changed.
+# Exit code 77: that cannot be here; the last line on standard error says why.
+set -euo pipefail
+cd "$(dirname "$0")/../../.."
+. tools/steps.sh
+root=$1/root package=$2 command=$3
+formats=/proc/sys/fs/binfmt_misc
+
+cannot() { say "no Arm emulation: $*"; exit 77; }
+
+# The mirror of this host where it is Debian's, else Debian's own.
+mirror() {
+    . /etc/os-release
+    [ "$ID" != debian ] || apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' | head -n 1
+}
+
+make_root() {
+    rm -rf "$root"
+    mkdir -p "$root"
+    step "making a root of Debian 12 for arm64 in $root" mmdebstrap --architectures=arm64 --variant=minbase \
+        --include=python3,systemd,pocl-opencl-icd bookworm "$root" $(mirror) || cannot 'mmdebstrap failed'
+    touch "$root/complete"
+}
+
+[ "$(id -u)" = 0 ] || cannot 'it takes root'
+command -v mmdebstrap arch-test >/dev/null || cannot 'mmdebstrap or arch-test is not installed'
+compgen -G "$formats/qemu-aarch64*" >/dev/null || cannot "no qemu-aarch64 in $formats: install qemu-user-static"
+unshare --mount --pid --net --fork true 2>/dev/null || cannot 'no namespaces may be made here'
+[ -e "$root/complete" ] || make_root
+
+exec unshare --mount --pid --net --fork bash -euc '
+    root=$1 package=$2 command=$3
+    mount -t tmpfs tmpfs /mnt
+    mkdir /mnt/upper /mnt/work /mnt/root
+    mount -t overlay overlay -o "lowerdir=$root,upperdir=/mnt/upper,workdir=/mnt/work" /mnt/root
+    mount -t proc proc /mnt/root/proc
+    mkdir -p /mnt/root/sys
+    mount --bind /sys /mnt/root/sys
+    mount --bind /dev /mnt/root/dev
+    ip link set lo up
+    cp "$package" /mnt/root/root/edged.deb
+    exec chroot /mnt/root /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LANG=C.UTF-8 \
+        bash -euc "dpkg --install /root/edged.deb >&2; $command"
+' -- "$root" "$package" "$command"
