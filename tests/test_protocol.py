@@ -3,6 +3,7 @@
 import json
 from typing import Any
 
+import msgspec
 import pytest
 
 from edged import __version__
@@ -11,7 +12,6 @@ from edged.messages import (
     PROTOCOL,
     CameraHello,
     ReloadRequest,
-    WorkerHello,
     decode,
     encode,
     protocol_problem,
@@ -62,7 +62,7 @@ def test_a_greeting_says_protocol_and_version() -> None:
 def test_a_newer_edged_of_the_same_protocol_is_taken_and_what_is_unknown_left_unread() -> None:
     message = decode(json.dumps({**HELLO, "edged": "9.9", "zoom": 2}).encode())
     assert isinstance(message, CameraHello)
-    assert message.model_copy(update={"edged": __version__}) == hello_of("door")
+    assert msgspec.structs.replace(message, edged=__version__) == hello_of("door")
     assert protocol_problem(message) == ""
 
 
@@ -83,9 +83,8 @@ def test_a_greeting_without_what_is_required_is_refused_with_both_versions_too()
     hello = {"kind": "worker_hello", "protocol": 1, "worker": "local-0"}
     with pytest.raises(MessageError) as raised:
         decode(json.dumps(hello).encode())
-    assert "worker_hello.model: Field required" in str(raised.value)
+    assert "required field `device`" in str(raised.value)
     assert str(raised.value).endswith(f"it is edged of an unknown version (protocol 1), {OURS}")
-    assert WorkerHello.model_fields["model"].is_required()
 
 
 def test_a_header_that_is_no_json_names_our_version() -> None:

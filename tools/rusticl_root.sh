@@ -5,7 +5,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . tools/steps.sh
-root=$1/root packages=(numpy onnx opencv-python-headless prometheus-client pydantic pyopencl PyYAML pyzmq
+root=$1/root packages=(numpy msgspec onnx opencv-python-headless prometheus-client pydantic pyopencl PyYAML pyzmq
     pytest pytest-xdist hypothesis psutil onnxruntime jsonschema)
 shift
 

@@ -5,6 +5,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+import msgspec
+
 from edged.messages import CameraState, Event, Prediction, Status
 
 ONLINE, OFFLINE = "online", "offline"
@@ -60,7 +62,7 @@ def prediction_message(topics: Topics, prediction: Prediction) -> MqttMessage:
 def event_message(topics: Topics, event: Event) -> MqttMessage:
     """Return an event as it was published."""
     topic = topics.of_camera(event.camera, "event") if event.camera else f"{topics.prefix}/{topics.node}/event"
-    return MqttMessage(topic, event.model_dump_json(by_alias=True, exclude_none=True), retain=False)
+    return MqttMessage(topic, msgspec.json.encode(event), retain=False)
 
 
 def state_message(topics: Topics, camera: str, state: str) -> MqttMessage:

@@ -2,6 +2,8 @@
 
 from collections import Counter
 
+import msgspec
+
 from edged.messages import CameraCount, CameraReport
 
 
@@ -66,4 +68,4 @@ class State:
 
     def last_report(self) -> CameraReport:
         """Return the state after the end."""
-        return self.report().model_copy(update={"up": False, "ended": True})
+        return msgspec.structs.replace(self.report(), up=False, ended=True)

@@ -17,6 +17,7 @@ from edged.cli.terminal import warn
 from edged.errors import ConfigError, DeviceError, EdgedError, ImageError, ModelError
 from edged.inference.classifier import Classifier
 from edged.messages import Label
+from edged.messages.message import as_dict
 from edged.model.package import Model
 from edged.system.plain_text import printable, printable_json
 
@@ -114,7 +115,7 @@ def _as_object(answer: Answer, model: Model, device: str) -> dict[str, object]:
         return {"file": str(answer.path), "error": str(answer.error)}
     return {
         "file": str(answer.path),
-        "top": [label.model_dump() for label in answer.top],
+        "top": [as_dict(label) for label in answer.top],
         "model": {
             "name": model.name,
             "sha256": model.sha256,

@@ -8,6 +8,7 @@ from edged.cli.daemon_client import add_daemon, connect_daemon
 from edged.cli.options import add_example, add_json
 from edged.errors import ConfigError
 from edged.messages import ReloadAnswer, ReloadRequest
+from edged.messages.message import as_dict
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -27,7 +28,7 @@ def run(arguments: argparse.Namespace) -> int:
         if not answer.accepted:
             raise ConfigError(answer.message)
     if arguments.json:
-        print(json.dumps(answer.model_dump(exclude={"kind"}), ensure_ascii=False))
+        print(json.dumps(as_dict(answer), ensure_ascii=False))
     else:
         print(answer.message, file=sys.stderr)
     return 0

@@ -13,6 +13,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
+import msgspec
+
 from edged.arithmetic import median_and_p99
 from edged.client.node_state import CameraIs, CameraSummary, NodeState
 from edged.client.subscription import Arrival, StreamMessage
@@ -132,7 +134,7 @@ class CameraBoard:
     def happened(self, event: Event) -> None:
         """Apply an event of this camera."""
         change = CHANGES.get(event.event, {})
-        self.last_status = self.last_status.model_copy(update=dict(change))
+        self.last_status = msgspec.structs.replace(self.last_status, **dict(change))
         if change:
             self._why = event.message
 

@@ -1,4 +1,4 @@
-"""What a subscriber knows at one moment, as values. `pydantic.TypeAdapter(NodeState)` converts it to JSON."""
+"""What a subscriber knows at one moment, as values. `msgspec.json.encode` converts them to JSON."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field

@@ -6,15 +6,15 @@ from collections.abc import Generator, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import count
-from typing import Annotated
 
+import msgspec
 import zmq
-from pydantic import Field, TypeAdapter, ValidationError
 from zmq.utils.monitor import parse_monitor_message
 
 from edged.client.subscription import Arrival
 from edged.errors import MessageError
 from edged.messages import ReplayAnswer, ReplayFailure, ReplayRequest, prediction_from_json
+from edged.messages.message import INVALID_JSON
 from edged.transport.address import is_ipc
 from edged.transport.client_socket import Context, Curve, unconnected
 
@@ -26,9 +26,7 @@ NUMBERS = count()  # numbers the monitor sockets: libzmq releases the name of a 
 EVENTS = zmq.EVENT_HANDSHAKE_SUCCEEDED | zmq.EVENT_DISCONNECTED
 
 Page = tuple[ReplayAnswer, list[bytes]]
-HEADER: TypeAdapter[ReplayAnswer | ReplayFailure] = TypeAdapter(
-    Annotated[ReplayAnswer | ReplayFailure, Field(discriminator="kind")]
-)
+HEADER: msgspec.json.Decoder[ReplayAnswer | ReplayFailure] = msgspec.json.Decoder(ReplayAnswer | ReplayFailure)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +86,7 @@ def fetch_pages(
     MessageError for an invalid answer or if the hub cannot read its journal.
     """
     connection = _Connection(context, address, curve)
-    request = request.model_copy(update={"format": "zlib"})
+    request = msgspec.structs.replace(request, format="zlib")
     try:
         while True:
             answer, predictions = yield from connection.ask(request)
@@ -99,7 +97,7 @@ def fetch_pages(
             if answer.next_seq <= (request.first_seq or 0):  # it would request the same page for ever
                 first, next_ = request.first_seq, answer.next_seq
                 raise MessageError(f"the answer to a replay request from {first} goes on at {next_}")
-            request = request.model_copy(update={"first_seq": answer.next_seq, "since": None})
+            request = msgspec.structs.replace(request, first_seq=answer.next_seq, since=None)
     finally:
         connection.close()
 
@@ -120,7 +118,7 @@ class _Connection:
 
     def ask(self, request: ReplayRequest) -> Generator[None, None, Page]:
         """Send the request and yield its page; None while it has not arrived."""
-        self._socket.send(request.model_dump_json().encode())
+        self._socket.send(msgspec.json.encode(request))
         asked_s = time.monotonic()
         while not self._socket.poll(LOOK_MS):
             self._look()
@@ -171,8 +169,8 @@ def _lines(payloads: list[bytes]) -> list[bytes]:
 
 def _decoded(header: bytes) -> ReplayAnswer:
     try:
-        answer = HEADER.validate_json(header)
-    except ValidationError:
+        answer = HEADER.decode(header)
+    except INVALID_JSON:
         raise MessageError("the answer to a replay request does not fit the schema: another version?") from None
     if isinstance(answer, ReplayFailure):
         raise MessageError("the hub cannot read its journal just now")

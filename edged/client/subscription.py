@@ -6,11 +6,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeVar
 
+import msgspec
 import zmq
-from pydantic import ValidationError
 
 from edged.errors import MessageError
 from edged.messages import Event, Prediction, SnapshotHeader, Status, prediction_from_json
+from edged.messages.message import INVALID_JSON
 from edged.transport.client_socket import Context, Curve, Handshakes, unconnected
 
 
@@ -63,8 +64,8 @@ def decoded_any(parts: list[bytes]) -> StreamMessage | SnapshotPicture | None:
 
 def _parsed(kind: type[JsonMessage], json: bytes) -> JsonMessage:
     try:
-        return kind.model_validate_json(json)
-    except ValidationError:
+        return msgspec.json.decode(json, type=kind)
+    except INVALID_JSON:
         raise MessageError(
             f"{kind.__name__.lower()} that does not fit the schema: another version of edged?"
         ) from None

@@ -71,7 +71,7 @@ class Node:
 
     def _camera(self, name: str) -> CameraState:
         ledger, states = self._router.cameras[name].ledger, self._cameras.states
-        return CameraState.model_construct(
+        return CameraState(
             up=states.is_up(name),
             frozen=states.is_frozen(name),
             ended=name in states.ended,
@@ -86,7 +86,7 @@ class Node:
 
     def _worker(self, seat: AnyWorkerSlot) -> WorkerState:
         hello = self._workers.hellos.get(seat.name)
-        return WorkerState.model_construct(
+        return WorkerState(
             device=hello.device if hello else seat.device,
             state=_state(seat, ready=hello is not None, serves=seat.name in self._supervisor.serving),
             restarts=self._supervisor.losses[seat.name],

@@ -6,6 +6,7 @@ A worker that runs a part of the network answers with features: those are assign
 from collections.abc import Iterable, Sequence
 from functools import cache
 
+import msgspec
 import zmq
 
 from edged.clock import NANOSECONDS, now_ns
@@ -89,7 +90,7 @@ class Pipeline:
             return
         self._stats.captured_at[frame.camera] = frame.captured_at
         if frame.clock_error_s and frame.captured_ns > now:  # it cannot arrive before it was captured
-            frame = frame.model_copy(update={"captured_ns": now})
+            frame = msgspec.structs.replace(frame, captured_ns=now)
         self.router.frame_arrived(Held(frame, payloads[0]), now)
 
     # ── 2. It is assigned to a worker ──

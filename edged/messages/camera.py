@@ -1,123 +1,120 @@
 """Messages between a camera and the hub."""
 
-from typing import Literal
+from typing import Annotated
 
-from pydantic import Field
+from msgspec import Meta
 
 from edged.messages.greeting import Greeting
-from edged.messages.message import Count, Message, Positive, Seconds
+from edged.messages.message import Content, Count, Message, Positive, Seconds
 from edged.messages.preparation import Resize
 
 
-class CameraCount(Message):
+class CameraCount(Content, frozen=True):
     """Frame counters of one run of a camera process.
 
     `captured` equals the frames sent plus the sum of `dropped` whenever a message leaves.
     """
 
-    captured: Count = Field(description="Frames captured since the process started")
-    dropped: dict[str, Count] = Field(description="Frames that the camera dropped, by reason")
+    captured: Annotated[Count, Meta(description="Frames captured since the process started")]
+    dropped: Annotated[dict[str, Count], Meta(description="Frames that the camera dropped, by reason")]
 
 
-class CameraHello(Greeting):
+class CameraHello(Greeting, frozen=True):
     """Camera to hub: the first message to each hub process that it meets."""
 
-    kind: Literal["camera_hello"] = "camera_hello"
-    camera: str = Field(description="Name in the config")
-    run: str = Field(description="Identifier of the process; the hub recognises one that it meets again")
-    count: CameraCount = Field(description="Counters so far")
-    awaits_grants: bool = Field(
-        False, description="Captures only granted frames (`pace: fast`), so no frame grows stale"
-    )
+    camera: Annotated[str, Meta(description="Name in the config")]
+    run: Annotated[str, Meta(description="Identifier of the process; the hub recognises one that it meets again")]
+    count: Annotated[CameraCount, Meta(description="Counters so far")]
+    awaits_grants: Annotated[
+        bool, Meta(description="Captures only granted frames (`pace: fast`), so no frame grows stale")
+    ] = False
 
 
-class SnapshotSettings(Message):
+class SnapshotSettings(Content, frozen=True):
     """Rate, size and quality of the snapshots that a camera sends."""
 
-    every_s: float = Field(gt=0, description="Shortest time between two snapshots, in seconds")
-    width: Positive = Field(description="Largest width and height, in pixels")
-    quality: int = Field(ge=1, le=100, description="Highest JPEG quality")
-    max_bytes: Positive = Field(
-        description="Largest JPEG; a larger one is encoded at lower quality, or not sent at all"
-    )
+    every_s: Annotated[float, Meta(gt=0, description="Shortest time between two snapshots, in seconds")]
+    width: Annotated[Positive, Meta(description="Largest width and height, in pixels")]
+    quality: Annotated[int, Meta(ge=1, le=100, description="Highest JPEG quality")]
+    max_bytes: Annotated[
+        Positive, Meta(description="Largest JPEG; a larger one is encoded at lower quality, or not sent at all")
+    ]
 
 
-class Capture(Message):
+class Capture(Message, frozen=True):
     """Hub to camera: start, and send frames of this size (uint8 RGB, height × width × 3).
 
     The hub sends it again when `snapshot` changes.
     """
 
-    kind: Literal["capture"] = "capture"
-    width: Positive = Field(description="Frame width, in pixels")
-    height: Positive = Field(description="Frame height, in pixels")
-    resize: Resize = Field("stretch", description="How a picture takes that size")
-    snapshot: SnapshotSettings | None = Field(None, description="Snapshots to send; null: none")
+    width: Annotated[Positive, Meta(description="Frame width, in pixels")]
+    height: Annotated[Positive, Meta(description="Frame height, in pixels")]
+    resize: Annotated[Resize, Meta(description="How a picture takes that size")] = "stretch"
+    snapshot: Annotated[SnapshotSettings | None, Meta(description="Snapshots to send; null: none")] = None
 
 
-class ClockRequest(Message):
+class ClockRequest(Message, frozen=True):
     """Camera or worker on another host to hub: return your time."""
 
-    kind: Literal["clock_request"] = "clock_request"
-    sent_ns: Count = Field(description="CLOCK_MONOTONIC of the sender")
+    sent_ns: Annotated[Count, Meta(description="CLOCK_MONOTONIC of the sender")]
 
 
-class ClockAnswer(Message):
+class ClockAnswer(Message, frozen=True):
     """Hub to camera or worker: the hub's time."""
 
-    kind: Literal["clock_answer"] = "clock_answer"
-    sent_ns: Count = Field(description="Copied from the request")
-    hub_ns: Count = Field(description="CLOCK_MONOTONIC of the hub")
-    hub_at: float = Field(description="Wall clock of the hub, in seconds since 1970")
+    sent_ns: Annotated[Count, Meta(description="Copied from the request")]
+    hub_ns: Annotated[Count, Meta(description="CLOCK_MONOTONIC of the hub")]
+    hub_at: Annotated[float, Meta(description="Wall clock of the hub, in seconds since 1970")]
 
 
-class Grant(Message):
+class Grant(Message, frozen=True):
     """Hub to camera: capture more frames. Only a camera with `pace: fast` waits for grants."""
 
-    kind: Literal["grant"] = "grant"
-    frames: Positive = Field(description="Number of additional frames")
+    frames: Annotated[Positive, Meta(description="Number of additional frames")]
 
 
-class Frame(Message):
+class Frame(Message, frozen=True, kw_only=True):
     """Camera to hub: one image (payload: uint8 RGB, height × width × 3, C order) with its history so far."""
 
-    kind: Literal["frame"] = "frame"
-    camera: str = Field(description="Name in the config")
-    frame: Count = Field(description="Number of the captured frame, from 0; dropped frames count too")
-    captured_at: float = Field(description="End of the capture, in seconds since 1970, by the hub's clock")
-    captured_ns: Count = Field(
-        description="End of the capture by the hub's CLOCK_MONOTONIC, before the picture was held up on its way"
-    )
-    clock_error_s: Seconds = Field(
-        0.0, description="Largest error of both capture times; 0 where the camera runs on the hub's host"
-    )
-    capture_s: Seconds = Field(description="Duration of the read")
-    preprocess_s: Seconds = Field(description="Time from `captured_ns` until the frame was ready to be sent")
-    width: Positive = Field(description="In pixels")
-    height: Positive = Field(description="In pixels")
-    truth: str | None = Field(None, description="Correct label, where the source knows it")
-    count: CameraCount = Field(description="Counters including this frame")
+    camera: Annotated[str, Meta(description="Name in the config")]
+    frame: Annotated[Count, Meta(description="Number of the captured frame, from 0; dropped frames count too")]
+    captured_at: Annotated[
+        float, Meta(description="End of the capture, in seconds since 1970, by the hub's clock")
+    ]
+    captured_ns: Annotated[
+        Count,
+        Meta(description="End of the capture by the hub's CLOCK_MONOTONIC, before any delay of the picture"),
+    ]
+    clock_error_s: Annotated[
+        Seconds, Meta(description="Largest error of both capture times; 0 where the camera runs on the hub's host")
+    ] = 0.0
+    capture_s: Annotated[Seconds, Meta(description="Duration of the read")]
+    preprocess_s: Annotated[
+        Seconds, Meta(description="Time from `captured_ns` until the frame was ready to be sent")
+    ]
+    width: Annotated[Positive, Meta(description="In pixels")]
+    height: Annotated[Positive, Meta(description="In pixels")]
+    truth: Annotated[str | None, Meta(description="Correct label, where the source knows it")] = None
+    count: Annotated[CameraCount, Meta(description="Counters including this frame")]
 
 
-class Snapshot(Message):
+class Snapshot(Message, frozen=True):
     """Camera to hub: a sent frame as people see it (payload: JPEG). It may be dropped at any point."""
 
-    kind: Literal["snapshot"] = "snapshot"
-    camera: str = Field(description="Name in the config")
-    frame: Count = Field(description="Number of the frame")
-    captured_at: float = Field(description="End of the capture, in seconds since 1970")
-    width: Positive = Field(description="In pixels")
-    height: Positive = Field(description="In pixels")
+    camera: Annotated[str, Meta(description="Name in the config")]
+    frame: Annotated[Count, Meta(description="Number of the frame")]
+    captured_at: Annotated[float, Meta(description="End of the capture, in seconds since 1970")]
+    width: Annotated[Positive, Meta(description="In pixels")]
+    height: Annotated[Positive, Meta(description="In pixels")]
 
 
-class CameraReport(Message):
+class CameraReport(Message, frozen=True, kw_only=True):
     """Camera to hub: its state, once a second and at each change."""
 
-    kind: Literal["camera_report"] = "camera_report"
-    camera: str = Field(description="Name in the config")
-    up: bool = Field(description="The source delivers pictures")
-    error: str | None = Field(None, description="Why the source is down")
-    frozen: bool = Field(False, description="The source delivers the same picture again and again")
-    reconnects: Count = Field(0, description="Reconnections to the source since the process started")
-    ended: bool = Field(False, description="The source is finished: this is the last report")
-    count: CameraCount = Field(description="Counters so far")
+    camera: Annotated[str, Meta(description="Name in the config")]
+    up: Annotated[bool, Meta(description="The source delivers pictures")]
+    error: Annotated[str | None, Meta(description="Why the source is down")] = None
+    frozen: Annotated[bool, Meta(description="The source delivers the same picture again and again")] = False
+    reconnects: Annotated[Count, Meta(description="Reconnections to the source since the process started")] = 0
+    ended: Annotated[bool, Meta(description="The source is finished: this is the last report")] = False
+    count: Annotated[CameraCount, Meta(description="Counters so far")]

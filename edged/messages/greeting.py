@@ -6,34 +6,40 @@ message makes another protocol, and the hub refuses a process that speaks anothe
 """
 
 import json
-from typing import Self
+from typing import Annotated, Self
 
-from pydantic import Field
-from pydantic.config import JsonDict
+import msgspec
+from msgspec import Meta
 
 from edged import __version__
-from edged.messages.message import Message
+from edged.messages.message import Content, Message
 from edged.messages.protocol import PROTOCOL
 
-IGNORABLE: JsonDict = {"ignorable": True}
+IGNORABLE = {"ignorable": True}
 LARGEST_GREETING = 1 << 20  # bytes; labels are in it
 WHAT_TO_DO = "install the same edged on both, and start both again"
 
 
-class Greeting(Message):
+class Greeting(Message, frozen=True, kw_only=True):
     """The base of first messages."""
 
-    protocol: str | int = Field(
-        PROTOCOL, json_schema_extra=IGNORABLE, description="Protocol of the sender; a number in early versions"
-    )
-    edged: str = Field(
-        __version__, json_schema_extra=IGNORABLE, description="Version of the sender; empty: unknown"
-    )
+    protocol: Annotated[
+        str | int,
+        Meta(extra_json_schema=IGNORABLE, description="Protocol of the sender; a number in early versions"),
+    ] = PROTOCOL
+    edged: Annotated[
+        str, Meta(extra_json_schema=IGNORABLE, description="Version of the sender; empty: unknown")
+    ] = __version__
 
-    def as_received(self) -> Self:
-        """Return a copy in which fields that the sender left out are empty, in place of our own values."""
-        unsaid = {"protocol": "", "edged": ""}.items() - {(name, "") for name in self.model_fields_set}
-        return self.model_copy(update=dict(unsaid)) if unsaid else self
+    def as_received(self, header: bytes | memoryview) -> Self:
+        """Return a copy in which fields that the sender left out of `header` are empty, not our own values."""
+        sender = msgspec.json.decode(header, type=_Sender)
+        return msgspec.structs.replace(self, protocol=sender.protocol, edged=sender.edged)
+
+
+class _Sender(Content, frozen=True):
+    protocol: str | int = ""
+    edged: str = ""
 
 
 def protocol_problem(greeting: Greeting) -> str:

@@ -1,8 +1,9 @@
 """All messages that cross a link, and their encoding."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
-from pydantic import Field, TypeAdapter, ValidationError
+import msgspec
+from msgspec import Meta
 
 from edged.errors import MessageError
 from edged.messages.camera import (
@@ -17,7 +18,7 @@ from edged.messages.camera import (
 )
 from edged.messages.greeting import Greeting, versions_of
 from edged.messages.host import HostState
-from edged.messages.message import Message, field_errors
+from edged.messages.message import INVALID_JSON, Message
 from edged.messages.planning import AssignPart, Echo, MeasureAnswer, MeasureRequest
 from edged.messages.protocol import PROTOCOL
 from edged.messages.recording import (
@@ -45,25 +46,21 @@ from edged.messages.teaching import (
 from edged.messages.worker import Features, HelloRequest, IdleEnergy, Job, JobFailed, Scores, WorkerHello
 
 
-class Stop(Message):
+class Stop(Message, frozen=True):
     """Hub to camera or worker: finish and exit."""
 
-    kind: Literal["stop"] = "stop"
-    refused: str | None = Field(None, description="Why the peer is refused; null: it is not")
+    refused: Annotated[str | None, Meta(description="Why the peer is refused; null: it is not")] = None
 
 
-class ReloadRequest(Greeting):
+class ReloadRequest(Greeting, frozen=True):
     """Client to hub: read your config file again."""
 
-    kind: Literal["reload_request"] = "reload_request"
 
-
-class ReloadAnswer(Message):
+class ReloadAnswer(Message, frozen=True):
     """Hub to client: the result of a reload."""
 
-    kind: Literal["reload_answer"] = "reload_answer"
-    accepted: bool = Field(description="False: the config before stays in use")
-    message: str = Field(description="What has changed, or what is wrong, for people")
+    accepted: Annotated[bool, Meta(description="False: the config before stays in use")]
+    message: Annotated[str, Meta(description="What has changed, or what is wrong, for people")]
 
 
 LinkMessage = (
@@ -77,24 +74,25 @@ LinkMessage = (
     | PromoteRequest | PromoteAnswer | LoadHead | HeadLoaded
 )  # fmt: skip
 
-_LINK: TypeAdapter[LinkMessage] = TypeAdapter(Annotated[LinkMessage, Field(discriminator="kind")])
+_encoder = msgspec.json.Encoder()
+_decoder: msgspec.json.Decoder[LinkMessage] = msgspec.json.Decoder(LinkMessage)
 
 
 def encode(message: LinkMessage) -> bytes:
     """Encode a link message as its JSON header."""
-    return message.model_dump_json().encode()
+    return _encoder.encode(message)
 
 
 def decode(header: bytes | memoryview) -> LinkMessage:
-    """Decode the link message in a JSON header. Raises MessageError, which names the invalid fields."""
+    """Decode the link message in a JSON header. Raises MessageError, which names an invalid field."""
     try:
-        message = _LINK.validate_json(bytes(header))
-    except ValidationError as error:
-        problem = f"not a message of protocol {PROTOCOL}: {field_errors(error)}"
+        message = _decoder.decode(header)
+    except INVALID_JSON as error:
+        problem = f"not a message of protocol {PROTOCOL}: {error}"
         raise MessageError(f"{problem}; {versions_of(bytes(header))}") from None
-    return message.as_received() if isinstance(message, Greeting) else message
+    return message.as_received(header) if isinstance(message, Greeting) else message
 
 
 def link_schema() -> dict[str, Any]:
     """Return the JSON Schema of all link messages."""
-    return _LINK.json_schema()
+    return msgspec.json.schema(LinkMessage)

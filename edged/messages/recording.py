@@ -6,10 +6,10 @@ until the time of the last `RecordRequest` is over; the hub renews it each secon
 
 from typing import Annotated, Literal
 
-from pydantic import Field
+from msgspec import Meta, field
 
 from edged.messages.greeting import Greeting
-from edged.messages.message import Count, Message, Positive, Seconds
+from edged.messages.message import Content, Count, Message, Positive, Seconds
 
 LONGEST_PROFILE_S = 3600.0
 LONGEST_TRACE_S = 60.0
@@ -18,126 +18,122 @@ Layers = Literal["none", "half", "all"]
 Span = tuple[Count, Count]  # begin, end: nanoseconds
 
 
-class ProfileRequest(Greeting):
+class ProfileRequest(Greeting, frozen=True, kw_only=True):
     """Client to hub: time each kernel of a worker."""
 
-    kind: Literal["profile_request"] = "profile_request"
-    worker: str | None = Field(None, description="Name of the worker; null: one that serves")
-    frames: Positive = Field(description="Number of frames to time")
-    seconds: Annotated[float, Field(gt=0, le=LONGEST_PROFILE_S)] = Field(description="Time limit")
+    worker: Annotated[str | None, Meta(description="Name of the worker; null: one that serves")] = None
+    frames: Annotated[Positive, Meta(description="Number of frames to time")]
+    seconds: Annotated[float, Meta(gt=0, le=LONGEST_PROFILE_S, description="Time limit")]
 
 
-class TraceRequest(Greeting):
+class TraceRequest(Greeting, frozen=True):
     """Client to hub: record what every process does."""
 
-    kind: Literal["trace_request"] = "trace_request"
-    seconds: Annotated[float, Field(gt=0, le=LONGEST_TRACE_S)] = Field(description="Duration")
-    layers: bool = Field(False, description="Time each kernel too")
+    seconds: Annotated[float, Meta(gt=0, le=LONGEST_TRACE_S, description="Duration")]
+    layers: Annotated[bool, Meta(description="Time each kernel too")] = False
 
 
-class RecordingStarted(Message):
+class RecordingStarted(Message, frozen=True):
     """Hub to client: the recording has started, or was refused."""
 
-    kind: Literal["recording_started"] = "recording_started"
-    refused: str = Field("", description="Why it was refused; empty if it was not")
-    node: str = Field("", description="Name of the node")
-    worker: str | None = Field(None, description="Worker that is profiled; null for a trace")
+    refused: Annotated[str, Meta(description="Why it was refused; empty if it was not")] = ""
+    node: Annotated[str, Meta(description="Name of the node")] = ""
+    worker: Annotated[str | None, Meta(description="Worker that is profiled; null for a trace")] = None
 
 
-class RecordingEnded(Message):
+class RecordingEnded(Message, frozen=True):
     """Hub to client: the last message of a recording."""
 
-    kind: Literal["recording_ended"] = "recording_ended"
-    reason: Literal["frames", "time", "lost"] = Field(
-        description="frames: all were timed; time: the limit is reached; lost: the worker was lost"
-    )
-    missed: Count = Field(0, description="Messages that were dropped because the client read too slowly")
+    reason: Annotated[
+        Literal["frames", "time", "lost"],
+        Meta(description="frames: all were timed; time: the limit is reached; lost: the worker was lost"),
+    ]
+    missed: Annotated[Count, Meta(description="Messages that were dropped because the client read too slowly")] = 0
 
 
-class Forwarded(Message):
+class Forwarded(Message, frozen=True):
     """Hub to client: the payload is a link message of the camera, worker or hub named `peer`."""
 
-    kind: Literal["forwarded"] = "forwarded"
-    peer: str = Field(description="camera/NAME, worker/NAME or hub")
+    peer: Annotated[str, Meta(description="camera/NAME, worker/NAME or hub")]
 
 
-class RecordRequest(Message):
+class RecordRequest(Message, frozen=True):
     """Hub to camera or worker, each second: record what you do."""
 
-    kind: Literal["record_request"] = "record_request"
-    recording: Count = Field(description="Number that distinguishes this recording from others")
-    for_s: Seconds = Field(description="Record for this long; 0: stop")
-    layers: Layers = Field(
-        "none",
-        description="Jobs whose kernels a worker times; half: alternating blocks, to measure the cost of timing",
-    )
+    recording: Annotated[Count, Meta(description="Number that distinguishes this recording from others")]
+    for_s: Annotated[Seconds, Meta(description="Record for this long; 0: stop")]
+    layers: Annotated[
+        Layers,
+        Meta(description="Jobs whose kernels a worker times; half: alternating blocks, to show what timing costs"),
+    ] = "none"
 
 
-class KernelCost(Message):
+class KernelCost(Content, frozen=True):
     """A kernel launch of the worker's plan, with its work for a full batch."""
 
-    operator: str = Field(description="Name of the operator in the graph")
-    kernel: str = Field(description="Name of the kernel")
-    macs: Count = Field(description="Multiply-adds")
-    nbytes: Count = Field(description="Bytes read and written")
-    weight_bytes: Count = Field(description="Bytes of weights among them")
+    operator: Annotated[str, Meta(description="Name of the operator in the graph")]
+    kernel: Annotated[str, Meta(description="Name of the kernel")]
+    macs: Annotated[Count, Meta(description="Multiply-adds")]
+    nbytes: Annotated[Count, Meta(description="Bytes read and written")]
+    weight_bytes: Annotated[Count, Meta(description="Bytes of weights among them")]
 
 
-class RecorderHello(Message):
+class RecorderHello(Message, frozen=True):
     """Camera or worker to hub: the answer to the first `RecordRequest` of a recording."""
 
-    kind: Literal["recorder_hello"] = "recorder_hello"
-    pid: Count = Field(description="Process ID")
-    host: str = Field(description="Host name")
-    costs: tuple[KernelCost, ...] = Field((), description="Kernel launches of a worker, in order")
-    peaks: tuple[float, float] | None = Field(
-        None, description="Measured peak of the device: operations and bytes a second; null: not measured"
+    pid: Annotated[Count, Meta(description="Process ID")]
+    host: Annotated[str, Meta(description="Host name")]
+    costs: Annotated[tuple[KernelCost, ...], Meta(description="Kernel launches of a worker, in order")] = ()
+    peaks: Annotated[
+        tuple[float, float] | None,
+        Meta(description="Measured peak of the device: operations and bytes a second; null: not measured"),
+    ] = None
+
+
+class TraceSpan(Content, frozen=True):
+    """What a process did between two moments, or at one moment."""
+
+    name: Annotated[str, Meta(description="What was done, such as publish")]
+    begin_ns: Annotated[Count, Meta(description="By the clock of the process")]
+    end_ns: Annotated[Count | None, Meta(description="null: it happened at `begin_ns`")] = None
+    frames: Annotated[tuple[tuple[str, int], ...], Meta(description="Frames concerned: camera and number")] = ()
+    job: Annotated[int | None, Meta(description="Job concerned")] = None
+    attributes: Annotated[dict[str, float | str], Meta(description="Further figures by name")] = field(
+        default_factory=dict
     )
 
 
-class TraceSpan(Message):
-    """What a process did between two moments, or at one moment."""
-
-    name: str = Field(description="What was done, such as publish")
-    begin_ns: Count = Field(description="By the clock of the process")
-    end_ns: Count | None = Field(None, description="null: it happened at `begin_ns`")
-    frames: tuple[tuple[str, int], ...] = Field((), description="Frames concerned: camera and number")
-    job: int | None = Field(None, description="Job concerned")
-    attributes: dict[str, float | str] = Field(default_factory=dict, description="Further figures by name")
-
-
-class DeviceTimes(Message):
+class DeviceTimes(Content, frozen=True):
     """When a device worked on a job, by the device's clock, in nanoseconds."""
 
-    upload: Span = Field(description="Begin and end of the upload")
-    forward: Span = Field(description="Begin of the first kernel, end of the last")
-    download: Span = Field(description="Begin and end of the download")
-    kernels: tuple[Span, ...] = Field((), description="Of each launch, in order; empty if not requested")
+    upload: Annotated[Span, Meta(description="Begin and end of the upload")]
+    forward: Annotated[Span, Meta(description="Begin of the first kernel, end of the last")]
+    download: Annotated[Span, Meta(description="Begin and end of the download")]
+    kernels: Annotated[tuple[Span, ...], Meta(description="Of each launch, in order; empty if not requested")] = ()
 
 
-class JobTimes(Message):
+class JobTimes(Content, frozen=True):
     """A job of a worker, by the clock of its host."""
 
-    job: Count = Field(description="Number of the job")
-    frames: Positive = Field(description="Frames in the job")
-    begun_ns: Count = Field(description="The worker received the job")
-    submitted_ns: Count = Field(description="All commands were submitted to the device")
-    done_ns: Count = Field(description="The device completed the job")
-    taken_ns: Count = Field(description="The worker read the result")
-    answered_ns: Count = Field(description="The answer was sent")
-    upload_s: Seconds = Field(description="Duration of the upload")
-    forward_s: Seconds = Field(description="Device time of the forward pass")
-    download_s: Seconds = Field(description="Duration of the download")
-    device: DeviceTimes | None = Field(None, description="null: the device has no clock of its own")
-    reading_s: Seconds = Field(0.0, description="Time to read the kernels' clocks, after the answer")
+    job: Annotated[Count, Meta(description="Number of the job")]
+    frames: Annotated[Positive, Meta(description="Frames in the job")]
+    begun_ns: Annotated[Count, Meta(description="The worker received the job")]
+    submitted_ns: Annotated[Count, Meta(description="All commands were submitted to the device")]
+    done_ns: Annotated[Count, Meta(description="The device completed the job")]
+    taken_ns: Annotated[Count, Meta(description="The worker read the result")]
+    answered_ns: Annotated[Count, Meta(description="The answer was sent")]
+    upload_s: Annotated[Seconds, Meta(description="Duration of the upload")]
+    forward_s: Annotated[Seconds, Meta(description="Device time of the forward pass")]
+    download_s: Annotated[Seconds, Meta(description="Duration of the download")]
+    device: Annotated[DeviceTimes | None, Meta(description="null: the device has no clock of its own")] = None
+    reading_s: Annotated[Seconds, Meta(description="Time to read the kernels' clocks, after the answer")] = 0.0
 
 
-class TraceBatch(Message):
+class TraceBatch(Message, frozen=True):
     """Camera, worker or hub to client: what was recorded since the message before, by the sender's clock."""
 
-    kind: Literal["trace_batch"] = "trace_batch"
-    spans: tuple[TraceSpan, ...] = Field((), description="Spans, in order")
-    jobs: tuple[JobTimes, ...] = Field((), description="Jobs of a worker")
-    offset_ns: int = Field(0, description="Add this to convert times to the hub's clock")
-    error_ns: Count = Field(0, description="Largest error of `offset_ns`")
-    last: bool = Field(False, description="No batch follows")
+    spans: Annotated[tuple[TraceSpan, ...], Meta(description="Spans, in order")] = ()
+    jobs: Annotated[tuple[JobTimes, ...], Meta(description="Jobs of a worker")] = ()
+    offset_ns: Annotated[int, Meta(description="Add this to convert times to the hub's clock")] = 0
+    error_ns: Annotated[Count, Meta(description="Largest error of `offset_ns`")] = 0
+    last: Annotated[bool, Meta(description="No batch follows")] = False

@@ -2,9 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import Field
+import msgspec
+from msgspec import Meta
 
 from edged.messages.message import LARGEST, Count, EnergyMethod, Seconds
 from edged.messages.published import Published
@@ -12,61 +13,73 @@ from edged.messages.published import Published
 WorkerIs = Literal["serving", "standby", "starting", "off", "down"]
 
 
-class CameraState(Published):
+class CameraState(Published, frozen=True, kw_only=True):
     """State and frame counters of a camera: captured = predicted + dropped + frames in flight."""
 
-    up: bool = Field(description="The source delivers pictures")
-    frozen: bool = Field(False, description="The source delivers the same picture again and again")
-    ended: bool = Field(False, description="The source, a file, is finished and does not start again")
-    error: str | None = Field(None, description="Why it is down, if it reported a reason")
-    captured: Count = Field(description="Frames captured")
-    predicted: Count = Field(description="Predictions published")
-    dropped: dict[str, Count] = Field(description="Frames dropped, by reason")
-    reconnects: Count = Field(description="Recoveries from a failure of its source or process")
-    snapshots: bool = Field(False, description="Its config has snapshots published")
-    state: str | None = Field(
-        None, description="What it sees, if `states` of the config names it: one of these labels, or unknown"
-    )
+    up: Annotated[bool, Meta(description="The source delivers pictures")]
+    frozen: Annotated[bool, Meta(description="The source delivers the same picture again and again")] = False
+    ended: Annotated[bool, Meta(description="The source, a file, is finished and does not start again")] = False
+    error: Annotated[str | None, Meta(description="Why it is down, if it reported a reason")] = None
+    captured: Annotated[Count, Meta(description="Frames captured")]
+    predicted: Annotated[Count, Meta(description="Predictions published")]
+    dropped: Annotated[dict[str, Count], Meta(description="Frames dropped, by reason")]
+    reconnects: Annotated[Count, Meta(description="Recoveries from a failure of its source or process")]
+    snapshots: Annotated[bool, Meta(description="Its config has snapshots published")] = False
+    state: Annotated[
+        str | None,
+        Meta(description="What it sees, if `states` of the config names it: one of these labels, or unknown"),
+    ] = None
 
 
-class WorkerState(Published):
+class WorkerState(Published, frozen=True):
     """State of a worker of the config."""
 
-    device: str = Field(
-        description="Name that the driver gives; before the worker is ready, `device` of the config"
-    )
-    state: WorkerIs = Field(
-        description="serving: gets jobs; standby: ready, without jobs; starting; off: started when required; "
-        "down: lost"
-    )
-    restarts: Count = Field(description="Number of times that it was lost since the node started")
+    device: Annotated[
+        str, Meta(description="Name that the driver gives; before the worker is ready, `device` of the config")
+    ]
+    state: Annotated[
+        WorkerIs,
+        Meta(
+            description="serving: gets jobs; standby: ready, without jobs; starting; off: started when required; "
+            "down: lost"
+        ),
+    ]
+    restarts: Annotated[Count, Meta(description="Number of times that it was lost since the node started")]
 
 
-class EnergySoFar(Published):
+class EnergySoFar(Published, frozen=True):
     """Energy that the power rails have supplied since the node started, idle time included."""
 
-    rails: dict[str, Seconds] = Field({}, description="Joules by rail; HOST/RAIL for those of other hosts")
-    method: EnergyMethod = Field("none", description="How it is measured")
+    rails: Annotated[
+        dict[str, Seconds], Meta(description="Joules by rail; HOST/RAIL for those of other hosts")
+    ] = msgspec.field(default_factory=dict)
+    method: Annotated[EnergyMethod, Meta(description="How it is measured")] = "none"
 
 
-class Status(Published):
+class Status(Published, frozen=True, kw_only=True):
     """Topic `edged/<node>/status`, each second."""
 
-    schema_version: Literal[1] = Field(1, alias="schema", description="Version of this schema")
-    node: str = Field(description="Name of the node")
-    boot: str = Field(description="Identifier of this start of the hub")
-    at: float = Field(description="Time of this status, in seconds since 1970")
-    first_seq: Count = Field(
-        description="Sequence number of the first prediction since this start, or of the next"
+    schema_version: Annotated[Literal[1], Meta(description="Version of this schema")] = msgspec.field(
+        default=1, name="schema"
     )
-    last_seq: int = Field(
-        ge=-1, le=LARGEST, description="Sequence number of the last prediction; −1 before the first"
+    node: Annotated[str, Meta(description="Name of the node")]
+    boot: Annotated[str, Meta(description="Identifier of this start of the hub")]
+    at: Annotated[float, Meta(description="Time of this status, in seconds since 1970")]
+    first_seq: Annotated[
+        Count, Meta(description="Sequence number of the first prediction since this start, or of the next")
+    ]
+    last_seq: Annotated[
+        int, Meta(ge=-1, le=LARGEST, description="Sequence number of the last prediction; −1 before the first")
+    ]
+    replay: Annotated[str, Meta(description="Address where missed predictions can be fetched")]
+    cameras: Annotated[dict[str, int], Meta(description="Last frame predicted by camera; −1 before the first")]
+    camera_states: Annotated[dict[str, CameraState], Meta(description="Every camera of the config")] = (
+        msgspec.field(default_factory=dict)
     )
-    replay: str = Field(description="Address where missed predictions can be fetched")
-    cameras: dict[str, int] = Field(description="Last frame predicted by camera; −1 before the first")
-    camera_states: dict[str, CameraState] = Field({}, description="Every camera of the config")
-    workers: dict[str, WorkerState] = Field({}, description="Every worker of the config, in its order")
-    energy: EnergySoFar = Field(EnergySoFar(), description="Energy since this start")
+    workers: Annotated[dict[str, WorkerState], Meta(description="Every worker of the config, in its order")] = (
+        msgspec.field(default_factory=dict)
+    )
+    energy: Annotated[EnergySoFar, Meta(description="Energy since this start")] = EnergySoFar()
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,144 +1,144 @@
 """Messages between a worker and the hub."""
 
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import Field
+from msgspec import Meta, field
 
 from edged.messages.greeting import Greeting
-from edged.messages.message import Count, EnergyMethod, Message, Positive, Seconds
+from edged.messages.message import Content, Count, EnergyMethod, Message, Positive, Seconds
 from edged.messages.preparation import PreparedBy, Resize
 
 
-class ModelInfo(Message):
+class ModelInfo(Content, frozen=True):
     """The model that a worker runs."""
 
-    name: str = Field(description="Name of the model")
-    sha256: str = Field(description="SHA-256 of its file")
-    labels: tuple[str, ...] = Field(description="Labels by class index")
-    width: Positive = Field(description="Input width, in pixels")
-    height: Positive = Field(description="Input height, in pixels")
-    random_weights: bool = Field(False, description="For timing only: the weights are random")
-    resize: Resize = Field("stretch", description="How pictures take the input size")
-    preparation: str = Field("", description="How pictures become the input, in words")
-    prepared_by: PreparedBy = Field("file", description="Where the preparation is defined")
+    name: Annotated[str, Meta(description="Name of the model")]
+    sha256: Annotated[str, Meta(description="SHA-256 of its file")]
+    labels: Annotated[tuple[str, ...], Meta(description="Labels by class index")]
+    width: Annotated[Positive, Meta(description="Input width, in pixels")]
+    height: Annotated[Positive, Meta(description="Input height, in pixels")]
+    random_weights: Annotated[bool, Meta(description="For timing only: the weights are random")] = False
+    resize: Annotated[Resize, Meta(description="How pictures take the input size")] = "stretch"
+    preparation: Annotated[str, Meta(description="How pictures become the input, in words")] = ""
+    prepared_by: Annotated[PreparedBy, Meta(description="Where the preparation is defined")] = "file"
 
 
-class Part(Message):
+class Part(Content, frozen=True):
     """The segment of a network that a worker runs."""
 
-    begin: str | None = Field(None, description="Operator after which it begins; null: from the images")
-    end: str | None = Field(None, description="Last operator; null: to the scores")
-    values_in: Count = Field(0, description="Values of a frame that it receives at `begin`; 0: images")
-    values_out: Count = Field(0, description="Values of a frame that it sends at `end`; 0: scores")
+    begin: Annotated[str | None, Meta(description="Operator after which it begins; null: from the images")] = None
+    end: Annotated[str | None, Meta(description="Last operator; null: to the scores")] = None
+    values_in: Annotated[Count, Meta(description="Values of a frame that it receives at `begin`; 0: images")] = 0
+    values_out: Annotated[Count, Meta(description="Values of a frame that it sends at `end`; 0: scores")] = 0
 
     def __str__(self) -> str:
         return f"from {self.begin or 'the images'} to {self.end or 'the scores'}"
 
 
-class WorkerHello(Greeting):
+class WorkerHello(Greeting, frozen=True, kw_only=True):
     """Worker to hub: the first message to each hub process that it meets, once its device is warm."""
 
-    kind: Literal["worker_hello"] = "worker_hello"
-    worker: str = Field(description="Name, such as local-0")
-    device: str = Field(description="Name of the device, as its driver gives it")
-    host: str = Field("", description="Host in the config; empty: the hub's host")
-    precision: str = Field(description="fp32, fp16-weights, fp16 or bf16")
-    batch: Positive = Field(description="Largest number of frames in a job")
-    credit: Positive = Field(description="Largest number of jobs in flight")
-    forward_s: Seconds = Field(0.0, description="Time of a full batch from submission to answer; 0: not measured")
-    max_wait_s: Seconds = Field(0.0, description="Longest time that a frame waits for others of its job")
-    model: ModelInfo = Field(description="Model that it runs")
-    part: Part | None = Field(None, description="Segment that it runs; null: the whole network")
-    excluded_variants: tuple[str, ...] = Field(
-        (), description="Kernel variants that disagree with the reference on this device, and are not used"
-    )
-    features: Count = Field(0, description="Features of a frame for taught heads; 0: it cannot run heads")
-    energy: EnergyMethod = Field(description="How energy is measured")
-    energy_note: str = Field("", description="Explanation of `energy`, for people")
-    attributed_rails: tuple[str, ...] = Field((), description="Rails whose joules are attributed to its jobs")
-    idle_watts: dict[str, Seconds] = Field(
-        default_factory=dict,
-        description="Measured idle power by rail, which is subtracted from the joules of jobs",
-    )
+    worker: Annotated[str, Meta(description="Name, such as local-0")]
+    device: Annotated[str, Meta(description="Name of the device, as its driver gives it")]
+    host: Annotated[str, Meta(description="Host in the config; empty: the hub's host")] = ""
+    precision: Annotated[str, Meta(description="fp32, fp16-weights, fp16 or bf16")]
+    batch: Annotated[Positive, Meta(description="Largest number of frames in a job")]
+    credit: Annotated[Positive, Meta(description="Largest number of jobs in flight")]
+    forward_s: Annotated[
+        Seconds, Meta(description="Time of a full batch from submission to answer; 0: not measured")
+    ] = 0.0
+    max_wait_s: Annotated[Seconds, Meta(description="Longest time that a frame waits for others of its job")] = 0.0
+    model: Annotated[ModelInfo, Meta(description="Model that it runs")]
+    part: Annotated[Part | None, Meta(description="Segment that it runs; null: the whole network")] = None
+    excluded_variants: Annotated[
+        tuple[str, ...],
+        Meta(description="Kernel variants that disagree with the reference on this device, and are not used"),
+    ] = ()
+    features: Annotated[
+        Count, Meta(description="Features of a frame for taught heads; 0: it cannot run heads")
+    ] = 0
+    energy: Annotated[EnergyMethod, Meta(description="How energy is measured")]
+    energy_note: Annotated[str, Meta(description="Explanation of `energy`, for people")] = ""
+    attributed_rails: Annotated[
+        tuple[str, ...], Meta(description="Rails whose joules are attributed to its jobs")
+    ] = ()
+    idle_watts: Annotated[
+        dict[str, Seconds],
+        Meta(description="Measured idle power by rail, which is subtracted from the joules of jobs"),
+    ] = field(default_factory=dict)
 
 
-class HelloRequest(Message):
+class HelloRequest(Message, frozen=True):
     """Hub to worker: send `WorkerHello` again. The hub had given up the worker, and hears from it again."""
 
-    kind: Literal["hello_request"] = "hello_request"
 
-
-class Job(Message):
+class Job(Message, frozen=True):
     """Hub to worker: classify these frames.
 
     Payloads: one for each frame (uint8 RGB, height × width × 3). A segment behind a cut gets one payload with the
     features of all frames, as the segment before sent them.
     """
 
-    kind: Literal["job"] = "job"
-    job: Count = Field(description="Number of the job")
-    frames: Positive = Field(description="Number of frames")
-    top: Positive = Field(description="Number of classes in each answer")
-    timeout_s: Seconds = Field(description="Time limit, from the answer to the job before")
-    head: str = Field("", description="Version that answers, loaded before; empty: the model itself")
-    shadow: str = Field("", description="Version that answers too, loaded before; empty: none")
-    features: bool = Field(False, description="Return the features (input of the last Dense) too")
+    job: Annotated[Count, Meta(description="Number of the job")]
+    frames: Annotated[Positive, Meta(description="Number of frames")]
+    top: Annotated[Positive, Meta(description="Number of classes in each answer")]
+    timeout_s: Annotated[Seconds, Meta(description="Time limit, from the answer to the job before")]
+    head: Annotated[str, Meta(description="Version that answers, loaded before; empty: the model itself")] = ""
+    shadow: Annotated[str, Meta(description="Version that answers too, loaded before; empty: none")] = ""
+    features: Annotated[bool, Meta(description="Return the features (input of the last Dense) too")] = False
 
 
-class Score(Message):
+class Score(Content, frozen=True):
     """The score of one class for one frame."""
 
-    index: Count = Field(description="Class index")
-    score: float = Field(description="Probability, or the raw output of a model without softmax")
+    index: Annotated[Count, Meta(description="Class index")]
+    score: Annotated[float, Meta(description="Probability, or the raw output of a model without softmax")]
 
 
-class JobDone(Message):
+class JobDone(Message, frozen=True, kw_only=True):
     """Timings and energy of a completed job."""
 
-    job: Count = Field(description="Number of the job")
-    upload_s: Seconds = Field(description="Duration of the upload")
-    forward_s: Seconds = Field(description="Device time of the forward pass")
-    download_s: Seconds = Field(description="Duration of the download")
-    joules: Seconds | None = Field(None, description="Energy of the whole job; null: not measured")
-    idle: Seconds = Field(0.0, description="Joules that were subtracted, since they are spent without a job too")
-    rails: dict[str, Seconds] = Field(
-        default_factory=dict, description="Joules by rail since the last report; each joule is reported once"
-    )
+    job: Annotated[Count, Meta(description="Number of the job")]
+    upload_s: Annotated[Seconds, Meta(description="Duration of the upload")]
+    forward_s: Annotated[Seconds, Meta(description="Device time of the forward pass")]
+    download_s: Annotated[Seconds, Meta(description="Duration of the download")]
+    joules: Annotated[Seconds | None, Meta(description="Energy of the whole job; null: not measured")] = None
+    idle: Annotated[
+        Seconds, Meta(description="Joules that were subtracted, since they are spent without a job too")
+    ] = 0.0
+    rails: Annotated[
+        dict[str, Seconds], Meta(description="Joules by rail since the last report; each joule is reported once")
+    ] = field(default_factory=dict)
 
 
-class Scores(JobDone):
+class Scores(JobDone, frozen=True, kw_only=True):
     """Worker to hub: the answer to a job.
 
     Payload if the job requests features: float32 [frames, features], little-endian, C order.
     """
 
-    kind: Literal["scores"] = "scores"
-    frames: tuple[tuple[Score, ...], ...] = Field(description="Top classes of each frame, best first")
-    shadow: tuple[tuple[Score, ...], ...] = Field((), description="The same by the version in shadow")
+    frames: Annotated[tuple[tuple[Score, ...], ...], Meta(description="Top classes of each frame, best first")]
+    shadow: Annotated[tuple[tuple[Score, ...], ...], Meta(description="The same by the version in shadow")] = ()
 
 
-class Features(JobDone):
+class Features(JobDone, frozen=True, kw_only=True):
     """Worker to hub: the answer of a segment that ends at a cut.
 
     Payload: float32 [frames, *shape of the tensor], little-endian, C order.
     """
 
-    kind: Literal["features"] = "features"
 
-
-class IdleEnergy(Message):
+class IdleEnergy(Message, frozen=True):
     """Worker to hub: energy spent while there was no job."""
 
-    kind: Literal["idle_energy"] = "idle_energy"
-    rails: dict[str, Seconds] = Field(description="Joules by rail since the last report")
+    rails: Annotated[dict[str, Seconds], Meta(description="Joules by rail since the last report")]
 
 
-class JobFailed(Message):
+class JobFailed(Message, frozen=True):
     """Worker to hub: the job failed; there is no answer."""
 
-    kind: Literal["job_failed"] = "job_failed"
-    job: Count = Field(description="Number of the job")
-    reason: Literal["device_error", "not_finite"] = Field(
-        description="not_finite: the output holds NaN or infinity"
-    )
-    error: str = Field(description="Explanation for people")
+    job: Annotated[Count, Meta(description="Number of the job")]
+    reason: Annotated[
+        Literal["device_error", "not_finite"], Meta(description="not_finite: the output holds NaN or infinity")
+    ]
+    error: Annotated[str, Meta(description="Explanation for people")]

@@ -46,8 +46,8 @@ class ModelPart:
         if not self.begin and not self.end:
             return None
         return messages.Part(
-            begin=self.begin and self.begin.after,
-            end=self.end and self.end.after,
+            begin=self.begin.after if self.begin else None,
+            end=self.end.after if self.end else None,
             values_in=prod(self.begin.shape) if self.begin else 0,
             values_out=prod(self.end.shape) if self.end else 0,
         )

@@ -1,5 +1,7 @@
 """Record spans of a camera's or the hub's work while a client records; nothing at other times."""
 
+import msgspec
+
 from edged.clock import nanoseconds, now_ns
 from edged.messages import Features, Frame, LinkMessage, Prediction, Scores, TraceSpan
 
@@ -73,4 +75,5 @@ def note_prediction(notebook: Notebook, sent: Prediction, answered_ns: int, made
     """Note a sent prediction: the hub's work on it, from its scores until it was `made`, and its stages."""
     made_ns = answered_ns + round(made.seconds.publish * 1e9)
     frames = ((sent.camera, sent.frame),)
-    notebook.note("publish", answered_ns, made_ns, frames=frames, seq=sent.seq, **dict(sent.seconds))
+    stages = msgspec.structs.asdict(sent.seconds)
+    notebook.note("publish", answered_ns, made_ns, frames=frames, seq=sent.seq, **stages)

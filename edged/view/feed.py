@@ -11,6 +11,7 @@ from urllib.parse import quote
 
 from edged.client.node_state import CameraSummary, NodeState
 from edged.messages import Label
+from edged.messages.message import as_dict
 from edged.view.disconnections import Reason
 from edged.view.watcher import Shot, Watcher
 
@@ -32,7 +33,7 @@ def node_message(known: NodeState, watcher: Watcher, disconnections: Mapping[Rea
         "away_s": _rounded(known.away_s, 0),
         "stale": known.stale,
         "cameras": [camera.name for camera in known.cameras],
-        "workers": [{"name": name, **worker.model_dump()} for name, worker in known.workers.items()],
+        "workers": [{"name": name, **as_dict(worker)} for name, worker in known.workers.items()],
         "watts": {rail: _rounded(watts, 2) for rail, watts in known.watts.items()},
         "method": known.method,
         "disconnections": {reason: count for reason, count in disconnections.items() if count},

@@ -106,7 +106,7 @@ def _cut_points(stretches: Sequence[Stretch], frames: int) -> Iterator[CutPoint]
     """Yield a cut point before each stretch, and the scores."""
     receive_s, compute_s, send_s = zip(*(stretch.means for stretch in stretches), strict=True)
     reached_s = accumulate(compute_s, initial=0.0)
-    names = [*(stretch.part.begin and stretch.part.begin.after for stretch in stretches), None]
+    names = [*(stretch.part.begin.after if stretch.part.begin else None for stretch in stretches), None]
     sizes = [*(_nbytes(stretch.part) for stretch in stretches), 0]
     for name, size, *seconds in zip(names, sizes, reached_s, (*receive_s, 0.0), (0.0, *send_s), strict=True):
         reached, take, give = seconds

@@ -11,6 +11,8 @@ import sys
 import time
 from pathlib import Path
 
+import msgspec
+
 from edged.config import Config
 from edged.energy.find import find_rails
 from edged.energy.idle import meter_of
@@ -48,7 +50,7 @@ def serve_plan_split(
             ends = request.begin, request.end
         ready = make_ready(model, part_of(model, *ends), worker, cache)
         del model
-        hello = hello.model_copy(update={"part": ready.part.described, "forward_s": ready.forward_s})
+        hello = msgspec.structs.replace(hello, part=ready.part.described, forward_s=ready.forward_s)
         log.info("worker %s runs %s: %s", hello.worker, hello.model.name, hello.part or "all of it")
         hub.send(hello)
         request = Loop(ready.runtime, ready.served, ready.self_check, meter).run(hub, hello)

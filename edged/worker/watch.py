@@ -23,6 +23,9 @@ from edged.transport.hub_clock import HubClock
 from edged.worker.completion import Completed
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from edged.engine.job import DeviceInterval
     from edged.engine.transfer import CommandInterval
 
 TOGETHER = 16  # jobs in a message
@@ -132,14 +135,17 @@ def _times(begun: StartedJob, completed: Completed, result: Result, taken_ns: in
         upload_s=result.upload_s,
         forward_s=result.forward_s,
         download_s=result.download_s,
-        device=ran
-        and DeviceTimes(
-            upload=_span(ran.upload),
-            forward=_span(ran.forward),
-            download=_span(ran.download),
-            kernels=tuple(map(_span, kernels)),
-        ),
+        device=_device_times(ran, kernels) if ran else None,
         reading_s=(read_ns - answered_ns) / NANOSECONDS if kernels else 0.0,
+    )
+
+
+def _device_times(ran: "DeviceInterval", kernels: "Sequence[CommandInterval]") -> DeviceTimes:
+    return DeviceTimes(
+        upload=_span(ran.upload),
+        forward=_span(ran.forward),
+        download=_span(ran.download),
+        kernels=tuple(map(_span, kernels)),
     )
 
 

@@ -3,6 +3,7 @@
 import threading
 from pathlib import Path
 
+import msgspec
 import zmq
 
 from edged.camera.hub_session import CameraLink
@@ -10,7 +11,7 @@ from edged.messages import CameraCount, CameraReport, decode
 from tests.hub.frames import hello_of
 
 REPORT = CameraReport(camera="door", up=True, count=CameraCount(captured=0, dropped={}))
-LARGE = REPORT.model_copy(update={"error": 1_000_000 * "x"})  # the kernel holds but a few of them
+LARGE = msgspec.structs.replace(REPORT, error=1_000_000 * "x")  # the kernel holds but a few of them
 LATE_S = 0.1
 
 

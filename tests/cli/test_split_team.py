@@ -3,6 +3,7 @@
 import re
 import signal
 
+import msgspec
 import pytest
 
 from edged.cli.plan_split.workers import Team
@@ -58,7 +59,7 @@ class LateLinks(ScriptedLinks):
 
 def test_two_models_are_no_team() -> None:
     links = ScriptedLinks({})
-    other = MODEL.model_copy(update={"sha256": "f" * 64})
+    other = msgspec.structs.replace(MODEL, sha256="f" * 64)
     links.says.extend([("a", hello_of("a"), ()), ("b", hello_of("b", model=other), ())])
 
     with pytest.raises(ModelError, match=re.escape("worker b runs m (ffffffffffff), a runs m (000000000000)")):

@@ -4,6 +4,7 @@ import re
 import sys
 from typing import Any
 
+import msgspec
 import pytest
 
 from edged.cli import run_command_line
@@ -29,7 +30,7 @@ def a_node(cameras: int, *, down: int = 0) -> NodeState:
     }
     told = status(NOW_S, **states)
     workers = {"local-0": WorkerState(device="Mali-T624", state="serving", restarts=2)}
-    board.add(told.model_copy(update={"workers": workers}), NOW_S)
+    board.add(msgspec.structs.replace(told, workers=workers), NOW_S)
     return board.node_state(NOW_S)
 
 
@@ -111,7 +112,7 @@ def test_a_label_has_as_many_columns_as_it_lasted() -> None:
 
 
 def test_the_bar_gives_each_stage_its_share() -> None:
-    seconds = SECONDS.model_copy(update={"wait": 0.25, "forward": 0.5, "publish": 0.25, "total": 1.0})
+    seconds = msgspec.structs.replace(SECONDS, wait=0.25, forward=0.5, publish=0.25, total=1.0)
     assert bar(seconds) == "wwwFFFFFFPPP"
     assert bar(SECONDS) == " " * 12
 

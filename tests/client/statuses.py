@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import msgspec
+
 from edged.messages import (
     CameraState,
     EnergySoFar,
@@ -34,7 +36,7 @@ def prediction(label: str = "yes", *, at: float = 0.0, total_s: float = 0.0, **f
         "published_at": at,
         "model": MODEL,
         "top": (Label(label=label, index=1, score=0.9),),
-        "seconds": SECONDS.model_copy(update={"total": total_s}),
+        "seconds": msgspec.structs.replace(SECONDS, total=total_s),
         "energy": energy,
     }
     return Prediction(**{**whole, **fields})
@@ -43,7 +45,7 @@ def prediction(label: str = "yes", *, at: float = 0.0, total_s: float = 0.0, **f
 def camera(**fields: Any) -> CameraState:
     """One that gives frames."""
     whole = {"up": True, "captured": 10, "predicted": 10, "dropped": {}, "reconnects": 0}
-    return CameraState.model_validate({**whole, **fields})
+    return msgspec.convert({**whole, **fields}, CameraState)
 
 
 def status(

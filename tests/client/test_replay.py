@@ -8,6 +8,7 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import get_args
 
+import msgspec
 import pytest
 import zmq
 
@@ -44,7 +45,7 @@ def test_a_request_with_absurd_numbers_is_not_answered_and_the_next_one_is(tmp_p
 
 def test_peers_that_leave_before_their_answer_end_the_service_for_nobody(tmp_path: Path) -> None:
     where = Addresses()
-    request = ReplayRequest(first_seq=0).model_dump_json().encode()
+    request = msgspec.json.encode(ReplayRequest(first_seq=0))
     with Context() as context, a_hub(tmp_path, where) as hub:
         hub.publish(1000)
         for _ in range(PEERS_THAT_LEAVE):
@@ -125,7 +126,7 @@ def test_a_journal_that_cannot_be_read_is_an_error_at_once_and_the_next_file_ans
 
 def test_a_server_that_gives_the_same_again_and_again_is_left() -> None:
     address = f"tcp://127.0.0.1:{free_port()}"
-    answer = ReplayAnswer(predictions=1, first_kept=0, last_kept=99, next_seq=0).model_dump_json().encode()
+    answer = msgspec.json.encode(ReplayAnswer(predictions=1, first_kept=0, last_kept=99, next_seq=0))
     with zmq.Context() as context, context.socket(zmq.ROUTER) as server:
         server.bind(address)
         answers = threading.Thread(
@@ -149,7 +150,7 @@ def test_a_server_that_gives_the_same_again_and_again_is_left() -> None:
 )
 def test_an_answer_that_cannot_be_unpacked_is_an_error(payload: bytes, complaint: str) -> None:
     address = f"tcp://127.0.0.1:{free_port()}"
-    answer = ReplayAnswer(predictions=1, first_kept=0, last_kept=99, next_seq=1).model_dump_json().encode()
+    answer = msgspec.json.encode(ReplayAnswer(predictions=1, first_kept=0, last_kept=99, next_seq=1))
     with zmq.Context() as context, context.socket(zmq.ROUTER) as server:
         server.bind(address)
         answers = threading.Thread(target=_answer_always, args=(server, [answer, payload], 1))
@@ -165,7 +166,7 @@ def test_a_page_holds_the_same_in_each_format(tmp_path: Path, format_: Format) -
     with Context() as context, a_hub(tmp_path, where) as hub:
         hub.publish(3)
         peer = connect(context, zmq.DEALER, where.replay, queued=10)
-        peer.send(ReplayRequest(format=format_).model_dump_json().encode())
+        peer.send(msgspec.json.encode(ReplayRequest(format=format_)))
         assert peer.poll(SERVED_MS)
         _, *payloads = peer.recv_multipart()
         peer.close()

@@ -7,6 +7,7 @@ from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import zmq
 
 from edged.messages import Event, Prediction
@@ -41,9 +42,9 @@ class Witness:
         while self._socket.poll(0):
             topic, body = self._socket.recv_multipart()
             if topic.endswith(b"/event"):
-                self.events.append(Event.model_validate_json(body))
+                self.events.append(msgspec.json.decode(body, type=Event))
             elif topic.endswith(b"/prediction"):
-                self.predictions.append(Prediction.model_validate_json(body))
+                self.predictions.append(msgspec.json.decode(body, type=Prediction))
 
     def of(self, camera: str, since: float = 0.0) -> list[Prediction]:
         """The predictions of frames that the camera captured after the wall time `since`."""

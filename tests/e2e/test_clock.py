@@ -8,6 +8,7 @@ from statistics import median
 import pytest
 
 from edged.client import Prediction, subscribe
+from edged.messages.message import as_dict
 from tests.e2e.daemon import START_S, config_in, conserves, run_edged
 from tests.e2e.wall_clock import HOUR_S, WallClock
 
@@ -45,4 +46,4 @@ def test_a_wall_clock_that_jumps_kills_no_child_drops_no_frame_and_changes_no_du
 
 def is_sane(prediction: Prediction) -> bool:
     """Whether each of its durations is one, and not the hour by which the clock jumped."""
-    return all(0 <= seconds < SANE_S for seconds in prediction.seconds.model_dump().values())
+    return all(0 <= seconds < SANE_S for seconds in as_dict(prediction.seconds).values())

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from edged.client import Prediction, subscribe
@@ -220,7 +221,7 @@ def test_the_stages_of_each_frame_are_those_that_were_published(daemon: Daemon) 
     found = [(heard[args["seq"]], stages) for args, stages in ways(trace) if args["seq"] in heard]
     assert len(found) > 10
     for prediction, stages in found:
-        published = dict(prediction.seconds)
+        published = msgspec.structs.asdict(prediction.seconds)
         capture, total = published.pop("capture"), published.pop("total")
         assert stages["capture"] == pytest.approx(capture * 1e6, abs=0.01)
         assert {**dict.fromkeys(published, 0.0), **stages} == pytest.approx(

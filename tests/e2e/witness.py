@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import msgspec
 import psutil
 import zmq
 
@@ -111,8 +112,8 @@ def journal_of(path: Path) -> dict[int, bytes]:
 
 def untimed(prediction: Prediction) -> Prediction:
     """Without what is known at the sending alone: the journal has the prediction before."""
-    seconds = prediction.seconds.model_copy(update={"publish": 0.0, "total": 0.0})
-    return prediction.model_copy(update={"seconds": seconds, "published_at": 0.0})
+    seconds = msgspec.structs.replace(prediction.seconds, publish=0.0, total=0.0)
+    return msgspec.structs.replace(prediction, seconds=seconds, published_at=0.0)
 
 
 def is_kept(seen: Seen, journal: Mapping[int, bytes]) -> bool:

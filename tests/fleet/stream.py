@@ -6,6 +6,7 @@ from hashlib import sha256
 from itertools import count
 from pathlib import Path
 
+import msgspec
 import zmq
 
 from edged.fleet.answers import DaemonAnswers
@@ -53,7 +54,7 @@ class StreamedDaemon:
             return
         name = sha256(self._content).hexdigest()
         model = PredictionModel(name="net", sha256=name, precision="fp32", device="d", worker="local-0")
-        seconds = SECONDS.model_copy(update={"forward": self.forward_s.get(self._content, 0.01)})
+        seconds = msgspec.structs.replace(SECONDS, forward=self.forward_s.get(self._content, 0.01))
         for _ in range(frames):
             made = prediction(seq=next(self._numbers), model=model, seconds=seconds, joules=1.0)
             self._send(made, b"door/prediction")

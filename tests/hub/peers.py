@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import msgspec
 import zmq
 
 from edged.clock import now_ns, wall_s
@@ -140,7 +141,7 @@ def not_a_number(job: Job) -> LinkMessage:
 
 
 def unknown_class(job: Job) -> LinkMessage:
-    return good(job).model_copy(update={"frames": ((Score(index=7, score=1.0),),) * job.frames})
+    return msgspec.structs.replace(good(job), frames=((Score(index=7, score=1.0),),) * job.frames)
 
 
 CROSSING = 3  # values of a frame, where the network is cut
@@ -189,7 +190,7 @@ def worker(hub: Socket, index: int, config: Path) -> None:
     if device == "compiles":
         time.sleep(1000)
     answer = WORKERS[device.removeprefix("other ")]
-    model = MODEL.model_copy(update={"sha256": "1" * 64}) if device.startswith("other ") else MODEL
+    model = msgspec.structs.replace(MODEL, sha256="1" * 64) if device.startswith("other ") else MODEL
     hello = WorkerHello(
         worker=f"local-{index}",
         device=device,
@@ -221,7 +222,7 @@ def worker(hub: Socket, index: int, config: Path) -> None:
         elif isinstance(answered, Scores):
             shadow = answered.frames if message.shadow else ()
             extra = [bytes(4 * CROSSING * message.frames)] if message.features else []
-            hub.send_multipart([encode(answered.model_copy(update={"shadow": shadow})), *extra])
+            hub.send_multipart([encode(msgspec.structs.replace(answered, shadow=shadow)), *extra])
         else:
             hub.send(encode(answered))
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 from urllib.request import urlopen
 
+import msgspec
 import psutil
 import zmq
 
@@ -107,7 +108,9 @@ class Run:
     @contextmanager
     def _heard(self, what: str, kind: type[P]) -> Iterator[list[P]]:
         heard: list[P] = []
-        with in_background(partial(self._listen, what, lambda json: heard.append(kind.model_validate_json(json)))):
+        with in_background(
+            partial(self._listen, what, lambda json: heard.append(msgspec.json.decode(json, type=kind)))
+        ):
             yield heard
 
     def _listen(self, what: str, take: Callable[[bytes], None], stop: threading.Event) -> None:

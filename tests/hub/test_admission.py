@@ -1,5 +1,6 @@
 """Which workers a hub takes, of those that say which part of a network they run."""
 
+import msgspec
 import zmq
 
 from edged.hub.frames.jobs import Assigned
@@ -11,7 +12,7 @@ ENDS = {"front-0": (None, "stage2"), "back-0": ("stage2", None), "big-0": WHOLE}
 
 
 def hello(worker: str, part: Part | None) -> WorkerHello:
-    return HELLO.model_copy(update={"worker": worker, "part": part})
+    return msgspec.structs.replace(HELLO, worker=worker, part=part)
 
 
 FRONT = hello("front-0", Part(end="stage2.block4.conv3", values_out=8))

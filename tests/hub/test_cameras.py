@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from pathlib import Path
 
+import msgspec
 import pytest
 import zmq
 
@@ -88,7 +89,7 @@ def said(peer: "zmq.Socket[bytes]") -> LinkMessage:
 
 
 def report(**fields: object) -> bytes:
-    return encode(CameraReport.model_validate({"camera": "door", "up": True, "count": NOTHING, **fields}))
+    return encode(msgspec.convert({"camera": "door", "up": True, "count": NOTHING, **fields}, CameraReport))
 
 
 def test_a_camera_captures_once_it_is_known_what_the_model_wants(desk: Desk) -> None:
@@ -101,7 +102,7 @@ def test_a_camera_captures_once_it_is_known_what_the_model_wants(desk: Desk) -> 
 
 
 def test_a_camera_receives_how_pictures_take_the_models_size(desk: Desk) -> None:
-    desk.cameras.start_capture(MODEL.model_copy(update={"resize": "center-crop"}))
+    desk.cameras.start_capture(msgspec.structs.replace(MODEL, resize="center-crop"))
     door = desk.peer("camera/door")
     door.send(encode(hello_of("door")))
     desk.hear()

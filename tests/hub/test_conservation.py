@@ -5,6 +5,7 @@ Some workers run the whole network, others a part of it.
 
 from collections import Counter
 
+import msgspec
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
@@ -31,7 +32,7 @@ workers = st.sampled_from(list(PARTS))
 
 def leg_of(worker: str) -> StageResult:
     """What it says of a job."""
-    hello = HELLO.model_copy(update={"worker": worker})
+    hello = msgspec.structs.replace(HELLO, worker=worker)
     return StageResult(hello, Features(job=1, upload_s=0, forward_s=0, download_s=0))
 
 

@@ -2,6 +2,7 @@
 
 from types import MappingProxyType
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -105,8 +106,8 @@ def test_the_joules_of_all_jobs_of_workers_that_are_always_busy_are_the_hosts(jo
         host.spent += joules
         since, begun_at[worker] = host.spent - begun_at[worker], host.spent
         own = host.energy.answered(
-            HELLO.model_copy(update={"worker": worker}),
-            SCORES.model_copy(update={"joules": since, "rails": {"GPU": since}}),
+            msgspec.structs.replace(HELLO, worker=worker),
+            msgspec.structs.replace(SCORES, joules=since, rails={"GPU": since}),
         )
         borne += own.joules or 0
     assert borne == pytest.approx(host.spent)
@@ -140,8 +141,8 @@ def test_joules_that_another_worker_has_reported_are_taken_off_a_job_with_their_
     host.energy.add_report("big-0", {"GPU": 0.0}, "measured")
     host.energy.add_report("big-1", {"GPU": 0.0}, "measured")
     host.energy.add_report("big-1", {"GPU": 3.0}, "measured")
-    scores = SCORES.model_copy(update={"joules": 3, "idle": 1, "rails": {"GPU": 4.0}})
+    scores = msgspec.structs.replace(SCORES, joules=3, idle=1, rails={"GPU": 4.0})
 
-    own = host.energy.answered(HELLO.model_copy(update={"worker": "big-0"}), scores)
+    own = host.energy.answered(msgspec.structs.replace(HELLO, worker="big-0"), scores)
 
     assert (own.joules, own.idle) == (0.75, 0.25)

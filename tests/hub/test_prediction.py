@@ -1,3 +1,4 @@
+import msgspec
 import pytest
 
 from edged.hub.frames.prediction import Origin, energy_of, model_of, predict, stages
@@ -19,7 +20,7 @@ SCORES = Scores(
 
 
 def frame(truth: str | None = None) -> Frame:
-    return CameraEnd("door").frame(5 * MILLISECOND).frame.model_copy(update={"truth": truth})
+    return msgspec.structs.replace(CameraEnd("door").frame(5 * MILLISECOND).frame, truth=truth)
 
 
 def test_the_stages_after_the_capture_add_up_to_the_total() -> None:
@@ -32,7 +33,7 @@ def test_the_stages_after_the_capture_add_up_to_the_total() -> None:
 
 
 def test_a_wait_is_never_negative() -> None:
-    quick = SCORES.model_copy(update={"forward_s": 1.0})
+    quick = msgspec.structs.replace(SCORES, forward_s=1.0)
     seconds = stages(
         frame(), [StageResult(HELLO, quick)], answered_ns=30 * MILLISECOND, published_ns=32 * MILLISECOND
     )
@@ -51,16 +52,16 @@ def test_each_frame_of_a_job_has_its_own_labels_and_its_share_of_the_joules() ->
 
 
 def test_energy_that_was_not_measured_is_null_and_says_so() -> None:
-    scores = SCORES.model_copy(update={"joules": None})
+    scores = msgspec.structs.replace(SCORES, joules=None)
     energy = predict(Origin("node", "boot"), 0, frame(), 0, scores=scores, hello=HELLO, answered_ns=0).energy
     assert (energy.joules, energy.method) == (None, "none")
 
 
 FRONT = StageResult(
-    HELLO.model_copy(update={"worker": "front-0", "device": "Mali-T624", "precision": "fp16"}),
+    msgspec.structs.replace(HELLO, worker="front-0", device="Mali-T624", precision="fp16"),
     Features(job=1, upload_s=0.004, forward_s=0.020, download_s=0.003, joules=1.0, rails={"GPU": 1.0}),
 )
-BIG = HELLO.model_copy(update={"worker": "big-1", "device": "RTX"})
+BIG = msgspec.structs.replace(HELLO, worker="big-1", device="RTX")
 
 
 def test_a_frame_of_a_split_network_names_all_who_had_it_and_adds_up_what_it_took() -> None:
@@ -68,7 +69,7 @@ def test_a_frame_of_a_split_network_names_all_who_had_it_and_adds_up_what_it_too
         frame(), [FRONT, StageResult(BIG, SCORES)], answered_ns=60 * MILLISECOND, published_ns=62 * MILLISECOND
     )
     assert (seconds.upload, seconds.forward, seconds.download) == pytest.approx((0.006, 0.030, 0.004))
-    parts = [value for name, value in seconds if name not in {"capture", "total"}]
+    parts = [value for name, value in msgspec.structs.asdict(seconds).items() if name not in {"capture", "total"}]
     assert sum(parts) == pytest.approx(seconds.total)
 
     prediction = predict(
@@ -83,7 +84,7 @@ def test_a_frame_of_a_split_network_names_all_who_had_it_and_adds_up_what_it_too
 
 def test_what_one_of_its_devices_has_cost_nobody_knows_is_not_known_of_the_frame() -> None:
     dark = StageResult(
-        HELLO.model_copy(update={"energy": "none"}), FRONT.answer.model_copy(update={"joules": None})
+        msgspec.structs.replace(HELLO, energy="none"), msgspec.structs.replace(FRONT.answer, joules=None)
     )
     energy = energy_of([dark, StageResult(BIG, SCORES)], 2)
     assert (energy.joules, energy.method) == (None, "none")
@@ -97,7 +98,7 @@ def test_a_precision_that_all_devices_share_is_said_once() -> None:
     ("one", False, True), ("zero", False, False), (None, False, None), ("one", True, None),
 ])  # fmt: skip
 def test_right_and_wrong_where_it_means_something(truth: str | None, random: bool, right: bool | None) -> None:
-    model = HELLO.model.model_copy(update={"random_weights": random})
-    hello = HELLO.model_copy(update={"model": model})
+    model = msgspec.structs.replace(HELLO.model, random_weights=random)
+    hello = msgspec.structs.replace(HELLO, model=model)
     prediction = predict(Origin("node", "boot"), 0, frame(truth), 0, scores=SCORES, hello=hello, answered_ns=0)
     assert is_right(prediction) is right

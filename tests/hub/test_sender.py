@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+import msgspec
 import pytest
 import zmq
 
@@ -81,7 +82,7 @@ def _stream() -> Iterator[Stream]:
 
 def outgoing(seq: int, fresh_s: float = 60.0, *, journaled: bool = True) -> Outgoing:
     held = Held(CameraEnd("door").frame(0).frame, b"")
-    made = PREDICTION.model_copy(update={"seq": seq})
+    made = msgspec.structs.replace(PREDICTION, seq=seq)
     now = now_ns()
     return Outgoing(b"topic", made, held, now, now + round(fresh_s * NANOSECONDS), journaled)
 

@@ -75,7 +75,6 @@ LINK_MESSAGES: list[LinkMessage] = [
     Stop(refused="another model"),
 ]  # fmt: skip
 PREDICTION = Prediction(
-    schema=1,
     node="box",
     boot="6f1c",
     seq=12,

@@ -2,10 +2,10 @@
 
 import json
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pydantic import ValidationError
 
 from edged.errors import MessageError
 from edged.messages import (
@@ -35,7 +35,7 @@ def test_a_link_message_arrives_as_it_was_sent(message: LinkMessage) -> None:
         (b"", f"not a message of protocol {PROTOCOL}"),
         (b'{"kind": "teapot"}', "teapot"),
         (b'{"kind": "capture", "width": 0, "height": 1}', "width"),
-        (b'{"kind": "scores", "job": 1, "frames": [[{"index": 0, "score": NaN}]]}', "finite"),
+        (b'{"kind": "scores", "job": 1, "frames": [[{"index": 0, "score": NaN}]]}', "malformed"),
     ],
 )
 def test_a_message_that_does_not_fit_is_refused_with_what_does_not(header: bytes, expected: str) -> None:
@@ -45,16 +45,16 @@ def test_a_message_that_does_not_fit_is_refused_with_what_does_not(header: bytes
 
 @pytest.mark.parametrize("field", ["first_seq", "last_seq"])
 def test_a_replay_request_asks_for_numbers_that_a_journal_can_hold(field: str) -> None:
-    assert ReplayRequest.model_validate({field: 2**63 - 1})
-    with pytest.raises(ValidationError, match="less than or equal to 9223372036854775807"):
-        ReplayRequest.model_validate({field: 2**63})
+    assert msgspec.json.decode(f'{{"{field}": {2**63 - 1}}}', type=ReplayRequest)
+    with pytest.raises(msgspec.ValidationError, match=r"9223372036854775807|out of range"):
+        msgspec.json.decode(f'{{"{field}": {2**63}}}', type=ReplayRequest)
 
 
-@pytest.mark.parametrize("number", ["NaN", "Infinity", "-Infinity"])
+@pytest.mark.parametrize("number", ["NaN", "Infinity", "-Infinity", "1e999"])
 def test_no_time_and_no_score_is_endless(number: str) -> None:
-    with pytest.raises(ValidationError, match="finite number"):
-        ReplayRequest.model_validate_json(f'{{"since": {number}}}')
-    with pytest.raises(MessageError, match="captured_at: Input should be a finite number"):
+    with pytest.raises(msgspec.DecodeError, match=r"malformed|out of range"):
+        msgspec.json.decode(f'{{"since": {number}}}', type=ReplayRequest)
+    with pytest.raises(MessageError, match=r"malformed|out of range"):
         prediction_from_json(to_json(PREDICTION).replace(b'"captured_at":1.0', f'"captured_at":{number}'.encode()))
 
 
@@ -80,7 +80,7 @@ def test_a_subscriber_reads_what_a_newer_edged_adds() -> None:
 
 def test_a_subscriber_refuses_another_schema() -> None:
     other = json.loads(to_json(PREDICTION)) | {"schema": 2}
-    with pytest.raises(MessageError, match="not a prediction of schema 1: schema"):
+    with pytest.raises(MessageError, match=r"not a prediction of schema 1: .* `\$.schema`"):
         prediction_from_json(json.dumps(other).encode())
 
 
@@ -95,11 +95,11 @@ def test_nobody_gets_pictures_who_subscribes_to_all_else() -> None:
 
 
 def test_an_event_without_a_camera_says_so() -> None:
-    event = Event(schema=1, node="box", boot="6f1c", at=1.0, event="fallback", worker="local-1", message="no GPU")
+    event = Event(node="box", boot="6f1c", at=1.0, event="fallback", worker="local-1", message="no GPU")
     assert json.loads(to_json(event))["camera"] is None
 
 
 def test_the_status_of_an_older_edged_is_read_too() -> None:
     older = {"node": "box", "boot": "6f1c", "at": 1.0, "first_seq": 0, "last_seq": 3, "replay": "", "cameras": {}}
-    status = Status.model_validate_json(json.dumps(older))
+    status = msgspec.json.decode(json.dumps(older), type=Status)
     assert (status.camera_states, status.workers, status.energy.method) == ({}, {}, "none")

@@ -8,6 +8,7 @@ import threading
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 import onnx
 import pytest
@@ -241,7 +242,7 @@ def test_a_file_whose_name_is_no_text_gives_a_name_that_can_be_sent(animals: Pat
     name = load_model(config.ModelConfig(path=path)).name
 
     assert name == "??[2J"
-    assert json.loads(ModelInfo(name=name, sha256="", labels=(), width=1, height=1).model_dump_json())
+    assert json.loads(msgspec.json.encode(ModelInfo(name=name, sha256="", labels=(), width=1, height=1)))
 
 
 def test_metadata_survive_the_file() -> None:

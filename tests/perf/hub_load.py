@@ -24,6 +24,7 @@ from tempfile import TemporaryDirectory
 from types import TracebackType
 from typing import Any, Self
 
+import msgspec
 import psutil
 import zmq
 
@@ -126,7 +127,7 @@ class Listener:
         end = time.monotonic() + within_s
         while (left_s := end - time.monotonic()) > 0:
             for _, message in self._receive(left_s):
-                return Prediction.model_validate_json(message)
+                return msgspec.json.decode(message, type=Prediction)
         raise TimeoutError(f"no prediction within {within_s} s")
 
     def skip(self, seconds: float) -> None:
@@ -144,7 +145,7 @@ class Listener:
 
     def predictions(self, seconds: float) -> list[tuple[float, Prediction]]:
         """Return the predictions of so many seconds, likewise."""
-        return [(at, Prediction.model_validate_json(message)) for at, message in self.messages(seconds)]
+        return [(at, msgspec.json.decode(message, type=Prediction)) for at, message in self.messages(seconds)]
 
     def ages(self, seconds: float) -> list[float]:
         """Return the age of each prediction of so many seconds, when it came."""

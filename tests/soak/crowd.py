@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+import msgspec
 import zmq
 
 from edged.messages import ReplayAnswer, ReplayFailure, ReplayRequest
@@ -23,7 +24,7 @@ STAY_S = (0.005, 0.010)
 ROUNDS = 3
 REQUESTS = 20
 TOPICS = 3000
-FAILURE = ReplayFailure().model_dump_json().encode()
+FAILURE = msgspec.json.encode(ReplayFailure())
 
 Context = zmq.Context[zmq.Socket[bytes]]
 Hub = dict[str, Any]
@@ -42,7 +43,7 @@ class CatchingUp:
         """Unless an answer is still to come."""
         if not self.is_done and time.monotonic() - self._asked_at > AGAIN_S:
             request = ReplayRequest(first_seq=self._next, last_seq=self._last)
-            self.socket.send(request.model_dump_json().encode(), zmq.NOBLOCK)
+            self.socket.send(msgspec.json.encode(request), zmq.NOBLOCK)
             self._asked_at = time.monotonic()
 
     def take(self) -> None:
@@ -50,7 +51,7 @@ class CatchingUp:
         header, *_ = self.socket.recv_multipart()
         if header == FAILURE:
             return
-        answer = ReplayAnswer.model_validate_json(header)
+        answer = msgspec.json.decode(header, type=ReplayAnswer)
         self._next = answer.next_seq
         self.is_done = answer.next_seq is None
         self._asked_at = 0.0
@@ -74,7 +75,7 @@ def catch_up(context: Context, count: int, hub: Hub, curve: Curve | None) -> Non
 def leave(context: Context, count: int, hub: Hub, curve: Curve | None) -> None:
     """Ask for much and go before the answer, some rounds of it."""
     print("ready", flush=True)
-    request = ReplayRequest(first_seq=hub["first_seq"]).model_dump_json().encode()
+    request = msgspec.json.encode(ReplayRequest(first_seq=hub["first_seq"]))
     for _ in range(ROUNDS):
         peers = [connect(context, zmq.DEALER, hub["replay"], QUEUED, curve) for _ in range(count)]
         for peer in peers:
@@ -87,7 +88,7 @@ def leave(context: Context, count: int, hub: Hub, curve: Curve | None) -> None:
 
 def never_read(context: Context, count: int, hub: Hub, curve: Curve | None) -> None:
     """Subscribe to all, ask for much, take nothing."""
-    request = ReplayRequest(first_seq=hub["first_seq"]).model_dump_json().encode()
+    request = msgspec.json.encode(ReplayRequest(first_seq=hub["first_seq"]))
     for _ in range(count):
         connect(context, zmq.SUB, hub["publish"], 1, curve).subscribe("")
         asker = connect(context, zmq.DEALER, hub["replay"], REQUESTS, curve)

@@ -2,6 +2,7 @@
 
 import json
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -20,7 +21,7 @@ HOSTILE = "\x1b[2J\x9b31m\u202ecat\x07\n"
 
 def hostile_prediction() -> Prediction:
     top = (Label(label=HOSTILE, index=0, score=0.9),)
-    return PREDICTION.model_copy(update={"top": top, "truth": HOSTILE, "camera": "door"})
+    return msgspec.structs.replace(PREDICTION, top=top, truth=HOSTILE, camera="door")
 
 
 def test_what_is_no_letter_sign_or_blank_is_shown_as_a_question_mark() -> None:

@@ -1,5 +1,7 @@
 """What a hub would publish, for the tests of the view."""
 
+import msgspec
+
 from edged.client.subscription import Arrival, SnapshotPicture
 from edged.messages import CameraState, Label, Prediction, SnapshotHeader, Status, to_json
 from tests.messages.examples import PREDICTION
@@ -10,8 +12,8 @@ JPEG = b"\xff\xd8\xff"
 def prediction(frame: int, label: str = "7", camera: str = "door", node: str = "box") -> Prediction:
     """Captured `frame` seconds after 1970."""
     top = (Label(label=label, index=0, score=0.98),)
-    return PREDICTION.model_copy(
-        update={"node": node, "camera": camera, "frame": frame, "captured_at": float(frame), "top": top}
+    return msgspec.structs.replace(
+        PREDICTION, node=node, camera=camera, frame=frame, captured_at=float(frame), top=top
     )
 
 

@@ -1,5 +1,7 @@
 """Pictures and their labels come on two connections."""
 
+import msgspec
+
 from edged.view.watcher import ALONE_S, KEPT, Shots
 from tests.view.published import JPEG, picture, prediction
 
@@ -58,7 +60,7 @@ def test_a_camera_that_counts_anew_does_not_get_the_labels_of_old_frames() -> No
     shots = Shots()
     shots.add_prediction(prediction(5, "cat"))
     again = picture(9)
-    shots.add_picture(type(again)(again.header.model_copy(update={"frame": 5}), again.jpeg), 0.0)
+    shots.add_picture(type(again)(msgspec.structs.replace(again.header, frame=5), again.jpeg), 0.0)
     assert shown(shots) is None
 
 

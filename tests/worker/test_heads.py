@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+import msgspec
 import numpy as np
 import pytest
 
@@ -59,7 +60,7 @@ def give(worker: WorkerUnderTest, version: str, taught: Head, base: str) -> Head
 
 
 def ask(worker: WorkerUnderTest, images: Images, **wants: object) -> tuple[Scores | JobFailed, list[bytes]]:
-    job = Job(job=1, frames=len(images), top=CLASSES, timeout_s=60).model_copy(update=wants)
+    job = msgspec.structs.replace(Job(job=1, frames=len(images), top=CLASSES, timeout_s=60), **wants)
     worker.send(encode(job), *[image.tobytes() for image in images])
     answer, payloads = worker.says()
     assert isinstance(answer, Scores | JobFailed)

@@ -26,6 +26,7 @@ from edged.config import Config, EnergyConfig
 from edged.config.load import ConfigSource
 from edged.energy.find import find_rails
 from edged.errors import ConfigError
+from edged.messages.message import as_dict
 from edged.system.paths import cache_directory, journal_path
 from edged.system.plain_text import printable_json
 
@@ -103,4 +104,4 @@ def _load(source: ConfigSource) -> tuple[Config | None, str]:
 
 
 def _as_object(facts: Facts) -> dict[str, Any]:
-    return {**asdict(facts), "system": {**asdict(facts.system), "host": facts.system.host.model_dump()}}
+    return {**asdict(facts), "system": {**asdict(facts.system), "host": as_dict(facts.system.host)}}

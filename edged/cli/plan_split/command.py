@@ -19,6 +19,7 @@ from edged.config import Config, WorkerConfig
 from edged.config.load import load_config
 from edged.errors import ConfigError
 from edged.messages import ModelInfo, WorkerHello
+from edged.messages.message import as_dict
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +64,7 @@ class SplitReport:
                     "device": hello.device,
                     "precision": hello.precision,
                     "link": asdict(ability.link),
-                    **ability.measured.model_dump(exclude={"kind"}),
+                    **as_dict(ability.measured),
                 }
                 for hello, ability in self.abilities()
             },

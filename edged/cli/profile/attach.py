@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Any
 
+import msgspec
+
 from edged.cli.daemon_client import RecordedProcess, connect_daemon, record
 from edged.cli.options import add_duration, duration, positive
 from edged.cli.profile.report import MS, Report, Subject
@@ -128,7 +130,7 @@ def attach(arguments: argparse.Namespace) -> Attached:
 def _attached(process: RecordedProcess, recorder: RecorderHello, hello: WorkerHello) -> Attached:
     """Build the report from the jobs of the most frequent batch size."""
     frames, _ = Counter(job.frames for job in process.jobs if _kernels(job)).most_common(1)[0]
-    costs = [LaunchCost(*cost.model_dump().values()) for cost in recorder.costs]
+    costs = [LaunchCost(*msgspec.structs.astuple(cost)) for cost in recorder.costs]
     runs = [(job, run) for job, run in _runs(process.jobs, costs) if job.frames == frames]
     timed = tuple(run for _, run in runs if run.result.kernels)
     model = hello.model

@@ -9,6 +9,7 @@ from edged.cli.teach.folder import Place, find_place_of
 from edged.cli.teach.train import as_object, features_with_progress, running_verdict
 from edged.cli.terminal import note, warn
 from edged.errors import EdgedError, ModelError
+from edged.messages.message import as_dict
 from edged.messages.teaching import PromoteAnswer, PromoteRequest
 from edged.model.head_versions import PromotedRecord, Version, load_head, load_promoted, save_promoted
 from edged.teach import evaluate
@@ -31,7 +32,7 @@ def run(arguments: argparse.Namespace) -> int:
         request = PromoteRequest(version=version.sha256)
     answer = _apply(arguments, place, request)
     if arguments.json:
-        print(json.dumps({**answer.model_dump(exclude={"kind"}), **evaluation}, ensure_ascii=False))
+        print(json.dumps({**as_dict(answer), **evaluation}, ensure_ascii=False))
     else:
         print(answer.message)
     return 0

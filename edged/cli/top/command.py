@@ -9,8 +9,8 @@ import time
 from collections.abc import Callable, Iterator
 from itertools import islice
 
+import msgspec
 import zmq
-from pydantic import TypeAdapter
 
 from edged.cli.options import add_every, add_example, add_hub_options, add_json, positive
 from edged.cli.terminal import interrupt_on_sigterm, note
@@ -122,13 +122,13 @@ def _show_on_screen(subscription: Subscription, address: str) -> None:
 
 
 def _show(subscription: Subscription, arguments: argparse.Namespace) -> None:
-    whole, announced = TypeAdapter(NodeState), False
+    announced = False
     for known in islice(watch(subscription, arguments.every), arguments.count):
         if known.stale and not announced:
             note(f"waiting: nothing received from {arguments.address}; is `edged run` running?")
         announced = known.stale
         if arguments.json:
-            print(printable_json(whole.dump_json(known, by_alias=True).decode()), flush=True)
+            print(printable_json(msgspec.json.encode(known).decode()), flush=True)
         else:
             sys.stdout.writelines(line + "\n" for line in lines(known))
             sys.stdout.flush()

@@ -3,6 +3,8 @@
 from collections import Counter
 from collections.abc import Iterable
 
+import msgspec
+
 from edged.clock import NANOSECONDS
 from edged.hub.events import HubEvent
 from edged.hub.liveness import SILENT_NS, Liveness
@@ -117,7 +119,7 @@ class CameraStates:
         before = self._reports.get(name)
         if not (before and before.up):
             return []
-        self._reports[name] = before.model_copy(update={"up": False, "error": SILENT})
+        self._reports[name] = msgspec.structs.replace(before, up=False, error=SILENT)
         return [HubEvent("camera_down", f"camera {name} is down: {SILENT}", camera=name)]
 
 

@@ -104,8 +104,8 @@ class Publisher:
             last_seq=last_seq,
             replay=self._replay,
             cameras=last_frames,
-            camera_states=standing.cameras,
-            workers=standing.workers,
+            camera_states=dict(standing.cameras),
+            workers=dict(standing.workers),
             energy=standing.energy,
         )
         self._send(None, "status", to_json(status))

@@ -8,8 +8,8 @@ import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+import msgspec
 import zmq
-from pydantic import ValidationError
 
 from edged.clock import NANOSECONDS, now_ns, seconds_since
 from edged.hub.journal.reader import LAST, JournalReader, Page
@@ -18,6 +18,7 @@ from edged.hub.links.guard import Guard
 from edged.hub.links.sockets import REPLAYER, bind
 from edged.hub.service_threads import ServiceThreads
 from edged.messages import ReplayAnswer, ReplayFailure, ReplayRequest
+from edged.messages.message import INVALID_JSON
 from edged.messages.replay import Format
 
 log = logging.getLogger("edged.hub")
@@ -38,10 +39,9 @@ STOP_S = 1.0
 KEPT_PAGES = 32
 KEPT_NS = 10 * NANOSECONDS  # how long a page may be sent again
 SETTLED = 1000  # predictions before the newest one: older ones are never withdrawn
-NOTHING = (  # answer if there is no journal, so that the client does not wait
-    ReplayAnswer(predictions=0, first_kept=None, last_kept=None, next_seq=None).model_dump_json().encode()
-)
-FAILURE = ReplayFailure().model_dump_json().encode()
+# the answer if there is no journal, so that the client does not wait
+NOTHING = msgspec.json.encode(ReplayAnswer(predictions=0, first_kept=None, last_kept=None, next_seq=None))
+FAILURE = msgspec.json.encode(ReplayFailure())
 
 
 class Replay:
@@ -103,11 +103,11 @@ class Replay:
             return
         inode = self._reader.inode()
         try:
-            request = ReplayRequest.model_validate_json(b"".join(part.bytes for part in parts))
+            request = msgspec.json.decode(b"".join(part.bytes for part in parts), type=ReplayRequest)
             most_bytes = page_bytes(self._recent.count(peer.bytes, now_ns()), request.format)
             answer = [NOTHING] if inode is None else self._pages.answer(request, most_bytes, inode)
             self._send(peer.bytes, answer)
-        except ValidationError:
+        except INVALID_JSON:
             if self._guard:
                 self._guard.reject(ENDPOINT, peer)
         except sqlite3.Error as error:
@@ -188,7 +188,7 @@ def _header(page: Page) -> bytes:
         last_kept=page.last_kept,
         next_seq=page.next_seq,
     )
-    return answer.model_dump_json().encode()
+    return msgspec.json.encode(answer)
 
 
 class RecentPeers:

@@ -10,13 +10,14 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 import zmq
+from msgspec.structs import replace
 
 from edged.clock import now_ns, seconds_since, wall_s
 from edged.hub.frames.jobs import Assigned
 from edged.hub.frames.queues import Held
 from edged.hub.links.sockets import Part, send_parts
 from edged.hub.service_threads import ServiceThreads
-from edged.messages import Prediction, Scores, StageSeconds, WorkerHello, to_json
+from edged.messages import Prediction, Scores, WorkerHello, to_json
 
 QUEUED = 1000  # messages that may wait for the thread
 IDLE_S = 0.2  # seconds between processing subscriptions while nothing is sent
@@ -150,9 +151,10 @@ class StreamSender:
 def at_the_send(outgoing: Outgoing) -> Prediction:
     """Return the prediction with the times at its sending."""
     prediction, later_s = outgoing.prediction, seconds_since(outgoing.made_ns)
-    seconds: StageSeconds = prediction.seconds.model_copy(
-        update={"publish": prediction.seconds.publish + later_s, "total": prediction.seconds.total + later_s}
-    )
-    return prediction.model_copy(
-        update={"seconds": seconds, "published_at": wall_s(), "journaled": outgoing.journaled}
+    made = prediction.seconds
+    return replace(
+        prediction,
+        seconds=replace(made, publish=made.publish + later_s, total=made.total + later_s),
+        published_at=wall_s(),
+        journaled=outgoing.journaled,
     )

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
+import msgspec
 import prometheus_client
 
 from edged.clock import nanoseconds
@@ -56,7 +57,7 @@ class HostEnergy:
         """Return the joules of a job, minus those that other workers of its host have already reported."""
         added = self.add_report(hello.worker, answer.rails, hello.energy)
         if answer.joules and (share := added / (answer.joules + answer.idle)) < 1:
-            return answer.model_copy(update={"joules": share * answer.joules, "idle": share * answer.idle})
+            return msgspec.structs.replace(answer, joules=share * answer.joules, idle=share * answer.idle)
         return answer
 
     def add_report(self, worker: str, rails: Rails, method: EnergyMethod) -> float:

@@ -27,6 +27,7 @@ from edged.messages import (
     TeachRequest,
     TeachStarted,
 )
+from edged.messages.teaching import SessionEnd
 
 PROGRESS_NS = NANOSECONDS
 GONE_NS = 3 * NANOSECONDS  # a client that receives nothing for so long is considered dead
@@ -94,11 +95,9 @@ class TeachSession:
             return self.ending("time")
         return None
 
-    def ending(self, why: str, message: str = "") -> TeachEnded:
+    def ending(self, why: SessionEnd, message: str = "") -> TeachEnded:
         """Return the last message to the client."""
-        return TeachEnded.model_validate(
-            {"reason": why, "frames": self.frames, "missed": self.missed, "message": message}
-        )
+        return TeachEnded(reason=why, frames=self.frames, missed=self.missed, message=message)
 
     @property
     def next_ns(self) -> int:

@@ -8,6 +8,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+import msgspec
+
 from edged.errors import ModelError
 from edged.hub.events import HubEvent
 from edged.hub.links.peers import Links
@@ -42,7 +44,7 @@ class TaughtHead:
     def model(self, base: ModelInfo) -> ModelInfo:
         """Return the model that predictions name."""
         version = self.version
-        return base.model_copy(update={"name": version.name, "sha256": version.sha256, "labels": version.labels})
+        return msgspec.structs.replace(base, name=version.name, sha256=version.sha256, labels=version.labels)
 
     def misfit(self, base: ModelInfo) -> str:
         """Return why it cannot answer on top of this model; empty if it can."""
@@ -151,7 +153,7 @@ class Heads:
             return hello
         key = hello.worker, head
         if key not in self._hellos:
-            self._hellos[key] = hello.model_copy(update={"model": self._known[head].model(hello.model)})
+            self._hellos[key] = msgspec.structs.replace(hello, model=self._known[head].model(hello.model))
         return self._hellos[key]
 
     def _show_in_metrics(self) -> None:
