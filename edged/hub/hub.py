@@ -2,6 +2,7 @@
 
 import logging
 import math
+import time
 from collections.abc import Callable, Sequence
 
 import zmq
@@ -22,7 +23,33 @@ SETTLE_MS = 20  # until messages handed over to be sent are counted, if nothing 
 MESSAGES_A_TURN = 256  # messages in a turn; then timers run, even under a flood
 PAUSE_NS = NANOSECONDS // 2  # shorter delays are normal on a busy machine
 
+HIGH = 800  # messages a second; about half of them are frames
+SPAN_NS = NANOSECONDS // 20
+GATHER_S = 0.001  # time in which the messages of one turn gather under load
+
 log = logging.getLogger("edged.hub")
+
+
+class Load:
+    """Counts messages. `is_high`: as many came in the last `SPAN_NS` as make gathering pay.
+
+    A turn of the loop costs most for fetching its code and its data into the processor's caches, which cameras and
+    workers use between two turns. So under load one turn serves the messages of a millisecond; a hub with little
+    to do delays nothing.
+    """
+
+    def __init__(self, now_ns: int) -> None:
+        self.is_high = False
+        self._since_ns = now_ns
+        self._messages = 0
+
+    def count(self, messages: int, now_ns: int) -> None:
+        """Count the messages of a turn."""
+        self._messages += messages
+        span_ns = now_ns - self._since_ns
+        if span_ns >= SPAN_NS:
+            self.is_high = self._messages * NANOSECONDS >= HIGH * span_ns
+            self._since_ns, self._messages = now_ns, 0
 
 
 class Pause:
@@ -70,6 +97,7 @@ class Hub:
         self._every_second = every_second
         self._next_tick_ns = now_ns() + TICK_NS
         self._pause = Pause()
+        self._load = Load(now_ns())
 
     def run(self) -> None:
         """Run until the end. Raises EdgedError if the hub cannot continue."""
@@ -80,7 +108,7 @@ class Hub:
         while not self._is_over():
             ready = self._wait(poller)
             is_drained = self._receive_messages()
-            for worker in self._pipeline.advance():
+            for worker in self._pipeline.advance(gathers=self._load.is_high):
                 self._supervision.kill_unreachable(worker)
             now = now_ns()
             for refusal in self._links.refusals():
@@ -112,17 +140,21 @@ class Hub:
         self._notice_pause()
         self._pause.expect_wait(wait_ms)
         ready = dict(poller.poll(wait_ms))
+        if self._load.is_high and not self._router.frames_wait:
+            time.sleep(GATHER_S)
         self._notice_pause()
         return ready
 
     def _receive_messages(self) -> bool:
         """Dispatch the messages that have arrived; return False if there may be more."""
-        for _ in range(MESSAGES_A_TURN):
+        for count in range(MESSAGES_A_TURN):
             received = self._links.receive()
             if received is None:
+                self._load.count(count, now_ns())
                 return True
             if events := self._dispatch(received):
                 self._supervision.handle_events(events)
+        self._load.count(MESSAGES_A_TURN, now_ns())
         return False
 
     def _dispatch(self, received: Received) -> list[HubEvent]:
@@ -162,7 +194,8 @@ class Hub:
     def _wait_ms(self) -> int:
         due = [self._next_tick_ns, self._supervision.due_ns, self._supervision.silence_due_ns]
         requested_ns = self._control.next_ns() if self._control.is_active else None
-        due += [at for at in (self._router.next_due_ns(), requested_ns) if at is not None]
+        others = (self._router.next_due_ns(), self._publication.commit_due_ns, requested_ns)
+        due += [at for at in others if at is not None]
         wait_ms = max(0, math.ceil((min(due) - now_ns()) / 1e6))
         return min(wait_ms, SETTLE_MS) if self._publication.unsettled else wait_ms
 

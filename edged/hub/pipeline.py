@@ -95,9 +95,13 @@ class Pipeline:
 
     # ── 2. It is assigned to a worker ──
 
-    def advance(self) -> list[str]:
-        """Publish answered frames, assign waiting ones. Return the workers that cannot be reached."""
-        self.publication.flush()
+    def advance(self, *, gathers: bool) -> list[str]:
+        """Publish answered frames, assign waiting ones. Return the workers that cannot be reached.
+
+        `gathers`: predictions of a few milliseconds share a commit.
+        """
+        if not gathers or self.publication.is_commit_due(now_ns()):
+            self.publication.flush()
         self.publication.settle()
         unreachable = self._hand_out_jobs()
         if self.router.grants_frames:
@@ -188,6 +192,7 @@ class Pipeline:
 
 # ── 4. It is published ──
 
+COMMIT_NS = 3 * NANOSECONDS // 2000  # that a prediction waits under load for others of its commit
 COMMIT = 32  # predictions, all together: none waits long for the others
 PATIENCE = 0.8  # share of the time until a prediction is too old that the commit may take
 STOP_S = 1.0  # seconds for queued messages when the hub ends
@@ -196,8 +201,8 @@ STOP_S = 1.0  # seconds for queued messages when the hub ends
 class Publication:
     """Numbers predictions, writes them to the journal and publishes them. A journal that fails stops nothing.
 
-    Predictions of one turn of the hub's loop share a commit, the largest cost under load. A prediction counts
-    as published once it was sent; one that is too old by then is dropped, and its number stands for nothing.
+    Predictions of one turn of the loop share a commit; under load those of some milliseconds do. One counts as
+    published once it was sent; one that is too old by then is dropped, and its number stands for nothing.
     All metrics of a job and its predictions change at the same moment: until then its frames are pending.
     """
 
@@ -235,6 +240,16 @@ class Publication:
         self.top = config.publish.top
         self.seen.set_config(config.states)
         self._journal.set_limits(config.journal)
+
+    @property
+    def commit_due_ns(self) -> int | None:
+        """Return when predictions must be committed that wait for others; None: none wait."""
+        return self._unsent[0].made_ns + COMMIT_NS if self._unsent else None
+
+    def is_commit_due(self, now: int) -> bool:
+        """Return whether predictions have waited for others as long as they may."""
+        due_ns = self.commit_due_ns
+        return due_ns is not None and now >= due_ns
 
     def is_over(self, first_ready_ns: int | None) -> bool:
         """Return whether the run has reached its limits. `first_ready_ns`: when the first worker was ready."""

@@ -1,5 +1,6 @@
 """Build the hub and run it. All that can fail is opened before a child is started."""
 
+import gc
 import logging
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
@@ -87,6 +88,8 @@ def run_hub(
         for line in places(config):
             show(line)
         hub = builder.build(signals, show, line_every_s)
+        gc.collect()
+        gc.freeze()  # what lives as long as the hub need not be looked at again
         try:
             hub.run()
         finally:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 import zmq
 
 from edged.hub.frames.queues import Pixels
-from edged.hub.links.peers import Links, Received
+from edged.hub.links.peers import Links, Received, Role
 from edged.messages import PROTOCOL, LinkMessage, ModelInfo, WorkerHello
 
 Says = tuple[LinkMessage, Sequence[zmq.Frame]]
@@ -48,7 +48,7 @@ class ScriptedLinks(Links):
         if not self.says:
             return None
         name, message, payloads = self.says.popleft()
-        return Received(f"worker/{name}", message, payloads, zmq.Frame())
+        return Received(f"worker/{name}", Role.WORKER, name, message, payloads, zmq.Frame())
 
     def wait(self, within_ms: int) -> bool:
         return bool(self.says)

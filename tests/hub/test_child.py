@@ -114,9 +114,10 @@ def test_a_child_that_is_stopped_wakes_the_loop_and_is_killed(sleeper: Child) ->
 
 
 def environment_of(child: Child) -> dict[str, str]:
-    """What its process was given, as the kernel shows it."""
+    """What its process was given, as the kernel shows it; nothing until its program is loaded."""
     assert child._process
-    entries = Path(f"/proc/{child._process.pid}/environ").read_text().split("\0")
+    given = Path(f"/proc/{child._process.pid}/environ")
+    entries = eventually(given.read_text).split("\0")
     return dict(entry.partition("=")[::2] for entry in entries if entry)
 
 

@@ -59,7 +59,6 @@ class Hub:
         job = AnsweredJob(assigned, scores, HELLO, (), now, 0.1)
         for place, each in enumerate(held):
             self.publication.add(each, place, job, self.router.stale_ns(each))
-        self.publication.flush()
 
     def moment(self) -> tuple[float, float, float, float]:
         """Frames of jobs, and predictions, dropped and pending frames by the ledger and the metrics."""
@@ -101,20 +100,36 @@ def moments(hub: Hub) -> list[tuple[float, float, float, float]]:
     return seen
 
 
+def test_under_load_predictions_of_some_milliseconds_share_a_commit(hub: Hub) -> None:
+    assert hub.publication.commit_due_ns is None
+    hub.answer(True)
+    due_ns = hub.publication.commit_due_ns
+    assert due_ns is not None
+    hub.answer(True)
+    assert hub.publication.commit_due_ns == due_ns
+    assert [hub.publication.is_commit_due(at) for at in (due_ns - 1, due_ns)] == [False, True]
+    hub.publication.flush()
+    assert hub.publication.commit_due_ns is None
+    assert not hub.publication.is_commit_due(due_ns)
+
+
 def test_a_job_counts_with_all_its_predictions_and_its_frames_are_pending_until_then(hub: Hub) -> None:
     hub.answer(True, True, True)
     hub.answer(True, True, True)
+    hub.publication.flush()
     assert hub.publication.unsettled == 6
     assert moments(hub) == [(0, 0, 0, 6), (3, 3, 0, 3), (6, 6, 0, 0)]
 
 
 def test_a_prediction_that_was_dropped_at_the_send_counts_with_the_others_of_its_job(hub: Hub) -> None:
     hub.answer(True, False, True)
+    hub.publication.flush()
     assert moments(hub) == [(0, 0, 0, 3), (3, 2, 1, 0)]
 
 
 def test_what_is_settled_at_the_end_of_the_hub_is_counted(hub: Hub) -> None:
     hub.answer(True, True, True)
+    hub.publication.flush()
     hub.outcomes.most = 3
     hub.publication.close()
     jobs, predictions, dropped, pending = hub.moment()

@@ -293,6 +293,11 @@ class Router:
         return {name: camera.ledger for name, camera in self.cameras.items()}
 
     @property
+    def frames_wait(self) -> bool:
+        """Return whether frames wait for a worker."""
+        return bool(self._waiting)
+
+    @property
     def idle(self) -> bool:
         """Return whether nothing waits and nothing is in flight."""
         return not self.jobs.in_flight and not self.between.waiting and not self._waiting

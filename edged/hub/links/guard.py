@@ -175,6 +175,11 @@ class Guard:
         self._next_look_s = 0.0
         self._thread = services.start("guard", self._run, RESTART_S)
 
+    @property
+    def has_keys(self) -> bool:
+        """Return whether peers of other hosts must prove their keys."""
+        return self._pair is not None
+
     def admit(self, socket: zmq.Socket[bytes], name: str, address: str, bounds: Bounds) -> None:
         """Guard this socket, before it is bound to `address`; `name`: as in the metrics."""
         if self._pair and not is_ipc(address):

@@ -4,7 +4,7 @@ import logging
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
 
@@ -55,21 +55,16 @@ def parse_peer(peer: str) -> tuple[Role, str]:
     return _ROLES.get(role, Role.UNKNOWN), name
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False)
 class Received:
     """A message from a peer, with its payloads as received. `role`, `name`: of the peer."""
 
     peer: str
+    role: Role
+    name: str
     message: LinkMessage
     payloads: Sequence[zmq.Frame]
     header: zmq.Frame
-    role: Role = field(init=False)
-    name: str = field(init=False)
-
-    def __post_init__(self) -> None:
-        role, name = parse_peer(self.peer)
-        object.__setattr__(self, "role", role)
-        object.__setattr__(self, "name", name)
 
     @property
     def roles(self) -> frozenset[str]:
@@ -91,6 +86,11 @@ class Link:
         self._guard = guard
         self.refused: deque[Refusal] = deque(maxlen=QUEUED)  # peers that sent an invalid message
 
+    @property
+    def has_keys(self) -> bool:
+        """Return whether each peer has proven a key."""
+        return self._guard is not None and self._guard.has_keys
+
     def receive(self) -> Received | None:
         """Return the next message, or None if there is none now. A peer with an invalid message is refused."""
         while received := receive_parts(self.socket):
@@ -98,7 +98,7 @@ class Link:
             name = peer.bytes.decode(errors="replace")
             try:
                 header, *payloads = parts
-                return Received(name, decode(header.buffer), payloads, header)
+                return Received(name, *parse_peer(name), decode(header.buffer), payloads, header)
             except ValueError:  # a single part: no header
                 self.reject(peer)
             except MessageError as error:
@@ -184,6 +184,7 @@ class Links:
         self._inner = inner
         self._outer = outer
         self._doors = [inner, *([outer] if outer else [])]
+        self._has_keys = outer is not None and outer.has_keys
         self.elsewhere = elsewhere
 
     @property
@@ -244,7 +245,7 @@ class Links:
         role = received.role
         if received.peer not in self.elsewhere:
             return f"this hub's config has no {role} {received.name} on another host (host: …)"
-        allowed = received.roles
+        allowed = received.roles if self._has_keys else frozenset()
         if allowed and role not in allowed:
             return f"its key is for {' and '.join(sorted(allowed))}, not for a {role}: see security.{role}s"
         return ""

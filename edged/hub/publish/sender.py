@@ -121,7 +121,7 @@ class StreamSender:
     def _run(self) -> None:
         while not self._stopping or self._queue:
             if not self._queue and not self._wake.acquire(timeout=IDLE_S):
-                self._socket.poll(0)  # this processes subscriptions
+                self._socket.get(zmq.EVENTS)  # this processes subscriptions
             while self._queue:
                 message = self._queue[0]
                 if not message.is_begun:
@@ -137,7 +137,7 @@ class StreamSender:
             return
         outcome = Outcome(content, None, "not_sent")
         try:
-            self._socket.poll(0, zmq.POLLOUT)  # processing subscriptions may take long: read the clock after it
+            self._socket.get(zmq.EVENTS)  # processing subscriptions may take long: read the clock after it
             if content.stale_ns is not None and now_ns() > content.stale_ns:
                 outcome = Outcome(content, None, "stale")
             else:
