@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import BinaryIO
 
-from edged.batch.archive_entry import ArchiveEntry
+from edged.batch.archive import ArchiveEntry
 from edged.batch.video_frames import VideoSection, sections_of
 from edged.system.plain_text import plain
 

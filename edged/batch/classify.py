@@ -12,8 +12,7 @@ from edged.batch.reading import ChunkReader, PreparedPicture
 from edged.hub.frames.prediction import labels_of
 from edged.model.package import Model
 from edged.model.reference import softmax
-from edged.runtime.jobs import Computed, compute
-from edged.runtime.scores import ends_in_softmax, top_classes
+from edged.runtime.jobs import Computed, compute, ends_in_softmax, top_classes
 from edged.worker.job_io import not_finite
 from edged.worker.proven import open_proven
 

@@ -13,7 +13,7 @@ from typing import TypeVar
 from edged.batch.chunks import ArchiveChunk, ListedPicture
 from edged.batch.video_frames import VideoFrame, VideoReader, VideoSection
 from edged.camera.preprocess import preprocess
-from edged.camera.sources.picture_file import read_picture
+from edged.camera.sources.decode import read_picture
 from edged.camera.sources.source import Pixels
 from edged.errors import CameraError, ImageError
 from edged.model.package import Input

@@ -10,8 +10,7 @@ from edged.camera import preprocess
 from edged.camera.gate import Freeze, Gate
 from edged.camera.hub_session import HubRequests
 from edged.camera.sources import is_live, is_paced_by_grants, open_source
-from edged.camera.sources.pace import sleep_ns
-from edged.camera.sources.source import Captured, Pixels, capture
+from edged.camera.sources.source import Captured, Pixels, capture, sleep_ns
 from edged.camera.state import State
 from edged.clock import NANOSECONDS, nanoseconds, now_ns, seconds_since
 from edged.errors import CameraError, ImageError

@@ -7,7 +7,8 @@ from edged.cli.find_hub import hub_of
 from edged.cli.options import add_example, add_process_options
 from edged.config.load import load_config
 from edged.errors import ConfigError
-from edged.system import log, parent_death
+from edged.system import log
+from edged.system.process_end import end_with_parent
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -19,7 +20,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Send frames until the source ends or the hub stops this process."""
-    if parent_death.end_with_parent():
+    if end_with_parent():
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the hub, which stops its children in order
     log.configure()
     config = load_config(arguments.config)

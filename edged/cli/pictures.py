@@ -23,7 +23,7 @@ def pictures_of(folder: Path, wanted: Input, most: int = MOST) -> NDArray[np.uin
     Raises ConfigError for a folder without pictures, ImageError for a picture that cannot be read.
     """
     from edged.camera.preprocess import preprocess
-    from edged.camera.sources.picture_file import read_picture
+    from edged.camera.sources.decode import read_picture
 
     pictures = map(read_picture, chosen_of(folder, most))
     size = wanted.width, wanted.height

@@ -14,8 +14,7 @@ from edged.errors import ConfigError, OutputError
 from edged.hub.stats.summary import Limits, summary_text
 from edged.hub.wiring import run_hub
 from edged.system import log
-from edged.system.line_writer import LineWriter, is_gone
-from edged.system.standard_streams import encoder_of
+from edged.system.standard_streams import LineWriter, encoder_of, is_gone
 
 LOGGED_LINE_S = 60.0  # between two status lines of a camera where no terminal shows them
 SUMMARY_S = 2.0

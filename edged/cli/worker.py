@@ -13,8 +13,8 @@ from edged.cli.options import add_example, add_host, add_process_options
 from edged.config import Config
 from edged.config.load import load_config
 from edged.errors import ConfigError, EdgedError
-from edged.system import log, parent_death
-from edged.system.parent_death import ON_REQUEST
+from edged.system import log
+from edged.system.process_end import ON_REQUEST, end_with_parent
 from edged.worker.threads import limit_threads
 
 
@@ -35,7 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run jobs until the hub stops this process."""
-    _exit_on_signals(ours={signal.SIGTERM} if parent_death.end_with_parent() else {signal.SIGTERM, signal.SIGINT})
+    _exit_on_signals(ours={signal.SIGTERM} if end_with_parent() else {signal.SIGTERM, signal.SIGINT})
     log.configure()
     config = load_config(arguments.config)
     if arguments.on_request:

@@ -7,7 +7,7 @@ from edged import __version__
 from edged.cluster.options import NodeOptions
 from edged.errors import ConfigError, DeviceError, EdgedError
 from edged.model.package import Model, load_model
-from edged.runtime.device_lock import hold_device
+from edged.runtime.select import hold_device
 from edged.worker.threads import limit_threads
 
 NO_ERROR = {"error": [""], "kind": [""]}

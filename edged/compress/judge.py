@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from edged import config
 from edged.arithmetic import ceil_div
 from edged.camera.preprocess import preprocess
+from edged.camera.sources.decode import read_picture
 from edged.camera.sources.folder import SUFFIXES, pictures_in
-from edged.camera.sources.picture_file import read_picture
 from edged.camera.sources.source import Pixels
 from edged.errors import DataError
 from edged.evaluation.figures import answer_of, figures_of
@@ -22,7 +22,7 @@ from edged.model.graph import Graph
 from edged.model.package import Input, Model
 from edged.model.reference import softmax
 from edged.runtime.base import ModelRuntime
-from edged.runtime.scores import ends_in_softmax
+from edged.runtime.jobs import ends_in_softmax
 from edged.system.disk_cache import CacheEntries, code_sha256
 from edged.system.paths import cache_directory
 from edged.worker.proven import open_proven, open_variation

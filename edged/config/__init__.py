@@ -6,8 +6,7 @@ Reading the file, with line and column in every error, is `config_file`'s work.
 
 from edged.config.access import LinkConfig, MetricsConfig, MqttConfig, PublishConfig, SecurityConfig, Tls
 from edged.config.camera import STREAMS, SYNTHETIC, SYNTHETIC_PREFIX, CameraConfig, CameraTls
-from edged.config.fleet import FleetConfig, OperatorConfig
-from edged.config.nats import NatsConfig, NatsTls
+from edged.config.fleet import FleetConfig, NatsConfig, NatsTls, OperatorConfig
 from edged.config.pipeline import Config
 from edged.config.sections import (
     NAME,

@@ -7,8 +7,7 @@ from pydantic import Field, ValidationInfo, field_validator
 
 from edged.config.access import LinkConfig, MetricsConfig, MqttConfig, PublishConfig, SecurityConfig
 from edged.config.camera import CameraConfig
-from edged.config.fleet import FleetConfig
-from edged.config.nats import NatsConfig
+from edged.config.fleet import FleetConfig, NatsConfig
 from edged.config.sections import (
     EnergyConfig,
     FreshnessConfig,
@@ -20,8 +19,7 @@ from edged.config.sections import (
     Section,
     StateConfig,
 )
-from edged.config.segments import problem_of
-from edged.config.worker import Segment, WorkerConfig
+from edged.config.worker import Segment, WorkerConfig, problem_of_segments
 
 
 class Config(Section):
@@ -62,7 +60,7 @@ class Config(Section):
         workers: tuple[WorkerConfig, ...] = info.data.get("workers", ())
         names = [segment.workers for segment in segments]
         untils = [segment.until for segment in segments]
-        if workers and (problem := problem_of(untils, names, [worker.group for worker in workers])):
+        if workers and (problem := problem_of_segments(untils, names, [worker.group for worker in workers])):
             raise ValueError(problem)
         if len({worker.batch for worker in workers if worker.group in names}) > 1:
             raise ValueError("the workers of all segments must have the same batch")

@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from edged import config
-from edged.energy import hwmon, powercap
 from edged.energy.rails import Rail, Unreadable
+from edged.energy.sensors import hwmon_rails, is_without_energy, powercap_rails
 from edged.messages import EnergyMethod
 
 
@@ -86,7 +86,7 @@ def find_rails(energy: config.EnergyConfig, attributed_rails: tuple[str, ...] | 
     """
     if energy.rails == "none":
         return Rails(energy, rails=())
-    found = _distinct([*hwmon.find(energy.sysfs), *powercap.find(energy.sysfs)])
+    found = _distinct([*hwmon_rails(energy.sysfs), *powercap_rails(energy.sysfs)])
     readable = [rail for rail in found if isinstance(rail, Rail)]
     unreadable = tuple(rail for rail in found if isinstance(rail, Unreadable))
     if energy.rails == "auto":
@@ -98,7 +98,7 @@ def find_rails(energy: config.EnergyConfig, attributed_rails: tuple[str, ...] | 
         missing = tuple(name for name in energy.rails if name not in known)
         unreadable = tuple(rail for rail in unreadable if rail.name in energy.rails)
     others = tuple(rail for rail in readable if rail not in chosen)
-    silent = not found and hwmon.is_without_energy(energy.sysfs)
+    silent = not found and is_without_energy(energy.sysfs)
     return Rails(energy, tuple(chosen), others, unreadable, missing, attributed_rails, silent)
 
 

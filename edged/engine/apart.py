@@ -11,7 +11,7 @@ from typing import Any
 
 from edged.engine.device import Device
 from edged.errors import DeviceError
-from edged.system.parent_death import die_with
+from edged.system.process_end import die_with
 
 LIMIT_S = 600.0
 

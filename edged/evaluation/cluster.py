@@ -9,10 +9,9 @@ from edged.cluster.node import NO_ERROR, error_columns, model_of_node
 from edged.cluster.options import ClusterOptions, NodeOptions
 from edged.cluster.pool import map_on_actors
 from edged.errors import DeviceError, EdgedError
-from edged.evaluation.evaluate import evaluate
+from edged.evaluation.evaluate import Piece, evaluate, in_order, pieces_of
 from edged.evaluation.figures import PictureAnswer
 from edged.evaluation.pictures import LabelledPicture
-from edged.evaluation.pieces import Piece, in_order, pieces_of
 from edged.model.package import Model
 from edged.runtime.base import ModelRuntime
 from edged.worker.proven import open_proven

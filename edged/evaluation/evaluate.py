@@ -1,4 +1,7 @@
-"""Classify labelled pictures as the daemon does: the same preparation, the same kernels, the same scores."""
+"""Classify labelled pictures as the daemon does: the same preparation, the same kernels, the same scores.
+
+Several devices get pieces of the pictures; their answers are brought back into order.
+"""
 
 from collections.abc import Iterator, Sequence
 
@@ -9,10 +12,33 @@ from edged.evaluation.pictures import LabelledPicture
 from edged.model.package import Model
 from edged.model.reference import softmax
 from edged.runtime.base import ModelRuntime
-from edged.runtime.jobs import Computed, Prepared, compute
+from edged.runtime.jobs import Computed, Prepared, compute, ends_in_softmax
 from edged.runtime.model_part import Images
-from edged.runtime.scores import ends_in_softmax
 from edged.worker.job_io import not_finite
+
+MOST_IN_PIECE = 64  # pictures that a device gets at once
+
+Piece = list[LabelledPicture]
+
+
+def pieces_of(pictures: Sequence[LabelledPicture], batch: int) -> Iterator[tuple[int, Piece]]:
+    """Yield the place of each piece with its pictures: whole jobs, since the last digits depend on those."""
+    size = max(1, MOST_IN_PIECE // batch) * batch
+    return ((place, list(pictures[place : place + size])) for place in range(0, len(pictures), size))
+
+
+def in_order(
+    answered: Iterator[tuple[int, list[PictureAnswer]]], places: Sequence[int]
+) -> Iterator[list[PictureAnswer]]:
+    """Yield the answers to pieces in the order of their `places`; those that come early wait."""
+    waiting: dict[int, list[PictureAnswer]] = {}
+    remaining = iter(places)
+    expected = next(remaining, None)
+    for place, answers in answered:
+        waiting[place] = answers
+        while expected in waiting:
+            yield waiting.pop(expected)
+            expected = next(remaining, None)
 
 
 class DeviceEvaluation:

@@ -13,8 +13,8 @@ from typing import Protocol
 
 import numpy as np
 
+from edged.camera.sources.decode import read_picture
 from edged.camera.sources.folder import SUFFIXES, pictures_in, truth_of
-from edged.camera.sources.picture_file import read_picture
 from edged.camera.sources.source import Pixels
 from edged.errors import DataError
 from edged.model.package import numbered

@@ -13,15 +13,14 @@ from pydantic import ValidationError
 
 from edged import config
 from edged.camera.preprocess import preprocess
-from edged.camera.sources.picture_file import read_picture
+from edged.camera.sources.decode import read_picture
 from edged.errors import ConfigError, ImageError, ModelError
 from edged.hub.frames.prediction import labels_of
 from edged.messages import Label
 from edged.messages.preparation import IN_PYTHON, default_warning
 from edged.model.package import Model, is_file_name, load_model
 from edged.model.reference import softmax
-from edged.runtime.jobs import compute
-from edged.runtime.scores import ends_in_softmax, top_classes
+from edged.runtime.jobs import compute, ends_in_softmax, top_classes
 from edged.worker.job_io import not_finite
 from edged.worker.proven import open_proven
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from edged.config.segments import is_cut
+from edged.config.worker import is_cut
 from edged.errors import ModelError
 from edged.model.graph import Flatten, Graph, Shape, Unflatten
 

@@ -14,8 +14,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from edged.system.line_writer import LineWriter
 from edged.system.plain_text import printable
+from edged.system.standard_streams import LineWriter
 from edged.system.systemd import is_journal
 
 WINDOW_S = 60.0

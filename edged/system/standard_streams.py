@@ -1,14 +1,24 @@
-"""Make standard output and error available in any case, in any encoding, and no cause of another exit code."""
+"""Write to standard output and error whatever they are: closed, full, not read, or of another encoding.
+
+Neither may be a cause of another exit code.
+"""
 
 import codecs
+import errno
 import os
+import queue
+import select
 import sys
+import threading
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from io import TextIOWrapper
 from typing import TextIO
 
 ESCAPED = "edged.escaped"  # `errors=` of a stream: characters missing in its encoding are written as JSON escapes
+WAITING = 1000  # lines; further ones are lost, and counted
+FLUSHED_S = 1.0
 
 
 def open_standard_streams() -> None:
@@ -54,3 +64,83 @@ def _escape(error: UnicodeError) -> tuple[str, int]:
     text = error.object[error.start : error.end].encode("utf-16-be", "surrogatepass")
     units = (text[at : at + 2].hex() for at in range(0, len(text), 2))
     return "".join(f"\\u{unit}" for unit in units), error.end
+
+
+class LineWriter:
+    """Writes in a separate thread, so that no caller waits for a disk or a reader that has stopped.
+
+    A line that cannot be written is lost; the number of lost lines is written once there is room again.
+    """
+
+    def __init__(
+        self,
+        descriptor: int,
+        encode: Callable[[str], bytes] = str.encode,
+        on_failure: Callable[[OSError], None] = lambda _: None,
+    ) -> None:
+        """`on_failure`: called in that thread when lines begin to be lost."""
+        self.error: OSError | None = None  # why the last line could not be written
+        self._descriptor = descriptor
+        self._encode = encode
+        self._on_failure = on_failure
+        self._lines: queue.Queue[str] = queue.Queue(WAITING)
+        self._lost = 0
+        self._lock = threading.Lock()  # of the line above
+        self._line_is_open = False
+        threading.Thread(target=self._run, name=f"lines-{descriptor}", daemon=True).start()
+
+    def write(self, line: str) -> None:
+        """Queue a line, without its end. Never waits."""
+        try:
+            self._lines.put_nowait(line)
+        except queue.Full:
+            self._count_lost(1)
+
+    def flush(self, within_s: float = FLUSHED_S) -> bool:
+        """Wait until all lines were written or lost; return False if that takes longer."""
+        until = time.monotonic() + within_s
+        with self._lines.all_tasks_done:
+            while self._lines.unfinished_tasks:
+                if not self._lines.all_tasks_done.wait(max(0.0, until - time.monotonic())):
+                    return False
+        return True
+
+    def _run(self) -> None:
+        while True:
+            line = self._lines.get()
+            try:
+                self._put(line)
+            finally:
+                self._lines.task_done()
+
+    def _put(self, line: str) -> None:
+        lost, newline = self._lost, "\n" if self._line_is_open else ""
+        note = f"… {lost} lines could not be written\n" if lost else ""
+        try:
+            self._write(self._encode(f"{newline}{note}{line}\n"))
+        except OSError as error:
+            is_new, self.error = self.error is None, error
+            self._count_lost(1)
+            if is_new:
+                self._on_failure(error)
+        else:
+            self.error, self._line_is_open = None, False
+            self._count_lost(-lost)
+
+    def _count_lost(self, lines: int) -> None:
+        with self._lock:
+            self._lost += lines
+
+    def _write(self, data: bytes) -> None:
+        """Write a line. Raises OSError; then part of a line may be written."""
+        while data:
+            try:
+                data = data[os.write(self._descriptor, data) :]
+                self._line_is_open = True
+            except BlockingIOError:  # another process has made a terminal or pipe that we share non-blocking
+                select.select([], [self._descriptor], [])
+
+
+def is_gone(error: OSError) -> bool:
+    """Return whether the error only means that the reader has ended, as in `edged … | head`."""
+    return error.errno == errno.EPIPE

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 
 from edged import config
 from edged.errors import DeviceError
-from edged.runtime.device_lock import lock_of
-from edged.runtime.select import is_numpy, opencl_device, opencl_devices
+from edged.runtime.select import is_numpy, lock_of, opencl_device, opencl_devices
 from edged.system import exclusive_lock
 
 if TYPE_CHECKING:

@@ -15,9 +15,8 @@ from edged.engine.launch import Launch
 from edged.engine.layout import NO_HALO, Halo, Tensor
 from edged.model.activations import LINEAR, Activation
 from edged.model.graph import Activate, Add, Conv, Dense, Operator
-from edged.train.dropout import Dropout
 from edged.train.lowering import Lowered, Residents
-from edged.train.norm import TrainedNorm
+from edged.train.training_operators import Dropout, TrainedNorm
 
 _BACKWARD = {**BACKWARD, TrainedNorm: norm_gradient, Dropout: dropout_gradient}
 Halos = Mapping[str, Halo]

@@ -21,9 +21,8 @@ from edged.model.graph import Dense, Float32, Graph, Operator, Pads, Shape, Soft
 from edged.model.package import Model
 from edged.model.shapes import MAX_VALUES, make_graph, output_shape
 from edged.train.config import Training
-from edged.train.dropout import Dropout
 from edged.train.layers import ConvLayer, DenseLayer, DepthwiseLayer, Layer
-from edged.train.norm import new_norm
+from edged.train.training_operators import Dropout, new_norm
 
 SOURCE = "image"
 ACTIVATIONS = {"relu": RELU, "relu6": RELU6, "sigmoid": SIGMOID}

@@ -40,8 +40,7 @@ from edged.model.graph import (
 )
 from edged.model.passes import fuse_activation, remove_identities, remove_unused
 from edged.model.shapes import make_graph
-from edged.train.dropout import Dropout
-from edged.train.norm import TrainedNorm
+from edged.train.training_operators import Dropout, TrainedNorm
 
 Tensors = Mapping[str, Tensor]
 Residents = Mapping[str, Resident]

@@ -17,7 +17,7 @@ from edged.errors import ModelError
 from edged.model.graph import Conv, Dense, Float32
 from edged.train.lowering import Lowered
 from edged.train.machine import TrainingDevice
-from edged.train.norm import TrainedNorm
+from edged.train.training_operators import TrainedNorm
 
 Buffer = Literal["parameters", "gradients", "averages"]
 VALUE = 4  # bytes

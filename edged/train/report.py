@@ -11,8 +11,15 @@ from typing import Any
 import numpy as np
 
 from edged.model.graph import Float32
-from edged.train.curve import accuracy_chart, loss_chart
-from edged.train.plots import Picture, as_text, confusion, contact_sheet, draw_confusion
+from edged.train.plots import (
+    Picture,
+    accuracy_chart,
+    as_text,
+    confusion,
+    contact_sheet,
+    draw_confusion,
+    loss_chart,
+)
 from edged.train.results import Epoch
 from edged.train.source import LabelledImages
 

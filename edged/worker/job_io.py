@@ -12,8 +12,8 @@ from edged.messages import Job, Score, Scores
 from edged.model.graph import Shape
 from edged.model.reference import softmax
 from edged.runtime.base import Outputs, Result
+from edged.runtime.jobs import top_classes
 from edged.runtime.model_part import Features, Images
-from edged.runtime.scores import top_classes
 from edged.worker.heads import NOTHING, HeadAnswers
 
 FEATURE = np.dtype("<f4")

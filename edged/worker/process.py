@@ -19,8 +19,8 @@ from edged.energy.idle import meter_of
 from edged.energy.meter import Meter
 from edged.messages import MeasureRequest, WorkerHello
 from edged.model.package import load_model
-from edged.runtime.device_lock import hold_device
 from edged.runtime.model_part import part_of
+from edged.runtime.select import hold_device
 from edged.system.host_watch import HostWatch
 from edged.system.paths import cache_directory
 from edged.transport.client_socket import Curve

@@ -17,8 +17,8 @@ from edged.errors import DeviceError
 from edged.messages import ModelInfo, WorkerHello
 from edged.model.package import Model
 from edged.runtime.base import ModelRuntime, Outputs
+from edged.runtime.jobs import ends_in_softmax
 from edged.runtime.model_part import Features, Images, ModelPart
-from edged.runtime.scores import ends_in_softmax
 from edged.worker.job_io import Served
 from edged.worker.proven import open_proven
 

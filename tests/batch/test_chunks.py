@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 
 from edged.batch import chunks
-from edged.batch.archive import archive_entries
-from edged.batch.archive_entry import ArchiveEntry
+from edged.batch.archive import ArchiveEntry, archive_entries
 from edged.batch.chunks import ArchiveChunk, chunk_from_line, chunks_of, write_chunks
 from tests.batch.archives import NOON, archive
 

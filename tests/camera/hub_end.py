@@ -26,7 +26,7 @@ from edged.messages import (
     decode,
     encode,
 )
-from edged.system.parent_death import PARENT
+from edged.system.process_end import PARENT
 from tests.eventually import eventually
 
 SIDE = 32

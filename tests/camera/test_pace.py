@@ -1,4 +1,4 @@
-from edged.camera.sources.pace import Pace
+from edged.camera.sources.source import Pace
 from edged.clock import NANOSECONDS
 
 

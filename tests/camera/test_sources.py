@@ -5,7 +5,7 @@ import pytest
 from edged import config
 from edged.camera.sources import is_paced_by_grants, open_source
 from edged.camera.sources.folder import Folder
-from edged.camera.sources.reach import without_secrets
+from edged.camera.sources.network import without_secrets
 from edged.camera.sources.stream import LiveStream, with_credentials
 from edged.camera.sources.v4l2 import V4l2
 from edged.camera.sources.video_file import VideoFile

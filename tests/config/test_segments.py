@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from edged.config.load import load_config
-from edged.config.segments import is_cut
+from edged.config.worker import is_cut
 from edged.errors import ConfigError
 
 CAMERA = "cameras: {demo: {source: 'synthetic:digits'}}\n"

@@ -13,8 +13,8 @@ from edged.engine.gradients.slope import Slope
 from edged.engine.launch import Argument, Resident
 from edged.engine.layout import Halo, Tensor
 from edged.model.activations import RELU
-from edged.train.norm import TrainedNorm, new_norm
 from edged.train.reference.backward import backward, forward, statistics
+from edged.train.training_operators import TrainedNorm, new_norm
 from tests.engine.bench import Bench
 from tests.engine.lab import Lab, assert_close, random
 

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from edged.evaluation.evaluate import in_order, pieces_of
 from edged.evaluation.figures import PictureAnswer
 from edged.evaluation.pictures import PictureFile
-from edged.evaluation.pieces import in_order, pieces_of
 
 PICTURES = [PictureFile(Path(f"{number}.png"), (0,)) for number in range(100)]
 

@@ -38,7 +38,7 @@ from edged.messages import (
     decode,
     encode,
 )
-from edged.system import parent_death
+from edged.system.process_end import end_with_parent
 from tests.hub.frames import hello_of
 
 SIDE = 120
@@ -260,7 +260,7 @@ def wait_for(hub: Socket, kind: type[LinkMessage]) -> bool:
 
 
 def main() -> None:
-    parent_death.end_with_parent()
+    end_with_parent()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     parser = argparse.ArgumentParser()
     parser.add_argument("verb", choices=["camera", "worker"])

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import edged
-from edged.camera.sources.picture_file import read_picture
+from edged.camera.sources.decode import read_picture
 from edged.cli import run_command_line
 from edged.errors import ConfigError, ImageError, ModelError
 from tests.cli import models

@@ -8,7 +8,7 @@ from hypothesis.extra.numpy import arrays
 
 from edged.model.graph import Flatten, Graph
 from edged.model.reference import softmax
-from edged.runtime.scores import ends_in_softmax, top_classes
+from edged.runtime.jobs import ends_in_softmax, top_classes
 from tests.worker.networks import dense_network
 
 frames_of_scores = arrays(np.float32, (2, 7), elements=st.floats(-1e4, 1e4, width=32))

@@ -13,7 +13,7 @@ from edged import config
 from edged.engine.device import Device, list_devices
 from edged.engine.instruction_trials import with_instructions
 from edged.errors import DeviceError
-from edged.runtime.device_lock import lock_of
+from edged.runtime.select import lock_of
 from edged.teach import device_choice
 from edged.teach.device_choice import find_place
 from tests.conftest import ROOT

@@ -37,9 +37,8 @@ from edged.model.package import Input, load_model
 from edged.model.passes import simplify
 from edged.model.reference import COMBINATIONS
 from edged.model.shapes import make_graph
-from edged.train.dropout import Dropout
 from edged.train.export import to_onnx
-from edged.train.norm import TrainedNorm
+from edged.train.training_operators import Dropout, TrainedNorm
 from tests.model.onnx_files import onnxruntime_outputs, relative_error
 
 WANTED = Input(12, 10, "bgr", 1 / 255, (0.1, 0.2, 0.3), (0.4, 0.5, 0.6))

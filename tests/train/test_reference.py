@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 from edged.model.activations import RELU
 from edged.model.graph import Activate, Add, AveragePool, Conv, Dense, Flatten, Graph, MaxPool, Operator, Softmax
 from edged.model.shapes import make_graph
-from edged.train.norm import new_norm
 from edged.train.optimizer import Adam, Sgd
 from edged.train.reference.backward import running
 from edged.train.reference.network import cross_entropy, forward_and_back
 from edged.train.reference.step import no_moments, step
+from edged.train.training_operators import new_norm
 
 RANDOM = np.random.default_rng(0)
 STEP = 1e-5

@@ -15,11 +15,10 @@ from edged.model.activations import HARD_SWISH, RELU, RELU6, SIGMOID, Activation
 from edged.model.graph import Activate, Add, AveragePool, Conv, Dense, Flatten, Graph, MaxPool, Operator, Softmax
 from edged.model.package import Input
 from edged.model.shapes import make_graph
-from edged.train.dropout import Dropout, at_step
-from edged.train.norm import new_norm
 from edged.train.optimizer import Adam, Optimizer, Sgd
 from edged.train.reference.network import forward_and_back
 from edged.train.trainer import Trainer
+from edged.train.training_operators import Dropout, at_step, new_norm
 from tests.compiled import compiled_by
 
 RANDOM = np.random.default_rng(1)

@@ -12,7 +12,7 @@ import zmq
 
 from edged.messages import Features, Job, JobFailed, LinkMessage, Scores, Stop, WorkerHello, decode, encode
 from edged.runtime.model_part import Images
-from edged.system.parent_death import PARENT
+from edged.system.process_end import PARENT
 
 START_S = 60.0  # a device may have to compile, on a machine that others use too
 ANSWER_S = 30.0

@@ -20,7 +20,7 @@ print(find_device("portable").compute_units)
 """
 HOLDS = """
 from edged.config import WorkerConfig
-from edged.runtime.device_lock import hold_device
+from edged.runtime.select import hold_device
 hold_device(WorkerConfig(device="portable", threads=1), "local-0")
 """
 

@@ -7,8 +7,7 @@ from typing import Literal
 
 from edged import config
 from edged.camera.sources.folder import Folder
-from edged.camera.sources.pace import Sleep, sleep_ns
-from edged.camera.sources.source import Source
+from edged.camera.sources.source import Sleep, Source, sleep_ns
 from edged.camera.sources.stream import LiveStream
 from edged.camera.sources.v4l2 import V4l2
 from edged.camera.sources.video_file import VideoFile

@@ -3,9 +3,8 @@
 import os
 from pathlib import Path
 
-from edged.camera.sources.pace import Pace, Sleep, sleep_ns
-from edged.camera.sources.picture_file import read_picture
-from edged.camera.sources.source import KINDS, Picture
+from edged.camera.sources.decode import read_picture
+from edged.camera.sources.source import KINDS, Pace, Picture, Sleep, sleep_ns
 from edged.errors import CameraError
 from edged.system.plain_text import plain
 

@@ -10,7 +10,7 @@ import threading
 from collections.abc import Callable, Iterator
 from urllib.parse import urlsplit, urlunsplit
 
-from edged.camera.sources.reach import without_secrets
+from edged.camera.sources.network import without_secrets
 from edged.errors import CameraError
 
 CHUNK = 65_536

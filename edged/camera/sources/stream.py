@@ -9,11 +9,10 @@ from urllib.parse import quote, urlsplit, urlunsplit
 
 import cv2
 
+from edged.camera.sources.decode import decoded_jpeg, keep_jpegs_encoded, picture_of
 from edged.camera.sources.forwarder import Forwarder, ffmpeg_without_tls
-from edged.camera.sources.opencv import decoded_jpeg, keep_jpegs_encoded, picture_of
-from edged.camera.sources.reach import reach, without_secrets
+from edged.camera.sources.network import CameraIdentity, is_verified, reach, without_secrets
 from edged.camera.sources.source import Picture, Pixels
-from edged.camera.sources.tls import CameraIdentity, is_verified
 from edged.clock import NANOSECONDS, now_ns, seconds_since
 from edged.config import CameraTls
 from edged.errors import CameraError, ConfigError, ImageError

@@ -15,8 +15,7 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from edged.camera.sources.pace import Pace, Sleep, sleep_ns
-from edged.camera.sources.source import Picture, Pixels
+from edged.camera.sources.source import Pace, Picture, Pixels, Sleep, sleep_ns
 from edged.drawing.scene import compose, render
 from edged.errors import CameraError
 

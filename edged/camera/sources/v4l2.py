@@ -5,7 +5,7 @@ from pathlib import Path
 
 import cv2
 
-from edged.camera.sources.opencv import picture_of
+from edged.camera.sources.decode import picture_of
 from edged.camera.sources.source import Picture
 from edged.errors import CameraError, DeviceError
 from edged.system.exclusive_lock import hold

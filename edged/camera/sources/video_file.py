@@ -5,9 +5,8 @@ from pathlib import Path
 
 import cv2
 
-from edged.camera.sources.opencv import picture_of
-from edged.camera.sources.pace import Pace, Sleep, sleep_ns
-from edged.camera.sources.source import Picture
+from edged.camera.sources.decode import picture_of
+from edged.camera.sources.source import Pace, Picture, Sleep, sleep_ns
 from edged.errors import CameraError
 
 USUAL_FPS = 25.0  # where a file does not say

@@ -12,8 +12,7 @@ from typing import BinaryIO
 
 from edged import __version__
 from edged.batch.answers_file import AnswerCount
-from edged.batch.archive import archive_entries, archive_root
-from edged.batch.archive_entry import ArchiveEntry
+from edged.batch.archive import ArchiveEntry, archive_entries, archive_root
 from edged.batch.chunks import ChunkTotals, write_chunks
 from edged.batch.classify import ChunkClassifier, ClassifyOptions
 from edged.batch.reading import default_readers

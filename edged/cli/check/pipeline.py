@@ -19,7 +19,7 @@ from edged.runtime.select import device_name
 def camera_finding(name: str, camera: CameraConfig) -> Finding:
     """Check a camera. One that is absent is a warning: `edged run` would keep trying."""
     from edged.camera.sources import open_source
-    from edged.camera.sources.reach import without_secrets
+    from edged.camera.sources.network import without_secrets
     from edged.camera.sources.stream import LiveStream
 
     what = f"camera {name}"

@@ -23,8 +23,8 @@ from edged.hub.signals import Signals
 from edged.hub.workers.admission import other_model
 from edged.messages import ClockRequest, HostState, JobFailed, LinkMessage, WorkerHello, protocol_problem
 from edged.metrics import Metrics
-from edged.system.interruption import uninterrupted
 from edged.system.paths import journal_path
+from edged.system.process_end import uninterrupted
 
 Report = Callable[[str], None]  # shows a line of progress
 

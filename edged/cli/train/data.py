@@ -5,8 +5,8 @@ from pathlib import Path
 import numpy as np
 
 from edged.camera.preprocess import preprocess
+from edged.camera.sources.decode import read_picture
 from edged.camera.sources.folder import SUFFIXES, pictures_in
-from edged.camera.sources.picture_file import read_picture
 from edged.errors import ConfigError, DataError
 from edged.model import reference
 from edged.model.package import Input

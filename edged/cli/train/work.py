@@ -22,12 +22,12 @@ from edged.train.build import build, start_from
 from edged.train.checkpoint import Checkpoint, Checkpoints, facts_of
 from edged.train.config import Training, load_training
 from edged.train.export import to_onnx
-from edged.train.norm import folded
 from edged.train.report import EvaluatedImages, TrainingOutcome, write_report
 from edged.train.results import Epoch, TrainingProgress
 from edged.train.session import TrainingSession
 from edged.train.source import LabelledImages
 from edged.train.trainer import trainer_of
+from edged.train.training_operators import folded
 
 BAR = 10
 EVERY_S = 30.0  # between two lines of progress, without a terminal

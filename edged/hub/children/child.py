@@ -11,7 +11,7 @@ from edged.clock import nanoseconds, now_ns, seconds_since
 from edged.errors import OUT_OF_MEMORY
 from edged.system.backoff import Backoff
 from edged.system.exclusive_lock import state_of
-from edged.system.parent_death import PARENT
+from edged.system.process_end import PARENT
 
 GROUPS = Path("/sys/fs/cgroup")
 
@@ -93,7 +93,7 @@ oom_kills = OomKills(own_group())
 class Child:
     """A camera or worker process in its own session, so that Ctrl-C reaches the hub alone.
 
-    It is started when `due`, and ends with the hub (see `edged.system.parent_death`).
+    It is started when `due`, and ends with the hub (see `edged.system.process_end`).
     """
 
     def __init__(

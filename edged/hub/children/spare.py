@@ -10,7 +10,7 @@ import subprocess
 from collections.abc import Callable, Mapping, Sequence
 
 from edged.clock import NANOSECONDS
-from edged.system.parent_death import ON_REQUEST, PARENT
+from edged.system.process_end import ON_REQUEST, PARENT
 
 STDERR = 2
 KEPT_NS = 5 * NANOSECONDS  # by then the suspicion was confirmed or not

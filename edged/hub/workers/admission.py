@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 
-from edged.config.segments import is_cut
+from edged.config.worker import is_cut
 from edged.messages import ModelInfo, Part, WorkerHello, protocol_problem
 
 Ends = tuple[str | None, str | None]  # of a worker's part, as the config's `until` names them

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from edged.drawing.scene import compose, render
 from edged.errors import TrainingError
-from edged.system.parent_death import die_with
+from edged.system.process_end import die_with
 from edged.train.drawn.handwriting import Bytes, plain_mask, turned, varied_mask
 from edged.train.source import LabelledImages
 

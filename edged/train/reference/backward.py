@@ -3,8 +3,10 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import singledispatch
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from edged.engine.gradients.dropout import salt_of, threshold_of
 from edged.model import graph
@@ -12,9 +14,22 @@ from edged.model.activations import LINEAR, Activation, apply
 from edged.model.graph import Operator, Pads, Pair
 from edged.model.reference import Array, compute
 from edged.model.shapes import extent
-from edged.train.dropout import Dropout
-from edged.train.norm import TrainedNorm
-from edged.train.reference.random_bits import random_bits
+from edged.train.training_operators import Dropout, TrainedNorm
+
+Bits = NDArray[np.uint32]
+
+
+def random_bits(seed: int, step: int, count: int) -> Bits:
+    """Return 32 random bits for each of `count` places."""
+    within = mixed(np.uint32(step) ^ mixed(np.arange(count, dtype=np.uint32)))
+    return mixed(np.uint32(seed) ^ within)
+
+
+def mixed(bits: Any) -> Bits:
+    """Apply the last part of MurmurHash3 (Appleby)."""
+    bits = (bits ^ bits >> np.uint32(16)) * np.uint32(0x85EBCA6B)
+    bits = (bits ^ bits >> np.uint32(13)) * np.uint32(0xC2B2AE35)
+    return np.asarray(bits ^ bits >> np.uint32(16), np.uint32)
 
 
 @singledispatch

@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 
 from edged.model.graph import Graph, Softmax
 from edged.model.reference import Array
-from edged.train.reference.backward import backward, forward
-from edged.train.reference.random_bits import random_bits
+from edged.train.reference.backward import backward, forward, random_bits
 
 
 def cross_entropy(scores: Array, labels: NDArray[np.int32], smoothing: float = 0.0) -> tuple[float, Array]:

@@ -12,7 +12,7 @@ import torch
 from torch.nn import functional
 
 from edged.model.graph import Activate, Add, AveragePool, Conv, Dense, Flatten, MaxPool, Operator, Softmax
-from edged.train.norm import TrainedNorm
+from edged.train.training_operators import TrainedNorm
 from tests.perf.training.case import Case
 
 Tensor = Any  # PyTorch is no dependency: its types are unknown where it is not installed

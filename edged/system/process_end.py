@@ -1,12 +1,36 @@
-"""Let Ctrl-C and SIGTERM wait while something is written."""
+"""Decide when a process ends: together with its parent, but not in the middle of writing."""
 
+import ctypes
+import os
 import signal
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
+PARENT = "EDGED_HUB_PID"  # the hub sets it for its children
+ON_REQUEST = "--on-request"  # an option of `edged worker`: load everything, then wait for the index of the worker
+PR_SET_PDEATHSIG = 1  # prctl(2)
 NUMBERS = (signal.SIGINT, signal.SIGTERM)
+
+
+def end_with_parent() -> bool:
+    """Make the kernel kill this process once its hub has died, even while it hangs in a driver.
+
+    Call it first of all. Does nothing, and returns False, in a process that no hub has started.
+    """
+    parent = os.environ.get(PARENT)
+    if parent is None:
+        return False
+    die_with(int(parent))
+    return True
+
+
+def die_with(parent: int) -> None:
+    """Make the kernel kill this process once `parent`, which started it, has died."""
+    ctypes.CDLL(None, use_errno=True).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:  # it died before the call
+        os.kill(os.getpid(), signal.SIGKILL)
 
 
 @contextmanager

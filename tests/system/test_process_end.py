@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from edged.system.interruption import uninterrupted
+from edged.system.process_end import uninterrupted
 from tests.eventually import eventually
 
 

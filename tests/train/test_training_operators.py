@@ -11,7 +11,7 @@ from edged.model import reference
 from edged.model.activations import RELU
 from edged.model.graph import Activate, BatchNorm, Conv, Dense, Flatten, Graph, Operator
 from edged.model.shapes import make_graph
-from edged.train.norm import TrainedNorm, folded, new_norm
+from edged.train.training_operators import TrainedNorm, folded, new_norm
 
 RANDOM = np.random.default_rng(0)
 X = RANDOM.standard_normal((3, 2, 5, 4))

@@ -1,11 +1,21 @@
-"""Read a picture file's header before it is decoded: format and size, and whether a JPEG is complete."""
+"""Decode pictures: from a file, from bytes, and from OpenCV's VideoCapture.
+
+A picture is read whole and of an acceptable size, or not at all: its header is read first, for its format and
+size, and for whether a JPEG is complete.
+"""
 
 import re
 import struct
 from collections.abc import Callable, Mapping
+from pathlib import Path
 
+import cv2
 import numpy as np
 from numpy.typing import NDArray
+
+from edged.camera.sources.source import Pixels
+from edged.errors import ImageError
+from edged.system.regular_file import read_regular_file
 
 FORMATS = "JPEG, PNG, BMP, WebP, TIFF, PGM or PPM"
 Size = tuple[int, int]  # width and height
@@ -15,6 +25,9 @@ _JPEG_END, _JPEG_ALONE = 0xD9, frozenset({0x01, 0xD8})
 _MOST_SEGMENTS = 10_000
 _IS_MARKER = np.ones(256, np.bool_)  # byte after 0xFF; others: scan data, restarts, padding
 _IS_MARKER[[0x00, *range(0xD0, 0xD8), 0xFF]] = False
+MOST_BYTES = 2**28
+MOST_PIXELS = 2**26  # 200 MB as RGB
+MOTION_JPEG = cv2.VideoWriter.fourcc(*"MJPG")
 
 
 def size_of(content: bytes) -> Size | None:
@@ -122,3 +135,62 @@ _READERS: Mapping[bytes, Callable[[bytes], Size | None]] = {
     b"MM\0*": _tiff,
     **{b"P%d" % kind: _pnm for kind in range(1, 7)},
 }
+
+
+def read_picture(path: Path) -> Pixels:
+    """Return the picture in a file as uint8 [H, W, 3] RGB, turned upright by its EXIF. Raises ImageError."""
+    try:
+        content = read_regular_file(path, MOST_BYTES)
+    except FileNotFoundError:
+        raise ImageError(f"{path} does not exist") from None
+    except OSError as error:
+        raise ImageError(f"{path} cannot be read: {error.strerror}") from None
+    return decode_picture(content, str(path))
+
+
+def decode_picture(content: bytes, name: str) -> Pixels:
+    """Return the picture in `content` as uint8 [H, W, 3] RGB, turned upright by its EXIF. Raises ImageError."""
+    try:
+        size = size_of(content)
+    except ValueError as error:
+        raise ImageError(f"{name} {error}") from None
+    if size is None:
+        raise ImageError(f"{name} is no picture that can be read: expected {FORMATS}")
+    if size[0] * size[1] > MOST_PIXELS:
+        most = f"{MOST_PIXELS // 10**6} million"
+        raise ImageError(f"{name} has {size[0]}×{size[1]} pixels; up to {most} are supported")
+    try:
+        pixels = cv2.imdecode(np.frombuffer(content, np.uint8), cv2.IMREAD_COLOR)
+    except cv2.error:
+        pixels = None
+    if pixels is None:
+        raise ImageError(f"{name} is damaged or cut short")
+    return np.asarray(cv2.cvtColor(pixels, cv2.COLOR_BGR2RGB, pixels), np.uint8)  # in place
+
+
+def picture_of(capture: cv2.VideoCapture) -> Pixels | None:
+    """Return the next picture as uint8 [H, W, 3] RGB, or None (end, failure, nothing decoded)."""
+    good, pixels = capture.read()
+    if not good or pixels is None or pixels.size == 0:
+        return None
+    how = cv2.COLOR_GRAY2RGB if pixels.ndim == 2 or pixels.shape[2] == 1 else cv2.COLOR_BGR2RGB
+    return np.asarray(cv2.cvtColor(pixels, how), np.uint8)
+
+
+def keep_jpegs_encoded(capture: cv2.VideoCapture) -> bool:
+    """Configure a Motion JPEG capture through FFmpeg to return undecoded JPEGs; False for another format.
+
+    FFmpeg completes a truncated one from the picture before, without an error.
+    """
+    return int(capture.get(cv2.CAP_PROP_FOURCC)) == MOTION_JPEG and capture.set(cv2.CAP_PROP_FORMAT, -1)
+
+
+def decoded_jpeg(capture: cv2.VideoCapture, name: str) -> Pixels | None:
+    """Read like `picture_of`, after `keep_jpegs_encoded`.
+
+    Raises ImageError, with the name, for a truncated picture.
+    """
+    good, content = capture.read()
+    if not good or content is None or content.size == 0:
+        return None
+    return decode_picture(content.tobytes(), name)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from edged.system.line_writer import WAITING, LineWriter, is_gone
+from edged.system.standard_streams import WAITING, LineWriter, is_gone
 from tests.eventually import eventually
 
 

@@ -1,16 +1,27 @@
-"""Find energy and power sensors of hwmon by device name and channel label, never by number.
+"""Find the energy and power sensors of Linux: hwmon, TI's INA3221 in it, and powercap.
 
-`energyN_input` is in µJ, `powerN_input` in µW: Linux, Documentation/hwmon/sysfs-interface.rst. If a device has
-both for a rail, its energy is read: a counter misses nothing between two readings.
+hwmon: by device name and channel label, never by number. `energyN_input` is in µJ, `powerN_input` in µW
+(Documentation/hwmon/sysfs-interface.rst). If a device has both for a rail, its energy is read: a counter misses
+nothing between two readings.
+
+INA3221, a power monitor of Jetsons and others: mV × mA = µW for each of three channels
+(Documentation/hwmon/ina3221.rst). in4 to in6 are shunt voltages in µV and curr4 is a sum of currents: they look
+like a fourth channel, but are not.
+
+powercap, of Intel's and AMD's RAPL: `energy_uj` in µJ, which wraps at `max_energy_range_uj`
+(Documentation/power/powercap/powercap.rst). Zones nest by name: intel-rapl:0 is a package, intel-rapl:0:1 a part
+of it. Only root may read them since CVE-2020-8694.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from edged.energy import ina3221
 from edged.energy.rails import MICRO, MILLI, Rail, Unreadable, probe, text_of
 
+INA3221 = "ina3221"
+INA3221_CHANNELS = (1, 2, 3)
+ALL_OF_THE_BOARD = {"VDD_IN", "POM_5V_IN"}  # input rail of a Jetson: it includes the other rails, and more
 # Prefix before SYS, BIG, LITTLE or GPU on a Juno: drivers scpi_sensors and scmi_sensors.
 JUNO_PREFIXES = ("BOARD_ENERGY_", "BOARD_POWER_", "BRD_ENRG_", "BRD_PWR_")
 # Driver v2m-juno-hwmon: one device a sensor, without labels, and its power in mW.
@@ -19,9 +30,23 @@ OLD_JUNO_RAILS = {"sys": "SYS", "a57": "BIG", "a72": "BIG", "a53": "LITTLE", "gp
 PARTS = {("amd_energy", "Ecore"), ("xe", "pkg")}  # channels included in another one
 
 Found = Rail | Unreadable
+APART = {"dram"}  # zones below a package that the package's counter does not include
+WHOLE_PLATFORM = "psys"  # includes the packages, on machines that support it
 
 
-def find(root: Path) -> list[Found]:
+def _ina3221_channels(folder: Path) -> Iterator[Rail]:
+    """Yield the connected channels, unless the driver reports power itself."""
+    for number in INA3221_CHANNELS:
+        current, volts = folder / f"curr{number}_input", folder / f"in{number}_input"
+        label = text_of(folder / f"in{number}_label")
+        is_off = text_of(folder / f"in{number}_enable") == "0" and not label  # treat as not connected
+        if is_off or (folder / f"power{number}_input").exists() or not (current.exists() or volts.exists()):
+            continue
+        name = label or f"{INA3221}.{number}"
+        yield Rail(name, current, overlaps=name in ALL_OF_THE_BOARD, gives="watts", times=volts)
+
+
+def hwmon_rails(root: Path) -> list[Found]:
     """Return every rail below `root`/class/hwmon, by device and channel number; each is read once."""
     energies: list[Found] = []
     powers: list[Found] = []
@@ -41,8 +66,8 @@ def channels(folder: Path) -> Iterator[Rail]:
         )
         yield from (_energy(device, path, alone=len(energies) == 1) for path in energies)
         yield from (_power(device, path, alone=len(powers) == 1, counted=bool(energies)) for path in powers)
-        if device == ina3221.DEVICE:
-            yield from ina3221.channels(place)
+        if device == INA3221:
+            yield from _ina3221_channels(place)
 
 
 def is_without_energy(root: Path, device: str = "scmi_sensors") -> bool:
@@ -85,3 +110,32 @@ def _family(path: Path) -> str:
 
 def _natural_order(path: Path) -> list[int]:
     return [int(number) for number in re.findall(r"\d+", path.name)]
+
+
+def powercap_rails(root: Path) -> list[Rail | Unreadable]:
+    """Return every zone below `root`/class/powercap; a part of a package is named package-0.core and so on."""
+    zones = sorted(path.parent for path in (root / "class/powercap").glob("*/energy_uj"))
+    return _without_twins([probe(_rail(zone)) for zone in zones])
+
+
+def _without_twins(found: Sequence[Rail | Unreadable]) -> list[Rail | Unreadable]:
+    """Return one rail per name: RAPL shows the same package through two interfaces (MSR and MMIO)."""
+    by_name: dict[str, Rail | Unreadable] = {}
+    for rail in found:
+        if rail.name not in by_name or isinstance(by_name[rail.name], Unreadable):
+            by_name[rail.name] = rail
+    return list(by_name.values())
+
+
+def _rail(zone: Path) -> Rail:
+    kind = text_of(zone / "name") or zone.name
+    package = zone.with_name(zone.name.rpartition(":")[0])
+    is_part = zone.name.count(":") > 1
+    name = f"{text_of(package / 'name') or package.name}.{kind}" if is_part else kind
+    overlaps = (is_part and kind not in APART) or kind == WHOLE_PLATFORM
+    return Rail(name, zone / "energy_uj", _range_joules(zone), overlaps)
+
+
+def _range_joules(zone: Path) -> float | None:
+    text = text_of(zone / "max_energy_range_uj")
+    return int(text) * MICRO if text.isdecimal() else None

@@ -10,8 +10,7 @@ import cv2
 import numpy as np
 import pytest
 
-from edged.camera.sources.picture_file import MOST_PIXELS, decode_picture, read_picture
-from edged.camera.sources.picture_header import size_of
+from edged.camera.sources.decode import MOST_PIXELS, decode_picture, read_picture, size_of
 from edged.errors import ImageError
 from tests.camera.pictures import write_picture
 
