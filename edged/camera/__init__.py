@@ -9,7 +9,7 @@ OPENCV_OPTIONS = {
     "OPENCV_FFMPEG_CAPTURE_OPTIONS": "rtsp_transport;tcp|fpsprobesize;2",
     "OPENCV_FFMPEG_LOGLEVEL": "-8",  # FFmpeg and OpenCV would print addresses with their passwords
     "OPENCV_LOG_LEVEL": "SILENT",
-    "OPENCV_IO_MAX_IMAGE_PIXELS": str(2**26),  # as picture_file.MOST_PIXELS, even if a header is misread
+    "OPENCV_IO_MAX_IMAGE_PIXELS": str(2**26),  # as decode.MOST_PIXELS, even if a header is misread
 }
 
 for _option, _value in OPENCV_OPTIONS.items():

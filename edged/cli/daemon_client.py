@@ -11,9 +11,8 @@ from pathlib import Path
 import zmq
 
 from edged.cli.options import add_settings
-from edged.cli.progress import EVERY_S
 from edged.cli.run import config_or_demo
-from edged.cli.terminal import StatusLine
+from edged.cli.terminal import EVERY_S, StatusLine
 from edged.config.load import load_config
 from edged.config.overrides import Override
 from edged.errors import ConfigError, EdgedError

@@ -7,9 +7,12 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from edged.camera.discover import CameraFound, list_cameras
-from edged.cli.options import add_example, add_json
-from edged.cli.rails import add_sysfs, given_rails, live_watts, rail_lines, rails_as_object
-from edged.energy.find import Rails
+from edged.cli.options import add_example, add_json, add_sysfs
+from edged.config import EnergyConfig
+from edged.energy.find import Rails, find_rails
+from edged.energy.idle import watts_over
+from edged.energy.meter import Meter
+from edged.energy.rails import Rail
 from edged.errors import DeviceError
 from edged.runtime.select import opencl_devices
 from edged.worker.proven import proofs_folder
@@ -18,6 +21,9 @@ if TYPE_CHECKING:
     from edged.engine.device import Device
 
 NUMPY_LINE = "NumPy: always available, slow (device: numpy)"
+LIVE_S = 1.0
+
+Watts = Mapping[str, float]  # watts by rail, of those that could be read all the time
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -119,3 +125,59 @@ def _as_entry(device: "Device") -> dict[str, Any]:
         "proofs": [proof.model_dump(mode="json") for proof in proofs.all_proofs()],
         "wrong": [wrong.model_dump(mode="json") for wrong in proofs.wrong],
     }
+
+
+def given_rails(arguments: argparse.Namespace) -> Rails:
+    """Find all rails below --sysfs."""
+    return find_rails(EnergyConfig(sysfs=arguments.sysfs))
+
+
+def live_watts(rails: Rails) -> Watts:
+    """Measure the watts of each readable rail over a second; returns at once if there is none."""
+    every = [*rails.rails, *rails.others]
+    if not every:
+        return {}
+    meter = Meter(every)
+    try:
+        return watts_over(meter, LIVE_S)
+    finally:
+        meter.close()
+
+
+def rail_lines(rails: Rails, watts: Watts) -> Iterator[str]:
+    """Format one line for each rail, and how to make unreadable ones readable."""
+    for rail in rails.rails:
+        yield _line(rail, watts)
+    for rail in rails.others:
+        yield f"{_line(rail, watts)} (only if named: it overlaps with another rail)"
+    for unreadable in rails.unreadable:
+        yield f"{unreadable.name}: not readable: {unreadable.reason}: {unreadable.path}"
+    remedies = dict.fromkeys(remedy for unreadable in rails.unreadable for remedy in unreadable.remedies)
+    yield from (f"    {remedy}" for remedy in remedies)
+    if not (rails.rails or rails.unreadable):
+        yield f"none: {rails.note}"
+
+
+def rails_as_object(rails: Rails, watts: Watts) -> dict[str, Any]:
+    """Return the rails for JSON."""
+    readable = [(rail, True) for rail in rails.rails] + [(rail, False) for rail in rails.others]
+    return {
+        "rails": [
+            {
+                "name": rail.name,
+                "path": rail.path,
+                "gives": rail.gives,
+                "watts": watts.get(rail.name),
+                "auto": auto,
+            }
+            for rail, auto in readable
+        ],
+        "unreadable_rails": [asdict(rail) for rail in rails.unreadable],
+        "note": rails.note,
+    }
+
+
+def _line(rail: Rail, watts: Watts) -> str:
+    now = f"{watts[rail.name]:.3g} W" if rail.name in watts else "no reading"
+    files = " × ".join(map(str, [rail.path, rail.times] if rail.times else [rail.path]))
+    return f"{rail.name}: {now}, {'energy' if rail.gives == 'joules' else 'power'}: {files}"

@@ -6,7 +6,8 @@ import csv
 import logging
 import sqlite3
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import TextIO
 
@@ -25,6 +26,16 @@ COLUMNS = (
     "seq", "published_at", "captured_at", "node", "camera", "frame", "label", "score", "truth", "model", "device",
     "total_s", "joules",
 )  # fmt: skip
+TYPES = {  # in Parquet; all others are text
+    "seq": "integer",
+    "frame": "integer",
+    "published_at": "number",
+    "captured_at": "number",
+    "score": "number",
+    "total_s": "number",
+    "joules": "number",
+}
+ROWS = 10_000  # in memory at a time, and in one row group of a Parquet file
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -86,13 +97,23 @@ def _write_lines(predictions: Iterable[bytes], path: Path | None) -> None:
 
 def _write_parquet(predictions: Iterable[bytes], path: Path | None) -> None:
     try:
-        from edged.cli.parquet import write_parquet
+        import pyarrow
+        from pyarrow.parquet import ParquetWriter
     except ImportError:
         raise ConfigError("--format parquet needs pyarrow: pip install pyarrow") from None
     if path is None:
         raise ConfigError("--format parquet needs --output FILE: it is a binary format")
-    with _opened(path) as output:
-        write_parquet(COLUMNS, map(row, _parsed(predictions)), output.buffer)
+    types = {"integer": pyarrow.int64(), "number": pyarrow.float64(), "text": pyarrow.string()}
+    schema = pyarrow.schema([(name, types[TYPES.get(name, "text")]) for name in COLUMNS])
+    with _opened(path) as output, ParquetWriter(output.buffer, schema) as writer:
+        for rows in _groups(map(row, _parsed(predictions))):
+            columns = dict(zip(COLUMNS, map(list, zip(*rows, strict=True)), strict=True))
+            writer.write_table(pyarrow.table(columns, schema=schema))
+
+
+def _groups(rows: Iterator[Sequence[object]]) -> Iterator[list[Sequence[object]]]:
+    while group := list(islice(rows, ROWS)):
+        yield group
 
 
 def _parsed(predictions: Iterable[bytes]) -> Iterator[Prediction]:

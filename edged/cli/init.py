@@ -9,7 +9,7 @@ from pathlib import Path
 
 from edged.camera.discover import list_cameras
 from edged.cli.check import command as check
-from edged.cli.inspect.config_lines import config_lines, line_of
+from edged.cli.inspect import config_lines, line_of
 from edged.cli.model_options import add_model_options, given_keys, given_model
 from edged.cli.options import add_example, add_json
 from edged.cli.terminal import note

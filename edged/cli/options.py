@@ -93,6 +93,12 @@ def add_process_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--hub", metavar="ADDRESS", help=hub)
 
 
+def add_sysfs(parser: argparse.ArgumentParser) -> None:
+    """Add --sysfs."""
+    where = "the host's /sys in a container, as energy.sysfs in the config (default: /sys)"
+    parser.add_argument("--sysfs", type=Path, default=Path("/sys"), metavar="FOLDER", help=where)
+
+
 def leaf_parsers(parser: argparse.ArgumentParser) -> list[argparse.ArgumentParser]:
     """List the parsers of all sub-commands, each with its options; `parser` itself if it has no sub-commands."""
     groups = [action for action in parser._actions if isinstance(action, argparse._SubParsersAction)]

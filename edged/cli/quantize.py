@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from edged import config
 from edged.arithmetic import ceil_div
-from edged.cli.judged_options import add_judged_options, judged_pictures, trained_model
 from edged.cli.model_options import model_config
 from edged.cli.options import add_example, positive
+from edged.cli.pictures import add_judged_options, judged_pictures, trained_model
 from edged.cli.terminal import StatusLine, note, warn
 from edged.errors import ConfigError
 from edged.model.model_file import model_stem
@@ -102,7 +102,7 @@ def _pictures(model: Model, arguments: argparse.Namespace, line: StatusLine) -> 
     """Return the pictures that judge: of a camera, or of files."""
     if not arguments.camera:
         return judged_pictures(model, arguments)
-    from edged.cli.live_frames import live_frames
+    from edged.cli.teach.samples import live_frames
     from edged.compress.judge import prepared
 
     count = arguments.count or LIVE

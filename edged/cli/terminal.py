@@ -1,6 +1,6 @@
-"""Standard error for people: notes, warnings, and one status line that changes in place.
+"""Standard error for people: notes, warnings, one status line that changes in place, and a bar of progress.
 
-`--quiet` leaves out notes and the status line; warnings and errors are always printed.
+`--quiet` leaves out notes, the status line and the bar; warnings and errors are always printed.
 """
 
 import logging
@@ -15,6 +15,9 @@ from typing import TextIO
 
 _NOTES = logging.getLogger("edged.cli.notes")  # its level says whether notes are printed
 CLEAR = "\r\x1b[K"  # to the start of the line, and erase it (ECMA-48, EL)
+BAR = 20
+EVERY_S = 30.0  # between two lines of progress, without a terminal
+REFRESH_S = 0.1
 
 
 def print_notes(*, enabled: bool) -> None:
@@ -124,3 +127,31 @@ def interrupt_on_sigterm() -> None:
 
 def _interrupt(_number: int, _frame: FrameType | None) -> None:
     raise KeyboardInterrupt
+
+
+class Progress:
+    """How many of `count` pictures are done. `begun_at`: those that an interrupted run has answered."""
+
+    def __init__(self, begun_at: int, count: int) -> None:
+        self._begun_at, self._count = begun_at, max(1, count)
+        self._line = StatusLine(every_s=EVERY_S)
+        self._start = self._shown_at = time.perf_counter()
+
+    def show(self, done: int, remark: str) -> None:
+        """Show how far it is, with a remark."""
+        now = time.perf_counter()
+        if now - self._shown_at < REFRESH_S:
+            return
+        self._shown_at = now
+        bar = "#" * min(BAR, BAR * done // self._count)
+        rate = self.rate(done, now - self._start)
+        left = format_time(max(0, self._count - done) / rate) if rate else "?"
+        self._line.show(f"[{bar:-<{BAR}}] {done}/{self._count}, {remark}, {rate:.0f} pictures/s, {left} left")
+
+    def rate(self, done: int, seconds: float) -> float:
+        """Return the pictures a second of this run."""
+        return (done - self._begun_at) / seconds if seconds else 0.0
+
+    def clear(self) -> None:
+        """Erase the bar."""
+        self._line.clear()

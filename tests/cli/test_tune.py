@@ -6,7 +6,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from edged.cli.tune.progress import as_line
+from edged.cli.tune.session import as_line
 from edged.engine.selection import Choice
 from edged.engine.shape import Image, Shape
 from edged.engine.tuning.tuner import TuningProgress

@@ -19,8 +19,7 @@ from edged.batch.reading import default_readers
 from edged.batch.run_folder import OURS, RunFolder, RunIdentity, open_run
 from edged.cli.cluster_options import cluster_of, node_options, worker_config
 from edged.cli.model_options import given_model, show_preparation
-from edged.cli.progress import Progress
-from edged.cli.terminal import StatusLine, note, warn
+from edged.cli.terminal import Progress, StatusLine, note, warn
 from edged.errors import ConfigError
 from edged.model.package import Model
 from edged.system.plain_text import printable_json, printable_lines

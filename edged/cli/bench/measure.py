@@ -12,9 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from edged import config
-from edged.cli.options import above_zero
+from edged.cli.options import above_zero, add_sysfs
 from edged.cli.pictures import MOST, chosen_of, pictures_of
-from edged.cli.rails import add_sysfs
 from edged.energy.find import Rails, find_rails
 from edged.energy.idle import watts_over
 from edged.energy.meter import Meter

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Literal
 
-from edged.cli.check.finding import Finding
+from edged.cli.check.finding import Finding, addresses_of, running_config
 from edged.cli.check.hosts import (
     address_finding,
     elsewhere,
@@ -18,7 +18,6 @@ from edged.cli.check.hosts import (
     tls_finding,
 )
 from edged.cli.check.pipeline import camera_finding, model_findings, taught_findings, worker_findings
-from edged.cli.check.running import addresses_of, running_config
 from edged.cli.options import add_config, add_example, add_host, add_json
 from edged.cli.run import config_or_demo
 from edged.config import Config

@@ -38,12 +38,6 @@ def this_host(config: Config, named: str | None) -> str | None:
     return named or next(iter(own & hosts), None)
 
 
-def listens_at(config: Config) -> str | None:
-    """Return the address at which the hub listens for other hosts; None if there is none that they can reach."""
-    address = config.link.address
-    return None if address is None or is_local(address) else config.link.bind or address
-
-
 def link_findings(config: Config, host: str | None) -> Iterator[Finding]:
     """Check the link between the hosts. `host`: the checked one, None for the hub's."""
     places = places_of(config)

@@ -9,16 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from edged.camera.discover import list_cameras
-from edged.cli.check.running import running_config
-from edged.cli.doctor.bundle import check_name, write_bundle
+from edged.cli.check.finding import running_config
 from edged.cli.doctor.collect.devices import read_devices
-from edged.cli.doctor.collect.drivers import read_drivers
 from edged.cli.doctor.collect.service import check_config, read_unit, read_workers
-from edged.cli.doctor.collect.system import read_system
+from edged.cli.doctor.collect.system import read_drivers, read_system
 from edged.cli.doctor.facts import Facts
 from edged.cli.doctor.judge.board import judge
-from edged.cli.doctor.page import page
-from edged.cli.doctor.redact import without_paths, without_secrets
+from edged.cli.doctor.report import check_name, page, without_paths, without_secrets, write_bundle
 from edged.cli.options import add_example, add_json
 from edged.cli.run import config_or_demo
 from edged.cli.terminal import StatusLine, note

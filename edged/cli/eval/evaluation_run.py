@@ -10,8 +10,7 @@ from typing import Protocol
 from edged.cli.cluster_options import cluster_of, node_options, worker_config
 from edged.cli.eval.report import EvalReport
 from edged.cli.model_options import given_model, show_preparation
-from edged.cli.progress import Progress
-from edged.cli.terminal import note, warn
+from edged.cli.terminal import Progress, note, warn
 from edged.errors import ConfigError, ImageError
 from edged.evaluation.evaluate import DeviceEvaluation
 from edged.evaluation.figures import PictureAnswer

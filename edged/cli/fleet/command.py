@@ -21,12 +21,18 @@ ACTIONS = {
     "agent": "follow the fleet's roll-outs on this board (a process beside `edged run`)",
     "trial": "verify a model on this board, and compare it with the one that answers",
 }
-MODULES = {
-    "pause": "rollout",
-    "resume": "rollout",
-    "rollback": "rollout",
-    "top": "status",
-}  # others: their own name
+RUN = {  # module and function of each action
+    "key": "operator.make_key",
+    "publish": "operator.publish",
+    "rollout": "operator.change_rollout",
+    "status": "status.run",
+    "top": "status.run",
+    "pause": "operator.change_rollout",
+    "resume": "operator.change_rollout",
+    "rollback": "operator.change_rollout",
+    "agent": "agent.run",
+    "trial": "trial.run",
+}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -40,8 +46,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Import the module of the action, and run it."""
-    name = MODULES.get(arguments.action, arguments.action)
-    return int(importlib.import_module(f"edged.cli.fleet.{name}").run(arguments))
+    module, _, function = RUN[arguments.action].partition(".")
+    return int(getattr(importlib.import_module(f"edged.cli.fleet.{module}"), function)(arguments))
 
 
 def _add_key(parser: argparse.ArgumentParser) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any
 
-from edged.cli.fleet.connection import open_store
+from edged.cli.fleet.operator import open_store
 from edged.cli.terminal import interrupt_on_sigterm
 from edged.fleet.figures import Comparison
 from edged.fleet.records import NodeReport

@@ -10,8 +10,7 @@ from edged.cli.model_options import add_model_options, add_plan_options, add_var
 from edged.cli.options import add_example, add_json, positive
 from edged.cli.pictures import random_images
 from edged.cli.profile.attach import add_attach_options, check_attach_options
-from edged.cli.progress import EVERY_S
-from edged.cli.terminal import StatusLine, note
+from edged.cli.terminal import EVERY_S, StatusLine, note
 from edged.errors import ConfigError
 from edged.model.package import Model
 from edged.runtime.select import is_numpy, opencl_device

@@ -34,7 +34,8 @@ ACTIONS = {
 MODULES = {
     "list": "crops",
     "versions": "crops",
-    "repair": "forget",
+    "forget": "crops",
+    "repair": "crops",
     "rollback": "promote",
 }  # others: their own name
 

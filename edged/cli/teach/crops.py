@@ -1,4 +1,4 @@
-"""`edged teach list` and `versions`: print what is recorded, and what is trained."""
+"""`edged teach list`, `versions`, `forget` and `repair`: list what is recorded and trained, or remove crops."""
 
 import argparse
 import json
@@ -26,7 +26,9 @@ ON_SHEET = 48  # crops shown for each label
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print the crops or the versions."""
+    """Print the crops or the versions, or remove crops."""
+    if arguments.action in {"forget", "repair"}:
+        return _remove(arguments)
     place = find_place_of(arguments)
     if arguments.action == "versions":
         _print_versions(place, as_json=arguments.json)
@@ -135,3 +137,33 @@ def _line(version: Version) -> str:
 
 def _format_time(seconds: float) -> str:
     return time.strftime("%Y-%m-%d %H:%M", time.localtime(seconds))
+
+
+def _remove(arguments: argparse.Namespace) -> int:
+    """Remove the named crops, or move the damaged ones to `damaged/`."""
+    store = CropStore.open(find_place_of(arguments).folder)
+    warn_about(store)
+    if arguments.action == "forget":
+        _print_removed(store, store.forget(arguments.label), as_json=arguments.json)
+    else:
+        _print_moved(store, store.repair(), as_json=arguments.json)
+    return 0
+
+
+def _print_removed(store: CropStore, removed: list[Crop], *, as_json: bool) -> None:
+    if as_json:
+        files = [crop.file for crop in removed]
+        found = {"folder": str(store.folder), "removed": files, "crops": len(store.crops)}
+        print(json.dumps(found, ensure_ascii=False))
+        return
+    print(f"{len(removed)} crops removed; {len(store.crops)} are left in {store.folder}")
+
+
+def _print_moved(store: CropStore, moved: list[Path], *, as_json: bool) -> None:
+    if as_json:
+        found = {"folder": str(store.folder), "damaged": list(map(str, moved)), "crops": len(store.crops)}
+        print(json.dumps(found, ensure_ascii=False))
+        return
+    for path in moved:
+        print(f"damaged, moved to {path}")
+    print(f"{len(store.crops)} crops are whole" + (f", {len(moved)} files are damaged" if moved else ""))

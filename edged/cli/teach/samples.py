@@ -1,17 +1,31 @@
 """What the running daemon sends to a client that teaches: that the session has started, samples, its end."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
-from edged.cli.daemon_client import HEARTBEAT_LIMIT_S, DaemonClient
-from edged.cli.teach.folder import Place
-from edged.cli.terminal import warn
-from edged.errors import EdgedError
-from edged.messages import LinkMessage
-from edged.messages.teaching import CropSample, TeachEnded, TeachProgress, TeachStarted
+from edged.cli.daemon_client import HEARTBEAT_LIMIT_S, DaemonClient, connect_daemon
+from edged.cli.teach.folder import Place, place_of
+from edged.cli.terminal import StatusLine, warn
+from edged.errors import ConfigError, EdgedError
+from edged.messages import LinkMessage, Stop
+from edged.messages.teaching import (
+    LONGEST_TEACH_S,
+    CropSample,
+    TeachEnded,
+    TeachProgress,
+    TeachRequest,
+    TeachStarted,
+)
+from edged.model.package import Model
 from edged.teach.features import Vector
 from edged.teach.store_crop import Pixels
+
+EVERY_S = 0.2  # frames that follow each other at once show the same
+
+Frames = NDArray[np.uint8]
 
 
 def check_started(daemon: DaemonClient, place: Place, model: str) -> TeachStarted:
@@ -78,3 +92,40 @@ def read_sample(sample: CropSample, payload: bytes) -> tuple[Pixels, Vector]:
         )
     pixels = np.frombuffer(payload[:size], np.uint8).reshape(sample.height, sample.width, 3)
     return pixels, np.frombuffer(payload[size:], "<f4").astype(np.float32)
+
+
+def live_frames(config: Path | None, camera: str, model: Model, count: int, line: StatusLine) -> Frames:
+    """Return the next `count` frames of a camera: uint8 RGB [count, height, width, 3].
+
+    Raises ConfigError if the config has no such camera or its model takes other frames, EdgedError if the daemon
+    does not run or ends before.
+    """
+    place = place_of(config)
+    place.require_camera(camera)
+    running = place.model()
+    ours, theirs = ((each.input.width, each.input.height, each.input.resize) for each in (model, running))
+    if ours != theirs:
+        raise ConfigError(
+            f"{place.file}: frames of {camera} are {_described(theirs)} for {running.name}, but {model.name} "
+            f"takes them {_described(ours)}: give pictures by --images instead"
+        )
+    with connect_daemon(config, "teach") as daemon:
+        daemon.send(TeachRequest(mode="record", camera=camera, every_s=EVERY_S, seconds=LONGEST_TEACH_S))
+        check_started(daemon, place, running.sha256)
+        return np.stack(_received(daemon, camera, count, line))
+
+
+def _received(daemon: DaemonClient, camera: str, count: int, line: StatusLine) -> list[Frames]:
+    frames: list[Frames] = []
+    for message, payload in samples_from(daemon):
+        frames.append(read_sample(message, payload)[0])
+        line.show(f"edged: {len(frames)} of {count} frames of {camera}")
+        if len(frames) == count:
+            daemon.send(Stop())
+            return frames
+    raise EdgedError(f"the daemon ended the recording of {camera} after {len(frames)} of {count} frames")
+
+
+def _described(taken: tuple[int, int, str]) -> str:
+    width, height, resize = taken
+    return f"{width}×{height} ({resize})"

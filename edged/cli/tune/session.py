@@ -1,6 +1,7 @@
 """One run of `edged tune`: tune a network, and time it before and after."""
 
 import shutil
+import sys
 import time
 from collections.abc import Mapping
 from typing import Any
@@ -8,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from edged.cli.pictures import random_images
-from edged.cli.tune.progress import TuningLine
+from edged.cli.terminal import StatusLine
 from edged.config import Precision
 from edged.engine.device import Device
 from edged.engine.runtime import Runtime
@@ -16,16 +17,48 @@ from edged.engine.selection import Chooser, Rules
 from edged.engine.tuning.attempt_log import AttemptLog
 from edged.engine.tuning.comparison import error_of, times_in_turn
 from edged.engine.tuning.rig import Rig
-from edged.engine.tuning.tuner import Tuner
+from edged.engine.tuning.tuner import Tuner, TuningProgress
 from edged.engine.tuning.work import Listener, touched_bytes, work_of
 from edged.engine.tuning_records import chooser_for, user_record
 from edged.errors import DeviceError
 from edged.model.package import Model
 from edged.system.paths import cache_directory
 
+BAR = 20
 PROFILED_RUNS = 7
 # of the range of a network's scores
 TOLERANCE: Mapping[Precision, float] = {"fp32": 1e-4, "fp16-weights": 1e-2, "fp16": 5e-2, "bf16": 5e-2}
+
+
+class TuningLine:
+    """Shows the progress of the tuner on standard error."""
+
+    def __init__(self) -> None:
+        self._line = StatusLine()
+        self._is_terminal = sys.stderr.isatty()
+
+    def show(self, progress: TuningProgress) -> None:
+        """Show the progress after a try or a shape; a refused variant keeps a line of its own."""
+        if refusal := progress.refused:
+            reason = f"{refusal.reason}, {refusal.detail}"
+            self._line.keep(f"refused for {progress.shape}: {refusal}: {reason}")
+        if self._is_terminal:
+            self._line.show(as_line(progress))
+        elif progress.choice is None:
+            self._line.keep(as_line(progress))
+
+    def end(self) -> None:
+        """Leave the line as it is."""
+        self._line.end()
+
+
+def as_line(progress: TuningProgress) -> str:
+    """Format the progress: [####------] 3 of 25 shapes, 21 % of the frame; gain 4.2 %; Conv 64×30×30 → …: …"""
+    share, gain = progress.done_s / progress.frame_s, progress.gained_s / progress.frame_s
+    bar = "#" * round(share * BAR)
+    done = f"{progress.shapes_done} of {progress.shapes} shapes, {share * 100:.0f} % of the frame"
+    now = f"{progress.shape}: {progress.choice}" if progress.choice else f"{progress.shape}"
+    return f"[{bar:-<{BAR}}] {done}; gain {gain * 100:.1f} %; {now}"
 
 
 class Session:

@@ -5,9 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from edged.cli.doctor.collect.drivers import read_drivers
 from edged.cli.doctor.collect.service import workers_in
-from edged.cli.doctor.collect.system import read_system
+from edged.cli.doctor.collect.system import read_drivers, read_system
 from edged.cli.doctor.facts import RunningWorker
 
 

@@ -4,7 +4,7 @@ import json
 import tarfile
 from pathlib import Path
 
-from edged.cli.doctor.redact import without_paths
+from edged.cli.doctor.report import without_paths
 from tests.cli.command import NO_OPENCL, edged
 
 SECRETS = ("hunter2", "letmein", "tok3n", "s3same", "sw0rdfish", "open-barrel", "c4mera-us3r", "br0ker-us3r")

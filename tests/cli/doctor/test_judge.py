@@ -8,11 +8,19 @@ import pytest
 
 from edged.camera.discover import CameraFound
 from edged.cli.check.finding import Finding
-from edged.cli.doctor.facts import DeviceFile, Disk, Drivers, Facts, RunningWorker, ServiceUnit, TriedStep
+from edged.cli.doctor.facts import (
+    DeviceFile,
+    Disk,
+    Drivers,
+    Facts,
+    Judgement,
+    RunningWorker,
+    ServiceUnit,
+    TriedStep,
+)
 from edged.cli.doctor.judge.board import judge
 from edged.cli.doctor.judge.defects import known_defects, version_of
-from edged.cli.doctor.judge.judgement import Judgement
-from edged.cli.doctor.page import page
+from edged.cli.doctor.report import page
 from edged.energy.rails import Unreadable
 from edged.messages import Frequency, HostState
 from tests.cli.doctor.facts_of_a_board import NO_DRIVERS, POCL, RENDER, RUSTICL, board, system

@@ -8,12 +8,19 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from edged.cli.doctor.collect.ended import why_ended
 from edged.cli.doctor.facts import ExaminedDevice
+from edged.hub.children.child import describe_exit
 
 LISTING = "edged.cli.doctor.collect.listing_process"
 LIST_S = 180.0  # most is spent on reading files from a slow card
 SHOWN = ("platform", "name", "kind", "version", "driver", "fp16", "compute_units", "memory_bytes")
+
+
+def why_ended(done: "subprocess.CompletedProcess[str]") -> str:
+    """Return how it ended, and the last line that it wrote on standard error."""
+    last = "".join(done.stderr.strip().splitlines()[-1:])
+    crash = " (a driver crashes)" if done.returncode < 0 else ""
+    return f"its process {describe_exit(done.returncode)}{crash}{f': {last}' if last else ''}"
 
 
 def read_devices(show: Callable[[str], None]) -> tuple[tuple[ExaminedDevice, ...], str]:

@@ -1,4 +1,7 @@
-"""The process of `self_test`: runs the steps of a request, and adds a line of JSON to its report for each."""
+"""The process of `self_test`: runs the steps of a request, and adds a line of JSON to its report for each.
+
+Two small networks with random weights serve to compare every variant of their convolutions with the reference.
+"""
 
 import json
 import time
@@ -8,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from edged.cli.doctor.collect.small_networks import SIDE, mobile_network, plain_network
 from edged.config import ModelConfig, Precision, WorkerConfig
 from edged.engine.apart import read_request
 from edged.engine.device import Device
@@ -21,10 +23,13 @@ from edged.engine.selection import Chooser
 from edged.engine.tuning_records import chooser_for, chooser_named
 from edged.engine.verifying import Verification
 from edged.errors import EdgedError
+from edged.model.activations import RELU, RELU6
 from edged.model.graph import Graph
+from edged.model.network_builder import NetworkBuilder
 from edged.model.package import Input, load_model
 from edged.worker.proven import open_proven
 
+SIDE = 32  # of their pictures
 LAUNCHES = 60
 TURNS = 5  # the best one counts: other load can only slow a run down
 LONG_ENOUGH_S = 0.5  # of timing `digits`
@@ -32,6 +37,32 @@ PICTURES = 2
 NETWORKS = {"digits": None, "mobilenetv2": 224, "resnet50": 120}  # to estimate, with the side of their pictures
 
 Figures = Mapping[str, float]
+
+
+def plain_network() -> Graph:
+    """Build convolutions of 5×5, 3×3 and 1×1 with a sum, a pool and a dense layer."""
+    builder = NetworkBuilder("plain", SIDE, SIDE)
+    builder.conv("stem", 16, 5, 2, activation=RELU)
+    builder.max_pool("pool", 2, 2)
+    block = builder.conv("in", 32, 1, activation=RELU)
+    wide = builder.conv("wide", 32, 3, activation=RELU)
+    builder.add("sum", wide, block)
+    builder.mean("mean")
+    builder.dense("scores", 10)
+    return builder.graph()
+
+
+def mobile_network() -> Graph:
+    """Build convolutions by channel and in groups between those of 1×1."""
+    builder = NetworkBuilder("mobile", SIDE, SIDE)
+    builder.conv("stem", 8, 3, 2, activation=RELU6)
+    builder.conv("expand", 24, 1, activation=RELU6)
+    builder.conv("depthwise", 24, 3, groups=24, activation=RELU6)
+    builder.conv("project", 8, 1)
+    builder.conv("grouped", 16, 3, groups=2, activation=RELU)
+    builder.mean("mean")
+    builder.dense("scores", 10)
+    return builder.graph()
 
 
 class SelfTest:

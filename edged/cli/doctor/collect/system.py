@@ -1,18 +1,24 @@
-"""The machine: its board, kernel, memory, clocks, temperatures and disks."""
+"""Read the machine: its board, kernel, memory, clocks, temperatures and disks, and the files that OpenCL needs."""
 
+import grp
 import os
 import platform
 import re
+import stat
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from edged import __version__
-from edged.cli.doctor.facts import Disk, System
+from edged.cli.doctor.facts import DeviceFile, Disk, Drivers, System
 from edged.system.host_watch import in_order, number, read, text
 
 TEMPORARY = {"tmpfs", "ramfs"}
 SLOWING = {"passive", "hot", "critical"}  # types of trip points at which the kernel acts on the load
 HIGHEST_C = 250.0
+NODES = ("dev/dri/renderD*", "dev/mali[0-9]*", "dev/kfd", "dev/nvidia[0-9]*")
+MODULES = ("panfrost", "panthor", "mali", "mali_kbase", "bifrost_kbase", "lima", "v3d", "msm", "etnaviv")
+VARIABLES = ("RUSTICL_ENABLE", "OCL_ICD_VENDORS", "OPENCL_VENDOR_PATH", "LD_LIBRARY_PATH", "POCL_DEVICES")
+LIBMALI = ("usr/lib/libmali*", "usr/lib/*/libmali*", "usr/lib/*/libMali*", "opt/*/lib/libmali*")
 
 
 def read_system(folders: Mapping[str, Path], root: Path = Path("/")) -> System:
@@ -96,3 +102,36 @@ def _file_system(folder: Path, root: Path) -> str:
     mounts = (line.split()[1:3] for line in text(root / "proc/self/mounts").splitlines())
     above = {place: kind for place, kind in mounts if folder.is_relative_to(place)}
     return above[max(above, key=len)] if above else ""
+
+
+def read_drivers(environment: Mapping[str, str], root: Path = Path("/")) -> Drivers:
+    """Return what is there below `root`, and the variables that drivers read."""
+    nodes = (node for pattern in NODES for node in in_order(root.glob(pattern)))
+    libraries = (library for pattern in LIBMALI for library in in_order(root.glob(pattern)))
+    return Drivers(
+        nodes=tuple(_node(node, root) for node in nodes),
+        modules=tuple(name for name in MODULES if (root / "sys/module" / name).exists()),
+        vendors={file.name: text(file) for file in in_order((root / "etc/OpenCL/vendors").glob("*.icd"))},
+        libmali=tuple(f"/{library.relative_to(root)}" for library in libraries),
+        variables={name: environment[name] for name in VARIABLES if name in environment},
+    )
+
+
+def _node(node: Path, root: Path) -> DeviceFile:
+    status = node.stat()
+    kind = "drm" if node.parent.name == "dri" else "misc"
+    driver = root / "sys/class" / kind / node.name / "device/driver"
+    return DeviceFile(
+        path=f"/{node.relative_to(root)}",
+        driver=driver.resolve().name if driver.exists() else "",
+        group=_group(status.st_gid),
+        mode=stat.filemode(status.st_mode),
+        usable=os.access(node, os.R_OK | os.W_OK),
+    )
+
+
+def _group(number: int) -> str:
+    try:
+        return grp.getgrgid(number).gr_name
+    except KeyError:
+        return str(number)

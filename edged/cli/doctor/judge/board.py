@@ -2,10 +2,9 @@
 
 from collections.abc import Iterator
 
-from edged.cli.doctor.facts import Disk, Facts, System
+from edged.cli.doctor.facts import Disk, Facts, Judgement, System
 from edged.cli.doctor.judge.devices import judge_devices
 from edged.cli.doctor.judge.drivers import judge_drivers
-from edged.cli.doctor.judge.judgement import Judgement
 from edged.cli.doctor.judge.running import judge_running
 
 GIB, MIB = 2**30, 2**20

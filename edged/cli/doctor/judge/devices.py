@@ -2,9 +2,8 @@
 
 from collections.abc import Iterator, Mapping
 
-from edged.cli.doctor.facts import ExaminedDevice, Facts, TriedStep
+from edged.cli.doctor.facts import ExaminedDevice, Facts, Judgement, TriedStep
 from edged.cli.doctor.judge.defects import known_defects
-from edged.cli.doctor.judge.judgement import Judgement
 
 NAMES = {"digits": "digits", "mobilenetv2": "MobileNetV2@224", "resnet50": "ResNet-50@120"}
 

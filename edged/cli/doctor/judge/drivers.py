@@ -2,9 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 
-from edged.cli.doctor.facts import DeviceFile, Drivers, ExaminedDevice
+from edged.cli.doctor.facts import DeviceFile, Drivers, ExaminedDevice, Judgement
 from edged.cli.doctor.judge.defects import ARM, RUSTICL
-from edged.cli.doctor.judge.judgement import Judgement
 
 MESA = {"panfrost": "panfrost", "panthor": "panfrost"}  # kernel drivers, and what RUSTICL_ENABLE calls theirs
 BY_DEFAULT = (26, 2)  # the Mesa that needs no RUSTICL_ENABLE for Panfrost

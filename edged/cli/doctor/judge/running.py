@@ -5,8 +5,7 @@ from collections.abc import Iterator
 from typing import Literal
 
 from edged.cli.check.finding import Finding
-from edged.cli.doctor.facts import Facts, RunningWorker, ServiceUnit
-from edged.cli.doctor.judge.judgement import Judgement, Level
+from edged.cli.doctor.facts import Facts, Judgement, Level, RunningWorker, ServiceUnit
 
 LEVELS: dict[Literal["ok", "warning", "error"], Level] = {"ok": "ok", "warning": "note", "error": "mend"}
 RUNS = "runs the model"

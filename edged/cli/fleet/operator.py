@@ -1,0 +1,142 @@
+"""The commands of a fleet's operator: make a key, publish a signed model, begin a roll-out, pause or undo it."""
+
+import argparse
+import asyncio
+import json
+import secrets
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Literal
+
+from pydantic import ValidationError
+
+from edged import config
+from edged.config.load import load_operator
+from edged.errors import ConfigError, ModelError
+from edged.fleet.agent import SILENT_S
+from edged.fleet.board import sha256_of
+from edged.fleet.gate import parse_gate
+from edged.fleet.records import DONE, Rollout, SignedModel
+from edged.fleet.signing import load_signer, new_signer, sign
+from edged.fleet.stages import stages_of
+from edged.fleet.store import FleetState, FleetStore
+from edged.model.model_file import model_stem
+from edged.model.package import read_model
+from edged.transport.nats import close, connect
+
+STATES: dict[str, Literal["running", "paused", "rolled_back"]] = {
+    "pause": "paused",
+    "resume": "running",
+    "rollback": "rolled_back",
+}
+
+
+@asynccontextmanager
+async def open_store(operator: Path, *, create: bool = False) -> AsyncIterator[FleetStore]:
+    """Open the store that the operator's file names. Raises ConfigError, ServerError."""
+    client = await connect(load_operator(operator), "edged-fleet", reconnects=False)
+    try:
+        yield await FleetStore.open(client, create=create)
+    finally:
+        await close(client)
+
+
+def make_key(arguments: argparse.Namespace) -> int:
+    """Write both files; the secret is never printed."""
+    key, pub = new_signer(arguments.output, arguments.name)
+    if arguments.json:
+        print(json.dumps({"key": str(key), "pub": str(pub)}))
+        return 0
+    print(f"{key}  secret: signs models; keep it where models are published, never on a board (mode 0600)")
+    print(f"{pub}  public: add it to `fleet.signers` of every board that takes models of {arguments.name}")
+    return 0
+
+
+def publish(arguments: argparse.Namespace) -> int:
+    """Check that the file is a model of one file, sign it, and upload it."""
+    manifest = asyncio.run(_publish(arguments, _signed(arguments)))
+    if arguments.json:
+        print(manifest.model_dump_json())
+    else:
+        print(f"published {manifest}, {manifest.size / 1e6:.1f} MB, signed by {manifest.signer[:12]}…")
+    return 0
+
+
+def _signed(arguments: argparse.Namespace) -> SignedModel:
+    path, signer = arguments.model, load_signer(arguments.key)
+    _, is_split = read_model(config.ModelConfig(path=path))
+    if is_split:
+        raise ModelError(f"{path}: its weights are in other files: save it as one file, which one hash covers")
+    try:
+        manifest = SignedModel(
+            name=arguments.name or model_stem(path),
+            file=path.name,
+            sha256=sha256_of(path),
+            size=path.stat().st_size,
+        )
+    except ValidationError as error:
+        place = error.errors()[0]["loc"][0]
+        given = json.dumps(error.errors()[0]["input"])
+        raise ConfigError(
+            f"{place} {given}: expected letters, digits, '.', '_' and '-', and a file *.onnx"
+        ) from None
+    public, signature = sign(manifest.signed, signer)
+    return manifest.model_copy(update={"signer": public, "signature": signature})
+
+
+async def _publish(arguments: argparse.Namespace, manifest: SignedModel) -> SignedModel:
+    async with open_store(arguments.config, create=True) as store:
+        await store.publish(manifest, arguments.model)
+    return manifest
+
+
+def change_rollout(arguments: argparse.Namespace) -> int:
+    """Write the roll-out; boards that are off follow it when they are back."""
+    rollout = asyncio.run(_change(arguments))
+    if arguments.json:
+        print(rollout.model_dump_json())
+        return 0
+    print(f"{rollout.model}: {rollout.state.replace('_', ' ')}; gate {rollout.gate}")
+    for number, stage in enumerate(rollout.stages, 1):
+        print(f"  stage {number}, {stage.share:.0%}: {', '.join(stage.nodes)}")
+    return 0
+
+
+async def _change(arguments: argparse.Namespace) -> Rollout:
+    if arguments.action == "rollout":
+        parse_gate(arguments.gate)
+    async with open_store(arguments.config) as store:
+        state = await store.state()
+        if arguments.action == "rollout":
+            rollout = await _new(arguments, store, state)
+        else:
+            rollout = _changed(arguments, state)
+        await store.begin(rollout, state.revision)
+    return rollout
+
+
+async def _new(arguments: argparse.Namespace, store: FleetStore, state: FleetState) -> Rollout:
+    now, silent = state.rollout, state.silent(SILENT_S)
+    ours = [node for node in state.nodes.values() if now and node.rollout == now.id and node.node not in silent]
+    busy = [node.node for node in ours if node.phase not in DONE | {"waiting"}]
+    if now and now.state != "rolled_back" and busy:
+        raise ConfigError(
+            f"the roll-out of {now.model} is not over on {', '.join(busy[:3])}: wait for it, or take it back by "
+            "`edged fleet rollback`"
+        )
+    name = secrets.token_hex(4)
+    return Rollout(
+        id=name,
+        model=await store.model(arguments.name),
+        gate=arguments.gate,
+        stages=stages_of(name, state.nodes, (arguments.to, *arguments.then)),
+    )
+
+
+def _changed(arguments: argparse.Namespace, state: FleetState) -> Rollout:
+    if state.rollout is None:
+        raise ConfigError("there is no roll-out: `edged fleet rollout NAME --gate …` begins one")
+    if state.rollout.state == "rolled_back" and arguments.action != "rollback":
+        raise ConfigError(f"the roll-out of {state.rollout.model} was rolled back: begin a new one")
+    return state.rollout.model_copy(update={"state": STATES[arguments.action]})
