@@ -171,6 +171,11 @@ def test_the_hub_loads_no_image_opencl_or_onnx_library(package: str) -> None:
     assert loaded_after_importing(package) & HUB_MUST_NOT_IMPORT == set()
 
 
+@pytest.mark.parametrize("verb", ["batch", "eval", "teach"])
+def test_a_verb_that_limits_the_threads_of_numpy_does_not_load_it_before(verb: str) -> None:
+    assert "numpy" not in loaded_after_importing(f"edged.cli.{verb}.command")
+
+
 def test_the_client_loads_no_other_part_of_edged() -> None:
     loaded = loaded_after_importing("edged.client")
     parts = {".".join(name.split(".")[:2]) for name in loaded if name.startswith("edged.")}

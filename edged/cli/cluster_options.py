@@ -3,6 +3,7 @@
 import argparse
 from importlib.util import find_spec
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
 
@@ -11,7 +12,9 @@ from edged.cli.model_options import model_config
 from edged.cli.options import positive
 from edged.cluster.options import ClusterOptions, NodeOptions
 from edged.errors import ConfigError
-from edged.model.package import Model
+
+if TYPE_CHECKING:
+    from edged.model.package import Model
 
 
 def add_cluster(parser: argparse.ArgumentParser) -> None:
@@ -57,7 +60,7 @@ def cluster_of(arguments: argparse.Namespace) -> ClusterOptions:
     return ClusterOptions(arguments.ray, arguments.resource, arguments.actors)
 
 
-def node_options(arguments: argparse.Namespace, model: Model, *folders: Path) -> NodeOptions:
+def node_options(arguments: argparse.Namespace, model: "Model", *folders: Path) -> NodeOptions:
     """Return what every node needs. `folders`: required there."""
     wanted = model_config(arguments)
     wanted = wanted.model_copy(

@@ -2,7 +2,7 @@
 
 import argparse
 from pathlib import Path
-from typing import Any, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 from pydantic import ValidationError
 
@@ -11,7 +11,9 @@ from edged.cli.options import frames
 from edged.cli.terminal import note, warn
 from edged.errors import ConfigError
 from edged.messages.preparation import ON_COMMAND_LINE, Preprocess, Resize, default_warning
-from edged.model.package import Model, is_file_name, load_model
+
+if TYPE_CHECKING:
+    from edged.model.package import Model  # loads NumPy, before which `limit_threads` must be called
 
 
 def add_model_options(parser: argparse.ArgumentParser, default: str = "digits") -> None:
@@ -53,18 +55,20 @@ def add_input_options(parser: argparse.ArgumentParser, title: str) -> None:
     group.add_argument("--labels", type=Path, metavar="FILE", help="text file with one label a line")
 
 
-def given_model(arguments: argparse.Namespace) -> Model:
+def given_model(arguments: argparse.Namespace) -> "Model":
     """Load the model of `add_model_options`; print a note if it is for timing only.
 
     Raises ConfigError, ModelError.
     """
+    from edged.model.package import load_model
+
     model = load_model(model_config(arguments))
     if model.random_weights:
         note(f"{model.name} has random weights: it is for timing only")
     return model
 
 
-def show_preparation(model: Model) -> None:
+def show_preparation(model: "Model") -> None:
     """Print how pictures are prepared for the model; warn if that is a default, and say what to add."""
     if model.random_weights:
         return
@@ -77,6 +81,8 @@ def show_preparation(model: Model) -> None:
 
 def model_config(arguments: argparse.Namespace) -> config.ModelConfig:
     """Build the config section of `add_model_options`. Raises ConfigError."""
+    from edged.model.package import is_file_name
+
     source = "path" if is_file_name(arguments.model) else "name"
     return validated(**{source: arguments.model, **given_keys(arguments)})
 
