@@ -19,8 +19,8 @@ from edged.engine import tuning_records
 from edged.errors import EdgedError
 from edged.hub.events import GOOD, EventName
 from edged.metrics import Metrics
+from edged.metrics.catalog import DROPPED, LOST
 from edged.metrics.fast import Family
-from edged.metrics.reasons import DROPPED, LOST
 from edged.train.config import Training
 from tools import protocol
 

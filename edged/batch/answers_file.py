@@ -10,7 +10,7 @@ from pyarrow import parquet
 
 from edged.errors import ConfigError
 from edged.messages import Label
-from edged.system.atomic_file import FOR_ALL, replace_file
+from edged.system.files import FOR_ALL, replace_file
 
 ROWS = 10_000  # in memory at a time, and in one row group of the file
 

@@ -16,8 +16,8 @@ from urllib.parse import quote
 from edged.batch.answers_file import AnswerCount, count_answers
 from edged.batch.chunks import ArchiveChunk, ChunkTotals, chunk_from_line
 from edged.errors import ConfigError
-from edged.system.atomic_file import FOR_ALL, replace_file
 from edged.system.exclusive_lock import try_lock
+from edged.system.files import FOR_ALL, replace_file
 
 OURS = "_edged"  # readers of partitioned folders skip names that begin with an underscore
 NO_DAY = "__HIVE_DEFAULT_PARTITION__"  # what they read as null

@@ -9,7 +9,7 @@ import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from edged.system.atomic_file import replace_file
+from edged.system.files import replace_file
 
 MAX_BYTES = 4096
 

@@ -16,7 +16,7 @@ from edged.cli.terminal import note
 from edged.config import NAME, STREAMS, SYNTHETIC_PREFIX
 from edged.errors import ConfigError
 from edged.model.package import Model
-from edged.system.atomic_file import write_result
+from edged.system.files import write_result
 
 NO_CAMERA = f"{SYNTHETIC_PREFIX}digits"
 TEMPLATE = """\

@@ -14,7 +14,7 @@ from edged.model.metadata import PREFIX, Metadata, encode
 from edged.model.metadata_file import with_properties
 from edged.model.model_file import compress, is_compressed, read_content
 from edged.model.package import read_model
-from edged.system.atomic_file import replace_file
+from edged.system.files import replace_file
 
 WRITTEN = "metadata to write; --preprocess replaces --resize to --std in the file, --size is not written"
 

@@ -15,7 +15,7 @@ from edged.cli.terminal import StatusLine, note, warn
 from edged.errors import ConfigError
 from edged.model.model_file import model_stem
 from edged.model.package import Model, model_path
-from edged.system.atomic_file import write_result
+from edged.system.files import write_result
 from edged.system.plain_text import printable_json, printable_lines
 
 if TYPE_CHECKING:

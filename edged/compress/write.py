@@ -14,7 +14,7 @@ from edged.compress.network import Network
 from edged.compress.outcome import CompressionStep
 from edged.model.model_file import SUFFIX, compress
 from edged.model.package import load_model
-from edged.system.atomic_file import write_result
+from edged.system.files import write_result
 
 
 def write_network(model: onnx.ModelProto, path: Path) -> tuple[int, int]:

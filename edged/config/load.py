@@ -11,12 +11,11 @@ from typing import TypeVar
 from pydantic import BaseModel, ValidationError
 
 from edged.config import CameraConfig, Config, FleetConfig, NatsConfig, OperatorConfig, SecurityConfig, Tls
-from edged.config.merging import add_drop_in, add_override
-from edged.config.overrides import Override, overrides_of
+from edged.config.overrides import Override, add_drop_in, add_override, overrides_of
 from edged.config.validation_errors import mistakes_of
 from edged.config.yaml_positions import Document, Mistake, read
 from edged.errors import ConfigError
-from edged.system.atomic_file import replace_file
+from edged.system.files import replace_file
 from edged.transport.keys import CREDENTIAL
 
 MAX_BYTES = 1_000_000

@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from edged.energy.find import Rails
 from edged.energy.meter import Meter
-from edged.system.atomic_file import replace_file
+from edged.system.files import replace_file
 
 BOOT = Path("/proc/sys/kernel/random/boot_id")
 

@@ -17,9 +17,8 @@ from edged.engine.selection import Choice, Chooser, Rules, candidates, find_cand
 from edged.engine.shape import RecordSection, Shape, shape_of
 from edged.engine.variants.variant import Site
 from edged.errors import ConfigError, DeviceError
-from edged.system.atomic_file import FOR_ALL, replace_file
+from edged.system.files import FOR_ALL, read_regular_file, replace_file, why_not_trusted
 from edged.system.paths import state_directory
-from edged.system.regular_file import read_regular_file, why_not_trusted
 
 SHIPPED = Path(str(files("edged.engine"))) / "tuned"
 

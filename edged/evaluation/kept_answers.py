@@ -10,8 +10,8 @@ from pathlib import Path
 
 from edged.evaluation.figures import PictureAnswer
 from edged.system.exclusive_lock import try_lock
+from edged.system.files import why_not_trusted
 from edged.system.paths import cache_directory
-from edged.system.regular_file import why_not_trusted
 
 log = logging.getLogger(__name__)
 

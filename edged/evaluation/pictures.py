@@ -18,7 +18,7 @@ from edged.camera.sources.folder import SUFFIXES, pictures_in, truth_of
 from edged.camera.sources.source import Pixels
 from edged.errors import DataError
 from edged.model.package import numbered
-from edged.system.regular_file import read_regular_file
+from edged.system.files import read_regular_file
 from edged.train.idx import IMAGES, LABELS, Bytes, has_idx, read_array
 
 MOST_LIST_BYTES = 2**28

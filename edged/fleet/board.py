@@ -10,7 +10,7 @@ from pydantic import ValidationError
 from edged.errors import ConfigError, EdgedError, ModelError
 from edged.fleet.figures import Comparison, ModelFigures
 from edged.fleet.records import Phase, Record, SignedModel
-from edged.system.atomic_file import replace_file
+from edged.system.files import replace_file
 from edged.system.paths import state_directory
 
 READ_BYTES = 1 << 20

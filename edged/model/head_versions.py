@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal, Self, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from edged.errors import ModelError
-from edged.system.atomic_file import replace_file
+from edged.system.files import replace_file
 from edged.system.paths import state_directory
 
 REMEMBERED = 20  # promotions that can be rolled back

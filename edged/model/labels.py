@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from edged.errors import ModelError
+from edged.system.files import read_regular_file
 from edged.system.plain_text import problem_of
-from edged.system.regular_file import read_regular_file
 
 MAX_BYTES = 4 * 2**20
 

@@ -9,7 +9,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from edged.errors import ModelError
-from edged.system.regular_file import open_regular_file, read_regular_file
+from edged.system.files import open_regular_file, read_regular_file
 
 MAX_BYTES = 2**30
 

@@ -19,8 +19,7 @@ from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
 
-from edged.system.atomic_file import replace_file
-from edged.system.regular_file import why_not_trusted
+from edged.system.files import replace_file, why_not_trusted
 
 FORMAT = b"edged cache 2\n"  # change the number when the meaning of an entry changes
 ANY_FORMAT = re.compile(rb"edged (cache|program) \d+\n")

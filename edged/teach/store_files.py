@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from edged.errors import ModelError
-from edged.system.atomic_file import replace_file
+from edged.system.files import replace_file
 from edged.teach.store_crop import LABEL, Crop, Pixels, from_png, pixels_sha256
 
 NAME = re.compile(r"[0-9a-f]{64}\.png")

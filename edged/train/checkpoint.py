@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from edged import __version__
 from edged.errors import DataError, TrainingError
-from edged.system.atomic_file import FOR_ALL, replace_file
+from edged.system.files import FOR_ALL, replace_file
 from edged.system.process_end import uninterrupted
 from edged.train.config import Training
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from edged.errors import DataError
 from edged.model.package import Input
-from edged.system.regular_file import open_regular_file
+from edged.system.files import open_regular_file
 from edged.train.source import LabelledImages
 
 IMAGES, LABELS = "images-idx3-ubyte", "labels-idx1-ubyte"

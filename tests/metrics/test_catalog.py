@@ -15,9 +15,9 @@ from edged.hub.wiring import ENDPOINTS
 from edged.messages import STAGES, EnergyMethod
 from edged.messages.host import MOST
 from edged.metrics import Metrics
+from edged.metrics.catalog import DROPPED, LOST
 from edged.metrics.declare import SECONDS
 from edged.metrics.fast import Family, HistogramSeries
-from edged.metrics.reasons import DROPPED, LOST
 
 CAMERAS, WORKERS, LABELS, LAYERS = 64, 4, 1000, 200
 BY_CAMERA = 250  # stages are 8 × 20 of them

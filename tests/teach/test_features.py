@@ -11,8 +11,7 @@ from edged.model import reference
 from edged.model.cuts import part
 from edged.model.head import features_of
 from edged.model.package import Model, load_model
-from edged.teach.backbone import all_features
-from edged.teach.features import FeatureFiles, Vector, features_key
+from edged.teach.features import FeatureFiles, Vector, all_features, features_key
 from edged.teach.store import CropStore
 from tests.cli.models import small_network
 from tests.teach.crops import a_store

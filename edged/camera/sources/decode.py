@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from edged.camera.sources.source import Pixels
 from edged.errors import ImageError
-from edged.system.regular_file import read_regular_file
+from edged.system.files import read_regular_file
 
 FORMATS = "JPEG, PNG, BMP, WebP, TIFF, PGM or PPM"
 Size = tuple[int, int]  # width and height

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 from edged.cli.doctor.facts import Judgement
 from edged.config import Config
 from edged.errors import ConfigError
-from edged.system.atomic_file import write_result
+from edged.system.files import write_result
 from edged.system.plain_text import printable
 
 SET = "(set, not shown)"

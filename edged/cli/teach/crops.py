@@ -13,7 +13,7 @@ from edged.cli.teach.folder import Place, find_place_of, warn_about
 from edged.cli.terminal import note, warn
 from edged.errors import ConfigError, EdgedError
 from edged.model.head_versions import Version, load_promoted
-from edged.system.atomic_file import FOR_ALL, replace_file
+from edged.system.files import FOR_ALL, replace_file
 from edged.teach.pictures import contact_sheet, shows_colours, side_by_side
 from edged.teach.store import CropStore
 from edged.teach.store_crop import Crop, Pixels

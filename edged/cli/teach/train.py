@@ -13,11 +13,10 @@ from edged.model.head_versions import load_head, load_version
 from edged.model.package import Model
 from edged.system.plain_text import printable_lines
 from edged.teach import evaluate
-from edged.teach.backbone import all_features
 from edged.teach.device_choice import find_place, lower_priority
 from edged.teach.evaluate import Verdict
 from edged.teach.examples import LabelledFeatures, check, split
-from edged.teach.features import Vector
+from edged.teach.features import Vector, all_features
 from edged.teach.fit import FitSettings, fit
 from edged.teach.store import CropStore
 from edged.teach.versions import write_version

@@ -16,8 +16,8 @@ from edged.model import reference
 from edged.model.cost import macs
 from edged.model.graph import Graph
 from edged.model.package import Input, Model, load_model
-from edged.system.atomic_file import FOR_ALL, replace_file
 from edged.system.exclusive_lock import hold
+from edged.system.files import FOR_ALL, replace_file
 from edged.train.build import build, start_from
 from edged.train.checkpoint import Checkpoint, Checkpoints, facts_of
 from edged.train.config import Training, load_training

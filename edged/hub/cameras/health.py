@@ -10,7 +10,7 @@ from edged.hub.events import HubEvent
 from edged.hub.liveness import SILENT_NS, Liveness
 from edged.messages import CameraReport
 from edged.metrics import Metrics
-from edged.metrics.reasons import DROPPED
+from edged.metrics.catalog import DROPPED
 
 SILENT = f"its process has sent nothing for {SILENT_NS / NANOSECONDS:g} s: it is stopped, or stuck in a driver"
 

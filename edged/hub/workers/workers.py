@@ -27,7 +27,7 @@ from edged.messages import (
 )
 from edged.messages.preparation import IN_CONFIG, default_warning
 from edged.metrics import Metrics
-from edged.metrics.reasons import LOST
+from edged.metrics.catalog import LOST
 
 log = logging.getLogger("edged.hub")
 

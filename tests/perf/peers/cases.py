@@ -17,7 +17,7 @@ from edged.model.graph import Conv, Dense, Float32, Graph
 from edged.model.package import Input, load_model
 from edged.model.reference import Array
 from edged.quantization.calibration import Calibration, Quantizer
-from edged.system.atomic_file import write_result
+from edged.system.files import write_result
 from tests.perf.onnx_export import export
 
 IN_README = (  # the cases whose figures README.md shows

@@ -1,11 +1,18 @@
-"""Check files before they are used: a pipe may block, a file may be too large, or writable by another user."""
+"""Read and write files safely: written whole or not at all; never a pipe, too large, or writable by others."""
 
 import errno
 import os
+import secrets
 import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
 from io import BufferedReader
 from pathlib import Path
+from typing import BinaryIO
 
+from edged.errors import ConfigError
+
+FOR_ALL = 0o644  # mode of a file that is meant to be shared
 BLOCK = 2**16
 KINDS = {
     stat.S_IFDIR: "a folder",
@@ -14,6 +21,45 @@ KINDS = {
     stat.S_IFBLK: "a device",
     stat.S_IFSOCK: "a socket",
 }
+
+
+@contextmanager
+def replace_file(path: Path, mode: int = 0o600, durable: bool = True) -> Iterator[BinaryIO]:
+    """Write a new file, which replaces `path` if the block ends well; else `path` stays as it is.
+
+    `durable`: it survives a power failure from then on; otherwise it may be empty after one. A process that is
+    killed leaves `.NAME-…` beside it. Raises OSError.
+    """
+    unfinished = path.with_name(f".{path.name}-{secrets.token_hex(4)}")
+    try:
+        with unfinished.open("xb") as file:
+            os.fchmod(file.fileno(), mode)
+            yield file
+            file.flush()
+            if durable:
+                os.fsync(file.fileno())
+        unfinished.replace(path)
+    finally:
+        unfinished.unlink(missing_ok=True)
+    if durable:
+        _sync_folder(path.parent)
+
+
+def write_result(path: Path, content: bytes) -> None:
+    """Write the file of a command, for all users to read. Raises ConfigError."""
+    try:
+        with replace_file(path, FOR_ALL) as file:
+            file.write(content)
+    except OSError as error:
+        raise ConfigError(f"{path}: cannot be written: {error.strerror}") from None
+
+
+def _sync_folder(folder: Path) -> None:
+    opened = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(opened)
+    finally:
+        os.close(opened)
 
 
 def open_regular_file(path: Path) -> BufferedReader:
