@@ -1,9 +1,11 @@
-"""What every test may need: waiting for a condition, and a free port."""
+"""What every test may need: waiting for a condition, something that goes on beside it, and a free port."""
 
 import secrets
 import socket
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TypeVar
 
 T = TypeVar("T")
@@ -41,3 +43,16 @@ def _is_free(port: int) -> bool:
         except OSError:
             return False
     return True
+
+
+@contextmanager
+def in_background(work: Callable[[threading.Event], None]) -> Iterator[None]:
+    """`work` runs in a thread of its own, until the event that it is given is set; its end is waited for."""
+    stopped = threading.Event()
+    thread = threading.Thread(target=work, args=(stopped,))
+    thread.start()
+    try:
+        yield
+    finally:
+        stopped.set()
+        thread.join()

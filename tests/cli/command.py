@@ -1,5 +1,6 @@
 """The command line as a user starts it."""
 
+import io
 import os
 import subprocess
 import sys
@@ -18,3 +19,10 @@ def edged(*arguments: str | Path | int, env: dict[str, str] | None = None) -> su
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, env=environment, check=False)
     assert "Traceback" not in done.stderr, done.stderr
     return done
+
+
+class Terminal(io.StringIO):
+    """A stream that is a terminal."""
+
+    def isatty(self) -> bool:
+        return True

@@ -8,7 +8,7 @@ from edged.config.load import load_config
 from edged.model.head_versions import PromotedRecord, save_promoted, teach_folder, version_path
 from edged.model.package import load_model
 from tests.cli.checking import check, config_file
-from tests.hub.taught_heads import keep_lesson
+from tests.hub.taught_heads import keep_unread_version
 
 
 @pytest.fixture
@@ -21,7 +21,7 @@ def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def promote(file: Path, base: str) -> tuple[Path, str]:
     """A version on top of the model with this hash: where it lies, and its name."""
     folder = teach_folder(load_config(file).node)
-    version = keep_lesson(folder, "open", "closed", base=base)
+    version = keep_unread_version(folder, "open", "closed", base=base)
     save_promoted(folder, PromotedRecord().promote(version))
     return folder, version
 

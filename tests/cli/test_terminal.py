@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from edged.cli.terminal import CLEAR, CompilingLine, StatusLine, note, print_notes, warn
-from tests.cli.streams import Terminal
+from tests.cli.command import Terminal
 
 
 @pytest.fixture(autouse=True)

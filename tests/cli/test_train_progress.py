@@ -3,7 +3,7 @@
 from edged.cli.terminal import CLEAR, StatusLine
 from edged.cli.train.work import epoch_line, progress_line, show_progress
 from edged.train.results import Epoch, TrainingProgress
-from tests.cli.streams import Terminal
+from tests.cli.command import Terminal
 
 HALF = TrainingProgress(
     epoch=3, epochs=10, step=50, steps=100, loss=0.12345, accuracy=0.9712, images_per_s=41200.4, left_s=67.2

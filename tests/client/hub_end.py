@@ -38,7 +38,7 @@ from edged.metrics import Metrics
 from edged.transport.client_socket import Context
 from tests.eventually import eventually, free_port
 from tests.hub.frames import CameraEnd
-from tests.hub.services import new_services
+from tests.hub.pipeline import new_services
 
 STOP_S = 1.0
 KEPT = Settings(max_predictions=50_000, max_wait_s=10.0)

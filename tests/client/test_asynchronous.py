@@ -11,9 +11,8 @@ import pytest
 
 from edged.client import Prediction, Status, asynchronous
 from edged.errors import ConfigError
-from tests.background import in_background
 from tests.client.hub_end import Addresses, HubEnd, a_hub
-from tests.eventually import eventually, free_port
+from tests.eventually import eventually, free_port, in_background
 
 T = TypeVar("T")
 WITHIN_S = 60

@@ -6,9 +6,8 @@ from pathlib import Path
 import pytest
 
 from edged.client import Event, Prediction, SnapshotPicture, Status, listen
-from tests.background import in_background
 from tests.client.hub_end import Addresses, a_hub
-from tests.eventually import free_port
+from tests.eventually import free_port, in_background
 
 
 @pytest.mark.parametrize("snapshots", [False, True])

@@ -10,13 +10,13 @@ import psutil
 import pytest
 import zmq
 
-from tests.background import in_background
 from tests.cli.command import edged
 from tests.disks import fill
 from tests.e2e.daemon import Daemon, config_in, run_edged
+from tests.e2e.daemon_use import hang_up, reload
 from tests.e2e.fake_board import CLOCK_HZ, FakeBoard
-from tests.e2e.reloading import hang_up, reload
 from tests.e2e.street import StreetCamera
+from tests.eventually import in_background
 
 OFTEN_S = 0.05
 DIGITS = {"source": "synthetic:digits", "size": [160, 120]}

@@ -12,9 +12,8 @@ from edged.transport.keys import new_pair
 from edged.view.listener import listening as listening_for
 from edged.view.watcher import Watcher
 from tests.cli.command import edged
-from tests.e2e.admission import listening, rejected
 from tests.e2e.daemon import START_S, Daemon, config_in, run_edged
-from tests.e2e.reloading import reload
+from tests.e2e.daemon_use import listening, rejected, reload
 from tests.eventually import eventually, free_port
 
 

@@ -12,11 +12,10 @@ from pathlib import Path
 import pytest
 import zmq
 
-from tests.background import in_background
-from tests.e2e.admission import rejected
 from tests.e2e.daemon import START_S, Daemon, conserves, run_edged
+from tests.e2e.daemon_use import rejected
 from tests.e2e.zmtp import frame, joined
-from tests.eventually import eventually
+from tests.eventually import eventually, in_background
 
 STOPPED_S = 4.0  # longer than a camera may be silent
 MAX_AGE_S = 0.5

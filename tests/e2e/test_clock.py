@@ -10,7 +10,7 @@ import pytest
 from edged.client import Prediction, subscribe
 from edged.messages.message import as_dict
 from tests.e2e.daemon import START_S, config_in, conserves, run_edged
-from tests.e2e.wall_clock import HOUR_S, WallClock
+from tests.e2e.injected_faults import HOUR_S, WallClock
 
 pytestmark = pytest.mark.deep
 

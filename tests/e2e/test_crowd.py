@@ -10,8 +10,8 @@ from pathlib import Path
 import psutil
 import pytest
 
-from tests.e2e.admission import listening, rejected
 from tests.e2e.daemon import START_S, conserves, run_edged
+from tests.e2e.daemon_use import listening, rejected
 from tests.eventually import eventually
 
 pytestmark = pytest.mark.deep

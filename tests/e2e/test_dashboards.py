@@ -16,7 +16,6 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.background import in_background
 from tests.conftest import ROOT
 from tests.disks import a_small_disk
 from tests.e2e.daemon import Daemon, conserves
@@ -25,7 +24,7 @@ from tests.e2e.hurry import hurried, hurried_rules
 from tests.e2e.plagued import Plagued, time_the_layers
 from tests.e2e.prometheus import Labels, Prometheus, scraping
 from tests.e2e.street import street_camera
-from tests.eventually import eventually
+from tests.eventually import eventually, in_background
 
 pytestmark = pytest.mark.deep
 

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from tests.e2e.daemon import config_in, conserves, run_edged
-from tests.e2e.failing_driver import LATER, NO_MEMORY, OUT_OF_RESOURCES, Driver, can_preload
-from tests.e2e.recovery import WITHIN_S, restarts, seconds_to_recover
+from tests.e2e.daemon_use import WITHIN_S, restarts, seconds_to_recover
+from tests.e2e.injected_faults import LATER, NO_MEMORY, OUT_OF_RESOURCES, Driver, can_preload
 
 pytestmark = pytest.mark.deep
 

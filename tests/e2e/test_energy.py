@@ -6,11 +6,10 @@ from pathlib import Path
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from tests.background import in_background
 from tests.e2e.daemon import START_S, Daemon, config_in, run_edged
 from tests.energy.supply import Supply
 from tests.energy.sysfs import powercap_zone
-from tests.eventually import eventually
+from tests.eventually import eventually, in_background
 
 pytestmark = pytest.mark.deep
 

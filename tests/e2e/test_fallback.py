@@ -8,8 +8,8 @@ import pytest
 
 from tests.disks import a_small_disk, an_ext4, fill, frozen
 from tests.e2e.daemon import START_S, Daemon, config_in, conserves, run_edged
-from tests.e2e.failing_kernel import breakable
-from tests.e2e.recovery import WITHIN_S
+from tests.e2e.daemon_use import WITHIN_S
+from tests.e2e.injected_faults import breakable
 from tests.eventually import eventually
 from tests.given_time import GivenTime
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from tests.e2e.injected_faults import HOUR_S, WallClock
 from tests.e2e.pipeline import EDGED, START_S, THREE, config_in, pipeline
-from tests.e2e.wall_clock import HOUR_S, WallClock
 from tests.eventually import eventually
 
 pytestmark = pytest.mark.deep

@@ -4,12 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.background import in_background
 from tests.e2e.daemon import SYNTHETIC
 from tests.e2e.pipeline import EDGED, START_S, config_in, pipeline
 from tests.energy.supply import Supply
 from tests.energy.sysfs import powercap_zone
-from tests.eventually import eventually
+from tests.eventually import eventually, in_background
 from tests.system.sysfs import zone
 
 pytestmark = pytest.mark.deep

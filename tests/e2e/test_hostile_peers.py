@@ -18,8 +18,8 @@ from edged.hub.links.authentication import REASONS
 from edged.hub.links.runtime_folder import link_address
 from edged.messages import ReplayRequest
 from edged.system.paths import runtime_directory
-from tests.e2e.admission import listening, rejected
 from tests.e2e.daemon import START_S, Daemon, run_edged
+from tests.e2e.daemon_use import listening, rejected
 from tests.e2e.zmtp import COMMAND, GREETING, MORE, connected, frame, header, is_cut, joined, ready, send_until_cut
 from tests.eventually import eventually
 

@@ -14,7 +14,7 @@ from edged.hub.journal.writer import TRIM_EVERY
 from tests.cli.command import edged
 from tests.disks import a_small_disk, an_ext4, fill, frozen, mounted
 from tests.e2e.daemon import PATIENT, START_S, SYNTHETIC, Daemon, config_in, conserves, run_edged
-from tests.e2e.wall_clock import WallClock
+from tests.e2e.injected_faults import WallClock
 from tests.e2e.witness import RawSubscriber, journal_of
 from tests.eventually import eventually
 from tests.given_time import GivenTime

@@ -10,7 +10,7 @@ import pytest
 
 from tests.cli.models import small_network
 from tests.e2e.daemon import conserves, run_edged
-from tests.e2e.recovery import WITHIN_S, restarts, seconds_to_recover
+from tests.e2e.daemon_use import WITHIN_S, restarts, seconds_to_recover
 
 pytestmark = pytest.mark.deep
 

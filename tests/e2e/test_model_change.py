@@ -9,7 +9,7 @@ import pytest
 from edged.client import Prediction, subscribe
 from tests.cli.models import small_network, text_file
 from tests.e2e.daemon import PATIENT, START_S, Daemon, config_in, conserves, run_edged
-from tests.e2e.reloading import reload
+from tests.e2e.daemon_use import reload
 from tests.eventually import eventually
 
 TWO = [{"device": "numpy", "group": "both"}, {"device": "numpy", "group": "both"}]

@@ -16,12 +16,11 @@ import pytest
 
 from edged.client import Prediction, subscribe
 from edged.engine.device import list_devices
-from tests.background import in_background
 from tests.cli.command import edged
 from tests.cli.trace_format import faults
 from tests.e2e.daemon import SYNTHETIC, Daemon, config_in, conserves, run_edged
 from tests.e2e.terminal import edged_in_a_terminal
-from tests.eventually import eventually
+from tests.eventually import eventually, in_background
 
 LAYERS = ["prepare", "a", "c", "scores"]
 FOR_EVER = ("--count", "1000000", "--duration", "600")

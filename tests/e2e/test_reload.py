@@ -11,7 +11,7 @@ import zmq
 
 from tests.cli.command import edged
 from tests.e2e.daemon import SYNTHETIC, Daemon, config_in, conserves, run_edged
-from tests.e2e.reloading import hang_up, reload
+from tests.e2e.daemon_use import hang_up, reload
 from tests.eventually import eventually
 
 

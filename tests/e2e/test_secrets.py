@@ -19,13 +19,12 @@ import pytest
 import zmq
 
 from edged.transport.keys import load_pair, new_pair
-from tests.background import in_background
 from tests.camera.rtsp import RtspServer, skip_without_gstreamer
 from tests.cli.command import edged
 from tests.e2e.certificates import new_authority, new_certificate
 from tests.e2e.daemon import START_S, SYNTHETIC, Daemon, config_in, run_edged
 from tests.e2e.zmtp import connected, is_cut
-from tests.eventually import eventually, free_port
+from tests.eventually import eventually, free_port, in_background
 from tests.notified import notified
 
 pytestmark = pytest.mark.deep

@@ -9,7 +9,7 @@ import pytest
 from edged.client import Prediction
 from edged.engine.device import list_devices
 from tests.e2e.daemon import START_S, SYNTHETIC, Daemon, config_in, conserves, run_edged
-from tests.e2e.reloading import reload
+from tests.e2e.daemon_use import reload
 from tests.eventually import eventually
 
 Sections = dict[str, Any]

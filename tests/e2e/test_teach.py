@@ -15,10 +15,9 @@ import pytest
 
 from edged.camera.sources.synthetic import SHAPES
 from edged.client import Prediction, subscribe
-from tests.background import in_background
 from tests.cli.command import DEVICES
 from tests.e2e.daemon import Daemon, config_in, conserves, run_edged
-from tests.eventually import eventually
+from tests.eventually import eventually, in_background
 from tests.given_time import GivenTime
 
 CROPS = 40

@@ -11,7 +11,7 @@ from edged.errors import EdgedError
 from edged.messages import PromoteAnswer, PromoteRequest
 from edged.model.head_versions import Base, load_promoted, teach_folder
 from tests.e2e.daemon import Daemon, config_in, run_edged
-from tests.e2e.versions import keep_version
+from tests.e2e.versions import keep_random_version
 from tests.eventually import eventually
 
 pytestmark = pytest.mark.deep
@@ -29,7 +29,7 @@ def lessons(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def version_for(lessons: Path, daemon: Daemon) -> str:
     """One on top of the model that runs; its name."""
     model = daemon.first(1)[0].model
-    return keep_version(lessons, Base(name=model.name, sha256=model.sha256))
+    return keep_random_version(lessons, Base(name=model.name, sha256=model.sha256))
 
 
 def answers(daemon: Daemon) -> str:

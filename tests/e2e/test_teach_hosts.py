@@ -9,7 +9,7 @@ from edged.messages import CropSample, PromoteAnswer, PromoteRequest, TeachReque
 from edged.model.head_versions import Base, teach_folder
 from tests.cli.models import SIZE
 from tests.e2e.pipeline import START_S, Pipeline, three_hosts
-from tests.e2e.versions import FEATURES, keep_version
+from tests.e2e.versions import FEATURES, keep_random_version
 from tests.eventually import eventually
 
 pytestmark = pytest.mark.deep
@@ -24,7 +24,7 @@ def test_a_worker_of_another_host_gives_features_and_keeps_a_promoted_version(
 ) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "hub"))
     with three_hosts(tmp_path) as pipeline:
-        version = keep_version(teach_folder("test"), Base(name="small", sha256=answered_by(pipeline)))
+        version = keep_random_version(teach_folder("test"), Base(name="small", sha256=answered_by(pipeline)))
         with daemon_client.connect_daemon(tmp_path / "hub/edged.yaml", "teach") as hub:
             hub.send(TeachRequest(mode="record", camera="yard", frames=1, seconds=START_S))
             while not isinstance((told := hub.receive())[0], CropSample):

@@ -13,8 +13,8 @@ import pytest
 
 from tests.cli.models import CLASSES, small_network
 from tests.e2e.daemon import config_in, conserves, run_edged
-from tests.e2e.failing_kernel import breakable
-from tests.e2e.recovery import WITHIN_S, restarts, seconds_to_recover
+from tests.e2e.daemon_use import WITHIN_S, restarts, seconds_to_recover
+from tests.e2e.injected_faults import breakable
 
 
 def kill(worker: psutil.Process) -> None:

@@ -1,15 +1,18 @@
-"""Small networks, and random images for them."""
+"""Small networks, random images for them, and the comparison of a runtime with the reference."""
 
 import numpy as np
 from numpy.typing import NDArray
 
+from edged.engine.runtime import Runtime
+from edged.model import reference
 from edged.model.activations import RELU
 from edged.model.graph import Activate, Add, AveragePool, Conv, Dense, Flatten, Graph, MaxPool, Operator, Softmax
 from edged.model.package import Input
 from edged.model.shapes import make_graph
-from tests.engine.lab import random
+from tests.engine.lab import assert_close, random
 
 RGB = Input(width=31, height=39, color="rgb", scale=1 / 255, mean=(0.5, 0.4, 0.3), std=(0.2, 0.3, 0.4))
+NETWORK_CLOSE = 1e-4  # of the range of the scores
 
 
 def conv(name: str, inputs: tuple[str, ...], channels: tuple[int, int], size: int, **attributes: object) -> Conv:
@@ -40,3 +43,9 @@ def small_network() -> Graph:
 def random_images(wanted: Input, frames: int = 1) -> NDArray[np.uint8]:
     """uint8 [frames, height, width, 3]."""
     return np.random.default_rng(1).integers(0, 256, (frames, wanted.height, wanted.width, 3), np.uint8)
+
+
+def assert_equals_reference(runtime: Runtime, graph: Graph, wanted: Input, frames: int = 1) -> None:
+    images = random_images(wanted, frames)
+    expected = reference.run(graph, reference.prepare(images, wanted), np.float64)
+    assert_close(runtime.submit(images).wait().outputs, expected, NETWORK_CLOSE)

@@ -6,7 +6,7 @@ from edged.engine.gradients.average_pool_gradient import average_pool_gradient
 from edged.model.activations import LINEAR, RELU, SIGMOID, Activation
 from edged.model.graph import AveragePool, Pads, Pair
 from tests.engine.lab import Lab, random
-from tests.engine.slopes import assert_gradient
+from tests.engine.training import assert_gradient
 
 CASES: tuple[tuple[Pair, Pair, Pads, bool, int], ...] = (
     ((9, 7), (1, 1), (0, 0, 0, 0), False, 16),

@@ -17,8 +17,7 @@ from edged.engine.verifying import Verification
 from edged.model.graph import Concat, Graph, Operator
 from edged.model.package import load_model
 from edged.model.zoo import NETWORKS
-from tests.engine.networks import RGB, random_images
-from tests.engine.whole_networks import assert_equals_reference
+from tests.engine.networks import RGB, assert_equals_reference, random_images
 from tests.model.onnx_files import Network
 
 BLOCK = 8

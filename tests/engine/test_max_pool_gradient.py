@@ -7,7 +7,7 @@ from edged.engine.gradients.max_pool_gradient import max_pool_gradient
 from edged.model.activations import LINEAR, RELU
 from edged.model.graph import MaxPool, Pads, Pair
 from tests.engine.lab import Lab, random
-from tests.engine.slopes import assert_gradient
+from tests.engine.training import assert_gradient
 
 CASES: tuple[tuple[Pair, Pair, Pads, int], ...] = (
     ((2, 2), (2, 2), (0, 0, 0, 0), 16),

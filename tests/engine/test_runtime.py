@@ -22,8 +22,7 @@ from edged.errors import DeviceError
 from edged.model.package import load_model
 from edged.model.resnet import random_resnet
 from tests.engine.lab import Lab
-from tests.engine.networks import RGB, random_images, small_network
-from tests.engine.whole_networks import assert_equals_reference
+from tests.engine.networks import RGB, assert_equals_reference, random_images, small_network
 
 SMALL = small_network()
 

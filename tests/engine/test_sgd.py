@@ -4,7 +4,7 @@ import pytest
 
 from edged.train.optimizer import Sgd
 from tests.engine.lab import Lab
-from tests.engine.updates import assert_steps
+from tests.engine.training import assert_steps
 
 
 @pytest.mark.parametrize(

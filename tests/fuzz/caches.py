@@ -9,7 +9,7 @@ from pathlib import Path
 
 from edged import config
 from edged.model.package import load_model
-from tests.fuzz.bytes import damaged
+from tests.fuzz.damage import damaged
 from tests.fuzz.onnx_bases import BASES
 from tests.fuzz.onnx_files import cache_in
 from tests.fuzz.trial import Case

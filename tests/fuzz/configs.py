@@ -11,9 +11,8 @@ import yaml
 
 from edged.config.load import load_config, save_config
 from edged.errors import ConfigError
-from tests.fuzz.bytes import damaged
+from tests.fuzz.damage import changed, damaged
 from tests.fuzz.trial import Case
-from tests.fuzz.values import changed
 
 EXAMPLES = sorted((Path(__file__).parents[2] / "configs").glob("*.yaml"))
 STRUCTURE = (

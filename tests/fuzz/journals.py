@@ -13,7 +13,7 @@ from edged.errors import ConfigError
 from edged.hub.journal.reader import JournalReader
 from edged.hub.journal.schema import MAX_SEQ, Row, checksum
 from edged.hub.journal.store import JournalStore
-from tests.fuzz.bytes import damaged
+from tests.fuzz.damage import damaged
 from tests.fuzz.trial import Case
 
 SETTINGS = Settings(max_predictions=1000)

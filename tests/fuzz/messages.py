@@ -18,9 +18,8 @@ from edged.messages import (
     prediction_from_json,
     to_json,
 )
-from tests.fuzz.bytes import damaged
+from tests.fuzz.damage import changed, damaged
 from tests.fuzz.trial import Case
-from tests.fuzz.values import changed
 from tests.messages.examples import LINK_MESSAGES, PREDICTION
 
 REPLAYS = (

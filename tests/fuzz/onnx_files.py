@@ -16,7 +16,7 @@ from edged.model import reference
 from edged.model.cost import macs
 from edged.model.graph import Graph, Quantize, QuantizedConv, QuantizedDense
 from edged.model.package import load_model
-from tests.fuzz.bytes import damaged
+from tests.fuzz.damage import damaged
 from tests.fuzz.onnx_bases import BASES
 from tests.fuzz.onnx_elsewhere import folder_with_secrets, move_elsewhere
 from tests.fuzz.onnx_mutations import MUTATIONS

@@ -21,9 +21,8 @@ from edged.system import exclusive_lock
 from edged.teach.examples import check
 from edged.teach.store import CropStore
 from edged.teach.store_crop import Crop, Pixels, pixels_sha256
-from tests.fuzz.bytes import damaged
+from tests.fuzz.damage import changed, damaged
 from tests.fuzz.trial import Case
-from tests.fuzz.values import changed
 
 VERSION = "a" * 64
 

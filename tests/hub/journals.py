@@ -10,7 +10,7 @@ from edged.config import JournalConfig as Settings
 from edged.hub.journal.journal import Journal
 from edged.hub.journal.reader import JournalReader
 from edged.hub.journal.schema import Row
-from tests.hub.services import new_services
+from tests.hub.pipeline import new_services
 
 PATIENT_S = 10.0  # for a machine that is crowded
 

@@ -22,6 +22,7 @@ from edged.hub.publish.publisher import Publisher
 from edged.hub.publish.seen_states import SeenStates
 from edged.hub.publish.sender import AnsweredJob
 from edged.hub.publish.snapshots import Snapshots
+from edged.hub.service_threads import ServiceThreads
 from edged.hub.stats.counters import Stats
 from edged.hub.stats.hosts import HostStates
 from edged.hub.stats.summary import Limits
@@ -32,7 +33,6 @@ from edged.metrics import Metrics
 from edged.system.host_watch import HostWatch
 from edged.transport.spans import Notebook
 from tests.eventually import free_port
-from tests.hub.services import new_services
 
 STOP_S = 20.0
 
@@ -102,3 +102,9 @@ def running_pipeline(
         journal.close()
         services.close()
         context.destroy(linger=0)
+
+
+def new_services() -> ServiceThreads:
+    """With metrics of their own."""
+    metrics = Metrics("test")
+    return ServiceThreads(metrics.service_up, metrics.service_failures)

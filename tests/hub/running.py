@@ -23,9 +23,8 @@ from edged.config.load import ConfigSource, load_config
 from edged.hub.stats.summary import Limits
 from edged.hub.wiring import run_hub
 from edged.messages import Event, Published, Status
-from tests.background import in_background
 from tests.e2e.daemon import conserves
-from tests.eventually import eventually, free_port
+from tests.eventually import eventually, free_port, in_background
 
 P = TypeVar("P", bound=Published)
 PEERS = (sys.executable, "-m", "tests.hub.peers")

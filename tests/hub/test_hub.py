@@ -12,8 +12,8 @@ from edged.config import JournalConfig as Settings
 from edged.config.load import load_config
 from edged.errors import ConfigError, DeviceError, DeviceMemoryError, ModelError
 from edged.hub.journal.journal import Journal
+from tests.hub.pipeline import new_services
 from tests.hub.running import Run, cameras_in, of_workers
-from tests.hub.services import new_services
 
 
 def test_exactly_so_many_predictions_with_truth_and_joules(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from urllib.request import urlopen
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from tests.background import in_background
+from tests.eventually import in_background
 from tests.hub.running import Run
 
 Samples = dict[str, float]

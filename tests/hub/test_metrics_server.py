@@ -15,7 +15,7 @@ from edged.hub.stats.health import LIVE_S, Health
 from edged.hub.stats.metrics_server import Scrapes
 from edged.metrics import Metrics
 from tests.eventually import eventually, free_port
-from tests.hub.services import new_services
+from tests.hub.pipeline import new_services
 
 OPEN_METRICS = {"Accept": "application/openmetrics-text;version=1.0.0;q=0.5,text/plain;version=0.0.4;q=0.3"}
 

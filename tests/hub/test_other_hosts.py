@@ -8,8 +8,7 @@ from pathlib import Path
 import zmq
 
 from edged.messages import HelloRequest, Job, WorkerHello, decode, encode
-from tests.background import in_background
-from tests.eventually import free_port
+from tests.eventually import free_port, in_background
 from tests.hub.peers import MODEL, good
 from tests.hub.running import Run
 

@@ -15,7 +15,7 @@ from edged.model.head_versions import PromotedRecord, load_promoted, save_promot
 from tests.eventually import eventually
 from tests.hub.peers import MODEL
 from tests.hub.running import LOAD_DROPS, PATIENT, Run, while_it_runs
-from tests.hub.taught_heads import keep_lesson
+from tests.hub.taught_heads import keep_unread_version
 
 BATCHED: dict[str, Any] = {"device": "good", "group": "a"}
 
@@ -57,7 +57,7 @@ def workers_in(tmp_path: Path) -> set[str]:
 def test_a_promotion_and_a_rollback_change_the_model_at_one_number_each(
     tmp_path: Path, lessons: Path, workers: int
 ) -> None:
-    version = keep_lesson(lessons, "open", "closed")
+    version = keep_unread_version(lessons, "open", "closed")
     run = Run(tmp_path, ["steady"], [], workers=[BATCHED] * workers)
 
     there, back = promoted(run, tmp_path, PromoteRequest(version=version), PromoteRequest(roll_back=True))
@@ -72,7 +72,7 @@ def test_a_promotion_and_a_rollback_change_the_model_at_one_number_each(
 
 
 def test_no_frame_goes_unanswered_at_a_change(tmp_path: Path, lessons: Path) -> None:
-    one, other = keep_lesson(lessons, "open", "closed"), keep_lesson(lessons, "full", "empty")
+    one, other = keep_unread_version(lessons, "open", "closed"), keep_unread_version(lessons, "full", "empty")
     run = Run(tmp_path, ["steady"], ["good"], freshness=PATIENT)
 
     promoted(run, tmp_path, *[PromoteRequest(version=version) for version in [one, other] * 10])
@@ -86,7 +86,7 @@ def test_no_frame_goes_unanswered_at_a_change(tmp_path: Path, lessons: Path) -> 
 
 
 def test_what_is_promoted_answers_after_a_restart_from_the_first_frame_on(tmp_path: Path, lessons: Path) -> None:
-    version = keep_lesson(lessons, "open", "closed")
+    version = keep_unread_version(lessons, "open", "closed")
     run = Run(tmp_path, ["steady"], ["good"])
     (outcome,) = promoted(run, tmp_path, PromoteRequest(version=version))
 
@@ -96,7 +96,7 @@ def test_what_is_promoted_answers_after_a_restart_from_the_first_frame_on(tmp_pa
 
 
 def test_a_worker_that_comes_back_takes_what_answers_before_it_gets_a_job(tmp_path: Path, lessons: Path) -> None:
-    version = keep_lesson(lessons, "open", "closed")
+    version = keep_unread_version(lessons, "open", "closed")
     save_promoted(lessons, PromotedRecord().promote(version))
     run = Run(tmp_path, ["steady"], ["broken then good"])
 
@@ -109,7 +109,7 @@ def test_a_worker_that_comes_back_takes_what_answers_before_it_gets_a_job(tmp_pa
 def test_a_version_promoted_on_a_fallback_answers_on_the_first_device_once_it_is_back(
     tmp_path: Path, lessons: Path
 ) -> None:
-    version = keep_lesson(lessons, "open", "closed")
+    version = keep_unread_version(lessons, "open", "closed")
     run = Run(tmp_path, ["steady"], ["exit 3 until repaired then good", "good"], recovery={"retry_device_s": 1})
 
     def promoted_on_both() -> PromoteAnswer:
@@ -125,7 +125,7 @@ def test_a_version_promoted_on_a_fallback_answers_on_the_first_device_once_it_is
 
 
 def test_in_segments_the_last_one_answers_by_the_head(tmp_path: Path, lessons: Path) -> None:
-    version = keep_lesson(lessons, "open", "closed")
+    version = keep_unread_version(lessons, "open", "closed")
     workers = [{"device": "good", "group": group} for group in ("front", "back")]
     segments = [{"until": "stem", "workers": "front"}, {"workers": "back"}]
     run = Run(tmp_path, ["steady"], [], workers=workers, segments=segments)
@@ -149,7 +149,10 @@ def refused(run: Run, tmp_path: Path, lessons: Path, *asked_for: str) -> list[st
 def test_a_version_that_is_not_there_or_damaged_or_of_another_model_is_refused(
     tmp_path: Path, lessons: Path
 ) -> None:
-    damaged, other = keep_lesson(lessons, "open", "closed"), keep_lesson(lessons, "full", "empty", base="5" * 64)
+    damaged, other = (
+        keep_unread_version(lessons, "open", "closed"),
+        keep_unread_version(lessons, "full", "empty", base="5" * 64),
+    )
     version_path(lessons, damaged, "head").write_bytes(b"short")
 
     why = refused(Run(tmp_path, ["steady"], ["good"]), tmp_path, lessons, "7" * 64, damaged, other)
@@ -160,7 +163,7 @@ def test_a_version_that_is_not_there_or_damaged_or_of_another_model_is_refused(
 
 
 def test_a_worker_that_does_not_take_it_is_named_and_nothing_has_changed(tmp_path: Path, lessons: Path) -> None:
-    version = keep_lesson(lessons, "open", "closed")
+    version = keep_unread_version(lessons, "open", "closed")
     (why,) = refused(Run(tmp_path, ["steady"], ["stubborn"]), tmp_path, lessons, version)
     assert "worker local-0 refuses it: it has no place for it; nothing has changed" in why
 
@@ -169,13 +172,13 @@ def test_a_worker_that_says_nothing_is_not_waited_for_for_ever(
     tmp_path: Path, lessons: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(promotion, "PREPARED_S", 0.1)
-    version = keep_lesson(lessons, "open", "closed")
+    version = keep_unread_version(lessons, "open", "closed")
     (why,) = refused(Run(tmp_path, ["steady"], ["silent_pupil"]), tmp_path, lessons, version)
     assert "worker local-0 has not taken it within 0.1 s" in why
 
 
 def test_a_record_that_cannot_be_kept_changes_nothing(tmp_path: Path, lessons: Path) -> None:
-    version = keep_lesson(lessons, "open", "closed")
+    version = keep_unread_version(lessons, "open", "closed")
     (lessons / "promoted.json").mkdir()  # nothing can be put in its place, not by root either
     (outcome,) = promoted(Run(tmp_path, ["steady"], ["good"]), tmp_path, PromoteRequest(version=version))
     assert not outcome.accepted
@@ -187,7 +190,9 @@ def test_a_record_that_cannot_be_kept_changes_nothing(tmp_path: Path, lessons: P
 def test_at_the_start_the_model_of_the_config_answers_where_what_was_promoted_cannot(
     tmp_path: Path, lessons: Path, damage: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    version = keep_lesson(lessons, "open", "closed", base="5" * 64 if damage == "another model" else MODEL.sha256)
+    version = keep_unread_version(
+        lessons, "open", "closed", base="5" * 64 if damage == "another model" else MODEL.sha256
+    )
     save_promoted(lessons, PromotedRecord().promote(version))
     if damage == "a record":
         (lessons / "promoted.json").write_text("{")

@@ -16,7 +16,7 @@ from edged.hub.publish.sender import QUEUED, Outcome, Outgoing, StreamSender
 from edged.messages import prediction_from_json
 from tests.eventually import eventually
 from tests.hub.frames import CameraEnd
-from tests.hub.services import new_services
+from tests.hub.pipeline import new_services
 from tests.messages.examples import PREDICTION
 
 

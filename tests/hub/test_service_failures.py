@@ -16,9 +16,8 @@ from edged.config.load import load_config
 from edged.hub.service_threads import ServiceName
 from edged.messages import Event, HostState, ReplayRequest
 from edged.system.host_watch import read
-from tests.background import in_background
 from tests.client.hub_end import fetch
-from tests.eventually import eventually
+from tests.eventually import eventually, in_background
 from tests.hub.running import Run
 
 WITHIN_S = 30.0  # on a machine that is busy

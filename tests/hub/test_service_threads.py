@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 from edged.clock import NANOSECONDS, now_ns
 from tests.eventually import eventually
-from tests.hub.services import new_services
+from tests.hub.pipeline import new_services
 
 
 class Failing:

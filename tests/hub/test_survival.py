@@ -24,7 +24,7 @@ from edged.transport.keys import new_pair
 from tests.eventually import eventually
 from tests.hub.refused_start import refused_by_the_system
 from tests.hub.running import START_S, Run, child, goes_on, while_it_runs
-from tests.hub.taught_heads import keep_lesson
+from tests.hub.taught_heads import keep_unread_version
 
 
 @pytest.mark.deep
@@ -140,7 +140,7 @@ def test_a_machine_that_gives_no_thread_refuses_what_needs_one(
     tmp_path: Path, lessons: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run = Run(tmp_path, ["steady"], ["good"])
-    version = keep_lesson(lessons, "cat", "dog")
+    version = keep_unread_version(lessons, "cat", "dog")
     real = threading.Thread.start
 
     def start(thread: threading.Thread) -> None:

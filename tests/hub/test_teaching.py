@@ -19,7 +19,7 @@ from edged.messages import (
 from tests.eventually import eventually
 from tests.hub.peers import CROSSING, MODEL, SIDE
 from tests.hub.running import PATIENT, Run, while_it_runs
-from tests.hub.taught_heads import keep_lesson
+from tests.hub.taught_heads import keep_unread_version
 
 LONG = 60.0
 
@@ -69,7 +69,7 @@ def test_who_teaches_gets_the_frames_of_a_camera_with_their_features_at_its_rate
 def test_a_version_answers_every_frame_in_the_shadow_and_the_stream_tells_both(
     tmp_path: Path, lessons: Path
 ) -> None:
-    version = keep_lesson(lessons, "open", "closed")
+    version = keep_unread_version(lessons, "open", "closed")
     run = Run(tmp_path, ["steady"], ["good"], freshness=PATIENT)
     request = TeachRequest(mode="shadow", version=version, frames=20, seconds=LONG)
 

@@ -20,8 +20,8 @@ from statistics import median, quantiles
 from tempfile import TemporaryDirectory
 from urllib.request import Request, urlopen
 
-from tests.background import in_background
 from tests.e2e.daemon import Daemon
+from tests.eventually import in_background
 from tests.perf.hub_load import WARM_S, Load, heard, hub, swarm
 from tests.perf.metrics_in_turns import SLICE_S
 from tests.perf.throughput import Case, started

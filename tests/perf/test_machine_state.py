@@ -9,7 +9,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from tests.background import in_background
+from tests.eventually import in_background
 from tests.perf.machine_state import MachineState, Speed, label
 from tests.perf.quartiles import Quartiles, left_out, states_of
 from tests.perf.quiet import Business, busy, ours, processor_time_s

@@ -28,10 +28,9 @@ import psutil
 
 from edged.camera.sources.synthetic import draw_pictures
 from edged.client import subscribe
-from tests.background import in_background
 from tests.camera.pictures import write_picture
 from tests.e2e.daemon import START_S, Daemon, run_edged
-from tests.eventually import free_port
+from tests.eventually import free_port, in_background
 
 MODEL = {"name": "resnet50", "size": 120}
 PICTURES = 60

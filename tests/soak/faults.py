@@ -23,7 +23,7 @@ import zmq
 from tests.cli.command import edged
 from tests.disks import fill
 from tests.e2e.daemon import START_S
-from tests.e2e.failing_driver import NO_DEVICE, NO_MEMORY, OUT_OF_RESOURCES
+from tests.e2e.injected_faults import NO_DEVICE, NO_MEMORY, OUT_OF_RESOURCES
 from tests.eventually import eventually
 from tests.soak.setting import Setting
 

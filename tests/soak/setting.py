@@ -27,8 +27,7 @@ from tests.camera.rtsp import RtspServer, has_gstreamer
 from tests.conftest import ROOT
 from tests.disks import a_small_disk, an_ext4
 from tests.e2e.daemon import START_S, Daemon, config_in, run_edged
-from tests.e2e.failing_driver import Driver, can_preload
-from tests.e2e.wall_clock import WallClock
+from tests.e2e.injected_faults import Driver, WallClock, can_preload
 from tests.e2e.witness import Client, Keys, RawSubscriber, processes_of, salvaged
 from tests.eventually import eventually
 from tests.given_time import GivenTime

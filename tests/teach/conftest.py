@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from edged.model.head_versions import teach_folder
-from tests.teach.locks import release_locks
+from tests.teach.crops import release_locks
 
 
 @pytest.fixture

@@ -1,11 +1,13 @@
 """Crops that are made up: drawn shapes, each at another place."""
 
+import os
 from pathlib import Path
 
 import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from edged.system import exclusive_lock
 from edged.teach.store import CropStore
 
 SHAPES = ("disc", "square", "cross", "bar", "ring")
@@ -48,3 +50,9 @@ def a_store(folder: Path, count: int = 3, labels: tuple[str, ...] = ("disc", "ba
     for label in labels:
         record(store, label, count, side=side)
     return store
+
+
+def release_locks() -> None:
+    """Release the locks of stores and devices that this process holds."""
+    for path in [path for path in exclusive_lock._held if path.name.startswith(("teach-", "device-"))]:
+        os.close(exclusive_lock._held.pop(path))

@@ -19,8 +19,7 @@ from edged.teach.store import CropStore
 from tests.cli.models import small_network
 from tests.conftest import ROOT
 from tests.eventually import eventually
-from tests.teach.crops import a_store
-from tests.teach.locks import release_locks
+from tests.teach.crops import a_store, release_locks
 
 SIDE = 16
 

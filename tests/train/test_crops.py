@@ -9,8 +9,7 @@ from edged.cli.train.data import read_crops
 from edged.errors import EdgedError
 from edged.model.package import Input
 from edged.teach.store import CropStore
-from tests.teach.crops import a_store
-from tests.teach.locks import release_locks
+from tests.teach.crops import a_store, release_locks
 from tests.train.commands import train
 
 WANTED = Input(12, 12, "gray", 1 / 255, (0.0,), (1.0,))

@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.vm.machines import MACHINES, Machine
-from tests.vm.missing import why_not
+from tests.vm.machines import MACHINES, Machine, why_not
 from tests.vm.run import Run
 
 CHECKS = Path(__file__).parent / "guest/checks"

@@ -2,11 +2,15 @@
 
 import os
 import platform
+import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
 KVM = Path("/dev/kvm")
 CPUINFO = Path("/proc/cpuinfo")
+# program: Debian's package; nothing is installed here without being asked for
+PROGRAMS = {"mmdebstrap": "mmdebstrap", "mkfs.ext4": "e2fsprogs", "depmod": "kmod", "git": "git"}
+QEMU = {"qemu-system-x86_64": "qemu-system-x86", "qemu-system-aarch64": "qemu-system-arm"}
 
 
 @dataclass(frozen=True)
@@ -45,3 +49,15 @@ MACHINES = (
     Machine("x86-64", "amd64", "x86_64", "qemu-system-x86_64", X86, "ttyS0", ALL),
     Machine("arm64", "arm64", "aarch64", "qemu-system-aarch64", ARM, "ttyAMA0", ALL),
 )
+
+
+def why_not(machine: Machine) -> str | None:
+    """Why this host cannot run it, or None."""
+    path = os.pathsep.join((os.environ.get("PATH", ""), "/usr/sbin", "/sbin"))
+    needed = {**PROGRAMS, machine.qemu: QEMU[machine.qemu]}
+    packages = [package for program, package in needed.items() if not shutil.which(program, path=path)]
+    if packages:
+        return f"apt-get install --no-install-recommends {' '.join(packages)}"
+    if os.geteuid() != 0:
+        return "unpacking Debian's packages with their owners needs root: sudo make vm-test"
+    return None

@@ -27,8 +27,7 @@ from tests.engine import (
 )
 from tests.engine.lab import Lab, random
 from tests.engine.oclgrind.watched import WatchedLab, use_buffers_of_their_own
-from tests.engine.slopes import assert_gradient
-from tests.engine.updates import assert_steps
+from tests.engine.training import assert_gradient, assert_steps
 
 MAXIMUM = MaxPool("pool", ("x",), "y", (3, 2), (2, 1), (0, 1, 2, 0))
 APART = MaxPool("pool", ("x",), "y", (3, 2), (3, 2))

@@ -11,8 +11,7 @@ from edged.engine.selection import Choice, Rules, candidates
 from edged.engine.tuning.contest import Contest, Trial
 from edged.engine.tuning.problem import problem_of
 from edged.engine.tuning.rig import Rig
-from tests.engine.tuning.faulty import CONV_BROKEN, CONV_WRONG
-from tests.engine.tuning.sites import conv_site
+from tests.engine.tuning.sites import CONV_BROKEN, CONV_WRONG, conv_site
 
 
 @pytest.fixture(scope="module")

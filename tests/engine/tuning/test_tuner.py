@@ -21,8 +21,7 @@ from edged.engine.variants.conv_general import CONV_GENERAL
 from edged.engine.variants.conv_naive import CONV_NAIVE
 from edged.engine.variants.variant import AnyVariant
 from edged.model.graph import Conv, Operator
-from tests.engine.tuning.faulty import CONV_BROKEN, CONV_WRONG
-from tests.engine.tuning.sites import conv_site
+from tests.engine.tuning.sites import CONV_BROKEN, CONV_WRONG, conv_site
 
 Tune = Callable[..., list[TuningProgress]]
 

@@ -1,6 +1,7 @@
 """What is computed: a network, its images, and the scores that are right."""
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
@@ -38,6 +39,7 @@ CASES = (*IN_README, "resnet34@224", "resnet50@224", "resnet101@224", "resnet50@
 
 
 QUANTIZED = Path("build/peers/quantized")
+Run = Callable[[], Array]  # scores [batch, classes]; NaN where a contender has none
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,8 +15,7 @@ from edged.model import reference
 from edged.model.activations import LINEAR
 from edged.model.graph import Conv, Graph
 from edged.model.reference import Array
-from tests.perf.peers.cases import Case
-from tests.perf.peers.runs import Run
+from tests.perf.peers.cases import Case, Run
 
 LIBRARY = "libclblast.so.1"
 ROW_MAJOR, NOT_TRANSPOSED, CROSS_CORRELATION = 101, 111, 151

@@ -15,10 +15,9 @@ from typing import Any, Self
 import numpy as np
 
 from edged.model.reference import Array
-from tests.perf.peers.cases import Case, load_case
+from tests.perf.peers.cases import Case, Run, load_case
 from tests.perf.peers.contenders import CONTENDERS
 from tests.perf.peers.ours import Ours
-from tests.perf.peers.runs import Run
 from tests.perf.quiet import processor_time_s
 
 SETTLE_S = 0.03  # of runs that are not timed, at the start of a turn: caches, and threads that have slept

@@ -5,8 +5,7 @@ from functools import partial
 
 from edged.engine.selection import Rules
 from tests.perf.peers import clblast, ncnn_cpu, onnxruntime_cpu, opencv_opencl, openvino_cpu, ours, tinygrad_opencl
-from tests.perf.peers.cases import Case
-from tests.perf.peers.runs import Run
+from tests.perf.peers.cases import Case, Run
 
 YARDSTICK = "onnxruntime"  # what the others are divided by
 

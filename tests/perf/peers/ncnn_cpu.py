@@ -6,9 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from tests.perf.peers.cases import Case
+from tests.perf.peers.cases import Case, Run
 from tests.perf.peers.ncnn_model import ncnn_model
-from tests.perf.peers.runs import Run
 
 
 def prepare(case: Case, threads: int, device: str, winograd: bool = True) -> Run:

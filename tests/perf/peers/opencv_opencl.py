@@ -7,8 +7,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from tests.perf.peers.cases import Case
-from tests.perf.peers.runs import Run
+from tests.perf.peers.cases import Case, Run
 
 
 def prepare(case: Case, threads: int, device: str) -> Run:

@@ -3,8 +3,7 @@
 import numpy as np
 
 from edged.model.reference import Array
-from tests.perf.peers.cases import Case
-from tests.perf.peers.runs import Run
+from tests.perf.peers.cases import Case, Run
 
 
 def prepare(case: Case, threads: int, device: str, *, precision: str = "f32", quantized: bool = False) -> Run:

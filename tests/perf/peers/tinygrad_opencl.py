@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from tests.perf.peers.cases import Case
-from tests.perf.peers.runs import Run
+from tests.perf.peers.cases import Case, Run
 
 
 def prepare(case: Case, threads: int, device: str) -> Run:

@@ -3,7 +3,7 @@
 import time
 from collections.abc import Mapping
 
-from tests.perf.peers.runs import Run
+from tests.perf.peers.cases import Run
 
 TURN = 5  # timed runs of a contender before the next has its turn
 SETTLE_S = (

@@ -6,8 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from tests.vm.guest.listener import Heard
+
 PORT = Path("/dev/virtio-ports/edged.reports")
 JOURNAL_LINES = 200
+PROMISED_S = 3.0  # within which a loss is told, and a return seen
+MAX_AGE_S = 0.5  # the default of freshness.max_age_s
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
@@ -32,3 +36,13 @@ def _words(report: pytest.TestReport) -> str:
     command = ("journalctl", "--unit=edged", "--output=short-precise", "--no-hostname", f"--lines={JOURNAL_LINES}")
     journal = subprocess.run(command, capture_output=True, text=True, check=False).stdout
     return f"{report.longreprtext}\n{report.capstdout}\n{journal}"
+
+
+def captured_at(prediction: Heard) -> float:
+    """By the wall clock."""
+    return float(prediction.fields["captured_at"])
+
+
+def age_s(prediction: Heard) -> float:
+    """From the capture to the publication, while nobody sets the clock."""
+    return float(prediction.fields["published_at"]) - captured_at(prediction)

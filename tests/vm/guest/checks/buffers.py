@@ -6,7 +6,7 @@ import pytest
 
 from tests.vm.guest import vivid
 from tests.vm.guest.listener import Listener
-from tests.vm.guest.promises import MAX_AGE_S, PROMISED_S, age_s
+from tests.vm.guest.reports import MAX_AGE_S, PROMISED_S, age_s
 from tests.vm.guest.service import metric
 
 

@@ -6,7 +6,7 @@ from itertools import pairwise
 import pytest
 
 from tests.vm.guest.listener import Listener
-from tests.vm.guest.promises import PROMISED_S
+from tests.vm.guest.reports import PROMISED_S
 from tests.vm.guest.service import family
 
 HOUR_S = 3600.0

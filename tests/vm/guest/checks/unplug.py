@@ -7,7 +7,7 @@ import pytest
 
 from tests.vm.guest import vivid
 from tests.vm.guest.listener import Listener
-from tests.vm.guest.promises import MAX_AGE_S, PROMISED_S, age_s, captured_at
+from tests.vm.guest.reports import MAX_AGE_S, PROMISED_S, age_s, captured_at
 from tests.vm.guest.service import camera_process, metric, start, write_config
 
 ROUNDS = 5

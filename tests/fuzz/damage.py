@@ -1,4 +1,4 @@
-"""A document of lists, keys and values with something odd in it."""
+"""Damage bytes (flipped, cut, doubled, made up), and documents (with something odd among keys and values)."""
 
 import copy
 import random
@@ -25,6 +25,25 @@ ODD: Final[tuple[Any, ...]] = (
     *(0, -1, 1, 2, 255, 2**31, 2**53 + 1, 2**63 - 1, 2**63, -(2**63) - 1, 10**400, 0.5, -0.0, 1e-400, 1e308),
     *(float("inf"), float("nan"), [[[[[]]]]], [1, 2], [0.0, 0.0, 1.0, 1.0], {"a": {"b": {"c": 1}}}, "tcp://*:0"),
 )
+
+
+def damaged(content: bytes, chance: random.Random) -> bytes:
+    """At one to four places, more of them near the front, where structure lies."""
+    result = bytearray(content)
+    for _ in range(chance.randint(1, 4)):
+        place = int(len(result) * chance.random() ** 2)
+        match chance.randrange(6):
+            case 0 | 1 if result:
+                result[place] ^= 1 << chance.randrange(8)
+            case 2:
+                del result[place : place + chance.randint(1, 200)]
+            case 3:
+                result[place:place] = result[place : place + chance.randint(1, 200)]
+            case 4:
+                result[place:place] = chance.randbytes(chance.randint(1, 8))
+            case _:
+                del result[place:]
+    return bytes(result)
 
 
 def changed(value: Any, chance: random.Random) -> Any:

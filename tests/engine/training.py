@@ -1,4 +1,4 @@
-"""One operator's backward pass on a device, beside its gradients in float64."""
+"""Backward passes and optimizer steps on a device, beside those of the reference; and images to train on."""
 
 from typing import Any
 
@@ -6,17 +6,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from edged.engine.gradients.slope import Backward, Slope
-from edged.engine.launch import Argument
+from edged.engine.launch import Argument, Resident
 from edged.engine.layout import Halo, Tensor
 from edged.model.activations import LINEAR, Activation, apply
 from edged.model.graph import Activate, Operator
+from edged.model.package import Input
+from edged.train.optimizer import Optimizer, moments_of, update_launches, update_scalars
 from edged.train.reference.backward import backward, forward
+from edged.train.reference.step import no_moments, step
 from tests.engine.bench import Bench
 from tests.engine.lab import Lab, assert_close, random
 
 Array = NDArray[Any]
 SOME_HALO = Halo(1, 2, 3, 0)
 BELOW = Halo(0, 0, 1, 0)
+RATES = (0.1, 0.05, 0.03)
+IMAGES = np.random.default_rng(0).integers(0, 256, (9, 6, 5, 3), np.uint8)
+ORDER = np.array([8, 3, 3, 0, 7, 1], np.int32)
+BGR = Input(5, 6, "bgr", 1 / 255, (0.1, 0.2, 0.3), (0.5, 0.6, 0.7))
 
 
 def assert_gradient(
@@ -60,3 +67,31 @@ def assert_gradient(
 def _tensor(name: str, x: Array, block: int, halo: Halo = BELOW) -> Tensor:
     frames, channels, height, width = x.shape
     return Tensor(name, frames, channels, height, width, block, halo)
+
+
+def assert_steps(lab: Lab, how: Optimizer, count: int = 5001) -> None:
+    """A few steps with one gradient and a rate that changes.
+
+    count: of weights, of which three fifths decay; by default more than one work-item of a CPU takes.
+    """
+    decayed = count * 3 // 5
+    weights, gradients = random(count), random(count)
+    parameters, slopes = Resident("parameters", 4 * count), Resident("gradients", 4 * count)
+    launches = update_launches(how, decayed, count, lab.device)
+    memory = Resident("moments", 4 * count * moments_of(how))
+    given: dict[Argument, NDArray[np.float32]] = {
+        parameters: weights,
+        slopes: gradients,
+        memory: np.zeros(memory.nbytes // 4, np.float32),
+    }
+    bench = Bench(lab, launches, given)
+
+    for number, rate in enumerate(RATES, 1):
+        bench.run(**update_scalars(how, number, rate))
+
+    for part, decays in ((slice(decayed), True), (slice(decayed, None), False)):
+        expected = weights[part].astype(np.float64)
+        moments = no_moments(expected)
+        for number, rate in enumerate(RATES, 1):
+            expected, moments = step(how, expected, gradients[part], moments, rate, number, decays=decays)
+        assert_close(bench.floats(parameters)[part], expected)
