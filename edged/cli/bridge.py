@@ -18,7 +18,7 @@ from edged.cli.terminal import interrupt_on_sigterm, note
 from edged.client.subscription import Subscription
 from edged.config import Config, MqttConfig, NatsConfig
 from edged.config.load import load_config
-from edged.errors import ConfigError
+from edged.config.validation_errors import missing_section
 from edged.transport.client_socket import Curve, curve_of
 
 POLL_MS = 100
@@ -45,19 +45,15 @@ def run(arguments: argparse.Namespace) -> int:
     curve = curve_of(arguments.key, arguments.server_key)
     if arguments.kind == "nats":
         if config.nats is None:
-            raise _missing(arguments.config, "nats", "{servers: ['tls://HOST']}")
+            raise missing_section(arguments.config, "nats", "{servers: ['tls://HOST']}")
         asyncio.run(carry_to_nats(config, config.nats, curve))
         return 0
     if config.mqtt is None:
-        raise _missing(arguments.config, "mqtt", "{address: mqtt://HOST}")
+        raise missing_section(arguments.config, "mqtt", "{address: mqtt://HOST}")
     interrupt_on_sigterm()
     with suppress(KeyboardInterrupt):
         carry(config, config.mqtt, curve)
     return 0
-
-
-def _missing(path: Path, section: str, example: str) -> ConfigError:
-    return ConfigError(f"{path}: section {section} is missing: expected `{section}: {example}`")
 
 
 async def carry_to_nats(config: Config, nats: NatsConfig, curve: Curve | None) -> None:

@@ -1,6 +1,7 @@
 """Command-line options for a Ray cluster, and what they mean for each of its nodes."""
 
 import argparse
+from contextlib import AbstractContextManager, nullcontext
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -8,13 +9,13 @@ from typing import TYPE_CHECKING
 from pydantic import ValidationError
 
 from edged import __version__, config
-from edged.cli.model_options import model_config
-from edged.cli.options import positive
+from edged.cli.model_options import add_input_options, add_plan_options, model_config
+from edged.cli.options import add_json, positive
 from edged.cluster.options import ClusterOptions, NodeOptions
 from edged.errors import ConfigError
 
 if TYPE_CHECKING:
-    from edged.model.package import Model
+    from edged.model.package import Input, Model
 
 
 def add_cluster(parser: argparse.ArgumentParser) -> None:
@@ -27,6 +28,14 @@ def add_cluster(parser: argparse.ArgumentParser) -> None:
     resource = "resource that a node has once for each device (default: opencl)"
     group.add_argument("--resource", default="opencl", metavar="NAME", help=resource)
     group.add_argument("--actors", type=positive, metavar="N", help="devices to take at most (default: all)")
+
+
+def add_network_run(parser: argparse.ArgumentParser) -> None:
+    """Add how a network is run over many pictures: device, plan, cluster, input and --json."""
+    add_plan_options(parser, device="device, as in the config, or numpy")
+    add_cluster(parser)
+    add_input_options(parser, "input of the model, if its file does not describe it")
+    add_json(parser)
 
 
 def require_ray(arguments: argparse.Namespace) -> None:
@@ -67,3 +76,17 @@ def node_options(arguments: argparse.Namespace, model: "Model", *folders: Path) 
         update={key: path.absolute() for key in ("path", "labels") if (path := getattr(wanted, key))}
     )
     return NodeOptions(__version__, wanted, model.sha256, worker_config(arguments), folders)
+
+
+def preparation_of(wanted: "Input") -> list[object]:
+    """Return how pictures are prepared, on which their answers depend."""
+    return [wanted.width, wanted.height, wanted.color, wanted.scale, wanted.mean, wanted.std, wanted.resize]
+
+
+def messages_of_ray(arguments: argparse.Namespace, log: Path) -> AbstractContextManager[None]:
+    """Write what Ray prints into the file `log`, if --ray is given."""
+    if not arguments.ray:
+        return nullcontext()
+    from edged.cluster.pool import ray_messages
+
+    return ray_messages(log)

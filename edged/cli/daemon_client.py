@@ -13,6 +13,7 @@ import zmq
 from edged.cli.options import add_settings
 from edged.cli.run import config_or_demo
 from edged.cli.terminal import EVERY_S, StatusLine
+from edged.config import Config
 from edged.config.load import load_config
 from edged.config.overrides import Override
 from edged.errors import ConfigError, EdgedError
@@ -33,6 +34,7 @@ from edged.messages import (
     decode,
     encode,
 )
+from edged.system.exclusive_lock import try_lock
 from edged.system.paths import is_private, journal_path, runtime_directory
 
 ANSWER_S = 10.0
@@ -105,13 +107,32 @@ def _address(where: str | Path | None, settings: Sequence[Override]) -> str:
         return str(where)
     file = config_or_demo(Path(where) if where else None)
     config = load_config(file, settings)
-    folder = runtime_directory(journal_path(config.node, config.journal.path))
+    folder = runtime_folder_of(config)
     if not is_private(folder):  # another user could answer in the daemon's place
         raise EdgedError(
             f"no edged runs by {file} ({folder} is absent, or another user's): "
             "has the file another node or journal now?"
         )
     return link_address(folder)
+
+
+def runtime_folder_of(config: Config) -> Path:
+    """Return the folder of the sockets of the daemon that runs by this config."""
+    return runtime_directory(journal_path(config.node, config.journal.path))
+
+
+def daemon_runs(folder: Path) -> bool:
+    """Return whether a hub of this user holds the lock of the runtime folder `folder`."""
+    if not is_private(folder):  # absent, or another user's
+        return False
+    try:
+        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except OSError:
+        return False
+    try:
+        return not try_lock(descriptor, shared=True)
+    finally:
+        os.close(descriptor)
 
 
 @dataclass(eq=False)

@@ -16,7 +16,7 @@ from edged.errors import ModelError
 from edged.messages.preparation import ON_COMMAND_LINE, RECIPES, default_warning
 from edged.model.cost import LayerCost, layer_costs, peak_bytes
 from edged.model.package import Model, is_file_name, load_model
-from edged.system.plain_text import printable_json, printable_lines
+from edged.system.plain_text import aligned, printable_json, printable_lines
 
 if TYPE_CHECKING:
     from onnx import ValueInfoProto
@@ -197,14 +197,7 @@ def table(costs: Sequence[LayerCost]) -> str:
     sums = (sum(each.parameters for each in costs), sum(each.macs for each in costs))
     total = sum(each.activation_bytes for each in costs)
     rows.append(("sum", "", "", *(f"{number:,}" for number in (*sums, total))))
-    widths = [max(len(row[column]) for row in rows) for column in range(len(HEAD))]
-    return "\n".join(
-        "  ".join(
-            text.ljust(width) if column < 2 else text.rjust(width)
-            for column, (text, width) in enumerate(zip(row, widths, strict=True))
-        )
-        for row in rows
-    )
+    return "\n".join(aligned(rows, left=2))
 
 
 def _row(cost: LayerCost) -> tuple[str, ...]:

@@ -6,6 +6,7 @@ from pathlib import Path
 from edged.compress.coded_file import CodedLayer
 from edged.compress.outcome import Compression, CompressionStep
 from edged.drawing.chart import COLORS, Chart, LinearAxis, LogAxis
+from edged.system.plain_text import aligned
 
 MARGIN = 1.5  # of the sizes, so that dots do not lie on the edge
 LEAST_RANGE = 1.0  # points of accuracy
@@ -24,7 +25,8 @@ def write_report(outcome: Compression, folder: Path) -> None:
 
 def as_text(outcome: Compression) -> str:
     """Return both tables and the verdict, for a terminal."""
-    parts = [_aligned(_step_rows(outcome)), _aligned(_layer_rows(outcome.layers)), outcome.verdict]
+    tables = ("\n".join(aligned(rows, TEXTS)) for rows in (_step_rows(outcome), _layer_rows(outcome.layers)))
+    parts = [*tables, outcome.verdict]
     return "\n\n".join(parts)
 
 
@@ -92,14 +94,3 @@ def _table(rows: Rows) -> str:
     head, *others = (f"| {' | '.join(row)} |" for row in rows)
     line = f"|{'---|' * TEXTS}{'--:|' * (len(rows[0]) - TEXTS)}"
     return "\n".join([head, line, *others])
-
-
-def _aligned(rows: Rows) -> str:
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return "\n".join(
-        "  ".join(
-            text.ljust(width) if column < TEXTS else text.rjust(width)
-            for column, (text, width) in enumerate(zip(row, widths, strict=True))
-        )
-        for row in rows
-    )

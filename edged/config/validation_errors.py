@@ -11,6 +11,7 @@ from pydantic_core import ErrorDetails
 
 from edged.config import NAME
 from edged.config.yaml_positions import Document, Mistake, Path, Value
+from edged.errors import ConfigError
 from edged.transport.address import HOST_AND_PORT, ZMQ_ADDRESS
 
 _PATTERNS = {
@@ -42,6 +43,11 @@ _EXPECTED = {
     "model_type": "keys and values below it",
 }
 _SECRET = frozenset({"source", "user", "password_file", "password_env"})
+
+
+def missing_section(file: object, section: str, example: str) -> ConfigError:
+    """Return the error for a command that needs a section of the config."""
+    return ConfigError(f"{file}: section {section} is missing: expected `{section}: {example}`")
 
 
 def mistakes_of(error: ValidationError, document: Document, kind: type[BaseModel]) -> list[Mistake]:

@@ -1,6 +1,7 @@
-"""Make text of others safe for terminals and JSON: labels, names of models, files and nodes."""
+"""Make text of others (labels, names of models, files, nodes) safe for terminals and JSON, and align tables."""
 
 import unicodedata
+from collections.abc import Sequence
 
 MAX_CHARACTERS = 256
 # make text look like other text
@@ -55,3 +56,14 @@ def _escaped(character: str) -> str:
     """Escape a character as JSON does, in UTF-16."""
     units = character.encode("utf-16-be", "surrogatepass")
     return "".join(f"\\u{units[at : at + 2].hex()}" for at in range(0, len(units), 2))
+
+
+def aligned(rows: Sequence[Sequence[str]], left: int) -> list[str]:
+    """Return the rows of a table as lines. The first `left` columns are left-aligned, the others right-aligned."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return ["  ".join(_cells(row, widths, left)).rstrip() for row in rows]
+
+
+def _cells(row: Sequence[str], widths: Sequence[int], left: int) -> list[str]:
+    cells = enumerate(zip(row, widths, strict=True))
+    return [text.ljust(width) if place < left else text.rjust(width) for place, (text, width) in cells]

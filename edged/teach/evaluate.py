@@ -8,6 +8,7 @@ from edged.model.cuts import part
 from edged.model.head import Head, features_of
 from edged.model.head_versions import Version
 from edged.model.package import Model
+from edged.system.plain_text import aligned
 from edged.teach.examples import LabelledFeatures
 from edged.teach.features import Vector
 
@@ -44,11 +45,7 @@ class Verdict:
             ]
             share = f"{answers.count(label) / len(answers):.0%}" if answers else "none held back"
             rows.append([label, *(str(answers.count(each) or "·") for each in columns), share])
-        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-        return "\n".join(
-            "  ".join([row[0].ljust(widths[0]), *(c.rjust(w) for c, w in zip(row[1:], widths[1:], strict=True))])
-            for row in rows
-        )
+        return "\n".join(aligned(rows, left=1))
 
     def __str__(self) -> str:
         return f"{self.right} of {len(self.truth)} ({self.accuracy:.1%})"

@@ -4,7 +4,6 @@ import argparse
 import json
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -17,7 +16,7 @@ from edged.batch.chunks import ChunkTotals, write_chunks
 from edged.batch.classify import ChunkClassifier, ClassifyOptions
 from edged.batch.reading import default_readers
 from edged.batch.run_folder import OURS, RunFolder, RunIdentity, open_run
-from edged.cli.cluster_options import cluster_of, node_options, worker_config
+from edged.cli.cluster_options import cluster_of, messages_of_ray, node_options, preparation_of, worker_config
 from edged.cli.model_options import given_model, show_preparation
 from edged.cli.terminal import Progress, StatusLine, note, warn
 from edged.errors import ConfigError
@@ -64,7 +63,7 @@ def run_batch(arguments: argparse.Namespace) -> None:
     write_list = partial(_write_chunks, arguments)
     with (
         open_run(arguments.output.absolute(), _identity(arguments, model), write_list) as run,
-        _messages_of_ray(arguments),
+        messages_of_ray(arguments, arguments.output / OURS / "ray.log"),
     ):
         summary = _classify(ArchiveRun(arguments, model, options, run))
     if arguments.json:
@@ -82,12 +81,10 @@ def _options(arguments: argparse.Namespace) -> ClassifyOptions:
 
 
 def _identity(arguments: argparse.Namespace, model: Model) -> RunIdentity:
-    wanted = model.input
-    described = [wanted.width, wanted.height, wanted.color, wanted.scale, wanted.mean, wanted.std, wanted.resize]
     return RunIdentity(
         edged=__version__,
         model=f"{model.name} {model.sha256}",
-        preparation=json.dumps(described),
+        preparation=json.dumps(preparation_of(model.input)),
         precision=arguments.precision,
         batch=arguments.batch,
         top=arguments.top,
@@ -153,14 +150,6 @@ def _here(archive_run: ArchiveRun, places: Sequence[int]) -> Iterator[AnswerCoun
             yield classifier.write(chunk, archive_run.run.path_of(chunk))
     finally:
         classifier.close()
-
-
-def _messages_of_ray(arguments: argparse.Namespace) -> AbstractContextManager[None]:
-    if not arguments.ray:
-        return nullcontext()
-    from edged.cluster.pool import ray_messages
-
-    return ray_messages(arguments.output / OURS / "ray.log")
 
 
 def _on_cluster(archive_run: ArchiveRun, places: Sequence[int]) -> Iterator[AnswerCount]:

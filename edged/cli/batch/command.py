@@ -3,9 +3,8 @@
 import argparse
 from pathlib import Path
 
-from edged.cli.cluster_options import add_cluster, require, require_ray
-from edged.cli.model_options import add_input_options, add_plan_options
-from edged.cli.options import add_example, add_json, positive
+from edged.cli.cluster_options import add_network_run, require, require_ray
+from edged.cli.options import add_example, positive
 from edged.cli.terminal import interrupt_on_sigterm
 from edged.worker.threads import limit_threads
 
@@ -33,10 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--chunk", type=positive, default=CHUNK, metavar="N", help=chunk)
     readers = "threads that read and prepare pictures (default: one a processor, at most 4; --threads N: N − 1)"
     parser.add_argument("--readers", type=positive, metavar="N", help=readers)
-    add_plan_options(parser, device="device, as in the config, or numpy")
-    add_cluster(parser)
-    add_input_options(parser, "input of the model, if its file does not describe it")
-    add_json(parser)
+    add_network_run(parser)
     clip = "edged batch net.onnx --input clip.mp4 --output answers --camera door --stride 25"
     cluster = "edged batch net.onnx --input /mnt/archive --output /mnt/answers --ray auto"
     add_example(parser, "edged batch digits --input photos --output answers", clip, cluster)

@@ -1,16 +1,14 @@
 """A finding of `edged check`, and the daemon that runs by a config: no other program has its addresses."""
 
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from edged.cli.daemon_client import daemon_runs, runtime_folder_of
 from edged.config import Config
 from edged.config.load import load_snapshot
 from edged.errors import ConfigError
 from edged.hub.links.runtime_folder import snapshot_path
-from edged.system.exclusive_lock import try_lock
-from edged.system.paths import is_private, journal_path, runtime_directory
 from edged.transport.address import is_local
 
 
@@ -25,16 +23,11 @@ class Finding:
 
 def running_config(config: Config) -> Config | None:
     """Return the config of the daemon that runs with the same node and journal, if there is one."""
-    folder = runtime_directory(journal_path(config.node, config.journal.path))
-    if not is_private(folder):
-        return None
-    opened = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    folder = runtime_folder_of(config)
     try:
-        return None if try_lock(opened, shared=True) else load_snapshot(snapshot_path(folder))
+        return load_snapshot(snapshot_path(folder)) if daemon_runs(folder) else None
     except ConfigError:
         return None  # it has just ended
-    finally:
-        os.close(opened)
 
 
 def addresses_of(config: Config) -> Mapping[str, str | None]:

@@ -3,9 +3,8 @@
 import argparse
 from pathlib import Path
 
-from edged.cli.cluster_options import add_cluster, require_ray
-from edged.cli.model_options import add_input_options, add_plan_options
-from edged.cli.options import add_example, add_json, positive
+from edged.cli.cluster_options import add_network_run, require_ray
+from edged.cli.options import add_example, positive
 from edged.cli.terminal import interrupt_on_sigterm
 from edged.worker.threads import limit_threads
 
@@ -22,10 +21,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--count", type=positive, metavar="N", help=count)
     restart = "begin again, without the answers of an interrupted run with the same model, device and data"
     parser.add_argument("--restart", action="store_true", help=restart)
-    add_plan_options(parser, device="device, as in the config, or numpy")
-    add_cluster(parser)
-    add_input_options(parser, "input of the model, if its file does not describe it")
-    add_json(parser)
+    add_network_run(parser)
     lists = "edged eval net.onnx --preprocess imagenet --labels imagenet.txt --data val.txt --batch 8"
     cluster = "edged eval /mnt/net.onnx --data /mnt/val --ray auto"
     add_example(parser, "edged eval digits --data photos", lists, cluster)

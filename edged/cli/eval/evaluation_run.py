@@ -4,10 +4,9 @@ import argparse
 import json
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from typing import Protocol
 
-from edged.cli.cluster_options import cluster_of, node_options, worker_config
+from edged.cli.cluster_options import cluster_of, messages_of_ray, node_options, preparation_of, worker_config
 from edged.cli.eval.report import EvalReport
 from edged.cli.model_options import given_model, show_preparation
 from edged.cli.terminal import Progress, note, warn
@@ -43,7 +42,7 @@ def run_evaluation(arguments: argparse.Namespace) -> int:
     if arguments.count:
         data = data.evenly_spaced(arguments.count)
     evaluation = _on_cluster(model, arguments) if arguments.ray else _here(model, arguments)
-    with _messages_of_ray(arguments):
+    with messages_of_ray(arguments, cache_directory() / "evaluations" / "ray.log"):
         report = _evaluate(model, evaluation, data, arguments)
     if arguments.json:
         print(printable_json(json.dumps(report.as_object(), ensure_ascii=False)))
@@ -64,14 +63,6 @@ def _on_cluster(model: Model, arguments: argparse.Namespace) -> Evaluator:
     data = arguments.data.absolute()
     folder = data if data.is_dir() else data.parent
     return ClusterEvaluation(cluster_of(arguments), node_options(arguments, model, folder))
-
-
-def _messages_of_ray(arguments: argparse.Namespace) -> AbstractContextManager[None]:
-    if not arguments.ray:
-        return nullcontext()
-    from edged.cluster.pool import ray_messages
-
-    return ray_messages(cache_directory() / "evaluations" / "ray.log")
 
 
 def _evaluate(
@@ -107,8 +98,6 @@ def _key(
     model: Model, evaluation: Evaluator, data: LabelledPictures, arguments: argparse.Namespace
 ) -> list[object]:
     """Return everything that the answers depend on."""
-    wanted = model.input
-    prepared = [wanted.width, wanted.height, wanted.color, wanted.scale, wanted.mean, wanted.std, wanted.resize]
     code = [code_sha256(f"edged.{part}") for part in ("camera", "engine", "evaluation", "model")]
     plan = [*evaluation.key, arguments.precision, arguments.batch]
-    return [model.sha256, prepared, *plan, data.fingerprint, code]
+    return [model.sha256, preparation_of(model.input), *plan, data.fingerprint, code]

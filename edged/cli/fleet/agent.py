@@ -9,7 +9,7 @@ from contextlib import suppress
 from edged.cli.terminal import interrupt_on_sigterm, note
 from edged.config import Config, FleetConfig, NatsConfig
 from edged.config.load import load_config, model_link
-from edged.errors import ConfigError
+from edged.config.validation_errors import missing_section
 from edged.fleet.agent import Agent
 from edged.fleet.answers import DaemonAnswers
 from edged.fleet.board import BoardFiles
@@ -52,11 +52,9 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _sections(config: Config, arguments: argparse.Namespace) -> tuple[NatsConfig, FleetConfig]:
     if config.nats is None:
-        raise ConfigError(
-            f"{arguments.config}: section nats is missing: expected `nats: {{servers: [tls://HOST]}}`"
-        )
+        raise missing_section(arguments.config, "nats", "{servers: ['tls://HOST']}")
     if config.fleet is None:
-        raise ConfigError(f"{arguments.config}: section fleet is missing: expected `fleet: {{signers: [FOLDER]}}`")
+        raise missing_section(arguments.config, "fleet", "{signers: [FOLDER]}")
     return config.nats, config.fleet
 
 

@@ -13,7 +13,7 @@ from edged.cli.terminal import interrupt_on_sigterm
 from edged.fleet.figures import Comparison
 from edged.fleet.records import NodeReport
 from edged.fleet.store import FleetState
-from edged.system.plain_text import printable, printable_json, printable_lines
+from edged.system.plain_text import aligned, printable, printable_json, printable_lines
 
 HEAD = ("node", "phase", "model", "from", "per s", "p99 ms", "mJ", "agree", "silent", "")
 CLEAR = "\x1b[H\x1b[J"  # to the first place, and erase the screen (ECMA-48: CUP, ED)
@@ -69,9 +69,7 @@ def lines(state: FleetState) -> Iterator[str]:
     else:
         yield "no roll-out"
     rows = [HEAD, *(_row(state, state.nodes[name]) for name in sorted(state.nodes))]
-    widths = [max(len(row[column]) for row in rows) for column in range(len(HEAD))]
-    for row in rows:
-        yield "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+    yield from aligned(rows, left=len(HEAD))
 
 
 def _row(state: FleetState, node: NodeReport) -> tuple[str, ...]:

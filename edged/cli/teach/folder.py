@@ -1,11 +1,11 @@
 """Find the config, the model, and the folder of crops and versions, for each action of `edged teach`."""
 
 import argparse
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from edged.cli.daemon_client import daemon_runs, runtime_folder_of
 from edged.cli.run import config_or_demo
 from edged.cli.terminal import warn
 from edged.config import Config
@@ -14,8 +14,6 @@ from edged.config.overrides import Override
 from edged.errors import ConfigError
 from edged.model.head_versions import load_promoted, teach_folder
 from edged.model.package import Model, load_model
-from edged.system.exclusive_lock import try_lock
-from edged.system.paths import is_private, journal_path, runtime_directory
 from edged.teach.store import CropStore
 
 
@@ -37,18 +35,8 @@ class Place:
             raise ConfigError(f"{self.file} has no camera {name}: it has {', '.join(self.config.cameras)}")
 
     def daemon_runs(self) -> bool:
-        """Check whether a hub holds the lock of the runtime folder."""
-        folder = runtime_directory(journal_path(self.config.node, self.config.journal.path))
-        if not is_private(folder):  # absent, or another user's
-            return False
-        try:
-            descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-        except OSError:
-            return False
-        try:
-            return not try_lock(descriptor, shared=True)
-        finally:
-            os.close(descriptor)
+        """Return whether the daemon of this config runs."""
+        return daemon_runs(runtime_folder_of(self.config))
 
     def promoted_version(self) -> str | None:
         """Read which version answers; None: the config's model does. Raises ModelError."""

@@ -9,7 +9,6 @@ from edged.cli.daemon_client import DaemonClient, connect_daemon
 from edged.cli.teach.folder import find_place_of
 from edged.cli.teach.record import RecordScreen, screen_of
 from edged.cli.teach.samples import check_started, received_from
-from edged.errors import ConfigError
 from edged.messages import Label
 from edged.messages.teaching import LONGEST_TEACH_S, ShadowResult, TeachRequest
 from edged.system.plain_text import printable
@@ -68,10 +67,8 @@ class ShadowTally:
 def run(arguments: argparse.Namespace) -> int:
     """Compare until Ctrl-C or --duration, then print a summary."""
     place = find_place_of(arguments)
-    if arguments.camera is not None and arguments.camera not in place.config.cameras:
-        raise ConfigError(
-            f"{place.file} has no camera {arguments.camera}: it has {', '.join(place.config.cameras)}"
-        )
+    if arguments.camera is not None:
+        place.require_camera(arguments.camera)
     version, tally = find_version(place.folder, arguments.version), ShadowTally()
     request = TeachRequest(
         mode="shadow",

@@ -12,6 +12,7 @@ from edged.engine.operator_error import share_of_range
 from edged.engine.verifying import Verification, VerifiedLayer
 from edged.evaluation.onnxruntime_scores import OtherScores
 from edged.model.package import Model
+from edged.system.plain_text import aligned
 
 HEAD = ("layer", "kind", "variant", "range", "error", "with earlier ones", "")
 TEXTS = 3  # columns that are aligned to the left
@@ -120,14 +121,7 @@ class VerifyReport:
 def table(layers: tuple[VerifiedLayer, ...]) -> str:
     """Format a line for each layer; `<- wrong` marks those that disagree."""
     rows = [HEAD, *map(row_of, layers)]
-    widths = [max(len(row[column]) for row in rows) for column in range(len(HEAD))]
-    return "\n".join(
-        "  ".join(
-            text.ljust(width) if column < TEXTS else text.rjust(width)
-            for column, (text, width) in enumerate(zip(row, widths, strict=True))
-        ).rstrip()
-        for row in rows
-    )
+    return "\n".join(aligned(rows, TEXTS))
 
 
 def row_of(layer: VerifiedLayer) -> tuple[str, ...]:
