@@ -84,7 +84,7 @@ class Checkpoints:
         files = self._files()
         if not files:
             return "there is no earlier one: make room and start again"
-        return f"{files[0].name} is kept: make room, then go on with --resume"
+        return f"{files[0].name} is kept: make room, then continue with --resume"
 
 
 def _write(file: BinaryIO, arrays: Arrays) -> None:
@@ -124,10 +124,10 @@ def facts_of(training: Training, fingerprint: str, start: str | None, device: st
 
     fingerprint: of the data; start: SHA-256 of the model that it starts from; device: its name.
     """
-    said = training.model_dump(mode="json", exclude={"output", "data", "train"}, exclude_defaults=True)
-    said["train"] = training.train.model_dump(mode="json", exclude_none=True)
+    values = training.model_dump(mode="json", exclude={"output", "data", "train"}, exclude_defaults=True)
+    values["train"] = training.train.model_dump(mode="json", exclude_none=True)
     facts = {"data": fingerprint, "from": start or "random weights", "device": device, "edged": __version__}
-    return {**_flat(said), **facts}
+    return {**_flat(values), **facts}
 
 
 def _flat(values: Mapping[str, Any], before: str = "") -> dict[str, str]:

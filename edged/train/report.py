@@ -172,7 +172,7 @@ A row a label, a column an answer.
 
 def _worst_text(outcome: TrainingOutcome, worst: Sequence[int]) -> str:
     if not worst:
-        return "There is no wrong one."
+        return "All answers are right."
     lines = ["Wrong ones, the surest first.", "", "![pictures with truth and answer](worst.png)", ""]
     for index in worst[:10]:
         truth, answer = _caption(outcome, index)

@@ -23,11 +23,25 @@ ANY_SIZE = 0  # size of a buffer that differs between data sets
 
 
 @dataclass(frozen=True)
-class AugmentStep:
+class Augmentation:
     """Random changes of images: mirrored in half of the cases, moved by up to `shift` pixels."""
 
     flip: bool = False
     shift: int = 0
+
+
+@dataclass(frozen=True)
+class Regularization:
+    """What keeps a network from learning its training data by heart, besides dropout and weight decay.
+
+    smoothing: of the labels. average: the share that the moving average of all weights keeps at each step; 0 keeps
+    none, else it is the average that is evaluated and exported. seed: of the augmentation and of dropout.
+    """
+
+    smoothing: float = 0.0
+    average: float = 0.0
+    augmentation: Augmentation = Augmentation()
+    seed: int = 0
 
 
 def step_launches(
@@ -35,9 +49,7 @@ def step_launches(
     store: ParameterStore,
     wanted: Input | None,
     optimizer: Optimizer,
-    smoothing: float,
-    augment: AugmentStep,
-    averaged: bool,
+    regularization: Regularization,
 ) -> tuple[Launch, ...]:
     """Return the launches of a step: forward and backward pass, and the update of all parameters."""
     parameters = store.residents("parameters")
@@ -46,12 +58,12 @@ def step_launches(
     order, sums = Resident("order", ANY_SIZE), Resident("sums", lowered.batch * 2 * VALUE)
     loss = partial(cross_entropy, scores, of_scores, Resident("labels", ANY_SIZE), order, sums)
     return (
-        *_gather(lowered, wanted, "images", order, augment),
+        *_gather(lowered, wanted, "images", order, regularization.augmentation),
         *forward_launches(lowered, parameters, training=True),
-        *loss(smoothing, lowered.device),
+        *loss(regularization.smoothing, lowered.device),
         *back,
         *update_launches(optimizer, store.decayed, store.learnt, lowered.device),
-        *(_averages(lowered, store) if averaged else ()),
+        *(_averages(lowered, store) if regularization.average else ()),
     )
 
 
@@ -64,7 +76,7 @@ def evaluation_launches(
     output = Tensor("probabilities", 1, scores.channels, 1, scores.width, scores.block)
     softmax = Site(Softmax("softmax", (scores.name,), output.name), (scores,), output, lowered.device)
     launches = (
-        *_gather(lowered, wanted, "others", Resident("others order", ANY_SIZE), AugmentStep()),
+        *_gather(lowered, wanted, "others", Resident("others order", ANY_SIZE), Augmentation()),
         *forward_launches(lowered, learnt, training=False),
         *SOFTMAX.launches(softmax, {}),
     )
@@ -72,7 +84,7 @@ def evaluation_launches(
 
 
 def _gather(
-    lowered: Lowered, wanted: Input | None, images: str, order: Resident, augment: AugmentStep
+    lowered: Lowered, wanted: Input | None, images: str, order: Resident, augment: Augmentation
 ) -> tuple[Launch, ...]:
     target, source = lowered.tensors[lowered.graph.input], Resident(images, ANY_SIZE)
     if wanted is None:

@@ -19,19 +19,18 @@ from edged.train.machine import LaunchQueue, TrainingDevice
 from edged.train.optimizer import Adam, Optimizer, Sgd, moments_of, update_scalars
 from edged.train.parameters import TrainedState, store_of
 from edged.train.results import Evaluation, StepFigures, evaluation_of
-from edged.train.step import AugmentStep, evaluation_launches, step_launches
+from edged.train.step import Augmentation, Regularization, evaluation_launches, step_launches
 
 Array = NDArray[Any]
 State = dict[str, Array]
 
+NO_REGULARIZATION = Regularization()
 UPLOAD_BYTES = 2**26  # bytes of images that are evaluated at once
 
 
 class Trainer:
     """`graph` in training on `device`, in steps of `batch` images.
 
-    smoothing: of the labels. average: the share that the moving average of all weights keeps at each step; 0 keeps
-    none, else it is the average that is evaluated and given. flip, shift: see `gather`. seed: of those.
     Equal calls give equal weights, bit for bit, on one device; and so does `restore` on the way.
     Raises ModelError for a network that cannot be trained, DeviceError if the device or its compiler fails.
     """
@@ -43,20 +42,15 @@ class Trainer:
         batch: int,
         optimizer: Optimizer,
         *,
-        smoothing: float = 0.0,
-        average: float = 0.0,
-        flip: bool = False,
-        shift: int = 0,
-        seed: int = 0,
+        regularization: Regularization = NO_REGULARIZATION,
         cache: Path | None = None,
     ) -> None:
         self._graph, self._batch, self._optimizer = graph.checked(), batch, optimizer
-        self._smoothing, self._average, self._augment = smoothing, average, AugmentStep(flip, shift)
-        self._seed = np.uint32(seed & 0xFFFFFFFF)
+        self._regularization = regularization
         self._lowered = lower(trained_form(self._graph), device, batch)
         self._store = store_of(self._lowered)
         self._machine = TrainingDevice(device, cache)
-        self._learnt = TrainedState(self._store, self._machine, moments_of(optimizer), average > 0)
+        self._learnt = TrainedState(self._store, self._machine, moments_of(optimizer), regularization.average > 0)
         self._machine.upload("sums", self._no_sums())
         self._step, self._seen = 0, 0
         self._wanted: Input | None = None
@@ -132,20 +126,21 @@ class Trainer:
         return np.concatenate(parts)[: len(images)]
 
     def _evaluation_routine(self) -> tuple[LaunchQueue, Tensor]:
-        averaged = self._average > 0
+        averaged = self._regularization.average > 0
         launches, output = evaluation_launches(self._lowered, self._store, self._wanted, averaged)
         return LaunchQueue(self._graph.name, launches, self._machine), output
 
     def _training_routine(self) -> LaunchQueue:
-        how = self._optimizer, self._smoothing, self._augment, self._average > 0
-        launches = step_launches(self._lowered, self._store, self._wanted, *how)
+        launches = step_launches(self._lowered, self._store, self._wanted, self._optimizer, self._regularization)
         return LaunchQueue(self._graph.name, launches, self._machine)
 
     def _scalars(self, row: int, rate: float) -> dict[str, np.generic]:
-        kept = min(self._average, (1 + self._step) / (10 + self._step))  # the start is soon outweighed
+        kept = min(
+            self._regularization.average, (1 + self._step) / (10 + self._step)
+        )  # the start is soon outweighed
         return {
             "first": np.int32(row * self._batch),
-            "seed": self._seed,
+            "seed": np.uint32(self._regularization.seed & 0xFFFFFFFF),
             "step": np.uint32(self._step),
             "kept": np.float32(kept),
             **update_scalars(self._optimizer, self._step, rate),
@@ -183,11 +178,12 @@ def trainer_of(graph: Graph, device: Device, learning: Learning) -> Trainer:
         device,
         learning.batch,
         _optimizer(learning),
-        smoothing=learning.smoothing,
-        average=learning.average,
-        flip=learning.augment.flip,
-        shift=learning.augment.shift,
-        seed=learning.seed,
+        regularization=Regularization(
+            learning.smoothing,
+            learning.average,
+            Augmentation(learning.augment.flip, learning.augment.shift),
+            learning.seed,
+        ),
     )
 
 

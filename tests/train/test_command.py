@@ -214,7 +214,7 @@ def a_label_of_the_test_alone(folder: Path) -> list[str | Path]:
         (a_file, "file: expected a folder with data, found a file"),
         (one_label, "one: expected a sub-folder of pictures for each of two or more labels"),
         (an_empty_label, "empty/dog: holds no pictures; expected .bmp"),
-        (a_broken_picture, "broken/down/no.png is no picture that can be read"),
+        (a_broken_picture, "broken/down/no.png is not a picture that can be read"),
         (a_label_of_the_test_alone, "test: cat is not one of the labels: across, down, slant"),
     ],
 )

@@ -192,7 +192,7 @@ def test_a_full_disk_ends_it_and_room_lets_it_go_on(
     with a_small_disk(tmp_path / "disk", "96k") as disk:
         said = error_of(capsys, path, "--data", data, "--output", disk / "out", code=6)
         assert "cannot be written: No space left on device" in said
-        assert "make room, then go on with --resume" in said
+        assert "make room, then continue with --resume" in said
         assert train(path, "--data", data, "--output", disk / "out", "--resume") == 6, "there is no more room yet"
         shutil.copytree(disk / "out", tmp_path / "out")
 

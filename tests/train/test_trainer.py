@@ -17,7 +17,8 @@ from edged.model.package import Input
 from edged.model.shapes import make_graph
 from edged.train.optimizer import Adam, Optimizer, Sgd
 from edged.train.reference.network import forward_and_back
-from edged.train.trainer import Trainer
+from edged.train.step import Augmentation, Regularization
+from edged.train.trainer import NO_REGULARIZATION, Trainer
 from edged.train.training_operators import Dropout, at_step, new_norm
 from tests.compiled import compiled_by
 
@@ -37,9 +38,11 @@ def programs() -> Path:
     return compiled_by("training")
 
 
-def trainer_of(graph: Graph, device: Device, programs: Path, optimizer: Optimizer, **how: Any) -> Trainer:
+def trainer_of(
+    graph: Graph, device: Device, programs: Path, optimizer: Optimizer, how: Regularization = NO_REGULARIZATION
+) -> Trainer:
     """With its images loaded."""
-    trainer = Trainer(graph, device, BATCH, optimizer, cache=programs, **how)
+    trainer = Trainer(graph, device, BATCH, optimizer, regularization=how, cache=programs)
     trainer.load(IMAGES, LABELS, GRAY)
     return trainer
 
@@ -191,8 +194,8 @@ def test_it_learns_what_the_reference_learns(device: Device, programs: Path, mak
 @pytest.mark.parametrize("optimizer", [Sgd(momentum=0.9, weight_decay=0.01), Adam()])
 def test_to_stop_and_go_on_elsewhere_changes_no_bit(device: Device, programs: Path, optimizer: Optimizer) -> None:
     graph = dropping_network()
-    how: dict[str, Any] = {"average": 0.9, "flip": True, "shift": 1, "seed": 3}
-    whole, first, second = (trainer_of(graph, device, programs, optimizer, **how) for _ in range(3))
+    how = Regularization(average=0.9, augmentation=Augmentation(flip=True, shift=1), seed=3)
+    whole, first, second = (trainer_of(graph, device, programs, optimizer, how) for _ in range(3))
 
     whole.train(ORDER, RATES)
     first.train(ORDER[:1], RATES[:1])
@@ -211,7 +214,7 @@ def test_what_it_evaluates_is_what_its_graph_computes(
     device: Device, programs: Path, make: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("edged.train.trainer.UPLOAD_BYTES", IMAGES[:BATCH].nbytes)  # in two uploads
-    trainer = trainer_of(make(), device, programs, Sgd(momentum=0.9), average=0.5)
+    trainer = trainer_of(make(), device, programs, Sgd(momentum=0.9), Regularization(average=0.5))
     trainer.train(ORDER, RATES)
 
     found = trainer.evaluate(IMAGES[:7], LABELS[:7])
@@ -224,7 +227,7 @@ def test_what_it_evaluates_is_what_its_graph_computes(
 
 def test_it_tells_the_loss_since_it_was_asked_last(device: Device, programs: Path) -> None:
     graph = dense_network()
-    trainer = trainer_of(graph, device, programs, Sgd(), smoothing=0.1)
+    trainer = trainer_of(graph, device, programs, Sgd(), Regularization(smoothing=0.1))
     trainer.train(ORDER[:1], RATES[:1])
     trainer.figures()
     after_one = trainer.graph()
