@@ -57,7 +57,6 @@ class ChunkReader:
         return _in_threads(self._pool, tasks, self._ahead)
 
     def close(self) -> None:
-        """End the threads."""
         for pool in (self._pool, self._video_pool):
             if pool:
                 pool.shutdown(cancel_futures=True)

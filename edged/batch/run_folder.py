@@ -1,6 +1,6 @@
 """The output folder of a run: the list of its chunks, and a Parquet file for each chunk that is done.
 
-A file appears whole, under the number of its chunk, so that a run that goes on skips it, and one that was
+A file appears whole, under the number of its chunk, so that a resumed run skips it, and one that was
 interrupted while it wrote leaves nothing but a hidden file.
 """
 
@@ -25,7 +25,7 @@ NO_DAY = "__HIVE_DEFAULT_PARTITION__"  # what they read as null
 
 @dataclass(frozen=True)
 class RunIdentity:
-    """Everything that the answers depend on, except the device: a run goes on only with the same."""
+    """Everything that the answers depend on, except the device: a run resumes only with the same."""
 
     edged: str
     model: str
@@ -86,7 +86,7 @@ class RunFolder:
 def open_run(
     output: Path, identity: RunIdentity, write_list: Callable[[BinaryIO], ChunkTotals]
 ) -> Iterator[RunFolder]:
-    """Go on with the run in a folder, or begin one in an empty folder; no other process may meanwhile.
+    """Resume the run in a folder, or begin one in an empty folder; no other process may meanwhile.
 
     write_list: writes the chunks of a new run. Raises ConfigError for a folder that holds something else, or is in
     use.

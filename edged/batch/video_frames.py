@@ -71,7 +71,6 @@ class VideoReader:
                 return
 
     def close(self) -> None:
-        """Close the video."""
         if self._video:
             self._video.close()
         self._video = None

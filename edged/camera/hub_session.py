@@ -186,6 +186,6 @@ class HubRequests:
             case Grant(frames=frames):
                 self.granted += frames
             case Stop():
-                self.stop = self.stop or message  # what it says to frames that come after it does not count
+                self.stop = self.stop or message  # answers to frames after it are ignored
             case _:
                 raise MessageError(f"the hub sent camera {self._camera} a {message.kind}: is it another version?")

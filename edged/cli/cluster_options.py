@@ -25,9 +25,10 @@ def add_cluster(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("Ray cluster")
     address = "run on this Ray cluster: HOST:6379, or auto for that of this host"
     group.add_argument("--ray", metavar="HOST:PORT", help=address)
-    resource = "resource that a node has once for each device (default: opencl)"
+    resource = "Ray resource of which each node has one per device (default: opencl)"
     group.add_argument("--resource", default="opencl", metavar="NAME", help=resource)
-    group.add_argument("--actors", type=positive, metavar="N", help="devices to take at most (default: all)")
+    actors = "largest number of devices to use (default: all)"
+    group.add_argument("--actors", type=positive, metavar="N", help=actors)
 
 
 def add_network_run(parser: argparse.ArgumentParser) -> None:

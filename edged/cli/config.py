@@ -15,6 +15,5 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print the schema."""
     print(json_schema(), end="")
     return 0

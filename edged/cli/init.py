@@ -33,7 +33,7 @@ cameras:
 
 workers:                     # in order of preference: the next one takes over where one cannot start
   - {{device: auto}}           # the first OpenCL GPU, else the first OpenCL CPU
-  - {{device: numpy}}          # no OpenCL: slow, but predictions go on
+  - {{device: numpy}}          # no OpenCL: slow, but predictions continue
 """
 
 
@@ -54,7 +54,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Ask for what is not given, write the file, and print what `edged check` says of it."""
+    """Prompt for missing values, write the file, and print the findings of `edged check`."""
     file: Path = arguments.file
     if file.exists() and not arguments.force:
         raise ConfigError(f"{file} exists: name another file, or replace it with --force")

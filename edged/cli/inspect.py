@@ -239,7 +239,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print the report: of a file that cannot be used what it says itself. Raises ModelError after it."""
+    """Print the report: for a file that cannot be used, only its own facts. Raises ModelError after it."""
     wanted = model_config(arguments)
     file = facts_of(wanted.path) if wanted.path else None
     model, error = None, None

@@ -1,4 +1,4 @@
-"""`edged keys`: make the CURVE keys with which peers of other hosts are let in."""
+"""`edged keys`: make the CURVE keys by which a hub admits peers of other hosts."""
 
 import argparse
 import json
@@ -12,7 +12,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the sub-commands `new` and `show`."""
     add_example(parser, "edged keys new alice", "edged keys show alice.pub")
     actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
-    summary = "make a secret and a public key: NAME.key and NAME.pub"
+    summary = "create a key pair: NAME.key, secret, and NAME.pub, public"
     new = actions.add_parser("new", help=summary, description=summary)
     new.add_argument("name", metavar="NAME", help="who will use the keys: a subscriber or a host")
     folder = "where to write both files (default: the current folder)"

@@ -136,7 +136,7 @@ def add_plan_options(
 ) -> None:
     """Add --device, --batch and --precision. `device`, `precision`: their help."""
     parser.add_argument("--device", default="auto", metavar="NAME", help=f"{device} (default: auto)")
-    parser.add_argument("--batch", type=frames, default=1, metavar="N", help="frames in a job (default: 1)")
+    parser.add_argument("--batch", type=frames, default=1, metavar="N", help="frames per job (default: 1)")
     precisions = get_args(config.Precision)
     parser.add_argument("--precision", choices=precisions, default="fp32", help=f"{precision} (default: fp32)")
 

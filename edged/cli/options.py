@@ -71,8 +71,8 @@ def add_duration(parser: "argparse.ArgumentParser | argparse._ArgumentGroup", wh
 
 
 def add_since(parser: argparse.ArgumentParser, default: str) -> None:
-    """Add --since. `default`: from when predictions are taken without it."""
-    what = f"begin with predictions of this long ago: 30s, 5m, 2h, 1d (default: {default})"
+    """Add --since. `default`: the start without it."""
+    what = f"start with predictions from this long ago: 30s, 5m, 2h, 1d (default: {default})"
     parser.add_argument("--since", type=duration(), metavar="TIME", help=what)
 
 

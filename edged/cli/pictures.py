@@ -49,17 +49,17 @@ def chosen_of(folder: Path, most: int = MOST) -> list[Path]:
 
 
 def add_judged_options(parser: argparse.ArgumentParser, max_loss: str) -> "argparse._MutuallyExclusiveGroup":
-    """Add the model, the pictures, the limit of accuracy that may be lost, and the device.
+    """Add the model, the pictures, the limit of largest loss of accuracy, and the device.
 
     max_loss: what `--max-loss` means. Return the group of sources of pictures, of which one is required.
     """
     parser.add_argument("model", metavar="MODEL", help="an ONNX file, or a named model with trained weights")
     pictures = parser.add_mutually_exclusive_group(required=True)
-    data = "labelled pictures that judge the result, as of `edged eval`"
+    data = "labelled pictures to evaluate the result with, as for `edged eval`"
     pictures.add_argument("--data", type=Path, metavar="FOLDER", help=data)
-    images = "a folder of pictures without labels: the result should give the same first class as the original"
+    images = "a folder of unlabelled pictures: the share of answers equal to the original's counts as accuracy"
     pictures.add_argument("--images", type=Path, metavar="FOLDER", help=images)
-    count = f"judge by at most N pictures, evenly spaced (default: {COUNT})"
+    count = f"evaluate at most N pictures, evenly spaced (default: {COUNT})"
     parser.add_argument("--count", type=positive, metavar="N", help=count)
     limit = f"{max_loss}, in percentage points (default: 0.5)"
     parser.add_argument("--max-loss", type=above_zero("points", 100), default=0.5, metavar="POINTS", help=limit)

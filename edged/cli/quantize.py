@@ -32,7 +32,7 @@ EVERY_S = 30.0
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the model, the pictures, the method, the limit and where to write."""
-    pictures = add_judged_options(parser, "leave layers in floats if more accuracy is lost")
+    pictures = add_judged_options(parser, "layers stay in floats above this loss of accuracy")
     camera = f"{LIVE} frames of this camera of the running daemon (or --count), as its network receives them"
     pictures.add_argument("--camera", metavar="NAME", help=camera)
     where = "the running daemon's config, for --camera (default: the demo's)"
@@ -43,7 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--calibrate", type=positive, default=CALIBRATED, metavar="N", help=calibrate)
     output = "the file to write (default: NAME-int8.onnx)"
     parser.add_argument("--output", type=Path, metavar="FILE.onnx", help=output)
-    chart = "a picture to draw of the noise of each layer"
+    chart = "write a chart of the noise of each layer"
     parser.add_argument("--chart", type=Path, metavar="FILE.svg", help=chart)
     add_example(parser, "edged quantize net.onnx --data val --preprocess imagenet --max-loss 0.3")
 

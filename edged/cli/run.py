@@ -65,13 +65,13 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _log_lost_lines(error: OSError) -> None:
-    events.warning("status lines cannot be written to standard output (%s); the daemon goes on", error.strerror)
+    events.warning("status lines cannot be written to standard output (%s); the daemon continues", error.strerror)
 
 
 def _check_written(output: LineWriter) -> None:
     """Raises OutputError if the summary was not written, unless its reader is gone."""
     if not output.flush(SUMMARY_S):
-        raise OutputError(f"the summary was not written within {SUMMARY_S:g} s: nobody reads standard output")
+        raise OutputError(f"the summary was not written within {SUMMARY_S:g} s: no process reads standard output")
     if output.error and not is_gone(output.error):
         raise OutputError(f"the summary cannot be written: {output.error.strerror}")
 

@@ -71,7 +71,6 @@ class StatusLine:
         self._written_at = self._clock()
 
     def clear(self) -> None:
-        """Erase the line."""
         if self._is_shown:
             self._write(CLEAR)
         self._is_shown = False
@@ -153,5 +152,4 @@ class Progress:
         return (done - self._begun_at) / seconds if seconds else 0.0
 
     def clear(self) -> None:
-        """Erase the bar."""
         self._line.clear()

@@ -25,7 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--node", metavar="NAME", help="show this node, if several publish at the address")
     listen = f"address to serve the page at (default: {LISTEN})"
     parser.add_argument("--listen", type=_host_and_port, default=LISTEN, metavar="HOST:PORT", help=listen)
-    names = "another name of this host in the browser's address bar; may be given several times"
+    names = "another name of this host in the browser's address bar; may be repeated"
     parser.add_argument("--server-name", action="append", default=[], metavar="NAME", help=names)
     certificate = "TLS certificate of this host, in PEM"
     parser.add_argument("--certificate", type=Path, metavar="FILE", help=certificate)

@@ -123,7 +123,7 @@ def _merge_others(document: Document, path: Path, overrides: Sequence[Override])
 def _checked(document: Document, kind: type[T], path: Path, example: str) -> T:
     """Return the document of the file `path` as a `kind`. Raises ConfigError."""
     if not isinstance(document.value, dict) and not document.mistakes:
-        found = "the file is empty" if document.value is None else "this is no list of keys and values"
+        found = "the file is empty" if document.value is None else "this is not a mapping of keys to values"
         document.mistakes.append(Mistake(document.nearest(()), (), f"{found}; the least is: {example}"))
     section = _validated(document, kind)
     if document.mistakes or section is None:

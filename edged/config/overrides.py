@@ -98,7 +98,7 @@ def add_drop_in(document: Document, source: str, text: str, before: frozenset[st
     if isinstance(added.value, dict):
         document.value = _Merge(document, added, before).merge((), document.value, added.value)
     elif added.value is not None:
-        document.mistakes.append(Mistake(added.nearest(()), (), "this is no list of keys and values"))
+        document.mistakes.append(Mistake(added.nearest(()), (), "this is not a mapping of keys to values"))
 
 
 def add_override(document: Document, override: Override) -> None:

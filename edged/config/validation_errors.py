@@ -55,11 +55,11 @@ def mistakes_of(error: ValidationError, document: Document, kind: type[BaseModel
     complaints: dict[Path, list[ErrorDetails]] = {}
     for each in error.errors(include_url=False):
         complaints.setdefault(_path(each, document), []).append(each)
-    said_better = {list_ for path in complaints for list_ in _lists_around(path)}
+    covered = {list_ for path in complaints for list_ in _lists_around(path)}
     return [
         _mistake(path, alternatives, document, kind)
         for path, alternatives in complaints.items()
-        if path not in said_better
+        if path not in covered
     ]
 
 

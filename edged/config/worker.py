@@ -56,7 +56,7 @@ class WorkerConfig(Section):
     @classmethod
     def _numpy_is_fp32(cls, precision: Precision, info: ValidationInfo) -> Precision:
         if precision != "fp32" and str(info.data.get("device")).lower() == "numpy":
-            raise ValueError("must be fp32 for device numpy, which knows no other: leave it out")
+            raise ValueError("must be fp32 for device numpy, which supports no other: leave it out")
         return precision
 
 

@@ -93,7 +93,6 @@ def _ring(rng: np.random.Generator, picture: Pixels, ink: Colour) -> None:
 
 
 def _dashes(rng: np.random.Generator, picture: Pixels, ink: Colour) -> None:
-    """Draw short strokes."""
     for _ in range(int(rng.integers(1, 6))):
         start, angle = _point(rng, picture), rng.uniform(0, 2 * np.pi)
         end = start + rng.uniform(0.03, 0.15) * picture.shape[0] * np.array([np.cos(angle), np.sin(angle)])
@@ -102,7 +101,6 @@ def _dashes(rng: np.random.Generator, picture: Pixels, ink: Colour) -> None:
 
 
 def _disc(rng: np.random.Generator, picture: Pixels, ink: Colour) -> None:
-    """Draw a filled ellipse."""
     radius = rng.uniform(0.02, 0.3) * picture.shape[0]
     x, y, a, b = np.rint([*_point(rng, picture), radius, radius / rng.uniform(1, 1.8)]).astype(int).tolist()
     cv2.ellipse(picture, (x, y), (a, b), rng.uniform(0, 180), 0, 360, ink, -1, cv2.LINE_AA)

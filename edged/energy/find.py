@@ -35,7 +35,7 @@ class Rails:
         return "estimated" if self.energy.watts_per_core else "none"
 
     @property
-    def not_borne(self) -> tuple[str, ...]:
+    def unread_attributed(self) -> tuple[str, ...]:
         """Return the attributed rails that are not read."""
         read = {rail.name for rail in self.rails}
         return tuple(name for name in self.attributed_rails or () if name not in read) if self.rails else ()
@@ -57,8 +57,8 @@ class Rails:
         if self.energy.rails == "none":
             return ["switched off by energy.rails: none"]
         reasons = [f"there is no rail named {', '.join(self.missing)}"] if self.missing else []
-        if self.not_borne:
-            names = ", ".join(self.not_borne)
+        if self.unread_attributed:
+            names = ", ".join(self.unread_attributed)
             reasons.append(f"no joules of predictions: the worker's rails {names} are not read")
         if self.unreadable:
             reasons += [*_by_reason(self.unreadable), "`edged devices` says what to do"]
@@ -69,13 +69,11 @@ class Rails:
     def _no_rails_note(self) -> str:
         if self.others:
             names = ", ".join(rail.name for rail in self.others)
-            return f"energy.rails: auto takes none of {names}, which hold others or are held by them: name one"
+            return f"energy.rails: auto selects none of {names}, since each overlaps with another: name one"
         root = self.energy.sysfs
         nothing = f"this machine has no energy or power counter in {root}/class/hwmon or {root}/class/powercap"
         return (
-            f"{nothing}; Juno's firmware tells of none by default since March 2020"
-            if self.silent_juno
-            else nothing
+            f"{nothing}; Juno's firmware reports none by default since March 2020" if self.silent_juno else nothing
         )
 
 

@@ -99,7 +99,6 @@ class Meter:
         return by_rail
 
     def close(self) -> None:
-        """Stop the threads."""
         self._reader.close()
         self._sampler.close()
 

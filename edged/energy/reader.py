@@ -39,7 +39,6 @@ class Reader:
         return readings
 
     def close(self) -> None:
-        """Stop the thread."""
         if self._thread:
             self._thread.stop()
             self._thread = None
@@ -133,7 +132,6 @@ class Sampler:
             threading.Thread(target=self._run, name="power", daemon=True).start()
 
     def close(self) -> None:
-        """Stop the thread."""
         self._stopped.set()
 
     def _run(self) -> None:

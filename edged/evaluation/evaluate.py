@@ -49,7 +49,6 @@ class DeviceEvaluation:
 
     @property
     def device(self) -> str:
-        """Name the device."""
         return self._runtime.device_name
 
     @property

@@ -1,4 +1,4 @@
-"""Keep the answers of an evaluation in a file until it is complete, so that an interrupted one can go on."""
+"""Keep the answers of an evaluation in a file until it is complete, so that an interrupted one can be resumed."""
 
 import json
 import logging
@@ -52,7 +52,7 @@ class KeptAnswers:
         self.close()
 
     def close(self) -> None:
-        """Close the file, for another run to go on."""
+        """Close the file, so that another run can resume."""
         if self._file is not None:
             os.close(self._file)
         self._file = None
@@ -63,7 +63,7 @@ class KeptAnswers:
             self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW, 0o600)
         except OSError as error:
-            log.warning("an interrupted evaluation cannot go on later: %s: %s", self._path, error.strerror)
+            log.warning("an interrupted evaluation cannot be resumed: %s: %s", self._path, error.strerror)
             return None
         problem = why_not_trusted(self._path, os.fstat(descriptor))
         if not problem and try_lock(descriptor):

@@ -241,7 +241,7 @@ class ClassNames:
             return int(name)
         close = get_close_matches(_plain(name), self._whole, n=1)
         hint = f"; the closest label is {close[0]!r}" if close else ""
-        raise DataError(f"{name!r} is no label of the model, nor an index from 0 to {self._count - 1}{hint}")
+        raise DataError(f"{name!r} is neither a label of the model nor an index from 0 to {self._count - 1}{hint}")
 
     def classes_of(self, names: str) -> tuple[int, ...]:
         """Return the classes of several names, any of which is right: `281|282|285`. Raises DataError."""

@@ -51,7 +51,6 @@ class ScalarSeries:
         self._value = float(value)
 
     def state(self) -> float:
-        """Return the value."""
         return self._value
 
     def text(self, state: float) -> str:

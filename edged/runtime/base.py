@@ -70,7 +70,7 @@ class ModelRuntime(Protocol):
         """Start images, uint8 [n, height, width, 3] RGB with 1 ≤ n ≤ batch, without waiting for the answer.
 
         A part behind a cut takes float32 [n, channels, height, width]. Two submissions may be in flight.
-        `features`: return those too, if the part has them. `by_layer`: the result tells when each kernel ran.
+        `features`: return those too, if the part has them. `by_layer`: the result holds when each kernel ran.
         Raises DeviceError.
         """
 

@@ -26,7 +26,7 @@ DURATION = re.compile(r"\d[\d.]*(?= m?s\b)")  # "again in 0.5 s" and "again in 1
 
 
 @dataclass(slots=True)
-class _Said:
+class _Logged:
     record: logging.LogRecord
     since_s: float
     times: int = 1
@@ -47,38 +47,38 @@ class Sparing(logging.Handler):
         super().__init__()
         self._target = target
         self._clock = clock
-        self._said: dict[tuple[str, int, str], _Said] = {}  # oldest first
+        self._logged: dict[tuple[str, int, str], _Logged] = {}  # oldest first
 
     def emit(self, record: logging.LogRecord) -> None:
         """Show the record, or count it if it repeats."""
         now = self._clock()
-        while self._said and (now - self._oldest().since_s >= WINDOW_S or len(self._said) >= KNOWN):
+        while self._logged and (now - self._oldest().since_s >= WINDOW_S or len(self._logged) >= KNOWN):
             self._close_oldest()
         key = (record.name, record.levelno, DURATION.sub("#", record.getMessage()))
-        said = self._said.get(key)
-        if said is None:
-            self._said[key] = _Said(record, now)
+        logged = self._logged.get(key)
+        if logged is None:
+            self._logged[key] = _Logged(record, now)
         else:
-            said.times += 1
-        if said is None or said.times <= SHOWN:
+            logged.times += 1
+        if logged is None or logged.times <= SHOWN:
             self._target.handle(record)
 
     def close(self) -> None:
         """Log the counts of suppressed records."""
-        while self._said:
+        while self._logged:
             self._close_oldest()
         self._target.close()
         super().close()
 
-    def _oldest(self) -> _Said:
-        return next(iter(self._said.values()))
+    def _oldest(self) -> _Logged:
+        return next(iter(self._logged.values()))
 
     def _close_oldest(self) -> None:
-        said = self._said.pop(next(iter(self._said)))
-        if said.pop_suppressed:
-            record = copy.copy(said.record)
-            seconds = self._clock() - said.since_s
-            again = f"repeated {said.pop_suppressed} times in the last {seconds:.0f} s"
+        logged = self._logged.pop(next(iter(self._logged)))
+        if logged.pop_suppressed:
+            record = copy.copy(logged.record)
+            seconds = self._clock() - logged.since_s
+            again = f"repeated {logged.pop_suppressed} times in the last {seconds:.0f} s"
             record.msg, record.args, record.exc_info, record.exc_text = (
                 f"{record.getMessage()} … {again}",
                 None,

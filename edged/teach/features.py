@@ -124,7 +124,6 @@ class Backbone:
         return outputs.reshape(len(frames), -1)
 
     def close(self) -> None:
-        """Release the device."""
         if self._runtime:
             self._runtime.close()
 

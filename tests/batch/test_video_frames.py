@@ -56,5 +56,5 @@ def test_a_file_that_is_no_video_is_one_open_section_that_names_it(tmp_path: Pat
     (tmp_path / "clip.mp4").write_text("no video")
     [section] = sections_of(tmp_path, "clip.mp4", None, 10, 1)
 
-    with pytest.raises(CameraError, match=r"clip\.mp4 is no video"):
+    with pytest.raises(CameraError, match=r"clip\.mp4 is not a video"):
         frames(VideoReader(tmp_path), section)

@@ -27,7 +27,7 @@ def test_a_camera_that_a_stopped_process_holds_is_refused_whatever_name_it_goes_
         with pytest.raises(CameraError, match=rf"by process {holder.pid} .*stopped \(state T\): `kill -CONT"):
             V4l2(str(link)).open()
 
-    with pytest.raises(CameraError, match="it is no camera"):  # free now
+    with pytest.raises(CameraError, match="it is not a camera"):  # free now
         V4l2(str(link)).open()
-    with pytest.raises(CameraError, match="it is no camera"):  # and ours to open again
+    with pytest.raises(CameraError, match="it is not a camera"):  # and ours to open again
         V4l2(str(link)).open()

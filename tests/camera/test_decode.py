@@ -115,10 +115,10 @@ def test_a_picture_of_too_many_pixels_is_refused_by_its_header(name: str) -> Non
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"", "is no picture that can be read: expected JPEG, PNG"),
-        (b"not a picture", "is no picture that can be read: expected JPEG, PNG"),
-        (b"RIFF\0\0\0\0WAVEfmt ", "is no picture that can be read"),
-        (b"P5 a b", "is no picture that can be read"),
+        (b"", "is not a picture that can be read: expected JPEG, PNG"),
+        (b"not a picture", "is not a picture that can be read: expected JPEG, PNG"),
+        (b"RIFF\0\0\0\0WAVEfmt ", "is not a picture that can be read"),
+        (b"P5 a b", "is not a picture that can be read"),
         (b"\xff\xd8\xff\xd9", "is a JPEG without a picture"),
         (b"\xff\xd8\xff" + b"\xe0\x00\x02\xff" * 20_000, "is damaged: a JPEG of more than 10000 segments"),
         (b"\xff\xd8" + b"\xff" * 1_000_000, "is cut short: a JPEG without its end"),

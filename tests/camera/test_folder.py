@@ -67,7 +67,7 @@ def test_a_loop_without_one_readable_picture_fails(tmp_path: Path) -> None:
     with pytest.raises(ImageError):
         folder.read()
 
-    with pytest.raises(CameraError, match="not one of its 1 pictures"):
+    with pytest.raises(CameraError, match="none of its 1 pictures"):
         folder.read()
 
 

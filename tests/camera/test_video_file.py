@@ -62,7 +62,7 @@ def test_a_file_that_is_no_video_is_named(tmp_path: Path) -> None:
     path = tmp_path / "notes.mp4"
     path.write_text("not a video\n" * 1000)
 
-    with pytest.raises(CameraError, match=r"notes\.mp4 is no video"):
+    with pytest.raises(CameraError, match=r"notes\.mp4 is not a video"):
         VideoFile(path).open()
 
 

@@ -70,7 +70,7 @@ def test_each_picture_has_the_answer_of_a_plain_loop(
         ("2026-01-06", "gate"): 14,
     }
     [bad] = [row for row in rows if row["problem"]]
-    assert bad["problem"].startswith("gate/bad.jpg is no picture")
+    assert bad["problem"].startswith("gate/bad.jpg is not a picture")
     assert (bad["label"], bad["top"]) == (None, [])
     with Model(model, device, scale=1 / 255) as plain:
         for row in (row for row in rows if row["picture"].endswith(".png")):

@@ -74,7 +74,7 @@ def test_a_link_without_keys_and_a_group_that_is_torn_apart_are_warnings(
     address = f"link: {{address: 'tcp://0.0.0.0:{free_port()}', insecure: true}}\n"
     code, found = check(config_file(tmp_path, CAMERA + groups + address), capsys)
     assert code == 0
-    assert found["workers"] == "warning group a is in 2 places of the list: neighbours alone serve together"
+    assert found["workers"] == "warning group a is in 2 places of the list: only adjacent workers serve together"
 
 
 def test_on_another_host_it_looks_at_what_that_host_does(

@@ -119,7 +119,7 @@ def test_an_interrupted_run_goes_on_where_it_stopped(
     assert run_command_line(command) == 0
 
     printed = capsys.readouterr()
-    assert "going on after the first 6 of 20" in printed.err
+    assert "resuming after the first 6 of 20" in printed.err
     assert len(read) == 8 + 14
     assert json.loads(printed.out) | {"pictures_per_s": 0} == whole | {"pictures_per_s": 0}
     assert not list((tmp_path / "cache").rglob("*.jsonl"))
@@ -135,7 +135,7 @@ def test_an_unreadable_picture_is_reported_and_does_not_count(
     assert run_command_line(["eval", str(model), "--data", str(tmp_path / "data"), "--device", "numpy"]) == 2
 
     printed = capsys.readouterr()
-    assert "bad.jpg is no picture" in printed.err
+    assert "bad.jpg is not a picture" in printed.err
     assert "pictures        20 of" in printed.out
     assert "not evaluated   1 pictures" in printed.out
 

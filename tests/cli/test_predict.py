@@ -196,7 +196,7 @@ def test_an_unreadable_picture_is_named_and_the_others_are_answered(tmp_path: Pa
     )
 
     assert done.returncode == 2
-    assert f"{broken} is no picture" in done.stderr
+    assert f"{broken} is not a picture" in done.stderr
     assert "absent.jpg does not exist" in done.stderr
     assert str(good) in done.stdout
     scores = np.load(raw)

@@ -72,7 +72,7 @@ def test_of_many_cameras_those_that_are_down_come_first_and_the_others_page_by_p
 
 def test_a_camera_that_is_down_says_why_in_as_many_rows_as_there_are() -> None:
     board = Board()
-    why = "rtsp://door/sub gives no video: " + "the host is there, but nothing listens at its port; " * 2
+    why = "rtsp://door/sub gives no video: " + "the host refuses connections at port; " * 2
     board.add(status(door=camera(up=False, error=why)), NOW_S)
     text = " ".join(" ".join(rows(board.node_state(NOW_S))).split())
     assert f"door DOWN {why.strip()}" in text

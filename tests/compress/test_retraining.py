@@ -83,7 +83,7 @@ def test_a_killed_retraining_goes_on_to_the_same_network(
 
     assert compress("--output", "killed") == 0
 
-    assert "going on after epoch 3 of 4" in capsys.readouterr().err
+    assert "resuming after epoch 3 of 4" in capsys.readouterr().err
     files = (onnx.load(f"{folder}/stripes.onnx") for folder in ("whole", "killed"))
     whole, killed = ({each.name: numpy_helper.to_array(each) for each in one.graph.initializer} for one in files)
     assert all(np.array_equal(whole[name], killed[name]) for name in whole)

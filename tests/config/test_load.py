@@ -55,7 +55,7 @@ def test_everything_but_cameras_has_a_default(write: Write) -> None:
 def test_numpy_has_no_other_precision_than_fp32(write: Write) -> None:
     path = write(CAMERA + "workers: [{device: NumPy, precision: fp16}]\n")
 
-    expected = "must be fp32 for device numpy, which knows no other: leave it out"
+    expected = "must be fp32 for device numpy, which supports no other: leave it out"
     assert mistake(path) == f"2:38: workers.0.precision: {expected}"
 
 
@@ -89,7 +89,7 @@ metrics: {address: "0.0.0.0:9464"}
     ("text", "expected"),
     [
         ("", "1:1: the file is empty; the least is: cameras: {demo: {source: 'synthetic:digits'}}"),
-        ("- a\n- b\n", "1:1: this is no list of keys and values; the least is: "),
+        ("- a\n- b\n", "1:1: this is not a mapping of keys to values; the least is: "),
         ("node: box\n", "1:1: the key 'cameras' is missing"),
         ("cameras: {}\n", "1:10: cameras: expected 1 or more entries"),
         ("cameras: {door: {}}\n", "1:17: cameras.door: the key 'source' is missing"),

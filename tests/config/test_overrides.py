@@ -111,7 +111,7 @@ def test_mistakes_name_the_drop_in_with_its_line(write: Write) -> None:
     assert lines[1].startswith("edged.yaml:2:7: node: expected text, found 5")
     assert lines[2] == "edged.d/a.yaml:2:3: publish: unknown key 'tip'; did you mean 'top'?"
     assert lines[3].startswith("edged.d/b.yaml:1:11: ")
-    assert lines[4] == "edged.d/c.yaml:1:1: this is no list of keys and values"
+    assert lines[4] == "edged.d/c.yaml:1:1: this is not a mapping of keys to values"
 
 
 def test_variables_prevail_over_drop_ins_and_set_over_variables(

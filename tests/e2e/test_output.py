@@ -105,7 +105,7 @@ def test_a_reader_that_does_not_read_holds_up_neither_the_daemon_nor_its_end(tmp
         daemon.process.send_signal(signal.SIGTERM)
         assert daemon.process.wait(START_S) == 1
     os.close(reader)
-    assert "the summary was not written within 2 s: nobody reads standard output" in daemon.log()
+    assert "the summary was not written within 2 s: no process reads standard output" in daemon.log()
 
 
 @pytest.mark.deep

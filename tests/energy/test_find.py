@@ -74,7 +74,7 @@ def test_a_device_whose_name_only_sounds_like_the_old_driver_keeps_to_the_rule(t
 def test_junos_firmware_without_energy_is_named_as_the_reason(tmp_path: Path) -> None:
     scmi_juno(tmp_path, with_energy=False)
 
-    assert found_in(tmp_path).note.endswith("Juno's firmware tells of none by default since March 2020")
+    assert found_in(tmp_path).note.endswith("Juno's firmware reports none by default since March 2020")
 
 
 def test_a_server_has_its_packages_and_memory_but_not_what_they_include_already(tmp_path: Path) -> None:
@@ -158,7 +158,7 @@ def test_a_rail_of_a_worker_that_nobody_reads_is_said(tmp_path: Path) -> None:
 
     found = find_rails(EnergyConfig(sysfs=tmp_path), attributed_rails=("GPU", "NPU"))
 
-    assert found.not_borne == ("NPU",)
+    assert found.unread_attributed == ("NPU",)
     assert "no joules of predictions: the worker's rails NPU are not read" in found.note
 
 

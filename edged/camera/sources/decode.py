@@ -155,7 +155,7 @@ def decode_picture(content: bytes, name: str) -> Pixels:
     except ValueError as error:
         raise ImageError(f"{name} {error}") from None
     if size is None:
-        raise ImageError(f"{name} is no picture that can be read: expected {FORMATS}")
+        raise ImageError(f"{name} is not a picture that can be read: expected {FORMATS}")
     if size[0] * size[1] > MOST_PIXELS:
         most = f"{MOST_PIXELS // 10**6} million"
         raise ImageError(f"{name} has {size[0]}×{size[1]} pixels; up to {most} are supported")

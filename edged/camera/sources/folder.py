@@ -30,7 +30,7 @@ class Folder:
         if not os.path.exists(self._path):
             raise CameraError(f"{self._path} does not exist; a source is {KINDS}")
         if not os.path.isdir(self._path):
-            raise CameraError(f"{self._path} is no folder")
+            raise CameraError(f"{self._path} is not a folder")
         self._files = pictures_in(self._path)
         if not self._files:
             raise CameraError(f"{self._path} holds no pictures: expected {', '.join(sorted(SUFFIXES))}")
@@ -46,7 +46,7 @@ class Folder:
             if not self._loop:
                 return None
             if not self._read:
-                raise CameraError(f"{self._path}: not one of its {len(self._files)} pictures can be read")
+                raise CameraError(f"{self._path}: none of its {len(self._files)} pictures can be read")
             self._next = 0
         path = self._files[self._next]
         self._next += 1

@@ -34,7 +34,7 @@ class Forwarder:
 
     def __init__(self, url: str, first: ssl.SSLSocket, connect: Callable[[], ssl.SSLSocket]) -> None:
         """`url`: of the camera. `first`: a connection to it; `connect`: makes more, or raises CameraError."""
-        self.error: CameraError | None = None  # why the camera is not reached, if FFmpeg gives no reason
+        self.error: CameraError | None = None  # why the camera cannot be reached, where FFmpeg gives no reason
         self._url = urlsplit(url)
         self._first: ssl.SSLSocket | None = first
         self._connect = connect

@@ -31,12 +31,12 @@ def reach(url: str, shown: str) -> None:
     try:
         socket.create_connection(place, PATIENCE_S).close()
     except socket.gaierror:
-        raise CameraError(f"{shown} gives no video: no host is known by the name {place[0]}") from None
+        raise CameraError(f"{shown} gives no video: the host name {place[0]} cannot be resolved") from None
     except ConnectionRefusedError:
-        reason = f"the host is there, but nothing listens at its port {place[1]}"
+        reason = f"the host refuses connections at port {place[1]}"
         raise CameraError(f"{shown} gives no video: {reason}") from None
     except TimeoutError:
-        reason = f"nobody answers within {PATIENCE_S:g} s: is the camera on, and in this network?"
+        reason = f"no answer within {PATIENCE_S:g} s: check that the camera is on and in this network"
         raise CameraError(f"{shown} gives no video: {reason}") from None
     except OSError as error:
         raise CameraError(f"{shown} gives no video: {error.strerror or error}") from None

@@ -30,13 +30,13 @@ class V4l2:
     def open(self) -> None:
         """Open the device.
 
-        Raises CameraError that says whether it is absent, forbidden or in use, and by which edged.
+        Raises CameraError that says whether it is absent, forbidden or in use, and by which process.
         """
         self._check_access()
         self._lock()
         capture = cv2.VideoCapture(str(self._path), cv2.CAP_V4L2)
         if not capture.isOpened():
-            raise CameraError(f"{self._path} cannot be opened: another program uses it, or it is no camera")
+            raise CameraError(f"{self._path} cannot be opened: another program uses it, or it is not a camera")
         # Two buffers: one is filled while the other is held, since OpenCV returns a buffer only at the next
         # read. Each further one would hold an older picture.
         capture.set(cv2.CAP_PROP_BUFFERSIZE, 2)
@@ -51,7 +51,7 @@ class V4l2:
         """
         pixels = picture_of(self._capture) if self._capture else None
         if pixels is None:
-            raise CameraError(f"{self._path} gives no pictures any more: unplugged, or stuck")
+            raise CameraError(f"{self._path} delivers no more pictures: it is unplugged or stuck")
         return Picture(pixels)
 
     def close(self) -> None:

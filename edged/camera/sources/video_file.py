@@ -28,11 +28,11 @@ class VideoFile:
     def open(self) -> None:
         """Open the file. Raises CameraError, which names it, if it is absent or not a video."""
         if not os.path.isfile(self._path):
-            raise CameraError(f"{self._path} does not exist or is no file")
+            raise CameraError(f"{self._path} does not exist or is not a file")
         self._capture = cv2.VideoCapture(str(self._path), cv2.CAP_FFMPEG)
         if not self._capture.isOpened():
             self.close()
-            raise CameraError(f"{self._path} is no video that FFmpeg can read")
+            raise CameraError(f"{self._path} is not a video that FFmpeg can read")
         self._interval_s = 1 / (self._capture.get(cv2.CAP_PROP_FPS) or USUAL_FPS)
         self._at_s = -self._interval_s
         self._pace = Pace(sleep=self._sleep)

@@ -1,4 +1,4 @@
-"""Run `edged batch`: list the chunks of an archive or go on with them, show its progress, and sum up its files."""
+"""Run `edged batch`: list the chunks of an archive or resume them, show its progress, and sum up its files."""
 
 import argparse
 import json
@@ -120,14 +120,14 @@ def _classify(archive_run: ArchiveRun) -> BatchSummary:
     begun_at = archive_run.run.answers_done().pictures
     totals = archive_run.run.totals
     if begun_at or len(places) < totals.chunks:
-        note(f"going on after {totals.chunks - len(places)} of {totals.chunks} files")
+        note(f"resuming after {totals.chunks - len(places)} of {totals.chunks} files")
     answered, start, progress = 0, time.perf_counter(), Progress(begun_at, totals.expected)
     try:
         for count in _counts(archive_run, places):
             answered += count.pictures
             progress.show(begun_at + answered, archive_run.model.name)
     except KeyboardInterrupt:
-        note(f"stopped after {begun_at + answered} of {totals.expected} pictures; the same command goes on there")
+        note(f"stopped after {begun_at + answered} of {totals.expected} pictures; the same command resumes there")
         raise
     finally:
         progress.clear()

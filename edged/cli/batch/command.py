@@ -1,4 +1,4 @@
-"""`edged batch`: classify an archive of pictures or videos, alone or on a Ray cluster."""
+"""`edged batch`: classify an archive of pictures or videos, on this host or on a Ray cluster."""
 
 import argparse
 from pathlib import Path
@@ -21,16 +21,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "`path`, and perhaps `camera` and `captured_at`; or a video"
     )
     parser.add_argument("--input", type=Path, required=True, metavar="ARCHIVE", help=archive)
-    output = "a new folder, or that of an interrupted run, which goes on: Parquet files by day and camera"
+    output = "a new folder, or that of an interrupted run to resume: Parquet files by day and camera"
     parser.add_argument("--output", type=Path, required=True, metavar="FOLDER", help=output)
     camera = "camera of all pictures (default: their sub-folder, their column, or the video's name)"
     parser.add_argument("--camera", metavar="NAME", help=camera)
-    parser.add_argument("--top", type=positive, default=TOP, metavar="K", help=f"labels to keep (default: {TOP})")
+    top = f"labels per picture (default: {TOP})"
+    parser.add_argument("--top", type=positive, default=TOP, metavar="K", help=top)
     stride = f"classify every Nth frame of a video (default: {STRIDE})"
     parser.add_argument("--stride", type=positive, default=STRIDE, metavar="N", help=stride)
-    chunk = f"answers in a file, which is written at once (default: {CHUNK})"
+    chunk = f"answers per output file, which appears when it is complete (default: {CHUNK})"
     parser.add_argument("--chunk", type=positive, default=CHUNK, metavar="N", help=chunk)
-    readers = "threads that read and prepare pictures (default: one a processor, at most 4; --threads N: N − 1)"
+    readers = "threads that read and prepare pictures (default: one per processor, at most 4; --threads N: N − 1)"
     parser.add_argument("--readers", type=positive, metavar="N", help=readers)
     add_network_run(parser)
     clip = "edged batch net.onnx --input clip.mp4 --output answers --camera door --stride 25"

@@ -134,6 +134,6 @@ def energy_finding(config: Config) -> Finding:
     )
     rails = find_rails(config.energy, attributed or None)
     names = ", ".join(rail.name for rail in rails.rails) or ("" if rails.method == "estimated" else "not measured")
-    is_short = rails.unreadable or rails.missing or rails.not_borne
+    is_short = rails.unreadable or rails.missing or rails.unread_attributed
     level: Literal["ok", "warning"] = "warning" if is_short else "ok"
     return Finding(level, "energy", ": ".join(filter(None, (names, rails.note))))

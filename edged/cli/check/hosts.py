@@ -46,9 +46,7 @@ def link_findings(config: Config, host: str | None) -> Iterator[Finding]:
     first, where = next(iter(places.items()))
     address = config.link.address
     if address is None:
-        text = (
-            f"is missing: {first} is on host {where}, which must know where the hub is (tcp://192.168.1.10:5572)"
-        )
+        text = f"is missing: {first} is on host {where}, which needs the hub's address (tcp://192.168.1.10:5572)"
         yield Finding("error", "link.address", text)
     elif is_local(address):
         yield Finding("error", "link.address", f"{address} is for its own host alone, but {first} is on {where}")
@@ -73,7 +71,7 @@ def group_findings(config: Config) -> Iterator[Finding]:
     """Warn about groups whose workers are not adjacent: only adjacent workers serve together."""
     runs = [group for group, _ in groupby(worker.group for worker in config.workers) if group]
     for group in sorted({group for group in runs if runs.count(group) > 1}):
-        text = f"group {group} is in {runs.count(group)} places of the list: neighbours alone serve together"
+        text = f"group {group} is in {runs.count(group)} places of the list: only adjacent workers serve together"
         yield Finding("warning", "workers", text)
 
 
@@ -88,7 +86,7 @@ def _hub_finding(security: SecurityConfig, host: str | None) -> Finding:
     except ConfigError as error:
         return Finding("error", what, str(error))
     if host is None and theirs != ours:
-        text = f"{security.hub} is not the public half of {security.key}: the other hosts would not know this hub"
+        text = f"{security.hub} is not the public half of {security.key}: other hosts would not recognise this hub"
         return Finding("error", what, text)
     if host and theirs == ours:
         text = f"{security.key} is the hub's own secret: make a key for {host} (`edged keys new {host}`)"
@@ -130,16 +128,16 @@ def _why_not(error: OSError) -> str:
     if error.errno == errno.EADDRINUSE:
         return "is in use (by another edged? choose another port)"
     if error.errno == errno.EADDRNOTAVAIL:
-        return "is no address of this host (is it not the hub's? then: edged check --host NAME)"
+        return "is not an address of this host (to check another host: edged check --host NAME)"
     return f"cannot be bound: {error.strerror}"
 
 
 def _ipc_finding(key: str, path: Path) -> Finding:
     """Check an ipc:// address; a socket on which no process listens any more is replaced."""
     if not os.access(path.parent, os.W_OK | os.X_OK):
-        return Finding("error", key, f"{path.parent} is no folder that this user may write to")
+        return Finding("error", key, f"{path.parent} is not a folder that this user may write to")
     if path.exists() and not path.is_socket():
-        return Finding("error", key, f"{path} is no socket: choose another path, or remove it")
+        return Finding("error", key, f"{path} is not a socket: choose another path, or remove it")
     return Finding("ok", key, f"{path}, for this user alone")
 
 
@@ -151,8 +149,8 @@ def security_finding(security: SecurityConfig) -> Finding:
     except ConfigError as error:
         return Finding("error", "security", str(error))
     if not names:
-        return Finding("warning", "security", "security.allow holds no key: nobody can subscribe over TCP")
-    return Finding("ok", "security", f"lets in {', '.join(names)}")
+        return Finding("warning", "security", "security.allow holds no key: no client can subscribe over TCP")
+    return Finding("ok", "security", f"admits {', '.join(names)}")
 
 
 def tls_finding(tls: Tls) -> Finding:

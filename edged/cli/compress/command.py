@@ -1,4 +1,4 @@
-"""`edged compress`: make the file of a network several times smaller."""
+"""`edged compress`: compress the file of a network by pruning and weight sharing."""
 
 import argparse
 import json
@@ -13,7 +13,7 @@ from edged.system.plain_text import printable_json, printable_lines
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the model, the pictures, the limit and where to write."""
-    add_judged_options(parser, "accuracy that may be lost")
+    add_judged_options(parser, "largest loss of accuracy")
     add_retraining(parser)
     output = "folder for NAME.onnx, NAME.onnx.zst and the report (default: NAME-compressed)"
     parser.add_argument("--output", type=Path, metavar="FOLDER", help=output)
@@ -29,7 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def add_retraining(parser: argparse.ArgumentParser) -> None:
     """Add --epochs and --training."""
     group = parser.add_argument_group("retraining, which makes the file smaller still")
-    epochs = "retrain the pruned and shared weights for N epochs, on --data as of `edged train`"
+    epochs = "retrain the pruned and shared weights for N epochs, on --data as for `edged train`"
     group.add_argument("--epochs", type=positive, metavar="N", help=epochs)
     training = (
         "a training's YAML file or named network, for its settings and kind of data (default: the network of the "
@@ -51,7 +51,7 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         outcome = work.compress()
     except KeyboardInterrupt:
-        note("stopped; the same command goes on there")
+        note("stopped; the same command resumes there")
         raise
     if arguments.json:
         print(printable_json(json.dumps({**outcome.as_object(), "folder": str(work.folder)}, ensure_ascii=False)))

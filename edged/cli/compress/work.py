@@ -72,7 +72,7 @@ class Retrain:
         """Retrain, from the last checkpoint on; return the pruned and the shared network, and codebooks."""
         checkpoint, _ = self._checkpoints.newest()
         if checkpoint and self._retraining.resume(checkpoint):
-            line.keep(f"going on after epoch {len(self._retraining.history)} of {self._retraining.epochs}")
+            line.keep(f"resuming after epoch {len(self._retraining.history)} of {self._retraining.epochs}")
         else:
             self._checkpoints.clear()
         try:

@@ -36,7 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the config and where the result goes."""
     what = f"the config (default: {INSTALLED} if it exists, else that of `edged run`)"
     parser.add_argument("config", type=Path, nargs="?", metavar="CONFIG", help=what)
-    bundle = "also write the page, all facts and the config without secrets, to send in"
+    bundle = "also write an archive of the page, all facts and the config without secrets, to attach to a report"
     parser.add_argument("--bundle", type=Path, metavar="FILE.tar.gz", help=bundle)
     add_json(parser, "the facts and the judgement as one JSON object")
     add_example(parser, "edged doctor", "edged doctor edged.yaml --bundle board.tar.gz")

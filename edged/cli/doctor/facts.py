@@ -105,7 +105,6 @@ class ServiceUnit:
 
     @property
     def is_active(self) -> bool:
-        """Return whether it runs."""
         return self.state.startswith("active")
 
 

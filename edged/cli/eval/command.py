@@ -19,7 +19,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--data", type=Path, required=True, metavar="FOLDER", help=data)
     count = "evaluate at most N pictures, evenly spaced (default: all)"
     parser.add_argument("--count", type=positive, metavar="N", help=count)
-    restart = "begin again, without the answers of an interrupted run with the same model, device and data"
+    restart = "start over: discard the answers of an interrupted run with the same model, device and data"
     parser.add_argument("--restart", action="store_true", help=restart)
     add_network_run(parser)
     lists = "edged eval net.onnx --preprocess imagenet --labels imagenet.txt --data val.txt --batch 8"

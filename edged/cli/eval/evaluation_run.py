@@ -74,7 +74,7 @@ def _evaluate(
         kept.restart()
     answers = kept.known[: len(data)]
     if answers:
-        note(f"going on after the first {len(answers)} of {len(data)} pictures (--restart begins again)")
+        note(f"resuming after the first {len(answers)} of {len(data)} pictures (--restart starts over)")
     start, progress = time.perf_counter(), Progress(len(answers), len(data))
     try:
         for more in evaluation.answers(data.pictures[len(answers) :]):
@@ -83,7 +83,7 @@ def _evaluate(
             right = sum(answer.is_right for answer in answers)
             progress.show(len(answers), f"{100 * right / len(answers):.1f} % right")
     except KeyboardInterrupt:
-        note(f"stopped after {len(answers)} of {len(data)} pictures; the same command goes on there")
+        note(f"stopped after {len(answers)} of {len(data)} pictures; the same command resumes there")
         raise
     else:
         kept.remove()

@@ -1,1 +1,1 @@
-"""`edged fleet`: roll models out over boards through NATS."""
+"""`edged fleet`: roll out models to boards through NATS."""

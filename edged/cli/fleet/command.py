@@ -1,4 +1,4 @@
-"""`edged fleet`: roll models out over boards through NATS, and the agent of a board that takes them."""
+"""`edged fleet`: roll out models to boards through NATS, and the agent of a board that takes them."""
 
 import argparse
 import importlib
@@ -10,16 +10,16 @@ from edged.fleet.gate import EXAMPLE
 
 OPERATOR = Path("fleet.yaml")
 ACTIONS = {
-    "key": "make the key that signs models: NAME.signer.key and NAME.signer.pub",
+    "key": "create the key pair that signs models: NAME.signer.key and NAME.signer.pub",
     "publish": "sign a model, and store it for the fleet",
-    "rollout": "let boards try a model, and promote it where it passes a gate",
+    "rollout": "start a roll-out: boards try the model, and promote it where it passes the gate",
     "status": "show the roll-out and all nodes",
-    "top": "show all nodes, again and again",
-    "pause": "let no board begin or promote",
-    "resume": "go on after a pause",
-    "rollback": "restore the model that answered before, on every board of the roll-out",
+    "top": "show the roll-out and all nodes, and keep updating",
+    "pause": "pause the roll-out: no further board tries or promotes the model",
+    "resume": "resume a paused roll-out",
+    "rollback": "restore the previous model on every board of the roll-out",
     "agent": "follow the fleet's roll-outs on this board (a process beside `edged run`)",
-    "trial": "verify a model on this board, and compare it with the one that answers",
+    "trial": "verify a model on this board, and compare it with the active one",
 }
 RUN = {  # module and function of each action
     "key": "operator.make_key",
@@ -51,7 +51,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _add_key(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("name", metavar="NAME", help="who signs")
+    parser.add_argument("name", metavar="NAME", help="name of the signer")
     folder = "where to write both files (default: the current folder)"
     parser.add_argument("--output", type=Path, default=Path(), metavar="FOLDER", help=folder)
     add_json(parser)
@@ -61,7 +61,7 @@ def _add_key(parser: argparse.ArgumentParser) -> None:
 def _add_publish(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("model", type=Path, metavar="FILE", help="an ONNX file, also compressed (.onnx.zst)")
     parser.add_argument("--name", metavar="NAME", help="name in the fleet (default: that of the file)")
-    parser.add_argument("--key", type=Path, required=True, metavar="NAME.signer.key", help="key that signs it")
+    parser.add_argument("--key", type=Path, required=True, metavar="NAME.signer.key", help="key to sign it with")
     _add_operator(parser)
     add_example(parser, "edged fleet publish doors-2.onnx --key alice.signer.key")
 
@@ -70,7 +70,7 @@ def _add_rollout(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("name", metavar="NAME", help="a published model")
     first = "share of the nodes that try it first (default: 100%%)"
     parser.add_argument("--to", type=share, default=1.0, metavar="SHARE", help=first)
-    then = "share that follows once all nodes before have promoted it; again for more stages"
+    then = "share of the next stage, which begins once all nodes before have promoted it; may be repeated"
     parser.add_argument("--then", type=share, action="append", default=[], metavar="SHARE", help=then)
     gate = f"conditions, such as {EXAMPLE}; x: times the figure of the model before"
     parser.add_argument("--gate", required=True, metavar="CONDITIONS", help=gate)
@@ -84,7 +84,7 @@ def _add_action(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_top(parser: argparse.ArgumentParser) -> None:
-    add_every(parser, "time between two looks (default: 2s)", 2.0)
+    add_every(parser, "time between two updates (default: 2s)", 2.0)
     _add_action(parser)
 
 
@@ -100,13 +100,13 @@ def _add_trial(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("model", type=Path, metavar="FILE", help="the model to try, an ONNX file")
     frames = "frames to compare (default: 200)"
     parser.add_argument("--frames", type=positive, default=200, metavar="N", help=frames)
-    add_duration(parser, "longest time (default: 5m)", type=duration(3600), default=300.0)
+    add_duration(parser, "time limit (default: 5m)", type=duration(3600), default=300.0)
     add_json(parser)
     add_example(parser, "edged fleet trial edged.yaml doors-2.onnx")
 
 
 def _add_operator(parser: argparse.ArgumentParser) -> None:
-    what = f"file with a section `nats`: the servers, and who we are (default: {OPERATOR})"
+    what = f"file with a section `nats`: the servers and the credentials (default: {OPERATOR})"
     parser.add_argument("--config", type=Path, default=OPERATOR, metavar="FILE", help=what)
     add_json(parser)
 
@@ -118,7 +118,9 @@ def share(text: str) -> float:
     except ValueError:
         value = 0.0
     if not 0 < value <= 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is no share of the nodes: expected such as 10% or 0.1")
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is not a share of the nodes: expected a share such as 10% or 0.1"
+        )
     return value
 
 

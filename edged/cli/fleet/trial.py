@@ -1,4 +1,4 @@
-"""`edged fleet trial`: verify a model on this board, and compare it with the one that answers."""
+"""`edged fleet trial`: verify a model on this board, and compare it with the active one."""
 
 import argparse
 import time

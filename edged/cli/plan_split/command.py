@@ -182,12 +182,12 @@ FEWEST, MOST = 2, 6  # units: each order of them is looked at
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the config, and how to measure."""
-    config = "the config of a hub that is not running; start its workers on other hosts first, or meanwhile"
+    config = "the config of a hub that is not running; start its workers on other hosts before or meanwhile"
     parser.add_argument("config", type=Path, metavar="CONFIG", help=config)
     wait = "how long to wait for workers of other hosts (default: 1m)"
     parser.add_argument("--wait", type=duration(), default=60.0, metavar="TIME", help=wait)
     add_duration(parser, "how long each measurement takes (default: 2s)", default=2.0)
-    tries = "also run each way, and compare with the prediction"
+    tries = "also run each partition, and compare it with its prediction"
     parser.add_argument("--try", action="store_true", dest="tries", help=tries)
     add_json(parser)
     add_example(parser, "edged plan-split configs/split.yaml --try")

@@ -26,10 +26,10 @@ ACTIONS = {
     "forget": "remove the crops of a label, or one crop",
     "repair": "read every crop, and move damaged ones to damaged/",
     "train": "train a head on all labels: a new version",
-    "shadow": "run a version beside the one that answers, and compare their answers",
-    "promote": "activate a version: it answers from the next job on",
-    "rollback": "activate the version that answered before",
-    "versions": "list the trained versions, and which one answers",
+    "shadow": "run a version in shadow of the active one, and compare their answers",
+    "promote": "activate a version, from the next job on",
+    "rollback": "activate the previous version",
+    "versions": "list the trained versions, and show the active one",
 }
 MODULES = {
     "list": "crops",
@@ -108,7 +108,7 @@ def _add_shadow(parser: argparse.ArgumentParser) -> None:
 
 def _add_promote(parser: argparse.ArgumentParser) -> None:
     _add_version(parser)
-    force = "promote it even if it is worse than the version that answers"
+    force = "promote it even if it is worse than the active version"
     parser.add_argument("--force", action="store_true", help=force)
     add_example(parser, "edged teach promote edged.yaml", "edged teach promote edged.yaml 3fa2c1 --force")
 

@@ -1,4 +1,4 @@
-"""`edged teach shadow`: run a version beside the one that answers, and compare their answers."""
+"""`edged teach shadow`: run a version in shadow of the active one, and compare their answers."""
 
 import argparse
 import json

@@ -98,7 +98,7 @@ def _set_attributes(attributes: Any, values: dict[str, str | int]) -> None:
 
 
 def _send(url: str, request: Any, spans: int) -> int:
-    """Post a request; return how many of its spans were taken. Raises EdgedError."""
+    """Post a request; return how many of its spans were accepted. Raises EdgedError."""
     from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceResponse
 
     headers = {"Content-Type": "application/x-protobuf", "User-Agent": "edged"}

@@ -17,10 +17,8 @@ NICE = 19  # the lowest priority
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the model, its execution plan and how long to try."""
     add_plan_options(parser)
-    add_duration(
-        parser, "how long to try; a later run continues where this one ends (default: 10m)", default=600.0
-    )
-    again = "forget earlier results for the layers of this network, failures too"
+    add_duration(parser, "time limit; a later run continues where this one ends (default: 10m)", default=600.0)
+    again = "discard earlier results for the layers of this network, failures included"
     parser.add_argument("--again", action="store_true", help=again)
     serving = "run at the lowest priority, and pause after each try for as long as it took"
     parser.add_argument("--while-serving", action="store_true", help=serving)

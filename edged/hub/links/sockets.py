@@ -95,7 +95,7 @@ def _bind_private(socket: zmq.Socket[bytes], key: str, address: str) -> None:
     """Bind an ipc socket for this user only. libzmq would remove any file; only a dead edged's socket may go."""
     path = Path(address.removeprefix("ipc://"))
     if path.exists() and not stat.S_ISSOCK(path.stat().st_mode):
-        raise ConfigError(f"{key}: {path} is no socket: choose another path, or remove it")
+        raise ConfigError(f"{key}: {path} is not a socket: choose another path, or remove it")
     if path.exists() and _somebody_listens(path):
         raise ConfigError(unusable(key, address, zmq.EADDRINUSE, None))
     umask = os.umask(0o177)

@@ -74,7 +74,7 @@ KNOWN = (
     ),
     Defect(
         POCL,
-        "its own cache runs what it finds, whole or not",
+        "its own cache also runs incomplete entries",
         "edged turns it off and keeps its own",
         "measured",
     ),
