@@ -12,8 +12,7 @@ from edged.batch.answers_file import AnswerCount
 from edged.batch.chunks import ChunkTotals
 from edged.batch.classify import ChunkClassifier, ClassifyOptions
 from edged.batch.run_folder import RunFolder
-from edged.cluster.node import NO_ERROR, error_columns, model_of_node
-from edged.cluster.options import ClusterOptions, NodeOptions
+from edged.cluster.node import NO_ERROR, ClusterOptions, NodeOptions, error_columns, model_of_node
 from edged.cluster.pool import map_on_actors
 from edged.errors import DeviceError, EdgedError
 

@@ -8,7 +8,7 @@ from edged.messages import CameraCount, CameraReport
 
 
 class State:
-    """Up or down, why, and the fate of each picture.
+    """Tracks whether the camera is up or why it is down, and counts what became of each picture.
 
     Captured = frames sent + dropped by reason, at any moment between two pictures.
     """

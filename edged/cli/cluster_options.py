@@ -11,10 +11,10 @@ from pydantic import ValidationError
 from edged import __version__, config
 from edged.cli.model_options import add_input_options, add_plan_options, model_config
 from edged.cli.options import add_json, positive
-from edged.cluster.options import ClusterOptions, NodeOptions
 from edged.errors import ConfigError
 
 if TYPE_CHECKING:
+    from edged.cluster.node import ClusterOptions, NodeOptions
     from edged.model.package import Input, Model
 
 
@@ -65,13 +65,17 @@ def worker_config(arguments: argparse.Namespace) -> config.WorkerConfig:
         raise ConfigError(f"--{first['loc'][0]}: {first['msg']}") from None
 
 
-def cluster_of(arguments: argparse.Namespace) -> ClusterOptions:
+def cluster_of(arguments: argparse.Namespace) -> "ClusterOptions":
     """Return the cluster that the options name."""
+    from edged.cluster.node import ClusterOptions
+
     return ClusterOptions(arguments.ray, arguments.resource, arguments.actors)
 
 
-def node_options(arguments: argparse.Namespace, model: "Model", *folders: Path) -> NodeOptions:
+def node_options(arguments: argparse.Namespace, model: "Model", *folders: Path) -> "NodeOptions":
     """Return what every node needs. `folders`: required there."""
+    from edged.cluster.node import NodeOptions
+
     wanted = model_config(arguments)
     wanted = wanted.model_copy(
         update={key: path.absolute() for key in ("path", "labels") if (path := getattr(wanted, key))}

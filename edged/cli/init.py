@@ -80,7 +80,7 @@ def config_text(file: Path, name: str, source: str, model: str) -> str:
 
 
 def _asked(what: str, default: str) -> str:
-    """Ask on a terminal; Enter takes the default, and so does everything else that is no terminal."""
+    """Prompt on a terminal, where Enter takes the default; return the default where there is no terminal."""
     if not sys.stdin.isatty():
         return default
     print(f"{what} [{default}]: ", end="", file=sys.stderr, flush=True)

@@ -49,7 +49,7 @@ def chosen_of(folder: Path, most: int = MOST) -> list[Path]:
 
 
 def add_judged_options(parser: argparse.ArgumentParser, max_loss: str) -> "argparse._MutuallyExclusiveGroup":
-    """Add the model, the pictures, the limit of largest loss of accuracy, and the device.
+    """Add the model, the pictures, the largest loss of accuracy, and the device.
 
     max_loss: what `--max-loss` means. Return the group of sources of pictures, of which one is required.
     """

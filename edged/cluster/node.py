@@ -1,16 +1,40 @@
-"""What an actor does on its node: open the model and hold the device; report an error as an answer."""
+"""What an actor needs and does on its node: open the model and hold the device; report an error as an answer."""
 
 import os
 import socket
+from dataclasses import dataclass
+from pathlib import Path
 
-from edged import __version__
-from edged.cluster.options import NodeOptions
+from edged import __version__, config
 from edged.errors import ConfigError, DeviceError, EdgedError
 from edged.model.package import Model, load_model
 from edged.runtime.select import hold_device
 from edged.worker.threads import limit_threads
 
 NO_ERROR = {"error": [""], "kind": [""]}
+
+
+@dataclass(frozen=True)
+class ClusterOptions:
+    """The cluster and its part that a run takes. `resource`: what a node has for each device."""
+
+    address: str
+    resource: str
+    actors: int | None
+
+
+@dataclass(frozen=True)
+class NodeOptions:
+    """What an actor checks and opens on its node.
+
+    `version`: of the driver's edged. `model_sha256`: of the driver's model. `folders`: required on every node.
+    """
+
+    version: str
+    model: config.ModelConfig
+    model_sha256: str
+    worker: config.WorkerConfig
+    folders: tuple[Path, ...]
 
 
 def model_of_node(options: NodeOptions) -> Model:

@@ -17,7 +17,7 @@ import ray
 import ray.data
 
 from edged import errors
-from edged.cluster.options import ClusterOptions
+from edged.cluster.node import ClusterOptions
 from edged.errors import ConfigError
 
 CONNECT_S = 5.0

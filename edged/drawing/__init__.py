@@ -1,1 +1,1 @@
-"""Drawing: charts, and the scenes that the synthetic camera shows and `digits` learns from."""
+"""Draw charts, and the scenes that the synthetic camera shows and `digits` learns from."""

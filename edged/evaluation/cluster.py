@@ -5,8 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from edged.cluster.node import NO_ERROR, error_columns, model_of_node
-from edged.cluster.options import ClusterOptions, NodeOptions
+from edged.cluster.node import NO_ERROR, ClusterOptions, NodeOptions, error_columns, model_of_node
 from edged.cluster.pool import map_on_actors
 from edged.errors import DeviceError, EdgedError
 from edged.evaluation.evaluate import Piece, evaluate, in_order, pieces_of

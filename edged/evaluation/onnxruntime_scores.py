@@ -12,7 +12,7 @@ from edged.model.model_file import is_compressed, read_content
 from edged.model.package import Input
 
 TYPES = {"tensor(float16)": np.float16, "tensor(double)": np.float64, "tensor(uint8)": np.uint8}
-QUIET = 4  # its log level for fatal errors alone
+QUIET = 4  # log level of onnxruntime: fatal errors only
 
 
 @dataclass(frozen=True, eq=False)

@@ -78,7 +78,7 @@ class HistogramSeries:
         self._sum += value
 
     def state(self) -> tuple[list[int], float]:
-        """Return how many in each bucket, and their sum."""
+        """Return the counts of all buckets, and the sum of the values."""
         return self._counts.copy(), self._sum
 
     def text(self, state: tuple[list[int], float]) -> str:

@@ -108,9 +108,7 @@ def test_an_address_where_nobody_listens_is_tried_again(server: RtspServer, tmp_
     with running_camera(tmp_path, "door", f"{{source: '{server.url}', user: me}}") as camera:
         report = eventually(lambda: down_report(camera))
         assert report
-        assert report.error == (
-            f"{server.url} gives no video: the host refuses connections at port {server.port}"
-        )
+        assert report.error == (f"{server.url} gives no video: the host refuses connections at port {server.port}")
 
         server.start()
         eventually(lambda: camera.hub.has_frames(5))

@@ -63,7 +63,7 @@ class VideoFile:
         return int(self._capture.get(cv2.CAP_PROP_FRAME_COUNT)) if self._capture else 0
 
     def skip(self, count: int) -> int:
-        """Decode the next pictures without taking them; return how many there were, fewer only at the end."""
+        """Decode and discard the next pictures; return how many there were, fewer only at the end."""
         for skipped in range(count):
             if self._capture is None or not self._capture.grab():
                 return skipped

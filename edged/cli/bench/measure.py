@@ -48,7 +48,7 @@ class LayerError:
         return self.difference / self.largest if self.largest else self.difference
 
     def meet(self, found: NDArray[np.float32], expected: NDArray[np.float32]) -> None:
-        """Include another image's values."""
+        """Include the values of another image in the error."""
         difference = np.abs(found.reshape(-1) - expected.reshape(-1)).max()
         self.largest = max(self.largest, float(np.abs(expected).max()))
         self.difference = max(self.difference, float(difference) if np.isfinite(difference) else np.inf)
