@@ -45,7 +45,7 @@ class Data(Section):
         None, description="Folder with MNIST's IDX files, whose digits are drawn into scenes of 120×120 in colour"
     )
     replays: Annotated[int, Field(ge=1, le=100)] = Field(
-        3, description="Of drawn: times in an epoch that a scene is learnt from, each in other colours"
+        3, description="Of drawn: times in an epoch that a scene is trained on, each in other colours"
     )
     processes: Annotated[int, Field(ge=1, le=64)] = Field(2, description="Of drawn: processes that draw")
 
@@ -102,7 +102,7 @@ class Learning(Section):
     """Training settings."""
 
     batch: Annotated[int, Field(ge=1, le=65_536)] = Field(128, description="Pictures of a step")
-    epochs: Count | None = Field(None, description="Times that all pictures are learnt from (default: 10)")
+    epochs: Count | None = Field(None, description="Passes over all training pictures (default: 10)")
     steps: Count | None = Field(None, description="Steps in all, in place of epochs")
     optimizer: Literal["sgd", "adam", "adamw"] = Field(
         "sgd", description="adamw: weights decay apart from gradients"
@@ -121,9 +121,11 @@ class Learning(Section):
         0.0, description="Weights are a mean of all steps, in which a step fades by this factor a step; 0: off"
     )
     augment: Augment = Field(default_factory=Augment, description="How pictures differ each time")
-    validation: Annotated[float, Field(ge=0, le=0.9)] = Field(0.1, description="Share of the pictures held out")
+    validation: Annotated[float, Field(ge=0, le=0.9)] = Field(
+        0.1, description="Share of the pictures held out for validation"
+    )
     stop_after: Count | None = Field(
-        None, description="Epochs without a better answer to held out pictures, after which the best weights stay"
+        None, description="Stop after this many epochs without better validation, and keep the best weights"
     )
     seed: Annotated[int, Field(ge=0, le=2**32 - 1)] = Field(1, description="The same seed gives the same result")
 

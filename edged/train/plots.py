@@ -131,7 +131,7 @@ def accuracy_chart(history: Sequence[Epoch]) -> str:
 
 def _lines(learnt: Sequence[float], held_out: Sequence[float | None]) -> Lines:
     known = [value for value in held_out if value is not None]
-    return {"learnt from": learnt, **({"held out": known} if known else {})}
+    return {"training": learnt, **({"validation": known} if known else {})}
 
 
 def _draw(title: str, y: LinearAxis, lines: Lines) -> str:

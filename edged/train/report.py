@@ -28,7 +28,7 @@ WORST = 32
 
 @dataclass(frozen=True, eq=False)
 class EvaluatedImages:
-    """The evaluated pictures, and the network's answers. what: `test`, `held out` or `learnt from`."""
+    """The evaluated pictures, and the network's answers. what: `test`, `validation` or `training`."""
 
     what: str
     examples: LabelledImages

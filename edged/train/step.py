@@ -32,7 +32,7 @@ class Augmentation:
 
 @dataclass(frozen=True)
 class Regularization:
-    """What keeps a network from learning its training data by heart, besides dropout and weight decay.
+    """Settings against overfitting, besides dropout and weight decay.
 
     smoothing: of the labels. average: the share that the moving average of all weights keeps at each step; 0 keeps
     none, else it is the average that is evaluated and exported. seed: of the augmentation and of dropout.

@@ -47,7 +47,7 @@ class HubLink:
     ) -> None:
         """`peer`: our name, `camera/NAME` or `worker/NAME`; `queued`: messages that may wait to be sent.
 
-        `buffered`: bytes that may wait in the kernel after that; −1: as many as it likes.
+        `buffered`: bytes that may wait in the kernel after that; −1: the kernel's default.
         """
         self._peer = peer
         self._address = address

@@ -23,7 +23,7 @@ INSTALL = "pip install 'nats-py[nkeys]'"
 CONNECT_S = 5
 AGAIN_S = 2  # between two attempts at the same server
 CLOSE_S = 1
-PING_S = 10  # a link that is cut without a word is noticed after two unanswered ones
+PING_S = 10  # a link that is cut without notice is noticed after two unanswered ones
 ATTEMPTS = 1  # at each server, before `connect` fails
 
 log = logging.getLogger("edged.nats")
@@ -143,7 +143,7 @@ def _first_attempt(servers: Sequence[str], name: str) -> dict[str, Any]:
 
 
 def _identity(access: NatsAccess) -> dict[str, Any]:
-    """Return who we are, in the words of nats-py. Raises ConfigError for files that cannot be used."""
+    """Return our credentials as nats-py's options. Raises ConfigError for files that cannot be used."""
     if access.credentials:
         return {"user_credentials": _secret(access.credentials, "BEGIN NATS USER JWT", "a .creds file of NATS")}
     if access.nkey:

@@ -111,7 +111,7 @@ def test_pictures_in_folders_are_learnt_with_the_folders_names(tmp_path: Path) -
     assert train(path, "--data", pictures, "--output", tmp_path / "out") == 0
 
     assert metrics(tmp_path / "out")["labels"] == list(LABELS)
-    assert metrics(tmp_path / "out")["judged_by"] == "held out"
+    assert metrics(tmp_path / "out")["judged_by"] == "validation"
 
 
 def test_a_pretrained_network_goes_on_and_gets_a_last_layer_for_other_labels(
@@ -139,7 +139,7 @@ def test_without_test_and_held_out_pictures_it_says_that_it_judges_by_what_was_l
     assert train(path, "--data", data, "--output", tmp_path / "out") == 0
 
     figures = metrics(tmp_path / "out")
-    assert (figures["judged_by"], figures["pictures"]) == ("learnt from", 300)
+    assert (figures["judged_by"], figures["pictures"]) == ("training", 300)
     history = figures["history"]
     assert isinstance(history, list)
     assert [(one["step"], one["validation_loss"]) for one in history] == [(10, None), (12, None)]

@@ -176,8 +176,8 @@ class Work:
 
     def _judge(self) -> EvaluatedImages:
         """Evaluate on the test data, else on the validation data, else on the training data."""
-        known = {"test": self._source.test, "held out": self._source.validation}
-        what, examples = next(((name, one) for name, one in known.items() if one), ("learnt from", None))
+        known = {"test": self._source.test, "validation": self._source.validation}
+        what, examples = next(((name, one) for name, one in known.items() if one), ("training", None))
         examples = examples or next(iter(self._source.chunks(0, self._training.train.batch))).examples
         found = self._session.evaluate(examples)
         return EvaluatedImages(what, examples, found.probabilities, found.loss, found.accuracy)
