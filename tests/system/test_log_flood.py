@@ -79,4 +79,4 @@ def test_the_count_is_logged_at_the_end(reader: Reader) -> None:
 def test_memory_is_bounded_whatever_is_said(reader: Reader) -> None:
     for number in range(10 * KNOWN):
         reader.log.warning("peer %d was rejected", number)
-    assert len(reader.handler._said) <= KNOWN
+    assert len(reader.handler._logged) <= KNOWN
