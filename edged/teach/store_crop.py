@@ -40,7 +40,7 @@ def label_of(text: str) -> str:
 def _is_label(text: str) -> str:
     """Check that `text` may be a label. Raises ValueError."""
     if not LABEL.fullmatch(text):
-        raise ValueError(f"{text!r} is no label")
+        raise ValueError(f"{text!r} is not a label")
     return text
 
 

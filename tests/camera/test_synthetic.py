@@ -9,7 +9,7 @@ import pytest
 from edged import config
 from edged.camera.sources import open_source
 from edged.camera.sources.source import Picture
-from edged.camera.sources.synthetic import SHAPES, Synthetic, draw_pictures
+from edged.camera.sources.synthetic import SHAPES, Synthetic, draw_glyph, draw_pictures
 from edged.clock import now_ns, seconds_since
 from edged.errors import CameraError
 
@@ -90,3 +90,18 @@ def test_what_the_config_may_name_can_be_drawn() -> None:
         source = open_source(config.CameraConfig(source=f"synthetic:{subject}", size=(64, 48)))
         source.open()
         assert source.read() is not None
+
+
+@pytest.mark.parametrize("digit", range(10))
+def test_a_glyph_is_ink_that_reaches_every_side(digit: int) -> None:
+    rng = np.random.default_rng(digit)
+    for _ in range(50):
+        mask = draw_glyph(rng, digit)
+        assert mask.dtype == np.uint8
+        assert mask.shape[0] == 256
+        assert 0.08 < (mask > 128).mean() < 0.8
+        assert all(mask[rows].max() > 60 for rows in (np.s_[:2], np.s_[-2:], np.s_[:, :2], np.s_[:, -2:]))
+
+
+def test_the_same_generator_draws_the_same_glyph() -> None:
+    assert np.array_equal(draw_glyph(np.random.default_rng(3), 5), draw_glyph(np.random.default_rng(3), 5))

@@ -4,12 +4,24 @@ from collections.abc import Sequence
 
 import pytest
 
+from edged.cli.plan_split.command import lines_of
 from edged.cli.plan_split.measure import measure
+from edged.cli.plan_split.search import Cost, PlannedPart, Way
 from edged.cli.plan_split.workers import Team
+from edged.config import CameraConfig, Config, WorkerConfig
 from edged.errors import DeviceError, EdgedError, ModelError
 from edged.hub.frames.queues import Pixels
 from edged.messages import CutPoint, LinkMessage, MeasureAnswer
 from tests.cli.scripted import Says, ScriptedLinks, hello_of
+
+CONFIG = Config(
+    cameras={"demo": CameraConfig(source="synthetic:digits")},
+    workers=(
+        WorkerConfig(device="cpu"),
+        WorkerConfig(device="Mali", host="big", batch=4),
+        WorkerConfig(device="numpy"),
+    ),
+)
 
 
 def measured(*names: str) -> MeasureAnswer:
@@ -39,3 +51,20 @@ def test_answers_that_cannot_be_used_are_reported(
 
     with pytest.raises(error, match=words):
         measure(team, {name: [name] for name in answers}, frames=1, for_s=0.0)
+
+
+def test_the_workers_of_the_segments_come_first_in_their_order_and_the_others_stay_behind() -> None:
+    parts = (
+        PlannedPart("big-1", ("big-1",), None, "stage2"),
+        PlannedPart("local-0", ("local-0",), "stage2", None),
+    )
+    lines = lines_of(CONFIG, Way("split", parts, Cost(1, 2)))
+    assert lines.splitlines() == [
+        "workers:",
+        "  - {device: Mali, host: big, group: big-1, batch: 4}",
+        "  - {device: cpu, group: local-0}",
+        "  - {device: numpy}",
+        "segments:",
+        "  - {until: stage2, workers: big-1}",
+        "  - {workers: local-0}",
+    ]

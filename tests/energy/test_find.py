@@ -173,7 +173,7 @@ def test_a_machine_without_counters_says_so_or_what_is_estimated_instead(tmp_pat
 def test_rails_that_only_hold_others_are_named_where_there_is_nothing_else(tmp_path: Path) -> None:
     powercap_zone(tmp_path, "intel-rapl:1", "psys", 1)
 
-    assert "auto takes none of psys" in found_in(tmp_path).note
+    assert "auto selects none of psys" in found_in(tmp_path).note
 
 
 def test_energy_can_be_switched_off(tmp_path: Path) -> None:

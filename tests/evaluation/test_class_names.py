@@ -34,7 +34,7 @@ def test_several_classes_may_be_right() -> None:
         ("crane", "classes 1 and 3: give the index"),
         ("6", "nor an index from 0 to 5"),
         ("hot dogs", "the closest label is 'hot dog'"),
-        ("", "is no label"),
+        ("", "is neither a label"),
     ],
 )
 def test_a_name_that_means_no_class_or_two_is_refused(name: str, problem: str) -> None:

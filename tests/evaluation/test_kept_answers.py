@@ -77,4 +77,4 @@ def test_a_folder_that_cannot_be_written_is_only_a_warning(
 
     KeptAnswers(["key"], tmp_path / "file" / "folder").append(ANSWERS)
 
-    assert "an interrupted evaluation cannot go on later" in caplog.text
+    assert "an interrupted evaluation cannot be resumed" in caplog.text

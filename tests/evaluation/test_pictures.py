@@ -90,12 +90,12 @@ def test_a_few_pictures_are_evenly_spaced(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "text", "problem"),
     [
-        ("val.txt", "a.png dog\n", r"val.txt:1: 'dog' is no label"),
+        ("val.txt", "a.png dog\n", r"val.txt:1: 'dog' is neither a label"),
         ("val.txt", "a.png 0\na.png\n", r"val.txt:2: expected a picture and its label"),
         ("val.txt", "", "lists no pictures"),
         ("val.csv", "a.png,3\n", "nor an index from 0 to 2"),
         ("folder/a.png", "", "lies in no sub-folder"),
-        ("folder/dog/a.png", "", "folder 'dog' is no label"),
+        ("folder/dog/a.png", "", "folder 'dog' is neither a label"),
         ("folder/notes.txt", "", "holds no pictures"),
         ("folder/t10k-images-idx3-ubyte", "", "begins with the bytes"),
     ],

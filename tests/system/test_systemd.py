@@ -1,4 +1,4 @@
-"""What systemd hears on its socket, and what the environment says that it wants."""
+"""What systemd hears on its socket of a service and of a unit for a camera or worker, and its environment."""
 
 import os
 import socket
@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from edged.system import systemd
+from edged.system.systemd import SystemdUnit
 from tests.eventually import eventually
 from tests.notified import Notified, notified
 
@@ -99,3 +100,47 @@ def test_only_the_process_of_the_unit_itself_is_started_by_systemd(
     if pid is not None:
         monkeypatch.setenv("SYSTEMD_EXEC_PID", pid)
     assert systemd.is_started_by_systemd() is is_it
+
+
+@pytest.fixture
+def unit_manager(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Notified]:
+    """It has started this process."""
+    monkeypatch.setenv("SYSTEMD_EXEC_PID", str(os.getpid()))
+    monkeypatch.setenv("WATCHDOG_USEC", "45000000")
+    with notified(tmp_path, monkeypatch) as unit_manager:
+        yield unit_manager
+
+
+def test_it_asks_for_time_until_its_hub_has_let_it_in_and_lives_from_then_on(unit_manager: Notified) -> None:
+    unit = SystemdUnit()
+    unit.keep_alive()
+    eventually(lambda: "EXTEND_TIMEOUT_USEC=30000000" in unit_manager.lines)
+    assert unit.within_s == 1
+    unit.joined("tcp://192.168.1.10:5572")
+    eventually(lambda: "READY=1" in unit_manager.lines)
+    assert "STATUS=serves the hub at tcp://192.168.1.10:5572" in unit_manager.lines
+    assert unit.within_s == 15
+
+    def lives() -> bool:
+        unit.keep_alive()
+        return "WATCHDOG=1" in unit_manager.lines
+
+    eventually(lives)
+
+
+def test_systemd_is_notified_once_a_second_at_most(unit_manager: Notified) -> None:
+    unit = SystemdUnit()
+    unit.joined("tcp://192.168.1.10:5572")
+    for _ in range(100):
+        unit.keep_alive()
+    eventually(lambda: "WATCHDOG=1" in unit_manager.lines)
+    assert unit_manager.lines.count("WATCHDOG=1") == 1
+
+
+def test_a_child_of_a_hub_tells_nothing(unit_manager: Notified, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SYSTEMD_EXEC_PID", "1")
+    unit = SystemdUnit()
+    unit.keep_alive()
+    unit.joined("ipc:///run/edged/link")
+    unit.keep_alive()
+    assert (unit_manager.lines, unit.within_s) == ([], float("inf"))
