@@ -72,9 +72,9 @@ def _state_of_the_tests(tmp_path_factory: pytest.TempPathFactory) -> Iterator[No
 def _log_of_the_test() -> Iterator[None]:
     """No test leaves a log level behind, or a handler that writes to a standard error which pytest has closed."""
     root, edged = logging.getLogger(), logging.getLogger("edged")
-    level = edged.level
+    edged.setLevel(logging.NOTSET)  # a fixture of a module may have run a command
     yield
-    edged.setLevel(level)
+    edged.setLevel(logging.NOTSET)
     os.environ.pop(LEVEL_VARIABLE, None)  # of a command that ran in this process
     for handler in [each for each in root.handlers if each.get_name() == HANDLER]:
         root.removeHandler(handler)
