@@ -21,6 +21,10 @@ class ConfigError(EdgedError):
     exit_code = 2
 
 
+class NewerStateError(ConfigError):
+    """A file of the state directory that a newer edged wrote: only that one can use it."""
+
+
 class ModelError(EdgedError):
     """A model or labels file that cannot be read, or a network that is not supported."""
 

@@ -9,8 +9,10 @@ import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from edged import __version__
 from edged.system.files import replace_file
 
+SCHEMA = 1  # of the file
 MAX_BYTES = 4096
 
 
@@ -44,11 +46,15 @@ class PlaceFile:
         self._kept: tuple[str, StreamPlace] | None = None
 
     def read(self, stream: str) -> StreamPlace | None:
-        """Return the place in `stream`, its name and birth; None if the file is of another, damaged or missing."""
+        """Return the place in `stream`, its name and birth; None if the file is of another, damaged or missing.
+
+        One of a newer edged counts as missing: the stream itself is read then, which takes longer.
+        """
         try:
             with self._path.open("rb") as file:
                 kept = json.loads(file.read(MAX_BYTES))
-            return StreamPlace(**kept["place"]) if kept["stream"] == stream else None
+            is_ours = kept["stream"] == stream and kept.get("schema", SCHEMA) <= SCHEMA
+            return StreamPlace(**kept["place"]) if is_ours else None
         except (OSError, ValueError, TypeError, KeyError):
             return None
 
@@ -58,5 +64,6 @@ class PlaceFile:
             return
         self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         with replace_file(self._path, durable=False) as file:
-            file.write(json.dumps({"stream": stream, "place": asdict(place)}).encode())
+            content = {"schema": SCHEMA, "edged": __version__, "stream": stream, "place": asdict(place)}
+            file.write(json.dumps(content).encode())
         self._kept = (stream, place)

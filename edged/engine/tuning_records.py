@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from pydantic import Field, ValidationError
 
@@ -17,7 +17,7 @@ from edged.engine.selection import Choice, Chooser, Rules, candidates, find_cand
 from edged.engine.shape import RecordSection, Shape, shape_of
 from edged.engine.variants.variant import Site
 from edged.errors import ConfigError, DeviceError
-from edged.system.files import FOR_ALL, read_regular_file, replace_file, why_not_trusted
+from edged.system.files import FOR_ALL, read_regular_file, refuse_newer, replace_file, why_not_trusted
 from edged.system.paths import state_directory
 
 SHIPPED = Path(str(files("edged.engine"))) / "tuned"
@@ -57,6 +57,7 @@ def _plain(text: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", text.casefold()).strip("-")
 
 
+SCHEMA: Final = 1
 MAX_BYTES = 16_000_000
 Reason = Literal["wrong", "failed", "unfinished"]
 
@@ -109,7 +110,7 @@ class MeasuredOn(RecordSection):
 class TuningRecord(RecordSection):
     """The content of a file of tuning records."""
 
-    schema_version: Literal[1] = Field(1, alias="schema")
+    schema_version: Literal[1] = Field(SCHEMA, alias="schema")
     edged: str = Field(description="Version of edged that wrote it")
     device: MeasuredOn
     tuned: tuple[TunedShape, ...] = ()
@@ -123,13 +124,16 @@ def measured_on(device: Device) -> MeasuredOn:
 def read_record(path: Path) -> TuningRecord | None:
     """Return the record in a file, None if there is none.
 
-    Raises ConfigError with every mistake and its place, also if another user could have written the file.
+    Raises ConfigError with every mistake and its place, also if another user could have written the file;
+    NewerStateError.
     """
     try:
         problem = "" if path.is_relative_to(SHIPPED) else why_not_trusted(path, path.stat())
         if problem:
             raise ConfigError(f"tuning record {problem}")
-        return TuningRecord.model_validate_json(read_regular_file(path, MAX_BYTES))
+        content = read_regular_file(path, MAX_BYTES)
+        refuse_newer(path, content, SCHEMA)
+        return TuningRecord.model_validate_json(content)
     except FileNotFoundError:
         return None
     except OSError as error:

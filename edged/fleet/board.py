@@ -5,14 +5,16 @@ import secrets
 from hashlib import sha256
 from pathlib import Path
 
-from pydantic import ValidationError
+from pydantic import ConfigDict, Field, ValidationError
 
+from edged import __version__
 from edged.errors import ConfigError, EdgedError, ModelError
 from edged.fleet.figures import Comparison, ModelFigures
 from edged.fleet.records import Phase, Record, SignedModel
-from edged.system.files import replace_file
+from edged.system.files import refuse_newer, replace_file
 from edged.system.paths import state_directory
 
+SCHEMA = 1  # of `progress.json`
 READ_BYTES = 1 << 20
 
 
@@ -23,6 +25,10 @@ class RolloutProgress(Record):
     trial.
     """
 
+    model_config = ConfigDict(populate_by_name=True)
+
+    schema_version: int = Field(SCHEMA, alias="schema")
+    edged: str = Field(__version__, description="Version of edged that wrote it")
     rollout: str = ""
     phase: Phase = "idle"
     message: str = ""
@@ -106,17 +112,23 @@ class BoardFiles:
                 folder.rmdir()
 
     def progress(self) -> RolloutProgress:
-        """Return what was saved; a file that cannot be read counts as none, since the roll-out is tried again."""
+        """Return what was saved; a file that cannot be read counts as none, since the roll-out is tried again.
+
+        Raises NewerStateError: a newer edged may have more to undo than this one knows.
+        """
         try:
-            return RolloutProgress.model_validate_json(self._path.read_bytes())
+            content = self._path.read_bytes()
+            refuse_newer(self._path, content, SCHEMA)
+            return RolloutProgress.model_validate_json(content)
         except (OSError, ValidationError):
             return RolloutProgress()
 
     def save(self, progress: RolloutProgress) -> None:
         """Save it, on disk when this returns. Raises OSError."""
         self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        written = progress.model_copy(update={"edged": __version__})
         with replace_file(self._path) as file:
-            file.write(progress.model_dump_json(indent=2).encode() + b"\n")
+            file.write(written.model_dump_json(by_alias=True, indent=2).encode() + b"\n")
 
     @property
     def _path(self) -> Path:

@@ -7,14 +7,16 @@ by the hash of the first, `.onnx` (all of it, for any runtime), `.head` (the wei
 
 from hashlib import sha256
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self, TypeVar
+from typing import Annotated, Any, Final, Literal, Self, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from edged import __version__
 from edged.errors import ModelError
-from edged.system.files import replace_file
+from edged.system.files import refuse_newer, replace_file
 from edged.system.paths import state_directory
 
+SCHEMA: Final = 1  # of the files of a teach folder
 REMEMBERED = 20  # promotions that can be rolled back
 FLOAT = 4  # bytes
 
@@ -24,10 +26,14 @@ T = TypeVar("T", bound=BaseModel)
 
 
 class OpenFile(BaseModel):
-    """A file of a teach folder; unknown keys, of newer versions, are ignored."""
+    """A file of a teach folder, and the version of edged that wrote it (empty: unknown).
+
+    Unknown keys, of newer versions, are ignored; a newer schema is refused.
+    """
 
     model_config = ConfigDict(extra="ignore", frozen=True, allow_inf_nan=False, populate_by_name=True)
-    schema_version: Literal[1] = Field(1, alias="schema")
+    schema_version: Literal[1] = Field(SCHEMA, alias="schema")
+    edged: str = ""
 
 
 class Base(BaseModel):
@@ -71,13 +77,14 @@ class PromotedRecord(OpenFile):
     def promote(self, version: str) -> Self:
         """Return the record after `version` was promoted."""
         before = (self.version, *self.before)[:REMEMBERED]
-        return self.model_copy(update={"version": version, "before": before})
+        return self.model_copy(update={"version": version, "before": before, "edged": __version__})
 
     def roll_back(self) -> Self:
         """Return the record after a roll-back. Raises ModelError if no version was promoted before."""
         if not self.before:
             raise ModelError("there is nothing to go back to: no version was promoted before")
-        return self.model_copy(update={"version": self.before[0], "before": self.before[1:]})
+        update = {"version": self.before[0], "before": self.before[1:], "edged": __version__}
+        return self.model_copy(update=update)
 
 
 def teach_folder(node: str) -> Path:
@@ -91,7 +98,7 @@ def version_path(folder: Path, version: str, kind: Literal["onnx", "head", "json
 
 
 def load_version(folder: Path, version: str) -> Version:
-    """Load a version. Raises ModelError if it is absent, damaged, or does not match its name."""
+    """Load a version. Raises ModelError if it is absent, damaged, or does not match its name, NewerStateError."""
     path = version_path(folder, version, "json")
     found = _load(path, Version)
     if found is None:
@@ -119,7 +126,7 @@ def load_head(folder: Path, version: Version) -> bytes:
 
 
 def load_promoted(folder: Path) -> PromotedRecord:
-    """Return which version answers; none if there is no file. Raises ModelError for a damaged one."""
+    """Return which version answers; none if there is no file. Raises ModelError if damaged, NewerStateError."""
     return _load(_promoted_path(folder), PromotedRecord) or PromotedRecord()
 
 
@@ -136,11 +143,14 @@ def _promoted_path(folder: Path) -> Path:
 
 def _load(path: Path, kind: type[T]) -> T | None:
     try:
-        return kind.model_validate_json(path.read_bytes())
+        content = path.read_bytes()
     except FileNotFoundError:
         return None
     except OSError as error:
         raise ModelError(f"{path} cannot be read: {error.strerror}") from None
+    refuse_newer(path, content, SCHEMA)
+    try:
+        return kind.model_validate_json(content)
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(map(str, first["loc"])) or "its text"

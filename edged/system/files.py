@@ -1,6 +1,7 @@
 """Read and write files safely: written whole or not at all; never a pipe, too large, or writable by others."""
 
 import errno
+import json
 import os
 import secrets
 import stat
@@ -10,7 +11,9 @@ from io import BufferedReader
 from pathlib import Path
 from typing import BinaryIO
 
-from edged.errors import ConfigError
+from edged import __version__
+from edged.errors import ConfigError, NewerStateError
+from edged.system.plain_text import printable
 
 FOR_ALL = 0o644  # mode of a file that is meant to be shared
 BLOCK = 2**16
@@ -117,3 +120,22 @@ def why_not_trusted(path: Path, status: os.stat_result) -> str:
     if stat.S_IMODE(status.st_mode) & OTHERS_WRITE:
         return f"{path} may be written by others and is not used: remove it, or chmod go-w {path}"
     return ""
+
+
+def refuse_newer(path: Path, content: bytes, known: int) -> None:
+    """Raises NewerStateError for JSON of the state whose `schema` is beyond `known`. Damaged JSON passes.
+
+    The number grows when files of old versions would be misunderstood. The journal has one in its header.
+    """
+    try:
+        found = json.loads(content)
+    except (ValueError, RecursionError):
+        return
+    schema = found.get("schema") if isinstance(found, dict) else None
+    if not isinstance(schema, int) or schema <= known:
+        return
+    writer = printable(str(found.get("edged", ""))[:20]) or "of a newer version"
+    raise NewerStateError(
+        f"{path} has schema {schema} and was written by edged {writer}; this is edged {__version__}, which knows "
+        f"schema {known}: install that version again, or move the file away. Nothing was changed"
+    )

@@ -6,7 +6,9 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from edged.model.head_versions import OpenFile
+from edged import __version__
+from edged.model.head_versions import SCHEMA, OpenFile
+from edged.system.files import refuse_newer
 from edged.teach.store_crop import Crop
 from edged.teach.store_files import StoreError, save
 
@@ -64,14 +66,20 @@ def path_of(folder: Path) -> Path:
 
 
 def read_manifest(folder: Path) -> Manifest | None:
-    """Read the manifest; None if there is none. Raises StoreError for a damaged one, with the place in it."""
+    """Read the manifest; None if there is none.
+
+    Raises StoreError for a damaged one, with the place in it, NewerStateError.
+    """
     path = path_of(folder)
     try:
-        return Manifest.model_validate_json(path.read_bytes())
+        content = path.read_bytes()
     except FileNotFoundError:
         return None
     except OSError as error:
         raise StoreError(f"{path} cannot be read: {error.strerror}") from None
+    refuse_newer(path, content, SCHEMA)
+    try:
+        return Manifest.model_validate_json(content)
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(map(str, first["loc"])) or "its text"
@@ -80,7 +88,7 @@ def read_manifest(folder: Path) -> Manifest | None:
 
 def write_manifest(folder: Path, limits: StoreLimits, crops: Sequence[Crop]) -> None:
     """Write the manifest. Raises StoreError."""
-    manifest = Manifest(limits=limits, labels=counts(crops), crops=tuple(crops))
+    manifest = Manifest(edged=__version__, limits=limits, labels=counts(crops), crops=tuple(crops))
     save(path_of(folder), manifest.model_dump_json(by_alias=True, indent=1).encode() + b"\n")
 
 

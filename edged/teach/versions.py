@@ -4,8 +4,9 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+from edged import __version__
 from edged.clock import wall_s
-from edged.errors import ModelError
+from edged.errors import ModelError, NewerStateError
 from edged.model.head import Head, with_head
 from edged.model.head_versions import Base, Version, load_promoted, load_version, version_path
 from edged.model.package import Model
@@ -26,6 +27,7 @@ def write_version(
     network, weights = to_onnx(with_head(model.graph.checked(), head), name, labels, model.input), head.to_bytes()
     version = Version(
         schema=1,
+        edged=__version__,
         sha256=sha256(network).hexdigest(),
         name=name,
         labels=labels,
@@ -46,7 +48,7 @@ def write_version(
 
 
 def versions_in(folder: Path) -> list[Version]:
-    """Return all versions, oldest first. Raises ModelError for a damaged one."""
+    """Return all versions, oldest first. Raises ModelError for a damaged one, NewerStateError."""
     names = [path.stem for path in (folder / "versions").glob("*.json") if not path.name.startswith(".")]
     return sorted((load_version(folder, name) for name in names), key=lambda version: version.trained_at)
 
@@ -70,7 +72,7 @@ def _delete_unused(folder: Path) -> None:
     try:
         promoted = load_promoted(folder)
         versions = versions_in(folder)
-    except ModelError:
+    except (ModelError, NewerStateError):
         return  # the client of a promotion receives the error
     used = {promoted.version, *promoted.before}
     for version in versions[:-KEPT]:

@@ -105,10 +105,6 @@ def truncated(text: str) -> str:
     return text[: len(text) // 2]
 
 
-def of_another_version(text: str) -> str:
-    return text.replace('"schema": 1', '"schema": 2')
-
-
 def with_text_for_a_number(text: str) -> str:
     return text.replace('"seconds": 0.001', '"seconds": "fast"')
 
@@ -119,7 +115,6 @@ def with_an_unknown_key(text: str) -> str:
 
 DAMAGES: dict[Callable[[str], str], str] = {
     truncated: "Invalid JSON: EOF while parsing",
-    of_another_version: "schema: Input should be 1",
     with_text_for_a_number: r"tuned\[0\].best.seconds: Input should be a valid number",
     with_an_unknown_key: r"tuned\[0\].best.second: Extra inputs are not permitted",
 }

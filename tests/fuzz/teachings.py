@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
-from edged.errors import ModelError
+from edged.errors import ModelError, NewerStateError
 from edged.model.head_versions import load_head, load_promoted, load_version
 from edged.system import exclusive_lock
 from edged.teach.examples import check
@@ -59,7 +59,10 @@ class TeachCase:
     def __call__(self, chance: random.Random) -> str:
         self._restore()
         self._harm(chance)
-        store = CropStore.open(self._folder)
+        try:
+            store = CropStore.open(self._folder)
+        except NewerStateError:  # a number was changed
+            return "manifest refused"
         whole = {crop.sha256 for crop in store.crops if self._is_whole(store, crop)}
         named = {problem.path.stem for problem in store.problems}
         assert whole | named | {path.stem for path in store.gone} | self._harmed >= set(self._crops)
@@ -93,7 +96,7 @@ class TeachCase:
         """What is read are the very pixels. Raises what is no error that names the file."""
         try:
             pixels: Pixels = store.pixels(crop)
-        except ModelError as error:
+        except (ModelError, NewerStateError) as error:
             if crop.sha256 not in str(error):
                 raise
             return False
@@ -104,7 +107,7 @@ class TeachCase:
         for read in (lambda: load_promoted(self._folder), self._load_version):
             try:
                 read()
-            except ModelError as error:
+            except (ModelError, NewerStateError) as error:
                 if str(self._folder) not in str(error):
                     raise
 
@@ -115,6 +118,6 @@ class TeachCase:
         manifest = "made again" if store.damage else "read"
         try:
             check(store)
-        except ModelError:
+        except (ModelError, NewerStateError):
             return f"manifest {manifest}, crops refused"
         return f"manifest {manifest}"

@@ -7,7 +7,7 @@ from edged.cli.check.finding import Finding
 from edged.cli.check.hosts import elsewhere
 from edged.config import CameraConfig, Config, WorkerConfig
 from edged.config.load import password_of
-from edged.errors import CameraError, ConfigError, DeviceError, ModelError
+from edged.errors import CameraError, ConfigError, DeviceError, ModelError, NewerStateError
 from edged.messages import Part
 from edged.messages.preparation import IN_CONFIG, default_warning
 from edged.model.cuts import cut_after, ends_of
@@ -137,7 +137,7 @@ def taught_findings(config: Config) -> Iterator[Finding]:
             return
         version = load_version(folder, promoted)
         load_head(folder, version)
-    except ModelError as error:
+    except (ModelError, NewerStateError) as error:
         yield Finding("warning", "taught", f"{error}; {INSTEAD}")
         return
     try:

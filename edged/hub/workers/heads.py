@@ -10,7 +10,7 @@ from pathlib import Path
 
 import msgspec
 
-from edged.errors import ModelError
+from edged.errors import ModelError, NewerStateError
 from edged.hub.events import HubEvent
 from edged.hub.links.peers import Links
 from edged.messages import HeadLoaded, LoadHead, ModelInfo, WorkerHello
@@ -96,7 +96,7 @@ class Heads:
         self._activate(None)
         try:
             self._activate(self._promoted(base))
-        except ModelError as error:
+        except (ModelError, NewerStateError) as error:
             notices.append(HubEvent("model_refused", f"{error}; the config's model answers"))
         self._show_in_metrics()
         return notices
