@@ -13,7 +13,7 @@ from edged.engine.device import Device
 from edged.engine.launch import Argument, Launch, Weights
 from edged.engine.layout import Tensor
 from edged.engine.planner import Plan
-from edged.engine.programs import source_of
+from edged.engine.programs import POCL, source_of, takes_assembly
 from edged.engine.weight_buffers import WeightPlace
 
 PAUSES = {"x86_64": "pause", "aarch64": "yield"}  # by the machine's name
@@ -133,5 +133,6 @@ def _kernel(parameters: Sequence[str], calls: Sequence[str]) -> str:
 
 def pause_on(device: Device) -> str:
     """Return the definition of PAUSE for the assembler of PoCL's compiler; none for others."""
-    instruction = PAUSES.get(platform.machine()) if device.platform == "Portable Computing Language" else None
+    is_possible = device.platform == POCL and takes_assembly(device)
+    instruction = PAUSES.get(platform.machine()) if is_possible else None
     return f'#define PAUSE __asm__ volatile("{instruction}")' if instruction else ""

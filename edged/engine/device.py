@@ -1,5 +1,6 @@
 """List the OpenCL devices of this machine, as plain values for which a plan can be made."""
 
+import re
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -31,6 +32,12 @@ class Device:
     fp16: bool
     position: tuple[int, int]
     instructions: tuple[str, ...] = ()
+
+    @property
+    def release(self) -> tuple[int, ...]:
+        """Return the version of its driver: (6, 0) of `6.0+debian`; empty if it names none."""
+        found = re.match(r"\d+(?:\.\d+)*", self.driver)
+        return tuple(map(int, found[0].split("."))) if found else ()
 
 
 def list_devices() -> tuple[Device, ...]:

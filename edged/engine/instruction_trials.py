@@ -16,7 +16,7 @@ from pathlib import Path
 from edged.engine.apart import run_apart
 from edged.engine.device import Device
 from edged.engine.instructions import processor_instructions
-from edged.engine.programs import takes_builtins
+from edged.engine.programs import takes_assembly, takes_builtins
 from edged.errors import DeviceError
 from edged.system.disk_cache import CacheEntries, code_sha256
 from edged.system.paths import cache_directory
@@ -36,6 +36,9 @@ def trials(device: Device, cache: Path | None = None) -> Mapping[str, str]:
     """Return the dot products of the processor, each with why the device may not use it; empty: it may."""
     if not takes_builtins(device) or not processor_instructions():
         return {}
+    if not takes_assembly(device):
+        why = f"{device.name}: no use of {{}}: its driver, {device.driver}, ends the process at inline assembly"
+        return {name: why.format(name) for name in processor_instructions()}
     entries = CacheEntries((cache or cache_directory()) / "instructions", "trial")
     described = [device.platform, device.name, device.version, device.driver, code_sha256("edged.engine")]
     key = sha256(json.dumps(described).encode()).hexdigest()

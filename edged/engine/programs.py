@@ -27,7 +27,10 @@ progress = logging.getLogger("edged.compiling")
 STANDARD = ("-cl-std=CL1.2", "-Werror")
 # Platforms whose CPU compiler is known to support clang's builtins (prefetch, ia32_pmaddwd256).
 # Elsewhere they may crash the process: the SPIR-V translator of Mesa's rusticl does, though __has_builtin is true.
-BUILTIN_PLATFORMS = ("Portable Computing Language", "Intel(R) OpenCL")
+POCL = "Portable Computing Language"
+BUILTIN_PLATFORMS = (POCL, "Intel(R) OpenCL")
+# PoCL 6.0 ends its process where a kernel has inline assembly; 3.1 and 7.1 do not. 4 and 5 were not to be had.
+POCL_WITHOUT_ASSEMBLY = ((4,), (7,))
 
 # Clang warns that functions with vectors wider than the CPU's registers cannot be called from programs that were
 # compiled for another CPU. A kernel's program is all compiled for one, so -Werror must not refuse it.
@@ -63,6 +66,12 @@ def compiler_options(device: Device) -> tuple[str, ...]:
 def takes_builtins(device: Device) -> bool:
     """Return whether the compiler of `device` is known to support clang's builtins."""
     return device.kind == "cpu" and device.platform in BUILTIN_PLATFORMS
+
+
+def takes_assembly(device: Device) -> bool:
+    """Return whether kernels may have inline assembly: the compiler of `device` does not end its process there."""
+    first, below = POCL_WITHOUT_ASSEMBLY
+    return takes_builtins(device) and not (device.platform == POCL and first <= device.release < below)
 
 
 @cache

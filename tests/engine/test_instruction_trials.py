@@ -50,6 +50,19 @@ def test_an_instruction_that_the_compiler_does_not_know_is_left_out_with_its_rea
     assert with_instructions(device, tmp_path).instructions == ()
 
 
+def test_nothing_is_tried_on_a_driver_that_is_known_to_end_at_assembly(
+    device: Device, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(instruction_trials, "processor_instructions", lambda: ("avx9000",))
+    monkeypatch.setattr(instruction_trials, "run_apart", lambda *_: pytest.fail("it was tried"))
+
+    found = trials(replace(device, driver="6.0+debian"), tmp_path)
+
+    assert found["avx9000"].endswith(
+        "no use of avx9000: its driver, 6.0+debian, ends the process at inline assembly"
+    )
+
+
 def test_what_was_found_is_kept(device: Device, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(instruction_trials, "processor_instructions", lambda: ("avx9000",))
     first = trials(device, tmp_path)

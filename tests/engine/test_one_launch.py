@@ -8,7 +8,7 @@ import pytest
 
 from edged.config import ModelConfig
 from edged.engine import composition, executable, one_launch
-from edged.engine.composition import compose, compositions
+from edged.engine.composition import compose, compositions, pause_on
 from edged.engine.device import Device
 from edged.engine.host_step import HostStep
 from edged.engine.launch_form import LaunchForm
@@ -24,6 +24,7 @@ from edged.model.package import load_model
 from edged.model.passes import simplify
 from edged.model.resnet import random_resnet
 from tests.engine.networks import RGB, random_images, small_network
+from tests.engine.records import BOARD
 from tests.model.onnx_files import Network
 
 SMALL = small_network()
@@ -47,6 +48,16 @@ def assert_same_in_one_launch(runtime: Runtime, images: np.ndarray, repetitions:
     assert any(isinstance(step, OneLaunchStep) for step in forward[0])
     for _ in range(repetitions):
         assert np.array_equal(runtime._submit(images, forward).wait().outputs, by_layer)
+
+
+@pytest.mark.parametrize(
+    ("version", "has_assembly"), [("3.1", True), ("6.0+debian", False), ("6.0", False), ("7.1+debian", True)]
+)
+def test_pocl_has_assembly_but_in_the_versions_that_end_their_process_at_it(
+    version: str, has_assembly: bool
+) -> None:
+    device = replace(BOARD, platform="Portable Computing Language", kind="cpu", driver=version)
+    assert ("__asm__" in pause_on(device)) is has_assembly
 
 
 @pytest.mark.parametrize("frames", [1, 2, 3])

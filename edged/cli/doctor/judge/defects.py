@@ -57,6 +57,14 @@ KNOWN = (
     ),
     Defect(
         POCL,
+        "ends its process where a kernel has inline assembly",
+        "edged uses none there: no dot products of bytes, and waiting processors do not pause",
+        "measured",
+        first=(6, 0),
+        below=(7,),
+    ),
+    Defect(
+        POCL,
         "ends its process where /sys is not mounted",
         "NumPy takes over",
         "measured",

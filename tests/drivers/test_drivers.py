@@ -1,0 +1,49 @@
+"""The engine and training on OpenCL drivers of other releases of Debian, each in a root of its own.
+
+Mesa's rusticl is what boards with the open Mali driver run; PoCL 6 and 7 compile otherwise than Debian 12's 3.1.
+PoCL runs what depends on its version; all of the engine and training with `EDGED_DRIVERS=all`.
+"""
+
+import os
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import ROOT
+
+FOLDER = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache", "edged-opencl")
+NO_ROOT = 77
+ALL = ("tests/engine", "tests/train", "--ignore", "tests/engine/oclgrind")
+# whole networks, compositions, instructions that are tried, compilers in a process of their own
+OF_A_VERSION = tuple(
+    f"tests/engine/test_{name}.py"
+    for name in ("one_launch", "host_step", "quantized_dot", "quantized_networks", "light_models", "compile_apart")
+)
+WANTED = ALL if os.environ.get("EDGED_DRIVERS") == "all" else OF_A_VERSION
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize(
+    ("release", "driver", "tests", "least"),
+    [
+        ("trixie", "rusticl", ALL, 300),
+        ("trixie", "pocl", WANTED, 40),
+        ("forky", "pocl", WANTED, 40),
+    ],
+    ids=["rusticl of Debian 13", "PoCL 6", "PoCL 7"],
+)
+def test_the_ordinary_tests_pass_on_this_driver(
+    release: str, driver: str, tests: tuple[str, ...], least: int
+) -> None:
+    pytest_there = ("python3", "-m", "pytest", "-v", "-p", "no:cacheprovider", "--numprocesses", "2")
+    command = ["tools/opencl_root.sh", str(FOLDER), release, driver, *pytest_there, "-m", "not deep", *tests]
+
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=1800, check=False)
+
+    if done.returncode == NO_ROOT:
+        pytest.skip(done.stderr.splitlines()[-1].removeprefix("edged: "))
+    assert done.returncode == 0, done.stdout[-5000:] + done.stderr[-2000:]
+    on_it = "rusticl" if driver == "rusticl" else "Portable_Computing_Language"
+    assert len(re.findall(rf"PASSED .*\[{on_it}-", done.stdout)) > least
