@@ -4,7 +4,7 @@ EDGED = .venv/bin/edged
 PIP = @tools/pip_install.sh .venv
 LOCKED = @tools/install_locked.sh .venv
 
-.PHONY: help run view top test test-all test-lowest fuzz soak vm-test intel lint bench bench-peers bench-training docs lock sbom install deb repository clean
+.PHONY: help run view top test test-all test-lowest fuzz soak vm-test intel lint audit bench bench-peers bench-training docs lock sbom install deb repository clean
 
 help:
 	@echo 'make run     set up everything and start the daemon on configs/demo.yaml'
@@ -18,6 +18,7 @@ help:
 	@echo 'make vm-test   test the installed service in whole machines, x86-64 and arm64 (as root; a quarter of an hour)'
 	@echo 'make intel   let the tests run on Intel'"'"'s OpenCL runtime too (x86-64, 270 MB)'
 	@echo 'make lint    check style and types'
+	@echo 'make audit   look up known vulnerabilities of the locked packages (it asks a service in the Internet)'
 	@echo 'make bench   time ResNet-50 at 120×120 on this machine'
 	@echo 'make bench-peers   time edged and other runtimes in turn (half an hour; CASES=digits: a minute)'
 	@echo 'make bench-training   train in turn with PyTorch on the processor (ten minutes; CASES=mnist-dense: one)'
@@ -77,6 +78,12 @@ lint: .venv/.lint
 	.venv/bin/ruff format --check
 	.venv/bin/mypy
 
+# Fails with the advisory's name, and where no answer comes. AUDIT=… are options of pip-audit, such as another service.
+AUDIT = --vulnerability-service osv
+audit: .venv/.audit
+	@.venv/bin/pip-audit --strict --require-hashes --disable-pip --progress-spinner off $(AUDIT) \
+		$(patsubst %,--requirement requirements/%.lock,run board)
+
 bench: .venv/.installed
 	$(EDGED) bench --model resnet50 --size 120
 
@@ -129,7 +136,7 @@ clean:
 	@touch $@
 
 .venv/.deep: .venv/.test
-	$(PIP) 'what the deep tests need besides' --group deep --group deploy --group deb
+	$(PIP) 'what the deep tests need besides' --group deep --group deploy --group deb --group audit
 	@touch $@
 
 .venv/.displays: .venv/.installed
@@ -138,6 +145,10 @@ clean:
 
 .venv/.intel: .venv/.test
 	$(PIP) "Intel's OpenCL runtime, for the tests," --group intel
+	@touch $@
+
+.venv/.audit: .venv/.installed
+	$(PIP) 'what looks up vulnerabilities' --group audit
 	@touch $@
 
 .venv/.deb: .venv/.test

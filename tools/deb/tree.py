@@ -5,12 +5,15 @@ and the rest of a virtual environment (a link, a file of three lines, a script) 
 """
 
 import gzip
+import json
 import os
 import shutil
 import subprocess
 import sys
+from importlib.metadata import distributions
 from pathlib import Path
 
+from edged import __version__
 from tools.deb.release import Release
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -97,6 +100,7 @@ class Tree:
         documents.mkdir(parents=True)
         shutil.copy(ROOT / "LICENSE", documents / "copyright")
         _write_compressed(documents / "changelog.gz", (ROOT / "CHANGELOG.md").read_bytes())
+        (documents / "edged.cdx.json").write_bytes(_bill_of_materials(self._site))
         _write_compressed(self.root / "usr/share/man/man1/edged.1.gz", _manual())
 
     def _set_modes(self) -> None:
@@ -110,6 +114,21 @@ class Tree:
 def _write_compressed(file: Path, content: bytes) -> None:
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_bytes(gzip.compress(content, 9, mtime=0))
+
+
+def _bill_of_materials(site: Path) -> bytes:
+    """Return what is in the folder of packages, but edged itself, as CycloneDX."""
+    inside = sorted(f"{each.name}=={each.version}" for each in distributions(path=[str(site)]))
+    listed = "\n".join(pin for pin in inside if not pin.startswith("edged=="))
+    how = ("--pyproject", "pyproject.toml", "--mc-type", "application", "--output-reproducible")
+    command = [str(Path(sys.executable).with_name("cyclonedx-py")), "requirements", "-", *how]
+    environment = {**os.environ, "PYTHONWARNINGS": "ignore"}  # that the list does not say what requires what
+    done = subprocess.run(
+        command, check=True, cwd=ROOT, env=environment, input=listed.encode(), stdout=subprocess.PIPE
+    )
+    bill = json.loads(done.stdout)
+    bill["metadata"]["component"]["version"] = __version__  # which pyproject.toml does not name
+    return json.dumps(bill, indent=1).encode() + b"\n"
 
 
 def _manual() -> bytes:

@@ -1,10 +1,12 @@
 """What is in the packages, before they are installed anywhere."""
 
 import gzip
+import json
 from pathlib import Path
 
 import pytest
 
+from edged import __version__
 from tests.deploy.deb.build import build, libraries_of, processor_of, programs, unpack
 from tools.deb.release import PROCESSORS, RELEASES
 
@@ -72,6 +74,16 @@ def test_it_has_units_users_permissions_completion_a_manual_and_a_config(tree: P
     }
     manual = gzip.decompress((tree / "usr/share/man/man1/edged.1.gz").read_bytes()).decode()
     assert r"\fBedged subscribe\fR" in manual
+
+
+def test_its_bill_of_materials_lists_every_package_inside(tree: Path) -> None:
+    bill = json.loads((tree / "usr/share/doc/edged/edged.cdx.json").read_text())
+    listed = {f"{each['name']}-{each['version']}".lower().replace("-", "_") for each in bill["components"]}
+    inside = {path.name.removesuffix(".dist-info").lower().replace("-", "_") for path in tree.rglob("*.dist-info")}
+    described = bill["metadata"]["component"]
+    assert (bill["bomFormat"], described["name"], described["version"]) == ("CycloneDX", "edged", __version__)
+    assert listed == {name for name in inside if not name.startswith("edged_")}
+    assert len(listed) > 20
 
 
 def test_only_root_may_write_and_all_may_read(tree: Path) -> None:
