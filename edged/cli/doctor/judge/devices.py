@@ -49,12 +49,13 @@ def _self_test(section: str, device: ExaminedDevice) -> Iterator[Judgement]:
         estimates = [
             f"{NAMES[name]} {each:.{0 if each >= 10 else 1}f}" for name, each in figures["estimates"].items()
         ]
-        text = f"{', '.join(estimates)} frames per second, by these peaks"
+        text = f"{', '.join(estimates)} frames per second, computed from this speed"
         yield Judgement(section, "ok", "estimates", text)
     compared = [each for each in device.tried if not each.problem and "error" in each.figures]
     if compared:
         worst = max(each.figures["error"] for each in compared)
-        text = f"agrees in {len(compared)} of {_compared(device)}; scores within {worst:.0e} of their range"
+        runs = f"{len(compared)} of {_compared(device)} runs of two small networks agree with it"
+        text = f"{runs}; scores within {worst:.0e} of their range"
         yield Judgement(section, "ok", "reference", text)
     for each in device.tried:
         if each.problem:
