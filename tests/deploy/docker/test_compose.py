@@ -13,7 +13,7 @@ from tests.conftest import ROOT
 FOLDER = ROOT / "deploy"
 COMPOSE: dict[str, Any] = yaml.safe_load((FOLDER / "compose.yaml").read_text())
 SERVICES: dict[str, dict[str, Any]] = COMPOSE["services"]
-MOUNTS = [mount.split(":") for service in SERVICES.values() for mount in service["volumes"]]
+MOUNTS = [mount.split(":") for service in SERVICES.values() for mount in service.get("volumes", [])]
 
 
 @pytest.mark.parametrize("mount", MOUNTS, ids=lambda mount: str(mount[1]))
@@ -29,7 +29,8 @@ def test_what_is_mounted_is_there(mount: list[str]) -> None:
 @pytest.mark.parametrize("name", SERVICES)
 def test_a_service_is_of_a_release_or_of_this_checkout(name: str) -> None:
     service = SERVICES[name]
-    assert "build" in service or re.fullmatch(r"[\w/-]+:v?\d+\.\d+\.\d+", service["image"])
+    is_built = any("build" in other and other["image"] == service["image"] for other in SERVICES.values())
+    assert is_built or re.fullmatch(r"[\w/-]+:v?\d+\.\d+\.\d+", service["image"])
 
 
 def test_edged_is_built_from_the_file_that_is_there() -> None:
@@ -63,6 +64,22 @@ def test_the_image_holds_what_the_package_is_built_from() -> None:
     let_in = {line.removeprefix("!") for line in ignored if line.startswith("!")}
     assert {"edged", "README.md", "LICENSE", "pyproject.toml"} <= let_in
     assert all((ROOT / name).exists() for name in let_in)
+
+
+def test_each_service_waits_until_those_that_it_reads_are_healthy() -> None:
+    waits = {name: set(service.get("depends_on", {})) for name, service in SERVICES.items()}
+    assert waits == {"edged": set(), "view": {"edged"}, "prometheus": {"edged"}, "grafana": {"prometheus"}}
+    for service in SERVICES.values():
+        assert all(each == {"condition": "service_healthy"} for each in service.get("depends_on", {}).values())
+    # the image of edged has a health check of its own
+    assert all("healthcheck" in SERVICES[name] for name in ("view", "prometheus"))
+
+
+def test_what_edged_runs_has_no_rights_and_a_root_that_it_cannot_write() -> None:
+    for name in ("edged", "view"):
+        service = SERVICES[name]
+        assert (service["read_only"], service["cap_drop"]) == (True, ["ALL"])
+        assert service["security_opt"] == ["no-new-privileges:true"]
 
 
 def test_docker_asks_the_hub_whether_it_is_alive() -> None:
