@@ -17,13 +17,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from edged.camera.preprocess import preprocess
+from edged.config import WorkerConfig
 from edged.model import reference
 from edged.model.cuts import part
 from edged.model.head import features_of
 from edged.model.package import Model
+from edged.runtime.model_part import ModelPart
 from edged.teach.store import CropStore
 from edged.teach.store_crop import Crop, Pixels
 from edged.teach.store_files import save
+from edged.worker.proven import open_proven
 
 if TYPE_CHECKING:
     from edged.engine.device import Device
@@ -103,16 +106,14 @@ class Backbone:
 
     def __init__(self, model: Model, device: "Device | None") -> None:
         graph = model.graph.checked()
-        self._graph = part(graph, None, features_of(graph))
+        end = features_of(graph)
+        self._graph = part(graph, None, end)
         self._input = model.input
         self._runtime = None
         if device:
-            from edged.engine.runtime import Runtime
-            from edged.engine.tuning_records import chooser_for
-
-            self._runtime = Runtime(
-                self._graph, model.input, device, batch=BATCH, chooser=chooser_for(device), is_part=True
-            )
+            worker = WorkerConfig(device=f"{device.platform} {device.name}", batch=BATCH)
+            ours = ModelPart(self._graph, model.input, end=end)
+            self._runtime = open_proven(model, worker, part=ours).runtime
 
     def features(self, crops: Sequence[Pixels]) -> Vector:
         """Return features [n, features]. A crop of another size is resized to that of the model."""

@@ -35,23 +35,28 @@ class Proven:
 
 
 def open_proven(
-    model: Model, worker: WorkerConfig, *, part: ModelPart | None = None, cache: Path | None = None
+    model: Model,
+    worker: WorkerConfig,
+    *,
+    part: ModelPart | None = None,
+    cache: Path | None = None,
+    conv: str = "auto",
 ) -> Proven:
     """Open a runtime as `open_runtime` does, without variants that disagree with the reference.
 
-    Proofs are kept beside `cache`, the folder of programs. Raises what `open_runtime` does, and DeviceError if the
-    device computes something wrongly by every variant. If there is too little memory for the comparison, a warning
-    says what was not compared.
+    Proofs are kept beside `cache`, the folder of programs. `conv`: see `chooser_named`. Raises what `open_runtime`
+    and `chooser_named` do, and DeviceError if the device computes something wrongly by every variant. If there is
+    too little memory for the comparison, a warning says what was not compared.
     """
     if is_numpy(worker):
         return Proven(open_runtime(model, worker, part=part, cache=cache))
     part, device = part or whole_model(model), opencl_device(worker.device)
     from edged.engine.proofs import Proofs, ProvenChooser
-    from edged.engine.tuning_records import chooser_for
+    from edged.engine.tuning_records import chooser_named
 
     proofs = Proofs(proofs_folder(cache), device)
     while True:
-        chooser = ProvenChooser(chooser_for(device), proofs.wrong)
+        chooser = ProvenChooser(chooser_named(conv, device), proofs.wrong)
         runtime = open_on_device(model, worker, part, device, chooser=chooser, cache=cache)
         if proofs.has_proof(runtime.proof_key):
             return Proven(runtime, chooser.excluded_variants)
@@ -78,11 +83,16 @@ def open_variation(model: Model, worker: WorkerConfig) -> ModelRuntime:
     if is_numpy(worker):
         return open_runtime(model, worker)
     device = opencl_device(worker.device)
-    from edged.engine.proofs import Proofs, ProvenChooser
-    from edged.engine.tuning_records import chooser_for
-
-    chooser = ProvenChooser(chooser_for(device), Proofs(proofs_folder(), device).wrong)
+    chooser = proven_chooser(device)
     return open_on_device(model, worker, whole_model(model), device, chooser=chooser, comes_again=False)
+
+
+def proven_chooser(device: "Device", conv: str = "auto") -> "ProvenChooser":
+    """Return a chooser without the variants that `open_proven` found wrong. Raises what `chooser_named` does."""
+    from edged.engine.proofs import Proofs, ProvenChooser
+    from edged.engine.tuning_records import chooser_named
+
+    return ProvenChooser(chooser_named(conv, device), Proofs(proofs_folder(), device).wrong)
 
 
 def _examine(

@@ -3,7 +3,6 @@
 import argparse
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from edged import config
 from edged.cli.bench.measure import (
@@ -32,10 +31,7 @@ from edged.model.package import Model
 from edged.runtime.base import ModelRuntime
 from edged.runtime.numpy_runtime import NumpyRuntime
 from edged.runtime.select import is_numpy, opencl_device
-
-if TYPE_CHECKING:
-    from edged.engine.device import Device
-    from edged.engine.selection import Chooser
+from edged.worker.proven import open_proven, proven_chooser
 
 RANDOM_IMAGES = 8  # to measure errors with, where no pictures are given
 
@@ -101,36 +97,25 @@ def _check(arguments: argparse.Namespace) -> None:
 
 
 def _open(model: Model, arguments: argparse.Namespace, variant: str) -> ModelRuntime:
+    """Open the device as a worker does: compared with the reference, in the faster form of launching."""
     if _is_numpy(arguments):
         return NumpyRuntime(model.graph, model.input)
-    device, chooser = _way(arguments, variant)
-    from edged.engine.runtime import Runtime
-
-    precision = _precision(arguments)
-    runtime = Runtime(
-        model.graph, model.input, device, batch=arguments.batch, precision=precision, chooser=chooser
-    )
+    worker = config.WorkerConfig(device=arguments.device, batch=arguments.batch, precision=_precision(arguments))
+    runtime = open_proven(model, worker, conv=variant).runtime
     if runtime.compose():
         settle(runtime, random_images(model.input, arguments.batch))
     return runtime
 
 
 def _errors(model: Model, arguments: argparse.Namespace) -> Errors:
-    device, chooser = _way(arguments, arguments.conv)
+    device = opencl_device(arguments.device)
     from edged.engine.layer_outputs import LayerOutputs
 
+    chooser = proven_chooser(device, arguments.conv)
     outputs = LayerOutputs(model.graph, model.input, device, _precision(arguments), chooser)
     if arguments.images is None:
         return errors_of(model, outputs, random_images(model.input, RANDOM_IMAGES))
     return errors_of(model, outputs, pictures_of(arguments.images, model.input), str(arguments.images))
-
-
-def _way(arguments: argparse.Namespace, variant: str) -> "tuple[Device, Chooser]":
-    """Open the device and choose the variants. Raises DeviceError, or ConfigError for the variant."""
-    device = opencl_device(arguments.device)
-    from edged.engine.tuning_records import chooser_named
-
-    return device, chooser_named(variant, device)
 
 
 def _precision(arguments: argparse.Namespace) -> config.Precision:

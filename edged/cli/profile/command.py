@@ -3,7 +3,7 @@
 import argparse
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from edged import config
 from edged.cli.model_options import add_model_options, add_plan_options, add_variants, given_model, variants_of
@@ -14,11 +14,12 @@ from edged.cli.terminal import EVERY_S, StatusLine, note
 from edged.errors import ConfigError
 from edged.model.package import Model
 from edged.runtime.select import is_numpy, opencl_device
+from edged.worker.proven import open_proven
 
 if TYPE_CHECKING:
     from edged.cli.profile.report import Report
-    from edged.engine.device import Device
     from edged.engine.profile import Profile
+    from edged.engine.runtime import Runtime
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -59,7 +60,7 @@ def _profile_here(arguments: argparse.Namespace) -> int:
     from edged.engine.peaks import keep_peaks, measure
 
     variants = variants_of(arguments)
-    profiles = [_profile(model, device, variant, arguments) for variant in variants]
+    profiles = [_profile(model, variant, arguments) for variant in variants]
     peaks = measure(device)
     keep_peaks(device, peaks)
     reports = [
@@ -85,14 +86,12 @@ def _check(arguments: argparse.Namespace) -> None:
         raise ConfigError(f"--roofline {arguments.roofline}: expected the name of an .svg file")
 
 
-def _profile(model: Model, device: "Device", variant: str, arguments: argparse.Namespace) -> "Profile":
+def _profile(model: Model, variant: str, arguments: argparse.Namespace) -> "Profile":
     from edged.engine.profile import profile
-    from edged.engine.runtime import Runtime
-    from edged.engine.tuning_records import chooser_named
 
-    chooser = chooser_named(variant, device)
-    batch, precision = arguments.batch, arguments.precision
-    runtime = Runtime(model.graph, model.input, device, batch=batch, precision=precision, chooser=chooser)
+    batch = arguments.batch
+    worker = config.WorkerConfig(device=arguments.device, batch=batch, precision=arguments.precision)
+    runtime = cast("Runtime", open_proven(model, worker, conv=variant).runtime)  # numpy was rejected
     line, runs = StatusLine(every_s=EVERY_S), arguments.runs
     try:
         return profile(
