@@ -1,10 +1,17 @@
-"""A real Video4Linux device, where there is one."""
+"""A real Video4Linux device, where there is one, and one that gives Motion JPEG."""
 
+from pathlib import Path
+
+import cv2
 import pytest
 
 from edged.camera.discover import list_cameras
 from edged.camera.sources.v4l2 import V4l2
 from edged.errors import CameraError
+from tests.camera.hub_end import down_report, running_camera, unaccounted
+from tests.camera.pictures import plain
+from tests.camera.v4l2_camera import v4l2_camera
+from tests.eventually import eventually
 
 
 @pytest.fixture
@@ -33,3 +40,35 @@ def test_a_camera_in_use_says_so(device: str) -> None:
     with pytest.raises(CameraError, match="another program uses it"):
         second.open()
     first.close()
+
+
+JPEG = cv2.imencode(".jpg", plain(120))[1].tobytes()
+HALF = JPEG[: len(JPEG) // 2]
+
+
+def test_pictures_of_a_jpeg_camera_that_are_cut_short_are_dropped_and_counted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pictures = [JPEG, JPEG, JPEG, HALF]
+    with (
+        v4l2_camera(tmp_path, pictures, monkeypatch) as device,
+        running_camera(tmp_path, "door", f"{{source: '{device}'}}") as camera,
+    ):
+        eventually(lambda: camera.hub.has_frames(20))
+        report = camera.stop()
+
+    assert report.count.dropped["unreadable"] >= 5
+    assert unaccounted(report.count, len(camera.hub.frames)) == 0
+    assert {round(frame.pixels.mean()) for frame in camera.hub.frames} <= {119, 120, 121}
+
+
+def test_a_jpeg_camera_without_a_whole_picture_is_down(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with (
+        v4l2_camera(tmp_path, [HALF], monkeypatch) as device,
+        running_camera(tmp_path, "door", f"{{source: '{device}'}}") as camera,
+    ):
+        report = eventually(lambda: down_report(camera))
+        camera.stop()
+
+    assert f"{device} sends no complete picture any more: a picture of {device} is cut short" in report.error
+    assert not camera.hub.frames

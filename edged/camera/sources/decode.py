@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from edged.camera.sources.source import Pixels
-from edged.errors import ImageError
+from edged.clock import now_ns, seconds_since
+from edged.errors import CameraError, ImageError
 from edged.system.files import read_regular_file
 
 FORMATS = "JPEG, PNG, BMP, WebP, TIFF, PGM or PPM"
@@ -177,20 +178,39 @@ def picture_of(capture: cv2.VideoCapture) -> Pixels | None:
     return np.asarray(cv2.cvtColor(pixels, how), np.uint8)
 
 
+class WholeJpegs:
+    """Reads a Motion JPEG capture, and rejects truncated pictures.
+
+    OpenCV itself completes a truncated picture without an error: with grey, or from the picture before.
+    """
+
+    def __init__(self, capture: cv2.VideoCapture, name: str, patience_s: float) -> None:
+        """Read from `capture` after `keep_jpegs_encoded`. Its errors name `name`."""
+        self._capture, self._name, self._patience_s = capture, name, patience_s
+        self._decoded_ns = now_ns()
+
+    def read(self) -> Pixels | None:
+        """Read like `picture_of`.
+
+        Raises ImageError for a truncated picture, CameraError if no complete one has come for `patience_s`.
+        """
+        good, content = self._capture.read()
+        if not good or content is None or content.size == 0:
+            return None
+        try:
+            pixels = decode_picture(content.tobytes(), f"a picture of {self._name}")
+        except ImageError as error:
+            if seconds_since(self._decoded_ns) > self._patience_s:
+                raise CameraError(f"{self._name} sends no complete picture any more: {error}") from None
+            raise
+        self._decoded_ns = now_ns()
+        return pixels
+
+
 def keep_jpegs_encoded(capture: cv2.VideoCapture) -> bool:
-    """Configure a Motion JPEG capture through FFmpeg to return undecoded JPEGs; False for another format.
-
-    FFmpeg completes a truncated one from the picture before, without an error.
-    """
-    return int(capture.get(cv2.CAP_PROP_FOURCC)) == MOTION_JPEG and capture.set(cv2.CAP_PROP_FORMAT, -1)
-
-
-def decoded_jpeg(capture: cv2.VideoCapture, name: str) -> Pixels | None:
-    """Read like `picture_of`, after `keep_jpegs_encoded`.
-
-    Raises ImageError, with the name, for a truncated picture.
-    """
-    good, content = capture.read()
-    if not good or content is None or content.size == 0:
-        return None
-    return decode_picture(content.tobytes(), name)
+    """Configure a Motion JPEG capture to return undecoded JPEGs; False for another format."""
+    if int(capture.get(cv2.CAP_PROP_FOURCC)) != MOTION_JPEG:
+        return False
+    if capture.getBackendName() == "V4L2":
+        return bool(capture.set(cv2.CAP_PROP_CONVERT_RGB, 0))
+    return bool(capture.set(cv2.CAP_PROP_FORMAT, -1))

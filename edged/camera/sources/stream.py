@@ -9,13 +9,13 @@ from urllib.parse import quote, urlsplit, urlunsplit
 
 import cv2
 
-from edged.camera.sources.decode import decoded_jpeg, keep_jpegs_encoded, picture_of
+from edged.camera.sources.decode import WholeJpegs, keep_jpegs_encoded, picture_of
 from edged.camera.sources.forwarder import Forwarder, ffmpeg_without_tls
 from edged.camera.sources.network import CameraIdentity, is_verified, reach, without_secrets
 from edged.camera.sources.source import Picture, Pixels
 from edged.clock import NANOSECONDS, now_ns, seconds_since
 from edged.config import CameraTls
-from edged.errors import CameraError, ConfigError, ImageError
+from edged.errors import CameraError, ConfigError
 
 DRIFT = 100  # the camera's clock may run slower than ours by one part in this many
 LATE_NS = NANOSECONDS // 4
@@ -87,8 +87,7 @@ class LiveStream:
         self._identity = CameraIdentity(url, self._shown, tls) if is_verified(url, tls) else None
         self._forwarder: Forwarder | None = None
         self._capture: cv2.VideoCapture | None = None
-        self._gives_jpegs = False
-        self._decoded_ns = 0  # when the last picture that could be decoded arrived
+        self._jpegs: WholeJpegs | None = None
 
     def verify(self) -> bool:
         """Return whether the camera presented a trusted certificate; False if it needs none.
@@ -119,9 +118,9 @@ class LiveStream:
                 f"{self._shown} gives no video: its path, user or password is wrong, "
                 f"or it sends nothing for {self._open_timeout_s:g} s"
             )
-        self._gives_jpegs = not self._keeps_time and keep_jpegs_encoded(self._capture)
+        gives_jpegs = not self._keeps_time and keep_jpegs_encoded(self._capture)
         self._catch_up(self._capture)
-        self._decoded_ns = now_ns()
+        self._jpegs = WholeJpegs(self._capture, self._shown, self._read_timeout_s) if gives_jpegs else None
 
     def read(self) -> Picture:
         """Read the next picture.
@@ -135,7 +134,6 @@ class LiveStream:
         if pixels is None:
             reason = "the other side closed the connection, or sends what cannot be decoded"
             raise CameraError(f"{self._shown} has ended: {reason}")
-        self._decoded_ns = now_ns()
         return Picture(pixels, late_ns=self._late_ns())
 
     def close(self) -> None:
@@ -147,14 +145,7 @@ class LiveStream:
         self._forwarder = None
 
     def _next(self, capture: cv2.VideoCapture) -> Pixels | None:
-        if not self._gives_jpegs:
-            return picture_of(capture)
-        try:
-            return decoded_jpeg(capture, f"a picture of {self._shown}")
-        except ImageError as error:
-            if seconds_since(self._decoded_ns) > self._read_timeout_s:
-                raise CameraError(f"{self._shown} sends no complete picture any more: {error}") from None
-            raise
+        return self._jpegs.read() if self._jpegs else picture_of(capture)
 
     def _connect(self) -> str:
         """Verify the camera, and return the URL for FFmpeg, without a password."""

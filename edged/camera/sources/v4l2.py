@@ -5,10 +5,12 @@ from pathlib import Path
 
 import cv2
 
-from edged.camera.sources.decode import picture_of
-from edged.camera.sources.source import Picture
+from edged.camera.sources.decode import WholeJpegs, keep_jpegs_encoded, picture_of
+from edged.camera.sources.source import Picture, Pixels
 from edged.errors import CameraError, DeviceError
 from edged.system.exclusive_lock import hold
+
+PATIENCE_S = 2.0  # without a complete picture, as without any
 
 
 class V4l2:
@@ -26,6 +28,7 @@ class V4l2:
         if fps:
             self._requested[cv2.CAP_PROP_FPS] = fps
         self._capture: cv2.VideoCapture | None = None
+        self._jpegs: WholeJpegs | None = None
 
     def open(self) -> None:
         """Open the device.
@@ -43,13 +46,15 @@ class V4l2:
         for key, value in self._requested.items():
             capture.set(key, value)
         self._capture = capture
+        self._jpegs = WholeJpegs(capture, str(self._path), PATIENCE_S) if keep_jpegs_encoded(capture) else None
 
     def read(self) -> Picture:
         """Read the next picture.
 
-        Raises CameraError when no picture comes within 2 s (see `edged.camera`) or the device is gone.
+        Raises CameraError when no picture comes within 2 s (see `edged.camera`) or the device is gone, ImageError
+        for a truncated picture of a camera that gives Motion JPEG.
         """
-        pixels = picture_of(self._capture) if self._capture else None
+        pixels = self._next(self._capture) if self._capture else None
         if pixels is None:
             raise CameraError(f"{self._path} delivers no more pictures: it is unplugged or stuck")
         return Picture(pixels)
@@ -59,6 +64,9 @@ class V4l2:
         if self._capture:
             self._capture.release()
         self._capture = None
+
+    def _next(self, capture: cv2.VideoCapture) -> Pixels | None:
+        return self._jpegs.read() if self._jpegs else picture_of(capture)
 
     def _lock(self) -> None:
         """Lock the device for the life of this process: one that is stuck in the driver cannot release it."""
