@@ -110,6 +110,8 @@ class LineWriter:
             line = self._lines.get()
             try:
                 self._put(line)
+            except Exception:  # it costs this line, and is counted: a log cannot log its own fault
+                self._count_lost(1)
             finally:
                 self._lines.task_done()
 

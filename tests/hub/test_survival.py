@@ -9,6 +9,7 @@ import subprocess
 import threading
 from collections.abc import Sequence
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 
@@ -18,7 +19,8 @@ from edged.config.load import load_config
 from edged.config.overrides import Override
 from edged.errors import ConfigError
 from edged.hub import reload
-from edged.messages import TeachRequest, TeachStarted
+from edged.hub.teaching import promotion
+from edged.messages import PromoteAnswer, PromoteRequest, TeachRequest, TeachStarted
 from edged.system.paths import runtime_directory
 from edged.transport.keys import new_pair
 from tests.eventually import eventually
@@ -158,3 +160,25 @@ def test_a_machine_that_gives_no_thread_refuses_what_needs_one(
         return begins
 
     assert while_it_runs(run, tmp_path, teach).refused == "this cannot be done now: can't start new thread"
+
+
+def test_an_exception_in_the_thread_that_reads_a_version_refuses_the_request(
+    tmp_path: Path, lessons: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = Run(tmp_path, ["steady"], ["good"])
+    version = keep_unread_version(lessons, "cat", "dog")
+
+    def fail(*_: object) -> NoReturn:
+        raise RuntimeError("injected")
+
+    def promote() -> PromoteAnswer:
+        monkeypatch.setattr(promotion, "load_taught_head", fail)
+        with connect_daemon(run.path, "teach") as daemon:
+            daemon.send(PromoteRequest(version=version))
+            answer, _ = daemon.receive()
+        goes_on(tmp_path)
+        assert isinstance(answer, PromoteAnswer)
+        return answer
+
+    answer = while_it_runs(run, tmp_path, promote)
+    assert answer.message == "this cannot be done now: RuntimeError: injected; nothing has changed"

@@ -67,6 +67,20 @@ def test_nobody_waits_for_a_reader_that_does_not_read() -> None:
     assert sum(line.endswith("lines could not be written") for line in lines) == 1
 
 
+def test_an_exception_in_its_thread_costs_one_line_and_is_counted(tmp_path: Path) -> None:
+    def encode(line: str) -> bytes:
+        if "bad" in line:
+            raise RuntimeError("injected")
+        return line.encode()
+
+    with (tmp_path / "lines").open("wb") as file:
+        writer = LineWriter(file.fileno(), encode)
+        for line in ("first", "bad", "last"):
+            writer.write(line)
+        assert writer.flush()
+    assert (tmp_path / "lines").read_text() == "first\n… 1 lines could not be written\nlast\n"
+
+
 @pytest.mark.parametrize(("text", "expected"), [("20 °C", b"20 \\u00b0C\n"), ("\U0001f600", b"\\ud83d\\ude00\n")])
 def test_what_an_encoding_lacks_is_escaped(tmp_path: Path, text: str, expected: bytes) -> None:
     from edged.system.standard_streams import ESCAPED, open_standard_streams

@@ -5,6 +5,7 @@ failure before the last step changes nothing; a hub that is killed at any point 
 Steps that take several turns of the loop are generators, resumed at each turn.
 """
 
+import logging
 from collections.abc import Callable, Generator
 from concurrent.futures import Future
 from dataclasses import dataclass
@@ -26,6 +27,8 @@ from edged.model.head_versions import PromotedRecord, load_promoted, save_promot
 PREPARED_S = 10.0
 LOOKED_AT_S = 0.002
 
+log = logging.getLogger("edged.hub")
+
 T = TypeVar("T")
 Steps = Generator[None, None, T]
 
@@ -38,15 +41,19 @@ def soon_ns() -> int:
 def elsewhere(work: Callable[[], T]) -> Steps[T]:
     """Run `work` in a thread, as a disk may be slow; return its result.
 
-    Raises what `work` does, and ModelError if the system gives no thread.
+    Raises the EdgedError or OSError of `work`, and ModelError for anything else, or if the system gives no thread:
+    a request of one program never ends the hub.
     """
     outcome: Future[T] = Future()
 
     def run() -> None:
         try:
             outcome.set_result(work())
-        except BaseException as error:
+        except (EdgedError, OSError) as error:
             outcome.set_exception(error)
+        except BaseException as error:
+            log.exception("a version cannot be read or kept")
+            outcome.set_exception(ModelError(f"this cannot be done now: {type(error).__name__}: {error}"))
 
     try:
         Thread(target=run, name="taught", daemon=True).start()
