@@ -25,7 +25,7 @@ from edged.hub.links.authentication import Rejections
 from edged.hub.links.peers import PRIVATE, Context, open_guard, open_links
 from edged.hub.links.runtime_files import RuntimeFiles
 from edged.hub.links.runtime_folder import private_folder
-from edged.hub.links.sockets import allow_many_descriptors, unusable
+from edged.hub.links.sockets import IO_THREADS, allow_many_descriptors, unusable
 from edged.hub.liveness import Liveness
 from edged.hub.node import Node
 from edged.hub.pipeline import Pipeline, Publication
@@ -108,7 +108,7 @@ class Endpoints:
         self.metrics = Metrics(__version__)
         self.services = ServiceThreads(self.metrics.service_up, self.metrics.service_failures)
         self.journal = self._open_journal(resources)
-        context: Context = zmq.Context()
+        context: Context = zmq.Context(IO_THREADS)
         resources.callback(context.destroy, linger=0)
         rejections = Rejections(self.metrics.peers_rejected, ENDPOINTS)
         self.guard = open_guard(context, config, rejections, self.services, resources)

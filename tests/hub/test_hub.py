@@ -7,13 +7,16 @@ import socket
 from pathlib import Path
 
 import pytest
+import zmq
 
 from edged.config import JournalConfig as Settings
 from edged.config.load import load_config
 from edged.errors import ConfigError, DeviceError, DeviceMemoryError, ModelError
 from edged.hub.journal.journal import Journal
+from edged.messages import ReplayRequest
+from tests.client.hub_end import fetch
 from tests.hub.pipeline import new_services
-from tests.hub.running import Run, cameras_in, of_workers
+from tests.hub.running import Run, cameras_in, goes_on, of_workers, while_it_runs
 
 
 def test_exactly_so_many_predictions_with_truth_and_joules(tmp_path: Path) -> None:
@@ -243,3 +246,27 @@ def test_a_second_daemon_of_the_same_node_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="in use by another edged"):
         Run(tmp_path, ["short"], ["good"]).until()
     journal.close()
+
+
+def switches_of(thread: str) -> int:
+    """How often the threads of this name have waited; libzmq's are named ZMQbg/IO/0, ZMQbg/IO/1 …"""
+    tasks = [task for task in Path("/proc/self/task").iterdir() if (task / "comm").read_text().strip() == thread]
+    assert tasks, thread
+    status = "".join((task / "status").read_text() for task in tasks)
+    return sum(map(int, re.findall(r"^voluntary_ctxt_switches:\s+(\d+)", status, re.MULTILINE)))
+
+
+def test_pages_of_the_journal_leave_by_an_io_thread_of_their_own(tmp_path: Path) -> None:
+    run = Run(tmp_path, ["steady"], ["good"])
+
+    def fetch_pages() -> None:
+        config = load_config(run.path)
+        goes_on(tmp_path)
+        before = switches_of("ZMQbg/IO/1")
+        goes_on(tmp_path)
+        assert switches_of("ZMQbg/IO/1") == before  # frames and predictions do not cross it
+        with zmq.Context() as context:
+            assert list(fetch(context, config.publish.replay, ReplayRequest()))
+        assert switches_of("ZMQbg/IO/1") > before
+
+    while_it_runs(run, tmp_path, fetch_pages)

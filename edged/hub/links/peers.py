@@ -17,7 +17,7 @@ from edged.hub.frames.queues import Pixels
 from edged.hub.links.authentication import Rejections
 from edged.hub.links.connection import Bounds
 from edged.hub.links.guard import Guard
-from edged.hub.links.sockets import OTHERS, bind, receive_parts, send_parts
+from edged.hub.links.sockets import LIVE_THREAD, OTHERS, bind, receive_parts, send_parts, serve_in
 from edged.hub.refusals import Refusal
 from edged.hub.service_threads import ServiceThreads
 from edged.messages import ClockAnswer, ClockRequest, LinkMessage, Stop, decode, encode
@@ -134,6 +134,7 @@ class Link:
 def local_link(context: zmq.Context[zmq.Socket[bytes]], address: str, guard: Guard | None = None) -> Link:
     """Open the link for children of this hub and `edged reload`, at an ipc address."""
     socket = context.socket(zmq.ROUTER)
+    serve_in(LIVE_THREAD, socket, context)
     socket.setsockopt(zmq.ROUTER_MANDATORY, 1)
     socket.setsockopt(zmq.ROUTER_HANDOVER, 1)  # a restarted child takes over its name
     socket.setsockopt(zmq.LINGER, 0)

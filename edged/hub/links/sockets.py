@@ -28,6 +28,11 @@ SUBSCRIBER = Bounds(burst=8192, a_second=128, lifetime=None, connections=1000, u
 # 100 requests and 100 a second, of at most a megabyte of answers each
 REPLAYER = Bounds(burst=16_384, a_second=16_384, lifetime=1 << 22, connections=1000)
 
+# libzmq's I/O threads of the hub, as bits of ZMQ_AFFINITY (zmq_setsockopt(3)). A crowd that fetches the journal
+# keeps one busy: frames and live predictions, on the other, do not wait behind its pages.
+IO_THREADS = 2
+LIVE_THREAD, REPLAY_THREAD = 1 << 0, 1 << 1
+
 OTHERS = Bounds(burst=1 << 32, a_second=1 << 30, lifetime=None, connections=1000)  # frames, from peers with a key
 
 
@@ -42,12 +47,15 @@ def bind(
     bounds: Bounds,
     largest: int = LARGEST_MESSAGE,
     notice: Callable[[zmq.Socket[bytes]], None] = by_heartbeats,
+    io_thread: int = LIVE_THREAD,
 ) -> zmq.Socket[bytes]:
     """Bind a socket to `address`, the config's `key`, guarded by `guard`. Raises ConfigError.
 
-    A peer may send `bounds`, and a message of `largest` bytes. `notice`: how lost peers are detected.
+    A peer may send `bounds`, and a message of `largest` bytes. `notice`: how lost peers are detected. `io_thread`:
+    see `serve_in`.
     """
     socket = context.socket(kind)
+    serve_in(io_thread, socket, context)
     _set_options(socket, kind, queued, largest)
     # A full queue stops the reading of a connection, and libzmq 4.3.5 may abort where that breaks then and its
     # peer has sent a heartbeat (zeromq/libzmq#4364). The guard bounds what strangers may send over TCP.
@@ -65,6 +73,12 @@ def bind(
         socket.close()
         raise ConfigError(unusable(key, address, error.errno, error.strerror)) from None
     return socket
+
+
+def serve_in(io_thread: int, socket: zmq.Socket[bytes], context: zmq.Context[zmq.Socket[bytes]]) -> None:
+    """Let this I/O thread serve what connects to a socket, if the context has more than one."""
+    if context.get(zmq.IO_THREADS) == IO_THREADS:
+        socket.setsockopt(zmq.AFFINITY, io_thread)
 
 
 def _set_options(socket: zmq.Socket[bytes], kind: int, queued: int, largest: int) -> None:

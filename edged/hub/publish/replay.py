@@ -15,7 +15,7 @@ from edged.clock import NANOSECONDS, now_ns, seconds_since
 from edged.hub.journal.reader import LAST, JournalReader, Page
 from edged.hub.journal.schema import is_damage
 from edged.hub.links.guard import Guard
-from edged.hub.links.sockets import REPLAYER, bind
+from edged.hub.links.sockets import REPLAY_THREAD, REPLAYER, bind
 from edged.hub.service_threads import ServiceThreads
 from edged.messages import ReplayAnswer, ReplayFailure, ReplayRequest
 from edged.messages.message import INVALID_JSON
@@ -63,7 +63,9 @@ class Replay:
     ) -> None:
         """Raises ConfigError if the address cannot be used."""
         self.answered = 0
-        self._socket = bind(context, zmq.ROUTER, ENDPOINT, address, QUEUED, guard, bounds=REPLAYER)
+        self._socket = bind(
+            context, zmq.ROUTER, ENDPOINT, address, QUEUED, guard, bounds=REPLAYER, io_thread=REPLAY_THREAD
+        )
         self._guard = guard
         self._reader = reader
         self._suspect = suspect
