@@ -4,7 +4,7 @@ EDGED = .venv/bin/edged
 PIP = @tools/pip_install.sh .venv
 LOCKED = @tools/install_locked.sh .venv
 
-.PHONY: help run view top test test-all test-lowest fuzz soak vm-test intel lint audit bench bench-peers bench-training docs lock sbom install deb repository clean
+.PHONY: help run view top test test-all test-lowest fuzz soak vm-test intel homeassistant lint audit bench bench-peers bench-training docs lock sbom install deb repository clean
 
 help:
 	@echo 'make run     set up everything and start the daemon on configs/demo.yaml'
@@ -73,6 +73,9 @@ vm-test: .venv/.test
 
 intel: .venv/.intel
 
+# MQTT's discovery in Home Assistant itself: tests/e2e/test_home_assistant.py, which is skipped without it
+homeassistant: .venv-homeassistant/.installed
+
 lint: .venv/.lint
 	.venv/bin/ruff check
 	.venv/bin/ruff format --check
@@ -125,7 +128,7 @@ repository: .venv/.deb
 	@.venv/bin/python -m tools.deb.repository --key '$(KEY)'
 
 clean:
-	rm -rf .venv .venv-peers .venv-lowest .venv-lock build dist site .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf .venv .venv-peers .venv-lowest .venv-lock .venv-homeassistant build dist site .mypy_cache .ruff_cache .pytest_cache .hypothesis
 	find . -name __pycache__ -prune -exec rm -rf {} +
 
 .venv/.installed: pyproject.toml requirements/run.lock requirements/build.lock tools/setup.sh
@@ -149,6 +152,11 @@ clean:
 
 .venv/.audit: .venv/.installed
 	$(PIP) 'what looks up vulnerabilities' --group audit
+	@touch $@
+
+.venv-homeassistant/.installed: .venv/.installed tests/e2e/hass/requirements.txt
+	.venv/bin/python -m venv .venv-homeassistant
+	@tools/pip_install.sh .venv-homeassistant 'Home Assistant, for its test,' --requirement tests/e2e/hass/requirements.txt
 	@touch $@
 
 .venv/.deb: .venv/.test
