@@ -16,12 +16,15 @@ class PrivateFolder:
     """A folder that only this process uses, as long as it holds the folder's lock."""
 
     def __init__(self, path: Path) -> None:
-        """Create it, or empty the one of a hub that was killed. Raises ConfigError, also if another hub runs."""
+        """Create it, or empty the one of a hub that was killed.
+
+        Raises ConfigError, also if another hub runs, or OSError if it cannot be emptied.
+        """
         self.path = path
         self._lock = _opened(path)
         try:
             _take(path, self._lock)
-        except ConfigError:
+        except (ConfigError, OSError):  # OSError: it holds a folder of another program
             os.close(self._lock)
             raise
 
@@ -33,7 +36,7 @@ class PrivateFolder:
             return False
 
     def make_again(self) -> None:
-        """Create it again after it was removed. Raises ConfigError if another process has the name."""
+        """Create it again after it was removed. Raises what `__init__` does, if another process has the name."""
         again = PrivateFolder(self.path)
         os.close(self._lock)
         self._lock = again._lock
