@@ -23,6 +23,7 @@ from tests.bridge.fleet import (
 from tests.client.hub_end import Addresses
 from tests.disks import a_small_disk, fill
 from tests.e2e.hosts import Host, hosts, inside
+from tests.e2e.injected_faults import HOUR_S, WallClock
 from tests.eventually import eventually, free_port
 from tests.nats_server import NatsServer, has_nats_server, nats_server
 
@@ -81,6 +82,32 @@ def test_a_server_whose_disk_is_full(tmp_path: Path, port: int) -> None:
         carries_on(carrying)
         busy.quiet()
         report("disk of the server full", delivered_once(tmp_path, carrying, Stream(port)))
+
+
+def test_a_wall_clock_that_is_weeks_behind_and_jumps(
+    tmp_path: Path, port: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """That of the bridge alone: server and hub have another, as boards without a battery do."""
+    where = Addresses()
+    config = config_file(tmp_path, where, port)
+    clock = WallClock(tmp_path)
+    clock.jump(-1000 * HOUR_S)
+    with nats_server(tmp_path, port), a_busy_hub(tmp_path, where) as busy:
+        for name, value in clock.environment.items():
+            monkeypatch.setenv(name, value)
+        with bridge(config) as carrying:
+            for offset_h in (-1000, 100, -1, 0):
+                clock.jump(offset_h * HOUR_S)
+                carries_on(carrying)
+            carrying.stop(signal.SIGKILL)
+            carrying.start()
+            carries_on(carrying)
+            monkeypatch.delenv("LD_PRELOAD")
+            busy.quiet()
+            report(
+                "clock of the bridge six weeks behind, then jumping",
+                delivered_once(tmp_path, carrying, Stream(port)),
+            )
 
 
 @pytest.mark.parametrize("away_s", [2, 15, 120])
